@@ -1,0 +1,39 @@
+"""Online learning that can prove how well it did.
+
+Learners take examples one at a time or in blocks, and every one answers for a theorem. They are
+reached by class (``noregret.WidrowHoff(rate=0.1)``) or by name (``noregret.make("widrow-hoff",
+rate=0.1)``).
+"""
+
+from noregret import registry as _registry
+from noregret._version import __version__
+from noregret.core.losses import LOSSES, Loss, PythonLoss, make_loss
+from noregret.errors import BadExample, Diverged, ModelFileError, NoRegretError
+from noregret.learner import Learner, Measurement, averaged
+from noregret.model_file import load
+from noregret.registry import all_learners, make, register
+from noregret.theorem import Theorem
+
+# Every learner's class, whichever files there are.
+globals().update({learner.__name__: learner for learner in _registry.all_learners().values()})
+
+__all__ = [  # noqa: PLE0604
+    "LOSSES",
+    "BadExample",
+    "Diverged",
+    "Learner",
+    "Loss",
+    "Measurement",
+    "ModelFileError",
+    "NoRegretError",
+    "PythonLoss",
+    "Theorem",
+    "__version__",
+    "averaged",
+    "all_learners",
+    "load",
+    "make",
+    "make_loss",
+    "register",
+    *(learner.__name__ for learner in _registry.all_learners().values()),
+]

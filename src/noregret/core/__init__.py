@@ -1,0 +1,1 @@
+"""The compiled core: losses, engines, and the door through which examples reach them."""

@@ -1,0 +1,22 @@
+"""Squared Euclidean distance: the update adds a multiple of x."""
+
+from noregret.core.engine cimport Engine, Rate, Row
+
+
+cdef class Additive(Engine):
+    cdef Rate rate
+    cdef int domain, step
+    cdef double radius, cushion
+    cdef double norm2             # of the stored numbers, kept incrementally,
+    cdef double doubt             # and a bound on its rounding error
+    cdef bint overshot            # some step was longer than the slope allows
+
+    cdef double travel(self, Row* row, double score, double slope, double y) noexcept nogil
+    cdef int add(self, Row* row, double amount) noexcept nogil
+    cdef void project(self, Row* row) noexcept nogil
+    cdef void recount(self) noexcept nogil
+    cdef void fold(self) noexcept nogil
+
+
+cdef class Lazy(Additive):
+    cdef void refactor(self) noexcept nogil

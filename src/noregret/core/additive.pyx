@@ -1,0 +1,215 @@
+"""The additive engines: gradient descent with projection, and its lazy (FTRL) form.
+
+    w ← w − step · x,   then back into the domain
+
+The weights are factor × stored. Projection on a ball is a change of the factor alone, and the
+norm that it needs follows from numbers the round has computed anyway:
+
+    |v + a x|² = |v|² + 2 a v·x + a² |x|²
+
+Its rounding error is bounded as it grows; before the bound could matter the norm is counted anew.
+"""
+
+from libc.math cimport INFINITY, fabs, isfinite, sqrt
+
+from noregret.core.engine cimport (
+    DIVERGED, FINE, LOSS_FAILED, NORM, OUTCOME, Engine, Rate, Row, as_rate,
+    noregret_add_dense, noregret_add_sparse, position, rate_at,
+)
+from noregret.core.losses cimport as_loss
+
+DOMAINS = ("everything", "ball", "box")
+STEPS = ("explicit", "implicit", "normalised")
+
+cdef enum:  # Domain
+    EVERYTHING
+    BALL
+    BOX
+
+cdef enum:  # Step
+    EXPLICIT
+    IMPLICIT
+    NORMALISED
+
+# The stored numbers are scaled up at most this much before the factor is folded into them.
+cdef double SMALLEST_FACTOR = 1e-50
+cdef double ROUNDING = 2.3e-16
+cdef enum:
+    BLOCK = 1024
+# A norm is good enough for projection while its relative error is below this.
+cdef double DOUBT_ALLOWED = 5e-10
+# A prediction this many times larger than any outcome so far, after an overshoot, is divergence.
+cdef double FAR_OFF = 1e3
+
+
+cdef class Additive(Engine):
+    """Gradient descent: explicit, implicit or normalised steps; everywhere, in a ball or a box."""
+
+    def __init__(
+        self, loss="square", rate=0.1, schedule="constant", horizon=None,
+        domain="everything", radius=None, step="explicit", loss_parameter=None, cushion=1.0,
+    ):
+        self.loss = as_loss(loss, loss_parameter)
+        self.rate = as_rate(rate, schedule, horizon)
+        if domain not in DOMAINS:
+            raise ValueError(f"unknown domain {domain!r}: choose one of {', '.join(DOMAINS)}")
+        if step not in STEPS:
+            raise ValueError(f"unknown step {step!r}: choose one of {', '.join(STEPS)}")
+        if step == "implicit" and not self.loss.implicit:
+            raise ValueError(f"the {self.loss.name} loss has no implicit step: use step='explicit'")
+        if step != "implicit" and not isfinite(self.rate.value):
+            raise ValueError("rate must be finite")
+        if (domain == "everything") != (radius is None):
+            raise ValueError("radius goes with domain='ball' or domain='box'")
+        if radius is not None and not (radius > 0 and isfinite(radius)):
+            raise ValueError(f"radius must be a positive number: got {radius!r}")
+        if not cushion > 0 or not isfinite(cushion):
+            raise ValueError(f"epsilon of the normalised step must be a positive number: got {cushion!r}")
+        self.domain, self.step = DOMAINS.index(domain), STEPS.index(step)
+        self.radius = 0 if radius is None else radius
+        self.cushion = cushion
+
+    cdef double travel(self, Row* row, double score, double slope, double y) noexcept nogil:
+        """How far to go: the t of w − t x."""
+        cdef double rate = rate_at(&self.rate, self.rounds + 1)
+        if self.step == IMPLICIT:
+            return self.loss.table.implicit(&self.loss.table, score, y, rate, row.norm2)
+        if self.step == NORMALISED:
+            rate /= self.cushion + row.norm2
+        elif rate * self.loss.table.curvature * row.norm2 > 2:
+            self.overshot = True
+        return rate * slope
+
+    cdef int update(self, Row* row, double score, double slope, double y) noexcept nogil:
+        cdef bint overshot = self.overshot
+        cdef double travel
+        cdef int status
+        if row.norm2 == 0:
+            return FINE
+        travel = self.travel(row, score, slope, y)
+        if travel == 0:
+            return FINE
+        if not isfinite(travel):
+            self.overshot = overshot
+            return LOSS_FAILED if self.loss.table.python != NULL else DIVERGED
+        if overshot and self.domain == EVERYTHING and fabs(score) > FAR_OFF * max(self.most[OUTCOME], fabs(y)):
+            return DIVERGED
+        status = self.add(row, -travel / self.factor)
+        if status != FINE:
+            self.overshot = overshot
+            return status
+        self.project(row)
+        return FINE
+
+    cdef int add(self, Row* row, double amount) noexcept nogil:
+        """stored += amount · x, and the norm follows."""
+        cdef double moved = 2 * amount * row.dot, grown = amount * amount * row.norm2
+        cdef double bound = self.norm2 + fabs(moved) + grown
+        if not bound < 1e280:
+            return DIVERGED
+        self.touch_row(row)
+        if row.indices == NULL:
+            noregret_add_dense(self.stored, amount, row.values, row.count)
+        else:
+            noregret_add_sparse(self.stored, amount, row.values, row.indices, row.count)
+        self.norm2 = max(0.0, self.norm2 + moved + grown)
+        self.doubt += ROUNDING * (8 + row.count / 8) * bound
+        return FINE
+
+    cdef void project(self, Row* row) noexcept nogil:
+        """Back into the domain."""
+        cdef double most2 = self.radius * self.radius, factor2 = self.factor * self.factor
+        cdef Py_ssize_t i, k
+        if self.domain == BOX:
+            for k in range(row.count):
+                i = position(row, k)
+                self.stored[i] = max(-self.radius, min(self.radius, self.stored[i]))
+            self.norm2 = 0  # not needed: a box cannot be left
+        elif self.domain == BALL and factor2 * (self.norm2 + self.doubt) > most2:
+            if self.doubt > DOUBT_ALLOWED * self.norm2:
+                self.recount()
+            if factor2 * self.norm2 > most2:
+                self.factor = self.radius / sqrt(self.norm2)
+                if self.factor < SMALLEST_FACTOR:
+                    self.fold()
+
+    cdef void recount(self) noexcept nogil:
+        """Sum the squares again, in blocks, so that the sum is good for any number of features."""
+        cdef double total = 0, part
+        cdef Py_ssize_t i = 0, end
+        while i < self.size:
+            part, end = 0, min(i + BLOCK, self.size)
+            while i < end:
+                part += self.stored[i] * self.stored[i]
+                i += 1
+            total += part
+        self.norm2 = total
+        self.doubt = ROUNDING * (BLOCK + self.size / BLOCK) * total
+
+    cdef void fold(self) noexcept nogil:
+        """Multiply the factor into the stored numbers."""
+        cdef Py_ssize_t i
+        self.flush()
+        for i in range(self.size):
+            self.stored[i] *= self.factor
+        self.factor = 1
+        self.recount()
+
+    def scalars(self):
+        """Return the numbers that, with the arrays, make up the state."""
+        return Engine.scalars(self) | {
+            "norm2": self.norm2, "doubt": self.doubt, "overshot": bool(self.overshot),
+        }
+
+    def restore(self, numbers):
+        """Take the numbers of a state over."""
+        Engine.restore(self, numbers)
+        self.norm2, self.doubt, self.overshot = numbers["norm2"], numbers["doubt"], numbers["overshot"]
+
+    def advice(self):
+        """Say what to change when the weights diverge."""
+        if self.loss.table.curvature == 0:
+            return "use a smaller rate, or scale the input down"
+        largest = 2 / (self.loss.table.curvature * self.rate.value * max(self.most[NORM] ** 2, 1e-300))
+        return (
+            f"the rate is too large for examples of norm {self.most[NORM]:.3g}: divide it by {1.1 / largest:.2g}"
+            " or more, use step='implicit', or scale every example to norm 1"
+        )
+
+
+cdef class Lazy(Additive):
+    """Follow the regularised leader: w = −rate · (sum of gradients), projected afresh each round.
+
+    With an infinite rate the regulariser vanishes: follow the leader on the ball.
+    """
+
+    def __init__(self, loss="linear", rate=0.1, schedule="constant", horizon=None, radius=None,
+                 loss_parameter=None):
+        Additive.__init__(
+            self, loss, 1.0 if rate == INFINITY else rate, schedule, horizon,
+            "everything" if radius is None else "ball", radius, loss_parameter=loss_parameter,
+        )
+        if rate == INFINITY:
+            if radius is None:
+                raise ValueError("the leader of all linear losses needs a ball to stay in: give a radius")
+            self.rate.value = INFINITY
+        self.refactor()
+
+    cdef void refactor(self) noexcept nogil:
+        """Set the factor of the coming round."""
+        self.factor = rate_at(&self.rate, self.rounds + 1)
+        if self.domain == BALL and self.norm2 > 0:
+            self.factor = min(self.factor, self.radius / sqrt(self.norm2))
+        elif not isfinite(self.factor):
+            self.factor = 0
+
+    cdef int update(self, Row* row, double score, double slope, double y) noexcept nogil:
+        cdef int status = self.add(row, -slope) if slope != 0 else FINE
+        if status != FINE:
+            return status
+        if self.domain == BALL and self.doubt > DOUBT_ALLOWED * self.norm2:
+            self.recount()
+        self.rounds += 1
+        self.refactor()
+        self.rounds -= 1
+        return FINE

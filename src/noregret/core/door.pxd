@@ -1,0 +1,22 @@
+"""The way into a learner, for one example or a block of rows."""
+
+from noregret.core.engine cimport Engine, Row
+from noregret.core.features cimport Features
+
+
+cdef class Door:
+    cdef readonly Engine engine
+    cdef readonly Features known
+    cdef int labels                 # which were seen, a set of Labels
+    cdef object held                # keeps the numbers of the row at hand alive
+    cdef object __weakref__
+
+    cdef int take(self, object x, Row* row, bint learning) except -1
+    cdef int columns(self, Py_ssize_t count, Row* row, bint learning) except -1
+    cdef double outcome(self, object y) except? -1
+    cdef double score(self, Row* row) noexcept nogil
+    cdef int settle(self, double* y) noexcept nogil
+    cdef int play_row(self, Row* row, double y, double* out) noexcept nogil
+    cdef int play(self, object x, object y, double* prediction) except -1
+    cdef int refuse(self, int status, double given, const Row* row) except -1
+    cdef object answer(self, double score)

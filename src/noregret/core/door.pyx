@@ -1,0 +1,405 @@
+"""The door: where examples come in, are checked once, and reach the engine.
+
+Everything a caller does to a learner for one example, or for a block of rows, is here, compiled,
+so that a call costs little more than its arithmetic.
+"""
+
+from cpython.float cimport PyFloat_AS_DOUBLE, PyFloat_CheckExact
+from libc.math cimport NAN, isfinite
+from libc.stdint cimport int32_t, int64_t
+
+import numpy as np
+
+cimport numpy as cnp
+
+from noregret.core.engine cimport (
+    BAD_LABEL, BAD_OUTCOME, BAD_VALUE, DIVERGED, FINE, LOSS_FAILED, MIXED_LABELS, NOT_BOOLEAN,
+    SEEN_BOOL, SEEN_MINUS, SEEN_ZERO, Engine, Row, position,
+)
+from noregret.core.features cimport BY_NAME, BY_POSITION, UNKNOWN, Features
+
+from noregret.errors import BadExample, Diverged
+
+cnp.import_array()
+
+
+cdef class Door:
+    """A learner's way in: ``learn_one``, ``predict_one`` and the blocks behind ``learn_many``."""
+
+    def __init__(self, Engine engine):
+        self.engine = engine
+        self.known = Features()
+
+    # Reading an example.
+
+    cdef int take(self, object x, Row* row, bint learning) except -1:
+        """Read x into a row. When learning, its new features join."""
+        if isinstance(x, dict):
+            if self.known.kind == BY_POSITION:
+                self.meet_names()
+            self.known.read(<dict> x, self.engine.rounds + 1)
+            if learning:
+                self.known.admit()
+                if self.known.count != self.engine.size:
+                    self.engine.resize(self.known.count)
+            self.known.row(row)
+            return 0
+        if type(x) is cnp.ndarray and cnp.PyArray_NDIM(<cnp.ndarray> x) == 1 \
+                and cnp.PyArray_TYPE(<cnp.ndarray> x) == cnp.NPY_DOUBLE \
+                and cnp.PyArray_ISCARRAY_RO(<cnp.ndarray> x):
+            row.values, row.indices = <const double*> cnp.PyArray_DATA(<cnp.ndarray> x), NULL
+            row.count = cnp.PyArray_DIM(<cnp.ndarray> x, 0)
+            return self.columns(row.count, row, learning)
+        if type(x) is SparseRow:
+            row.values = <const double*> cnp.PyArray_DATA(<cnp.ndarray> (<SparseRow> x).data)
+            row.indices = <const int32_t*> cnp.PyArray_DATA(<cnp.ndarray> (<SparseRow> x).indices)
+            row.count = cnp.PyArray_DIM(<cnp.ndarray> (<SparseRow> x).data, 0)
+            return self.columns((<SparseRow> x).width, row, learning)
+        from noregret.inputs import as_example
+
+        self.held = as_example(x)
+        return self.take(self.held, row, learning)
+
+    cdef int columns(self, Py_ssize_t count, Row* row, bint learning) except -1:
+        """Check the width of a row of columns; the first row learned from settles it."""
+        cdef Py_ssize_t k
+        row.unseen, row.unseen_sum, row.spread = 0, 0, 0
+        if self.known.kind == BY_POSITION and count == self.known.count:
+            return 0
+        self.meet_columns(count, learning)
+        if not learning:  # a prediction before any learning: every column is unseen
+            for k in range(row.count):
+                row.unseen_sum += row.values[k]
+            if not isfinite(row.unseen_sum):
+                self.refuse(BAD_VALUE, 0, row)
+            row.unseen, row.count = count, 0
+        return 0
+
+    def meet_columns(self, Py_ssize_t count, bint learning):
+        """Take the number of columns as settled, or refuse it."""
+        if self.known.kind == BY_NAME:
+            raise BadExample(
+                f"this learner knows its features by name ({', '.join(self.known.names[:3])}, …):"
+                " give a dict or a data frame, not an array"
+            )
+        if self.known.kind == BY_POSITION and count != self.known.count:
+            raise BadExample(
+                f"round {self.engine.rounds + 1}: expected {self.known.count} columns, got {count}",
+                round=self.engine.rounds + 1,
+            )
+        if learning and self.known.kind == UNKNOWN:
+            self.known.kind, self.known.count = BY_POSITION, count
+            self.engine.resize(count)
+
+    cdef double outcome(self, object y) except? -1:
+        if PyFloat_CheckExact(y):
+            return PyFloat_AS_DOUBLE(y)
+        try:
+            if y is None or isinstance(y, (str, bytes)):
+                raise TypeError
+            number = float(y)
+        except (TypeError, ValueError, OverflowError):
+            raise self.bad_outcome(repr(y)) from None
+        if isinstance(y, (bool, np.bool_)) and self.engine.loss.table.labels:
+            self.labels |= SEEN_BOOL
+        return number
+
+    def bad_outcome(self, shown):
+        """Explain which outcomes this learner takes."""
+        cdef long long round = self.engine.rounds + 1
+        if self.engine.loss.table.labels:
+            message = f"the label is {shown}: labels are −1 and +1, 0 and 1, or False and True"
+        else:
+            message = f"the outcome is {shown}: it must be a finite number"
+        return BadExample(f"round {round}: {message}", round=round)
+
+    cdef int settle(self, double* y) noexcept nogil:
+        """Check an outcome; labels 0 and 1 become −1 and +1."""
+        if not self.engine.loss.table.labels:
+            return FINE if isfinite(y[0]) else BAD_OUTCOME
+        if y[0] == 1:
+            return FINE
+        if y[0] == -1:
+            if self.labels & SEEN_ZERO:
+                return MIXED_LABELS
+            self.labels |= SEEN_MINUS
+            return FINE
+        if y[0] == 0:
+            if self.labels & SEEN_MINUS:
+                return MIXED_LABELS
+            self.labels |= SEEN_ZERO
+            y[0] = -1
+            return FINE
+        return BAD_LABEL
+
+    # One example.
+
+    cdef double score(self, Row* row) noexcept nogil:
+        """The score that predictions are made from; NaN where x holds one."""
+        cdef double score = self.engine.score(row)
+        if not isfinite(row.norm2):
+            return NAN
+        return self.engine.mean_score(row) if self.engine.mean_kept else score
+
+    cdef int play(self, object x, object y, double* prediction) except -1:
+        cdef Py_ssize_t count = self.known.count
+        cdef int kind = self.known.kind, labels = self.labels, status
+        cdef double given, target
+        cdef Row row
+        try:
+            given = target = self.outcome(y)
+            status = self.settle(&target)
+            if status == FINE:
+                self.take(x, &row, True)
+                if prediction != NULL:
+                    prediction[0] = self.score(&row)
+                status = self.engine.play(&row, target)
+            if status != FINE:
+                self.refuse(status, given, &row)
+        except BaseException:
+            self.labels = labels
+            self.undo(count, kind)
+            raise
+        return 0
+
+    def undo(self, Py_ssize_t count, int kind):
+        """Forget the features that only a refused example brought."""
+        self.known.forget(count, kind)
+        if self.engine.size != count:
+            self.engine.resize(count)
+
+    def learn_one(self, x, y):
+        """Learn from one example: x, a dict of names to values or a 1-d array, and its outcome y."""
+        self.play(x, y, NULL)
+
+    def play_one(self, x, y):
+        """Predict, then learn; return the prediction, made before the outcome was looked at."""
+        cdef double score
+        self.play(x, y, &score)
+        return self.answer(score)
+
+    def decision_one(self, x):
+        """Return the score w·x; a classifier's label is its sign."""
+        cdef Row row
+        self.take(x, &row, False)
+        cdef double score = self.score(&row)
+        if not isfinite(row.norm2):
+            self.refuse(BAD_VALUE, 0, &row)
+        return score
+
+    def predict_one(self, x):
+        """Predict the outcome of one example; nothing changes."""
+        return self.answer(self.decision_one(x))
+
+    cdef object answer(self, double score):
+        """A score as the user's kind of outcome: a number, or a label like those seen."""
+        if not self.engine.loss.table.labels:
+            return score
+        if self.labels & SEEN_BOOL:
+            return score > 0
+        return 1 if score > 0 else self.negative_label
+
+    @property
+    def negative_label(self):
+        """How the data write the negative label: −1, or 0."""
+        return 0 if self.labels & SEEN_ZERO else -1
+
+    @property
+    def predicts_booleans(self):
+        """Whether labels are False and True."""
+        return bool(self.labels & SEEN_BOOL)
+
+    def note_booleans(self):
+        """Remember that labels are False and True."""
+        if self.engine.loss.table.labels:
+            self.labels |= SEEN_BOOL
+
+    @property
+    def averaged_weights(self):
+        """Whether predictions use the mean of the weights so far."""
+        return bool(self.engine.mean_kept)
+
+    @property
+    def feature_kind(self):
+        """Whether features are known by position, by name, or not yet."""
+        return self.known.kind
+
+    # A block of rows. The numbers are checked on the way; the GIL is free.
+
+    def play_dense(self, const double[:, :] X, const double[::1] y, double[::1] out=None):
+        """Play the rows of an array; return how many were played before one was refused, and why."""
+        cdef Py_ssize_t r = 0, rows = X.shape[0]
+        cdef int status = FINE
+        cdef Row row
+        row.indices, row.count, row.unseen, row.unseen_sum, row.spread = NULL, X.shape[1], 0, 0, 0
+        with nogil:
+            for r in range(rows):
+                row.values = &X[r, 0]
+                status = self.play_row(&row, y[r], &out[r] if out is not None else NULL)
+                if status != FINE:
+                    break
+            else:
+                r = rows
+        if status != FINE:
+            self.refuse(status, y[r], &row)
+
+    def play_sparse(self, const int64_t[::1] starts, const int32_t[::1] indices, const double[::1] data,
+                    const double[::1] y, double[::1] out=None):
+        """Play sparse rows: row r holds data[starts[r]:starts[r + 1]] at those indices, increasing."""
+        cdef Py_ssize_t r = 0, rows = starts.shape[0] - 1
+        cdef int status = FINE
+        cdef Row row
+        row.unseen, row.unseen_sum, row.spread = 0, 0, 0
+        with nogil:
+            for r in range(rows):
+                row.count = starts[r + 1] - starts[r]
+                row.values, row.indices = &data[0] + starts[r], &indices[0] + starts[r]
+                status = self.play_row(&row, y[r], &out[r] if out is not None else NULL)
+                if status != FINE:
+                    break
+        if status != FINE:
+            self.refuse(status, y[r], &row)
+
+    cdef int play_row(self, Row* row, double y, double* out) noexcept nogil:
+        cdef int labels = self.labels, status = self.settle(&y)
+        if status == FINE:
+            if out != NULL:
+                out[0] = self.score(row)
+            status = self.engine.play(row, y)
+        if status != FINE:
+            self.labels = labels
+        return status
+
+    def score_dense(self, const double[:, :] X, double[::1] out):
+        """Fill out with the scores of the rows of an array."""
+        cdef Py_ssize_t r, rows = X.shape[0], bad = -1
+        cdef Row row
+        row.indices, row.count, row.unseen, row.unseen_sum, row.spread = NULL, X.shape[1], 0, 0, 0
+        with nogil:
+            for r in range(rows):
+                row.values = &X[r, 0]
+                out[r] = self.score(&row)
+                if not isfinite(row.norm2):
+                    bad = r
+                    break
+        if bad >= 0:
+            self.refuse(BAD_VALUE, 0, &row)
+
+    def score_sparse(self, const int64_t[::1] starts, const int32_t[::1] indices, const double[::1] data,
+                     const int64_t[::1] unseen, const double[::1] unseen_sums, double[::1] out):
+        """Fill out with the scores of sparse rows; unseen counts features never learned from."""
+        cdef Py_ssize_t r, rows = starts.shape[0] - 1, bad = -1
+        cdef Row row
+        row.spread = 0
+        with nogil:
+            for r in range(rows):
+                row.count = starts[r + 1] - starts[r]
+                row.values, row.indices = &data[0] + starts[r], &indices[0] + starts[r]
+                row.unseen, row.unseen_sum = unseen[r], unseen_sums[r]
+                out[r] = self.score(&row)
+                if not isfinite(row.norm2):
+                    bad = r
+                    break
+        if bad >= 0:
+            self.refuse(BAD_VALUE, 0, &row)
+
+    def meet_names(self):
+        """Refuse names where features are known by position."""
+        if self.known.kind == BY_POSITION:
+            raise BadExample(
+                f"this learner knows its features by position ({self.known.count} columns):"
+                " give an array, not names"
+            )
+
+    def positions(self, names):
+        """Return the position of each name, −1 for those never learned from."""
+        return [self.known.index.get(name, -1) for name in names]
+
+    def admit_names(self, names):
+        """Let new names join, in alphabetical order."""
+        self.meet_names()
+        self.known.unseen = [(name, 0.0) for name in names if name not in self.known.index]
+        self.known.reserve(len(self.known.unseen))
+        self.known.filled = 0
+        self.known.admit()
+        if self.known.count != self.engine.size:
+            self.engine.resize(self.known.count)
+
+    # Refusals.
+
+    cdef int refuse(self, int status, double given, const Row* row) except -1:
+        """Raise what the status means, naming the round and the feature at fault."""
+        cdef long long round = self.engine.rounds + 1
+        cdef Py_ssize_t k
+        cdef double value
+        if status == BAD_VALUE or status == NOT_BOOLEAN:
+            for k in range(row.count):
+                value = row.values[k]
+                if status == BAD_VALUE and isfinite(value) and isfinite(value * value):
+                    continue
+                if status == NOT_BOOLEAN and (value == 0 or value == 1):
+                    continue
+                self.refuse_value(status, value, position(row, k), round)
+            raise BadExample(f"round {round}: the values are too large: their squares add up to infinity", round=round)
+        if status == BAD_OUTCOME or status == BAD_LABEL:
+            raise self.bad_outcome(f"{given:g}")
+        if status == MIXED_LABELS:
+            raise BadExample(
+                f"round {round}: the label is {given:g}, but {'−1' if given == 0 else '0'} was seen before:"
+                " write the negative label in one way",
+                round=round,
+            )
+        if status == LOSS_FAILED:
+            self.engine.loss.raise_failure()
+            raise BadExample(f"round {round}: the loss or its slope is NaN or infinite", round=round)
+        raise Diverged(
+            f"round {round}: the weights are diverging, this round's step was not taken: {self.engine.advice()}",
+            round=round,
+        )
+
+    def refuse_value(self, int status, double value, Py_ssize_t position, long long round):
+        """Name the feature whose value is at fault."""
+        name = self.known.describe(position) if position < self.known.count else f"column {position}"
+        if status == NOT_BOOLEAN:
+            what = "this learner takes only 0 and 1, or False and True"
+        elif isfinite(value):
+            what = "too large to be squared: scale it down"
+        else:
+            what = "every value must be finite"
+        raise BadExample(
+            f"round {round}: feature {name} is {value:g}: {what}", round=round,
+            feature=self.known.names[position] if self.known.kind == BY_NAME else str(position),
+        )
+
+    # The state.
+
+    def get_state(self):
+        """Return (arrays, numbers, names): all that the learner has learned."""
+        arrays, numbers = self.engine.get_state()
+        numbers["labels"], numbers["kind"] = self.labels, self.known.kind
+        return arrays, numbers, list(self.known.names)
+
+    def set_state(self, arrays, numbers, names):
+        """Take a state over, or raise ValueError where it does not fit."""
+        if numbers["kind"] not in (UNKNOWN, BY_POSITION, BY_NAME):
+            raise ValueError("features are known by position or by name")
+        if len(set(names)) != len(names) or len(names) != (numbers["size"] if numbers["kind"] == BY_NAME else 0):
+            raise ValueError("the feature names do not match the weights")
+        self.engine.set_state(arrays, numbers)
+        self.labels = numbers["labels"]
+        self.known = Features()
+        self.known.kind, self.known.count = numbers["kind"], numbers["size"]
+        self.known.names = list(names)
+        self.known.index = {name: i for i, name in enumerate(names)}
+
+
+cdef class SparseRow:
+    """One row of columns of which only some are given: increasing indices, and their values."""
+
+    cdef readonly object indices, data
+    cdef readonly Py_ssize_t width
+
+    def __init__(self, cnp.ndarray[int32_t] indices, cnp.ndarray[double] data, Py_ssize_t width):
+        if len(indices) != len(data) or (len(indices) and (indices[0] < 0 or indices[-1] >= width)):
+            raise BadExample(f"a sparse row of width {width} has indices outside it")
+        self.indices, self.data, self.width = np.ascontiguousarray(indices), np.ascontiguousarray(data), width

@@ -1,0 +1,30 @@
+"""Which feature is which: names or columns, and a named example as a sparse row."""
+
+from libc.stdint cimport int32_t
+
+from noregret.core.engine cimport Row
+
+
+cdef enum:  # Kind
+    UNKNOWN
+    BY_POSITION
+    BY_NAME
+
+
+cdef class Features:
+    cdef int kind
+    cdef Py_ssize_t count
+    cdef readonly list names
+    cdef dict index                 # name -> position
+    cdef dict categories            # key -> {string value -> position}
+    cdef double* values             # the row at hand
+    cdef int32_t* indices
+    cdef Py_ssize_t room, filled
+    cdef list unseen                # [(name, value)] of the row at hand
+    cdef double unseen_sum
+
+    cdef int read(self, dict example, long long round) except -1
+    cdef int reserve(self, Py_ssize_t size) except -1
+    cdef int admit(self) except -1
+    cdef int order(self, bint repeats, long long round) except -1
+    cdef void row(self, Row* row) noexcept

@@ -1,0 +1,169 @@
+"""Named examples: numbers as they are, strings as indicators ``key=value``, booleans 0 and 1.
+
+Names get their positions in order of appearance, those new in one example in alphabetical order,
+so that the order of keys never matters.
+"""
+
+from cpython.dict cimport PyDict_GetItem, PyDict_Next
+from cpython.float cimport PyFloat_AS_DOUBLE, PyFloat_CheckExact
+from cpython.object cimport PyObject
+from libc.math cimport isfinite
+from libc.stdlib cimport free, realloc
+
+from noregret.errors import BadExample
+
+
+cdef extern from "Python.h":
+    Py_ssize_t PyLong_AsSsize_t(object) except? -1
+
+
+cdef class Features:
+    """The features seen so far: a fixed number of columns, or names that may still grow."""
+
+    def __cinit__(self):
+        self.names, self.index, self.categories, self.unseen = [], {}, {}, []
+
+    def __dealloc__(self):
+        free(self.values)
+        free(self.indices)
+
+    cdef int reserve(self, Py_ssize_t size) except -1:
+        """Make room for a row of that many entries."""
+        cdef void* moved
+        if size <= self.room:
+            return 0
+        moved = realloc(self.values, size * sizeof(double))
+        if moved == NULL:
+            raise MemoryError
+        self.values = <double*> moved
+        moved = realloc(self.indices, size * sizeof(int32_t))
+        if moved == NULL:
+            raise MemoryError
+        self.indices, self.room = <int32_t*> moved, size
+        return 0
+
+    cdef int read(self, dict example, long long round) except -1:
+        """Turn an example into the row at hand; names never learned from are set aside."""
+        cdef PyObject *key, *item, *found
+        cdef Py_ssize_t at = 0, size = len(example)
+        cdef double number
+        cdef bint repeats = False
+        if size > self.room:
+            self.reserve(size)
+        self.filled, self.unseen_sum = 0, 0
+        if self.unseen:
+            self.unseen = []
+        while PyDict_Next(example, &at, &key, &item):
+            if PyFloat_CheckExact(<object> item):
+                number = PyFloat_AS_DOUBLE(<object> item)
+            elif isinstance(<object> item, str):
+                repeats = True
+                self.read_category(<object> key, <str> item, round)
+                continue
+            else:
+                number = self.read_number(<object> key, <object> item, round)
+            if not isfinite(number):
+                raise BadExample(f"round {round}: feature {<object> key!r} is {number}: every value must be finite",
+                                 round=round, feature=<object> key)
+            found = PyDict_GetItem(self.index, <object> key)
+            if found != NULL:
+                self.values[self.filled] = number
+                self.indices[self.filled] = <int32_t> PyLong_AsSsize_t(<object> found)
+                self.filled += 1
+            else:
+                if not isinstance(<object> key, str):
+                    raise BadExample(f"round {round}: feature names are strings: got {<object> key!r}", round=round)
+                self.unseen.append((<object> key, number))
+                self.unseen_sum += number
+        return self.order(repeats, round)
+
+    def read_category(self, key, str value, round):
+        """A string is an indicator feature of its own; its position is remembered by key and value."""
+        known = self.categories.get(key)
+        position = None if known is None else known.get(value)
+        if position is None:
+            if not isinstance(key, str):
+                raise BadExample(f"round {round}: feature names are strings: got {key!r}", round=round)
+            name = f"{key}={value}"
+            position = self.index.get(name)
+            if position is None:
+                self.unseen.append((name, 1.0))
+                self.unseen_sum += 1
+                return
+            self.categories.setdefault(key, {})[value] = position
+        self.values[self.filled] = 1.0
+        self.indices[self.filled] = position
+        self.filled += 1
+
+    def read_number(self, key, item, round):
+        """Take anything else that is a number."""
+        try:
+            if item is None or isinstance(item, (bytes, bytearray)):
+                raise TypeError
+            return float(item)
+        except (TypeError, ValueError, OverflowError):
+            what = "missing (None)" if item is None else f"{item!r}, a {type(item).__name__}"
+            raise BadExample(
+                f"round {round}: feature {key!r} is {what}: give a number, a string or a boolean, or leave the key out",
+                round=round, feature=key,
+            ) from None
+
+    cdef int order(self, bint repeats, long long round) except -1:
+        """Sort the row by position (it mostly is) and refuse a feature given twice."""
+        cdef Py_ssize_t i, j
+        cdef int32_t position
+        cdef double value
+        for i in range(1, self.filled):
+            if self.indices[i] < self.indices[i - 1]:
+                break
+        else:
+            i = self.filled
+        if i < self.filled and self.filled > 64:
+            pairs = sorted([(self.indices[j], self.values[j]) for j in range(self.filled)])
+            for j, (position, value) in enumerate(pairs):
+                self.indices[j], self.values[j] = position, value
+        elif i < self.filled:
+            for i in range(i, self.filled):
+                position, value, j = self.indices[i], self.values[i], i
+                while j > 0 and self.indices[j - 1] > position:
+                    self.indices[j], self.values[j] = self.indices[j - 1], self.values[j - 1]
+                    j -= 1
+                self.indices[j], self.values[j] = position, value
+        if repeats:
+            twice = [self.names[self.indices[i]] for i in range(1, self.filled) if self.indices[i] == self.indices[i - 1]]
+            new = sorted([name for name, _ in self.unseen])
+            twice += [name for name, other in zip(new, new[1:]) if name == other]
+            if twice:
+                raise BadExample(f"round {round}: feature {twice[0]!r} is given twice", round=round, feature=twice[0])
+        return 0
+
+    cdef int admit(self) except -1:
+        """Give the set-aside names their positions and complete the row at hand."""
+        if self.unseen:
+            if self.count + len(self.unseen) >= 2**31 - 1:
+                raise BadExample("more than 2^31 features: use fewer, or hash them")
+            for name, value in sorted(self.unseen):
+                self.index[name] = self.count
+                self.names.append(name)
+                self.values[self.filled], self.indices[self.filled] = value, <int32_t> self.count
+                self.filled += 1
+                self.count += 1
+            self.unseen, self.unseen_sum = [], 0
+        self.kind = BY_NAME
+        return 0
+
+    def forget(self, Py_ssize_t count, int kind):
+        """Undo the latest admissions: the example that brought them was refused."""
+        for name in self.names[count:]:
+            del self.index[name]
+        del self.names[count:]
+        self.count, self.kind = count, kind
+
+    cdef void row(self, Row* row) noexcept:
+        row.values, row.indices, row.count = self.values, self.indices, self.filled
+        row.unseen, row.unseen_sum = len(self.unseen), self.unseen_sum
+        row.spread = 0
+
+    def describe(self, Py_ssize_t position):
+        """Name a feature for a message."""
+        return repr(self.names[position]) if self.kind == BY_NAME else f"column {position}"

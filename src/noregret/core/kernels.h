@@ -1,0 +1,25 @@
+/* The loops over the numbers of one row.
+
+   Sums run in eight lanes, lane = column mod 8, added up in one fixed order. A sparse row
+   and the same row written out densely therefore give the same sum to the last bit, and so
+   do machines with different vector units. */
+#ifndef NOREGRET_KERNELS_H
+#define NOREGRET_KERNELS_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+typedef struct {
+    double dot;   /* sum of v[i] x[i] */
+    double norm2; /* sum of x[i] x[i] */
+    double peak;  /* max of |x[i]|; a NaN shows in norm2, not here */
+} noregret_scan;
+
+noregret_scan noregret_scan_dense(const double *v, const double *x, ptrdiff_t n);
+noregret_scan noregret_scan_sparse(const double *v, const double *x, const int32_t *at, ptrdiff_t n);
+
+/* v += a x */
+void noregret_add_dense(double *v, double a, const double *x, ptrdiff_t n);
+void noregret_add_sparse(double *v, double a, const double *x, const int32_t *at, ptrdiff_t n);
+
+#endif

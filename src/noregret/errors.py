@@ -1,0 +1,49 @@
+"""What can go wrong, as exceptions a program can tell apart.
+
+All are ``NoRegretError``. Each message says what happened, where, and what to do.
+"""
+
+
+class NoRegretError(Exception):
+    """Anything noregret refuses to do."""
+
+
+class BadExample(NoRegretError, ValueError):
+    """An example that cannot be learned from or predicted for; nothing was learned from it.
+
+    Parameters
+    ----------
+    message
+        What is wrong with it, and what to do.
+    round
+        The round it would have been, counted from 1.
+    feature
+        The feature at fault, where one is.
+    """
+
+    def __init__(
+        self, message: str, *, round: int | None = None, feature: str | None = None
+    ) -> None:
+        super().__init__(message)
+        self.round = round
+        self.feature = feature
+
+
+class Diverged(NoRegretError, ArithmeticError):
+    """The next step would have carried the weights away; they are as they were before it.
+
+    Parameters
+    ----------
+    message
+        What happened, and what to change.
+    round
+        The round whose step was not taken.
+    """
+
+    def __init__(self, message: str, *, round: int | None = None) -> None:
+        super().__init__(message)
+        self.round = round
+
+
+class ModelFileError(NoRegretError, ValueError):
+    """A model file that is damaged, foreign, or from a newer version."""

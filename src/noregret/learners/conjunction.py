@@ -1,0 +1,70 @@
+"""Learning an AND of literals by elimination.
+
+Start with all 2n literals (every feature and its negation). Whenever a positive example was taken
+for a negative, strike out the literals it falsifies:
+
+    on a missed positive:   drop "x_i" where x_i is false,  "not x_i" where it is true
+
+Promise. If the labels are those of a conjunction of literals over n features, there are at most
+n + 1 mistakes.
+"""
+
+from __future__ import annotations
+
+from noregret.core.rules import Conjunction as Literals
+from noregret.learner import Learner
+from noregret.registry import register
+from noregret.theorem import Theorem
+
+
+@register
+class Conjunction(Learner):
+    """Binary classification by a conjunction of literals; features are 0 and 1, or booleans.
+
+    The score is ½ minus the number of kept literals that the example falsifies; the weight of a
+    feature is +1 where the literal is kept, −1 where its negation is, 0 where neither.
+
+    Examples
+    --------
+    >>> learner = Conjunction()
+    >>> days = [
+    ...     ({"sun": True, "wind": True, "rain": False}, True),
+    ...     ({"sun": True, "wind": False, "rain": False}, True),
+    ...     ({"sun": False, "wind": False, "rain": True}, False),
+    ... ]
+    >>> for x, y in days:
+    ...     learner.learn_one(x, y)
+    >>> learner.literals
+    ['not rain', 'sun']
+    >>> learner.predict_one({"sun": True, "rain": True})
+    False
+
+    References
+    ----------
+    L. G. Valiant, "A theory of the learnable", 1984; N. Littlestone, 1988.
+    """
+
+    name = "conjunction"
+    theorems = (
+        Theorem(
+            name="conjunctions",
+            quantity="mistakes",
+            bound=r"M \le n + 1",
+            assumptions=(
+                r"$x_t \in \{0,1\}^n$ in every round",
+                r"the label is a conjunction of literals of the features",
+            ),
+            source="Valiant, 1984; Littlestone, 1988",
+        ),
+    )
+
+    def __init__(self) -> None:
+        super().__init__(Literals())
+
+    @property
+    def literals(self) -> list[str]:
+        """The literals still kept; before the first positive, all 2n of them."""
+        pairs = list(zip(self.features, self.engine.weights().tolist(), strict=True))
+        if not self.engine.scalars()["started"]:
+            return sorted(literal for name, _ in pairs for literal in (name, f"not {name}"))
+        return sorted(name if kept > 0 else f"not {name}" for name, kept in pairs if kept)

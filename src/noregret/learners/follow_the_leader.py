@@ -1,0 +1,85 @@
+"""Follow the leader: play what would have been best so far. A warning.
+
+    w ← argmin over the domain of  Σ g_s·w,   g_s the gradients of the losses seen
+
+On the ball the leader is −U·G/‖G‖ for the sum G of the gradients, on the box the corner opposite
+to their signs. It is the natural thing to do and it can fail in every single round: on [−1,1]
+against the losses θ/2, −θ, θ, −θ, … it pays 1 a round where standing still pays nothing.
+``ftrl`` is the cure.
+"""
+
+from __future__ import annotations
+
+import math
+
+from noregret.core.additive import Lazy
+from noregret.core.engine import Engine
+from noregret.core.leader import Leader
+from noregret.core.losses import Loss
+from noregret.learner import Learner
+from noregret.registry import register
+from noregret.theorem import Theorem
+
+
+@register
+class FollowTheLeader(Learner):
+    """Play the best point in hindsight of the linearised losses so far.
+
+    Parameters
+    ----------
+    loss
+        Any loss of ``gradient-descent``, linearised where the prediction was made; by default
+        ``linear``: the outcome is the slope.
+    domain
+        ``ball`` (‖w‖₂ ≤ U) or ``box`` (every |w_i| ≤ U).
+    radius
+        U, above 0.
+    loss_parameter
+        The loss's own number, as in ``gradient-descent``.
+
+    Examples
+    --------
+    It pays 1 in every round but the first, where θ = 0 pays nothing:
+
+    >>> learner = FollowTheLeader()
+    >>> for slope in [0.5] + [-1.0, 1.0] * 50:
+    ...     learner.learn_one([1.0], slope)
+    >>> learner.total_loss
+    100.0
+
+    References
+    ----------
+    S. Shalev-Shwartz, "Online learning and online convex optimization", 2012, example 2.2.
+    """
+
+    name = "follow-the-leader"
+    theorems = (
+        Theorem(
+            name="ftl-fails",
+            quantity="regret",
+            bound=r"L_A - L_0 = T - 1",
+            assumptions=(
+                r"$\theta \in [-1,1]$, losses $\theta/2, -\theta, \theta, -\theta, \dots$:"
+                r" a sequence on which the regret is linear; no bound below that holds",
+            ),
+            source="Shalev-Shwartz, 2012",
+        ),
+    )
+
+    def __init__(
+        self,
+        loss: str | Loss = "linear",
+        domain: str = "ball",
+        radius: float = 1.0,
+        loss_parameter: float | None = None,
+    ) -> None:
+        engine: Engine
+        if domain == "ball":
+            engine = Lazy(loss, math.inf, radius=radius, loss_parameter=loss_parameter)
+        elif domain == "box":
+            engine = Leader(loss, radius, loss_parameter=loss_parameter)
+        else:
+            raise ValueError(f"unknown domain {domain!r}: choose ball or box")
+        super().__init__(engine)
+        self.loss, self.domain, self.radius = loss, domain, radius
+        self.loss_parameter = loss_parameter

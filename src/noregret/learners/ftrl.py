@@ -1,0 +1,126 @@
+"""Follow the regularised leader: the leader, held back.
+
+    w ← argmin over the domain of  η · Σ g_s·w + regulariser(w)
+
+The Euclidean regulariser ½‖w‖² gives w = −η·G, scaled back to the ball where it leaves it; G is
+the sum of the gradients. The entropic one gives w_i ∝ exp(−η·G_i) on the simplex, or its signed
+form of total weight U.
+
+Promise. For every u, with gradients g_t of the losses:
+regret(u) ≤ ‖u‖²/(2η) + (η/2)·Σ‖g_t‖².
+"""
+
+from __future__ import annotations
+
+from noregret.core.additive import Lazy
+from noregret.core.engine import Engine
+from noregret.core.losses import Loss
+from noregret.core.multiplicative import Multiplicative
+from noregret.learner import Learner
+from noregret.registry import register
+from noregret.theorem import Theorem
+
+REGULARISERS = ("euclidean", "entropic")
+
+
+@register
+class Ftrl(Learner):
+    """Follow the regularised leader of the linearised losses.
+
+    Parameters
+    ----------
+    loss
+        Any loss of ``gradient-descent``, linearised where the prediction was made.
+    rate
+        Above 0: η of the constant schedule, α of α/√t and α/√T.
+    schedule
+        ``constant``, ``horizon`` (α/√T), or for the Euclidean regulariser ``sqrt`` (α/√t).
+    horizon
+        T, the number of rounds to come, for the horizon schedule.
+    regulariser
+        ``euclidean`` or ``entropic``.
+    radius
+        U, above 0: keep ‖w‖₂ ≤ U (Euclidean). Without it the weights are free.
+    weight
+        U, above 0, for entropic weights of either sign with Σ|w_i| ≤ U; without it the simplex.
+    dimension
+        n of the entropic form, where it is known beforehand, as in ``exponentiated-gradient``.
+    loss_parameter
+        The loss's own number, as in ``gradient-descent``.
+
+    Examples
+    --------
+    Where ``follow-the-leader`` pays 100, this pays little:
+
+    >>> learner = Ftrl(loss="linear", rate=1.0, schedule="horizon", horizon=101, radius=1.0)
+    >>> for slope in [0.5] + [-1.0, 1.0] * 50:
+    ...     learner.learn_one([1.0], slope)
+    >>> learner.total_loss < 6
+    True
+
+    References
+    ----------
+    S. Shalev-Shwartz, "Online learning and online convex optimization", 2012.
+    """
+
+    name = "ftrl"
+    theorems = (
+        Theorem(
+            name="ftrl",
+            quantity="regret",
+            bound=r"L_A - L_u \le \frac{\|u\|^2}{2\eta} + \frac\eta2 \sum_t \|g_t\|^2",
+            assumptions=(
+                r"Euclidean regulariser, constant $\eta$; for every $u$ in the domain",
+                r"$g_t$ is the gradient of the loss at $w_t$",
+            ),
+            tuning=(
+                r"$\|u\| \le U$, $\|g_t\| \le L$: $\eta = U/(L\sqrt T)$ gives $U L \sqrt T$;"
+                r" `schedule=horizon`, `rate` $= U/L$"
+            ),
+            source="Shalev-Shwartz, 2012",
+        ),
+    )
+
+    def __init__(
+        self,
+        loss: str | Loss = "square",
+        rate: float = 0.1,
+        schedule: str = "constant",
+        horizon: int | None = None,
+        regulariser: str = "euclidean",
+        radius: float | None = None,
+        weight: float | None = None,
+        dimension: int | None = None,
+        loss_parameter: float | None = None,
+    ) -> None:
+        if regulariser not in REGULARISERS:
+            known = ", ".join(REGULARISERS)
+            raise ValueError(f"unknown regulariser {regulariser!r}: choose one of {known}")
+        engine: Engine
+        if regulariser == "euclidean":
+            if weight is not None or dimension is not None:
+                raise ValueError("weight and dimension go with regulariser='entropic'")
+            engine = Lazy(loss, rate, schedule, horizon, radius, loss_parameter=loss_parameter)
+        else:
+            if radius is not None:
+                raise ValueError("radius goes with regulariser='euclidean'; weight with 'entropic'")
+            if schedule == "sqrt":
+                raise ValueError(
+                    "with the entropic regulariser a rate that changes would change every weight"
+                    " in every round: use schedule='horizon', or exponentiated-gradient"
+                )
+            # At a fixed rate the leader's weights are those of exponentiated gradient.
+            engine = Multiplicative(
+                loss,
+                rate,
+                schedule,
+                horizon,
+                weight=1.0 if weight is None else weight,
+                mirrored=weight is not None,
+                dimension=dimension,
+                loss_parameter=loss_parameter,
+            )
+        super().__init__(engine)
+        self.loss, self.rate, self.schedule, self.horizon = loss, rate, schedule, horizon
+        self.regulariser, self.radius, self.weight = regulariser, radius, weight
+        self.dimension, self.loss_parameter = dimension, loss_parameter

@@ -1,0 +1,64 @@
+"""The online support vector machine: gradient descent on the hinge loss.
+
+    if y (w·x) < 1:   w ← w + η_t y x
+
+It goes on after mistakes have ceased, until every example has a margin of 1.
+
+Promise. With ‖x‖ ≤ R and η = U/(R√T), for every u with ‖u‖ ≤ U:
+Σ hinge(w_t) − Σ hinge(u) ≤ U·R·√T. There is no projection.
+"""
+
+from __future__ import annotations
+
+from noregret.core.additive import Additive
+from noregret.learner import Learner
+from noregret.registry import register
+from noregret.theorem import Theorem
+
+
+@register
+class Hinge(Learner):
+    """Binary classification with a margin, the online SVM.
+
+    Parameters
+    ----------
+    rate
+        Above 0: η of the constant schedule, α of α/√t and α/√T.
+    schedule
+        ``constant``, ``sqrt`` (α/√t) or ``horizon`` (α/√T).
+    horizon
+        T, the number of rounds to come, for the horizon schedule.
+
+    Examples
+    --------
+    >>> learner = Hinge(rate=1.0)
+    >>> for x, y in [([1.0, 0.2], 1), ([-1.0, 0.3], -1)] * 10:
+    ...     learner.learn_one(x, y)
+    >>> learner.predict_one([0.5, 0.0]), learner.decision_one([1.0, 0.2]) >= 1
+    (1, True)
+
+    References
+    ----------
+    M. Zinkevich, 2003; S. Shalev-Shwartz, "Online learning and online convex optimization", 2012.
+    """
+
+    name = "hinge"
+    theorems = (
+        Theorem(
+            name="hinge-ogd",
+            quantity="regret",
+            bound=r"\sum_t h_t(w_t) - \min_{\|u\| \le U} \sum_t h_t(u) \le U R \sqrt T",
+            assumptions=(
+                r"$\|x_t\|_2 \le R$ in every round",
+                r"$T$ is known beforehand",
+            ),
+            tuning=r"$\eta = U/(R\sqrt T)$: `schedule=horizon`, `rate` $= U/R$",
+            source="Zinkevich, 2003",
+        ),
+    )
+
+    def __init__(
+        self, rate: float = 1.0, schedule: str = "sqrt", horizon: int | None = None
+    ) -> None:
+        super().__init__(Additive("hinge", rate, schedule, horizon))
+        self.rate, self.schedule, self.horizon = rate, schedule, horizon

@@ -1,0 +1,78 @@
+"""Online logistic regression.
+
+P(y = 1 | x) = 1/(1 + exp(−w·x)); the loss is the surprise −ln P of the label that came:
+
+    w ← project( w + η_t · y · P(the other label) · x )
+
+Promise. An instance of gradient descent: the loss is L-Lipschitz with L = max‖x‖, so on the ball
+of radius R the regret is at most R·L·√T with η = R/(L√T), and 3·R·L·√T with η_t = R/(L√t).
+"""
+
+from __future__ import annotations
+
+from noregret.core.additive import Additive
+from noregret.learner import Learner
+from noregret.registry import register
+from noregret.theorem import Theorem
+
+
+@register
+class Logistic(Learner):
+    """Binary classification with probabilities.
+
+    Parameters
+    ----------
+    rate
+        Above 0: η of the constant schedule, α of α/√t and α/√T.
+    schedule
+        ``constant``, ``sqrt`` (α/√t) or ``horizon`` (α/√T).
+    horizon
+        T, the number of rounds to come, for the horizon schedule.
+    radius
+        R, above 0: keep ‖w‖ ≤ R. Without it the weights are free.
+    step
+        ``explicit``, or ``implicit`` for the exact minimiser.
+
+    Examples
+    --------
+    >>> learner = Logistic()
+    >>> for x, y in [({"cloudy": 1.0}, True), ({"cloudy": -1.0}, False)] * 50:
+    ...     learner.learn_one(x, y)
+    >>> learner.predict_proba_one({"cloudy": 1.0})[True] > 0.9
+    True
+
+    References
+    ----------
+    M. Zinkevich, 2003; E. Hazan, "Introduction to online convex optimization", 2016.
+    """
+
+    name = "logistic"
+    theorems = (
+        Theorem(
+            name="logistic",
+            quantity="regret",
+            bound=r"L_A - \min_{\|u\| \le R} L_u \le R L \sqrt T \;\;(\text{anytime: } 3RL\sqrt T)",
+            assumptions=(
+                r"the domain is the ball $\|w\|_2 \le R$",
+                r"$\|x_t\|_2 \le L$ in every round",
+            ),
+            tuning=(
+                r"$\eta = R/(L\sqrt T)$: `schedule=horizon`, `rate` $= R/L$;"
+                r" anytime: `schedule=sqrt`, `rate` $= R/L$"
+            ),
+            source="Zinkevich, 2003",
+        ),
+    )
+
+    def __init__(
+        self,
+        rate: float = 1.0,
+        schedule: str = "sqrt",
+        horizon: int | None = None,
+        radius: float | None = None,
+        step: str = "explicit",
+    ) -> None:
+        domain = "everything" if radius is None else "ball"
+        super().__init__(Additive("logistic", rate, schedule, horizon, domain, radius, step))
+        self.rate, self.schedule, self.horizon = rate, schedule, horizon
+        self.radius, self.step = radius, step

@@ -1,0 +1,74 @@
+"""The perceptron.
+
+Only after a mistake, add the example with its label:
+
+    if y (w·x) ≤ 0:   w ← w + y x
+
+A score of zero counts as a mistake. The averaged form predicts with the mean of all weights so
+far, which settles down where the data cannot be separated.
+
+Promise. If some unit vector v has y (v·x) ≥ γ in every round, and ‖x‖ ≤ R, there are at most
+(R/γ)² mistakes. On any data at all, for every u with hinge loss H over the rounds, there are at
+most ((‖u‖R + √(‖u‖²R² + 4H))/2)².
+"""
+
+from __future__ import annotations
+
+from noregret.core.additive import Additive
+from noregret.learner import Learner
+from noregret.registry import register
+from noregret.theorem import Theorem
+
+
+@register
+class Perceptron(Learner):
+    """Binary classification by correcting mistakes; no rate to choose.
+
+    Parameters
+    ----------
+    averaged
+        Predict with the mean of the weights of all rounds so far.
+
+    Examples
+    --------
+    >>> learner = Perceptron()
+    >>> for x, y in [({"rain": True}, -1), ({"sun": True}, 1)] * 2:
+    ...     learner.learn_one(x, y)
+    >>> learner.predict_one({"sun": True}), learner.mistakes
+    (1, 2)
+
+    References
+    ----------
+    F. Rosenblatt, 1958. Bounds: A. B. J. Novikoff, 1962; Y. Freund and R. E. Schapire, "Large
+    margin classification using the perceptron algorithm", 1999.
+    """
+
+    name = "perceptron"
+    theorems = (
+        Theorem(
+            name="perceptron",
+            quantity="mistakes",
+            bound=r"M \le (R/\gamma)^2",
+            assumptions=(
+                r"some unit vector $v$ has $y_t (v \cdot x_t) \ge \gamma$ in every round",
+                r"$\|x_t\|_2 \le R$ in every round",
+            ),
+            source="Novikoff, 1962",
+        ),
+        Theorem(
+            name="perceptron-any-data",
+            quantity="mistakes",
+            bound=r"M \le \min_u \left(\frac{\|u\|R + \sqrt{\|u\|^2R^2 + 4H_u}}{2}\right)^2",
+            assumptions=(
+                r"$\|x_t\|_2 \le R$ in every round;"
+                r" $H_u = \sum_t \max(0, 1 - y_t\, u \cdot x_t)$",
+            ),
+            source="Freund and Schapire, 1999; Shalev-Shwartz, 2012",
+        ),
+    )
+
+    def __init__(self, averaged: bool = False) -> None:
+        super().__init__(Additive("mistake", rate=1.0))
+        self.averaged = averaged
+        if averaged:
+            self.engine.keep_mean()

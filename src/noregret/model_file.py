@@ -1,0 +1,167 @@
+"""Models on disk: one file of named arrays with a JSON header, in the safetensors format.
+
+Nothing in a file is ever run: the header names a registered learner and its parameters, the
+arrays are numbers, and a digest over both tells a damaged file from a good one. A file is written
+beside its place and moved there when it is complete.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import tempfile
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from noregret.core.losses import Loss
+from noregret.errors import ModelFileError
+from noregret.registry import make
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from numpy.typing import NDArray
+
+    from noregret.learner import Learner
+
+FORMAT = "noregret.model/1"
+
+
+def save(learner: Learner, path: str | Path) -> None:
+    """Write a learner to a file, whole or not at all."""
+    from safetensors.numpy import save as encode  # noqa: PLC0415  (only needed here)
+
+    arrays, numbers, names = learner.get_state()
+    header = {
+        "format": FORMAT,
+        "learner": learner.name,
+        "params": {name: _plain(name, value) for name, value in learner.params.items()},
+        "rounds": learner.rounds,
+        "features": names,
+        "numbers": {name: _exact(value) for name, value in numbers.items()},
+    }
+    text = json.dumps(header, sort_keys=True)
+    metadata = {"noregret": text, "digest": _digest(text, arrays)}
+    write_whole(path, encode(arrays, metadata))
+
+
+def load(path: str | Path, *, loss: Loss | None = None) -> Learner:
+    """Read a learner from a file written by ``Learner.save``; it goes on where it stopped.
+
+    Parameters
+    ----------
+    path
+        The file.
+    loss
+        The loss, for a learner whose loss is written in Python: code is not kept in files.
+
+    Raises
+    ------
+    ModelFileError
+        Where the file is damaged, is not a model, or is from a newer version.
+
+    Examples
+    --------
+    >>> import noregret, pathlib, tempfile
+    >>> file = pathlib.Path(tempfile.mkdtemp()) / "model"
+    >>> learner = noregret.WidrowHoff(rate=0.5)
+    >>> learner.learn_one({"size": 1.0}, 2.0)
+    >>> learner.save(file)
+    >>> noregret.load(file).predict_one({"size": 1.0})
+    1.0
+    """
+    metadata, arrays = _read(Path(path))
+    try:
+        text = metadata["noregret"]
+        header = json.loads(text)
+        found = header["format"]
+    except (KeyError, TypeError, ValueError):
+        raise ModelFileError(f"{path}: not a noregret model") from None
+    if found != FORMAT:
+        raise ModelFileError(
+            f"{path}: format {found!r}, this version reads {FORMAT!r}: use a newer noregret"
+        )
+    if metadata.get("digest") != _digest(text, arrays):
+        raise ModelFileError(f"{path}: damaged: its contents do not match its digest")
+    try:
+        params = {name: _value(name, value, loss) for name, value in header["params"].items()}
+        learner = make(header["learner"], **params)
+        numbers = {name: _inexact(value) for name, value in header["numbers"].items()}
+        learner.set_state(arrays, numbers, header["features"])
+    except ModelFileError as error:
+        raise ModelFileError(f"{path}: {error}") from None
+    except (ArithmeticError, AttributeError, LookupError, TypeError, ValueError) as error:
+        raise ModelFileError(f"{path}: not a model this version can use: {error}") from None
+    return learner
+
+
+def write_whole(path: str | Path, contents: bytes) -> None:
+    """Write a file so that it is there whole or not at all."""
+    place = Path(path)
+    descriptor, beside = tempfile.mkstemp(prefix=f".{place.name}.", dir=place.parent)
+    try:
+        with os.fdopen(descriptor, "wb") as file:
+            file.write(contents)
+            file.flush()
+            os.fsync(file.fileno())
+        mode = place.stat().st_mode if place.exists() else 0o666 & ~_umask()
+        os.chmod(beside, mode)
+        os.replace(beside, place)
+    except BaseException:
+        os.unlink(beside)
+        raise
+
+
+def _umask() -> int:
+    mask = os.umask(0)
+    os.umask(mask)
+    return mask
+
+
+def _read(path: Path) -> tuple[dict[str, str], dict[str, NDArray[Any]]]:
+    """Read the parts of a file; arrays are views of what is there, so nothing else is allocated."""
+    from safetensors import SafetensorError, safe_open  # noqa: PLC0415  (only needed here)
+
+    if path.is_dir():
+        raise ModelFileError(f"{path}: a directory, not a model")
+    try:
+        with safe_open(path, framework="numpy") as file:
+            return file.metadata() or {}, {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118
+    except FileNotFoundError:
+        raise
+    except (SafetensorError, OSError, ValueError, TypeError, KeyError) as error:
+        raise ModelFileError(f"{path}: not a noregret model, or damaged: {error}") from None
+
+
+def _digest(text: str, arrays: Mapping[str, NDArray[Any]]) -> str:
+    digest = hashlib.blake2b(text.encode(), digest_size=16)
+    for name in sorted(arrays):
+        digest.update(name.encode())
+        digest.update(np.ascontiguousarray(arrays[name]).tobytes())
+    return f"blake2b:{digest.hexdigest()}"
+
+
+def _plain(name: str, value: Any) -> Any:
+    return {"python": value.name} if isinstance(value, Loss) else value
+
+
+def _value(name: str, value: Any, loss: Loss | None) -> Any:
+    if isinstance(value, dict):
+        if loss is None:
+            raise ModelFileError(
+                f"its {name} {value.get('python')!r} is written in Python: give it to load(…, loss=…)"
+            )
+        return loss
+    return value
+
+
+def _exact(value: float | int | bool) -> Any:
+    """JSON has no infinity, and integers must stay integers: floats travel as hexadecimal text."""
+    return value.hex() if isinstance(value, float) else value
+
+
+def _inexact(value: Any) -> Any:
+    return float.fromhex(value) if isinstance(value, str) else value

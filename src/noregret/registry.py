@@ -1,0 +1,60 @@
+"""Every learner by name. A learner's file registers it; everything else looks here."""
+
+from __future__ import annotations
+
+import difflib
+import importlib
+import inspect
+import pkgutil
+from typing import TYPE_CHECKING, Any, TypeVar
+
+if TYPE_CHECKING:
+    from noregret.learner import Learner
+
+_learners: dict[str, type[Learner]] = {}
+L = TypeVar("L", bound="type[Learner]")
+
+
+def register(learner: L) -> L:
+    """Class decorator: make a learner known by its ``name``."""
+    if learner.name in _learners:
+        raise ValueError(f"two learners are called {learner.name!r}")
+    expected = "".join(word.capitalize() for word in learner.name.split("-"))
+    if learner.__name__ != expected:
+        raise ValueError(f"the class of {learner.name!r} must be called {expected}")
+    _learners[learner.name] = learner
+    return learner
+
+
+def all_learners() -> dict[str, type[Learner]]:
+    """Return every learner class by name, in alphabetical order."""
+    package = importlib.import_module("noregret.learners")
+    for module in pkgutil.iter_modules(package.__path__):
+        importlib.import_module(f"noregret.learners.{module.name}")
+    return dict(sorted(_learners.items()))
+
+
+def find(name: str) -> type[Learner]:
+    """Return the learner class of that name; the error of a wrong one lists the nearest."""
+    known = all_learners()
+    if name not in known:
+        near = difflib.get_close_matches(name, known) or list(known)
+        raise ValueError(f"unknown learner {name!r}: did you mean {', '.join(near)}?")
+    return known[name]
+
+
+def make(name: str, **params: Any) -> Learner:
+    """Build a learner by name.
+
+    >>> import noregret
+    >>> noregret.make("widrow-hoff", rate=0.2)
+    WidrowHoff(rate=0.2)
+    """
+    learner = find(name)
+    known = inspect.signature(learner).parameters
+    for given in params:
+        if given not in known:
+            near = difflib.get_close_matches(given, known) or list(known)
+            hint = f"did you mean {', '.join(near)}?" if near else "it takes none"
+            raise ValueError(f"{name} has no parameter {given!r}: {hint}")
+    return learner(**params)
