@@ -14,6 +14,7 @@ INSTALLED = {".py", ".pyi", ".typed", ".csv", ".gz", ".json", ".md"}
 
 
 def version() -> str:
+    """Return the version that the package names."""
     text = (PACKAGE / "_version.py").read_text(encoding="utf-8")
     found = re.search(r'__version__ = "([^"]+)"', text)
     if found is None:
@@ -22,6 +23,7 @@ def version() -> str:
 
 
 def sources() -> list[str]:
+    """Return the files to install, relative to ``src``."""
     files = (p for p in PACKAGE.rglob("*") if p.suffix in INSTALLED or p.name == "py.typed")
     return sorted(p.relative_to(ROOT / "src").as_posix() for p in files if p.is_file())
 

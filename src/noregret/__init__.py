@@ -5,6 +5,8 @@ reached by class (``noregret.WidrowHoff(rate=0.1)``) or by name (``noregret.make
 rate=0.1)``).
 """
 
+from typing import TYPE_CHECKING, Any
+
 from noregret import registry as _registry
 from noregret._version import __version__
 from noregret.core.losses import LOSSES, Loss, PythonLoss, make_loss
@@ -16,6 +18,11 @@ from noregret.theorem import Theorem
 
 # Every learner's class, whichever files there are.
 globals().update({learner.__name__: learner for learner in _registry.all_learners().values()})
+
+if TYPE_CHECKING:  # the installed package has a stub that names them
+
+    def __getattr__(name: str) -> Any: ...
+
 
 __all__ = [  # noqa: PLE0604
     "LOSSES",

@@ -61,7 +61,7 @@ def sparse_row(x: Any) -> SparseRow:
     """Turn a SciPy sparse row into a row of the core."""
     if x.ndim == 2 and x.shape[0] != 1:
         raise BadExample(f"an example is one row: got a sparse matrix of shape {x.shape}")
-    starts, indices, data, width = sparse_parts(x if x.ndim == 2 else x.reshape(1, -1))
+    _, indices, data, width = sparse_parts(x if x.ndim == 2 else x.reshape(1, -1))
     return SparseRow(indices, data, width)
 
 
@@ -194,9 +194,7 @@ class NamedBlock:
             raise self.unseen_not_finite(start, values, seen)
         return starts, positions[seen], values[seen], unseen, sums
 
-    def unseen_not_finite(
-        self, start: int, values: Floats, seen: NDArray[np.bool_]
-    ) -> BadExample:
+    def unseen_not_finite(self, start: int, values: Floats, seen: NDArray[np.bool_]) -> BadExample:
         """Explain a NaN or infinity in a column never learned from."""
         row = int(np.argmin(np.isfinite(np.where(seen, 0.0, values).sum(axis=1))))
         bad = np.flatnonzero(~np.isfinite(self.numbers[start + row]))
@@ -213,7 +211,7 @@ class NamedBlock:
 
 def named_blocks(X: Any) -> Iterator[tuple[slice, NamedBlock]]:
     """Cut a data frame into blocks of named rows."""
-    import narwhals as nw  # noqa: PLC0415  (only needed for data frames)
+    import narwhals as nw
 
     try:
         frame = nw.from_native(X, eager_only=True)
@@ -229,7 +227,7 @@ def named_blocks(X: Any) -> Iterator[tuple[slice, NamedBlock]]:
 
 def named_block(frame: nw.DataFrame[Any], start: int) -> NamedBlock:
     """Read one block of a data frame."""
-    import narwhals as nw  # noqa: PLC0415
+    import narwhals as nw
 
     names: list[str] = []
     columns: list[Floats] = []

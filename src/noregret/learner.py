@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import inspect
+from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, TypeVar
 
@@ -159,7 +160,7 @@ class Learner(Door):
         for part, block in inputs.named_blocks(X):
             new = block.arrivals(self)
             cuts = sorted({0, *new, block.rows})
-            for start, stop in zip(cuts, cuts[1:], strict=False):
+            for start, stop in pairwise(cuts):
                 place = slice(part.start + start, part.start + stop)
                 out = None if scores is None else scores[place]
                 self._play_segment(block, start, stop, new.get(start, set()), outcomes[place], out)
@@ -301,7 +302,7 @@ class Learner(Door):
 
         The file appears whole or not at all. ``noregret.load`` reads it back.
         """
-        from noregret.model_file import save  # noqa: PLC0415  (safetensors only where used)
+        from noregret.model_file import save
 
         save(self, path)
 
@@ -310,7 +311,9 @@ class Learner(Door):
         shown = ", ".join(
             f"{name}={value!r}"
             for name, value in self.params.items()
-            if not (isinstance(value, type(defaults[name].default)) and value == defaults[name].default)
+            if not (
+                isinstance(value, type(defaults[name].default)) and value == defaults[name].default
+            )
         )
         text = f"{type(self).__name__}({shown})"
         return f"averaged({text})" if self.averaged_weights and "averaged" not in shown else text
@@ -355,4 +358,3 @@ def _revive(kind: type[L], params: dict[str, Any], state: tuple[Any, Any, Any]) 
 
 def _sigmoid(score: Any) -> Any:
     return np.exp(-np.logaddexp(0.0, -score))
-

@@ -32,7 +32,7 @@ FORMAT = "noregret.model/1"
 
 def save(learner: Learner, path: str | Path) -> None:
     """Write a learner to a file, whole or not at all."""
-    from safetensors.numpy import save as encode  # noqa: PLC0415  (only needed here)
+    from safetensors.numpy import save as encode
 
     arrays, numbers, names = learner.get_state()
     header = {
@@ -123,7 +123,7 @@ def _umask() -> int:
 
 def _read(path: Path) -> tuple[dict[str, str], dict[str, NDArray[Any]]]:
     """Read the parts of a file; arrays are views of what is there, so nothing else is allocated."""
-    from safetensors import SafetensorError, safe_open  # noqa: PLC0415  (only needed here)
+    from safetensors import SafetensorError, safe_open
 
     if path.is_dir():
         raise ModelFileError(f"{path}: a directory, not a model")
@@ -152,7 +152,8 @@ def _value(name: str, value: Any, loss: Loss | None) -> Any:
     if isinstance(value, dict):
         if loss is None:
             raise ModelFileError(
-                f"its {name} {value.get('python')!r} is written in Python: give it to load(…, loss=…)"
+                f"its {name} {value.get('python')!r} is written in Python: give it to"
+                " load(…, loss=…)"
             )
         return loss
     return value

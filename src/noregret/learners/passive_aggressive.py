@@ -73,4 +73,9 @@ class PassiveAggressive(Learner):
                 loss_parameter=None if loss == "hinge" else epsilon,
             )
         )
-        self.form, self.aggressiveness, self.loss, self.epsilon = form, aggressiveness, loss, epsilon
+        self.form, self.aggressiveness, self.loss, self.epsilon = (
+            form,
+            aggressiveness,
+            loss,
+            epsilon,
+        )

@@ -62,7 +62,8 @@ class Winnow(Learner):
             assumptions=(
                 r"$x_t \in [-1,1]^n$ in every round",
                 r"some $u \ge 0$ with $\|u\|_1 = 1$ has $y_t (u \cdot x_t) \ge \delta$"
-                r" in every round; for the balanced form $u$ may have either sign and $n$ reads $2n$",
+                r" in every round; for the balanced form $u$ may have either sign, and $n$ reads"
+                r" $2n$",
             ),
             tuning=r"$\eta = \tfrac12 \ln \frac{1+\delta}{1-\delta}$",
             source="Littlestone, 1988",

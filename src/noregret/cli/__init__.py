@@ -1,0 +1,17 @@
+"""The command ``noregret``."""
+
+from __future__ import annotations
+
+import sys
+
+
+def main() -> None:
+    """Run the command; errors become one line on stderr and an exit code, never a traceback."""
+    if sys.argv[1:] == ["--version"]:  # answered before anything else is imported
+        from noregret._version import __version__
+
+        print(f"noregret {__version__}")
+        return
+    from noregret.cli.app import run
+
+    sys.exit(run(sys.argv[1:]))

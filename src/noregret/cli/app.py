@@ -1,0 +1,66 @@
+"""The commands, found by walking ``noregret.cli.commands``: a new one is a new file there."""
+
+from __future__ import annotations
+
+import importlib
+import pkgutil
+import sys
+from collections.abc import Sequence
+
+import typer
+
+from noregret import __version__
+from noregret.cli import commands
+from noregret.errors import NoRegretError
+
+DONE, FAILED, INTERRUPTED = 0, 1, 130
+
+
+def _show_version(wanted: bool) -> None:
+    if wanted:
+        print(f"noregret {__version__}")
+        raise typer.Exit
+
+
+def build() -> typer.Typer:
+    """Return the application with every command that there is a file for."""
+    app = typer.Typer(
+        name="noregret",
+        help="Online learning that can prove how well it did.",
+        no_args_is_help=True,
+        add_completion=False,
+        pretty_exceptions_enable=False,
+        rich_markup_mode="markdown",
+    )
+
+    @app.callback()
+    def options(
+        version: bool = typer.Option(
+            False,
+            "--version",
+            callback=_show_version,
+            is_eager=True,
+            help="Print the version and stop.",
+        ),
+    ) -> None:
+        """Online learning that can prove how well it did."""
+
+    for module in pkgutil.iter_modules(commands.__path__):
+        command = importlib.import_module(f"{commands.__name__}.{module.name}")
+        app.command(module.name)(getattr(command, module.name))
+    return app
+
+
+def run(arguments: Sequence[str]) -> int:
+    """Run one command line and return its exit code: 0 done, 1 the work failed, 2 wrong usage."""
+    try:
+        build()(list(arguments))
+    except SystemExit as end:  # done, or wrong usage: the message has been printed
+        return end.code if isinstance(end.code, int) else DONE
+    except KeyboardInterrupt:
+        print("noregret: interrupted", file=sys.stderr)
+        return INTERRUPTED
+    except (NoRegretError, OSError) as failure:
+        print(f"noregret: {failure}", file=sys.stderr)
+        return FAILED
+    return DONE

@@ -1,0 +1,1 @@
+"""One file a command; the function has the file's name."""

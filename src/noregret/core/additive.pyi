@@ -1,0 +1,30 @@
+from noregret.core.engine import Engine
+from noregret.core.losses import Loss
+
+DOMAINS: tuple[str, ...]
+STEPS: tuple[str, ...]
+
+class Additive(Engine):
+    def __init__(
+        self,
+        loss: str | Loss = "square",
+        rate: float = 0.1,
+        schedule: str = "constant",
+        horizon: int | None = None,
+        domain: str = "everything",
+        radius: float | None = None,
+        step: str = "explicit",
+        loss_parameter: float | None = None,
+        cushion: float = 1.0,
+    ) -> None: ...
+
+class Lazy(Additive):
+    def __init__(
+        self,
+        loss: str | Loss = "linear",
+        rate: float = 0.1,
+        schedule: str = "constant",
+        horizon: int | None = None,
+        radius: float | None = None,
+        loss_parameter: float | None = None,
+    ) -> None: ...

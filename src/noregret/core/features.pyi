@@ -1,0 +1,2 @@
+class Features:
+    names: list[str]

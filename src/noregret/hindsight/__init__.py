@@ -1,0 +1,1 @@
+"""The best fixed predictor after the fact."""
