@@ -38,7 +38,7 @@ def save(learner: Learner, path: str | Path) -> None:
     header = {
         "format": FORMAT,
         "learner": learner.name,
-        "params": {name: _plain(name, value) for name, value in learner.params.items()},
+        "params": {name: _plain(value) for name, value in learner.params.items()},
         "rounds": learner.rounds,
         "features": names,
         "numbers": {name: _exact(value) for name, value in numbers.items()},
@@ -144,8 +144,10 @@ def _digest(text: str, arrays: Mapping[str, NDArray[Any]]) -> str:
     return f"blake2b:{digest.hexdigest()}"
 
 
-def _plain(name: str, value: Any) -> Any:
-    return {"python": value.name} if isinstance(value, Loss) else value
+def _plain(value: Any) -> Any:
+    if isinstance(value, Loss):
+        return {"python": value.name}
+    return value.item() if isinstance(value, np.generic) else value
 
 
 def _value(name: str, value: Any, loss: Loss | None) -> Any:

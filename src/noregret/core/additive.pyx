@@ -18,6 +18,8 @@ from noregret.core.engine cimport (
 )
 from noregret.core.losses cimport as_loss
 
+from noregret.checks import one_of, positive
+
 DOMAINS = ("everything", "ball", "box")
 STEPS = ("explicit", "implicit", "normalised")
 
@@ -51,23 +53,17 @@ cdef class Additive(Engine):
     ):
         self.loss = as_loss(loss, loss_parameter)
         self.rate = as_rate(rate, schedule, horizon)
-        if domain not in DOMAINS:
-            raise ValueError(f"unknown domain {domain!r}: choose one of {', '.join(DOMAINS)}")
-        if step not in STEPS:
-            raise ValueError(f"unknown step {step!r}: choose one of {', '.join(STEPS)}")
+        one_of("domain", domain, DOMAINS)
+        one_of("step", step, STEPS)
         if step == "implicit" and not self.loss.implicit:
             raise ValueError(f"the {self.loss.name} loss has no implicit step: use step='explicit'")
         if step != "implicit" and not isfinite(self.rate.value):
-            raise ValueError("rate must be finite")
+            raise ValueError("rate must be a positive number: got inf")
         if (domain == "everything") != (radius is None):
             raise ValueError("radius goes with domain='ball' or domain='box'")
-        if radius is not None and not (radius > 0 and isfinite(radius)):
-            raise ValueError(f"radius must be a positive number: got {radius!r}")
-        if not cushion > 0 or not isfinite(cushion):
-            raise ValueError(f"epsilon of the normalised step must be a positive number: got {cushion!r}")
         self.domain, self.step = DOMAINS.index(domain), STEPS.index(step)
-        self.radius = 0 if radius is None else radius
-        self.cushion = cushion
+        self.radius = 0 if radius is None else positive("radius", radius)
+        self.cushion = positive("epsilon", cushion)
 
     cdef double travel(self, Row* row, double score, double slope, double y) noexcept nogil:
         """How far to go: the t of w − t x."""

@@ -8,6 +8,7 @@ cdef class Door:
     cdef readonly Engine engine
     cdef readonly Features known
     cdef int labels                 # which were seen, a set of Labels
+    cdef int writers, readers       # who is at it with the GIL released
     cdef object held                # keeps the numbers of the row at hand alive
     cdef object __weakref__
 

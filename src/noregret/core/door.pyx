@@ -5,7 +5,7 @@ so that a call costs little more than its arithmetic.
 """
 
 from cpython.float cimport PyFloat_AS_DOUBLE, PyFloat_CheckExact
-from libc.math cimport NAN, isfinite
+from libc.math cimport NAN, fabs, isfinite
 from libc.stdint cimport int32_t, int64_t
 
 import numpy as np
@@ -18,9 +18,12 @@ from noregret.core.engine cimport (
 )
 from noregret.core.features cimport BY_NAME, BY_POSITION, UNKNOWN, Features
 
-from noregret.errors import BadExample, Diverged
+from noregret.errors import BadExample, Diverged, NoRegretError
 
 cnp.import_array()
+
+# Outcomes and values up to here can be squared and added up in float64.
+cdef double LARGEST = 1e150
 
 
 cdef class Door:
@@ -110,13 +113,13 @@ cdef class Door:
         if self.engine.loss.table.labels:
             message = f"the label is {shown}: labels are −1 and +1, 0 and 1, or False and True"
         else:
-            message = f"the outcome is {shown}: it must be a finite number"
+            message = f"the outcome is {shown}: it must be a finite number, at most {LARGEST:g} in size"
         return BadExample(f"round {round}: {message}", round=round)
 
     cdef int settle(self, double* y) noexcept nogil:
         """Check an outcome; labels 0 and 1 become −1 and +1."""
         if not self.engine.loss.table.labels:
-            return FINE if isfinite(y[0]) else BAD_OUTCOME
+            return FINE if fabs(y[0]) < LARGEST else BAD_OUTCOME
         if y[0] == 1:
             return FINE
         if y[0] == -1:
@@ -141,11 +144,24 @@ cdef class Door:
             return NAN
         return self.engine.mean_score(row) if self.engine.mean_kept else score
 
+    def enter(self):
+        """Claim the learner for learning: one at a time, whatever the thread."""
+        if self.writers or self.readers:
+            raise NoRegretError("this learner is in use by another thread, or by its own loss: learn in one at a time")
+        self.writers = 1
+
+    def leave(self):
+        """Let others learn again."""
+        self.writers = 0
+
     cdef int play(self, object x, object y, double* prediction) except -1:
         cdef Py_ssize_t count = self.known.count
         cdef int kind = self.known.kind, labels = self.labels, status
         cdef double given, target
         cdef Row row
+        if self.writers or self.readers:
+            self.enter()
+        self.writers = 1
         try:
             given = target = self.outcome(y)
             status = self.settle(&target)
@@ -160,6 +176,8 @@ cdef class Door:
             self.labels = labels
             self.undo(count, kind)
             raise
+        finally:
+            self.writers = 0
         return 0
 
     def undo(self, Py_ssize_t count, int kind):
@@ -227,19 +245,19 @@ cdef class Door:
     # A block of rows. The numbers are checked on the way; the GIL is free.
 
     def play_dense(self, const double[:, :] X, const double[::1] y, double[::1] out=None):
-        """Play the rows of an array; return how many were played before one was refused, and why."""
+        """Play the rows of an array, up to the first that is refused; raise why."""
         cdef Py_ssize_t r = 0, rows = X.shape[0]
         cdef int status = FINE
         cdef Row row
         row.indices, row.count, row.unseen, row.unseen_sum, row.spread = NULL, X.shape[1], 0, 0, 0
+        self.enter()
         with nogil:
             for r in range(rows):
                 row.values = &X[r, 0]
                 status = self.play_row(&row, y[r], &out[r] if out is not None else NULL)
                 if status != FINE:
                     break
-            else:
-                r = rows
+        self.leave()
         if status != FINE:
             self.refuse(status, y[r], &row)
 
@@ -250,6 +268,7 @@ cdef class Door:
         cdef int status = FINE
         cdef Row row
         row.unseen, row.unseen_sum, row.spread = 0, 0, 0
+        self.enter()
         with nogil:
             for r in range(rows):
                 row.count = starts[r + 1] - starts[r]
@@ -257,6 +276,7 @@ cdef class Door:
                 status = self.play_row(&row, y[r], &out[r] if out is not None else NULL)
                 if status != FINE:
                     break
+        self.leave()
         if status != FINE:
             self.refuse(status, y[r], &row)
 
@@ -275,6 +295,7 @@ cdef class Door:
         cdef Py_ssize_t r, rows = X.shape[0], bad = -1
         cdef Row row
         row.indices, row.count, row.unseen, row.unseen_sum, row.spread = NULL, X.shape[1], 0, 0, 0
+        self.readers += 1
         with nogil:
             for r in range(rows):
                 row.values = &X[r, 0]
@@ -282,6 +303,7 @@ cdef class Door:
                 if not isfinite(row.norm2):
                     bad = r
                     break
+        self.readers -= 1
         if bad >= 0:
             self.refuse(BAD_VALUE, 0, &row)
 
@@ -291,6 +313,7 @@ cdef class Door:
         cdef Py_ssize_t r, rows = starts.shape[0] - 1, bad = -1
         cdef Row row
         row.spread = 0
+        self.readers += 1
         with nogil:
             for r in range(rows):
                 row.count = starts[r + 1] - starts[r]
@@ -300,6 +323,7 @@ cdef class Door:
                 if not isfinite(row.norm2):
                     bad = r
                     break
+        self.readers -= 1
         if bad >= 0:
             self.refuse(BAD_VALUE, 0, &row)
 

@@ -13,7 +13,8 @@ cdef extern from "kernels.h" nogil:
     ctypedef struct noregret_scan:
         double dot
         double norm2
-        double peak
+        double low
+        double high
     noregret_scan noregret_scan_dense(const double* v, const double* x, Py_ssize_t n) noexcept
     noregret_scan noregret_scan_sparse(const double* v, const double* x, const int32_t* at, Py_ssize_t n) noexcept
     void noregret_add_dense(double* v, double a, const double* x, Py_ssize_t n) noexcept
@@ -41,7 +42,7 @@ cdef enum:  # Labels
 cdef enum:  # Measure
     NORM             # |x|_2
     PEAK             # |x|_inf
-    SPREAD           # max x - min x, absent features counting as 0
+    SPREAD           # max x - min x, absent features counting as 0; 2 U |x|_inf with signed weights
     OUTCOME          # |y|
     GRADIENT         # |gradient|_2
     GRADIENT_PEAK    # |gradient|_inf
@@ -57,7 +58,7 @@ cdef struct Row:
     double dot                  # filled in by score(): stored . values,
     double norm2                # |x|^2,
     double peak                 # |x|_inf,
-    double spread               # and, where the engine asks for it, max x - min x
+    double spread               # and max x - min x, absent features counting as 0
 
 
 cdef struct Rate:

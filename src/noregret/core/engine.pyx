@@ -6,6 +6,8 @@ import numpy as np
 
 cimport numpy as cnp
 
+from noregret.checks import one_of, positive, whole
+
 cnp.import_array()
 
 MEASURE_NAMES = ("norm", "peak", "spread", "outcome", "gradient", "gradient_peak")
@@ -23,16 +25,13 @@ cdef double rate_at(const Rate* rate, long long t) noexcept nogil:
 
 cdef Rate as_rate(object rate, object schedule, object horizon):
     cdef Rate made
-    if schedule not in SCHEDULES:
-        raise ValueError(f"unknown schedule {schedule!r}: choose one of {', '.join(SCHEDULES)}")
-    if not (isinstance(rate, (int, float)) and rate > 0) or rate != rate:
-        raise ValueError(f"rate must be a positive number: got {rate!r}")
+    one_of("schedule", schedule, SCHEDULES)
+    if rate != INFINITY:
+        rate = positive("rate", rate)
     if (schedule == "horizon") != (horizon is not None):
         raise ValueError("schedule='horizon' and horizon=T, the number of rounds to come, go together")
-    if horizon is not None and not (isinstance(horizon, int) and horizon > 0):
-        raise ValueError(f"horizon must be a positive whole number: got {horizon!r}")
     made.schedule = SCHEDULES.index(schedule)
-    made.horizon = 0 if horizon is None else horizon
+    made.horizon = 0 if horizon is None else whole("horizon", horizon)
     made.value = rate / made.horizon ** 0.5 if horizon is not None else rate
     return made
 
@@ -57,7 +56,10 @@ cdef class Engine:
             scan = noregret_scan_dense(self.stored, row.values, row.count)
         else:
             scan = noregret_scan_sparse(self.stored, row.values, row.indices, row.count)
-        row.dot, row.norm2, row.peak = scan.dot, scan.norm2, scan.peak
+        if row.count < self.size or row.count == 0:
+            scan.low, scan.high = min(scan.low, 0.0), max(scan.high, 0.0)
+        row.dot, row.norm2 = scan.dot, scan.norm2
+        row.peak, row.spread = max(-scan.low, scan.high), scan.high - scan.low
         return self.factor * (row.dot + self.initial * row.unseen_sum) + self.offset
 
     cdef int update(self, Row* row, double score, double slope, double y) noexcept nogil:

@@ -65,6 +65,8 @@ cdef class Features:
             if not isfinite(number):
                 raise BadExample(f"round {round}: feature {<object> key!r} is {number}: every value must be finite",
                                  round=round, feature=<object> key)
+            if self.filled == self.room:
+                raise BadExample(f"round {round}: the example changed while it was being read", round=round)
             found = PyDict_GetItem(self.index, <object> key)
             if found != NULL:
                 self.values[self.filled] = number

@@ -16,71 +16,69 @@ static inline double total(const double *lane) {
     return ((lane[0] + lane[4]) + (lane[2] + lane[6])) + ((lane[1] + lane[5]) + (lane[3] + lane[7]));
 }
 
-static inline double largest(const double *lane) {
-    double top = lane[0];
-    for (int j = 1; j < LANES; j++) {
-        top = lane[j] > top ? lane[j] : top;
-    }
-    return top;
-}
+static inline double smaller(double a, double b) { return a < b ? a : b; }
+static inline double larger(double a, double b) { return a > b ? a : b; }
 
 #if defined(__GNUC__)
 /* Half the lanes in one vector; the compiler splits it where registers are narrower. */
 typedef double half __attribute__((vector_size(32), aligned(8), may_alias));
 typedef int64_t bits __attribute__((vector_size(32), aligned(8), may_alias));
 
-/* |a| */
-static inline half sizes(half a) {
-    return (half)((bits)a & INT64_MAX);
-}
-
-/* The larger of the two, lane by lane. */
-static inline half larger(half a, half b) {
-    const bits more = a > b;
-    return (half)((more & (bits)a) | (~more & (bits)b));
+static inline half chosen(bits which, half a, half b) {
+    return (half)((which & (bits)a) | (~which & (bits)b));
 }
 #endif
 
 DISPATCHED
 noregret_scan noregret_scan_dense(const double *v, const double *x, ptrdiff_t n) {
-    double dot[LANES] = {0}, norm2[LANES] = {0}, peak[LANES] = {0};
+    double dot[LANES] = {0}, norm2[LANES] = {0}, low = INFINITY, high = -INFINITY;
     ptrdiff_t i = 0;
 #if defined(__GNUC__)
-    half d0 = {0}, d1 = {0}, n0 = {0}, n1 = {0}, p0 = {0}, p1 = {0};
-    for (; i + LANES <= n; i += LANES) {
-        __builtin_prefetch(x + i + AHEAD);
-        const half x0 = *(const half *)(x + i), x1 = *(const half *)(x + i + 4);
-        d0 += *(const half *)(v + i) * x0;
-        d1 += *(const half *)(v + i + 4) * x1;
-        n0 += x0 * x0;
-        n1 += x1 * x1;
-        p0 = larger(sizes(x0), p0);
-        p1 = larger(sizes(x1), p1);
+    if (n >= LANES) {
+        half d0 = {0}, d1 = {0}, n0 = {0}, n1 = {0};
+        half l0 = {INFINITY, INFINITY, INFINITY, INFINITY}, l1 = l0, h0 = -l0, h1 = h0;
+        for (; i + LANES <= n; i += LANES) {
+            __builtin_prefetch(x + i + AHEAD);
+            const half x0 = *(const half *)(x + i), x1 = *(const half *)(x + i + 4);
+            d0 += *(const half *)(v + i) * x0;
+            d1 += *(const half *)(v + i + 4) * x1;
+            n0 += x0 * x0;
+            n1 += x1 * x1;
+            l0 = chosen(x0 < l0, x0, l0);
+            l1 = chosen(x1 < l1, x1, l1);
+            h0 = chosen(x0 > h0, x0, h0);
+            h1 = chosen(x1 > h1, x1, h1);
+        }
+        *(half *)dot = d0, *(half *)(dot + 4) = d1;
+        *(half *)norm2 = n0, *(half *)(norm2 + 4) = n1;
+        l0 = chosen(l1 < l0, l1, l0);
+        h0 = chosen(h1 > h0, h1, h0);
+        low = smaller(smaller(l0[0], l0[1]), smaller(l0[2], l0[3]));
+        high = larger(larger(h0[0], h0[1]), larger(h0[2], h0[3]));
     }
-    *(half *)dot = d0, *(half *)(dot + 4) = d1;
-    *(half *)norm2 = n0, *(half *)(norm2 + 4) = n1;
-    *(half *)peak = p0, *(half *)(peak + 4) = p1;
 #endif
-    for (int j = 0; i < n; i++, j = (j + 1) % LANES) {
-        const double value = x[i], size = fabs(value);
-        dot[j] += v[i] * value;
-        norm2[j] += value * value;
-        peak[j] = size > peak[j] ? size : peak[j];
+    for (; i < n; i++) {
+        const double value = x[i];
+        dot[i % LANES] += v[i] * value;
+        norm2[i % LANES] += value * value;
+        low = smaller(value, low);
+        high = larger(value, high);
     }
-    const noregret_scan scan = {total(dot), total(norm2), largest(peak)};
+    const noregret_scan scan = {total(dot), total(norm2), low, high};
     return scan;
 }
 
 noregret_scan noregret_scan_sparse(const double *v, const double *x, const int32_t *at, ptrdiff_t n) {
-    double dot[LANES] = {0}, norm2[LANES] = {0}, peak = 0;
+    double dot[LANES] = {0}, norm2[LANES] = {0}, low = INFINITY, high = -INFINITY;
     for (ptrdiff_t k = 0; k < n; k++) {
-        const int32_t i = at[k];
-        const double value = x[k], size = fabs(value);
+        const uint32_t i = (uint32_t)at[k];
+        const double value = x[k];
         dot[i % LANES] += v[i] * value;
         norm2[i % LANES] += value * value;
-        peak = size > peak ? size : peak;
+        low = smaller(value, low);
+        high = larger(value, high);
     }
-    const noregret_scan scan = {total(dot), total(norm2), peak};
+    const noregret_scan scan = {total(dot), total(norm2), low, high};
     return scan;
 }
 

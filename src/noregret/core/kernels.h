@@ -12,7 +12,8 @@
 typedef struct {
     double dot;   /* sum of v[i] x[i] */
     double norm2; /* sum of x[i] x[i] */
-    double peak;  /* max of |x[i]|; a NaN shows in norm2, not here */
+    double low;   /* the smallest x[i], infinite where there is none; */
+    double high;  /* the largest; a NaN shows in norm2, not in these */
 } noregret_scan;
 
 noregret_scan noregret_scan_dense(const double *v, const double *x, ptrdiff_t n);

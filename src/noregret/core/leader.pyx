@@ -4,10 +4,12 @@ import numpy as np
 
 cimport numpy as cnp
 
-from libc.math cimport fabs, isfinite
+from libc.math cimport fabs
 
 from noregret.core.engine cimport DIVERGED, FINE, Engine, Row, position
 from noregret.core.losses cimport as_loss
+
+from noregret.checks import positive
 
 cnp.import_array()
 
@@ -19,9 +21,7 @@ cdef class Leader(Engine):
 
     def __init__(self, loss="linear", radius=1.0, loss_parameter=None):
         self.loss = as_loss(loss, loss_parameter)
-        if not (radius > 0 and isfinite(radius)):
-            raise ValueError(f"radius must be a positive number: got {radius!r}")
-        self.factor = radius
+        self.factor = positive("radius", radius)
         self.arrays = {name: np.zeros(0) for name in ("stored", "sums")}
         self.relocate()
 

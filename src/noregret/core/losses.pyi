@@ -1,7 +1,7 @@
 from collections.abc import Callable
 
 LOSSES: tuple[str, ...]
-PARAMETERS: dict[str, tuple[str, float, float]]
+PARAMETERS: dict[str, tuple[str, float]]
 
 class Loss:
     name: str

@@ -7,6 +7,8 @@ that minimises  rate * loss(w) + |w - w_now|^2 / 2.
 
 from libc.math cimport INFINITY, NAN, copysign, exp, fabs, isnan, log1p
 
+from noregret.checks import one_of, positive
+
 
 cdef inline double clip(double value, double low, double high) noexcept nogil:
     return low if value < low else high if value > high else value
@@ -279,12 +281,12 @@ cdef dict TABLES = {
 }
 
 LOSSES = tuple(TABLES)
-# The losses that take a parameter: what it is called, and the open interval it lies in.
+# The losses that take a parameter: what it is called, and what it lies below.
 PARAMETERS = {
-    "quantile": ("q", 0.0, 1.0),
-    "epsilon-insensitive": ("epsilon", -0.0, INFINITY),
-    "squared-epsilon-insensitive": ("epsilon", -0.0, INFINITY),
-    "huber": ("delta", 0.0, INFINITY),
+    "quantile": ("q", 1.0),
+    "epsilon-insensitive": ("epsilon", INFINITY),
+    "squared-epsilon-insensitive": ("epsilon", INFINITY),
+    "huber": ("delta", INFINITY),
 }
 
 
@@ -295,16 +297,15 @@ cdef Loss as_loss(object loss, object parameter):
         if parameter is not None:
             raise ValueError("loss_parameter goes with a loss given by name")
         return loss
-    if not isinstance(loss, str) or loss not in TABLES:
-        raise ValueError(f"unknown loss {loss!r}: choose one of {', '.join(TABLES)}, or give a PythonLoss")
+    one_of("loss", loss, LOSSES)
     found = TABLES[loss]
     if parameter is None:
         return found
     if loss not in PARAMETERS:
         raise ValueError(f"the {loss} loss takes no parameter")
-    name, low, high = PARAMETERS[loss]
-    if not low <= parameter < high or (parameter == 0 and name != "epsilon"):
-        raise ValueError(f"{name} of the {loss} loss must lie between {low:g} and {high:g}: got {parameter!r}")
+    name, high = PARAMETERS[loss]
+    if not (name == "epsilon" and parameter == 0 and parameter is not False):
+        positive(f"{name}, the loss_parameter of {loss},", parameter, below=high)
     return built(found.name, found.table, parameter)
 
 

@@ -20,6 +20,8 @@ cimport numpy as cnp
 from noregret.core.engine cimport DIVERGED, FINE, LOSS_FAILED, Engine, Rate, Row, as_rate, position, rate_at
 from noregret.core.losses cimport as_loss
 
+from noregret.checks import one_of, positive, whole
+
 cnp.import_array()
 
 STEPS = ("explicit", "implicit")
@@ -50,17 +52,13 @@ cdef class Multiplicative(Engine):
         self.loss = as_loss(loss, loss_parameter)
         self.rate = as_rate(rate, schedule, horizon)
         if not isfinite(self.rate.value):
-            raise ValueError("rate must be finite")
-        if step not in STEPS:
-            raise ValueError(f"unknown step {step!r}: choose one of {', '.join(STEPS)}")
+            raise ValueError("rate must be a positive number: got inf")
+        one_of("step", step, STEPS)
         if step == "implicit" and not self.loss.implicit:
             raise ValueError(f"the {self.loss.name} loss has no implicit step: use step='explicit'")
-        if not (weight > 0 and isfinite(weight)):
-            raise ValueError(f"weight must be a positive number: got {weight!r}")
-        if dimension is not None and not (isinstance(dimension, int) and 0 < dimension < 2**31):
-            raise ValueError(f"dimension must be a positive whole number below 2^31: got {dimension!r}")
-        self.implicit, self.mirrored, self.weight = step == "implicit", mirrored, weight
-        self.dimension = 0 if dimension is None else dimension
+        self.implicit, self.mirrored = step == "implicit", mirrored
+        self.weight = positive("weight", weight)
+        self.dimension = 0 if dimension is None else whole("dimension", dimension, below=2**31)
         self.arrays = {name: np.zeros(0) for name in ("stored", "logs", "mass")}
         self.relocate()
         self.refactor()
@@ -152,17 +150,11 @@ cdef class Multiplicative(Engine):
     # The round.
 
     cdef double score(self, Row* row) noexcept nogil:
-        cdef double score = Engine.score(self, row), low = 0, high = 0
-        cdef Py_ssize_t k
+        cdef double score = Engine.score(self, row)
         if row.unseen > 0:
             score = self.weight / self.sum_with(row.unseen) * (row.dot + self.initial * row.unseen_sum)
-        if row.count > 0:
-            if row.count == self.size:
-                low = high = row.values[0]
-            for k in range(row.count):
-                low = min(low, row.values[k])
-                high = max(high, row.values[k])
-        row.spread = 2 * self.weight * row.peak if self.mirrored else self.weight * (high - low)
+        if self.mirrored:
+            row.spread = 2 * self.weight * row.peak
         return score
 
     cdef double tilted(self, const Row* row, double step) noexcept nogil:

@@ -3,6 +3,8 @@
 from noregret.core.engine cimport FINE, NOT_BOOLEAN, Engine, Row, position
 from noregret.core.losses cimport as_loss
 
+from noregret.checks import whole
+
 
 cdef bint boolean(const Row* row) noexcept nogil:
     cdef Py_ssize_t k
@@ -21,9 +23,7 @@ cdef class Winnow1(Engine):
 
     def __init__(self, dimension=None):
         self.loss = as_loss("mistake", None)
-        if dimension is not None and not (isinstance(dimension, int) and 0 < dimension < 2**31):
-            raise ValueError(f"dimension must be a positive whole number below 2^31: got {dimension!r}")
-        self.dimension = 0 if dimension is None else dimension
+        self.dimension = 0 if dimension is None else whole("dimension", dimension, below=2**31)
         self.initial = 1
         self.set_threshold(0)
 
@@ -71,6 +71,7 @@ cdef class Conjunction(Engine):
     """
 
     cdef bint started
+    cdef double clock_at_start
 
     def __init__(self):
         self.loss = as_loss("mistake", None)
@@ -96,17 +97,21 @@ cdef class Conjunction(Engine):
             elif self.stored[i] == (-1 if present else 1):
                 self.stored[i] = 0
             kept += self.stored[i] == 1
-        self.started = True
-        self.initial = -1
+        if not self.started:
+            self.started, self.initial, self.clock_at_start = True, -1, self.clock
         self.offset = 0.5 - kept
         return FINE
 
+    cdef double outside_mean(self) noexcept nogil:
+        """A feature to come was absent from every positive: its negation is kept since the first."""
+        return self.clock_at_start - self.clock if self.started else 0
+
     def scalars(self):
         """Return the numbers that, with the arrays, make up the state."""
-        return Engine.scalars(self) | {"started": bool(self.started)}
+        return Engine.scalars(self) | {"started": bool(self.started), "clock_at_start": self.clock_at_start}
 
     def restore(self, numbers):
         """Take the numbers of a state over."""
         Engine.restore(self, numbers)
-        self.started = numbers["started"]
+        self.started, self.clock_at_start = numbers["started"], numbers["clock_at_start"]
         self.initial = -1 if self.started else 0

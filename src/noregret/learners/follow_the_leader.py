@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import math
 
+from noregret.checks import one_of, positive
 from noregret.core.additive import Lazy
 from noregret.core.engine import Engine
 from noregret.core.leader import Leader
@@ -73,13 +74,13 @@ class FollowTheLeader(Learner):
         radius: float = 1.0,
         loss_parameter: float | None = None,
     ) -> None:
+        one_of("domain", domain, ("ball", "box"))
         engine: Engine
         if domain == "ball":
+            positive("radius", radius)
             engine = Lazy(loss, math.inf, radius=radius, loss_parameter=loss_parameter)
-        elif domain == "box":
-            engine = Leader(loss, radius, loss_parameter=loss_parameter)
         else:
-            raise ValueError(f"unknown domain {domain!r}: choose ball or box")
+            engine = Leader(loss, radius, loss_parameter=loss_parameter)
         super().__init__(engine)
         self.loss, self.domain, self.radius = loss, domain, radius
         self.loss_parameter = loss_parameter

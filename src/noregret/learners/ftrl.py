@@ -12,6 +12,7 @@ regret(u) ≤ ‖u‖²/(2η) + (η/2)·Σ‖g_t‖².
 
 from __future__ import annotations
 
+from noregret.checks import one_of, positive
 from noregret.core.additive import Lazy
 from noregret.core.engine import Engine
 from noregret.core.losses import Loss
@@ -93,9 +94,8 @@ class Ftrl(Learner):
         dimension: int | None = None,
         loss_parameter: float | None = None,
     ) -> None:
-        if regulariser not in REGULARISERS:
-            known = ", ".join(REGULARISERS)
-            raise ValueError(f"unknown regulariser {regulariser!r}: choose one of {known}")
+        positive("rate", rate)
+        one_of("regulariser", regulariser, REGULARISERS)
         engine: Engine
         if regulariser == "euclidean":
             if weight is not None or dimension is not None:

@@ -9,6 +9,7 @@ With η = 1 and ε near 0 the new weights predict the example just seen exactly.
 
 from __future__ import annotations
 
+from noregret.checks import positive
 from noregret.core.additive import Additive
 from noregret.learner import Learner
 from noregret.registry import register
@@ -40,10 +41,7 @@ class Nlms(Learner):
     name = "nlms"
 
     def __init__(self, rate: float = 0.5, epsilon: float = 1e-6) -> None:
-        if not 0 < rate < 2:
-            raise ValueError(f"rate must lie between 0 and 2: got {rate!r}")
-        if not 0 < epsilon < float("inf"):
-            raise ValueError(f"epsilon must be a positive number: got {epsilon!r}")
+        positive("rate", rate, below=2)
         # Half the slope of the square loss, as in Widrow-Hoff.
         engine = Additive("square", rate=0.5 * rate, step="normalised", cushion=epsilon)
         super().__init__(engine)

@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import math
 
+from noregret.checks import one_of, positive
 from noregret.core.additive import Additive
 from noregret.learner import Learner
 from noregret.registry import register
@@ -59,12 +60,11 @@ class PassiveAggressive(Learner):
         loss: str = "hinge",
         epsilon: float = 0.1,
     ) -> None:
-        if form not in FORMS:
-            raise ValueError(f"unknown form {form!r}: choose one of {', '.join(FORMS)}")
-        if loss not in LOSSES:
-            raise ValueError(f"unknown loss {loss!r}: choose one of {', '.join(LOSSES)}")
-        if not 0 < aggressiveness < math.inf:
-            raise ValueError(f"aggressiveness must be a positive number: got {aggressiveness!r}")
+        one_of("form", form, FORMS)
+        one_of("loss", loss, LOSSES)
+        positive("aggressiveness", aggressiveness)
+        if epsilon != 0:
+            positive("epsilon", epsilon)
         super().__init__(
             Additive(
                 f"squared-{loss}" if form == "pa-ii" else loss,

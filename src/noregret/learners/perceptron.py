@@ -14,6 +14,7 @@ most ((‖u‖R + √(‖u‖²R² + 4H))/2)².
 
 from __future__ import annotations
 
+from noregret.checks import truth
 from noregret.core.additive import Additive
 from noregret.learner import Learner
 from noregret.registry import register
@@ -69,6 +70,6 @@ class Perceptron(Learner):
 
     def __init__(self, averaged: bool = False) -> None:
         super().__init__(Additive("mistake", rate=1.0))
-        self.averaged = averaged
+        self.averaged = truth("averaged", averaged)
         if averaged:
             self.engine.keep_mean()

@@ -13,6 +13,7 @@ of  L(u)/(1−η) + ‖u‖²/η.
 
 from __future__ import annotations
 
+from noregret.checks import positive
 from noregret.core.additive import Additive
 from noregret.learner import Learner
 from noregret.registry import register
@@ -64,13 +65,13 @@ class WidrowHoff(Learner):
     )
 
     def __init__(self, rate: float = 0.1, norm: float = 1.0, step: str = "explicit") -> None:
-        if step == "explicit" and not 0 < rate < 1:
+        positive("rate", rate)
+        positive("norm", norm)
+        if step == "explicit" and not rate < 1:
             raise ValueError(
                 f"rate must lie between 0 and 1: got {rate!r} (use step='implicit' for larger"
                 " rates, norm=X for examples of another size)"
             )
-        if not norm > 0:
-            raise ValueError(f"norm must be a positive number: got {norm!r}")
         # The square loss has slope 2(w·x − y); Widrow and Hoff step by half of it.
         super().__init__(Additive("square", rate=0.5 * rate / norm**2, step=step))
         self.rate, self.norm, self.step = rate, norm, step

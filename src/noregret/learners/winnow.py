@@ -16,6 +16,7 @@ of n features, Winnow1 makes at most 2k·log₂n + 2.
 
 from __future__ import annotations
 
+from noregret.checks import one_of
 from noregret.core.engine import Engine
 from noregret.core.multiplicative import Multiplicative
 from noregret.core.rules import Winnow1
@@ -83,8 +84,7 @@ class Winnow(Learner):
     def __init__(
         self, rate: float | None = None, form: str = "normalised", dimension: int | None = None
     ) -> None:
-        if form not in FORMS:
-            raise ValueError(f"unknown form {form!r}: choose one of {', '.join(FORMS)}")
+        one_of("form", form, FORMS)
         engine: Engine
         if form == "winnow1":
             if rate is not None:

@@ -1,0 +1,113 @@
+"""The command: its exit codes, its messages, its demo."""
+
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import noregret
+from noregret.data import flights
+from noregret.hindsight.least_squares import LeastSquares
+
+COMMAND = [sys.executable, "-W", "error", "-c", "from noregret.cli import main; main()"]
+
+
+def run(*arguments: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run([*COMMAND, *arguments], capture_output=True, text=True, check=False)
+
+
+def test_the_installed_command_is_there() -> None:
+    command = Path(sys.executable).parent / "noregret"
+    done = subprocess.run([command, "--version"], capture_output=True, text=True, check=True)
+    assert done.stdout == f"noregret {noregret.__version__}\n"
+
+
+def test_wrong_usage_ends_with_2_and_no_traceback() -> None:
+    for arguments in (["no-such-command"], ["demo", "--no-such-option"], ["demo", "extra"]):
+        done = run(*arguments)
+        assert done.returncode == 2
+        assert "Traceback" not in done.stderr
+        assert arguments[-1] in done.stderr
+
+
+def test_version_is_answered_with_other_options_too() -> None:
+    assert run("--version", "demo").stdout == f"noregret {noregret.__version__}\n"
+
+
+def test_a_failure_is_one_line_and_exit_code_1(monkeypatch: pytest.MonkeyPatch) -> None:
+    done = subprocess.run(
+        [
+            sys.executable,
+            "-c",
+            "import noregret.cli.commands.demo as d, sys\n"
+            "def broken(): raise FileNotFoundError(2, 'No such file', 'flights.csv')\n"
+            "d.flights = broken\n"
+            "from noregret.cli.app import run\n"
+            "sys.exit(run(['demo']))",
+        ],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 1
+    assert done.stderr.count("\n") == 1
+    assert "flights.csv" in done.stderr
+
+
+def demo_lines() -> list[list[float]]:
+    """The rows of the demo's table: flights, learner's mean, hindsight's mean, regret."""
+    done = run("demo")
+    assert done.returncode == 0, done.stderr
+    assert done.stderr == ""  # the progress bar is for terminals
+    rows = [re.findall(r"[-+]?[\d,]+\.?\d*", line) for line in done.stdout.splitlines()]
+    return [[float(cell.replace(",", "")) for cell in row] for row in rows if len(row) == 4]
+
+
+def test_the_demo_reports_what_an_independent_computation_finds() -> None:
+    examples = list(flights())
+    names = sorted(
+        {f"{k}={v}" if isinstance(v, str) else k for x, _ in examples for k, v in x.items()}
+    )
+    at = {name: k for k, name in enumerate(names)}
+    rows = np.zeros((len(examples), len(names)))
+    for r, (x, _) in enumerate(examples):
+        for key, value in x.items():
+            if isinstance(value, str):
+                rows[r, at[f"{key}={value}"]] = 1.0
+            else:
+                rows[r, at[key]] = value
+    rows /= np.linalg.norm(rows, axis=1)[:, None]
+    outcomes = np.array([y for _, y in examples])
+    weights, paid = np.zeros(len(names)), 0.0
+    for x_t, y_t in zip(rows, outcomes, strict=True):
+        error = weights @ x_t - y_t
+        paid += error**2
+        weights -= 0.1 * error * x_t
+    best = np.linalg.lstsq(rows, outcomes, rcond=None)[0]
+    hindsight = float(np.sum((rows @ best - outcomes) ** 2))
+    flights_seen, mean, hindsight_mean, regret = demo_lines()[-1]
+    assert flights_seen == len(examples)
+    assert mean == pytest.approx(paid / len(examples), abs=0.05)
+    assert hindsight_mean == pytest.approx(hindsight / len(examples), abs=0.05)
+    assert regret == pytest.approx(paid - hindsight, abs=1)
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_least_squares_from_sums_is_least_squares(seed: int) -> None:
+    draw = np.random.default_rng(seed)
+    rows = draw.normal(size=(40, 6)) * 10.0 ** draw.integers(-4, 5, size=6)
+    if seed % 2:
+        rows[:, 3] = rows[:, 1]  # a duplicate
+        rows[:, 4] = 0.0  # and a column that never says anything
+    outcomes = draw.normal(size=40)
+    sums = LeastSquares(6)
+    sums.add(rows[:17], outcomes[:17])
+    sums.add(rows[17:], outcomes[17:])
+    fitted = np.linalg.lstsq(rows / np.abs(rows).max(axis=0).clip(1e-300), outcomes, rcond=None)[0]
+    scaled = rows / np.abs(rows).max(axis=0).clip(1e-300)
+    expected = float(np.sum((scaled @ fitted - outcomes) ** 2))
+    assert sums.best().loss == pytest.approx(expected, rel=1e-9)
+    assert np.sum((rows @ sums.best().weights - outcomes) ** 2) == pytest.approx(expected, rel=1e-9)

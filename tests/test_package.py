@@ -1,0 +1,74 @@
+"""The package as people meet it: light to import, typed, complete."""
+
+import importlib.util
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import noregret
+
+INSTALLED = Path(noregret.__file__).parent
+SOURCE = Path(__file__).parent.parent / "src" / "noregret"
+HEAVY = ("scipy", "pandas", "polars", "pyarrow", "narwhals", "safetensors", "rich", "typer")
+
+
+def loaded_after(code: str) -> set[str]:
+    done = subprocess.run(
+        [sys.executable, "-c", f"{code}\nimport json, sys; print(json.dumps(list(sys.modules)))"],
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    return set(json.loads(done.stdout.splitlines()[-1]))
+
+
+def test_importing_loads_nothing_heavy() -> None:
+    assert not loaded_after("import noregret") & set(HEAVY)
+
+
+def test_learning_from_dicts_and_arrays_loads_nothing_heavy() -> None:
+    code = (
+        "import noregret, numpy as np\n"
+        "noregret.WidrowHoff().learn_one({'a': 1.0}, 1.0)\n"
+        "noregret.WidrowHoff().learn_many(np.ones((3, 2)), np.ones(3))"
+    )
+    assert not loaded_after(code) & set(HEAVY)
+
+
+def test_the_version_is_answered_without_the_commands() -> None:
+    code = "import sys; sys.argv = ['noregret', '--version']; import noregret.cli as c; c.main()"
+    assert "typer" not in loaded_after(code)
+
+
+def test_every_public_name_exists_and_is_documented() -> None:
+    for name in noregret.__all__:
+        thing = getattr(noregret, name)
+        assert name == "LOSSES" or name.startswith("__") or thing.__doc__
+
+
+def test_every_source_file_is_installed() -> None:
+    for file in SOURCE.rglob("*"):
+        if file.suffix in {".py", ".pyi", ".csv", ".typed", ".md"} and "__pycache__" not in str(
+            file
+        ):
+            assert (INSTALLED / file.relative_to(SOURCE)).exists(), file
+    assert (INSTALLED / "py.typed").exists()
+
+
+def test_no_source_of_the_core_is_installed() -> None:
+    assert not [file for file in INSTALLED.rglob("*") if file.suffix in {".pyx", ".c", ".h"}]
+
+
+def test_the_stub_names_every_learner_and_every_public_name() -> None:
+    stub = (INSTALLED / "__init__.pyi").read_text(encoding="utf-8")
+    for name in noregret.__all__:
+        assert f" as {name}\n" in stub + "\n", name
+
+
+def test_learners_are_found_by_walking_so_that_a_new_file_is_enough() -> None:
+    files = {path.stem for path in (INSTALLED / "learners").glob("*.py")} - {"__init__"}
+    assert {name.replace("-", "_") for name in noregret.all_learners()} == files
+    for name, kind in noregret.all_learners().items():
+        assert getattr(noregret, kind.__name__) is kind
+        assert importlib.util.find_spec(f"noregret.learners.{name.replace('-', '_')}") is not None

@@ -1,0 +1,21 @@
+"""The README's Python runs as printed."""
+
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+README = Path(__file__).parent.parent / "README.md"
+
+
+def test_the_example_runs_and_learns() -> None:
+    (code,) = re.findall(r"```python\n(.*?)```", README.read_text(encoding="utf-8"), re.DOTALL)
+    done = subprocess.run(
+        [sys.executable, "-W", "error", "-c", code], capture_output=True, text=True, check=True
+    )
+    found = re.fullmatch(r"100 days, mean loss ([\d.]+)\n", done.stdout)
+    assert found is not None
+    # Guessing the mean every day would cost the variance of the outcomes.
+    sold = [3 + 2 * (day % 7) / 7 + 4 * (day % 7 >= 5) for day in range(100)]
+    mean = sum(sold) / len(sold)
+    assert float(found[1]) < sum((y - mean) ** 2 for y in sold) / len(sold)
