@@ -12,6 +12,7 @@ cdef class Additive(Engine):
     cdef bint overshot            # some step was longer than the slope allows
 
     cdef double travel(self, Row* row, double score, double slope, double y) noexcept nogil
+    cdef bint strays(self, const Row* row, double score, double y) noexcept nogil
     cdef int add(self, Row* row, double amount) noexcept nogil
     cdef void project(self, Row* row) noexcept nogil
     cdef void recount(self) noexcept nogil

@@ -70,30 +70,32 @@ cdef class Additive(Engine):
         cdef double rate = rate_at(&self.rate, self.rounds + 1)
         if self.step == IMPLICIT:
             return self.loss.table.implicit(&self.loss.table, score, y, rate, row.norm2)
-        if self.step == NORMALISED:
-            rate /= self.cushion + row.norm2
-        elif rate * self.loss.table.curvature * row.norm2 > 2:
-            self.overshot = True
-        return rate * slope
+        return rate * slope / (self.cushion + row.norm2 if self.step == NORMALISED else 1.0)
+
+    cdef bint strays(self, const Row* row, double score, double y) noexcept nogil:
+        """Whether explicit steps have overshot and now lead away: caught long before infinity."""
+        cdef bint overshoots
+        if self.step != EXPLICIT or self.domain != EVERYTHING or self.loss.table.curvature == 0:
+            return False
+        if self.overshot and fabs(score) > FAR_OFF * max(self.most[OUTCOME], fabs(y)):
+            return True
+        overshoots = rate_at(&self.rate, self.rounds + 1) * self.loss.table.curvature * row.norm2 > 2
+        self.overshot = self.overshot or overshoots
+        return False
 
     cdef int update(self, Row* row, double score, double slope, double y) noexcept nogil:
-        cdef bint overshot = self.overshot
         cdef double travel
-        cdef int status
+        cdef bint overshot = self.overshot
         if row.norm2 == 0:
             return FINE
         travel = self.travel(row, score, slope, y)
         if travel == 0:
             return FINE
         if not isfinite(travel):
-            self.overshot = overshot
             return LOSS_FAILED if self.loss.table.python != NULL else DIVERGED
-        if overshot and self.domain == EVERYTHING and fabs(score) > FAR_OFF * max(self.most[OUTCOME], fabs(y)):
-            return DIVERGED
-        status = self.add(row, -travel / self.factor)
-        if status != FINE:
+        if self.strays(row, score, y) or self.add(row, -travel / self.factor) != FINE:
             self.overshot = overshot
-            return status
+            return DIVERGED
         self.project(row)
         return FINE
 
@@ -200,9 +202,11 @@ cdef class Lazy(Additive):
             self.factor = 0
 
     cdef int update(self, Row* row, double score, double slope, double y) noexcept nogil:
-        cdef int status = self.add(row, -slope) if slope != 0 else FINE
-        if status != FINE:
-            return status
+        cdef bint overshot = self.overshot
+        if slope != 0 and row.norm2 != 0:
+            if self.strays(row, score, y) or self.add(row, -slope) != FINE:
+                self.overshot = overshot
+                return DIVERGED
         if self.domain == BALL and self.doubt > DOUBT_ALLOWED * self.norm2:
             self.recount()
         self.rounds += 1

@@ -1,6 +1,6 @@
 """The round that every engine plays, and what it keeps while playing."""
 
-from libc.math cimport INFINITY, fabs, isfinite, isnan, sqrt
+from libc.math cimport INFINITY, fabs, isfinite, sqrt
 
 import numpy as np
 
@@ -167,10 +167,8 @@ cdef class Engine:
             return BAD_VALUE
         value = self.loss.table.value(&self.loss.table, score, y)
         slope = self.loss.table.slope(&self.loss.table, score, y)
-        if self.loss.table.python != NULL and (isnan(value) or isnan(slope)):
-            return LOSS_FAILED
         if not isfinite(value) or not isfinite(slope):
-            return DIVERGED
+            return LOSS_FAILED if self.loss.table.python != NULL else DIVERGED
         if self.mean_kept:
             self.clock += self.factor
         status = self.update(row, score, slope, y)
