@@ -231,7 +231,7 @@ def named_block(frame: nw.DataFrame[Any], start: int) -> NamedBlock:
 
     names: list[str] = []
     columns: list[Floats] = []
-    texts: list[tuple[str, list[str | None]]] = []
+    texts: list[tuple[str, list[str], NDArray[np.intp]]] = []
     for column in frame.iter_columns():
         if not isinstance(column.name, str):
             raise BadExample(f"column names are strings: got {column.name!r}")
@@ -239,20 +239,21 @@ def named_block(frame: nw.DataFrame[Any], start: int) -> NamedBlock:
             names.append(column.name)
             columns.append(np.asarray(column.cast(nw.Float64).to_numpy(), dtype=np.float64))
         elif column.dtype in (nw.String, nw.Categorical, nw.Enum):
-            texts.append((column.name, column.cast(nw.String).to_list()))
+            missing = np.flatnonzero(column.is_null().to_numpy())
+            texts.append((column.name, column.cast(nw.String).to_list(), missing))
         else:
             raise BadExample(
                 f"column {column.name!r} holds {column.dtype}: give numbers, strings or booleans",
                 feature=column.name,
             )
     rows, gap = len(frame), None
-    for name, text in texts:
-        if None in text[:rows]:
-            rows = text.index(None)
+    for name, _, missing in texts:
+        if len(missing) and missing[0] < rows:
+            rows = int(missing[0])
             gap = f"row {start + rows + 1}: column {name!r} is missing: fill it in or leave it out"
     order = sorted(range(len(names)), key=names.__getitem__)
     numbers = np.empty((rows, len(names)))
     for k, j in enumerate(order):
         numbers[:, k] = columns[j][:rows]
-    indicators = [[f"{name}={value}" for value in text[:rows]] for name, text in texts]
+    indicators = [[f"{name}={value}" for value in text[:rows]] for name, text, _ in texts]
     return NamedBlock(numbers, [names[j] for j in order], indicators, gap)

@@ -182,7 +182,8 @@ class Learner(Door):
             self.admit_names(new)
             at = self.positions(block.names)
             if not block.indicators and sorted(at) == list(range(self.engine.size)):
-                self.play_dense(block.numbers[start:stop][:, np.argsort(at)], outcomes, out)
+                rows = np.take(block.numbers[start:stop], np.argsort(at), axis=1)
+                self.play_dense(rows, outcomes, out)
             else:
                 starts, indices, data, _, _ = block.sparse(self, start, stop)
                 self.play_sparse(starts, indices, data, outcomes, out)

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from noregret.core.losses import Loss
+from noregret.core.losses import PARAMETERS, Loss, PythonLoss, make_loss
 from noregret.errors import ModelFileError
 from noregret.registry import make
 
@@ -145,12 +145,17 @@ def _digest(text: str, arrays: Mapping[str, NDArray[Any]]) -> str:
 
 
 def _plain(value: Any) -> Any:
-    if isinstance(value, Loss):
+    if isinstance(value, PythonLoss):
         return {"python": value.name}
+    if isinstance(value, Loss):
+        return {"loss": value.name, "parameter": value.parameter}
     return value.item() if isinstance(value, np.generic) else value
 
 
 def _value(name: str, value: Any, loss: Loss | None) -> Any:
+    if isinstance(value, dict) and "loss" in value:
+        known = value["loss"] in PARAMETERS
+        return make_loss(value["loss"], value["parameter"] if known else None)
     if isinstance(value, dict):
         if loss is None:
             raise ModelFileError(

@@ -24,6 +24,8 @@ class Theorem:
         How to choose the parameters, where the promise asks for a choice.
     source
         Who proved it, and where.
+    warning
+        Whether it says what goes wrong, not what is promised.
     """
 
     name: str
@@ -32,3 +34,4 @@ class Theorem:
     assumptions: tuple[str, ...]
     tuning: str = ""
     source: str = ""
+    warning: bool = False

@@ -9,7 +9,6 @@ cdef class Additive(Engine):
     cdef double radius, cushion
     cdef double norm2             # of the stored numbers, kept incrementally,
     cdef double doubt             # and a bound on its rounding error
-    cdef bint overshot            # some step was longer than the slope allows
 
     cdef double travel(self, Row* row, double score, double slope, double y) noexcept nogil
     cdef bint strays(self, const Row* row, double score, double y) noexcept nogil

@@ -36,11 +36,14 @@ cdef enum:  # Step
 # The stored numbers are scaled up at most this much before the factor is folded into them.
 cdef double SMALLEST_FACTOR = 1e-50
 cdef double ROUNDING = 2.3e-16
+# What rounding may add to the norm in one round, relative to the terms of its sum: many times the
+# usual error even of very long rows. It must not depend on how a row is written, dense or sparse.
+cdef double DOUBT_A_ROUND = 256 * ROUNDING
 cdef enum:
     BLOCK = 1024
 # A norm is good enough for projection while its relative error is below this.
 cdef double DOUBT_ALLOWED = 5e-10
-# A prediction this many times larger than any outcome so far, after an overshoot, is divergence.
+# A prediction this many times larger than any outcome so far, and a step too long, is divergence.
 cdef double FAR_OFF = 1e3
 
 
@@ -73,19 +76,15 @@ cdef class Additive(Engine):
         return rate * slope / (self.cushion + row.norm2 if self.step == NORMALISED else 1.0)
 
     cdef bint strays(self, const Row* row, double score, double y) noexcept nogil:
-        """Whether explicit steps have overshot and now lead away: caught long before infinity."""
-        cdef bint overshoots
-        if self.step != EXPLICIT or self.domain != EVERYTHING or self.loss.table.curvature == 0:
-            return False
-        if self.overshot and fabs(score) > FAR_OFF * max(self.most[OUTCOME], fabs(y)):
-            return True
-        overshoots = rate_at(&self.rate, self.rounds + 1) * self.loss.table.curvature * row.norm2 > 2
-        self.overshot = self.overshot or overshoots
-        return False
+        """Whether this explicit step overshoots, far out already: caught long before infinity."""
+        return (
+            self.step == EXPLICIT and self.domain == EVERYTHING
+            and rate_at(&self.rate, self.rounds + 1) * self.loss.table.curvature * row.norm2 > 2
+            and fabs(score) > FAR_OFF * max(self.most[OUTCOME], fabs(y))
+        )
 
     cdef int update(self, Row* row, double score, double slope, double y) noexcept nogil:
         cdef double travel
-        cdef bint overshot = self.overshot
         if row.norm2 == 0:
             return FINE
         travel = self.travel(row, score, slope, y)
@@ -94,7 +93,6 @@ cdef class Additive(Engine):
         if not isfinite(travel):
             return LOSS_FAILED if self.loss.table.python != NULL else DIVERGED
         if self.strays(row, score, y) or self.add(row, -travel / self.factor) != FINE:
-            self.overshot = overshot
             return DIVERGED
         self.project(row)
         return FINE
@@ -111,7 +109,7 @@ cdef class Additive(Engine):
         else:
             noregret_add_sparse(self.stored, amount, row.values, row.indices, row.count)
         self.norm2 = max(0.0, self.norm2 + moved + grown)
-        self.doubt += ROUNDING * (8 + row.count / 8) * bound
+        self.doubt += DOUBT_A_ROUND * bound
         return FINE
 
     cdef void project(self, Row* row) noexcept nogil:
@@ -155,14 +153,12 @@ cdef class Additive(Engine):
 
     def scalars(self):
         """Return the numbers that, with the arrays, make up the state."""
-        return Engine.scalars(self) | {
-            "norm2": self.norm2, "doubt": self.doubt, "overshot": bool(self.overshot),
-        }
+        return Engine.scalars(self) | {"norm2": self.norm2, "doubt": self.doubt}
 
     def restore(self, numbers):
         """Take the numbers of a state over."""
         Engine.restore(self, numbers)
-        self.norm2, self.doubt, self.overshot = numbers["norm2"], numbers["doubt"], numbers["overshot"]
+        self.norm2, self.doubt = numbers["norm2"], numbers["doubt"]
 
     def advice(self):
         """Say what to change when the weights diverge."""
@@ -171,8 +167,12 @@ cdef class Additive(Engine):
         largest = 2 / (self.loss.table.curvature * self.rate.value * max(self.most[NORM] ** 2, 1e-300))
         return (
             f"the rate is too large for examples of norm {self.most[NORM]:.3g}: divide it by {1.1 / largest:.2g}"
-            " or more, use step='implicit', or scale every example to norm 1"
+            f" or more, {self.cure()}, or scale every example to norm 1"
         )
+
+    def cure(self):
+        """Name what this engine offers against steps that overshoot."""
+        return "use step='implicit'"
 
 
 cdef class Lazy(Additive):
@@ -193,6 +193,10 @@ cdef class Lazy(Additive):
             self.rate.value = INFINITY
         self.refactor()
 
+    def cure(self):
+        """Name what this engine offers against steps that overshoot."""
+        return "give a radius"
+
     cdef void refactor(self) noexcept nogil:
         """Set the factor of the coming round."""
         self.factor = rate_at(&self.rate, self.rounds + 1)
@@ -202,10 +206,8 @@ cdef class Lazy(Additive):
             self.factor = 0
 
     cdef int update(self, Row* row, double score, double slope, double y) noexcept nogil:
-        cdef bint overshot = self.overshot
         if slope != 0 and row.norm2 != 0:
             if self.strays(row, score, y) or self.add(row, -slope) != FINE:
-                self.overshot = overshot
                 return DIVERGED
         if self.domain == BALL and self.doubt > DOUBT_ALLOWED * self.norm2:
             self.recount()

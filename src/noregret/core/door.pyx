@@ -8,6 +8,8 @@ from cpython.float cimport PyFloat_AS_DOUBLE, PyFloat_CheckExact
 from libc.math cimport NAN, fabs, isfinite
 from libc.stdint cimport int32_t, int64_t
 
+import reprlib
+
 import numpy as np
 
 cimport numpy as cnp
@@ -18,12 +20,24 @@ from noregret.core.engine cimport (
 )
 from noregret.core.features cimport BY_NAME, BY_POSITION, UNKNOWN, Features
 
+from threading import get_ident
+from time import sleep
+
 from noregret.errors import BadExample, Diverged, NoRegretError
 
 cnp.import_array()
 
 # Outcomes and values up to here can be squared and added up in float64.
 cdef double LARGEST = 1e150
+# Seconds between looks at a learner that another thread is at.
+WAIT = 1e-4
+
+
+cdef int check_contiguous(const double[:, :] X) except -1:
+    """The core reads a row as a run of numbers."""
+    if X.shape[1] > 1 and X.strides[1] != sizeof(double):
+        raise ValueError("the numbers of a row must follow each other in memory")
+    return 0
 
 
 cdef class Door:
@@ -44,7 +58,7 @@ cdef class Door:
             if learning:
                 self.known.admit()
                 if self.known.count != self.engine.size:
-                    self.engine.resize(self.known.count)
+                    self.resize(self.known.count)
             self.known.row(row)
             return 0
         if type(x) is cnp.ndarray and cnp.PyArray_NDIM(<cnp.ndarray> x) == 1 \
@@ -92,7 +106,7 @@ cdef class Door:
             )
         if learning and self.known.kind == UNKNOWN:
             self.known.kind, self.known.count = BY_POSITION, count
-            self.engine.resize(count)
+            self.resize(count)
 
     cdef double outcome(self, object y) except? -1:
         if PyFloat_CheckExact(y):
@@ -102,7 +116,7 @@ cdef class Door:
                 raise TypeError
             number = float(y)
         except (TypeError, ValueError, OverflowError):
-            raise self.bad_outcome(repr(y)) from None
+            raise self.bad_outcome(reprlib.repr(y)) from None
         if isinstance(y, (bool, np.bool_)) and self.engine.loss.table.labels:
             self.labels |= SEEN_BOOL
         return number
@@ -145,23 +159,40 @@ cdef class Door:
         return self.engine.mean_score(row) if self.engine.mean_kept else score
 
     def enter(self):
-        """Claim the learner for learning: one at a time, whatever the thread."""
-        if self.writers or self.readers:
-            raise NoRegretError("this learner is in use by another thread, or by its own loss: learn in one at a time")
-        self.writers = 1
+        """Claim the learner for a change: wait until no other thread is learning or predicting."""
+        while self.writers or self.readers:
+            if self.writer == get_ident():
+                raise NoRegretError("a loss must not change the learner that is calling it")
+            sleep(WAIT)
+        self.writers, self.writer = 1, get_ident()
 
     def leave(self):
-        """Let others learn again."""
-        self.writers = 0
+        """Let others at it again."""
+        self.writers = self.writer = 0
+
+    def wait(self):
+        """Before reading: wait until no other thread is learning."""
+        while self.writers and self.writer != get_ident():
+            sleep(WAIT)
+
+    cdef int resize(self, Py_ssize_t count) except -1:
+        """Make room for features, or forget some; the arrays may move."""
+        cdef bint mine = self.writers and self.writer == get_ident()
+        if not mine:
+            self.enter()
+        try:
+            self.engine.resize(count)
+        finally:
+            if not mine:
+                self.leave()
+        return 0
 
     cdef int play(self, object x, object y, double* prediction) except -1:
         cdef Py_ssize_t count = self.known.count
         cdef int kind = self.known.kind, labels = self.labels, status
         cdef double given, target
         cdef Row row
-        if self.writers or self.readers:
-            self.enter()
-        self.writers = 1
+        self.enter()
         try:
             given = target = self.outcome(y)
             status = self.settle(&target)
@@ -177,14 +208,14 @@ cdef class Door:
             self.undo(count, kind)
             raise
         finally:
-            self.writers = 0
+            self.leave()
         return 0
 
     def undo(self, Py_ssize_t count, int kind):
         """Forget the features that only a refused example brought."""
         self.known.forget(count, kind)
         if self.engine.size != count:
-            self.engine.resize(count)
+            self.resize(count)
 
     def learn_one(self, x, y):
         """Learn from one example: x, a dict of names to values or a 1-d array, and its outcome y."""
@@ -199,6 +230,8 @@ cdef class Door:
     def decision_one(self, x):
         """Return the score w·x; a classifier's label is its sign."""
         cdef Row row
+        if self.writers:
+            self.wait()
         self.take(x, &row, False)
         cdef double score = self.score(&row)
         if not isfinite(row.norm2):
@@ -248,6 +281,7 @@ cdef class Door:
         """Play the rows of an array, up to the first that is refused; raise why."""
         cdef Py_ssize_t r = 0, rows = X.shape[0]
         cdef int status = FINE
+        check_contiguous(X)
         cdef Row row
         row.indices, row.count, row.unseen, row.unseen_sum, row.spread = NULL, X.shape[1], 0, 0, 0
         self.enter()
@@ -293,8 +327,10 @@ cdef class Door:
     def score_dense(self, const double[:, :] X, double[::1] out):
         """Fill out with the scores of the rows of an array."""
         cdef Py_ssize_t r, rows = X.shape[0], bad = -1
+        check_contiguous(X)
         cdef Row row
         row.indices, row.count, row.unseen, row.unseen_sum, row.spread = NULL, X.shape[1], 0, 0, 0
+        self.wait()
         self.readers += 1
         with nogil:
             for r in range(rows):
@@ -313,6 +349,7 @@ cdef class Door:
         cdef Py_ssize_t r, rows = starts.shape[0] - 1, bad = -1
         cdef Row row
         row.spread = 0
+        self.wait()
         self.readers += 1
         with nogil:
             for r in range(rows):
@@ -347,7 +384,7 @@ cdef class Door:
         self.known.filled = 0
         self.known.admit()
         if self.known.count != self.engine.size:
-            self.engine.resize(self.known.count)
+            self.resize(self.known.count)
 
     # Refusals.
 
@@ -391,7 +428,7 @@ cdef class Door:
         else:
             what = "every value must be finite"
         raise BadExample(
-            f"round {round}: feature {name} is {value:g}: {what}", round=round,
+            f"round {round}: {name} is {value:g}: {what}", round=round,
             feature=self.known.names[position] if self.known.kind == BY_NAME else str(position),
         )
 
@@ -409,7 +446,11 @@ cdef class Door:
             raise ValueError("features are known by position or by name")
         if len(set(names)) != len(names) or len(names) != (numbers["size"] if numbers["kind"] == BY_NAME else 0):
             raise ValueError("the feature names do not match the weights")
-        self.engine.set_state(arrays, numbers)
+        self.enter()
+        try:
+            self.engine.set_state(arrays, numbers)
+        finally:
+            self.leave()
         self.labels = numbers["labels"]
         self.known = Features()
         self.known.kind, self.known.count = numbers["kind"], numbers["size"]

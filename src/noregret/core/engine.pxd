@@ -79,7 +79,8 @@ cdef class Engine:
     cdef bint mean_kept
     cdef double* mean_sum                  # sum over rounds of factor * stored, up to
     cdef double* mean_clock                # this reading of the clock
-    cdef double clock                      # sum over rounds of the factor
+    cdef double clock                      # sum of the factor over the rounds
+    cdef long long clock_rounds            # since the clock was last restarted
     cdef double offset_sum
     cdef long long rounds
     cdef double loss_sum, loss_rest        # compensated: loss_sum + loss_rest

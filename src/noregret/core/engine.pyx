@@ -13,6 +13,8 @@ cnp.import_array()
 MEASURE_NAMES = ("norm", "peak", "spread", "outcome", "gradient", "gradient_peak")
 SCHEDULES = ("constant", "sqrt", "horizon")
 
+cdef double CLOCK_RANGE = 1e4
+
 cdef enum:  # Schedule
     CONSTANT
     SQRT
@@ -56,7 +58,7 @@ cdef class Engine:
             scan = noregret_scan_dense(self.stored, row.values, row.count)
         else:
             scan = noregret_scan_sparse(self.stored, row.values, row.indices, row.count)
-        if row.count < self.size or row.count == 0:
+        if row.count < max(self.size, self.dimension) or row.count == 0:
             scan.low, scan.high = min(scan.low, 0.0), max(scan.high, 0.0)
         row.dot, row.norm2 = scan.dot, scan.norm2
         row.peak, row.spread = max(-scan.low, scan.high), scan.high - scan.low
@@ -120,13 +122,14 @@ cdef class Engine:
             for i in range(self.size):
                 self.touch(i)
                 self.mean_clock[i] = 0
-            self.clock = 0
+            self.clock = self.clock_rounds = 0
 
     cdef void touch_row(self, const Row* row) noexcept nogil:
         cdef Py_ssize_t k
         if self.mean_kept:
             for k in range(row.count):
-                self.touch(position(row, k))
+                if row.values[k] != 0:  # zeros written out count as absent, here too
+                    self.touch(position(row, k))
 
     cdef double outside_mean(self) noexcept nogil:
         """The sum of weights, over the rounds so far, of a feature that was never present."""
@@ -175,6 +178,11 @@ cdef class Engine:
         if status != FINE:
             self.clock = clock
             return status
+        if self.mean_kept:
+            self.clock_rounds += 1
+            # A factor far below those before it would be lost in the clock's rounding.
+            if self.clock > CLOCK_RANGE * self.clock_rounds * self.factor:
+                self.flush()
         self.offset_sum += offset
         self.rounds += 1
         total = self.loss_sum + value
@@ -231,6 +239,7 @@ cdef class Engine:
         """Return the numbers that, with the arrays, make up the state."""
         state = {
             "size": self.size, "factor": self.factor, "offset": self.offset, "clock": self.clock,
+            "clock_rounds": self.clock_rounds,
             "offset_sum": self.offset_sum, "rounds": self.rounds, "loss_sum": self.loss_sum,
             "loss_rest": self.loss_rest, "mistakes": self.mistakes, "mean_kept": bool(self.mean_kept),
         }
@@ -269,7 +278,7 @@ cdef class Engine:
         self.factor, self.offset, self.clock = numbers["factor"], numbers["offset"], numbers["clock"]
         self.offset_sum, self.rounds = numbers["offset_sum"], numbers["rounds"]
         self.loss_sum, self.loss_rest = numbers["loss_sum"], numbers["loss_rest"]
-        self.mistakes = numbers["mistakes"]
+        self.mistakes, self.clock_rounds = numbers["mistakes"], numbers["clock_rounds"]
         for k, name in enumerate(MEASURE_NAMES):
             self.most[k] = numbers[f"most_{name}"]
             self.limit[k] = numbers[f"limit_{name}"]

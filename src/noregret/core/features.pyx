@@ -10,6 +10,8 @@ from cpython.object cimport PyObject
 from libc.math cimport isfinite
 from libc.stdlib cimport free, realloc
 
+import reprlib
+
 from noregret.errors import BadExample
 
 
@@ -58,7 +60,7 @@ cdef class Features:
                 number = PyFloat_AS_DOUBLE(<object> item)
             elif isinstance(<object> item, str):
                 repeats = True
-                self.read_category(<object> key, <str> item, round)
+                self.read_category(<object> key, <object> item, round)
                 continue
             else:
                 number = self.read_number(<object> key, <object> item, round)
@@ -79,14 +81,14 @@ cdef class Features:
                 self.unseen_sum += number
         return self.order(repeats, round)
 
-    def read_category(self, key, str value, round):
+    def read_category(self, key, value, round):
         """A string is an indicator feature of its own; its position is remembered by key and value."""
         known = self.categories.get(key)
         position = None if known is None else known.get(value)
         if position is None:
             if not isinstance(key, str):
                 raise BadExample(f"round {round}: feature names are strings: got {key!r}", round=round)
-            name = f"{key}={value}"
+            name = f"{key}={str.__str__(value)}"
             position = self.index.get(name)
             if position is None:
                 self.unseen.append((name, 1.0))
@@ -104,7 +106,7 @@ cdef class Features:
                 raise TypeError
             return float(item)
         except (TypeError, ValueError, OverflowError):
-            what = "missing (None)" if item is None else f"{item!r}, a {type(item).__name__}"
+            what = "missing (None)" if item is None else f"{reprlib.repr(item)}, of type {type(item).__name__}"
             raise BadExample(
                 f"round {round}: feature {key!r} is {what}: give a number, a string or a boolean, or leave the key out",
                 round=round, feature=key,
@@ -168,4 +170,4 @@ cdef class Features:
 
     def describe(self, Py_ssize_t position):
         """Name a feature for a message."""
-        return repr(self.names[position]) if self.kind == BY_NAME else f"column {position}"
+        return f"feature {self.names[position]!r}" if self.kind == BY_NAME else f"column {position}"

@@ -147,7 +147,10 @@ cdef double linear_implicit(const LossTable* t, double s, double y, double rate,
 # A loss written in Python. A failure is kept and shown as NaN; the caller raises it.
 cdef double python_call(object function, PythonLoss loss, double s, double y) noexcept:
     try:
-        return <double> float(function(s, y))
+        result = function(s, y)
+        if isinstance(result, (str, bytes)):
+            raise TypeError(f"a loss returns numbers, not {result!r}")
+        return <double> float(result)
     except BaseException as failure:
         loss.failure = failure
         return NAN
@@ -197,9 +200,11 @@ cdef class Loss:
         return self.checked(self.table.slope(&self.table, score, outcome))
 
     def implicit_step(self, double score, double outcome, double rate, double norm2):
-        """Return t such that w - t x minimises rate * loss + |change|^2 / 2, where |x|^2 = norm2."""
+        """Return t such that w - t x minimises rate · loss + ½‖change‖², where ‖x‖² = norm2."""
         if self.table.implicit is NULL:
             raise ValueError(f"the {self.name} loss has no implicit step")
+        if norm2 == 0:  # an example of zeros: no step changes its score
+            return 0.0
         return self.checked(self.table.implicit(&self.table, score, outcome, rate, norm2))
 
     cdef double checked(self, double value) except? -1:
@@ -212,6 +217,9 @@ cdef class Loss:
 
     def __repr__(self):
         return f"Loss({self.name!r})"
+
+    def __reduce__(self):
+        return make_loss, (self.name, self.parameter if self.name in PARAMETERS else None)
 
 
 cdef class PythonLoss(Loss):

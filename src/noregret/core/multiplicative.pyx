@@ -45,7 +45,8 @@ cdef class Multiplicative(Engine):
     cdef double total, total_rest   # of the masses, twice the working precision
     cdef double total_peak          # since the last count
     cdef double unborn_sum          # what the mean credits to a feature still to come
-    cdef double[3] sums_before      # the sums before the latest features arrived
+    cdef double[3] sums_before      # before the latest features arrived: the sums,
+    cdef object before              # and the whole state, where they moved the reference
 
     def __init__(self, loss="square", rate=0.1, schedule="constant", horizon=None, weight=1.0,
                  mirrored=False, dimension=None, step="explicit", loss_parameter=None):
@@ -83,12 +84,16 @@ cdef class Multiplicative(Engine):
     cdef double sum_with(self, Py_ssize_t unseen) noexcept nogil:
         """The sum of all masses, features that are announced or just arriving included."""
         cdef Py_ssize_t waiting = max(self.dimension - self.size, unseen)
-        return (self.total + self.total_rest) + max(waiting, 0) * self.newborn_mass()
+        return (self.total + self.total_rest) + (waiting * self.newborn_mass() if waiting > 0 else 0)
 
     cdef void refactor(self) noexcept nogil:
         cdef double total = self.sum_with(0)
         self.factor = self.weight / total if total > 0 else 0
-        self.initial = 0 if self.mirrored else exp(-self.reference)
+        self.initial = 0 if self.mirrored or self.sunk() else exp(-self.reference)
+
+    cdef bint sunk(self) noexcept nogil:
+        """Whether every known feature has become negligible beside one that arrives now."""
+        return self.reference < -HEADROOM
 
     cdef void place(self, Py_ssize_t i) noexcept nogil:
         """Bring a feature's mass and stored number in line with its logarithm."""
@@ -109,12 +114,15 @@ cdef class Multiplicative(Engine):
     cdef void rebase(self, double reference) noexcept nogil:
         """Express every mass relative to another reference."""
         cdef Py_ssize_t i
-        self.unborn_sum = self.outside_mean()
         self.flush()
         self.reference = reference
         for i in range(self.size):
             self.place(i)
         self.recount()
+
+    cdef void flush(self) noexcept nogil:
+        self.unborn_sum = self.outside_mean()
+        Engine.flush(self)
 
     cdef double highest_log(self) noexcept nogil:
         cdef double top = 0 if self.dimension > self.size else -INFINITY
@@ -127,16 +135,23 @@ cdef class Multiplicative(Engine):
         cdef Py_ssize_t i
         for i in range(start, self.size):
             self.logs[i] = 0
-            self.place(i)
-            self.accumulate(self.mass[i])
+        if self.sunk():
+            self.rebase(0)
+        else:
+            for i in range(start, self.size):
+                self.place(i)
+                self.accumulate(self.mass[i])
         self.total_peak = max(self.total_peak, self.total)
         self.refactor()
 
     cdef int resize(self, Py_ssize_t size) except -1:
         if size > self.size:
+            self.before = self.get_state() if self.sunk() else None
             self.sums_before = [self.total, self.total_rest, self.total_peak]
             Engine.resize(self, size)
-        else:  # an example was refused: its new features never were
+        elif self.before is not None:  # an example was refused: its new features never were,
+            self.set_state(*self.before)
+        else:
             Engine.resize(self, size)
             self.total, self.total_rest, self.total_peak = self.sums_before[0], self.sums_before[1], self.sums_before[2]
             self.refactor()
@@ -151,42 +166,81 @@ cdef class Multiplicative(Engine):
 
     cdef double score(self, Row* row) noexcept nogil:
         cdef double score = Engine.score(self, row)
-        if row.unseen > 0:
+        if row.unseen > 0 and self.sunk():
+            score = 0 if self.mirrored else self.weight * row.unseen_sum / row.unseen
+        elif row.unseen > 0:
             score = self.weight / self.sum_with(row.unseen) * (row.dot + self.initial * row.unseen_sum)
         if self.mirrored:
             row.spread = 2 * self.weight * row.peak
         return score
 
-    cdef double tilted(self, const Row* row, double step) noexcept nogil:
+    cdef double others(self, const Row* row, double* top) noexcept nogil:
+        """The sum of exp(log − top) over the features that are not in the row."""
+        cdef double high, low, value, b, s
+        cdef Py_ssize_t i, k, waiting = max(self.dimension - self.size, 0)
+        # The sum less the row's share, in twice the working precision,
+        high = self.total
+        low = self.total_rest + (waiting * self.newborn_mass() if waiting > 0 else 0)
+        for k in range(row.count):
+            if row.values[k] != 0:
+                value = -self.mass[position(row, k)]
+                s = high + value
+                b = s - high
+                low += (high - (s - b)) + (value - b)
+                high = s
+        top[0] = self.reference
+        if high + low > CANCELLATION * self.total:
+            return high + low
+        # or, where the row holds nearly all of it, counted one by one from the logarithms.
+        top[0] = 0 if waiting > 0 else -INFINITY
+        k = 0
+        for i in range(self.size):
+            while k < row.count and position(row, k) < i:
+                k += 1
+            if k == row.count or position(row, k) != i or row.values[k] == 0:
+                top[0] = max(top[0], fabs(self.logs[i]) if self.mirrored else self.logs[i])
+        if top[0] == -INFINITY:
+            return 0
+        s, k = waiting * (2 if self.mirrored else 1) * exp(-top[0]), 0
+        for i in range(self.size):
+            while k < row.count and position(row, k) < i:
+                k += 1
+            if k == row.count or position(row, k) != i or row.values[k] == 0:
+                s += exp(self.logs[i] - top[0])
+                if self.mirrored:
+                    s += exp(-self.logs[i] - top[0])
+        return s
+
+    cdef double tilted(self, const Row* row, double step, double rest, double rest_top) noexcept nogil:
         """The score after w_i ← w_i exp(−step x_i), without taking that step."""
-        cdef double top = self.reference, total, dot = 0, up, down
+        cdef double top = rest_top, total, dot = 0, up, down
         cdef Py_ssize_t i, k
         # Relative to the largest exponent, so that nothing overflows.
         for k in range(row.count):
-            i = position(row, k)
-            up = self.logs[i] - step * row.values[k]
-            top = max(top, fabs(up) if self.mirrored else up)
-        total = self.sum_with(0)
+            if row.values[k] != 0:
+                up = self.logs[position(row, k)] - step * row.values[k]
+                top = max(top, fabs(up) if self.mirrored else up)
+        total = rest * exp(rest_top - top) if rest > 0 else 0
         for k in range(row.count):
-            total -= self.mass[position(row, k)]
-        total = max(total, 0.0) * exp(self.reference - top)
-        for k in range(row.count):
-            i = position(row, k)
-            up = exp(self.logs[i] - step * row.values[k] - top)
-            down = exp(-self.logs[i] + step * row.values[k] - top) if self.mirrored else 0
-            total += up + down
-            dot += (up - down) * row.values[k]
+            if row.values[k] != 0:
+                i = position(row, k)
+                up = exp(self.logs[i] - step * row.values[k] - top)
+                down = exp(-self.logs[i] + step * row.values[k] - top) if self.mirrored else 0
+                total += up + down
+                dot += (up - down) * row.values[k]
         return self.weight * dot / total if total > 0 else 0
 
     cdef double solved_step(self, const Row* row, double slope, double y, double scale) noexcept nogil:
         """Find g with g = slope(score after a step of scale · g): the exact, implicit update."""
-        cdef double low = min(slope, 0), high = max(slope, 0), middle, there
+        cdef double low = min(slope, 0), high = max(slope, 0), middle, there, rest_top
+        cdef double rest = self.others(row, &rest_top)
         cdef int i
         for i in range(200):
             middle = 0.5 * (low + high)
             if middle <= low or middle >= high:
                 break
-            there = self.loss.table.slope(&self.loss.table, self.tilted(row, scale * middle), y)
+            there = self.loss.table.slope(
+                &self.loss.table, self.tilted(row, scale * middle, rest, rest_top), y)
             if isnan(there):
                 return there
             if there > middle:

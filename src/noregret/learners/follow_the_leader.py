@@ -64,6 +64,7 @@ class FollowTheLeader(Learner):
                 r" a sequence on which the regret is linear; no bound below that holds",
             ),
             source="Shalev-Shwartz, 2012",
+            warning=True,
         ),
     )
 

@@ -11,6 +11,7 @@ U·G·√T for η = U/(G√T), where T is known beforehand.
 
 from __future__ import annotations
 
+from noregret.checks import positive
 from noregret.core.additive import Additive
 from noregret.core.losses import Loss
 from noregret.learner import Learner
@@ -109,6 +110,7 @@ class GradientDescent(Learner):
         step: str = "explicit",
         loss_parameter: float | None = None,
     ) -> None:
+        positive("rate", rate)
         place = domain or ("everything" if radius is None else "ball")
         super().__init__(
             Additive(

@@ -5,6 +5,10 @@ Widrow-Hoff with the step divided by the size of the example, so that no scale h
     w ← w − η (w·x − y) x / (ε + ‖x‖²)
 
 With η = 1 and ε near 0 the new weights predict the example just seen exactly.
+
+Promise. It is Widrow-Hoff on examples and outcomes divided by √(ε + ‖x‖²), so for 0 < η < 1 the
+sum of (w·x − y)²/(ε + ‖x‖²) is at most the minimum over u of the same sum for u, divided by
+1−η, plus ‖u‖²/η; whatever the size of the examples.
 """
 
 from __future__ import annotations
@@ -13,6 +17,7 @@ from noregret.checks import positive
 from noregret.core.additive import Additive
 from noregret.learner import Learner
 from noregret.registry import register
+from noregret.theorem import Theorem
 
 
 @register
@@ -39,6 +44,19 @@ class Nlms(Learner):
     """
 
     name = "nlms"
+    theorems = (
+        Theorem(
+            name="nlms",
+            quantity="loss",
+            bound=(
+                r"\sum_t \frac{(\hat y_t - y_t)^2}{\varepsilon + \|x_t\|^2} \le \min_u \left["
+                r" \frac{1}{1-\eta} \sum_t \frac{(u \cdot x_t - y_t)^2}{\varepsilon + \|x_t\|^2}"
+                r" + \frac{\|u\|^2}{\eta} \right]"
+            ),
+            assumptions=(r"$0 < \eta < 1$",),
+            source="Cesa-Bianchi, Long and Warmuth, 1996, on normalised examples",
+        ),
+    )
 
     def __init__(self, rate: float = 0.5, epsilon: float = 1e-6) -> None:
         positive("rate", rate, below=2)

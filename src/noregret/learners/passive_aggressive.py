@@ -8,6 +8,10 @@ Do nothing while the example has margin 1; otherwise take the smallest step that
 
 These are the exact (implicit) steps on the hinge loss, with rate ∞ and C, and on its square, with
 rate C. For regression the margin is a tube of half-width ε around the outcome.
+
+Promise. With ‖x‖ ≤ R, for every u: if u has hinge loss 0 in every round, pa makes at most
+R²‖u‖² mistakes; on any data, pa-i makes at most max(R², 1/C)·(‖u‖² + 2C·H), where H is the hinge
+loss of u over the rounds.
 """
 
 from __future__ import annotations
@@ -18,6 +22,7 @@ from noregret.checks import one_of, positive
 from noregret.core.additive import Additive
 from noregret.learner import Learner
 from noregret.registry import register
+from noregret.theorem import Theorem
 
 FORMS = ("pa", "pa-i", "pa-ii")
 LOSSES = ("hinge", "epsilon-insensitive")
@@ -52,6 +57,33 @@ class PassiveAggressive(Learner):
     """
 
     name = "passive-aggressive"
+    theorems = (
+        Theorem(
+            name="passive-aggressive",
+            quantity="mistakes",
+            bound=r"M \le R^2 \|u\|^2",
+            assumptions=(
+                r"form `pa`, hinge loss",
+                r"$\|x_t\|_2 \le R$ in every round",
+                r"$y_t (u \cdot x_t) \ge 1$ in every round",
+            ),
+            source="Crammer et al., 2006, theorem 2",
+        ),
+        Theorem(
+            name="passive-aggressive-i",
+            quantity="mistakes",
+            bound=(
+                r"M \le \min_u \max\!\left(R^2, \tfrac{1}{C}\right)"
+                r" \left( \|u\|^2 + 2 C H_u \right)"
+            ),
+            assumptions=(
+                r"form `pa-i`, hinge loss",
+                r"$\|x_t\|_2 \le R$ in every round;"
+                r" $H_u = \sum_t \max(0, 1 - y_t\, u \cdot x_t)$",
+            ),
+            source="Crammer et al., 2006, theorem 4",
+        ),
+    )
 
     def __init__(
         self,

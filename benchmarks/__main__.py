@@ -1,0 +1,160 @@
+"""Run every benchmark, or those named; print one table of ratios and write it to results.md."""
+
+from __future__ import annotations
+
+import argparse
+import importlib
+import importlib.metadata
+import pkgutil
+import platform
+import sys
+import time
+from collections.abc import Iterable
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+
+from rich.console import Console
+from rich.table import Table
+
+import benchmarks
+from benchmarks._harness import Disagreement, Grid, Row, skipped
+
+RESULTS = Path(__file__).with_name("results.md")
+COLUMNS = ("work", "noregret", "beside", "ratio", "target", "reached")
+
+
+def main() -> None:
+    known = [m.name for m in pkgutil.iter_modules(benchmarks.__path__) if m.name[0] != "_"]
+    options = argparse.ArgumentParser(prog="python -m benchmarks", description=__doc__)
+    options.add_argument("names", nargs="*", metavar="NAME", help=f"of {', '.join(known)}")
+    options.add_argument("--quick", action="store_true", help="small sizes: does it run at all?")
+    given = options.parse_args()
+    for name in given.names:
+        if name not in known:
+            options.error(f"unknown benchmark {name!r}: choose from {', '.join(known)}")
+
+    start = time.perf_counter()
+    found = measure(given.names or known, given.quick)
+    found.facts = [*machine(found.packages), f"measured in {time.perf_counter() - start:.0f} s"]
+    show(found)
+    if given.names or given.quick:
+        print(f"Only a full run is written to {RESULTS.name}.")
+    else:
+        RESULTS.write_text(markdown(found), encoding="utf-8")
+        print(f"Written to {RESULTS}.")
+    sys.exit(1 if found.wrong else 0)
+
+
+@dataclass
+class Findings:
+    """What the benchmarks found; wrong if one of them compared unlike with unlike."""
+
+    rows: list[Row] = field(default_factory=list)
+    grids: list[Grid] = field(default_factory=list)
+    packages: set[str] = field(default_factory=lambda: {"noregret", "numpy"})
+    facts: list[str] = field(default_factory=list)
+    wrong: bool = False
+
+
+def measure(names: list[str], quick: bool) -> Findings:
+    found = Findings()
+    with Console(stderr=True).status("") as status:
+        for place, name in enumerate(names, start=1):
+            status.update(f"{name} ({place} of {len(names)})")
+            try:
+                module = importlib.import_module(f"benchmarks.{name}")
+            except ModuleNotFoundError as missing:
+                found.rows.append(skipped(name, f"{missing.name} is not installed"))
+                continue
+            found.packages.update(module.PACKAGES)
+            try:
+                for result in module.run(quick):
+                    if isinstance(result, Grid):
+                        found.grids.append(result)
+                    else:  # small sizes say nothing about a target
+                        found.rows.append(replace(result, reached=None) if quick else result)
+            except Disagreement as apart:
+                found.rows.append(Row(name, "wrong", str(apart), "", "the same numbers", False))
+                found.wrong = True
+    return found
+
+
+def machine(packages: Iterable[str]) -> list[str]:
+    """Say what the figures were measured on and with."""
+    versions = [f"{name} {importlib.metadata.version(name)}" for name in sorted(packages)]
+    return [
+        f"{processor()}, {platform.system()}",
+        f"{platform.python_implementation()} {platform.python_version()}",
+        ", ".join(versions),
+    ]
+
+
+def processor() -> str:
+    try:
+        for line in Path("/proc/cpuinfo").read_text().splitlines():
+            if line.startswith("model name"):
+                return line.split(":", 1)[1].strip()
+    except OSError:
+        pass
+    return platform.processor() or platform.machine()
+
+
+def verdict(row: Row) -> str:
+    return "" if row.reached is None else "yes" if row.reached else "NO"
+
+
+def cells(row: Row) -> tuple[str, ...]:
+    return row.work, row.ours, row.peer, row.ratio, row.target, verdict(row)
+
+
+def summary(rows: list[Row]) -> str:
+    judged = [row for row in rows if row.reached is not None]
+    if not judged:
+        return "No targets were judged."
+    return f"{sum(bool(row.reached) for row in judged)} of {len(judged)} targets reached."
+
+
+def show(found: Findings) -> None:
+    """Print the tables; where the output is not a terminal, as wide as they need to be."""
+    console = Console(width=None if sys.stdout.isatty() else 160)
+    table = Table(*COLUMNS, title="noregret beside its peers")
+    for row in found.rows:
+        style = {True: "green", False: "bold red", None: ""}[row.reached]
+        table.add_row(*cells(row), style=style)
+    console.print(table)
+    for grid in found.grids:
+        table = Table("", *grid.columns, title=grid.title)
+        for name, figures in grid.rows:
+            table.add_row(name, *figures)
+        console.print(table)
+    for line in [*found.facts, summary(found.rows)]:
+        console.print(line, highlight=False)
+
+
+def markdown(found: Findings) -> str:
+    """Write the tables as a page."""
+    lines = [
+        "# noregret beside its peers",
+        "",
+        "Written by `python -m benchmarks`; what is measured and how is in README.md.",
+        "",
+        *[f"- {fact}" for fact in found.facts],
+        "",
+        *markdown_table(COLUMNS, [cells(row) for row in found.rows]),
+        "",
+        summary(found.rows),
+    ]
+    for grid in found.grids:
+        table = markdown_table(["", *grid.columns], [(name, *cost) for name, cost in grid.rows])
+        lines += ["", f"## {grid.title}", "", *table]
+    return "\n".join(lines) + "\n"
+
+
+def markdown_table(headings: Iterable[str], rows: Iterable[Iterable[str]]) -> list[str]:
+    headings = list(headings)
+    lines = [headings, ["---"] * len(headings), *rows]
+    return ["| " + " | ".join(line) + " |" for line in lines]
+
+
+if __name__ == "__main__":
+    main()

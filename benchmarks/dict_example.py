@@ -1,0 +1,70 @@
+"""One example at a time, as a dict of 20 numbers, against River.
+
+Both learn by gradient descent on the square loss without an intercept. River's slope is
+2 (w·x − y), Widrow and Hoff's is (w·x − y): the same step is twice the rate.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from river.linear_model import LinearRegression
+from river.optim import SGD
+
+from benchmarks._data import names, regression
+from benchmarks._harness import Row, duration, faster, must_agree, race
+from noregret import WidrowHoff
+
+PACKAGES = ("river",)
+RATE = 0.01
+
+Examples = list[tuple[dict[str, float], float]]
+
+
+def run(quick: bool) -> Iterator[Row]:
+    # Few enough to stay in cache, as an example does that a stream has just made.
+    X, y = regression(300, 20)
+    keys = names(20)  # the same strings in every dict, as CSV readers and literals give them
+    dicts = [dict(zip(keys, x, strict=True)) for x in X.tolist()]
+    examples = list(zip(dicts, y.tolist(), strict=True))
+    must_agree(
+        predict_and_learn(ours(), 3 * examples),
+        predict_and_learn(river(), 3 * examples),
+        "predictions on dicts",
+    )
+
+    many = 5 * examples
+    learner, peer = ours(), river()
+    both, play, learn, peer_both, peer_learn = (
+        seconds / len(many)
+        for seconds in race(
+            lambda: predict_and_learn(learner, many),
+            lambda: [learner.play_one(x, y) for x, y in many],
+            lambda: [learner.learn_one(x, y) for x, y in many],
+            lambda: predict_and_learn(peer, many),
+            lambda: [peer.learn_one(x, y) for x, y in many],
+            seconds=0 if quick else 8,
+        )
+    )
+    beside = f"River {duration(peer_both)}"
+    yield faster("dict of 20, predict_one + learn_one", duration(both), beside, peer_both / both, 8)
+    yield faster("dict of 20, both in one: play_one", duration(play), beside, peer_both / play)
+    beside = f"River {duration(peer_learn)}"
+    yield faster("dict of 20, learn_one alone", duration(learn), beside, peer_learn / learn)
+
+
+def ours() -> Any:
+    return WidrowHoff(rate=2 * RATE)
+
+
+def river() -> Any:
+    return LinearRegression(optimizer=SGD(RATE), intercept_lr=0)
+
+
+def predict_and_learn(learner: Any, examples: Examples) -> list[float]:
+    guesses = []
+    for x, y in examples:
+        guesses.append(learner.predict_one(x))
+        learner.learn_one(x, y)
+    return guesses

@@ -1,0 +1,223 @@
+"""The pages of the learners and theorems, written from the registry whenever the site is built.
+
+A learner's page is its module's docstring, its class's docstring and its theorems; there is no
+other text to keep in step. A parameter without a description, or a description without a
+parameter, stops the build.
+"""
+
+from __future__ import annotations
+
+import inspect
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from docstrings import blocks, entries, markdown, sections
+from sphinx.errors import ExtensionError
+
+import noregret
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from sphinx.application import Sphinx
+    from sphinx.util.typing import ExtensionMetadata
+
+    from noregret import Learner, Theorem
+
+FOLDERS = ("learners", "theorems")
+QUANTITIES = {
+    "loss": "the cumulative loss",
+    "regret": "the regret",
+    "mistakes": "the number of mistakes",
+}
+NOTATION = r"""## Notation
+
+- $T$ rounds, counted from $t = 1$; $n$ features.
+- $x_t$ is the example of round $t$, $y_t$ its outcome, $w_t$ the weights that predict it, before
+  $y_t$ is seen.
+- $L_A$ is the learner's cumulative loss, $L_u$ that of the fixed weights $u$. The regret is
+  $L_A - \min_u L_u$.
+- $M$ is the number of mistakes. A score of zero is a mistake.
+- $\eta$ is the rate, $\|\cdot\|$ the Euclidean norm, $\Delta$ the simplex, $\ln$ the natural
+  logarithm and $\mathrm{KL}(u\|v) = \sum_i u_i \ln(u_i/v_i)$ the relative entropy.
+"""
+
+
+# A learner's page.
+
+
+def learner_page(name: str, learner: type[Learner]) -> str:
+    """Write the page of a learner."""
+    told = sections(sys.modules[learner.__module__].__doc__)[""]
+    opening, _, rest = told.partition("\n\n")
+    update, _, promise = rest.partition("Promise. ")
+    doc = sections(learner.__doc__)
+    parts = [f"# {name}", markdown(opening), "## Update", *blocks(update.strip("\n"))]
+    if promise or learner.theorems:
+        parts += ["## Promise", *(blocks(promise) if promise else [])]
+        parts += [theorem_box(theorem) for theorem in learner.theorems]
+    parts += [
+        "## Class",
+        f'Built by class, or by name: `noregret.make("{name}")`. It has all that'
+        " [every learner](/api.md#learners) has.",
+        reference(learner),
+    ]
+    if "Examples" in doc:
+        # The docstring takes its own class for granted.
+        imported = f">>> from noregret import {learner.__name__}\n>>>"
+        parts += ["## Example", *blocks(doc["Examples"].replace(">>>", imported, 1))]
+    if "References" in doc:
+        parts += ["## Source", *blocks(doc["References"])]
+    return "\n\n".join(parts) + "\n"
+
+
+def theorem_box(theorem: Theorem) -> str:
+    """Write a theorem as it stands on its learner's page."""
+    title = f"Theorem [{theorem.name}](/theorems/{theorem.name}.md)"
+    opening = f"::::{{admonition}} {title} bounds {QUANTITIES[theorem.quantity]}"
+    return "\n".join([opening, ":class: theorem", "", *theorem_facts(theorem), "::::"])
+
+
+def theorem_facts(theorem: Theorem) -> list[str]:
+    """List the formula of a theorem, what it assumes, how to tune for it and where it is from."""
+    lines = ["$$", theorem.bound, "$$", "", "**Assumes**", ""]
+    lines += [f"- {assumption}" for assumption in theorem.assumptions]
+    if theorem.tuning:
+        lines += ["", f"**Tuning.** {theorem.tuning}"]
+    if theorem.source:
+        lines += ["", f"**Source.** {theorem.source}"]
+    return lines
+
+
+def reference(learner: type[Learner]) -> str:
+    """Describe the class: its signature, its parameters, and what it adds to a learner."""
+    doc = sections(learner.__doc__)
+    described = entries(doc.get("Parameters", ""))
+    parameters = inspect.signature(learner).parameters
+    if odd := sorted(parameters.keys() ^ described.keys()):
+        raise ExtensionError(
+            f"{learner.__name__}: parameters and their docstring differ in: {', '.join(odd)}"
+        )
+    shown = ", ".join(f"{p.name}: {p.annotation} = {p.default!r}" for p in parameters.values())
+    lines = [
+        f"`````{{py:class}} noregret.{learner.__name__}({shown})",
+        f":canonical: {learner.__module__}.{learner.__qualname__}",
+        "",
+        "\n\n".join(blocks(doc[""])),
+        "",
+        *(f":param {name}: {markdown(text)}" for name, text in described.items()),
+        "",
+    ]
+    for name, member in vars(learner).items():
+        if isinstance(member, property) and not name.startswith("_"):
+            about = markdown(inspect.cleandoc(member.__doc__ or ""))
+            lines += [f"````{{py:property}} {name}", about, "````", ""]
+    return "\n".join([*lines, "`````"])
+
+
+def learners_index(learners: dict[str, type[Learner]]) -> str:
+    """List all learners."""
+    rows = []
+    for name, learner in learners.items():
+        theorems = ", ".join(f"[{t.name}](/theorems/{t.name}.md)" for t in learner.theorems)
+        about = markdown(sections(learner.__doc__)[""].split("\n\n")[0].replace("\n", " "))
+        rows.append(f"* - [`{name}`]({name}.md)\n  - {about}\n  - {theorems}")
+    return "\n".join(
+        [
+            "# Learners",
+            "",
+            "Every learner that is registered, by name. `noregret.make(name)` builds one;"
+            " `noregret.all_learners()` returns this list. How they belong together is told in"
+            " [The one principle](/principle.md).",
+            "",
+            "::::{list-table}",
+            ":header-rows: 1",
+            ":widths: 26 50 24",
+            ":class: stacks",
+            "",
+            "* - Name\n  - What it does\n  - Theorems",
+            *rows,
+            "::::",
+            "",
+            toctree(learners),
+        ]
+    )
+
+
+# A theorem's page.
+
+
+def theorem_page(theorem: Theorem, learner: type[Learner]) -> str:
+    """Write the page of a theorem."""
+    of = f"[`{learner.name}`](/learners/{learner.name}.md)"
+    opening = [
+        f"# Theorem {theorem.name}",
+        "",
+        f"It bounds {QUANTITIES[theorem.quantity]} of {of}.",
+    ]
+    return "\n".join([*opening, "", *theorem_facts(theorem), "", NOTATION])
+
+
+def theorems_index(theorems: dict[str, tuple[Theorem, type[Learner]]]) -> str:
+    """List all theorems, by what they bound."""
+    lines = [
+        "# Theorems",
+        "",
+        "What the learners promise. Each promise holds on every sequence of examples that meets its"
+        " assumptions, whoever chose it.",
+        "",
+        NOTATION,
+    ]
+    for quantity, words in QUANTITIES.items():
+        lines += [f"## Bounds on {words}", ""]
+        for theorem, learner in theorems.values():
+            if theorem.quantity == quantity:
+                of = f"[`{learner.name}`](/learners/{learner.name}.md)"
+                lines += [f"**[{theorem.name}]({theorem.name}.md)**, of {of}", ""]
+                lines += ["$$", theorem.bound, "$$", ""]
+    return "\n".join([*lines, toctree(theorems)])
+
+
+def toctree(names: Iterable[str]) -> str:
+    """Name the pages below an index to Sphinx; the index itself lists them for the reader."""
+    return "\n".join(["```{toctree}", ":hidden:", "", *names, "```", ""])
+
+
+# Writing.
+
+
+def all_pages() -> dict[str, str]:
+    """Return every generated page: its place and its text."""
+    learners = noregret.all_learners()
+    theorems: dict[str, tuple[Theorem, type[Learner]]] = {}
+    for learner in learners.values():
+        for theorem in learner.theorems:
+            if theorem.name in theorems:
+                raise ExtensionError(f"two theorems are called {theorem.name!r}")
+            theorems[theorem.name] = (theorem, learner)
+    theorems = dict(sorted(theorems.items()))
+    pages = {f"learners/{name}.md": learner_page(name, of) for name, of in learners.items()}
+    pages |= {f"theorems/{name}.md": theorem_page(*of) for name, of in theorems.items()}
+    pages["learners/index.md"] = learners_index(learners)
+    pages["theorems/index.md"] = theorems_index(theorems)
+    return pages
+
+
+def write_pages(app: Sphinx) -> None:
+    """Bring the generated folders in line with the registry, touching only what changed."""
+    root = Path(app.srcdir)
+    pages = {root / place: text for place, text in all_pages().items()}
+    for folder in FOLDERS:
+        (root / folder).mkdir(exist_ok=True)
+        for gone in set((root / folder).glob("*.md")) - set(pages):
+            gone.unlink()
+    for path, text in pages.items():
+        if not path.exists() or path.read_text(encoding="utf-8") != text:
+            path.write_text(text, encoding="utf-8")
+
+
+def setup(app: Sphinx) -> ExtensionMetadata:
+    """Write the pages before Sphinx looks which there are."""
+    app.connect("builder-inited", write_pages)
+    return {"version": "1", "parallel_read_safe": True, "parallel_write_safe": True}

@@ -1,0 +1,29 @@
+"""How hypothesis looks for counterexamples: the same ones every time, unless asked for more.
+
+``NOREGRET_HYPOTHESIS=thorough`` draws many more, at random.
+"""
+
+import os
+from typing import Any
+
+import pytest
+from hypothesis import HealthCheck, settings
+
+slow_is_fine = [HealthCheck.too_slow]
+settings.register_profile(
+    "steady", deadline=None, derandomize=True, database=None, suppress_health_check=slow_is_fine
+)
+settings.register_profile(
+    "thorough", deadline=None, max_examples=1000, suppress_health_check=slow_is_fine
+)
+settings.load_profile(os.environ.get("NOREGRET_HYPOTHESIS", "steady"))
+
+
+@pytest.fixture(autouse=True)
+def _no_waiting_for_the_disk(monkeypatch: pytest.MonkeyPatch) -> None:
+    """No test pulls the plug, so none has to wait until its files are safe from that."""
+
+    def at_once(_: Any) -> None:
+        pass
+
+    monkeypatch.setattr(os, "fsync", at_once)

@@ -1,0 +1,119 @@
+"""Many examples at once are the same examples one by one, to the bit."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tests.variants import (
+    ROUTINE,
+    VARIANTS,
+    Shape,
+    Variant,
+    as_dicts,
+    examples,
+    few,
+    learned,
+    shapes,
+    state,
+)
+
+
+def parts(rows: int, cuts: list[int]) -> list[slice]:
+    """Cut rows into blocks, some of them empty."""
+    ends = [0, *sorted(cut % (rows + 1) for cut in cuts), rows]
+    return [slice(a, b) for a, b in zip(ends, ends[1:], strict=False)]
+
+
+@pytest.mark.parametrize("variant", VARIANTS, ids=str)
+@few
+@given(shape=shapes(), cuts=st.lists(st.integers(0, 100), max_size=4))
+def test_learning_many_is_learning_each(variant: Variant, shape: Shape, cuts: list[int]) -> None:
+    X, y = examples(variant, shape)
+    one_by_one, in_blocks, in_sparse_blocks = variant.make(), variant.make(), variant.make()
+    for x, outcome in zip(X, y, strict=True):
+        one_by_one.learn_one(x, outcome)
+    for part in parts(len(X), cuts):
+        in_blocks.learn_many(X[part], y[part])
+        in_sparse_blocks.learn_many(sp.csr_array(X)[part], y[part])
+    whole = learned(variant, X, y)
+    assert state(in_blocks) == state(one_by_one) == state(whole)
+    assert state(in_sparse_blocks) == state(learned(variant, sp.csr_array(X), y))
+
+
+@pytest.mark.parametrize("variant", VARIANTS, ids=str)
+@few
+@given(shape=shapes())
+def test_playing_predicts_before_it_learns(variant: Variant, shape: Shape) -> None:
+    X, y = examples(variant, shape)
+    two_steps, one_step, many = variant.make(), variant.make(), variant.make()
+    guesses, scores = [], []
+    for x, outcome in zip(X, y, strict=True):
+        guesses.append(two_steps.predict_one(x))
+        scores.append(two_steps.decision_one(x))
+        two_steps.learn_one(x, outcome)
+        assert one_step.play_one(x, outcome) == pytest.approx(guesses[-1], rel=1e-12, abs=1e-15)
+    played = many.play_many(X, y)
+    # Before the first outcome nothing is known of the columns and sums may round otherwise.
+    np.testing.assert_allclose(played[:1], guesses[:1], rtol=1e-12, atol=1e-15)
+    np.testing.assert_array_equal(played[1:], guesses[1:])
+    assert state(many) == state(one_step) == state(two_steps)
+
+
+@pytest.mark.parametrize("variant", VARIANTS, ids=str)
+@few
+@given(shape=shapes())
+def test_playing_names_predicts_before_it_learns(variant: Variant, shape: Shape) -> None:
+    X, y = examples(variant, shape)
+    rows = as_dicts(X)
+    one_step, many = variant.make(), variant.make()
+    guesses = [one_step.play_one(x, outcome) for x, outcome in zip(rows, y, strict=True)]
+    np.testing.assert_allclose(many.play_many(rows, y), guesses, rtol=1e-12, atol=1e-15)
+    assert state(many) == state(one_step)
+
+
+@pytest.mark.parametrize("variant", VARIANTS, ids=str)
+@few
+@given(shape=shapes())
+def test_predicting_many_is_predicting_each(variant: Variant, shape: Shape) -> None:
+    X, y = examples(variant, shape)
+    learner = learned(variant, X, y)
+    scores = [learner.decision_one(x) for x in X]
+    np.testing.assert_array_equal(learner.decision_many(X), scores)
+    np.testing.assert_array_equal(learner.decision_many(sp.csr_array(X)), scores)
+    np.testing.assert_array_equal(learner.predict_many(X), [learner.predict_one(x) for x in X])
+
+
+@pytest.mark.parametrize("variant", VARIANTS, ids=str)
+def test_predictions_use_the_weights(variant: Variant) -> None:
+    """Away from rules with a threshold of their own, the score is weights · x."""
+    if variant.boolean:
+        return
+    X, y = examples(variant, ROUTINE)
+    learner = learned(variant, X, y)
+    np.testing.assert_allclose(learner.decision_many(X), X @ learner.weights, rtol=1e-9, atol=1e-12)
+
+
+LABELS: list[tuple[Any, Any]] = [(-1, 1), (0, 1), (False, True), (np.False_, np.True_), (-1.0, 1.0)]
+
+
+@pytest.mark.parametrize("negative, positive", LABELS)
+@pytest.mark.parametrize("variant", [v for v in VARIANTS if v.labels], ids=str)
+def test_labels_are_answered_in_kind(variant: Variant, negative: Any, positive: Any) -> None:
+    X, y = examples(variant, ROUTINE)
+    given_labels = [positive if label > 0 else negative for label in y]
+    one_by_one = variant.make()
+    for x, label in zip(X, given_labels, strict=True):
+        one_by_one.learn_one(x, label)
+    many = learned(variant, X, given_labels)
+    answers = many.predict_many(X).tolist()
+    assert answers == [one_by_one.predict_one(x) for x in X]
+    assert {type(answer) for answer in answers} <= {bool if positive is True else type(answers[0])}
+    assert set(answers) <= {negative, positive}
+    signs = learned(variant, X, y)
+    assert many.decision_many(X).tobytes() == signs.decision_many(X).tobytes()

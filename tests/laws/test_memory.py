@@ -1,0 +1,80 @@
+"""Memory does not grow with the number of rounds."""
+
+from __future__ import annotations
+
+import contextlib
+import gc
+import tracemalloc
+from collections.abc import Callable
+
+import pytest
+import scipy.sparse as sp
+
+import noregret as nr
+from tests.variants import VARIANTS, Shape, Variant, as_dicts, examples
+
+# Integers and caches of the interpreter may come and go; a byte a round may not.
+ROUNDS = 4000
+SLACK = 2000
+
+
+def kept_by(work: Callable[[], None]) -> int:
+    """Return how much more memory is held after the work than before."""
+    tracemalloc.start()
+    try:
+        work()  # whatever is allocated once, is
+        gc.collect()
+        before, _ = tracemalloc.get_traced_memory()
+        for _ in range(10):
+            work()
+        gc.collect()
+        after, _ = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    return after - before
+
+
+def sizes(learner: nr.Learner) -> dict[str, int]:
+    arrays, numbers, features = learner.get_state()
+    held = {name: array.nbytes for name, array in arrays.items()}
+    return held | {"numbers": len(numbers), "features": len(features)}
+
+
+@pytest.mark.parametrize("variant", VARIANTS, ids=str)
+def test_rounds_allocate_nothing_that_stays(variant: Variant) -> None:
+    X, y = examples(variant, Shape(seed=3, rows=ROUNDS // 10, columns=6, density=0.6))
+    S, rows = sp.csr_array(X), [x | {"town": f"{x['x00'] > 0}"} for x in as_dicts(X[:100])]
+    by_column, by_name = variant.make(), variant.make()
+
+    def work() -> None:
+        by_column.learn_many(X, y)
+        by_column.play_many(S, y)
+        for x, outcome in zip(X[:50], y, strict=False):
+            by_column.predict_one(x)
+            by_column.learn_one(x, outcome)
+        for row, label in zip(rows, y, strict=False):
+            by_name.predict_one(row)
+            by_name.play_one(row, label)
+
+    work()
+    held = sizes(by_column), sizes(by_name)
+    assert kept_by(work) < SLACK
+    assert (sizes(by_column), sizes(by_name)) == held
+
+
+@pytest.mark.parametrize("variant", VARIANTS, ids=str)
+def test_refused_and_unseen_names_are_not_remembered(variant: Variant) -> None:
+    learner = variant.make()
+    learner.learn_one({"a": 1.0}, 1.0)
+    fresh = iter(range(10**9))
+
+    def work() -> None:
+        for _ in range(50):
+            learner.predict_one({f"new {next(fresh)}": 1.0, "town": f"{next(fresh)}"})
+            with contextlib.suppress(nr.BadExample):
+                learner.learn_one({f"new {next(fresh)}": 1.0, "a": float("nan")}, 1.0)
+
+    work()
+    assert kept_by(work) < SLACK
+    assert learner.features == ["a"]
+    assert learner.rounds == 1

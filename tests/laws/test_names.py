@@ -1,0 +1,131 @@
+"""The order of keys and columns does not matter, and features may appear late."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tests.variants import (
+    PLAIN,
+    ROUTINE,
+    VARIANTS,
+    Floats,
+    Shape,
+    Variant,
+    as_dicts,
+    examples,
+    few,
+    learned,
+    names,
+    shapes,
+    state,
+)
+
+
+@pytest.mark.parametrize("variant", VARIANTS, ids=str)
+@few
+@given(shape=shapes(columns=80), chance=st.randoms(use_true_random=False))
+def test_the_order_of_keys_does_not_matter(variant: Variant, shape: Shape, chance: Any) -> None:
+    X, y = examples(variant, shape)
+    rows = as_dicts(X, drop_zeros=True)
+    shuffled = [dict(chance.sample(list(row.items()), len(row))) for row in rows]
+    learner = learned(variant, rows, y)
+    assert state(learned(variant, shuffled, y)) == state(learner)
+    for row, other in zip(rows, shuffled, strict=True):
+        assert learner.decision_one(row) == learner.decision_one(other)
+
+
+@pytest.mark.parametrize("variant", VARIANTS, ids=str)
+def test_the_order_of_columns_of_a_data_frame_does_not_matter(variant: Variant) -> None:
+    X, y = examples(variant, ROUTINE)
+    towns = ["Oslo", "Rome", "Bonn"]
+    columns: dict[str, Any] = {"town": [towns[i % 3] for i in range(len(X))]}
+    columns |= dict(zip(names(X.shape[1]), X.T.tolist(), strict=True))
+    columns |= {"a": [i % 2 == 0 for i in range(len(X))]}
+    reversed_columns = dict(reversed(columns.items()))
+    rows = pd.DataFrame(columns).to_dict("records")
+    expected = state(learned(variant, rows, y))
+    for frame in (pd.DataFrame, pl.DataFrame, pa.table):
+        assert state(learned(variant, frame(columns), y)) == expected
+        assert state(learned(variant, frame(reversed_columns), y)) == expected
+
+
+@pytest.mark.parametrize("variant", VARIANTS, ids=str)
+@few
+@given(shape=shapes(), seed=st.integers(0, 1000))
+def test_the_numbering_of_features_hardly_matters(variant: Variant, shape: Shape, seed: int) -> None:
+    """Sums run in the order of features, so only rounding may differ."""
+    X, y = examples(variant, shape)
+    order = np.random.default_rng(seed).permutation(X.shape[1])
+    learner, other = learned(variant, X, y), learned(variant, X[:, order], y)
+    np.testing.assert_allclose(other.weights, learner.weights[order], rtol=1e-9, atol=1e-12)
+
+
+def arriving(X: Floats) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
+    """Return rows whose later features are first missing, and the same with zeros for them."""
+    X = X.copy()
+    arrival = np.sort(np.arange(X.shape[1]) * len(X) // X.shape[1])
+    for column, row in enumerate(arrival):
+        X[:row, column] = 0
+    complete = as_dicts(X)
+    late = [
+        {key: x[key] for key, row in zip(x, arrival, strict=True) if row <= t}
+        for t, x in enumerate(complete)
+    ]
+    return late, complete
+
+
+SETTLED = [variant for variant in VARIANTS if not variant.counts_features]
+
+
+@pytest.mark.parametrize("variant", SETTLED, ids=str)
+@few
+@given(shape=shapes())
+def test_a_late_feature_is_as_if_it_had_always_been_zero(variant: Variant, shape: Shape) -> None:
+    X, y = examples(variant, shape)
+    late, complete = arriving(X)
+    learner, other = learned(variant, late, y), learned(variant, complete, y)
+    assert learner.features == other.features
+    if variant.params.get("dimension") is None:
+        assert learner.weights.tobytes() == other.weights.tobytes()
+        assert learner.decision_many(complete).tobytes() == other.decision_many(complete).tobytes()
+        assert learner.total_loss == other.total_loss
+    else:  # what is still to come enters its sums all at once, which rounds otherwise
+        np.testing.assert_allclose(learner.weights, other.weights, rtol=1e-11, atol=1e-14)
+        np.testing.assert_allclose(learner.total_loss, other.total_loss, rtol=1e-11, atol=1e-14)
+    assert learner.mistakes == other.mistakes
+
+
+@pytest.mark.parametrize("variant", PLAIN, ids=str)
+def test_a_late_feature_weighs_as_much_as_one_that_was_never_present(variant: Variant) -> None:
+    X, y = examples(variant, ROUTINE)
+    learner = learned(variant, [x | {"idle": 0.0} for x in as_dicts(X)], y)
+    learner.learn_one({"late": 0.0}, y[0])
+    weights = dict(zip(learner.features, learner.weights.tolist(), strict=True))
+    assert weights["late"] == weights["idle"]
+
+
+@pytest.mark.parametrize("variant", VARIANTS, ids=str)
+@few
+@given(shape=shapes())
+def test_unseen_names_count_in_a_prediction_as_they_will_in_the_round(
+    variant: Variant, shape: Shape
+) -> None:
+    X, y = examples(variant, shape)
+    learner = variant.make()
+    late, _ = arriving(X)
+    for row, outcome in zip(late, y.tolist(), strict=True):
+        guess, score, paid = learner.predict_one(row), learner.decision_one(row), learner.total_loss
+        if variant.labels and abs(score) < 1e-12:
+            guess = learner.negative_label
+        assert learner.play_one(row, outcome) == pytest.approx(guess, rel=1e-12, abs=1e-15)
+        if not learner.averaged_weights:  # the loss is then that of the very score
+            loss = learner.engine.loss.value(score, outcome)
+            assert learner.total_loss - paid == pytest.approx(loss, rel=1e-9, abs=1e-12)

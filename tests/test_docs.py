@@ -1,0 +1,238 @@
+"""The documentation: it builds strictly and offline, is complete, and what it shows is true."""
+
+from __future__ import annotations
+
+import contextlib
+import doctest
+import importlib
+import io
+import re
+import subprocess
+import sys
+from collections.abc import Iterator
+from html.parser import HTMLParser
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import pytest
+
+import noregret
+
+ROOT = Path(__file__).parent.parent
+DOCS = ROOT / "docs"
+WRITTEN = sorted(DOCS.glob("*.md"))
+THEOREMS = {t.name: t for of in noregret.all_learners().values() for t in of.theorems}
+# A block of Python, and what it prints where a block of text follows directly.
+BLOCK = re.compile(r"^```python\n(.*?)^```\n(?:\n```text\n(.*?)^```\n)?", re.MULTILINE | re.DOTALL)
+
+
+def extension(name: str) -> ModuleType:
+    """Import an extension of the site as Sphinx does."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.syspath_prepend(DOCS / "_ext")
+        return importlib.import_module(name)
+
+
+@pytest.fixture(scope="module")
+def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The site, built as ``make docs`` does: every warning is an error."""
+    place = tmp_path_factory.mktemp("site")
+    strictly = ["-W", "--keep-going", "-n", "-q", "-b", "html", "-d", str(place / "doctrees")]
+    done = subprocess.run(
+        [sys.executable, "-m", "sphinx", *strictly, str(DOCS), str(place / "html")],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    return place / "html"
+
+
+class Page(HTMLParser):
+    """What a page loads, and the words that a reader sees outside code and formulas."""
+
+    def __init__(self, path: Path) -> None:
+        super().__init__()
+        self.loads: list[str] = []
+        self.words: list[str] = []
+        self.silent = 0
+        self.feed(path.read_text(encoding="utf-8"))
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.silent += tag in {"script", "style", "pre", "code", "math"}
+        names = {"src", "srcset", "poster", "data"} | (
+            {"href"} if tag in {"link", "use"} else set()
+        )
+        self.loads += [value for name, value in attrs if name in names and value]
+
+    def handle_endtag(self, tag: str) -> None:
+        self.silent -= tag in {"script", "style", "pre", "code", "math"}
+
+    def handle_data(self, data: str) -> None:
+        if not self.silent:
+            self.words.append(data)
+
+
+def pages(site: Path) -> Iterator[tuple[str, Page]]:
+    for path in sorted(site.rglob("*.html")):
+        yield path.relative_to(site).as_posix(), Page(path)
+
+
+# The site.
+
+
+def test_every_learner_has_a_page_with_its_formulas(site: Path) -> None:
+    to_mathml = extension("mathml").to_mathml
+    for name, learner in noregret.all_learners().items():
+        page = (site / "learners" / f"{name}.html").read_text(encoding="utf-8")
+        assert f'id="noregret.{learner.__name__}"' in page
+        for theorem in learner.theorems:
+            assert to_mathml(theorem.bound, block=True) in page
+            assert f'href="../theorems/{theorem.name}.html"' in page
+
+
+@pytest.mark.parametrize("name", THEOREMS)
+def test_every_theorem_has_a_page_with_its_formula(name: str, site: Path) -> None:
+    page = (site / "theorems" / f"{name}.html").read_text(encoding="utf-8")
+    formula = extension("mathml").to_mathml(THEOREMS[name].bound, block=True)
+    assert formula.startswith("<math")
+    assert formula in page
+    assert 'href="../learners/' in page
+
+
+def test_indexes_link_to_every_learner_and_theorem(site: Path) -> None:
+    for folder, names in (("learners", noregret.all_learners()), ("theorems", THEOREMS)):
+        index = (site / folder / "index.html").read_text(encoding="utf-8")
+        for name in names:
+            assert f'href="{name}.html"' in index
+
+
+def test_no_page_loads_anything_from_a_network(site: Path) -> None:
+    for name, page in pages(site):
+        elsewhere = [load for load in page.loads if re.match(r"(\w+:)?//", load)]
+        assert not elsewhere, name
+    for sheet in site.rglob("*.css"):
+        text = sheet.read_text(encoding="utf-8")
+        assert not re.search(r"(?:url\(|@import)\s*['\"]?(?:https?:)?//", text), sheet
+
+
+def test_no_latex_is_left_for_the_reader_to_decode(site: Path) -> None:
+    for name, page in pages(site):
+        words = " ".join(page.words)
+        assert not re.search(r"\\[a-zA-Z]+|\$|\^\{", words), name
+
+
+def test_every_public_name_is_in_the_reference(site: Path) -> None:
+    reference = [site / "api.html", *(site / "learners").glob("*.html")]
+    text = "".join(path.read_text(encoding="utf-8") for path in reference)
+    for name in noregret.__all__:
+        assert name == "__version__" or f'id="noregret.{name}"' in text, name
+
+
+def test_losses_and_measurements_are_all_explained() -> None:
+    page = (DOCS / "principle.md").read_text(encoding="utf-8")
+    learner = noregret.make("gradient-descent")
+    for name in (*noregret.LOSSES, *learner.measured):
+        assert f"* - `{name}`\n" in page, name
+
+
+def test_every_name_in_a_model_file_is_explained() -> None:
+    page = (DOCS / "model-files.md").read_text(encoding="utf-8")
+    forms: list[tuple[str, dict[str, Any]]] = [(name, {}) for name in noregret.all_learners()]
+    forms += [("follow-the-leader", {"domain": "box"}), ("perceptron", {"averaged": True})]
+    forms += [("winnow", {"form": "winnow1"}), ("ftrl", {"regulariser": "entropic"})]
+    for name, params in forms:
+        arrays, numbers, _ = noregret.make(name, **params).get_state()
+        for key in (*arrays, *numbers):
+            known = re.sub(r"^(most|limit|first_over)_.*", r"\1_…", key)
+            assert f"`{known}`" in page, key
+
+
+# What its pages show.
+
+
+@pytest.mark.parametrize("page", WRITTEN, ids=lambda path: path.stem)
+def test_python_on_a_page_runs_and_prints_what_is_shown(
+    page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    names: dict[str, Any] = {"__name__": "__main__"}
+    for code, shown in BLOCK.findall(page.read_text(encoding="utf-8")):
+        printed = io.StringIO()
+        with contextlib.redirect_stdout(printed):
+            exec(compile(code, page.name, "exec"), names)
+        assert printed.getvalue() == shown
+
+
+@pytest.mark.parametrize("name", noregret.all_learners())
+def test_the_example_on_a_learners_page_runs_as_it_stands(name: str) -> None:
+    text = extension("learner_pages").learner_page(name, noregret.all_learners()[name])
+    code = "\n".join(block for block, _ in BLOCK.findall(text + "\n"))
+    test = doctest.DocTestParser().get_doctest(code, {}, name, None, None)
+    assert test.examples
+    assert doctest.DocTestRunner(verbose=False).run(test).failed == 0
+
+
+# How its pages are made.
+
+
+def test_a_new_learner_gets_its_pages_without_an_edit() -> None:
+    code = '''
+"""A learner that stands still.
+
+    w ← w
+
+Promise. None but that.
+"""
+import sys
+import noregret
+from noregret.core.additive import Additive
+
+@noregret.register
+class StandStill(noregret.Learner):
+    """It does not move."""
+    name = "stand-still"
+    theorems = (noregret.Theorem("still", "loss", r"L_A \\le L_0", ("$T > 0$",)),)
+
+    def __init__(self) -> None:
+        super().__init__(Additive())
+
+sys.path.insert(0, sys.argv[1])
+import learner_pages
+pages = learner_pages.all_pages()
+assert "w ← w" in pages["learners/stand-still.md"]
+assert r"L_A \\le L_0" in pages["theorems/still.md"]
+assert "stand-still" in pages["learners/index.md"] and "still" in pages["theorems/index.md"]
+'''
+    subprocess.run([sys.executable, "-c", code, str(DOCS / "_ext")], check=True)
+
+
+def test_a_parameter_without_a_description_stops_the_build() -> None:
+    class Silent(noregret.Learner):
+        """It says nothing of its rate."""
+
+        def __init__(self, rate: float = 1.0) -> None: ...
+
+    with pytest.raises(Exception, match=r"Silent: parameters and their docstring differ in: rate"):
+        extension("learner_pages").reference(Silent)
+
+
+@pytest.mark.parametrize(
+    ("tex", "braced"),
+    [
+        (r"\tfrac12 + \tfrac1c", r"\tfrac{1}{2} + \tfrac{1}{c}"),
+        (r"\frac\eta2", r"\frac{\eta}{2}"),
+        (r"x^10", r"x^{1}0"),
+        (r"\frac{a^10}{\sqrt T}", r"\frac{a^{1}0}{\sqrt{T}}"),
+        (r"\sqrt[3]{x_t}", r"\sqrt[3]{x_{t}}"),
+    ],
+)
+def test_arguments_without_braces_are_read_as_tex_reads_them(tex: str, braced: str) -> None:
+    assert extension("mathml").with_braces(tex) == braced
+
+
+@pytest.mark.parametrize("tex", [r"\unheardof", r"\frac{1", r"x^", r"\operatorname*{argmin}"])
+def test_a_formula_that_is_not_understood_is_refused(tex: str) -> None:
+    with pytest.raises(ValueError, match=r"\w"):
+        extension("mathml").to_mathml(tex)

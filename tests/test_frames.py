@@ -1,0 +1,246 @@
+"""Data frames of every make: the same as their rows given as dicts."""
+
+from __future__ import annotations
+
+import datetime
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pytest
+
+import noregret as nr
+from tests.variants import state
+
+Y = [1.0, -1.0, 0.5, 2.0]
+MAKES = [pd.DataFrame, pl.DataFrame, pa.table]
+
+
+def make() -> nr.Learner:
+    return nr.make("widrow-hoff", rate=0.1)
+
+
+def taught(rows: Any, y: Any = Y) -> nr.Learner:
+    learner = make()
+    learner.learn_many(rows, y)
+    return learner
+
+
+def by_hand(columns: dict[str, list[Any]]) -> nr.Learner:
+    """Return a learner that was given the rows one by one."""
+    learner = make()
+    for values, y in zip(zip(*columns.values(), strict=True), Y, strict=True):
+        learner.learn_one(dict(zip(columns, values, strict=True)), y)
+    return learner
+
+
+MIXED: dict[str, list[Any]] = {
+    "town": ["Rome", "Oslo", "Rome", "Bonn"],
+    "size": [1.0, 2.5, -1.0, 0.0],
+    "rooms": [1, 2, 3, 4],
+    "new": [True, False, False, True],
+    "kind": ["a", "a", "b", "a"],
+}
+
+
+@pytest.mark.parametrize("frame", MAKES)
+def test_numbers_strings_and_booleans_are_read_as_dicts_are(frame: Any) -> None:
+    learner = taught(frame(MIXED))
+    expected = by_hand(MIXED)
+    assert state(learner) == state(expected)
+    rows = [dict(zip(MIXED, values, strict=True)) for values in zip(*MIXED.values(), strict=True)]
+    scores = [expected.decision_one(row) for row in rows]
+    assert learner.decision_many(frame(MIXED)).tolist() == scores
+    assert learner.predict_many(frame(MIXED)).tolist() == scores
+
+
+@pytest.mark.parametrize("frame", MAKES)
+def test_playing_a_data_frame_predicts_before_it_learns(frame: Any) -> None:
+    one_by_one = make()
+    rows = [dict(zip(MIXED, values, strict=True)) for values in zip(*MIXED.values(), strict=True)]
+    guesses = [one_by_one.play_one(row, y) for row, y in zip(rows, Y, strict=True)]
+    learner = make()
+    np.testing.assert_allclose(learner.play_many(frame(MIXED), Y), guesses, rtol=1e-14)
+
+
+@pytest.mark.parametrize("frame", MAKES)
+def test_columns_may_be_absent_later_and_new_ones_may_come(frame: Any) -> None:
+    learner, expected = make(), make()
+    for columns in ({"a": [1.0, 2.0]}, {"b": [1.0, 1.0], "t": ["x", "y"]}, {"a": [3.0, 0.0]}):
+        learner.learn_many(frame(columns), [1.0, 2.0])
+        for values in zip(*columns.values(), strict=True):  # type: ignore[call-overload]
+            y = 1.0 if expected.rounds % 2 == 0 else 2.0
+            expected.learn_one(dict(zip(columns, values, strict=True)), y)
+    assert state(learner) == state(expected)
+    unseen = frame({"z": [1.0], "t": ["never"], "a": [2.0]})
+    expected_score = expected.decision_one({"z": 1.0, "t": "never", "a": 2.0})
+    assert learner.decision_many(unseen).tolist() == [expected_score]
+
+
+@pytest.mark.parametrize(
+    "column",
+    [
+        pd.Series([1, 2, 3, 4], dtype="int8"),
+        pd.Series([1, 2, 3, 4], dtype="Int64"),
+        pd.Series([1, 2, 3, 4], dtype="Float32"),
+        pd.Series([1, 2, 3, 4], dtype="int64[pyarrow]"),
+        pd.Series([1, 2, 3, 4], dtype="float32"),
+        pl.Series([1, 2, 3, 4], dtype=pl.UInt8),
+        pl.Series(["1", "2", "3", "4"]).cast(pl.Decimal(10, 2)),
+        pa.array([1, 2, 3, 4], pa.int16()),
+        pa.chunked_array([[1.0, 2.0], [3.0, 4.0]]),
+    ],
+    ids=lambda column: f"{type(column).__module__.split('.')[0]} {getattr(column, 'dtype', '')}",
+)
+def test_columns_of_every_number_are_taken(column: Any) -> None:
+    frames = {"pandas": pd.DataFrame, "polars": pl.DataFrame, "pyarrow": pa.table}
+    frame = frames[type(column).__module__.split(".")[0]]({"a": column})
+    assert state(taught(frame)) == state(by_hand({"a": [1.0, 2.0, 3.0, 4.0]}))
+
+
+TOWNS = ["Rome", "Oslo", "Rome", "Bonn"]
+
+
+@pytest.mark.parametrize(
+    "frame",
+    [
+        pd.DataFrame({"town": pd.Series(TOWNS, dtype="category")}),
+        pd.DataFrame({"town": pd.Series(TOWNS, dtype=object)}),
+        pd.DataFrame({"town": pd.Series(TOWNS, dtype="string")}),
+        pd.DataFrame({"town": pd.Series(TOWNS, dtype="string[pyarrow]")}),
+        pl.DataFrame({"town": pl.Series(TOWNS, dtype=pl.Categorical)}),
+        pl.DataFrame({"town": pl.Series(TOWNS, dtype=pl.Enum(["Bonn", "Oslo", "Rome"]))}),
+        pa.table({"town": pa.array(TOWNS).dictionary_encode()}),
+        pa.table({"town": pa.array(TOWNS, pa.large_string())}),
+    ],
+    ids=str,
+)
+def test_strings_of_every_kind_are_taken(frame: Any) -> None:
+    assert state(taught(frame)) == state(by_hand({"town": TOWNS}))
+
+
+GAPS = ["Rome", "Oslo", None, "Bonn"]
+
+
+@pytest.mark.parametrize(
+    "frame",
+    [
+        pd.DataFrame({"town": GAPS}),
+        pd.DataFrame({"town": ["Rome", "Oslo", float("nan"), "Bonn"]}),
+        pd.DataFrame({"town": pd.Series(GAPS, dtype=object)}),
+        pd.DataFrame({"town": pd.Series(GAPS, dtype="category")}),
+        pd.DataFrame({"town": pd.Series(GAPS, dtype="string")}),
+        pd.DataFrame({"town": pd.Series(GAPS, dtype="string[pyarrow]")}),
+        pl.DataFrame({"town": GAPS}),
+        pl.DataFrame({"town": pl.Series(GAPS, dtype=pl.Categorical)}),
+        pa.table({"town": GAPS}),
+        pa.table({"town": pa.array(GAPS).dictionary_encode()}),
+    ],
+    ids=str,
+)
+def test_a_missing_string_is_refused_where_it_is(frame: Any) -> None:
+    learner = make()
+    with pytest.raises(nr.BadExample, match="column 'town' is missing") as caught:
+        learner.learn_many(frame, Y)
+    assert "row 3" in str(caught.value)
+    assert caught.value.round == 3
+    assert learner.rounds == 2
+    assert learner.features == ["town=Rome", "town=Oslo"]
+    with pytest.raises(nr.BadExample, match="column 'town' is missing"):
+        learner.predict_many(frame)
+
+
+@pytest.mark.parametrize(
+    "frame",
+    [
+        pd.DataFrame({"a": [1.0, 2.0, None, 4.0]}),
+        pd.DataFrame({"a": pd.Series([1, 2, None, 4], dtype="Int64")}),
+        pd.DataFrame({"a": pd.Series([True, False, None, True], dtype="boolean")}),
+        pl.DataFrame({"a": [1, 2, None, 4]}),
+        pl.DataFrame({"a": [True, False, None, True]}),
+        pa.table({"a": [1.0, 2.0, None, 4.0]}),
+        pa.table({"a": [True, False, None, True]}),
+        pl.DataFrame({"a": [1.0, 2.0, float("inf"), 4.0]}),
+    ],
+    ids=str,
+)
+def test_a_missing_number_is_refused_where_it_is(frame: Any) -> None:
+    learner = make()
+    with pytest.raises(nr.BadExample, match="'a'") as caught:
+        learner.learn_many(frame, Y)
+    assert caught.value.round == 3
+    assert caught.value.feature == "a"
+    assert learner.rounds == 2
+    with pytest.raises(nr.BadExample, match="'a'"):
+        learner.predict_many(frame)
+    with pytest.raises(nr.BadExample, match="'a'"):
+        make().predict_many(frame)
+
+
+@pytest.mark.parametrize(
+    "frame",
+    [
+        pd.DataFrame({"when": pd.to_datetime(["2020-01-01"] * 4)}),
+        pl.DataFrame({"when": [datetime.date(2020, 1, 1)] * 4}),
+        pl.DataFrame({"when": [[1.0]] * 4}),
+        pl.DataFrame({"when": [{"a": 1}] * 4}),
+        pl.DataFrame({"when": [b"x"] * 4}),
+        pa.table({"when": [[1.0]] * 4}),
+        pd.DataFrame({"when": [object()] * 4}),
+        pd.DataFrame({"when": [1j] * 4}),
+        pl.DataFrame({"when": [None] * 4}),
+    ],
+    ids=lambda frame: f"{type(frame).__module__.split('.')[0]} {str(frame)[-30:]!r}",
+)
+def test_columns_of_no_use_are_refused_by_name(frame: Any) -> None:
+    learner = make()
+    with pytest.raises(nr.BadExample, match="'when'") as caught:
+        learner.learn_many(frame, Y)
+    assert caught.value.feature == "when"
+    with pytest.raises(nr.BadExample, match="'when'"):
+        learner.predict_many(frame)
+    assert state(learner) == state(make())
+
+
+def test_column_names_are_strings_and_differ() -> None:
+    for columns in ([0, 1], ["a", "a"], ["a", 1], [("a", "b"), ("a", "c")]):
+        frame = pd.DataFrame(np.ones((4, 2)))
+        frame.columns = pd.Index(columns, dtype=object, tupleize_cols=False)
+        learner = make()
+        with pytest.raises(nr.BadExample):
+            learner.learn_many(frame, Y)
+        with pytest.raises(nr.BadExample):
+            learner.predict_many(frame)
+        assert state(learner) == state(make())
+
+
+@pytest.mark.parametrize("frame", MAKES)
+def test_a_column_and_an_indicator_of_one_name_are_refused(frame: Any) -> None:
+    rows = frame({"city=Paris": [1.0], "city": ["Paris"]})
+    learner = make()
+    for _ in range(2):
+        with pytest.raises(nr.BadExample, match="'city=Paris' is given twice") as caught:
+            learner.learn_many(rows, [1.0])
+        assert caught.value.feature == "city=Paris"
+        with pytest.raises(nr.BadExample, match="given twice"):
+            learner.predict_many(rows)
+        learner.learn_one({"city": "Paris"}, 1.0)
+    assert learner.rounds == 2
+
+
+def test_a_query_that_was_not_run_is_refused() -> None:
+    with pytest.raises(nr.BadExample):
+        make().learn_many(pl.DataFrame({"a": [1.0]}).lazy(), [1.0])
+
+
+def test_boolean_rules_read_boolean_columns() -> None:
+    columns = {"sun": [True, True, False], "wind": [True, False, False]}
+    learner = nr.make("conjunction")
+    learner.learn_many(pd.DataFrame(columns), [True, True, False])
+    assert learner.predict_many(pl.DataFrame(columns)).tolist() == [True, True, False]
+    with pytest.raises(nr.BadExample, match="only 0 and 1") as caught:
+        learner.learn_many(pd.DataFrame({"sun": [1.0, 0.5], "wind": [0.0, 1.0]}), [True, False])
+    assert caught.value.feature == "sun"
+    assert caught.value.round == 5

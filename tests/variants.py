@@ -1,0 +1,255 @@
+"""Every learner in every form, and examples that it takes.
+
+The registry says which learners there are. ``FORMS`` adds the parameters that reach a learner's
+other forms; a learner without an entry is tested as it comes. What a learner takes (labels or
+numbers, only 0 and 1 or any number) is found out by asking it.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, NamedTuple
+
+import numpy as np
+from hypothesis import Phase, settings
+from hypothesis import strategies as st
+from numpy.typing import NDArray
+
+import noregret as nr
+
+Floats = NDArray[np.float64]
+
+
+def rounded_value(score: float, outcome: float) -> float:
+    return math.hypot(1.0, score - outcome) - 1.0
+
+
+def rounded_slope(score: float, outcome: float) -> float:
+    return (score - outcome) / math.hypot(1.0, score - outcome)
+
+
+def gentle_hinge_value(score: float, label: float) -> float:
+    return max(0.0, 1.0 - label * score) ** 1.5
+
+
+def gentle_hinge_slope(score: float, label: float) -> float:
+    return -1.5 * label * math.sqrt(max(0.0, 1.0 - label * score))
+
+
+ROUNDED = nr.PythonLoss(rounded_value, rounded_slope, name="rounded")
+GENTLE_HINGE = nr.PythonLoss(gentle_hinge_value, gentle_hinge_slope, name="gentle", labels=True)
+
+FORMS: dict[str, list[dict[str, Any]]] = {
+    "widrow-hoff": [{"rate": 0.5, "norm": 3.0}, {"rate": 2.0, "step": "implicit"}],
+    "nlms": [{"rate": 1.5, "epsilon": 0.1}],
+    "gradient-descent": [
+        *({"loss": loss} for loss in nr.LOSSES),
+        *(
+            {"loss": loss, "step": "implicit", "rate": 0.5}
+            for loss in nr.LOSSES
+            if loss not in ("mistake", "linear")
+        ),
+        {"radius": 0.3},
+        {"radius": 0.5, "step": "implicit", "rate": 3.0},
+        {"loss": "absolute", "domain": "box", "radius": 0.2, "schedule": "sqrt", "rate": 0.5},
+        {"loss": "hinge", "radius": 0.4, "schedule": "horizon", "horizon": 50, "rate": 1.0},
+        {"loss": "quantile", "loss_parameter": 0.9},
+        {"loss": nr.make_loss("huber", 0.5)},
+        {"loss": ROUNDED},
+        {"loss": ROUNDED, "step": "implicit", "radius": 1.0},
+        {"loss": GENTLE_HINGE},
+    ],
+    "exponentiated-gradient": [
+        {"rate": 0.5, "schedule": "sqrt"},
+        {"weight": 2.0},
+        {"dimension": 30},
+        {"weight": 3.0, "dimension": 30, "schedule": "horizon", "horizon": 50, "rate": 2.0},
+        {"loss": "hinge", "weight": 5.0, "step": "implicit", "rate": 0.5},
+        {"loss": "absolute", "step": "implicit"},
+        {"loss": "logistic", "weight": 4.0},
+        {"loss": "linear"},
+        {"loss": ROUNDED},
+    ],
+    "perceptron": [{"averaged": True}],
+    "winnow": [
+        {"form": "balanced", "rate": 0.3},
+        {"form": "winnow1"},
+        {"dimension": 30},
+        {"form": "balanced", "dimension": 30},
+        {"form": "winnow1", "dimension": 30},
+    ],
+    "hinge": [{"schedule": "constant", "rate": 0.1}, {"schedule": "horizon", "horizon": 50}],
+    "passive-aggressive": [
+        {"form": form, "loss": loss, "aggressiveness": 0.5}
+        for form in ("pa", "pa-i", "pa-ii")
+        for loss in ("hinge", "epsilon-insensitive")
+    ],
+    "logistic": [{"radius": 0.5}, {"step": "implicit", "schedule": "constant"}],
+    "follow-the-leader": [
+        {"domain": "box", "radius": 2.0},
+        {"loss": "square", "radius": 0.5},
+        {"loss": "hinge", "domain": "box"},
+    ],
+    "ftrl": [
+        {"radius": 0.5},
+        {"schedule": "sqrt", "rate": 0.5, "radius": 0.5},
+        {"loss": "hinge", "schedule": "horizon", "horizon": 50, "rate": 1.0},
+        {"regulariser": "entropic"},
+        {"regulariser": "entropic", "weight": 2.0, "dimension": 30},
+        {"loss": ROUNDED},
+    ],
+}
+
+
+@dataclass(frozen=True)
+class Variant:
+    """A learner with its parameters, perhaps averaged."""
+
+    name: str
+    params: dict[str, Any]
+    averaged: bool
+
+    def make(self) -> nr.Learner:
+        learner = nr.make(self.name, **self.params)
+        return nr.averaged(learner) if self.averaged else learner
+
+    def __str__(self) -> str:
+        shown = [f"{k}={v.name if isinstance(v, nr.Loss) else v}" for k, v in self.params.items()]
+        return " ".join([*(["averaged"] if self.averaged else []), self.name, *shown])
+
+    @cached_property
+    def labels(self) -> bool:
+        """Whether outcomes are labels."""
+        return self.refuses({"x": 1.0}, 0.5)
+
+    @cached_property
+    def boolean(self) -> bool:
+        """Whether features are 0 and 1 alone."""
+        return self.refuses({"x": 0.5}, 1.0)
+
+    def refuses(self, x: Any, y: Any) -> bool:
+        try:
+            self.make().learn_one(x, y)
+        except nr.BadExample:
+            return True
+        return False
+
+    @cached_property
+    def counts_features(self) -> bool:
+        """Whether a feature still to come would change the score of the others."""
+        learner = nr.make(self.name, **self.params)
+        learner.learn_one({"a": 1.0, "b": 1.0}, 1.0)
+        return learner.decision_one({"a": 1.0}) != learner.decision_one({"a": 1.0, "z": 0.0})
+
+    @cached_property
+    def python_loss(self) -> nr.Loss | None:
+        """The loss that a file cannot hold."""
+        loss = self.params.get("loss")
+        return loss if isinstance(loss, nr.PythonLoss) else None
+
+
+def every_variant() -> list[Variant]:
+    """List every learner with its defaults and in its other forms, plain and averaged."""
+    return [
+        Variant(name, params, averaged)
+        for name in nr.all_learners()
+        for params in [{}, *FORMS.get(name, [])]
+        for averaged in (False, True)
+    ]
+
+
+VARIANTS = every_variant()
+PLAIN = [variant for variant in VARIANTS if not variant.make().averaged_weights]
+
+
+# A law is tried on every variant, so a few streams on each are many. A stream is made from a seed:
+# there is no smaller one to look for.
+few = settings(
+    max_examples=settings().max_examples // 20, phases=(Phase.explicit, Phase.generate)
+)
+
+
+class Shape(NamedTuple):
+    """What a stream looks like; the rest follows from the seed."""
+
+    seed: int
+    rows: int
+    columns: int
+    density: float
+
+
+def shapes(rows: int = 24, columns: int = 19) -> st.SearchStrategy[Shape]:
+    """Streams up to that size: few and many columns, dense and sparse."""
+    return st.builds(
+        Shape,
+        seed=st.integers(0, 2**32 - 1),
+        rows=st.integers(1, rows),
+        columns=st.integers(1, columns),
+        density=st.sampled_from([0.2, 0.6, 1.0]),
+    )
+
+
+ROUTINE = Shape(seed=7, rows=40, columns=11, density=0.6)
+
+
+def examples(variant: Variant, shape: Shape) -> tuple[Floats, Floats]:
+    """Return rows and outcomes that the learner takes."""
+    rng = np.random.default_rng(shape.seed)
+    size = (shape.rows, shape.columns)
+    kept = rng.random(size) < shape.density
+    X = kept * 1.0 if variant.boolean else kept * rng.normal(size=size) / math.sqrt(shape.columns)
+    y = X @ rng.normal(size=shape.columns) + 0.3 * rng.normal(size=shape.rows)
+    return X, np.where(y > 0, 1.0, -1.0) if variant.labels else y
+
+
+def names(columns: int) -> list[str]:
+    """Names whose alphabetical order is that of the columns."""
+    return [f"x{j:02d}" for j in range(columns)]
+
+
+def as_dicts(X: Floats, *, drop_zeros: bool = False) -> list[dict[str, Any]]:
+    """Return rows as dicts, perhaps without the zeros of all rows but the first."""
+    keys = names(X.shape[1])
+    rows = [dict(zip(keys, row, strict=True)) for row in X.tolist()]
+    if not drop_zeros:
+        return rows
+    return rows[:1] + [{k: v for k, v in row.items() if v != 0} for row in rows[1:]]
+
+
+def learned(variant: Variant, X: Any, y: Any) -> nr.Learner:
+    """Return a fresh learner that has learned these examples in one go."""
+    learner = variant.make()
+    learner.learn_many(X, y)
+    return learner
+
+
+def state(learner: nr.Learner) -> dict[str, Any]:
+    """Return all that a learner has learned, such that == means equal to the bit."""
+    arrays, numbers, features = learner.get_state()
+    shown: dict[str, Any] = {name: array.tobytes() for name, array in arrays.items()}
+    shown |= {name: float(number).hex() for name, number in numbers.items()}
+    return shown | {"features": features}
+
+
+def visible(learner: nr.Learner, X: Floats) -> dict[str, Any]:
+    """Return what a user can see of a learner, to the bit, with the scores of some rows."""
+    rows = X if learner.feature_kind == BY_POSITION else as_dicts(X)
+    return {
+        "weights": learner.weights.tobytes(),
+        "scores": learner.decision_many(rows).tobytes(),
+        "rounds": learner.rounds,
+        "total_loss": learner.total_loss.hex(),
+        "mistakes": learner.mistakes,
+        "measured": learner.measured,
+    }
+
+
+def _position_kind() -> int:
+    learner = nr.make("perceptron")
+    learner.learn_one([1.0], 1)
+    return learner.feature_kind
+
+
+BY_POSITION = _position_kind()
