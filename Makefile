@@ -14,7 +14,7 @@ test: $(BIN)/pip
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
-	$(BIN)/pytest --doctest-modules --pyargs noregret tests
+	$(BIN)/pytest --numprocesses auto --doctest-modules --pyargs noregret tests
 
 docs: $(BIN)/pip
 	$(BIN)/pip install --quiet '.[docs]'

@@ -67,7 +67,7 @@ def refused_values(name: str, parameter: str) -> list[Any]:
     return [v for v in values if not (optional and v is None)]
 
 
-@pytest.mark.parametrize("name, parameter", PARAMETERS)
+@pytest.mark.parametrize(("name", "parameter"), PARAMETERS)
 def test_a_parameter_out_of_range_is_refused_by_name(name: str, parameter: str) -> None:
     more = COMPANIONS.get((name, parameter), COMPANIONS.get(("*", parameter), {}))
     accepted, wrong, unnamed = [], [], []
@@ -85,7 +85,7 @@ def test_a_parameter_out_of_range_is_refused_by_name(name: str, parameter: str) 
     assert not unnamed
 
 
-@pytest.mark.parametrize("name, parameter", PARAMETERS)
+@pytest.mark.parametrize(("name", "parameter"), PARAMETERS)
 def test_the_value_given_is_the_value_shown(name: str, parameter: str) -> None:
     """Not half of it, or its square."""
     if parameter in ("averaged", "loss", "domain", "step", "form", "schedule", "regulariser"):
@@ -106,9 +106,9 @@ def test_widrow_hoff_shows_the_rate_given(step: str, rate: Any) -> None:
 
 @pytest.mark.parametrize("rate", [1.0, 1.5])
 def test_a_rate_outside_the_theorem_is_refused_with_a_way_out(rate: float) -> None:
-    with pytest.raises(ValueError, match="rate must lie between 0 and 1.*implicit"):
+    with pytest.raises(ValueError, match=r"rate must lie between 0 and 1.*implicit"):
         nr.make("widrow-hoff", rate=rate)
-    with pytest.raises(ValueError, match="rate must .*between 0 and 2"):
+    with pytest.raises(ValueError, match=r"rate must .*between 0 and 2"):
         nr.make("nlms", rate=rate + 1)
 
 
@@ -124,7 +124,7 @@ def test_a_norm_whose_square_is_no_number_is_refused(norm: float) -> None:
 
 
 @pytest.mark.parametrize(
-    "name, params, words",
+    ("name", "params", "words"),
     [
         ("gradient-descent", {"domain": "ball"}, "radius"),
         ("gradient-descent", {"domain": "everything", "radius": 1.0}, "radius"),
@@ -155,7 +155,7 @@ def test_parameters_that_do_not_go_together_are_refused(
 
 
 @pytest.mark.parametrize(
-    "given, meant",
+    ("given", "meant"),
     [("widrow-hof", "widrow-hoff"), ("WidrowHoff", "widrow-hoff"), ("percepton", "perceptron")],
 )
 def test_an_unknown_learner_hints_at_the_nearest(given: str, meant: str) -> None:
@@ -175,7 +175,7 @@ def test_an_unknown_parameter_hints_at_the_nearest() -> None:
         nr.make("widrow-hoff", rte=0.1)
     with pytest.raises(ValueError, match="conjunction has no parameter 'rate': it takes none"):
         nr.make("conjunction", rate=0.1)
-    with pytest.raises(ValueError, match="nlms has no parameter 'zzz'.*rate.*epsilon"):
+    with pytest.raises(ValueError, match=r"nlms has no parameter 'zzz'.*rate.*epsilon"):
         nr.make("nlms", zzz=0.1)
 
 
@@ -212,7 +212,7 @@ def test_errors_are_of_one_family_and_cross_processes(error: nr.NoRegretError) -
 def test_a_refusal_says_which_round_it_was(name: str) -> None:
     learner = nr.make(name)
     learner.learn_many([[1.0, 0.0], [0.0, 1.0]], [1, -1])
-    with pytest.raises(nr.BadExample, match="round 3: .*column 1.* is nan") as caught:
+    with pytest.raises(nr.BadExample, match=r"round 3: .*column 1.* is nan") as caught:
         learner.learn_one([1.0, math.nan], 1)
     assert (caught.value.round, caught.value.feature) == (3, "1")
     with pytest.raises(nr.BadExample, match="round 4") as caught:

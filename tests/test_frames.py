@@ -70,7 +70,7 @@ def test_columns_may_be_absent_later_and_new_ones_may_come(frame: Any) -> None:
     learner, expected = make(), make()
     for columns in ({"a": [1.0, 2.0]}, {"b": [1.0, 1.0], "t": ["x", "y"]}, {"a": [3.0, 0.0]}):
         learner.learn_many(frame(columns), [1.0, 2.0])
-        for values in zip(*columns.values(), strict=True):  # type: ignore[call-overload]
+        for values in zip(*columns.values(), strict=True):
             y = 1.0 if expected.rounds % 2 == 0 else 2.0
             expected.learn_one(dict(zip(columns, values, strict=True)), y)
     assert state(learner) == state(expected)

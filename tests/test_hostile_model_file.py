@@ -326,11 +326,16 @@ def safetensors(header: str, body: bytes = b"") -> bytes:
         struct.pack("<Q", 10**8) + b"{}",
         safetensors("[" * 100_000),
         safetensors('{"stored":' * 100_000),
-        safetensors('{"stored":{"dtype":"F64","shape":[1000000000000],"data_offsets":[0,8]}}', b"0" * 8),
+        safetensors(
+            '{"stored":{"dtype":"F64","shape":[1000000000000],"data_offsets":[0,8]}}', b"0" * 8
+        ),
         safetensors('{"stored":{"dtype":"F64","shape":[2],"data_offsets":[0,16000000000000]}}'),
         safetensors('{"stored":{"dtype":"F64","shape":[2],"data_offsets":[8,0]}}', b"0" * 16),
         safetensors('{"stored":{"dtype":"F64","shape":[-1],"data_offsets":[0,8]}}', b"0" * 8),
-        safetensors('{"stored":{"dtype":"F64","shape":[9223372036854775807,9],"data_offsets":[0,8]}}', b"0" * 8),
+        safetensors(
+            '{"stored":{"dtype":"F64","shape":[9223372036854775807,9],"data_offsets":[0,8]}}',
+            b"0" * 8,
+        ),
         safetensors('{"stored":{"dtype":"BF16","shape":[4],"data_offsets":[0,8]}}', b"0" * 8),
         safetensors('{"stored":{"dtype":"F8_E4M3","shape":[8],"data_offsets":[0,8]}}', b"0" * 8),
         safetensors('{"stored":{"dtype":"O","shape":[1],"data_offsets":[0,8]}}', b"0" * 8),

@@ -75,7 +75,8 @@ def learner_page(name: str, learner: type[Learner]) -> str:
 def theorem_box(theorem: Theorem) -> str:
     """Write a theorem as it stands on its learner's page."""
     title = f"Theorem [{theorem.name}](/theorems/{theorem.name}.md)"
-    opening = f"::::{{admonition}} {title} bounds {QUANTITIES[theorem.quantity]}"
+    about = f"{'lets grow' if theorem.warning else 'bounds'} {QUANTITIES[theorem.quantity]}"
+    opening = f"::::{{admonition}} {title} {about}"
     return "\n".join([opening, ":class: theorem", "", *theorem_facts(theorem), "::::"])
 
 
@@ -154,7 +155,9 @@ def theorem_page(theorem: Theorem, learner: type[Learner]) -> str:
     opening = [
         f"# Theorem {theorem.name}",
         "",
-        f"It bounds {QUANTITIES[theorem.quantity]} of {of}.",
+        f"A warning: {QUANTITIES[theorem.quantity]} of {of} can grow like this."
+        if theorem.warning
+        else f"It bounds {QUANTITIES[theorem.quantity]} of {of}.",
     ]
     return "\n".join([*opening, "", *theorem_facts(theorem), "", NOTATION])
 
@@ -169,14 +172,23 @@ def theorems_index(theorems: dict[str, tuple[Theorem, type[Learner]]]) -> str:
         "",
         NOTATION,
     ]
-    for quantity, words in QUANTITIES.items():
-        lines += [f"## Bounds on {words}", ""]
-        for theorem, learner in theorems.values():
-            if theorem.quantity == quantity:
-                of = f"[`{learner.name}`](/learners/{learner.name}.md)"
-                lines += [f"**[{theorem.name}]({theorem.name}.md)**, of {of}", ""]
-                lines += ["$$", theorem.bound, "$$", ""]
+    groups = {
+        f"Bounds on {words}": [t for t in theorems.values() if is_bound_on(quantity, t[0])]
+        for quantity, words in QUANTITIES.items()
+    }
+    groups["Warnings"] = [t for t in theorems.values() if t[0].warning]
+    for title, group in groups.items():
+        lines += [f"## {title}", ""]
+        for theorem, learner in group:
+            of = f"[`{learner.name}`](/learners/{learner.name}.md)"
+            lines += [f"**[{theorem.name}]({theorem.name}.md)**, of {of}", ""]
+            lines += ["$$", theorem.bound, "$$", ""]
     return "\n".join([*lines, toctree(theorems)])
+
+
+def is_bound_on(quantity: str, theorem: Theorem) -> bool:
+    """Whether a theorem promises something about that quantity."""
+    return theorem.quantity == quantity and not theorem.warning
 
 
 def toctree(names: Iterable[str]) -> str:

@@ -19,14 +19,14 @@ from tests.variants import (
     Variant,
     as_dicts,
     examples,
-    few,
+    fewer,
     learned,
     shapes,
     state,
 )
 
 within_one_folder = settings(
-    few, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow]
+    fewer, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow]
 )
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from typing import Any
 
 import numpy as np
@@ -17,7 +18,7 @@ from tests.variants import (
     Variant,
     as_dicts,
     examples,
-    few,
+    fewer,
     learned,
     shapes,
     state,
@@ -27,11 +28,11 @@ from tests.variants import (
 def parts(rows: int, cuts: list[int]) -> list[slice]:
     """Cut rows into blocks, some of them empty."""
     ends = [0, *sorted(cut % (rows + 1) for cut in cuts), rows]
-    return [slice(a, b) for a, b in zip(ends, ends[1:], strict=False)]
+    return [slice(a, b) for a, b in itertools.pairwise(ends)]
 
 
 @pytest.mark.parametrize("variant", VARIANTS, ids=str)
-@few
+@fewer
 @given(shape=shapes(), cuts=st.lists(st.integers(0, 100), max_size=4))
 def test_learning_many_is_learning_each(variant: Variant, shape: Shape, cuts: list[int]) -> None:
     X, y = examples(variant, shape)
@@ -47,7 +48,7 @@ def test_learning_many_is_learning_each(variant: Variant, shape: Shape, cuts: li
 
 
 @pytest.mark.parametrize("variant", VARIANTS, ids=str)
-@few
+@fewer
 @given(shape=shapes())
 def test_playing_predicts_before_it_learns(variant: Variant, shape: Shape) -> None:
     X, y = examples(variant, shape)
@@ -66,7 +67,7 @@ def test_playing_predicts_before_it_learns(variant: Variant, shape: Shape) -> No
 
 
 @pytest.mark.parametrize("variant", VARIANTS, ids=str)
-@few
+@fewer
 @given(shape=shapes())
 def test_playing_names_predicts_before_it_learns(variant: Variant, shape: Shape) -> None:
     X, y = examples(variant, shape)
@@ -78,7 +79,7 @@ def test_playing_names_predicts_before_it_learns(variant: Variant, shape: Shape)
 
 
 @pytest.mark.parametrize("variant", VARIANTS, ids=str)
-@few
+@fewer
 @given(shape=shapes())
 def test_predicting_many_is_predicting_each(variant: Variant, shape: Shape) -> None:
     X, y = examples(variant, shape)
@@ -102,7 +103,7 @@ def test_predictions_use_the_weights(variant: Variant) -> None:
 LABELS: list[tuple[Any, Any]] = [(-1, 1), (0, 1), (False, True), (np.False_, np.True_), (-1.0, 1.0)]
 
 
-@pytest.mark.parametrize("negative, positive", LABELS)
+@pytest.mark.parametrize(("negative", "positive"), LABELS)
 @pytest.mark.parametrize("variant", [v for v in VARIANTS if v.labels], ids=str)
 def test_labels_are_answered_in_kind(variant: Variant, negative: Any, positive: Any) -> None:
     X, y = examples(variant, ROUTINE)

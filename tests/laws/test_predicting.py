@@ -11,7 +11,17 @@ import scipy.sparse as sp
 from hypothesis import given
 
 import noregret as nr
-from tests.variants import VARIANTS, Floats, Shape, Variant, as_dicts, examples, few, shapes, state
+from tests.variants import (
+    VARIANTS,
+    Floats,
+    Shape,
+    Variant,
+    as_dicts,
+    examples,
+    fewer,
+    shapes,
+    state,
+)
 
 
 def ask_everything(learner: nr.Learner, one: Any, many: list[Any]) -> None:
@@ -37,7 +47,7 @@ def frames(X: Floats) -> list[Any]:
 
 
 @pytest.mark.parametrize("variant", VARIANTS, ids=str)
-@few
+@fewer
 @given(shape=shapes())
 def test_predicting_from_columns_changes_nothing(variant: Variant, shape: Shape) -> None:
     X, y = examples(variant, shape)
@@ -50,7 +60,7 @@ def test_predicting_from_columns_changes_nothing(variant: Variant, shape: Shape)
 
 
 @pytest.mark.parametrize("variant", VARIANTS, ids=str)
-@few
+@fewer
 @given(shape=shapes())
 def test_predicting_from_names_changes_nothing(variant: Variant, shape: Shape) -> None:
     X, y = examples(variant, shape)

@@ -22,7 +22,7 @@ from tests.variants import (
     Variant,
     as_dicts,
     examples,
-    few,
+    fewer,
     learned,
     names,
     shapes,
@@ -93,7 +93,7 @@ def test_a_bad_outcome_changes_nothing(variant: Variant) -> None:
 
 
 @pytest.mark.parametrize("variant", VARIANTS, ids=str)
-@few
+@fewer
 @given(shape=shapes(), at=st.integers(0, 2**30), bad=st.sampled_from([NAN, INF, -INF, 1e200]))
 def test_a_bad_number_at_any_place_changes_nothing(
     variant: Variant, shape: Shape, at: int, bad: float
@@ -141,7 +141,7 @@ def kinds(X: Floats) -> dict[str, Any]:
 
 
 @pytest.mark.parametrize("variant", VARIANTS, ids=str)
-@few
+@fewer
 @given(shape=shapes(), row=st.integers(0, 100), column=st.integers(0, 100))
 def test_rows_before_a_bad_number_are_learned(
     variant: Variant, shape: Shape, row: int, column: int
@@ -161,7 +161,7 @@ def test_rows_before_a_bad_number_are_learned(
 
 
 @pytest.mark.parametrize("variant", VARIANTS, ids=str)
-@few
+@fewer
 @given(shape=shapes(), row=st.integers(0, 100), bad=st.sampled_from([NAN, INF, None, "spam", 7.5]))
 def test_rows_before_a_bad_outcome_are_learned(
     variant: Variant, shape: Shape, row: int, bad: Any

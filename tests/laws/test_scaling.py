@@ -73,7 +73,9 @@ IDENTITIES = [
         Identity("passive-aggressive", {"form": form, "aggressiveness": 0.5}, fits)
         for form, fits in (("pa", same), ("pa-i", times(aggressiveness=-2)))
     ),
-    Identity("passive-aggressive", {"form": "pa-ii", "aggressiveness": 0.5}, times(aggressiveness=-2)),
+    Identity(
+        "passive-aggressive", {"form": "pa-ii", "aggressiveness": 0.5}, times(aggressiveness=-2)
+    ),
     *(
         Identity(
             "passive-aggressive",
@@ -141,9 +143,7 @@ IDENTITIES = [
         y=1,
         score=1,
     ),
-    Identity(
-        "ftrl", {"rate": 0.3, "regulariser": "entropic"}, times(rate=-2), x=1, y=1, score=1
-    ),
+    Identity("ftrl", {"rate": 0.3, "regulariser": "entropic"}, times(rate=-2), x=1, y=1, score=1),
     Identity("ftrl", {"rate": 0.3, "regulariser": "entropic", "weight": 2.0}, times(weight=-1)),
     Identity("winnow", {"rate": 0.4}, times(rate=-1), score=1),
     Identity("winnow", {"rate": 0.4, "form": "balanced"}, times(rate=-1), score=1),
@@ -195,7 +195,7 @@ SYMMETRIC = [
 ]
 
 
-@pytest.mark.parametrize("name, params", SYMMETRIC)
+@pytest.mark.parametrize(("name", "params"), SYMMETRIC)
 @few
 @given(shape=shapes(), seed=st.integers(0, 1000))
 def test_turning_features_around_turns_their_weights_around(
@@ -209,7 +209,7 @@ def test_turning_features_around_turns_their_weights_around(
     np.testing.assert_array_equal(other.weights, learner.weights * signs)
 
 
-@pytest.mark.parametrize("name, params", SYMMETRIC)
+@pytest.mark.parametrize(("name", "params"), SYMMETRIC)
 @few
 @given(shape=shapes())
 def test_turning_outcomes_around_turns_scores_around(

@@ -36,13 +36,13 @@ cdef enum:  # Step
 # The stored numbers are scaled up at most this much before the factor is folded into them.
 cdef double SMALLEST_FACTOR = 1e-50
 cdef double ROUNDING = 2.3e-16
-# What rounding may add to the norm in one round, relative to the terms of its sum: many times the
-# usual error even of very long rows. It must not depend on how a row is written, dense or sparse.
-cdef double DOUBT_A_ROUND = 256 * ROUNDING
+# What rounding adds to the norm in one round, relative to the terms of its sum. It must not depend
+# on how a row is written, dense or sparse.
+cdef double DOUBT_A_ROUND = 8 * ROUNDING
 cdef enum:
     BLOCK = 1024
 # A norm is good enough for projection while its relative error is below this.
-cdef double DOUBT_ALLOWED = 5e-10
+cdef double DOUBT_ALLOWED = 1.5e-9
 # A prediction this many times larger than any outcome so far, and a step too long, is divergence.
 cdef double FAR_OFF = 1e3
 

@@ -5,6 +5,7 @@ so that a call costs little more than its arithmetic.
 """
 
 from cpython.float cimport PyFloat_AS_DOUBLE, PyFloat_CheckExact
+from cpython.pythread cimport PyThread_get_thread_ident
 from libc.math cimport NAN, fabs, isfinite
 from libc.stdint cimport int32_t, int64_t
 
@@ -20,7 +21,6 @@ from noregret.core.engine cimport (
 )
 from noregret.core.features cimport BY_NAME, BY_POSITION, UNKNOWN, Features
 
-from threading import get_ident
 from time import sleep
 
 from noregret.errors import BadExample, Diverged, NoRegretError
@@ -158,26 +158,28 @@ cdef class Door:
             return NAN
         return self.engine.mean_score(row) if self.engine.mean_kept else score
 
-    def enter(self):
+    cdef int enter(self) except -1:
         """Claim the learner for a change: wait until no other thread is learning or predicting."""
         while self.writers or self.readers:
-            if self.writer == get_ident():
+            if self.writer == PyThread_get_thread_ident():
                 raise NoRegretError("a loss must not change the learner that is calling it")
             sleep(WAIT)
-        self.writers, self.writer = 1, get_ident()
+        self.writers, self.writer = 1, PyThread_get_thread_ident()
+        return 0
 
-    def leave(self):
+    cdef void leave(self) noexcept:
         """Let others at it again."""
         self.writers = self.writer = 0
 
-    def wait(self):
+    cdef int wait(self) except -1:
         """Before reading: wait until no other thread is learning."""
-        while self.writers and self.writer != get_ident():
+        while self.writers and self.writer != PyThread_get_thread_ident():
             sleep(WAIT)
+        return 0
 
     cdef int resize(self, Py_ssize_t count) except -1:
         """Make room for features, or forget some; the arrays may move."""
-        cdef bint mine = self.writers and self.writer == get_ident()
+        cdef bint mine = self.writers and self.writer == PyThread_get_thread_ident()
         if not mine:
             self.enter()
         try:
@@ -227,20 +229,24 @@ cdef class Door:
         self.play(x, y, &score)
         return self.answer(score)
 
-    def decision_one(self, x):
-        """Return the score w·x; a classifier's label is its sign."""
+    cdef double decide(self, object x) except? -1:
         cdef Row row
+        cdef double score
         if self.writers:
             self.wait()
         self.take(x, &row, False)
-        cdef double score = self.score(&row)
+        score = self.score(&row)
         if not isfinite(row.norm2):
             self.refuse(BAD_VALUE, 0, &row)
         return score
 
+    def decision_one(self, x):
+        """Return the score w·x; a classifier's label is its sign."""
+        return self.decide(x)
+
     def predict_one(self, x):
         """Predict the outcome of one example; nothing changes."""
-        return self.answer(self.decision_one(x))
+        return self.answer(self.decide(x))
 
     cdef object answer(self, double score):
         """A score as the user's kind of outcome: a number, or a label like those seen."""

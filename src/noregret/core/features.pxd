@@ -1,5 +1,6 @@
 """Which feature is which: names or columns, and a named example as a sparse row."""
 
+from cpython.object cimport PyObject
 from libc.stdint cimport int32_t
 
 from noregret.core.engine cimport Row
@@ -20,11 +21,14 @@ cdef class Features:
     cdef double* values             # the row at hand
     cdef int32_t* indices
     cdef Py_ssize_t room, filled
+    cdef PyObject** layout          # the keys of recent examples, in their order,
+    cdef int32_t* layout_at         # and their positions: streams tend to repeat themselves
     cdef list unseen                # [(name, value)] of the row at hand
     cdef double unseen_sum
 
     cdef int read(self, dict example, long long round) except -1
     cdef int reserve(self, Py_ssize_t size) except -1
     cdef int admit(self) except -1
+    cdef void forget_layout(self) noexcept
     cdef int order(self, bint repeats, long long round) except -1
     cdef void row(self, Row* row) noexcept

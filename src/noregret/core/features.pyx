@@ -7,6 +7,8 @@ so that the order of keys never matters.
 from cpython.dict cimport PyDict_GetItem, PyDict_Next
 from cpython.float cimport PyFloat_AS_DOUBLE, PyFloat_CheckExact
 from cpython.object cimport PyObject
+from cpython.ref cimport Py_INCREF, Py_XDECREF
+from cpython.unicode cimport PyUnicode_CheckExact
 from libc.math cimport isfinite
 from libc.stdlib cimport free, realloc
 
@@ -19,6 +21,13 @@ cdef extern from "Python.h":
     Py_ssize_t PyLong_AsSsize_t(object) except? -1
 
 
+cdef void* grown(void* block, size_t size) except NULL:
+    cdef void* moved = realloc(block, size)
+    if moved == NULL:
+        raise MemoryError
+    return moved
+
+
 cdef class Features:
     """The features seen so far: a fixed number of columns, or names that may still grow."""
 
@@ -26,28 +35,36 @@ cdef class Features:
         self.names, self.index, self.categories, self.unseen = [], {}, {}, []
 
     def __dealloc__(self):
+        self.forget_layout()
         free(self.values)
         free(self.indices)
+        free(self.layout)
+        free(self.layout_at)
+
+    cdef void forget_layout(self) noexcept:
+        cdef Py_ssize_t k
+        for k in range(self.room):
+            Py_XDECREF(self.layout[k])
+            self.layout[k] = NULL
 
     cdef int reserve(self, Py_ssize_t size) except -1:
         """Make room for a row of that many entries."""
-        cdef void* moved
         if size <= self.room:
             return 0
-        moved = realloc(self.values, size * sizeof(double))
-        if moved == NULL:
-            raise MemoryError
-        self.values = <double*> moved
-        moved = realloc(self.indices, size * sizeof(int32_t))
-        if moved == NULL:
-            raise MemoryError
-        self.indices, self.room = <int32_t*> moved, size
+        self.values = <double*> grown(self.values, size * sizeof(double))
+        self.indices = <int32_t*> grown(self.indices, size * sizeof(int32_t))
+        self.layout = <PyObject**> grown(self.layout, size * sizeof(PyObject*))
+        self.layout_at = <int32_t*> grown(self.layout_at, size * sizeof(int32_t))
+        while self.room < size:
+            self.layout[self.room] = NULL
+            self.room += 1
         return 0
 
     cdef int read(self, dict example, long long round) except -1:
         """Turn an example into the row at hand; names never learned from are set aside."""
         cdef PyObject *key, *item, *found
-        cdef Py_ssize_t at = 0, size = len(example)
+        cdef Py_ssize_t at = 0, size = len(example), k = 0
+        cdef int32_t position
         cdef double number
         cdef bint repeats = False
         if size > self.room:
@@ -67,13 +84,23 @@ cdef class Features:
             if not isfinite(number):
                 raise BadExample(f"round {round}: feature {<object> key!r} is {number}: every value must be finite",
                                  round=round, feature=<object> key)
-            if self.filled == self.room:
+            if k == self.room or self.filled == self.room:
                 raise BadExample(f"round {round}: the example changed while it was being read", round=round)
+            if self.layout[k] == key:
+                self.values[self.filled], self.indices[self.filled] = number, self.layout_at[k]
+                self.filled += 1
+                k += 1
+                continue
             found = PyDict_GetItem(self.index, <object> key)
             if found != NULL:
-                self.values[self.filled] = number
-                self.indices[self.filled] = <int32_t> PyLong_AsSsize_t(<object> found)
+                position = <int32_t> PyLong_AsSsize_t(<object> found)
+                self.values[self.filled], self.indices[self.filled] = number, position
                 self.filled += 1
+                if PyUnicode_CheckExact(<object> key):
+                    Py_INCREF(<object> key)
+                    Py_XDECREF(self.layout[k])
+                    self.layout[k], self.layout_at[k] = key, position
+                k += 1
             else:
                 if not isinstance(<object> key, str):
                     raise BadExample(f"round {round}: feature names are strings: got {<object> key!r}", round=round)
@@ -95,6 +122,8 @@ cdef class Features:
                 self.unseen_sum += 1
                 return
             self.categories.setdefault(key, {})[value] = position
+        if self.filled == self.room:
+            raise BadExample(f"round {round}: the example changed while it was being read", round=round)
         self.values[self.filled] = 1.0
         self.indices[self.filled] = position
         self.filled += 1
@@ -106,7 +135,7 @@ cdef class Features:
                 raise TypeError
             return float(item)
         except (TypeError, ValueError, OverflowError):
-            what = "missing (None)" if item is None else f"{reprlib.repr(item)}, of type {type(item).__name__}"
+            what = "missing (None)" if item is None else f"{reprlib.repr(item)}, a {type(item).__name__}"
             raise BadExample(
                 f"round {round}: feature {key!r} is {what}: give a number, a string or a boolean, or leave the key out",
                 round=round, feature=key,
@@ -158,9 +187,11 @@ cdef class Features:
 
     def forget(self, Py_ssize_t count, int kind):
         """Undo the latest admissions: the example that brought them was refused."""
-        for name in self.names[count:]:
-            del self.index[name]
-        del self.names[count:]
+        if count != self.count:
+            for name in self.names[count:]:
+                del self.index[name]
+            del self.names[count:]
+            self.forget_layout()
         self.count, self.kind = count, kind
 
     cdef void row(self, Row* row) noexcept:
