@@ -316,6 +316,8 @@ class Conjunction(Reference):
         self.plain, self.negated = np.ones(n, dtype=bool), np.ones(n, dtype=bool)
 
     def score(self, x: Floats) -> float:
+        if self.plain.all() and self.negated.all():
+            return -0.5
         falsified = (self.plain & (x == 0)).sum() + (self.negated & (x == 1)).sum()
         return 0.5 - float(falsified)
 

@@ -144,7 +144,7 @@ def test_a_missing_string_is_refused_where_it_is(frame: Any) -> None:
     learner = make()
     with pytest.raises(nr.BadExample, match="column 'town' is missing") as caught:
         learner.learn_many(frame, Y)
-    assert "row 3" in str(caught.value)
+    assert "round 3" in str(caught.value)
     assert caught.value.round == 3
     assert learner.rounds == 2
     assert learner.features == ["town=Rome", "town=Oslo"]
@@ -192,7 +192,7 @@ def test_a_missing_number_is_refused_where_it_is(frame: Any) -> None:
         pd.DataFrame({"when": [1j] * 4}),
         pl.DataFrame({"when": [None] * 4}),
     ],
-    ids=lambda frame: f"{type(frame).__module__.split('.')[0]} {str(frame)[-30:]!r}",
+    ids=lambda frame: type(frame).__module__.split(".")[0],
 )
 def test_columns_of_no_use_are_refused_by_name(frame: Any) -> None:
     learner = make()

@@ -172,7 +172,7 @@ def test_rows_without_columns_are_rounds_all_the_same() -> None:
         [[1.0], {"a": 1.0}, [1.0], [1.0]],
         np.ma.masked_array(X, mask=X > 0.3),
     ],
-    ids=lambda rows: f"{type(rows).__name__} {str(rows)[:24]}",
+    ids=lambda rows: type(rows).__name__,
 )
 def test_rows_of_no_use_are_refused(rows: Any) -> None:
     learner = make()
@@ -210,7 +210,7 @@ def test_rows_of_no_use_are_refused(rows: Any) -> None:
         object(),
         np.ma.masked_array([1.0, 2.0], mask=[False, True]),
     ],
-    ids=lambda x: f"{type(x).__name__} {str(x)[:24]}",
+    ids=lambda x: type(x).__name__,
 )
 def test_an_example_of_no_use_is_refused(x: Any) -> None:
     learner = make()

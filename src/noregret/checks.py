@@ -10,7 +10,7 @@ from typing import Any
 
 def positive(name: str, value: Any, *, below: float = math.inf) -> float:
     """Return a number above 0 and below a limit, or raise ValueError."""
-    if isinstance(value, Real) and not isinstance(value, bool) and 0 < value < below:
+    if isinstance(value, Real) and not isinstance(value, bool) and 0 < float(value) < below:
         return float(value)
     wanted = "a positive number" if below == math.inf else f"a number between 0 and {below:g}"
     raise ValueError(f"{name} must be {wanted}: got {value!r}")
@@ -18,7 +18,7 @@ def positive(name: str, value: Any, *, below: float = math.inf) -> float:
 
 def whole(name: str, value: Any, *, below: int = 2**62) -> int:
     """Return a whole number above 0, or raise ValueError."""
-    if isinstance(value, Integral) and not isinstance(value, bool) and 0 < value < below:
+    if isinstance(value, Integral) and not isinstance(value, bool) and 0 < int(value) < below:
         return int(value)
     raise ValueError(f"{name} must be a positive whole number: got {value!r}")
 

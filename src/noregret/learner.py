@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from noregret import inputs
-from noregret.core.door import Door
+from noregret import frames, inputs
+from noregret.core.door import Door, SparseRow
 from noregret.errors import BadExample, NoRegretError
 
 if TYPE_CHECKING:
@@ -73,19 +73,24 @@ class Learner(Door):
 
     def play_many(self, X: Any, y: Any) -> NDArray[Any]:
         """Predict, then learn, row by row; return the predictions, each made before its outcome."""
-        scores = np.empty(len(y))
+        scores = np.empty(inputs.row_count(X))
         self._play(X, y, scores)
         return self._answers(scores)
 
     def decision_many(self, X: Any) -> Floats:
         """Return the score w·x of every row."""
+        if inputs.row_count(X) == 0 and isinstance(X, list | tuple):
+            return np.empty(0)
         if inputs.is_named(X):
             return self._decide_named(X)
         if hasattr(X, "tocsr"):
             starts, indices, data, width = inputs.sparse_parts(X)
             self.meet_columns(width, False)
             if self.engine.size != width:
-                return np.array([self.decision_one(X[r : r + 1]) for r in range(X.shape[0])])
+                rows = (slice(start, stop) for start, stop in pairwise(starts.tolist()))
+                return np.array(
+                    [self.decision_one(SparseRow(indices[r], data[r], width)) for r in rows]
+                )
             scores = np.empty(len(starts) - 1)
             none = np.zeros(len(scores), dtype=np.int64)
             self.score_sparse(starts, indices, data, none, np.zeros(len(scores)), scores)
@@ -109,21 +114,26 @@ class Learner(Door):
         return np.column_stack([1.0 - positive, positive])
 
     def _play(self, X: Any, y: Any, scores: Floats | None) -> None:
-        outcomes, booleans = inputs.as_outcomes(y, self)
-        rows = X.shape[0] if hasattr(X, "shape") else len(X)
-        if len(outcomes) != rows:
-            raise BadExample(f"{rows} rows, but {len(outcomes)} outcomes")
-        if rows == 0:
-            return
+        outcomes = inputs.as_outcomes(y)
+        rows = inputs.row_count(X)
+        if outcomes.bad is None and len(outcomes.values) != rows:
+            raise BadExample(f"{rows} rows, but {len(outcomes.values)} outcomes")
+        if outcomes.bad is not None:  # the rows before it are learned, as they would be one by one
+            X = X[: len(outcomes.values)]
+            scores = None if scores is None else scores[: len(outcomes.values)]
         before = self.engine.played
         try:
-            if inputs.is_named(X):
-                self._play_named(X, outcomes, scores)
+            if len(outcomes.values) == 0:
+                pass
+            elif inputs.is_named(X):
+                self._play_named(X, outcomes.values, scores)
             else:
-                self._play_columns(X, outcomes, scores)
+                self._play_columns(X, outcomes.values, scores)
         finally:
-            if booleans and self.engine.played > before:
+            if outcomes.booleans and self.engine.played > before:
                 self.note_booleans()
+        if outcomes.bad is not None:
+            raise self.bad_outcome(outcomes.bad)
 
     def _play_columns(self, X: Any, outcomes: Floats, scores: Floats | None) -> None:
         was = (self.engine.size, self.feature_kind, self.engine.played)
@@ -157,19 +167,19 @@ class Learner(Door):
                     scores[row] = self.decision_one(x)
                     self.learn_one(x, y)
             return
-        for part, block in inputs.named_blocks(X):
+        for part, block in frames.named_blocks(X):
             new = block.arrivals(self)
             cuts = sorted({0, *new, block.rows})
             for start, stop in pairwise(cuts):
                 place = slice(part.start + start, part.start + stop)
                 out = None if scores is None else scores[place]
                 self._play_segment(block, start, stop, new.get(start, set()), outcomes[place], out)
-            if block.gap is not None:
-                raise BadExample(block.gap, round=self.engine.played + 1)
+            if block.fault is not None:
+                raise block.fault.refusal(self.engine.played + 1)
 
     def _play_segment(
         self,
-        block: inputs.NamedBlock,
+        block: frames.NamedBlock,
         start: int,
         stop: int,
         new: set[str],
@@ -185,8 +195,8 @@ class Learner(Door):
                 rows = np.take(block.numbers[start:stop], np.argsort(at), axis=1)
                 self.play_dense(rows, outcomes, out)
             else:
-                starts, indices, data, _, _ = block.sparse(self, start, stop)
-                self.play_sparse(starts, indices, data, outcomes, out)
+                part = block.sparse(self, start, stop)
+                self.play_sparse(part.starts, part.indices, part.data, outcomes, out)
         except BaseException:
             if self.engine.played == played:
                 self.undo(size, kind)
@@ -197,11 +207,11 @@ class Learner(Door):
             return np.array([self.decision_one(x) for x in X])
         parts = [np.empty(0)]
         self.meet_names()
-        for _, block in inputs.named_blocks(X):
+        for _, block in frames.named_blocks(X):
             scores = np.empty(block.rows)
             self.score_sparse(*block.sparse(self, 0, block.rows), scores)
-            if block.gap is not None:
-                raise BadExample(block.gap)
+            if block.fault is not None:
+                raise block.fault.refusal(self.engine.played + 1)
             parts.append(scores)
         return np.concatenate(parts)
 
@@ -220,15 +230,6 @@ class Learner(Door):
                 " probabilities: use logistic, or decision_one"
             )
         return self
-
-    def check_outcome(self, value: Any) -> float:
-        """Return an outcome as a number, or raise what is wrong with it."""
-        try:
-            if value is None or isinstance(value, str | bytes):
-                raise TypeError
-            return float(value)
-        except (TypeError, ValueError, OverflowError):
-            raise self.bad_outcome(repr(value)) from None
 
     # What it has learned.
 
@@ -346,8 +347,9 @@ def averaged(learner: L) -> L:
             f"the mean runs over all rounds, and {learner.rounds} were already played without it:"
             " average a fresh learner"
         )
-    other = type(learner)(**learner.params)
-    other.engine.keep_mean()
+    other = learner.copy()
+    if not other.averaged_weights:
+        other.engine.keep_mean()
     return other
 
 

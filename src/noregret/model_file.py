@@ -28,6 +28,8 @@ if TYPE_CHECKING:
     from noregret.learner import Learner
 
 FORMAT = "noregret.model/1"
+# What building a learner from a file that makes no sense may raise.
+UNUSABLE = (ArithmeticError, AttributeError, LookupError, RecursionError, TypeError, ValueError)
 
 
 def save(learner: Learner, path: str | Path) -> None:
@@ -78,7 +80,7 @@ def load(path: str | Path, *, loss: Loss | None = None) -> Learner:
         text = metadata["noregret"]
         header = json.loads(text)
         found = header["format"]
-    except (KeyError, TypeError, ValueError):
+    except (KeyError, RecursionError, TypeError, ValueError):
         raise ModelFileError(f"{path}: not a noregret model") from None
     if found != FORMAT:
         raise ModelFileError(
@@ -86,6 +88,8 @@ def load(path: str | Path, *, loss: Loss | None = None) -> Learner:
         )
     if metadata.get("digest") != _digest(text, arrays):
         raise ModelFileError(f"{path}: damaged: its contents do not match its digest")
+    if loss is not None and not any(_is_python(value) for value in _values(header)):
+        raise ValueError(f"{path}: its loss is not written in Python: leave loss out")
     try:
         params = {name: _value(name, value, loss) for name, value in header["params"].items()}
         learner = make(header["learner"], **params)
@@ -93,7 +97,7 @@ def load(path: str | Path, *, loss: Loss | None = None) -> Learner:
         learner.set_state(arrays, numbers, header["features"])
     except ModelFileError as error:
         raise ModelFileError(f"{path}: {error}") from None
-    except (ArithmeticError, AttributeError, LookupError, TypeError, ValueError) as error:
+    except UNUSABLE as error:
         raise ModelFileError(f"{path}: not a model this version can use: {error}") from None
     return learner
 
@@ -132,7 +136,7 @@ def _read(path: Path) -> tuple[dict[str, str], dict[str, NDArray[Any]]]:
             return file.metadata() or {}, {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118
     except FileNotFoundError:
         raise
-    except (SafetensorError, OSError, ValueError, TypeError, KeyError) as error:
+    except (SafetensorError, AttributeError, OSError, ValueError, TypeError, KeyError) as error:
         raise ModelFileError(f"{path}: not a noregret model, or damaged: {error}") from None
 
 
@@ -150,6 +154,15 @@ def _plain(value: Any) -> Any:
     if isinstance(value, Loss):
         return {"loss": value.name, "parameter": value.parameter}
     return value.item() if isinstance(value, np.generic) else value
+
+
+def _values(header: Any) -> list[Any]:
+    params = header.get("params") if isinstance(header, dict) else None
+    return list(params.values()) if isinstance(params, dict) else []
+
+
+def _is_python(value: Any) -> bool:
+    return isinstance(value, dict) and "python" in value
 
 
 def _value(name: str, value: Any, loss: Loss | None) -> Any:

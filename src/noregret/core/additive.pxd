@@ -11,7 +11,7 @@ cdef class Additive(Engine):
     cdef double doubt             # and a bound on its rounding error
 
     cdef double travel(self, Row* row, double score, double slope, double y) noexcept nogil
-    cdef bint strays(self, const Row* row, double score, double y) noexcept nogil
+    cdef bint strays(self, const Row* row, double score, double slope, double y) noexcept nogil
     cdef int add(self, Row* row, double amount) noexcept nogil
     cdef void project(self, Row* row) noexcept nogil
     cdef void recount(self) noexcept nogil

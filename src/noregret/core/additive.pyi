@@ -15,7 +15,7 @@ class Additive(Engine):
         radius: float | None = None,
         step: str = "explicit",
         loss_parameter: float | None = None,
-        cushion: float = 1.0,
+        cushion: float | None = None,
     ) -> None: ...
 
 class Lazy(Additive):

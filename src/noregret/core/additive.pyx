@@ -21,7 +21,7 @@ from noregret.core.losses cimport as_loss
 from noregret.checks import one_of, positive
 
 DOMAINS = ("everything", "ball", "box")
-STEPS = ("explicit", "implicit", "normalised")
+STEPS = ("explicit", "implicit")
 
 cdef enum:  # Domain
     EVERYTHING
@@ -34,7 +34,8 @@ cdef enum:  # Step
     NORMALISED
 
 # The stored numbers are scaled up at most this much before the factor is folded into them.
-cdef double SMALLEST_FACTOR = 1e-50
+cdef double SMALLEST_FACTOR = 1e-100
+cdef double LARGEST_NORM2 = 1e220
 cdef double ROUNDING = 2.3e-16
 # What rounding adds to the norm in one round, relative to the terms of its sum. It must not depend
 # on how a row is written, dense or sparse.
@@ -52,7 +53,7 @@ cdef class Additive(Engine):
 
     def __init__(
         self, loss="square", rate=0.1, schedule="constant", horizon=None,
-        domain="everything", radius=None, step="explicit", loss_parameter=None, cushion=1.0,
+        domain="everything", radius=None, step="explicit", loss_parameter=None, cushion=None,
     ):
         self.loss = as_loss(loss, loss_parameter)
         self.rate = as_rate(rate, schedule, horizon)
@@ -66,7 +67,8 @@ cdef class Additive(Engine):
             raise ValueError("radius goes with domain='ball' or domain='box'")
         self.domain, self.step = DOMAINS.index(domain), STEPS.index(step)
         self.radius = 0 if radius is None else positive("radius", radius)
-        self.cushion = positive("epsilon", cushion)
+        if cushion is not None:  # steps divided by cushion + ‖x‖²
+            self.step, self.cushion = NORMALISED, positive("epsilon", cushion)
 
     cdef double travel(self, Row* row, double score, double slope, double y) noexcept nogil:
         """How far to go: the t of w − t x."""
@@ -75,13 +77,20 @@ cdef class Additive(Engine):
             return self.loss.table.implicit(&self.loss.table, score, y, rate, row.norm2)
         return rate * slope / (self.cushion + row.norm2 if self.step == NORMALISED else 1.0)
 
-    cdef bint strays(self, const Row* row, double score, double y) noexcept nogil:
-        """Whether this explicit step overshoots, far out already: caught long before infinity."""
-        return (
-            self.step == EXPLICIT and self.domain == EVERYTHING
-            and rate_at(&self.rate, self.rounds + 1) * self.loss.table.curvature * row.norm2 > 2
-            and fabs(score) > FAR_OFF * max(self.most[OUTCOME], fabs(y))
-        )
+    cdef bint strays(self, const Row* row, double score, double slope, double y) noexcept nogil:
+        """Whether this explicit step overshoots, far out already: caught long before infinity.
+
+        It does if the slope where it ends is steeper than where it starts, on the other side.
+        """
+        cdef double there
+        if (
+            self.step != EXPLICIT or self.domain != EVERYTHING
+            or fabs(score) <= FAR_OFF * max(self.most[OUTCOME], fabs(y))
+        ):
+            return False
+        there = score - rate_at(&self.rate, self.rounds + 1) * slope * row.norm2
+        there = self.loss.table.slope(&self.loss.table, there, y)
+        return there * slope < 0 and fabs(there) > fabs(slope)
 
     cdef int update(self, Row* row, double score, double slope, double y) noexcept nogil:
         cdef double travel
@@ -92,7 +101,7 @@ cdef class Additive(Engine):
             return FINE
         if not isfinite(travel):
             return LOSS_FAILED if self.loss.table.python != NULL else DIVERGED
-        if self.strays(row, score, y) or self.add(row, -travel / self.factor) != FINE:
+        if self.strays(row, score, slope, y) or self.add(row, -travel / self.factor) != FINE:
             return DIVERGED
         self.project(row)
         return FINE
@@ -126,7 +135,7 @@ cdef class Additive(Engine):
                 self.recount()
             if factor2 * self.norm2 > most2:
                 self.factor = self.radius / sqrt(self.norm2)
-                if self.factor < SMALLEST_FACTOR:
+                if self.factor < SMALLEST_FACTOR or self.norm2 > LARGEST_NORM2:
                     self.fold()
 
     cdef void recount(self) noexcept nogil:
@@ -148,8 +157,9 @@ cdef class Additive(Engine):
         self.flush()
         for i in range(self.size):
             self.stored[i] *= self.factor
+        self.norm2 *= self.factor * self.factor
+        self.doubt *= self.factor * self.factor
         self.factor = 1
-        self.recount()
 
     def scalars(self):
         """Return the numbers that, with the arrays, make up the state."""
@@ -160,13 +170,14 @@ cdef class Additive(Engine):
         Engine.restore(self, numbers)
         self.norm2, self.doubt = numbers["norm2"], numbers["doubt"]
 
-    def advice(self):
+    def advice(self, norm):
         """Say what to change when the weights diverge."""
-        if self.loss.table.curvature == 0:
-            return "use a smaller rate, or scale the input down"
-        largest = 2 / (self.loss.table.curvature * self.rate.value * max(self.most[NORM] ** 2, 1e-300))
+        norm = max(norm, self.most[NORM])
+        excess = 0.5 * self.loss.table.curvature * self.rate.value * norm**2
+        if not 1 < excess < INFINITY:
+            return "use a smaller rate, or scale the examples and outcomes down"
         return (
-            f"the rate is too large for examples of norm {self.most[NORM]:.3g}: divide it by {1.1 / largest:.2g}"
+            f"the rate is too large for examples of norm {norm:.3g}: divide it by {1.1 * excess:.2g}"
             f" or more, {self.cure()}, or scale every example to norm 1"
         )
 
@@ -207,7 +218,7 @@ cdef class Lazy(Additive):
 
     cdef int update(self, Row* row, double score, double slope, double y) noexcept nogil:
         if slope != 0 and row.norm2 != 0:
-            if self.strays(row, score, y) or self.add(row, -slope) != FINE:
+            if self.strays(row, score, slope, y) or self.add(row, -slope) != FINE:
                 return DIVERGED
         if self.domain == BALL and self.doubt > DOUBT_ALLOWED * self.norm2:
             self.recount()

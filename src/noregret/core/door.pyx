@@ -6,7 +6,7 @@ so that a call costs little more than its arithmetic.
 
 from cpython.float cimport PyFloat_AS_DOUBLE, PyFloat_CheckExact
 from cpython.pythread cimport PyThread_get_thread_ident
-from libc.math cimport NAN, fabs, isfinite
+from libc.math cimport INFINITY, NAN, fabs, isfinite, sqrt
 from libc.stdint cimport int32_t, int64_t
 
 import reprlib
@@ -19,7 +19,7 @@ from noregret.core.engine cimport (
     BAD_LABEL, BAD_OUTCOME, BAD_VALUE, DIVERGED, FINE, LOSS_FAILED, MIXED_LABELS, NOT_BOOLEAN,
     SEEN_BOOL, SEEN_MINUS, SEEN_ZERO, Engine, Row, position,
 )
-from noregret.core.features cimport BY_NAME, BY_POSITION, UNKNOWN, Features
+from noregret.core.features cimport BY_NAME, BY_POSITION, LARGEST, UNKNOWN, Features
 
 from time import sleep
 
@@ -27,8 +27,6 @@ from noregret.errors import BadExample, Diverged, NoRegretError
 
 cnp.import_array()
 
-# Outcomes and values up to here can be squared and added up in float64.
-cdef double LARGEST = 1e150
 # Seconds between looks at a learner that another thread is at.
 WAIT = 1e-4
 
@@ -420,7 +418,7 @@ cdef class Door:
             self.engine.loss.raise_failure()
             raise BadExample(f"round {round}: the loss or its slope is NaN or infinite", round=round)
         raise Diverged(
-            f"round {round}: the weights are diverging, this round's step was not taken: {self.engine.advice()}",
+            f"round {round}: the weights are diverging, this round's step was not taken: {self.engine.advice(sqrt(row.norm2))}",
             round=round,
         )
 
@@ -448,8 +446,13 @@ cdef class Door:
 
     def set_state(self, arrays, numbers, names):
         """Take a state over, or raise ValueError where it does not fit."""
-        if numbers["kind"] not in (UNKNOWN, BY_POSITION, BY_NAME):
+        check_numbers(numbers, self.get_state()[1])
+        if numbers["kind"] not in (UNKNOWN, BY_POSITION, BY_NAME) or (numbers["kind"] == UNKNOWN and numbers["size"]):
             raise ValueError("features are known by position or by name")
+        if numbers["labels"] > (SEEN_ZERO | SEEN_MINUS | SEEN_BOOL):
+            raise ValueError("labels of an unknown kind")
+        if not isinstance(names, list) or not all(isinstance(name, str) for name in names):
+            raise ValueError("feature names are a list of strings")
         if len(set(names)) != len(names) or len(names) != (numbers["size"] if numbers["kind"] == BY_NAME else 0):
             raise ValueError("the feature names do not match the weights")
         self.enter()
@@ -462,6 +465,25 @@ cdef class Door:
         self.known.kind, self.known.count = numbers["kind"], numbers["size"]
         self.known.names = list(names)
         self.known.index = {name: i for i, name in enumerate(names)}
+
+
+# Numbers of a state that may be negative, and those that may be infinite.
+SIGNED = ("offset", "loss_sum", "loss_rest", "total_rest", "reference", "offset_sum", "clock", "unborn_sum", "clock_at_start")
+
+
+def check_numbers(numbers, like):
+    """Raise ValueError where the numbers of a state are not of the kind that this learner keeps."""
+    if numbers.keys() != like.keys():
+        raise ValueError(f"expected the numbers {sorted(like)}, got {sorted(numbers)}")
+    for name, value in numbers.items():
+        if type(value) is not type(like[name]):
+            raise ValueError(f"{name} should be of type {type(like[name]).__name__}: got {value!r}")
+        if not (isfinite(value) or (name.startswith("limit_") and value == INFINITY)):
+            raise ValueError(f"{name} is {value!r}")
+        if value < 0 and name not in SIGNED:
+            raise ValueError(f"{name} is {value!r}: it cannot be negative")
+        if type(value) is int and value >= 2**62:
+            raise ValueError(f"{name} is {value!r}: it cannot be so large")
 
 
 cdef class SparseRow:

@@ -224,9 +224,11 @@ cdef class Engine:
     def watch(self, str measure, double limit):
         """Record the first round from now on in which a measurement exceeds the limit."""
         cdef int k = MEASURE_NAMES.index(measure)
-        if self.most[k] > limit and self.first_over[k] == 0:
+        if not limit >= 0:
+            raise ValueError(f"a limit is a number of at least 0: got {limit!r}")
+        if self.most[k] > limit:
             raise ValueError(f"{measure} already exceeded {limit:g} in an earlier round; watch it from the start")
-        self.limit[k] = limit
+        self.limit[k], self.first_over[k] = limit, 0
 
     def measured(self):
         """Return {measure: (largest so far, limit, first round above the limit or None)}."""
@@ -284,6 +286,6 @@ cdef class Engine:
             self.limit[k] = numbers[f"limit_{name}"]
             self.first_over[k] = numbers[f"first_over_{name}"]
 
-    def advice(self):
+    def advice(self, norm):
         """Say what to change when the weights diverge."""
         return "use a smaller rate"

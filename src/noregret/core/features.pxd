@@ -6,6 +6,9 @@ from libc.stdint cimport int32_t
 from noregret.core.engine cimport Row
 
 
+# Outcomes and values up to here can be squared and added up in float64.
+cdef double LARGEST
+
 cdef enum:  # Kind
     UNKNOWN
     BY_POSITION

@@ -9,7 +9,7 @@ from cpython.float cimport PyFloat_AS_DOUBLE, PyFloat_CheckExact
 from cpython.object cimport PyObject
 from cpython.ref cimport Py_INCREF, Py_XDECREF
 from cpython.unicode cimport PyUnicode_CheckExact
-from libc.math cimport isfinite
+from libc.math cimport fabs, isfinite
 from libc.stdlib cimport free, realloc
 
 import reprlib
@@ -17,8 +17,15 @@ import reprlib
 from noregret.errors import BadExample
 
 
+LARGEST = 1e150
+
+
 cdef extern from "Python.h":
     Py_ssize_t PyLong_AsSsize_t(object) except? -1
+    bint PyLong_Check(object)
+    double PyLong_AsDouble(object) noexcept
+    PyObject* PyErr_Occurred()
+    void PyErr_Clear()
 
 
 cdef void* grown(void* block, size_t size) except NULL:
@@ -75,14 +82,20 @@ cdef class Features:
         while PyDict_Next(example, &at, &key, &item):
             if PyFloat_CheckExact(<object> item):
                 number = PyFloat_AS_DOUBLE(<object> item)
+            elif PyLong_Check(<object> item):  # booleans too
+                number = PyLong_AsDouble(<object> item)
+                if number == -1 and PyErr_Occurred() != NULL:
+                    PyErr_Clear()
+                    number = self.read_number(<object> key, <object> item, round)
             elif isinstance(<object> item, str):
                 repeats = True
                 self.read_category(<object> key, <object> item, round)
                 continue
             else:
                 number = self.read_number(<object> key, <object> item, round)
-            if not isfinite(number):
-                raise BadExample(f"round {round}: feature {<object> key!r} is {number}: every value must be finite",
+            if not fabs(number) < LARGEST:
+                what = "too large to be squared: scale it down" if isfinite(number) else "every value must be finite"
+                raise BadExample(f"round {round}: feature {<object> key!r} is {number:g}: {what}",
                                  round=round, feature=<object> key)
             if k == self.room or self.filled == self.room:
                 raise BadExample(f"round {round}: the example changed while it was being read", round=round)

@@ -300,6 +300,6 @@ cdef class Multiplicative(Engine):
         self.unborn_sum = numbers["unborn_sum"]
         self.refactor()
 
-    def advice(self):
+    def advice(self, norm):
         """Say what to change when the weights diverge."""
         return "use a smaller rate, or scale the input or the outcomes down"

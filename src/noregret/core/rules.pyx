@@ -67,7 +67,7 @@ cdef class Conjunction(Engine):
 
     A kept literal "x_i" is stored as 1, "not x_i" as −1, neither as 0. The score is ½ minus the
     number of kept literals that the example falsifies. Before the first positive all 2n literals
-    are kept, and every example falsifies n of them.
+    are kept, which no example satisfies, and the score is −½.
     """
 
     cdef bint started
@@ -75,25 +75,7 @@ cdef class Conjunction(Engine):
 
     def __init__(self):
         self.loss = as_loss("mistake", None)
-        self.set_offset(0)
-
-    cdef void set_offset(self, Py_ssize_t kept) noexcept nogil:
-        self.offset = 0.5 - (kept if self.started else max(self.size, 1))
-
-    cdef void begin(self, Py_ssize_t start) noexcept nogil:
-        Engine.begin(self, start)
-        if not self.started:
-            self.set_offset(0)
-
-    cdef int resize(self, Py_ssize_t size) except -1:
-        Engine.resize(self, size)
-        if not self.started:
-            self.set_offset(0)
-        return 0
-
-    cdef double score(self, Row* row) noexcept nogil:
-        cdef double score = Engine.score(self, row)
-        return score if self.started else 0.5 - max(self.size + row.unseen, 1)
+        self.offset = -0.5
 
     cdef int update(self, Row* row, double score, double slope, double y) noexcept nogil:
         cdef Py_ssize_t i, k = 0, kept = 0
@@ -117,7 +99,7 @@ cdef class Conjunction(Engine):
             kept += self.stored[i] == 1
         if not self.started:
             self.started, self.initial, self.clock_at_start = True, -1, self.clock
-        self.set_offset(kept)
+        self.offset = 0.5 - kept
         return FINE
 
     cdef double outside_mean(self) noexcept nogil:

@@ -21,8 +21,9 @@ from noregret.theorem import Theorem
 class Conjunction(Learner):
     """Binary classification by a conjunction of literals; features are 0 and 1, or booleans.
 
-    The score is ½ minus the number of kept literals that the example falsifies; the weight of a
-    feature is +1 where the literal is kept, −1 where its negation is, 0 where neither.
+    The score is ½ minus the number of kept literals that the example falsifies (−½ before the first
+    positive, when all are kept); the weight of a feature is +1 where the literal is kept, −1 where
+    its negation is, 0 where neither.
 
     Examples
     --------

@@ -111,7 +111,7 @@ class GradientDescent(Learner):
         loss_parameter: float | None = None,
     ) -> None:
         positive("rate", rate)
-        place = domain or ("everything" if radius is None else "ball")
+        place = ("everything" if radius is None else "ball") if domain is None else domain
         super().__init__(
             Additive(
                 loss, rate, schedule, horizon, place, radius, step, loss_parameter=loss_parameter

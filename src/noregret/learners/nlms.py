@@ -60,7 +60,8 @@ class Nlms(Learner):
 
     def __init__(self, rate: float = 0.5, epsilon: float = 1e-6) -> None:
         positive("rate", rate, below=2)
+        positive("epsilon", epsilon)
         # Half the slope of the square loss, as in Widrow-Hoff.
-        engine = Additive("square", rate=0.5 * rate, step="normalised", cushion=epsilon)
+        engine = Additive("square", rate=0.5 * rate, cushion=epsilon)
         super().__init__(engine)
         self.rate, self.epsilon = rate, epsilon

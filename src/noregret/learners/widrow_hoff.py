@@ -66,7 +66,8 @@ class WidrowHoff(Learner):
 
     def __init__(self, rate: float = 0.1, norm: float = 1.0, step: str = "explicit") -> None:
         positive("rate", rate)
-        positive("norm", norm)
+        if not 1e-75 < positive("norm", norm) < 1e75:
+            raise ValueError(f"norm must lie between 1e-75 and 1e75: got {norm!r}")
         if step == "explicit" and not rate < 1:
             raise ValueError(
                 f"rate must lie between 0 and 1: got {rate!r} (use step='implicit' for larger"

@@ -1,0 +1,181 @@
+"""Data frames of any make, through narwhals, as blocks of named rows.
+
+A data frame gives the same numbers as its rows given as dicts, one after the other: features join
+in the row in which they first appear, and a row that would be refused ends what is learned.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from noregret.errors import BadExample
+from noregret.inputs import not_rows
+
+if TYPE_CHECKING:
+    import narwhals as nw
+
+    from noregret.learner import Learner
+
+Floats = NDArray[np.float64]
+
+# Rows read at a time: enough to make Python's share small, few enough to stay in cache.
+ROWS = 8_192
+
+
+class Fault(NamedTuple):
+    """What is wrong with the row after a block's last, and with which column."""
+
+    message: str
+    feature: str
+
+    def refusal(self, round: int) -> BadExample:
+        """Return the exception for it."""
+        message = f"round {round}: {self.message}"
+        return BadExample(message, round=round, feature=self.feature)
+
+
+class SparseBlock(NamedTuple):
+    """Sparse rows for the core: where each starts, positions, values, and what is unseen."""
+
+    starts: NDArray[np.int64]
+    indices: NDArray[np.int32]
+    data: Floats
+    unseen: NDArray[np.int64]
+    unseen_sums: Floats
+
+
+class NamedBlock:
+    """Some rows of a data frame: its numbers, and its strings as indicator features.
+
+    Parameters
+    ----------
+    names
+        The names of the numeric features, in alphabetical order.
+    numbers
+        One column a numeric feature.
+    indicators
+        For each string column, the indicator's name in each row.
+    fault
+        Why the block ends before its last row, or None.
+    """
+
+    def __init__(
+        self, names: list[str], numbers: Floats, indicators: list[list[str]], fault: Fault | None
+    ) -> None:
+        self.names, self.numbers, self.indicators, self.fault = names, numbers, indicators, fault
+        self.rows = len(numbers)
+
+    def arrivals(self, learner: Learner) -> dict[int, set[str]]:
+        """Return which features the learner has never seen, by the row in which they first appear.
+
+        They must join there and not earlier, as they would if the rows came one by one.
+        """
+        first: dict[str, int] = {}
+        for column in self.indicators:
+            for row, name in enumerate(column):
+                if row < first.get(name, self.rows):
+                    first[name] = row
+        if self.rows:
+            first |= dict.fromkeys(self.names, 0)
+        new: dict[int, set[str]] = {}
+        for name, position in zip(first, learner.positions(first), strict=True):
+            if position < 0:
+                new.setdefault(first[name], set()).add(name)
+        return new
+
+    def sparse(self, learner: Learner, start: int, stop: int) -> SparseBlock:
+        """Return rows start to stop as sparse rows, with the number and sum of unseen features."""
+        rows = stop - start
+        at = [np.tile(np.asarray(learner.positions(self.names), dtype=np.int32), (rows, 1))]
+        at += [np.array([learner.positions(c[start:stop])], np.int32).T for c in self.indicators]
+        positions = np.hstack(at)
+        values = np.hstack([self.numbers[start:stop], np.ones((rows, len(self.indicators)))])
+        order = np.argsort(positions, axis=1, kind="stable")
+        positions = np.take_along_axis(positions, order, axis=1)
+        values = np.take_along_axis(values, order, axis=1)
+        seen = positions >= 0
+        starts = np.concatenate([[0], np.cumsum(seen.sum(axis=1))]).astype(np.int64)
+        unseen = (~seen).sum(axis=1).astype(np.int64)
+        sums = np.where(seen, 0.0, values).sum(axis=1)
+        if not np.isfinite(sums).all():
+            raise self.not_finite(start + int(np.argmin(np.isfinite(sums))), learner.rounds + 1)
+        return SparseBlock(starts, positions[seen], values[seen], unseen, sums)
+
+    def not_finite(self, row: int, round: int) -> BadExample:
+        """Explain a NaN or infinity in a column never learned from."""
+        name = self.names[int(np.argmin(np.isfinite(self.numbers[row])))]
+        return Fault(f"feature {name!r} is not finite", name).refusal(round)
+
+
+def named_blocks(X: Any) -> Iterator[tuple[slice, NamedBlock]]:
+    """Cut a data frame into blocks of named rows."""
+    import narwhals as nw
+
+    try:
+        frame = nw.from_native(X, eager_only=True)
+    except nw.exceptions.DuplicateError:
+        raise BadExample("two columns have the same name") from None
+    except TypeError:
+        raise not_rows(X) from None
+    for start in range(0, len(frame), ROWS):
+        part = slice(start, min(start + ROWS, len(frame)))
+        yield part, named_block(frame[part])
+
+
+def named_block(frame: nw.DataFrame[Any]) -> NamedBlock:
+    """Read one block of a data frame."""
+    import narwhals as nw
+
+    numbers: dict[str, Floats] = {}
+    texts: dict[str, list[str]] = {}
+    rows, fault = len(frame), None
+    for column in frame.iter_columns():
+        name = column.name
+        if not isinstance(name, str):
+            raise BadExample(f"column names are strings: got {name!r}")
+        if column.dtype.is_numeric() or column.dtype == nw.Boolean:
+            floats = column if column.dtype == nw.Float64 else column.cast(nw.Float64)
+            numbers[name] = np.asarray(floats.to_numpy(), dtype=np.float64)
+        elif column.dtype in (nw.String, nw.Categorical, nw.Enum):
+            missing = np.flatnonzero(column.is_null().to_numpy())
+            if len(missing) and missing[0] < rows:
+                rows = int(missing[0])
+                fault = Fault(f"column {name!r} is missing: fill it in or leave it out", name)
+            texts[name] = column.cast(nw.String).to_list()
+        else:
+            raise BadExample(
+                f"column {name!r} holds {column.dtype}: give numbers, strings or booleans",
+                feature=name,
+            )
+    indicators = [[f"{name}={text}" for text in column[:rows]] for name, column in texts.items()]
+    twice = given_twice(set(numbers), indicators)
+    if twice is not None:
+        rows, name = twice
+        fault = Fault(f"feature {name!r} is given twice", name)
+        indicators = [column[:rows] for column in indicators]
+    names = sorted(numbers)
+    table = np.empty((rows, len(names)))
+    for k, name in enumerate(names):
+        table[:, k] = numbers[name][:rows]
+    return NamedBlock(names, table, indicators, fault)
+
+
+def given_twice(names: set[str], indicators: list[list[str]]) -> tuple[int, str] | None:
+    """Return the first row, and the feature, that comes as a column and as an indicator too."""
+    seen = set(names)
+    clashing: set[str] = set()
+    for column in indicators:
+        values = set(column)
+        clashing |= seen & values
+        seen |= values
+    if not clashing:
+        return None
+    for row, present in enumerate(zip(*indicators, strict=True)):
+        for k, name in enumerate(present):
+            if name in clashing and (name in names or name in present[:k]):
+                return row, name
+    return None
