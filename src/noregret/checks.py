@@ -1,4 +1,4 @@
-"""Parameters checked once, at the door, with messages that name them."""
+"""Parameters and states checked once, at the door, with messages that name what is wrong."""
 
 from __future__ import annotations
 
@@ -35,3 +35,32 @@ def truth(name: str, value: Any) -> bool:
     if isinstance(value, bool):
         return value
     raise ValueError(f"{name} must be True or False: got {value!r}")
+
+
+# Numbers of a learner's state that may be negative.
+SIGNED = {
+    "clock",
+    "clock_at_start",
+    "loss_rest",
+    "loss_sum",
+    "offset",
+    "offset_sum",
+    "reference",
+    "total_rest",
+    "unborn_sum",
+}
+
+
+def state_numbers(numbers: dict[str, Any], like: dict[str, Any]) -> None:
+    """Raise ValueError where the numbers of a state are not of the kind that a learner keeps."""
+    if numbers.keys() != like.keys():
+        raise ValueError(f"expected the numbers {sorted(like)}, got {sorted(numbers)}")
+    for name, value in numbers.items():
+        if type(value) is not type(like[name]):
+            raise ValueError(f"{name} should be of type {type(like[name]).__name__}: got {value!r}")
+        if not (math.isfinite(value) or (name.startswith("limit_") and value == math.inf)):
+            raise ValueError(f"{name} is {value!r}")
+        if value < 0 and name not in SIGNED:
+            raise ValueError(f"{name} is {value!r}: it cannot be negative")
+        if isinstance(value, int) and value >= 2**62:
+            raise ValueError(f"{name} is {value!r}: it cannot be so large")

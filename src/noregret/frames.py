@@ -18,7 +18,7 @@ from noregret.inputs import not_rows
 if TYPE_CHECKING:
     import narwhals as nw
 
-    from noregret.learner import Learner
+    from noregret.core.blocks import Blocks
 
 Floats = NDArray[np.float64]
 
@@ -69,7 +69,7 @@ class NamedBlock:
         self.names, self.numbers, self.indicators, self.fault = names, numbers, indicators, fault
         self.rows = len(numbers)
 
-    def arrivals(self, learner: Learner) -> dict[int, set[str]]:
+    def arrivals(self, learner: Blocks) -> dict[int, set[str]]:
         """Return which features the learner has never seen, by the row in which they first appear.
 
         They must join there and not earlier, as they would if the rows came one by one.
@@ -87,7 +87,7 @@ class NamedBlock:
                 new.setdefault(first[name], set()).add(name)
         return new
 
-    def sparse(self, learner: Learner, start: int, stop: int) -> SparseBlock:
+    def sparse(self, learner: Blocks, start: int, stop: int) -> SparseBlock:
         """Return rows start to stop as sparse rows, with the number and sum of unseen features."""
         rows = stop - start
         at = [np.tile(np.asarray(learner.positions(self.names), dtype=np.int32), (rows, 1))]
@@ -102,7 +102,9 @@ class NamedBlock:
         unseen = (~seen).sum(axis=1).astype(np.int64)
         sums = np.where(seen, 0.0, values).sum(axis=1)
         if not np.isfinite(sums).all():
-            raise self.not_finite(start + int(np.argmin(np.isfinite(sums))), learner.rounds + 1)
+            raise self.not_finite(
+                start + int(np.argmin(np.isfinite(sums))), learner.engine.played + 1
+            )
         return SparseBlock(starts, positions[seen], values[seen], unseen, sums)
 
     def not_finite(self, row: int, round: int) -> BadExample:

@@ -23,7 +23,6 @@ cdef class Door:
     cdef double decide(self, object x) except? -1
     cdef double score(self, Row* row) noexcept nogil
     cdef int settle(self, double* y) noexcept nogil
-    cdef int play_row(self, Row* row, double y, double* out) noexcept nogil
     cdef int play(self, object x, object y, double* prediction) except -1
     cdef int refuse(self, int status, double given, const Row* row) except -1
     cdef object answer(self, double score)

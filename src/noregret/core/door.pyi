@@ -1,4 +1,3 @@
-from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
@@ -9,7 +8,6 @@ from noregret.core.features import Features
 from noregret.errors import BadExample
 
 Floats = NDArray[np.float64]
-Starts = NDArray[np.int64]
 Indices = NDArray[np.int32]
 State = tuple[dict[str, NDArray[Any]], dict[str, Any], list[str]]
 
@@ -33,23 +31,7 @@ class Door:
     def bad_outcome(self, shown: str) -> BadExample: ...
     def meet_columns(self, count: int, learning: bool) -> None: ...
     def meet_names(self) -> None: ...
-    def positions(self, names: Iterable[str]) -> list[int]: ...
-    def admit_names(self, names: Iterable[str]) -> None: ...
     def undo(self, count: int, kind: int) -> None: ...
-    def play_dense(self, X: Floats, y: Floats, out: Floats | None = None) -> None: ...
-    def play_sparse(
-        self, starts: Starts, indices: Indices, data: Floats, y: Floats, out: Floats | None = None
-    ) -> None: ...
-    def score_dense(self, X: Floats, out: Floats) -> None: ...
-    def score_sparse(
-        self,
-        starts: Starts,
-        indices: Indices,
-        data: Floats,
-        unseen: Starts,
-        unseen_sums: Floats,
-        out: Floats,
-    ) -> None: ...
     def get_state(self) -> State: ...
     def set_state(
         self, arrays: dict[str, NDArray[Any]], numbers: dict[str, Any], names: list[str]

@@ -6,8 +6,8 @@ so that a call costs little more than its arithmetic.
 
 from cpython.float cimport PyFloat_AS_DOUBLE, PyFloat_CheckExact
 from cpython.pythread cimport PyThread_get_thread_ident
-from libc.math cimport INFINITY, NAN, fabs, isfinite, sqrt
-from libc.stdint cimport int32_t, int64_t
+from libc.math cimport NAN, fabs, isfinite, sqrt
+from libc.stdint cimport int32_t
 
 import reprlib
 
@@ -23,19 +23,13 @@ from noregret.core.features cimport BY_NAME, BY_POSITION, LARGEST, UNKNOWN, Feat
 
 from time import sleep
 
+from noregret.checks import state_numbers
 from noregret.errors import BadExample, Diverged, NoRegretError
 
 cnp.import_array()
 
 # Seconds between looks at a learner that another thread is at.
 WAIT = 1e-4
-
-
-cdef int check_contiguous(const double[:, :] X) except -1:
-    """The core reads a row as a run of numbers."""
-    if X.shape[1] > 1 and X.strides[1] != sizeof(double):
-        raise ValueError("the numbers of a row must follow each other in memory")
-    return 0
 
 
 cdef class Door:
@@ -105,6 +99,14 @@ cdef class Door:
         if learning and self.known.kind == UNKNOWN:
             self.known.kind, self.known.count = BY_POSITION, count
             self.resize(count)
+
+    def meet_names(self):
+        """Refuse names where features are known by position."""
+        if self.known.kind == BY_POSITION:
+            raise BadExample(
+                f"this learner knows its features by position ({self.known.count} columns):"
+                " give an array, not names"
+            )
 
     cdef double outcome(self, object y) except? -1:
         if PyFloat_CheckExact(y):
@@ -279,117 +281,6 @@ cdef class Door:
         """Whether features are known by position, by name, or not yet."""
         return self.known.kind
 
-    # A block of rows. The numbers are checked on the way; the GIL is free.
-
-    def play_dense(self, const double[:, :] X, const double[::1] y, double[::1] out=None):
-        """Play the rows of an array, up to the first that is refused; raise why."""
-        cdef Py_ssize_t r = 0, rows = X.shape[0]
-        cdef int status = FINE
-        check_contiguous(X)
-        cdef Row row
-        row.indices, row.count, row.unseen, row.unseen_sum, row.spread = NULL, X.shape[1], 0, 0, 0
-        self.enter()
-        with nogil:
-            for r in range(rows):
-                row.values = &X[r, 0]
-                status = self.play_row(&row, y[r], &out[r] if out is not None else NULL)
-                if status != FINE:
-                    break
-        self.leave()
-        if status != FINE:
-            self.refuse(status, y[r], &row)
-
-    def play_sparse(self, const int64_t[::1] starts, const int32_t[::1] indices, const double[::1] data,
-                    const double[::1] y, double[::1] out=None):
-        """Play sparse rows: row r holds data[starts[r]:starts[r + 1]] at those indices, increasing."""
-        cdef Py_ssize_t r = 0, rows = starts.shape[0] - 1
-        cdef int status = FINE
-        cdef Row row
-        row.unseen, row.unseen_sum, row.spread = 0, 0, 0
-        self.enter()
-        with nogil:
-            for r in range(rows):
-                row.count = starts[r + 1] - starts[r]
-                row.values, row.indices = &data[0] + starts[r], &indices[0] + starts[r]
-                status = self.play_row(&row, y[r], &out[r] if out is not None else NULL)
-                if status != FINE:
-                    break
-        self.leave()
-        if status != FINE:
-            self.refuse(status, y[r], &row)
-
-    cdef int play_row(self, Row* row, double y, double* out) noexcept nogil:
-        cdef int labels = self.labels, status = self.settle(&y)
-        if status == FINE:
-            if out != NULL:
-                out[0] = self.score(row)
-            status = self.engine.play(row, y)
-        if status != FINE:
-            self.labels = labels
-        return status
-
-    def score_dense(self, const double[:, :] X, double[::1] out):
-        """Fill out with the scores of the rows of an array."""
-        cdef Py_ssize_t r, rows = X.shape[0], bad = -1
-        check_contiguous(X)
-        cdef Row row
-        row.indices, row.count, row.unseen, row.unseen_sum, row.spread = NULL, X.shape[1], 0, 0, 0
-        self.wait()
-        self.readers += 1
-        with nogil:
-            for r in range(rows):
-                row.values = &X[r, 0]
-                out[r] = self.score(&row)
-                if not isfinite(row.norm2):
-                    bad = r
-                    break
-        self.readers -= 1
-        if bad >= 0:
-            self.refuse(BAD_VALUE, 0, &row)
-
-    def score_sparse(self, const int64_t[::1] starts, const int32_t[::1] indices, const double[::1] data,
-                     const int64_t[::1] unseen, const double[::1] unseen_sums, double[::1] out):
-        """Fill out with the scores of sparse rows; unseen counts features never learned from."""
-        cdef Py_ssize_t r, rows = starts.shape[0] - 1, bad = -1
-        cdef Row row
-        row.spread = 0
-        self.wait()
-        self.readers += 1
-        with nogil:
-            for r in range(rows):
-                row.count = starts[r + 1] - starts[r]
-                row.values, row.indices = &data[0] + starts[r], &indices[0] + starts[r]
-                row.unseen, row.unseen_sum = unseen[r], unseen_sums[r]
-                out[r] = self.score(&row)
-                if not isfinite(row.norm2):
-                    bad = r
-                    break
-        self.readers -= 1
-        if bad >= 0:
-            self.refuse(BAD_VALUE, 0, &row)
-
-    def meet_names(self):
-        """Refuse names where features are known by position."""
-        if self.known.kind == BY_POSITION:
-            raise BadExample(
-                f"this learner knows its features by position ({self.known.count} columns):"
-                " give an array, not names"
-            )
-
-    def positions(self, names):
-        """Return the position of each name, −1 for those never learned from."""
-        return [self.known.index.get(name, -1) for name in names]
-
-    def admit_names(self, names):
-        """Let new names join, in alphabetical order."""
-        self.meet_names()
-        self.known.unseen = [(name, 0.0) for name in names if name not in self.known.index]
-        self.known.reserve(len(self.known.unseen))
-        self.known.filled = 0
-        self.known.admit()
-        if self.known.count != self.engine.size:
-            self.resize(self.known.count)
-
     # Refusals.
 
     cdef int refuse(self, int status, double given, const Row* row) except -1:
@@ -446,7 +337,7 @@ cdef class Door:
 
     def set_state(self, arrays, numbers, names):
         """Take a state over, or raise ValueError where it does not fit."""
-        check_numbers(numbers, self.get_state()[1])
+        state_numbers(numbers, self.get_state()[1])
         if numbers["kind"] not in (UNKNOWN, BY_POSITION, BY_NAME) or (numbers["kind"] == UNKNOWN and numbers["size"]):
             raise ValueError("features are known by position or by name")
         if numbers["labels"] > (SEEN_ZERO | SEEN_MINUS | SEEN_BOOL):
@@ -465,25 +356,6 @@ cdef class Door:
         self.known.kind, self.known.count = numbers["kind"], numbers["size"]
         self.known.names = list(names)
         self.known.index = {name: i for i, name in enumerate(names)}
-
-
-# Numbers of a state that may be negative, and those that may be infinite.
-SIGNED = ("offset", "loss_sum", "loss_rest", "total_rest", "reference", "offset_sum", "clock", "unborn_sum", "clock_at_start")
-
-
-def check_numbers(numbers, like):
-    """Raise ValueError where the numbers of a state are not of the kind that this learner keeps."""
-    if numbers.keys() != like.keys():
-        raise ValueError(f"expected the numbers {sorted(like)}, got {sorted(numbers)}")
-    for name, value in numbers.items():
-        if type(value) is not type(like[name]):
-            raise ValueError(f"{name} should be of type {type(like[name]).__name__}: got {value!r}")
-        if not (isfinite(value) or (name.startswith("limit_") and value == INFINITY)):
-            raise ValueError(f"{name} is {value!r}")
-        if value < 0 and name not in SIGNED:
-            raise ValueError(f"{name} is {value!r}: it cannot be negative")
-        if type(value) is int and value >= 2**62:
-            raise ValueError(f"{name} is {value!r}: it cannot be so large")
 
 
 cdef class SparseRow:

@@ -1,0 +1,212 @@
+"""Many examples at once, of every kind, as rounds of the core: what ``learn_many`` stands on."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from noregret import frames, inputs
+from noregret.core.blocks import Blocks
+from noregret.core.door import SparseRow
+from noregret.errors import BadExample, NoRegretError
+
+Floats = NDArray[np.float64]
+
+
+class Many(Blocks):
+    """Blocks of rows for whatever a caller holds: arrays, sparse matrices, data frames, dicts.
+
+    One example comes through the compiled door: learn_one, predict_one, decision_one, play_one.
+    """
+
+    def predict_proba_one(self, x: Any) -> dict[Any, float]:
+        """Return the probability of each label; only where the loss is logistic."""
+        self._check_probable()
+        positive = float(_sigmoid(np.float64(self.decision_one(x))))
+        low, high = (False, True) if self.predicts_booleans else (self.negative_label, 1)
+        return {low: 1.0 - positive, high: positive}
+
+    def learn_many(self, X: Any, y: Any) -> None:
+        """Learn from many examples, in order: the same as ``learn_one`` for each.
+
+        Parameters
+        ----------
+        X
+            A 2-d array, a SciPy sparse matrix, a data frame (pandas, polars, Arrow, …) or a list
+            of dicts.
+        y
+            One outcome a row.
+
+        Notes
+        -----
+        When a row is refused, the rows before it have been learned, that row and those after it
+        have not; the exception's ``round`` says which it was.
+        """
+        self._play(X, y, None)
+
+    def play_many(self, X: Any, y: Any) -> NDArray[Any]:
+        """Predict, then learn, row by row; return the predictions, each made before its outcome."""
+        scores = np.empty(inputs.row_count(X))
+        self._play(X, y, scores)
+        return self._answers(scores)
+
+    def decision_many(self, X: Any) -> Floats:
+        """Return the score w·x of every row."""
+        if inputs.row_count(X) == 0 and isinstance(X, list | tuple):
+            return np.empty(0)
+        if inputs.is_named(X):
+            return self._decide_named(X)
+        if hasattr(X, "tocsr"):
+            starts, indices, data, width = inputs.sparse_parts(X)
+            self.meet_columns(width, False)
+            if self.engine.size != width:
+                rows = (slice(start, stop) for start, stop in pairwise(starts.tolist()))
+                return np.array(
+                    [self.decision_one(SparseRow(indices[r], data[r], width)) for r in rows]
+                )
+            scores = np.empty(len(starts) - 1)
+            none = np.zeros(len(scores), dtype=np.int64)
+            self.score_sparse(starts, indices, data, none, np.zeros(len(scores)), scores)
+            return scores
+        table = inputs.as_array(X)
+        self.meet_columns(table.shape[1], False)
+        if self.engine.size != table.shape[1]:
+            return np.array([self.decision_one(row) for row in table])
+        scores = np.empty(len(table))
+        for part, block in inputs.dense_blocks(table):
+            self.score_dense(block, scores[part])
+        return scores
+
+    def predict_many(self, X: Any) -> NDArray[Any]:
+        """Predict the outcome of every row; nothing changes."""
+        return self._answers(self.decision_many(X))
+
+    def predict_proba_many(self, X: Any) -> Floats:
+        """Return an array of two columns, the probabilities of the negative and positive label."""
+        self._check_probable()
+        positive = _sigmoid(self.decision_many(X))
+        return np.column_stack([1.0 - positive, positive])
+
+    def _play(self, X: Any, y: Any, scores: Floats | None) -> None:
+        outcomes = inputs.as_outcomes(y)
+        rows = inputs.row_count(X)
+        if outcomes.bad is None and len(outcomes.values) != rows:
+            raise BadExample(f"{rows} rows, but {len(outcomes.values)} outcomes")
+        if outcomes.bad is not None:  # the rows before it are learned, as they would be one by one
+            X = X[: len(outcomes.values)]
+            scores = None if scores is None else scores[: len(outcomes.values)]
+        before = self.engine.played
+        try:
+            if len(outcomes.values) == 0:
+                pass
+            elif inputs.is_named(X):
+                self._play_named(X, outcomes.values, scores)
+            else:
+                self._play_columns(X, outcomes.values, scores)
+        finally:
+            if outcomes.booleans and self.engine.played > before:
+                self.note_booleans()
+        if outcomes.bad is not None:
+            raise self.bad_outcome(outcomes.bad)
+
+    def _play_columns(self, X: Any, outcomes: Floats, scores: Floats | None) -> None:
+        was = (self.engine.size, self.feature_kind, self.engine.played)
+        try:
+            if hasattr(X, "tocsr"):
+                starts, indices, data, width = inputs.sparse_parts(X)
+                self.meet_columns(width, True)
+                step = inputs.DENSE_ROWS
+                for start in range(0, len(outcomes), step):
+                    part = slice(start, start + step)
+                    out = None if scores is None else scores[part]
+                    ends = starts[start : start + step + 1]
+                    self.play_sparse(ends, indices, data, outcomes[part], out)
+            else:
+                table = inputs.as_array(X)
+                self.meet_columns(table.shape[1], True)
+                for part, block in inputs.dense_blocks(table):
+                    out = None if scores is None else scores[part]
+                    self.play_dense(block, outcomes[part], out)
+        except BaseException:
+            if self.engine.played == was[2]:
+                self.undo(was[0], was[1])
+            raise
+
+    def _play_named(self, X: Any, outcomes: Floats, scores: Floats | None) -> None:
+        if isinstance(X, list | tuple):
+            for row, (x, y) in enumerate(zip(X, outcomes.tolist(), strict=True)):
+                if scores is None:
+                    self.learn_one(x, y)
+                else:
+                    scores[row] = self.decision_one(x)
+                    self.learn_one(x, y)
+            return
+        for part, block in frames.named_blocks(X):
+            new = block.arrivals(self)
+            cuts = sorted({0, *new, block.rows})
+            for start, stop in pairwise(cuts):
+                place = slice(part.start + start, part.start + stop)
+                out = None if scores is None else scores[place]
+                self._play_segment(block, start, stop, new.get(start, set()), outcomes[place], out)
+            if block.fault is not None:
+                raise block.fault.refusal(self.engine.played + 1)
+
+    def _play_segment(
+        self,
+        block: frames.NamedBlock,
+        start: int,
+        stop: int,
+        new: set[str],
+        outcomes: Floats,
+        out: Floats | None,
+    ) -> None:
+        """Play rows in which no feature is new, but for those that arrive with the first."""
+        size, kind, played = self.engine.size, self.feature_kind, self.engine.played
+        try:
+            self.admit_names(new)
+            at = self.positions(block.names)
+            if not block.indicators and sorted(at) == list(range(self.engine.size)):
+                rows = np.take(block.numbers[start:stop], np.argsort(at), axis=1)
+                self.play_dense(rows, outcomes, out)
+            else:
+                part = block.sparse(self, start, stop)
+                self.play_sparse(part.starts, part.indices, part.data, outcomes, out)
+        except BaseException:
+            if self.engine.played == played:
+                self.undo(size, kind)
+            raise
+
+    def _decide_named(self, X: Any) -> Floats:
+        if isinstance(X, list | tuple):
+            return np.array([self.decision_one(x) for x in X])
+        parts = [np.empty(0)]
+        self.meet_names()
+        for _, block in frames.named_blocks(X):
+            scores = np.empty(block.rows)
+            self.score_sparse(*block.sparse(self, 0, block.rows), scores)
+            if block.fault is not None:
+                raise block.fault.refusal(self.engine.played + 1)
+            parts.append(scores)
+        return np.concatenate(parts)
+
+    def _answers(self, scores: Floats) -> NDArray[Any]:
+        """Scores as the user's kind of outcomes: numbers, or labels like those seen."""
+        if not self.engine.loss.labels:
+            return scores
+        if self.predicts_booleans:
+            return scores > 0
+        return np.where(scores > 0, 1, self.negative_label)
+
+    def _check_probable(self) -> None:
+        if self.engine.loss.name != "logistic":
+            raise NoRegretError(
+                f"the {self.engine.loss.name} loss gives scores, not probabilities:"
+                " use the logistic loss, or decision_one"
+            )
+
+
+def _sigmoid(score: Any) -> Any:
+    return np.exp(-np.logaddexp(0.0, -score))
