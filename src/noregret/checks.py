@@ -8,11 +8,18 @@ from numbers import Integral, Real
 from typing import Any
 
 
+# Parameters above this leave no room in float64 for what they multiply.
+LARGEST = 1e100
+
+
 def positive(name: str, value: Any, *, below: float = math.inf) -> float:
     """Return a number above 0 and below a limit, or raise ValueError."""
-    if isinstance(value, Real) and not isinstance(value, bool) and 0 < float(value) < below:
+    most = min(below, LARGEST)
+    if isinstance(value, Real) and not isinstance(value, bool) and 0 < float(value) < most:
         return float(value)
     wanted = "a positive number" if below == math.inf else f"a number between 0 and {below:g}"
+    if isinstance(value, Real) and LARGEST <= float(value) < math.inf:
+        wanted += f" below {LARGEST:g}"
     raise ValueError(f"{name} must be {wanted}: got {value!r}")
 
 

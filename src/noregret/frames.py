@@ -24,6 +24,8 @@ Floats = NDArray[np.float64]
 
 # Rows read at a time: enough to make Python's share small, few enough to stay in cache.
 ROWS = 8_192
+# As in the core: values up to here can be squared and added up.
+LARGEST = 1e150
 
 
 class Fault(NamedTuple):
@@ -101,16 +103,16 @@ class NamedBlock:
         starts = np.concatenate([[0], np.cumsum(seen.sum(axis=1))]).astype(np.int64)
         unseen = (~seen).sum(axis=1).astype(np.int64)
         sums = np.where(seen, 0.0, values).sum(axis=1)
-        if not np.isfinite(sums).all():
-            raise self.not_finite(
-                start + int(np.argmin(np.isfinite(sums))), learner.engine.played + 1
-            )
+        usable = (np.where(seen, 0.0, np.abs(values)) < LARGEST).all(axis=1)
+        if not usable.all():
+            raise self.unusable(start + int(np.argmin(usable)), learner.engine.played + 1)
         return SparseBlock(starts, positions[seen], values[seen], unseen, sums)
 
-    def not_finite(self, row: int, round: int) -> BadExample:
-        """Explain a NaN or infinity in a column never learned from."""
-        name = self.names[int(np.argmin(np.isfinite(self.numbers[row])))]
-        return Fault(f"feature {name!r} is not finite", name).refusal(round)
+    def unusable(self, row: int, round: int) -> BadExample:
+        """Explain a number that is not finite, or too large, in a column never learned from."""
+        k = int(np.argmin(np.abs(self.numbers[row]) < LARGEST))
+        what = f"feature {self.names[k]!r} is {self.numbers[row, k]:g}: every value must be finite"
+        return Fault(f"{what}, and at most {LARGEST:g}", self.names[k]).refusal(round)
 
 
 def named_blocks(X: Any) -> Iterator[tuple[slice, NamedBlock]]:

@@ -18,10 +18,18 @@ from noregret.errors import BadExample
 
 Floats = NDArray[np.float64]
 
-# Rows handed to the core at a time: enough to make Python's share vanish, few enough to
-# stay in cache where a copy is needed and to answer Ctrl-C at once.
-DENSE_ROWS = 65_536
+# Numbers handed to the core at a time: enough to make Python's share vanish, few enough to
+# stay in cache where a copy is needed, and to answer Ctrl-C soon.
+BLOCK_NUMBERS = 2_000_000
 COPIED_NUMBERS = 262_144
+# What Python or NumPy would turn into a number though it is none.
+NOT_NUMBERS = (str, bytes, complex, np.complexfloating)
+
+
+def block_rows(columns: int, numbers: int = BLOCK_NUMBERS) -> int:
+    """Return how many rows of that many entries make a block."""
+    return min(65_536, max(1, numbers // max(1, columns)))
+
 
 
 def as_example(x: Any) -> dict[str, Any] | Floats | SparseRow:
@@ -83,10 +91,6 @@ def sparse_parts(
         csr.sum_duplicates()
     if csr.shape[1] >= 2**31:
         raise BadExample(f"more than 2^31 columns: got {csr.shape[1]}")
-    filled = csr.indptr[1:] > csr.indptr[:-1]  # in each row indices increase: look at its ends
-    first, last = csr.indices[csr.indptr[:-1][filled]], csr.indices[csr.indptr[1:][filled] - 1]
-    if (first < 0).any() or (last >= csr.shape[1]).any():
-        raise BadExample(f"a sparse matrix of {csr.shape[1]} columns has indices outside them")
     return (
         np.require(csr.indptr, np.int64, ["C", "A"]),
         np.require(csr.indices, np.int32, ["C", "A"]),
@@ -99,34 +103,34 @@ class Outcomes(NamedTuple):
     """Outcomes as numbers, up to the first that is none; ``bad`` shows that one."""
 
     values: Floats
-    booleans: bool
+    first_boolean: int | None
     bad: str | None
 
 
 def as_outcomes(y: Any) -> Outcomes:
     """Read outcomes of any kind."""
-    try:
-        given = np.asarray(y, dtype=object if isinstance(y, list | tuple) else None)
-        if given.ndim == 1 and given.dtype.kind == "O":  # numbers, if they all are
-            given = np.asarray(y)
-    except (TypeError, ValueError):
-        raise BadExample(f"outcomes are one number a row: got {kind_of(y)}") from None
-    if given.ndim != 1:
-        raise BadExample(f"outcomes are one number a row: got shape {given.shape}")
-    if given.dtype.kind in "fiub" and not np.ma.is_masked(y):
-        return Outcomes(as_floats(given), given.dtype.kind == "b", None)
-    numbers: list[float] = []
-    objects = list(y) if isinstance(y, list | tuple) else np.ma.asarray(y).tolist()
-    for value in objects:
+    if not isinstance(y, list | tuple):
         try:
-            if value is None or isinstance(value, str | bytes):
+            given = np.asarray(y)
+        except (TypeError, ValueError):
+            raise BadExample(f"outcomes are one number a row: got {kind_of(y)}") from None
+        if given.ndim != 1:
+            raise BadExample(f"outcomes are one number a row: got shape {given.shape}")
+        if given.dtype.kind in "fiub" and not np.ma.is_masked(y):
+            first = 0 if given.dtype.kind == "b" else None
+            return Outcomes(as_floats(given), first, None)
+        y = np.ma.asarray(y).tolist()
+    numbers: list[float] = []
+    for value in y:
+        try:
+            if value is None or isinstance(value, NOT_NUMBERS):
                 raise TypeError
             numbers.append(float(value))
         except (TypeError, ValueError, OverflowError):
             break
-    bad = reprlib.repr(objects[len(numbers)]) if len(numbers) < len(objects) else None
-    booleans = bool(numbers) and all(isinstance(value, bool) for value in objects[: len(numbers)])
-    return Outcomes(np.asarray(numbers, dtype=np.float64), booleans, bad)
+    bad = reprlib.repr(y[len(numbers)]) if len(numbers) < len(y) else None
+    booleans = (row for row, value in enumerate(y) if isinstance(value, bool | np.bool_))
+    return Outcomes(np.asarray(numbers, dtype=np.float64), next(booleans, None), bad)
 
 
 def row_count(X: Any) -> int:
@@ -172,7 +176,7 @@ def dense_blocks(table: NDArray[Any]) -> Iterator[tuple[slice, Floats]]:
         and table.flags.aligned
         and (table.strides[1] == table.itemsize or table.shape[1] <= 1)
     )
-    step = DENSE_ROWS if ready else max(1, COPIED_NUMBERS // max(1, table.shape[1]))
+    step = block_rows(table.shape[1], BLOCK_NUMBERS if ready else COPIED_NUMBERS)
     for start in range(0, len(table), step):
         part = slice(start, min(start + step, len(table)))
         yield part, table[part] if ready else as_floats(table[part])

@@ -45,7 +45,7 @@ class Learner(Many):
     @property
     def weights(self) -> Floats:
         """The weights in the order of ``features``; their running mean for an averaged learner."""
-        return self.engine.mean_weights() if self.averaged_weights else self.engine.weights()
+        return self.current_weights()
 
     @property
     def features(self) -> list[str]:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from itertools import pairwise
 from typing import Any
 
@@ -107,33 +109,55 @@ class Many(Blocks):
             else:
                 self._play_columns(X, outcomes.values, scores)
         finally:
-            if outcomes.booleans and self.engine.played > before:
+            if outcomes.first_boolean is not None and (
+                self.engine.played - before > outcomes.first_boolean
+            ):
                 self.note_booleans()
         if outcomes.bad is not None:
             raise self.bad_outcome(outcomes.bad)
 
     def _play_columns(self, X: Any, outcomes: Floats, scores: Floats | None) -> None:
-        was = (self.engine.size, self.feature_kind, self.engine.played)
-        try:
-            if hasattr(X, "tocsr"):
-                starts, indices, data, width = inputs.sparse_parts(X)
-                self.meet_columns(width, True)
-                step = inputs.DENSE_ROWS
-                for start in range(0, len(outcomes), step):
-                    part = slice(start, start + step)
-                    out = None if scores is None else scores[part]
-                    ends = starts[start : start + step + 1]
+        if hasattr(X, "tocsr"):
+            starts, indices, data, width = inputs.sparse_parts(X)
+            if len(starts) != len(outcomes) + 1:
+                raise BadExample(f"{len(starts) - 1} rows, but {len(outcomes)} outcomes")
+            step = inputs.block_rows(max(1, len(data) // max(1, len(outcomes))))
+            for start in range(0, len(outcomes), step):
+                part = slice(start, start + step)
+                out = None if scores is None else scores[part]
+                ends = starts[start : start + step + 1]
+                with self._columns(width):
                     self.play_sparse(ends, indices, data, outcomes[part], out)
-            else:
-                table = inputs.as_array(X)
-                self.meet_columns(table.shape[1], True)
-                for part, block in inputs.dense_blocks(table):
-                    out = None if scores is None else scores[part]
-                    self.play_dense(block, outcomes[part], out)
-        except BaseException:
-            if self.engine.played == was[2]:
-                self.undo(was[0], was[1])
-            raise
+            return
+        table = inputs.as_array(X)
+        if len(table) != len(outcomes):
+            raise BadExample(f"{len(table)} rows, but {len(outcomes)} outcomes")
+        for part, block in inputs.dense_blocks(table):
+            out = None if scores is None else scores[part]
+            with self._columns(table.shape[1]):
+                self.play_dense(block, outcomes[part], out)
+
+    @contextmanager
+    def _columns(self, width: int) -> Iterator[None]:
+        """Have the learner for a block of that many columns."""
+        with self._unless_refused():
+            self.meet_columns(width, True)
+            yield
+
+    @contextmanager
+    def _unless_refused(self) -> Iterator[None]:
+        """Have the learner; what joined is forgotten again if not one row was learned."""
+        self.claim()
+        try:
+            size, kind, played = self.engine.size, self.feature_kind, self.engine.played
+            try:
+                yield
+            except BaseException:
+                if self.engine.played == played:
+                    self.undo(size, kind)
+                raise
+        finally:
+            self.release()
 
     def _play_named(self, X: Any, outcomes: Floats, scores: Floats | None) -> None:
         if isinstance(X, list | tuple):
@@ -164,8 +188,7 @@ class Many(Blocks):
         out: Floats | None,
     ) -> None:
         """Play rows in which no feature is new, but for those that arrive with the first."""
-        size, kind, played = self.engine.size, self.feature_kind, self.engine.played
-        try:
+        with self._unless_refused():
             self.admit_names(new)
             at = self.positions(block.names)
             if not block.indicators and sorted(at) == list(range(self.engine.size)):
@@ -174,10 +197,6 @@ class Many(Blocks):
             else:
                 part = block.sparse(self, start, stop)
                 self.play_sparse(part.starts, part.indices, part.data, outcomes, out)
-        except BaseException:
-            if self.engine.played == played:
-                self.undo(size, kind)
-            raise
 
     def _decide_named(self, X: Any) -> Floats:
         if isinstance(X, list | tuple):

@@ -10,7 +10,10 @@ def main() -> None:
     if sys.argv[1:] == ["--version"]:  # answered before anything else is imported
         from noregret._version import __version__
 
-        print(f"noregret {__version__}")
+        try:
+            print(f"noregret {__version__}", flush=True)
+        except OSError as failure:
+            sys.exit(f"noregret: {failure}")
         return
     from noregret.cli.app import run
 

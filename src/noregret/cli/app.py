@@ -53,6 +53,9 @@ def build() -> typer.Typer:
 
 def run(arguments: Sequence[str]) -> int:
     """Run one command line and return its exit code: 0 done, 1 the work failed, 2 wrong usage."""
+    if sys.stdout is None:
+        print("noregret: standard output is closed", file=sys.stderr)
+        return FAILED
     try:
         build()(list(arguments))
     except SystemExit as end:  # done, or wrong usage: the message has been printed

@@ -3,17 +3,38 @@
 The numbers are checked on the way; a row that is refused ends the block.
 """
 
-from libc.math cimport isfinite
+from libc.math cimport isfinite, isnan
 from libc.stdint cimport int32_t, int64_t
 
 from noregret.core.door cimport Door
-from noregret.core.engine cimport BAD_VALUE, FINE, Row
+from noregret.core.engine cimport BAD_INDICES, BAD_VALUE, FINE, OVERFLOWED, Row, noregret_ordered
+
+from noregret.errors import BadExample
 
 
-cdef int check_contiguous(const double[:, :] X) except -1:
-    """The core reads a row as a run of numbers."""
+cdef int check_block(const double[:, :] X, Py_ssize_t size) except -1:
+    """The core reads a row as a run of numbers, one a feature."""
     if X.shape[1] > 1 and X.strides[1] != sizeof(double):
         raise ValueError("the numbers of a row must follow each other in memory")
+    if X.shape[1] != size:
+        raise ValueError(f"expected {size} columns, got {X.shape[1]}")
+    return 0
+
+
+cdef int check_starts(const int64_t[::1] starts, Py_ssize_t indices, Py_ssize_t data) except -1:
+    """Rows follow each other and end where the data do, at the latest."""
+    cdef Py_ssize_t r
+    cdef bint falls = starts.shape[0] == 0 or starts[0] < 0
+    for r in range(1, starts.shape[0]):
+        falls |= starts[r] < starts[r - 1]
+    if falls or starts[starts.shape[0] - 1] > min(indices, data):
+        raise BadExample("the rows of a sparse matrix do not follow each other within its data")
+    return 0
+
+
+cdef int check_lengths(Py_ssize_t rows, const double[::1] y, const double[::1] out) except -1:
+    if (y is not None and y.shape[0] != rows) or (out is not None and out.shape[0] != rows):
+        raise BadExample(f"{rows} rows, but {y.shape[0] if y is not None else out.shape[0]} outcomes")
     return 0
 
 
@@ -25,18 +46,21 @@ cdef class Blocks(Door):
         cdef Py_ssize_t r = 0, rows = X.shape[0]
         cdef int status = FINE
         cdef Row row
-        check_contiguous(X)
         row.indices, row.count, row.unseen, row.unseen_sum, row.spread = NULL, X.shape[1], 0, 0, 0
-        self.enter()
-        with nogil:
-            for r in range(rows):
-                row.values = &X[r, 0]
-                status = self.play_row(&row, y[r], &out[r] if out is not None else NULL)
-                if status != FINE:
-                    break
-        self.leave()
-        if status != FINE:
-            self.refuse(status, y[r], &row)
+        self.enter(True)
+        try:
+            check_block(X, self.engine.size)
+            check_lengths(rows, y, out)
+            with nogil:
+                for r in range(rows):
+                    row.values = &X[r, 0]
+                    status = self.play_row(&row, y[r], &out[r] if out is not None else NULL)
+                    if status != FINE:
+                        break
+            if status != FINE:
+                self.refuse(status, y[r], &row)
+        finally:
+            self.leave()
 
     def play_sparse(self, const int64_t[::1] starts, const int32_t[::1] indices, const double[::1] data,
                     const double[::1] y, double[::1] out=None):
@@ -45,17 +69,24 @@ cdef class Blocks(Door):
         cdef int status = FINE
         cdef Row row
         row.unseen, row.unseen_sum, row.spread = 0, 0, 0
-        self.enter()
-        with nogil:
-            for r in range(rows):
-                row.count = starts[r + 1] - starts[r]
-                row.values, row.indices = &data[0] + starts[r], &indices[0] + starts[r]
-                status = self.play_row(&row, y[r], &out[r] if out is not None else NULL)
-                if status != FINE:
-                    break
-        self.leave()
-        if status != FINE:
-            self.refuse(status, y[r], &row)
+        self.enter(True)
+        try:
+            check_starts(starts, indices.shape[0], data.shape[0])
+            check_lengths(rows, y, out)
+            with nogil:
+                for r in range(rows):
+                    row.count = starts[r + 1] - starts[r]
+                    row.values, row.indices = &data[0] + starts[r], &indices[0] + starts[r]
+                    if not noregret_ordered(row.indices, row.count, self.engine.size):
+                        status = BAD_INDICES
+                    else:
+                        status = self.play_row(&row, y[r], &out[r] if out is not None else NULL)
+                    if status != FINE:
+                        break
+            if status != FINE:
+                self.refuse(status, y[r], &row)
+        finally:
+            self.leave()
 
     cdef int play_row(self, Row* row, double y, double* out) noexcept nogil:
         cdef int labels = self.labels, status = self.settle(&y)
@@ -69,43 +100,59 @@ cdef class Blocks(Door):
 
     def score_dense(self, const double[:, :] X, double[::1] out):
         """Fill out with the scores of the rows of an array."""
-        cdef Py_ssize_t r, rows = X.shape[0], bad = -1
+        cdef Py_ssize_t r, rows = X.shape[0]
+        cdef int status = FINE
         cdef Row row
-        check_contiguous(X)
         row.indices, row.count, row.unseen, row.unseen_sum, row.spread = NULL, X.shape[1], 0, 0, 0
-        self.wait()
+        self.wait(False)
         self.readers += 1
-        with nogil:
-            for r in range(rows):
-                row.values = &X[r, 0]
-                out[r] = self.score(&row)
-                if not isfinite(row.norm2):
-                    bad = r
-                    break
-        self.readers -= 1
-        if bad >= 0:
-            self.refuse(BAD_VALUE, 0, &row)
+        try:
+            check_block(X, self.engine.size)
+            check_lengths(rows, None, out)
+            with nogil:
+                for r in range(rows):
+                    row.values = &X[r, 0]
+                    status = self.score_row(&row, &out[r])
+                    if status != FINE:
+                        break
+            if status != FINE:
+                self.refuse(status, 0, &row)
+        finally:
+            self.readers -= 1
 
     def score_sparse(self, const int64_t[::1] starts, const int32_t[::1] indices, const double[::1] data,
                      const int64_t[::1] unseen, const double[::1] unseen_sums, double[::1] out):
         """Fill out with the scores of sparse rows; unseen counts features never learned from."""
-        cdef Py_ssize_t r, rows = starts.shape[0] - 1, bad = -1
+        cdef Py_ssize_t r, rows = starts.shape[0] - 1
+        cdef int status = FINE
         cdef Row row
         row.spread = 0
-        self.wait()
+        self.wait(False)
         self.readers += 1
-        with nogil:
-            for r in range(rows):
-                row.count = starts[r + 1] - starts[r]
-                row.values, row.indices = &data[0] + starts[r], &indices[0] + starts[r]
-                row.unseen, row.unseen_sum = unseen[r], unseen_sums[r]
-                out[r] = self.score(&row)
-                if not isfinite(row.norm2):
-                    bad = r
-                    break
-        self.readers -= 1
-        if bad >= 0:
-            self.refuse(BAD_VALUE, 0, &row)
+        try:
+            check_starts(starts, indices.shape[0], data.shape[0])
+            check_lengths(rows, unseen_sums, out)
+            if unseen.shape[0] != rows:
+                raise ValueError("one count of unseen features a row")
+            with nogil:
+                for r in range(rows):
+                    row.count = starts[r + 1] - starts[r]
+                    row.values, row.indices = &data[0] + starts[r], &indices[0] + starts[r]
+                    row.unseen, row.unseen_sum = unseen[r], unseen_sums[r]
+                    if not noregret_ordered(row.indices, row.count, self.engine.size):
+                        status = BAD_INDICES
+                    else:
+                        status = self.score_row(&row, &out[r])
+                    if status != FINE:
+                        break
+            if status != FINE:
+                self.refuse(status, 0, &row)
+        finally:
+            self.readers -= 1
+
+    cdef int score_row(self, Row* row, double* out) noexcept nogil:
+        out[0] = self.score(row)
+        return FINE if isfinite(out[0]) else BAD_VALUE if isnan(out[0]) else OVERFLOWED
 
     def positions(self, names):
         """Return the position of each name, −1 for those never learned from."""
@@ -119,4 +166,4 @@ cdef class Blocks(Door):
         self.known.filled = 0
         self.known.admit()
         if self.known.count != self.engine.size:
-            self.resize(self.known.count)
+            self.engine.resize(self.known.count)

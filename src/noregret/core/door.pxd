@@ -8,18 +8,18 @@ cdef class Door:
     cdef readonly Engine engine
     cdef readonly Features known
     cdef int labels                 # which were seen, a set of Labels
-    cdef int writers, readers       # who is at it,
-    cdef long writer                # and in which thread
+    cdef long owner                 # the thread that is at it, or 0;
+    cdef bint claimed, busy         # for several calls, or within one;
+    cdef int readers                # and how many score blocks with the GIL released
     cdef object held                # keeps the numbers of the row at hand alive
     cdef object __weakref__
 
     cdef int take(self, object x, Row* row, bint learning) except -1
     cdef int columns(self, Py_ssize_t count, Row* row, bint learning) except -1
     cdef double outcome(self, object y) except? -1
-    cdef int enter(self) except -1
+    cdef int enter(self, bint readers_too) except -1
     cdef void leave(self) noexcept
-    cdef int wait(self) except -1
-    cdef int resize(self, Py_ssize_t count) except -1
+    cdef int wait(self, bint readers_too) except -1
     cdef double decide(self, object x) except? -1
     cdef double score(self, Row* row) noexcept nogil
     cdef int settle(self, double* y) noexcept nogil

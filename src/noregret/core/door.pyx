@@ -6,7 +6,7 @@ so that a call costs little more than its arithmetic.
 
 from cpython.float cimport PyFloat_AS_DOUBLE, PyFloat_CheckExact
 from cpython.pythread cimport PyThread_get_thread_ident
-from libc.math cimport NAN, fabs, isfinite, sqrt
+from libc.math cimport INFINITY, NAN, fabs, isfinite, isnan, sqrt
 from libc.stdint cimport int32_t
 
 import reprlib
@@ -16,7 +16,7 @@ import numpy as np
 cimport numpy as cnp
 
 from noregret.core.engine cimport (
-    BAD_LABEL, BAD_OUTCOME, BAD_VALUE, DIVERGED, FINE, LOSS_FAILED, MIXED_LABELS, NOT_BOOLEAN,
+    BAD_INDICES, BAD_LABEL, BAD_OUTCOME, BAD_VALUE, OVERFLOWED, FINE, LOSS_FAILED, MIXED_LABELS, NOT_BOOLEAN,
     SEEN_BOOL, SEEN_MINUS, SEEN_ZERO, Engine, Row, position,
 )
 from noregret.core.features cimport BY_NAME, BY_POSITION, LARGEST, UNKNOWN, Features
@@ -50,7 +50,7 @@ cdef class Door:
             if learning:
                 self.known.admit()
                 if self.known.count != self.engine.size:
-                    self.resize(self.known.count)
+                    self.engine.resize(self.known.count)
             self.known.row(row)
             return 0
         if type(x) is cnp.ndarray and cnp.PyArray_NDIM(<cnp.ndarray> x) == 1 \
@@ -79,8 +79,8 @@ cdef class Door:
         if not learning:  # a prediction before any learning: every column is unseen
             for k in range(row.count):
                 row.unseen_sum += row.values[k]
-            if not isfinite(row.unseen_sum):
-                self.refuse(BAD_VALUE, 0, row)
+                if not fabs(row.values[k]) < LARGEST:
+                    self.refuse(BAD_VALUE, 0, row)
             row.unseen, row.count = count, 0
         return 0
 
@@ -98,7 +98,7 @@ cdef class Door:
             )
         if learning and self.known.kind == UNKNOWN:
             self.known.kind, self.known.count = BY_POSITION, count
-            self.resize(count)
+            self.engine.resize(count)
 
     def meet_names(self):
         """Refuse names where features are known by position."""
@@ -112,7 +112,7 @@ cdef class Door:
         if PyFloat_CheckExact(y):
             return PyFloat_AS_DOUBLE(y)
         try:
-            if y is None or isinstance(y, (str, bytes)):
+            if y is None or isinstance(y, (str, bytes, complex, np.complexfloating)):
                 raise TypeError
             number = float(y)
         except (TypeError, ValueError, OverflowError):
@@ -152,49 +152,54 @@ cdef class Door:
     # One example.
 
     cdef double score(self, Row* row) noexcept nogil:
-        """The score that predictions are made from; NaN where x holds one."""
+        """The score that predictions are made from; NaN where x cannot be used."""
         cdef double score = self.engine.score(row)
-        if not isfinite(row.norm2):
+        if not row.norm2 < LARGEST * LARGEST:
             return NAN
-        return self.engine.mean_score(row) if self.engine.mean_kept else score
+        if self.engine.mean_kept:
+            score = self.engine.mean_score(row)
+        return INFINITY if isnan(score) else score
 
-    cdef int enter(self) except -1:
-        """Claim the learner for a change: wait until no other thread is learning or predicting."""
-        while self.writers or self.readers:
-            if self.writer == PyThread_get_thread_ident():
-                raise NoRegretError("a loss must not change the learner that is calling it")
+    # One thread at a time: the GIL is free while a block is played, and Python code may run while an
+    # example is read.
+
+    cdef int wait(self, bint readers_too) except -1:
+        """Wait until no other thread is at it."""
+        if self.owner == PyThread_get_thread_ident():
+            raise NoRegretError("a loss, or a value being read, must not use the learner that is using it")
+        while self.owner != 0 or (readers_too and self.readers):
             sleep(WAIT)
-        self.writers, self.writer = 1, PyThread_get_thread_ident()
+        return 0
+
+    cdef int enter(self, bint readers_too) except -1:
+        """Have the learner for one call."""
+        if not (self.claimed and not self.busy and self.owner == PyThread_get_thread_ident()):
+            self.wait(readers_too)
+        self.owner, self.busy = PyThread_get_thread_ident(), True
         return 0
 
     cdef void leave(self) noexcept:
         """Let others at it again."""
-        self.writers = self.writer = 0
+        self.busy = False
+        if not self.claimed:
+            self.owner = 0
 
-    cdef int wait(self) except -1:
-        """Before reading: wait until no other thread is learning."""
-        while self.writers and self.writer != PyThread_get_thread_ident():
-            sleep(WAIT)
-        return 0
+    def claim(self):
+        """Have the learner for several calls that belong together."""
+        self.wait(True)
+        self.owner, self.claimed = PyThread_get_thread_ident(), True
 
-    cdef int resize(self, Py_ssize_t count) except -1:
-        """Make room for features, or forget some; the arrays may move."""
-        cdef bint mine = self.writers and self.writer == PyThread_get_thread_ident()
-        if not mine:
-            self.enter()
-        try:
-            self.engine.resize(count)
-        finally:
-            if not mine:
-                self.leave()
-        return 0
+    def release(self):
+        """Let others at it again after a claim."""
+        self.owner, self.claimed = 0, False
 
     cdef int play(self, object x, object y, double* prediction) except -1:
-        cdef Py_ssize_t count = self.known.count
-        cdef int kind = self.known.kind, labels = self.labels, status
+        cdef Py_ssize_t count
+        cdef int kind, labels, status
         cdef double given, target
         cdef Row row
-        self.enter()
+        self.enter(True)
+        count, kind, labels = self.known.count, self.known.kind, self.labels
         try:
             given = target = self.outcome(y)
             status = self.settle(&target)
@@ -217,7 +222,7 @@ cdef class Door:
         """Forget the features that only a refused example brought."""
         self.known.forget(count, kind)
         if self.engine.size != count:
-            self.resize(count)
+            self.engine.resize(count)
 
     def learn_one(self, x, y):
         """Learn from one example: x, a dict of names to values or a 1-d array, and its outcome y."""
@@ -232,12 +237,14 @@ cdef class Door:
     cdef double decide(self, object x) except? -1:
         cdef Row row
         cdef double score
-        if self.writers:
-            self.wait()
-        self.take(x, &row, False)
-        score = self.score(&row)
-        if not isfinite(row.norm2):
-            self.refuse(BAD_VALUE, 0, &row)
+        self.enter(False)
+        try:
+            self.take(x, &row, False)
+            score = self.score(&row)
+            if not isfinite(score):
+                self.refuse(BAD_VALUE if isnan(score) else OVERFLOWED, 0, &row)
+        finally:
+            self.leave()
         return score
 
     def decision_one(self, x):
@@ -291,12 +298,19 @@ cdef class Door:
         if status == BAD_VALUE or status == NOT_BOOLEAN:
             for k in range(row.count):
                 value = row.values[k]
-                if status == BAD_VALUE and isfinite(value) and isfinite(value * value):
+                if status == BAD_VALUE and fabs(value) < LARGEST:
                     continue
                 if status == NOT_BOOLEAN and (value == 0 or value == 1):
                     continue
                 self.refuse_value(status, value, position(row, k), round)
             raise BadExample(f"round {round}: the values are too large: their squares add up to infinity", round=round)
+        if status == BAD_INDICES:
+            raise BadExample(
+                f"round {round}: the indices of a sparse row must increase and lie within {self.engine.size} columns",
+                round=round,
+            )
+        if status == OVERFLOWED:
+            raise Diverged(f"round {round}: the prediction is too large for float64: scale the example down", round=round)
         if status == BAD_OUTCOME or status == BAD_LABEL:
             raise self.bad_outcome(f"{given:g}")
         if status == MIXED_LABELS:
@@ -331,9 +345,21 @@ cdef class Door:
 
     def get_state(self):
         """Return (arrays, numbers, names): all that the learner has learned."""
-        arrays, numbers = self.engine.get_state()
-        numbers["labels"], numbers["kind"] = self.labels, self.known.kind
-        return arrays, numbers, list(self.known.names)
+        self.enter(False)
+        try:
+            arrays, numbers = self.engine.get_state()
+            numbers["labels"], numbers["kind"] = self.labels, self.known.kind
+            return arrays, numbers, list(self.known.names)
+        finally:
+            self.leave()
+
+    def current_weights(self):
+        """Return the weights that predictions use: the latest, or their mean."""
+        self.enter(False)
+        try:
+            return self.engine.mean_weights() if self.engine.mean_kept else self.engine.weights()
+        finally:
+            self.leave()
 
     def set_state(self, arrays, numbers, names):
         """Take a state over, or raise ValueError where it does not fit."""
@@ -346,16 +372,16 @@ cdef class Door:
             raise ValueError("feature names are a list of strings")
         if len(set(names)) != len(names) or len(names) != (numbers["size"] if numbers["kind"] == BY_NAME else 0):
             raise ValueError("the feature names do not match the weights")
-        self.enter()
+        self.enter(True)
         try:
             self.engine.set_state(arrays, numbers)
+            self.labels = numbers["labels"]
+            self.known = Features()
+            self.known.kind, self.known.count = numbers["kind"], numbers["size"]
+            self.known.names = list(names)
+            self.known.index = {name: i for i, name in enumerate(names)}
         finally:
             self.leave()
-        self.labels = numbers["labels"]
-        self.known = Features()
-        self.known.kind, self.known.count = numbers["kind"], numbers["size"]
-        self.known.names = list(names)
-        self.known.index = {name: i for i, name in enumerate(names)}
 
 
 cdef class SparseRow:
@@ -364,7 +390,13 @@ cdef class SparseRow:
     cdef readonly object indices, data
     cdef readonly Py_ssize_t width
 
-    def __init__(self, cnp.ndarray[int32_t] indices, cnp.ndarray[double] data, Py_ssize_t width):
-        if len(indices) != len(data) or (len(indices) and (indices[0] < 0 or indices[-1] >= width)):
-            raise BadExample(f"a sparse row of width {width} has indices outside it")
-        self.indices, self.data, self.width = np.ascontiguousarray(indices), np.ascontiguousarray(data), width
+    def __init__(self, const int32_t[:] indices, const double[:] data, Py_ssize_t width):
+        cdef Py_ssize_t k, before = -1
+        if indices.shape[0] != data.shape[0]:
+            raise BadExample("a sparse row has as many indices as values")
+        for k in range(indices.shape[0]):
+            if not before < indices[k] < width:
+                raise BadExample(f"the indices of a sparse row must increase and lie within {width} columns")
+            before = indices[k]
+        self.indices = np.array(indices, dtype=np.int32)
+        self.data, self.width = np.array(data, dtype=np.float64), width

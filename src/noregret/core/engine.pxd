@@ -17,6 +17,7 @@ cdef extern from "kernels.h" nogil:
         double high
     noregret_scan noregret_scan_dense(const double* v, const double* x, Py_ssize_t n) noexcept
     noregret_scan noregret_scan_sparse(const double* v, const double* x, const int32_t* at, Py_ssize_t n) noexcept
+    bint noregret_ordered(const int32_t* at, Py_ssize_t n, Py_ssize_t size) noexcept
     void noregret_add_dense(double* v, double a, const double* x, Py_ssize_t n) noexcept
     void noregret_add_sparse(double* v, double a, const double* x, const int32_t* at, Py_ssize_t n) noexcept
 
@@ -30,6 +31,8 @@ cdef enum:  # Status
     DIVERGED
     LOSS_FAILED
     NOT_BOOLEAN      # the rule takes only 0 and 1
+    BAD_INDICES      # of a sparse row: not increasing, or outside
+    OVERFLOWED       # the prediction is too large
 
 
 cdef enum:  # Labels

@@ -14,6 +14,9 @@ MEASURE_NAMES = ("norm", "peak", "spread", "outcome", "gradient", "gradient_peak
 SCHEDULES = ("constant", "sqrt", "horizon")
 
 cdef double CLOCK_RANGE = 1e4
+# Norms are below 1e150, as single values are, and losses small enough to be added up for ever.
+cdef double LARGEST_NORM2 = 1e300
+cdef double LARGEST_LOSS = 1e290
 
 cdef enum:  # Schedule
     CONSTANT
@@ -166,11 +169,11 @@ cdef class Engine:
         cdef double clock = self.clock, offset = self.offset
         cdef int status, k
         cdef double[6] readings
-        if not isfinite(row.norm2):
+        if not row.norm2 < LARGEST_NORM2:
             return BAD_VALUE
         value = self.loss.table.value(&self.loss.table, score, y)
         slope = self.loss.table.slope(&self.loss.table, score, y)
-        if not isfinite(value) or not isfinite(slope):
+        if not fabs(value) < LARGEST_LOSS or not isfinite(slope * row.norm2):
             return LOSS_FAILED if self.loss.table.python != NULL else DIVERGED
         if self.mean_kept:
             self.clock += self.factor
@@ -257,16 +260,17 @@ cdef class Engine:
 
     def set_state(self, arrays, numbers):
         """Take a state over, or raise ValueError where it does not fit."""
-        if bool(numbers["mean_kept"]) and not self.mean_kept:
-            self.keep_mean()
-        if arrays.keys() != self.arrays.keys():
-            raise ValueError(f"expected the arrays {sorted(self.arrays)}, got {sorted(arrays)}")
         size = numbers["size"]
+        mean = {"mean_sum", "mean_clock"}
+        expected = self.arrays.keys() | mean if numbers["mean_kept"] else self.arrays.keys() - mean
+        if arrays.keys() != expected:
+            raise ValueError(f"expected the arrays {sorted(expected)}, got {sorted(arrays)}")
         for name, array in arrays.items():
-            if array.shape != (size,) or array.dtype != self.arrays[name].dtype:
-                raise ValueError(f"array {name} should hold {size} numbers of type {self.arrays[name].dtype}")
+            if array.shape != (size,) or array.dtype != np.float64:
+                raise ValueError(f"array {name} should hold {size} numbers of type float64")
             if not np.isfinite(array).all():
                 raise ValueError(f"array {name} holds a number that is not finite")
+        self.mean_kept = numbers["mean_kept"]
         self.arrays = {name: np.array(array) for name, array in arrays.items()}
         self.size = size
         self.relocate()

@@ -31,6 +31,9 @@ cdef class Features:
 
     cdef int read(self, dict example, long long round) except -1
     cdef int reserve(self, Py_ssize_t size) except -1
+    cdef int read_other(self, object key, object item, long long round) except -1
+    cdef double read_number(self, object key, object item, long long round) except? -1
+    cdef void put(self, int32_t position, double number) noexcept
     cdef int admit(self) except -1
     cdef void forget_layout(self) noexcept
     cdef int order(self, bint repeats, long long round) except -1

@@ -14,6 +14,8 @@ from libc.stdlib cimport free, realloc
 
 import reprlib
 
+import numpy as np
+
 from noregret.errors import BadExample
 
 
@@ -22,10 +24,14 @@ LARGEST = 1e150
 
 cdef extern from "Python.h":
     Py_ssize_t PyLong_AsSsize_t(object) except? -1
-    bint PyLong_Check(object)
-    double PyLong_AsDouble(object) noexcept
-    PyObject* PyErr_Occurred()
-    void PyErr_Clear()
+
+
+def check_text(str name):
+    """Refuse names that no file can hold."""
+    try:
+        name.encode()
+    except UnicodeEncodeError:
+        raise BadExample(f"the feature name {name!r} is not valid text", feature=name) from None
 
 
 cdef void* grown(void* block, size_t size) except NULL:
@@ -70,7 +76,7 @@ cdef class Features:
     cdef int read(self, dict example, long long round) except -1:
         """Turn an example into the row at hand; names never learned from are set aside."""
         cdef PyObject *key, *item, *found
-        cdef Py_ssize_t at = 0, size = len(example), k = 0
+        cdef Py_ssize_t at = 0, size = len(example)
         cdef int32_t position
         cdef double number
         cdef bint repeats = False
@@ -80,71 +86,72 @@ cdef class Features:
         if self.unseen:
             self.unseen = []
         while PyDict_Next(example, &at, &key, &item):
-            if PyFloat_CheckExact(<object> item):
-                number = PyFloat_AS_DOUBLE(<object> item)
-            elif PyLong_Check(<object> item):  # booleans too
-                number = PyLong_AsDouble(<object> item)
-                if number == -1 and PyErr_Occurred() != NULL:
-                    PyErr_Clear()
-                    number = self.read_number(<object> key, <object> item, round)
-            elif isinstance(<object> item, str):
+            if not PyFloat_CheckExact(<object> item) or not PyUnicode_CheckExact(<object> key):
                 repeats = True
-                self.read_category(<object> key, <object> item, round)
+                self.read_other(<object> key, <object> item, round)
+                if len(example) != size:  # a value's own code may do anything
+                    raise BadExample(f"round {round}: the example changed while it was being read", round=round)
                 continue
-            else:
-                number = self.read_number(<object> key, <object> item, round)
+            number = PyFloat_AS_DOUBLE(<object> item)
             if not fabs(number) < LARGEST:
-                what = "too large to be squared: scale it down" if isfinite(number) else "every value must be finite"
-                raise BadExample(f"round {round}: feature {<object> key!r} is {number:g}: {what}",
-                                 round=round, feature=<object> key)
-            if k == self.room or self.filled == self.room:
+                self.refuse_number(<object> key, number, round)
+            if self.filled == self.room:
                 raise BadExample(f"round {round}: the example changed while it was being read", round=round)
-            if self.layout[k] == key:
-                self.values[self.filled], self.indices[self.filled] = number, self.layout_at[k]
-                self.filled += 1
-                k += 1
+            if self.layout[self.filled] == key:
+                self.put(self.layout_at[self.filled], number)
                 continue
             found = PyDict_GetItem(self.index, <object> key)
-            if found != NULL:
-                position = <int32_t> PyLong_AsSsize_t(<object> found)
-                self.values[self.filled], self.indices[self.filled] = number, position
-                self.filled += 1
-                if PyUnicode_CheckExact(<object> key):
-                    Py_INCREF(<object> key)
-                    Py_XDECREF(self.layout[k])
-                    self.layout[k], self.layout_at[k] = key, position
-                k += 1
-            else:
-                if not isinstance(<object> key, str):
-                    raise BadExample(f"round {round}: feature names are strings: got {<object> key!r}", round=round)
+            if found == NULL:
                 self.unseen.append((<object> key, number))
                 self.unseen_sum += number
+                continue
+            position = <int32_t> PyLong_AsSsize_t(<object> found)
+            Py_INCREF(<object> key)
+            Py_XDECREF(self.layout[self.filled])
+            self.layout[self.filled], self.layout_at[self.filled] = key, position
+            self.put(position, number)
         return self.order(repeats, round)
 
-    def read_category(self, key, value, round):
-        """A string is an indicator feature of its own; its position is remembered by key and value."""
-        known = self.categories.get(key)
-        position = None if known is None else known.get(value)
-        if position is None:
-            if not isinstance(key, str):
-                raise BadExample(f"round {round}: feature names are strings: got {key!r}", round=round)
-            name = f"{key}={str.__str__(value)}"
-            position = self.index.get(name)
-            if position is None:
-                self.unseen.append((name, 1.0))
-                self.unseen_sum += 1
-                return
-            self.categories.setdefault(key, {})[value] = position
-        if self.filled == self.room:
-            raise BadExample(f"round {round}: the example changed while it was being read", round=round)
-        self.values[self.filled] = 1.0
-        self.indices[self.filled] = position
+    cdef void put(self, int32_t position, double number) noexcept:
+        self.values[self.filled], self.indices[self.filled] = number, position
         self.filled += 1
 
-    def read_number(self, key, item, round):
-        """Take anything else that is a number."""
+    cdef int read_other(self, object key, object item, long long round) except -1:
+        """Read an entry that is not simply a name and a float."""
+        cdef double number = 1.0
+        if not isinstance(key, str):
+            raise BadExample(f"round {round}: feature names are strings: got {reprlib.repr(key)}", round=round)
+        if type(key) is not str:
+            key = str.__str__(key)
+        if isinstance(item, str):
+            known = self.categories.get(key)
+            position = None if known is None else known.get(item)
+            if position is None:
+                value = str.__str__(item)
+                name = f"{key}={value}"
+                position = self.index.get(name)
+                if position is not None:
+                    self.categories.setdefault(key, {})[value] = position
+        else:
+            number = self.read_number(key, item, round)
+            if not fabs(number) < LARGEST:
+                self.refuse_number(key, number, round)
+            name, position = key, self.index.get(key)
+        if position is None:
+            self.unseen.append((name, number))
+            self.unseen_sum += number
+        elif self.filled == self.room:
+            raise BadExample(f"round {round}: the example changed while it was being read", round=round)
+        else:
+            Py_XDECREF(self.layout[self.filled])
+            self.layout[self.filled] = NULL
+            self.put(position, number)
+        return 0
+
+    cdef double read_number(self, object key, object item, long long round) except? -1:
+        """Take anything that is a number: integers, booleans, NumPy scalars, decimals."""
         try:
-            if item is None or isinstance(item, (bytes, bytearray)):
+            if item is None or isinstance(item, (bytes, bytearray, complex, np.complexfloating)):
                 raise TypeError
             return float(item)
         except (TypeError, ValueError, OverflowError):
@@ -153,6 +160,11 @@ cdef class Features:
                 f"round {round}: feature {key!r} is {what}: give a number, a string or a boolean, or leave the key out",
                 round=round, feature=key,
             ) from None
+
+    def refuse_number(self, key, double number, long long round):
+        """Say why a number cannot be learned from."""
+        what = "too large to be squared: scale it down" if isfinite(number) else "every value must be finite"
+        raise BadExample(f"round {round}: feature {key!r} is {number:g}: {what}", round=round, feature=key)
 
     cdef int order(self, bint repeats, long long round) except -1:
         """Sort the row by position (it mostly is) and refuse a feature given twice."""
@@ -186,6 +198,9 @@ cdef class Features:
     cdef int admit(self) except -1:
         """Give the set-aside names their positions and complete the row at hand."""
         if self.unseen:
+            self.reserve(self.filled + len(self.unseen))
+            for name, _ in self.unseen:
+                check_text(name)
             if self.count + len(self.unseen) >= 2**31 - 1:
                 raise BadExample("more than 2^31 features: use fewer, or hash them")
             for name, value in sorted(self.unseen):
@@ -204,6 +219,7 @@ cdef class Features:
             for name in self.names[count:]:
                 del self.index[name]
             del self.names[count:]
+            self.categories = {}
             self.forget_layout()
         self.count, self.kind = count, kind
 

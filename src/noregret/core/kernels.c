@@ -83,6 +83,15 @@ noregret_scan noregret_scan_sparse(const double *v, const double *x, const int32
 }
 
 DISPATCHED
+int noregret_ordered(const int32_t *at, ptrdiff_t n, ptrdiff_t size) {
+    int32_t falls = 0;
+    for (ptrdiff_t k = 1; k < n; k++) {
+        falls |= at[k] <= at[k - 1];
+    }
+    return !falls && (n == 0 || (at[0] >= 0 && at[n - 1] < size));
+}
+
+DISPATCHED
 void noregret_add_dense(double *restrict v, double a, const double *restrict x, ptrdiff_t n) {
     for (ptrdiff_t i = 0; i < n; i++) {
         v[i] += a * x[i];

@@ -19,6 +19,9 @@ typedef struct {
 noregret_scan noregret_scan_dense(const double *v, const double *x, ptrdiff_t n);
 noregret_scan noregret_scan_sparse(const double *v, const double *x, const int32_t *at, ptrdiff_t n);
 
+/* Whether the positions increase and lie within [0, size). */
+int noregret_ordered(const int32_t *at, ptrdiff_t n, ptrdiff_t size);
+
 /* v += a x */
 void noregret_add_dense(double *v, double a, const double *x, ptrdiff_t n);
 void noregret_add_sparse(double *v, double a, const double *x, const int32_t *at, ptrdiff_t n);

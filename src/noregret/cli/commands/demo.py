@@ -24,7 +24,7 @@ Example = tuple[dict[str, float], float]
 def demo() -> None:
     """Learn flight delays from bundled data, one flight at a time, and report the regret."""
     screen = Console(highlight=False)
-    screen.width = min(screen.width, 100)
+    screen.width = max(40, min(screen.width, 100))
     learner = WidrowHoff(rate=0.1)
     examples = list(unit_scaled())
     columns = {name: k for k, name in enumerate(sorted({name for x, _ in examples for name in x}))}
