@@ -13,9 +13,9 @@ def test_the_example_runs_and_learns() -> None:
     done = subprocess.run(
         [sys.executable, "-W", "error", "-c", code], capture_output=True, text=True, check=True
     )
-    found = re.fullmatch(r"100 days, mean loss ([\d.]+)\n", done.stdout)
+    found = re.match(r"100 days, mean loss ([\d.]+)\n", done.stdout)
     assert found is not None
     # Guessing the mean every day would cost the variance of the outcomes.
-    sold = [3 + 2 * (day % 7) / 7 + 4 * (day % 7 >= 5) for day in range(100)]
+    sold = [3 + 2 * (day % 7) / 7 + (0 if day % 3 else 1) for day in range(100)]
     mean = sum(sold) / len(sold)
     assert float(found[1]) < sum((y - mean) ** 2 for y in sold) / len(sold)

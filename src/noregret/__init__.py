@@ -24,6 +24,10 @@ if TYPE_CHECKING:  # the installed package has a stub that names them
     def __getattr__(name: str) -> Any: ...
 
 
+def __dir__() -> list[str]:
+    return __all__
+
+
 __all__ = [  # noqa: PLE0604
     "LOSSES",
     "BadExample",

@@ -7,7 +7,6 @@ from collections.abc import Sequence
 from numbers import Integral, Real
 from typing import Any
 
-
 # Parameters above this leave no room in float64 for what they multiply.
 LARGEST = 1e100
 

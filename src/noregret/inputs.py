@@ -31,7 +31,6 @@ def block_rows(columns: int, numbers: int = BLOCK_NUMBERS) -> int:
     return min(65_536, max(1, numbers // max(1, columns)))
 
 
-
 def as_example(x: Any) -> dict[str, Any] | Floats | SparseRow:
     """Turn one example of any accepted kind into one that the core reads directly."""
     if isinstance(x, Mapping) or (hasattr(x, "keys") and hasattr(x, "__getitem__")):

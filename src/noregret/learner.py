@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
+from noregret.core.blocks import Blocks
 from noregret.many import Many
 
 if TYPE_CHECKING:
@@ -117,6 +118,9 @@ class Learner(Many):
 
         save(self, path)
 
+    def __dir__(self) -> list[str]:
+        return [name for name in super().__dir__() if name not in _INTERNAL]
+
     def __repr__(self) -> str:
         defaults = inspect.signature(type(self)).parameters
         shown = ", ".join(
@@ -128,6 +132,11 @@ class Learner(Many):
         )
         text = f"{type(self).__name__}({shown})"
         return f"averaged({text})" if self.averaged_weights and "averaged" not in shown else text
+
+
+# What the compiled base classes offer to this package only: not for tab completion.
+_PUBLIC = {"learn_one", "play_one", "predict_one", "decision_one", "get_state", "set_state"}
+_INTERNAL = {name for name in dir(Blocks) if not name.startswith("__")} - _PUBLIC
 
 
 def averaged(learner: L) -> L:
@@ -151,6 +160,8 @@ def averaged(learner: L) -> L:
     >>> learner.weights  # the mean of 0, 1/2 and 3/4
     array([0.41666667])
     """
+    if not isinstance(learner, Learner):
+        raise TypeError(f"average a learner, such as averaged(Perceptron()): got {learner!r}")
     if learner.rounds:
         raise ValueError(
             f"the mean runs over all rounds, and {learner.rounds} were already played without it:"

@@ -7,6 +7,7 @@ beside its place and moved there when it is complete.
 
 from __future__ import annotations
 
+import errno
 import hashlib
 import json
 import os
@@ -105,6 +106,8 @@ def load(path: str | Path, *, loss: Loss | None = None) -> Learner:
 def write_whole(path: str | Path, contents: bytes) -> None:
     """Write a file so that it is there whole or not at all."""
     place = Path(path)
+    if not place.parent.is_dir():
+        raise FileNotFoundError(errno.ENOENT, "no such folder", str(place.parent))
     descriptor, beside = tempfile.mkstemp(prefix=f".{place.name}.", dir=place.parent)
     try:
         with os.fdopen(descriptor, "wb") as file:
@@ -137,7 +140,7 @@ def _read(path: Path) -> tuple[dict[str, str], dict[str, NDArray[Any]]]:
     except FileNotFoundError:
         raise
     except (SafetensorError, AttributeError, OSError, ValueError, TypeError, KeyError) as error:
-        raise ModelFileError(f"{path}: not a noregret model, or damaged: {error}") from None
+        raise ModelFileError(f"{path}: not a noregret model, or a damaged one") from error
 
 
 def _digest(text: str, arrays: Mapping[str, NDArray[Any]]) -> str:

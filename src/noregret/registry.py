@@ -6,6 +6,7 @@ import difflib
 import importlib
 import inspect
 import pkgutil
+from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any, TypeVar
 
 if TYPE_CHECKING:
@@ -38,9 +39,14 @@ def find(name: str) -> type[Learner]:
     """Return the learner class of that name; the error of a wrong one lists the nearest."""
     known = all_learners()
     if name not in known:
-        near = difflib.get_close_matches(name, known) or list(known)
-        raise ValueError(f"unknown learner {name!r}: did you mean {', '.join(near)}?")
+        raise ValueError(f"unknown learner {name!r}: {_hint(name, known)}")
     return known[name]
+
+
+def _hint(wrong: str, known: Iterable[str]) -> str:
+    if near := difflib.get_close_matches(wrong, list(known)):
+        return f"did you mean {' or '.join(near)}?"
+    return f"choose one of {', '.join(known)}" if list(known) else "it takes none"
 
 
 def make(name: str, **params: Any) -> Learner:
@@ -54,7 +60,5 @@ def make(name: str, **params: Any) -> Learner:
     known = inspect.signature(learner).parameters
     for given in params:
         if given not in known:
-            near = difflib.get_close_matches(given, known) or list(known)
-            hint = f"did you mean {', '.join(near)}?" if near else "it takes none"
-            raise ValueError(f"{name} has no parameter {given!r}: {hint}")
+            raise ValueError(f"{name} has no parameter {given!r}: {_hint(given, known)}")
     return learner(**params)

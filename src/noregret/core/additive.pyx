@@ -177,13 +177,13 @@ cdef class Additive(Engine):
         if not 1 < excess < INFINITY:
             return "use a smaller rate, or scale the examples and outcomes down"
         return (
-            f"the rate is too large for examples of norm {norm:.3g}: divide it by {1.1 * excess:.2g}"
-            f" or more, {self.cure()}, or scale every example to norm 1"
+            f"the rate is too large for examples of norm {norm:.3g}, the largest so far: divide it by {1.1 * excess:.2g}"
+            f" or more for those, {self.cure()}, or scale every example to norm 1"
         )
 
     def cure(self):
         """Name what this engine offers against steps that overshoot."""
-        return "use step='implicit'"
+        return "use step='implicit' or the learner nlms"
 
 
 cdef class Lazy(Additive):

@@ -126,6 +126,8 @@ cdef class Door:
         cdef long long round = self.engine.rounds + 1
         if self.engine.loss.table.labels:
             message = f"the label is {shown}: labels are −1 and +1, 0 and 1, or False and True"
+            if shown[:1] in "'\"":
+                message += f" (for others, give y == {shown})"
         else:
             message = f"the outcome is {shown}: it must be a finite number, at most {LARGEST:g} in size"
         return BadExample(f"round {round}: {message}", round=round)

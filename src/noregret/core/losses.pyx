@@ -148,8 +148,8 @@ cdef double linear_implicit(const LossTable* t, double s, double y, double rate,
 cdef double python_call(object function, PythonLoss loss, double s, double y) noexcept:
     try:
         result = function(s, y)
-        if isinstance(result, (str, bytes)):
-            raise TypeError(f"a loss returns numbers, not {result!r}")
+        if result is None or isinstance(result, (str, bytes)):
+            raise TypeError(f"the loss {loss.name!r} must return a number: got {result!r}")
         return <double> float(result)
     except BaseException as failure:
         loss.failure = failure
@@ -216,20 +216,22 @@ cdef class Loss:
         return bool(self.table.labels)
 
     def __repr__(self):
-        return f"Loss({self.name!r})"
+        return f"Loss({self.name!r}, {self.parameter:g})" if self.name in PARAMETERS else f"Loss({self.name!r})"
 
     def __reduce__(self):
         return make_loss, (self.name, self.parameter if self.name in PARAMETERS else None)
 
 
 cdef class PythonLoss(Loss):
-    """A loss of your own: ``PythonLoss(value, slope)``, two functions of (score, outcome).
+    """A loss of your own: ``PythonLoss(value, slope, name="custom", labels=False)``.
+
+    value and slope are functions of (score, outcome); with labels the outcomes are −1 and +1.
 
     The slope must not fall as the score rises (a convex loss), else no promise holds and the
     implicit step has no meaning.
     """
 
-    def __init__(self, value, slope, name="custom", labels=False):
+    def __init__(self, value=None, slope=None, name="custom", labels=False):
         if not callable(value) or not callable(slope):
             raise TypeError("a loss of your own needs two functions: value(score, outcome) and slope(score, outcome)")
         self.value_function, self.slope_function, self.name = value, slope, name
@@ -305,6 +307,8 @@ cdef Loss as_loss(object loss, object parameter):
         if parameter is not None:
             raise ValueError("loss_parameter goes with a loss given by name")
         return loss
+    if callable(loss):
+        raise ValueError("a loss of your own is PythonLoss(value, slope), two functions of (score, outcome)")
     one_of("loss", loss, LOSSES)
     found = TABLES[loss]
     if parameter is None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator
 from itertools import islice
 
 import numpy as np
@@ -18,16 +17,19 @@ from noregret.hindsight.least_squares import LeastSquares
 
 ROUNDS = 20_460
 REPORTED = (100, 500, 2_000, 5_000, 10_000, ROUNDS)
-Example = tuple[dict[str, float], float]
+# No flight has a norm above this; the learner divides its step by the square of it.
+LARGEST_NORM = 12.0
+Example = tuple[dict[str, float | str], float]
 
 
 def demo() -> None:
     """Learn flight delays from bundled data, one flight at a time, and report the regret."""
     screen = Console(highlight=False)
     screen.width = max(40, min(screen.width, 100))
-    learner = WidrowHoff(rate=0.1)
-    examples = list(unit_scaled())
-    columns = {name: k for k, name in enumerate(sorted({name for x, _ in examples for name in x}))}
+    learner = WidrowHoff(rate=0.5, norm=LARGEST_NORM)
+    learner.watch("norm", LARGEST_NORM)
+    examples = list(flights())
+    columns = {name: k for k, name in enumerate(sorted({n for x, _ in examples for n in named(x)}))}
     hindsight = LeastSquares(len(columns))
     lines: list[tuple[int, float, float]] = []
     spent = 0.0
@@ -56,17 +58,14 @@ def demo() -> None:
     show(screen, learner, lines, float(np.sum((outcomes - outcomes.mean()) ** 2)), spent)
 
 
-def unit_scaled() -> Iterator[Example]:
-    """Yield the flights with every x divided by its norm, as the promise of Widrow-Hoff asks."""
-    for x, y in flights():
-        numbers = {
-            f"{name}={value}" if isinstance(value, str) else name: (
-                1.0 if isinstance(value, str) else value
-            )
-            for name, value in x.items()
-        }
-        norm = sum(value * value for value in numbers.values()) ** 0.5
-        yield {name: value / norm for name, value in numbers.items()}, y
+def named(x: dict[str, float | str]) -> dict[str, float]:
+    """Write strings as the indicator features that the learner makes of them."""
+    return {
+        f"{name}={value}" if isinstance(value, str) else name: (
+            1.0 if isinstance(value, str) else value
+        )
+        for name, value in x.items()
+    }
 
 
 def as_arrays(
@@ -75,7 +74,7 @@ def as_arrays(
     """Write named rows out as an array."""
     rows = np.zeros((len(block), len(columns)))
     for r, (x, _) in enumerate(block):
-        for name, value in x.items():
+        for name, value in named(x).items():
             rows[r, columns[name]] = value
     return rows, np.array([y for _, y in block])
 
@@ -90,12 +89,17 @@ def show(
     """Print what was learned and what is regretted."""
     rounds, loss, best = lines[-1]
     screen.print(
-        f"\n[bold]{learner.name}[/bold] with rate {learner.rate} learned the arrival delay of"
-        f" {rounds:,} flights from New York, one flight at a time, each predicted before its"
-        f" outcome was seen: {rounds / spent:,.0f} flights a second.\n"
+        f"\n[bold]{learner.name}[/bold] (rate {learner.rate}, norm {learner.norm:g}) learned the"
+        f" arrival delay of {rounds:,} flights from New York, one flight at a time, each predicted"
+        f" before its outcome was seen: {rounds / spent:,.0f} flights a second.\n"
     )
     table = Table(title="Loss so far, in squared minutes", title_justify="left")
-    for heading in ("flights", "learner, mean", "best linear in hindsight, mean", "regret, total"):
+    for heading in (
+        "flights",
+        "learner, mean",
+        "best linear predictor for these flights, mean",
+        "regret, total",
+    ):
         table.add_column(heading, justify="right")
     for count, paid, hindsight in lines:
         table.add_row(
@@ -105,18 +109,25 @@ def show(
             f"{paid - hindsight:+,.0f}",
         )
     screen.print(table)
+    more, side = abs(loss / best - 1), "more" if loss >= best else "less"
     screen.print(
-        "\nGuessing the overall mean delay, known only at the end, costs"
-        f" {constant / rounds:,.1f} a flight."
+        f"\nIn all it paid {more:.1%} {side} than the best linear predictor that anyone could have"
+        " chosen with every flight already in view. Guessing the overall mean delay, known only at"
+        f" the end, costs {constant / rounds:,.1f} a flight."
     )
-    if loss < best:
-        screen.print(
-            "The regret turned [bold]negative[/bold]: the learner, which keeps adapting, did better"
-            " than the best fixed linear predictor chosen with all flights in view."
-        )
+    norm = learner.measured["norm"]
+    screen.print(
+        f"\nWhat its promise assumes was measured on the way: no flight had a norm above"
+        f" {norm.largest:.1f}, within the {norm.limit:g} it was told."
+        if norm.first_over is None
+        else f"\nIts promise assumes norms up to {norm.limit:g}: exceeded in round"
+        f" {norm.first_over}."
+    )
     heaviest = sorted(
         zip(learner.features, learner.weights.tolist(), strict=True), key=lambda w: -abs(w[1])
     )[:5]
     screen.print(
-        "\nHeaviest features: " + ", ".join(f"{name} {weight:+.1f}" for name, weight in heaviest)
+        "\nHeaviest features, in minutes: "
+        + ", ".join(f"{name} {weight:+.1f}" for name, weight in heaviest)
+        + ". (A departure delay counts in hours.)"
     )
