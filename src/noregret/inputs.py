@@ -118,6 +118,8 @@ def as_outcomes(y: Any) -> Outcomes:
         if given.dtype.kind in "fiub" and not np.ma.is_masked(y):
             first = 0 if given.dtype.kind == "b" else None
             return Outcomes(as_floats(given), first, None)
+        if given.dtype.kind in "mMcV":  # dates would turn into numbers, complex ones lose a part
+            raise BadExample(f"outcomes are one number a row: got an array of {given.dtype}")
         y = np.ma.asarray(y).tolist()
     numbers: list[float] = []
     for value in y:
