@@ -315,3 +315,24 @@ def test_regularised_leader_keeps_its_promise(
         v = u if radius is None else u * min(1.0, radius / max(float(np.linalg.norm(u)), 1e-300))
         regret = learner.total_loss - loss_of(v, X, y, loss)
         assert regret <= (float(v @ v) / (2 * rate) + price) * SLACK + 1e-12
+
+
+# nlms: Widrow-Hoff on examples and outcomes divided by √(ε + ‖x‖²), whatever their size.
+
+
+def any_size(rng: np.random.Generator, n: int) -> Floats:
+    return unit(rng, n) * 10.0 ** rng.integers(-3, 4)
+
+
+@every_adversary
+@pytest.mark.parametrize("rate", [0.05, 0.5, 0.95])
+@steady
+@given(seed=seeds)
+def test_nlms_keeps_its_promise_on_examples_of_any_size(
+    adversary: str, rate: float, seed: int
+) -> None:
+    X, y, scores = play(nr.Nlms(rate=rate, epsilon=0.01), 60, seed, adversary, example=any_size)
+    weight = 1 / np.sqrt(0.01 + np.sum(X**2, axis=1))
+    A, b = X * weight[:, None], y * weight
+    bound = widrow_hoff_bound(A, b, rate)
+    assert np.sum((scores * weight - b) ** 2) <= bound * SLACK

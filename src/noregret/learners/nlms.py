@@ -49,7 +49,7 @@ class Nlms(Learner):
             name="nlms",
             quantity="loss",
             bound=(
-                r"\sum_t \frac{(\hat y_t - y_t)^2}{\varepsilon + \|x_t\|^2} \le \min_u \left["
+                r"\sum_t \frac{(w_t \cdot x_t - y_t)^2}{\varepsilon + \|x_t\|^2} \le \min_u \left["
                 r" \frac{1}{1-\eta} \sum_t \frac{(u \cdot x_t - y_t)^2}{\varepsilon + \|x_t\|^2}"
                 r" + \frac{\|u\|^2}{\eta} \right]"
             ),
