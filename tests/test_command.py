@@ -10,7 +10,7 @@ import pytest
 
 import noregret
 from noregret.data import flights
-from noregret.hindsight.least_squares import LeastSquares
+from noregret.hindsight import LeastSquares
 
 COMMAND = [sys.executable, "-W", "error", "-c", "from noregret.cli import main; main()"]
 
@@ -110,4 +110,4 @@ def test_least_squares_from_sums_is_least_squares(seed: int) -> None:
     scaled = rows / np.abs(rows).max(axis=0).clip(1e-300)
     expected = float(np.sum((scaled @ fitted - outcomes) ** 2))
     assert sums.best().loss == pytest.approx(expected, rel=1e-9)
-    assert np.sum((rows @ sums.best().weights - outcomes) ** 2) == pytest.approx(expected, rel=1e-9)
+    assert np.sum((rows @ sums.best().witness - outcomes) ** 2) == pytest.approx(expected, rel=1e-9)

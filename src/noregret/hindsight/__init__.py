@@ -1,1 +1,28 @@
-"""The best fixed predictor after the fact."""
+"""The best fixed predictor after the fact, with a proof of how good the answer is.
+
+The functions ``best_…`` return an ``Answer``, ``largest_margin…`` a ``Margin``: intervals whose ends
+are proven. They read ``Rows``, a record that can be read again; ``LeastSquares`` answers from sums.
+"""
+
+from noregret.hindsight.answer import Answer, Limits
+from noregret.hindsight.best import best_in_ball, best_in_simplex, best_linear, best_ridge
+from noregret.hindsight.margin import Margin, largest_margin
+from noregret.hindsight.perceptron import best_mistake_bound
+from noregret.hindsight.rows import Rows
+from noregret.hindsight.square import LeastSquares
+from noregret.hindsight.weights_margin import largest_margin_of_weights
+
+__all__ = [
+    "Answer",
+    "LeastSquares",
+    "Limits",
+    "Margin",
+    "Rows",
+    "best_in_ball",
+    "best_in_simplex",
+    "best_linear",
+    "best_mistake_bound",
+    "best_ridge",
+    "largest_margin",
+    "largest_margin_of_weights",
+]

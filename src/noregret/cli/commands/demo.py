@@ -13,7 +13,7 @@ from rich.table import Table
 
 from noregret import WidrowHoff
 from noregret.data import flights
-from noregret.hindsight.least_squares import LeastSquares
+from noregret.hindsight import LeastSquares
 
 ROUNDS = 20_460
 REPORTED = (100, 500, 2_000, 5_000, 10_000, ROUNDS)

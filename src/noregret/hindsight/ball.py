@@ -1,0 +1,135 @@
+"""The predictors of norm at most U, and the lowest point of a quadratic among them."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from noregret.hindsight.curvature import Curvature, Factored, ManyRows
+from noregret.hindsight.rounding import Floats, norm, norm_above, shrunk_into_ball, upward
+
+
+class Ball:
+    """The predictors of norm at most a radius; they pay nothing."""
+
+    blur = 0
+
+    def __init__(self, radius: float) -> None:
+        self.radius = radius
+        self.multiplier = 0.0  # of the constraint, where the last step ended
+
+    def lowest(self, g: Floats) -> float:
+        """Return the minimum of g·w over the ball."""
+        return -self.radius * norm(g)
+
+    def lowest_below(self, g: Floats, off: Floats) -> float:
+        """Return what that minimum is surely not below, where g may be off by so much."""
+        return -upward(self.radius * norm_above(np.abs(g) + off))
+
+    def lowest_point(self, g: Floats) -> Floats:
+        """Return where that minimum is."""
+        size = norm(g)
+        return g * (-self.radius / size) if size else np.zeros_like(g)
+
+    def price(self, w: Floats) -> float:
+        """Return 0."""
+        return 0.0
+
+    def price_above(self, w: Floats) -> float:
+        """Return 0."""
+        return 0.0
+
+    def price_slope(self, w: Floats, direction: Floats) -> float:
+        """Return 0."""
+        return 0.0
+
+    def room(self, w: Floats, direction: Floats) -> float:
+        """Return the largest step towards a point of the ball that stays in it: 1 or more."""
+        a, b = float(direction @ direction), float(w @ direction)
+        left = max(0.0, self.radius**2 - float(w @ w))
+        if a == 0.0:
+            return 1.0
+        root = math.sqrt(b * b + a * left)
+        return max(1.0, left / (b + root) if b > 0 else (root - b) / a)
+
+    def inside(self, w: Floats) -> Floats:
+        """Return w, surely in the ball."""
+        return shrunk_into_ball(w, self.radius)
+
+    def target(self, w: Floats, g: Floats, curvature: Curvature) -> Floats:
+        """Return the minimiser over the ball of g·(v − w) + (v − w)ᵀH(v − w)/2."""
+        search = lowest_in_span if isinstance(curvature, ManyRows) else lowest_in_ball
+        v, self.multiplier = search(curvature, w, g, self.radius, self.multiplier)
+        return v
+
+
+def lowest_in_ball(
+    curvature: Curvature, w: Floats, g: Floats, radius: float, guess: float
+) -> tuple[Floats, float]:
+    """Minimise g·(v − w) + (v − w)ᵀH(v − w)/2 over ‖v‖ ≤ radius; return v and its multiplier.
+
+    The minimiser is v(λ) = w − (H + λ)⁻¹(g + λ w) for the λ ≥ 0 at which ‖v(λ)‖ = radius, or for
+    λ = 0 where ‖v(0)‖ is less. Newton's method on 1/‖v(λ)‖ = 1/radius (the secular equation) finds
+    it from below without fail, and from above in a step or two.
+    """
+    multiplier, low, high = guess, 0.0, math.inf
+    change = np.zeros_like(w)
+    accuracy = 0.05
+    for _ in range(50):
+        pull = g + multiplier * w
+        change = curvature.solve(multiplier, -pull, change, accuracy)
+        v = w + change
+        size = norm(v)
+        if size <= radius and (multiplier == 0.0 or size == 0.0):
+            return v, 0.0
+        stretched = v * (radius / size)
+        # A wrong length matters by its square, a stretched v being as good a minimiser to first
+        # order: good enough is what gains half of what v itself would.
+        if multiplier > 0 and gain(curvature, g, stretched - w) >= -0.25 * float(change @ pull):
+            break
+        accuracy *= 0.5
+        if size > radius:
+            low = multiplier
+        else:
+            high = multiplier
+        fall = float(v @ curvature.solve(multiplier, v))  # of ‖v(λ)‖²/2 as λ rises
+        following = multiplier + size * size / fall * (size - radius) / radius
+        if low < following < high:
+            multiplier = following
+        elif size < radius and low == 0.0:
+            multiplier = 0.0 if following <= 0 else 0.01 * high
+        else:
+            multiplier = math.sqrt(low * high) if math.isfinite(high) else 4 * max(low, 1e-300)
+    return stretched, multiplier
+
+
+def lowest_in_span(
+    curvature: Curvature, w: Floats, g: Floats, radius: float, guess: float
+) -> tuple[Floats, float]:
+    """Do the same where every solution is dear and rough: minimise over the span of a few.
+
+    The span holds w and, for each multiplier tried, v(λ) and how it changes with λ. As w is in it,
+    the quadratic surely falls, and the multiplier in the span is the next to try.
+    """
+    multiplier, span, images = guess, np.zeros((0, len(w))), np.zeros((0, len(w)))
+    for _ in range(3):
+        news = [curvature.solve(multiplier, -(g + multiplier * w)), curvature.solve(multiplier, w)]
+        for new in news if len(span) else [w, *news]:
+            rest = new - span.T @ (span @ new)
+            rest -= span.T @ (span @ rest)
+            size = norm(rest)
+            if size > 1e-10 * norm(new):
+                span = np.vstack([span, rest / size])
+                images = np.vstack([images, curvature.times(span[-1])])
+        small = Factored(images @ span.T)
+        last = multiplier
+        inner, multiplier = lowest_in_ball(small, span @ w, span @ g, radius, multiplier)
+        if abs(multiplier - last) <= 0.3 * last:
+            break
+    return span.T @ inner, multiplier
+
+
+def gain(curvature: Curvature, g: Floats, change: Floats) -> float:
+    """Return by how much the quadratic falls."""
+    return -float(change @ g) - 0.5 * float(change @ curvature.times(change))

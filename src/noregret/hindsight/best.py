@@ -1,0 +1,154 @@
+"""The best fixed predictor after the fact: one function a class of predictors.
+
+Each returns an ``Answer``: a witness, what it attains, and a lower bound that no predictor of the
+class can beat. Sharp and quick for the square loss (from sums, see ``square``); for the other
+losses Newton's method over the rows, stopped at a relative gap of 1e-6 unless the limits say
+otherwise.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from noregret.checks import positive
+from noregret.core.losses import Loss
+from noregret.hindsight import quadratic
+from noregret.hindsight.answer import USUAL, Answer, Limits
+from noregret.hindsight.ball import Ball
+from noregret.hindsight.curvature import DENSE
+from noregret.hindsight.doubled import Doubled
+from noregret.hindsight.losses import losses_of
+from noregret.hindsight.newton import minimise, proven
+from noregret.hindsight.rounding import downward, upward
+from noregret.hindsight.rows import Rows
+from noregret.hindsight.simplex import Simplex
+from noregret.hindsight.square import LeastSquares
+from noregret.hindsight.tangent import Quadratic, over_rows
+
+
+def best_linear(rows: Rows) -> Answer:
+    """Return the best of all linear predictors for the square loss; of several, a short one.
+
+    Examples
+    --------
+    >>> best_linear(Rows([[1.0], [1.0]], [0.0, 1.0])).witness
+    array([0.5])
+    """
+    return quadratic.best_linear(square_loss(rows))
+
+
+def best_ridge(rows: Rows, penalty: float, scale: float = 1.0) -> Answer:
+    """Return the minimiser of  scale · L(u) + penalty · ‖u‖²  for the square loss L.
+
+    This is the right-hand side of Widrow-Hoff (scale 1/(1−η), penalty X²/η) and of the
+    Vovk-Azoury-Warmuth forecaster (scale 1, penalty λ).
+    """
+    return quadratic.best_ridge(square_loss(rows), penalty, scale)
+
+
+def best_in_ball(
+    rows: Rows,
+    loss: str | Loss,
+    radius: float,
+    *,
+    loss_parameter: float | None = None,
+    limits: Limits = USUAL,
+) -> Answer:
+    """Return the best predictor of norm at most ``radius``.
+
+    Parameters
+    ----------
+    rows
+        The examples. Labels may be −1/+1 or 0/1.
+    loss
+        Any convex loss of the core by name, or one of your own (whose convexity is taken on
+        trust: the lower bound holds if it is convex).
+    radius
+        U > 0.
+    loss_parameter
+        The loss's ε, δ or quantile, where it has one and was given by name.
+    limits
+        When to stop. The interval is honest wherever it stops.
+
+    Examples
+    --------
+    >>> rows = Rows([[1.0], [1.0], [1.0]], [0.0, 1.0, 5.0])
+    >>> answer = best_in_ball(rows, "absolute", radius=0.5)
+    >>> round(answer.loss, 5), answer.relative_gap < 1e-6
+    (5.5, True)
+    """
+    ball = Ball(positive("radius", radius))
+    losses = losses_of(loss, rows.outcomes, loss_parameter)
+    if is_square(loss):
+        return quadratic.best_in_ball(square_loss(rows), radius)
+    found = minimise(rows, losses, ball, np.zeros(rows.shape[1]), limits)
+    attained, lower = proven(rows, losses, ball, found)
+    return Answer(f"ball of radius {radius:g}", attained, lower, found.w)
+
+
+def best_in_simplex(
+    rows: Rows,
+    loss: str | Loss,
+    *,
+    entropy: float = 0.0,
+    scale: float = 1.0,
+    weight: float | None = None,
+    loss_parameter: float | None = None,
+    limits: Limits = USUAL,
+) -> Answer:
+    """Return the weighting u that minimises  scale · L(u) + entropy · KL(u ‖ uniform).
+
+    The weights are not negative and sum to 1. This is the right-hand side of exponentiated
+    gradient; without entropy, the best in the simplex.
+
+    Parameters
+    ----------
+    rows
+        The examples.
+    loss
+        Any convex loss of the core by name, or one of your own.
+    entropy, scale
+        b ≥ 0 and a > 0 in a L(u) + b KL(u ‖ uniform).
+    weight
+        U, for weights of either sign: the features are then (U x, −U x), and the witness has a
+        part for every U x_i followed by one for every −U x_i.
+    loss_parameter
+        The loss's ε, δ or quantile, where it has one and was given by name.
+    limits
+        When to stop. The interval is honest wherever it stops.
+
+    Examples
+    --------
+    >>> rows = Rows([[0.0, 1.0], [0.0, 1.0]], [0.0, 1.0])
+    >>> answer = best_in_simplex(rows, "square")
+    >>> answer.witness.round(3), round(answer.loss, 5)
+    (array([0.5, 0.5]), 0.5)
+    """
+    if is_square(loss) and rows.shape[1] <= DENSE:
+        square = square_loss(rows)
+        return quadratic.best_in_simplex(square, entropy, scale, weight, limits)
+    a, words = positive("scale", scale), quadratic.simplex_words(entropy, weight)
+    if weight is not None:
+        rows = Doubled(rows, positive("weight", weight))
+    simplex = Simplex(rows.shape[1], entropy and positive("entropy", entropy) / a)
+    losses = losses_of(loss, rows.outcomes, loss_parameter)
+    found = minimise(rows, losses, simplex, simplex.centre, limits)
+    attained, lower = proven(rows, losses, simplex, found)
+    return Answer(words, upward(a * attained), downward(a * lower), found.w)
+
+
+def square_loss(rows: Rows) -> Quadratic:
+    """Return the square loss on the rows, by way of sums where there are not too many features."""
+    if rows.shape[1] > DENSE:
+        return over_rows(rows)
+    sums = LeastSquares(rows.shape[1])
+    for block, outcomes in rows.blocks():
+        sums.add(block, outcomes)
+    return sums.quadratic(rows)
+
+
+def is_square(loss: str | Loss) -> bool:
+    """Whether a loss is the square loss of the core."""
+    return (loss if isinstance(loss, str) else loss.name) == "square" and (
+        isinstance(loss, str) or type(loss) is Loss
+    )

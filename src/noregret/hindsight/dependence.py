@@ -1,0 +1,100 @@
+"""Which columns depend on each other, as a proof and not as a matter of rounding.
+
+That columns are independent is proven by a matrix that is surely positive definite. That one column
+is a sum of others can only be seen in the rows themselves, where it must hold without rounding: as
+it does for duplicates, for columns of zeros, and for the indicators of several string columns.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+from numpy.typing import NDArray
+
+from noregret.hindsight.blocks import is_sparse
+from noregret.hindsight.rounding import UNIT, Floats, growth
+from noregret.hindsight.rows import Rows
+
+# A column is tried for dependence when the others leave this little of its square.
+LEFT = 1e-9
+
+
+def surely_curved(gram: Floats | None, gram_error: float) -> tuple[Floats, float]:
+    """Return D and s with G − s D² surely positive semidefinite; s is 0 where none is proven.
+
+    D are the norms of the columns, G is the Gram matrix up to gram_error times D_i D_j. That a
+    Cholesky factor of D⁻¹GD⁻¹ − s exists in floating-point numbers is proof up to their rounding.
+    """
+    if gram is None:
+        return np.zeros(0), 0.0
+    norms = np.sqrt(np.diag(gram))
+    used = norms > 0
+    scale = norms[used]
+    count = len(scale)
+    if not count:
+        return norms, math.inf
+    unit = gram[np.ix_(used, used)] / scale / scale[:, None]
+    least = 0.5 * float(np.linalg.eigvalsh(unit)[0])
+    doubt = count * (2 * gram_error + 16 * UNIT + 2 * growth(count + 2))
+    if least <= 2 * doubt:
+        return norms, 0.0
+    unit[np.diag_indices_from(unit)] -= least
+    try:
+        np.linalg.cholesky(unit)
+    except np.linalg.LinAlgError:
+        return norms, 0.0
+    return norms, least - doubt
+
+
+def independent_columns(rows: Rows, gram: Floats) -> NDArray[np.intp] | None:
+    """Return columns of which all others are surely combinations, or None where none are found."""
+    from scipy.linalg import cho_factor, cho_solve
+    from scipy.linalg.lapack import dpstrf
+
+    norms = np.sqrt(np.diag(gram))
+    scale = np.where(norms > 0, norms, 1.0)
+    unit = gram / scale / scale[:, None]
+    _, pivots, rank, _ = dpstrf(unit, tol=LEFT, lower=1)
+    order = pivots - 1
+    kept, others = np.sort(order[:rank]), np.sort(order[rank:])
+    if not rank or not len(others):
+        return None
+    factor = cho_factor(unit[np.ix_(kept, kept)], lower=True)
+    shares = cho_solve(factor, unit[np.ix_(kept, others)]) / scale[kept, None] * scale[others]
+    shares = powers_of_two(shares)
+    if all(is_combination(rows, kept, j, share) for j, share in zip(others, shares.T, strict=True)):
+        return kept
+    return None
+
+
+def powers_of_two(numbers: Floats) -> Floats:
+    """Return the nearest of 0 and ±2^k; anything times one of these is exact."""
+    size = np.abs(numbers)
+    size[size < 1e-4] = 0.0
+    some = size > 0
+    size[some] = 2.0 ** np.round(np.log2(size[some]))
+    return np.copysign(size, numbers)
+
+
+def is_combination(rows: Rows, kept: NDArray[np.intp], column: int, shares: Floats) -> bool:
+    """Whether a column is that combination of others in every row, without any rounding."""
+    used = np.flatnonzero(shares)
+    columns = np.append(kept[used], column)
+    factors = np.append(shares[used], -1.0)
+    for block, _ in rows.blocks():
+        there = columns < block.shape[1]
+        part = block[:, columns[there]]
+        part = part.toarray() if is_sparse(part) else part
+        total = np.zeros(len(part))
+        for number, factor in zip(part.T, factors[there], strict=True):
+            term = number * factor
+            following = total + term
+            shift = following - total
+            lost = (total - (following - shift)) + (term - shift)
+            if lost.any() or (term / factor != number).any():
+                return False  # this sum was rounded
+            total = following
+        if total.any():
+            return False
+    return True

@@ -1,0 +1,232 @@
+"""The core's convex losses over a whole record, each with the lines that lie below it.
+
+A loss ℓ_t is bound to the outcome of its round and seen as a function of the score alone. What
+proves a lower bound is a line below it, ℓ_t(s) ≥ a s − c, with a as its slope and c = ℓ_t*(a), the
+Fenchel conjugate. All losses but the logistic are one formula,
+
+    ℓ(s) = max over low ≤ a ≤ high of  a (s − centre) − flat |a| − softness a²/2,
+
+so that their slope is a line with a flat spot, clipped; and smoothing such a loss is adding to its
+softness.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Protocol
+
+import numpy as np
+
+from noregret.core.losses import Loss, PythonLoss, make_loss
+from noregret.errors import BadExample
+from noregret.hindsight.opaque import Opaque
+from noregret.hindsight.rounding import UNIT, Floats
+
+
+class Slopes(Protocol):
+    """A convex function of the score in every round, smooth enough for Newton's method."""
+
+    def slope(self, scores: Floats) -> Floats:
+        """Return the derivative in every round."""
+
+    def curvature(self, scores: Floats) -> Floats:
+        """Return the second derivative in every round."""
+
+    def lines(self, scores: Floats) -> tuple[Floats, Floats]:
+        """Return a and c with a s − c below the loss itself in every round, for every score s.
+
+        At the given scores they touch the loss, or nearly so. Rounding errors are added to c.
+        """
+
+
+class Losses(Slopes, Protocol):
+    """The losses of all rounds, as functions of the score."""
+
+    smooth: bool
+    nonnegative: bool
+
+    def value(self, scores: Floats) -> Floats:
+        """Return the loss in every round."""
+
+    def value_above(self, scores: Floats, off: Floats) -> Floats:
+        """Return what the loss in every round is not above, where scores may be off by so much."""
+
+    def smoothed(self, width: float, anchor: Floats) -> Slopes:
+        """Return max over a of  a s − ℓ*(a) − width (a − anchor)²/2,  a smooth lower stand-in."""
+
+
+class Clipped:
+    """Losses whose slope is a line with a flat spot around the centre, clipped to an interval."""
+
+    def __init__(
+        self,
+        low: Floats | float,
+        high: Floats | float,
+        centre: Floats,
+        flat: float = 0.0,
+        softness: float = 0.0,
+    ) -> None:
+        self.low, self.high, self.centre = low, high, centre
+        self.flat, self.softness = flat, softness
+        self.resting = np.clip(0.0, low, high)
+        self.smooth = softness > 0 or bool(np.all(np.equal(low, high)))
+        # Zero is a slope of the loss, of a line through zero: so it is nowhere below it.
+        self.nonnegative = bool(np.all(np.less_equal(low, 0)) and np.all(np.greater_equal(high, 0)))
+
+    def pull(self, scores: Floats) -> Floats:
+        """Return how far each score lies outside the flat spot, with its sign."""
+        away = scores - self.centre
+        if self.flat:
+            away -= np.clip(away, -self.flat, self.flat)
+        return away
+
+    def slope(self, scores: Floats) -> Floats:
+        """Return the derivative in every round; at a kink, the number nearest to zero."""
+        pull = self.pull(scores)
+        if self.softness:
+            pull /= self.softness
+            return np.clip(pull, self.low, self.high, out=pull)
+        return np.where(pull > 0, self.high, np.where(pull < 0, self.low, self.resting))
+
+    def curvature(self, scores: Floats) -> Floats:
+        """Return the second derivative in every round; at a bend, that of the steeper side."""
+        if not self.softness:
+            return np.zeros_like(scores)
+        pull = self.pull(scores)
+        pull /= self.softness
+        bent = (pull >= self.low) & (pull <= self.high)
+        if self.flat:
+            bent &= pull != 0
+        return bent / self.softness
+
+    def parts(self, scores: Floats) -> tuple[Floats, Floats]:
+        """Return the loss in every round and the size of the terms it is made of."""
+        slope, away = self.slope(scores), scores - self.centre
+        gain, cost = slope * away, (self.flat + 0.5 * self.softness * np.abs(slope)) * np.abs(slope)
+        return gain - cost, np.abs(gain) + cost
+
+    def value(self, scores: Floats) -> Floats:
+        """Return the loss in every round."""
+        return self.parts(scores)[0]
+
+    def value_above(self, scores: Floats, off: Floats) -> Floats:
+        """Return what the loss is not above: a convex function is largest at an end."""
+        ends = (self.parts(scores - off), self.parts(scores + off))
+        return np.maximum(*(value + 8 * UNIT * size for value, size in ends))
+
+    def conjugate(self, slopes: Floats) -> tuple[Floats, Floats]:
+        """Return ℓ*(a) in every round and the size of the terms it is made of."""
+        gain = slopes * self.centre
+        cost = (self.flat + 0.5 * self.softness * np.abs(slopes)) * np.abs(slopes)
+        return gain + cost, np.abs(gain) + cost
+
+    def lines(self, scores: Floats) -> tuple[Floats, Floats]:
+        """Return the lines that touch the loss at the scores."""
+        return self.line_of(self.slope(scores))
+
+    def line_of(self, slopes: Floats) -> tuple[Floats, Floats]:
+        """Return the highest lines of these slopes below the loss."""
+        value, size = self.conjugate(slopes)
+        return slopes, value + 8 * UNIT * size
+
+    def smoothed(self, width: float, anchor: Floats) -> Slopes:
+        """Return the smooth stand-in: a loss of the same form, softer and moved."""
+        return Smoothed(self, width, anchor)
+
+
+class Smoothed(Clipped):
+    """A softer loss of the same form, whose slopes are also slopes of the loss it stands for."""
+
+    def __init__(self, loss: Clipped, width: float, anchor: Floats) -> None:
+        super().__init__(
+            loss.low, loss.high, loss.centre - width * anchor, loss.flat, loss.softness + width
+        )
+        self.loss = loss
+
+    def lines(self, scores: Floats) -> tuple[Floats, Floats]:
+        """Return lines below the loss itself, of the slopes that the stand-in has here."""
+        return self.loss.line_of(self.slope(scores))
+
+
+class Logistic:
+    """ln(1 + exp(−y s)), whose conjugate is minus the entropy of (p, 1 − p) where p = −y a."""
+
+    smooth = True
+    nonnegative = True
+
+    def __init__(self, labels: Floats) -> None:
+        self.labels = labels
+
+    def wrong(self, scores: Floats) -> Floats:
+        """Return the probability of the label that did not come."""
+        margin = self.labels * scores
+        small = np.exp(-np.abs(margin))
+        return np.where(margin > 0, small, 1.0) / (1.0 + small)
+
+    def value(self, scores: Floats) -> Floats:
+        """Return the loss in every round."""
+        margin = self.labels * scores
+        return np.log1p(np.exp(-np.abs(margin))) + np.maximum(0.0, -margin)
+
+    def value_above(self, scores: Floats, off: Floats) -> Floats:
+        """Return what the loss in every round is not above."""
+        return self.value(scores - self.labels * off) * (1 + 16 * UNIT)
+
+    def slope(self, scores: Floats) -> Floats:
+        """Return the derivative in every round."""
+        return -self.labels * self.wrong(scores)
+
+    def curvature(self, scores: Floats) -> Floats:
+        """Return the second derivative in every round."""
+        wrong = self.wrong(scores)
+        return wrong * (1.0 - wrong)
+
+    def lines(self, scores: Floats) -> tuple[Floats, Floats]:
+        """Return the tangents at the scores."""
+        from scipy.special import xlog1py, xlogy
+
+        p = self.wrong(scores)
+        entropy = xlogy(p, p) + xlog1py(1.0 - p, -p)
+        return -self.labels * p, entropy * (1 - 16 * UNIT)
+
+    def smoothed(self, width: float, anchor: Floats) -> Slopes:
+        """Return the loss itself, which is smooth."""
+        return self
+
+
+def losses_of(loss: str | Loss, outcomes: Floats, loss_parameter: float | None = None) -> Losses:
+    """Bind a loss, by name or of one's own, to the outcomes of all rounds."""
+    known = make_loss(loss, loss_parameter)
+    y = as_labels(outcomes) if known.labels else outcomes
+    if isinstance(known, PythonLoss):
+        return Opaque(known, y)
+    if known.name not in MADE:
+        raise ValueError(f"the {known.name} loss is not convex: no best predictor can be proven")
+    return MADE[known.name](y, known.parameter)
+
+
+def as_labels(outcomes: Floats) -> Floats:
+    """Return labels as −1 and +1."""
+    if np.isin(outcomes, (-1.0, 1.0)).all():
+        return outcomes
+    if np.isin(outcomes, (0.0, 1.0)).all():
+        return 2.0 * outcomes - 1.0
+    raise BadExample("labels are −1 and +1, or 0 and 1")
+
+
+MADE: dict[str, Callable[[Floats, float], Losses]] = {
+    "square": lambda y, _: Clipped(-np.inf, np.inf, y, softness=0.5),
+    "absolute": lambda y, _: Clipped(-1.0, 1.0, y),
+    "quantile": lambda y, q: Clipped(-q, 1.0 - q, y),
+    "epsilon-insensitive": lambda y, epsilon: Clipped(-1.0, 1.0, y, flat=epsilon),
+    "squared-epsilon-insensitive": lambda y, epsilon: Clipped(
+        -np.inf, np.inf, y, flat=epsilon, softness=0.5
+    ),
+    "huber": lambda y, delta: Clipped(-delta, delta, y, softness=1.0),
+    "hinge": lambda y, _: Clipped(np.minimum(-y, 0.0), np.maximum(-y, 0.0), y),
+    "squared-hinge": lambda y, _: Clipped(
+        np.where(y > 0, -np.inf, 0.0), np.where(y > 0, 0.0, np.inf), y, softness=0.5
+    ),
+    "logistic": lambda y, _: Logistic(y),
+    "linear": lambda y, _: Clipped(y, y, np.zeros_like(y)),
+}

@@ -1,0 +1,147 @@
+"""The largest margin: how surely a fixed linear predictor tells the two labels apart.
+
+For the perceptron: the largest γ with y_t (v·x_t) ≥ γ in all rounds for some v of norm 1, or 0
+where no v separates the labels. (That of Winnow is in ``weights_margin``.)
+
+It is proven from two sides. Any v has a margin, min_t y_t v·x_t: the lower end. Any p ≥ 0 of sum 1
+over the rounds proves an upper end, ‖Σ p_t y_t x_t‖, as no margin exceeds a mean over the rounds.
+"""
+
+from __future__ import annotations
+
+import math
+import time
+from dataclasses import dataclass
+
+import numpy as np
+
+from noregret.hindsight.answer import USUAL, Limits
+from noregret.hindsight.curvature import curvature_of
+from noregret.hindsight.inseparable import surely_inseparable
+from noregret.hindsight.losses import Clipped, as_labels
+from noregret.hindsight.newton import lowest_along
+from noregret.hindsight.rounding import UNIT, Floats, downward, norm, norm_above, total, upward
+from noregret.hindsight.rows import Rows, combination_error, score_error
+
+
+@dataclass(frozen=True)
+class Margin:
+    """The largest margin, between two ends that are both proven.
+
+    Parameters
+    ----------
+    lower
+        The margin that the witness surely has.
+    upper
+        No predictor of the kind has a larger one.
+    witness
+        The weights; all zero where no margin was found.
+    """
+
+    lower: float
+    upper: float
+    witness: Floats
+
+    @property
+    def gap(self) -> float:
+        """How much larger than the witness's the largest margin may be."""
+        return self.upper - self.lower
+
+    @property
+    def separable(self) -> bool | None:
+        """Whether some predictor has a positive margin; None where neither is proven."""
+        return True if self.lower > 0 else False if self.upper <= 0 else None
+
+
+def largest_margin(rows: Rows, *, limits: Limits = USUAL) -> Margin:
+    """Return the largest margin γ of a v of norm 1, as an interval.
+
+    The method of multipliers on the hard-margin support vector machine, min ‖w‖²/2 with all
+    y_t (w·x_t) ≥ 1. A step solves Newton's equations over the rounds near the margin: with 2,000 of
+    these or 2,000 features by a factor in a fraction of a second, beyond by conjugate gradients.
+    50,000 rows of 5,000 sparse features take about half a minute.
+
+    Examples
+    --------
+    >>> margin = largest_margin(Rows([[3.0, 0.0], [0.0, 4.0]], [1, 1]))
+    >>> round(margin.lower, 4), round(margin.upper, 4), margin.separable
+    (2.4, 2.4, True)
+    """
+    began = time.monotonic()
+    labels = labels_of(rows)
+    hard = Clipped(np.where(labels > 0, -np.inf, 0.0), np.where(labels > 0, 0.0, np.inf), labels)
+    longest = rows.survey.longest
+    found = Pair(rows.shape)
+    w, scores, anchor = found.w, np.zeros(len(labels)), np.zeros(len(labels))
+    width, last = longest**2 or 1.0, math.inf
+    current = hard.smoothed(width, anchor)
+    for _ in range(limits.steps):
+        slopes = current.slope(scores)
+        g = rows.combine(slopes)
+        found.see(w, labels * scores, np.abs(slopes), norm(g))
+        if found.up - found.low <= 0.5 * limits.tolerance * found.up or found.up <= 1e-13 * longest:
+            break
+        if time.monotonic() - began > limits.seconds:
+            break
+        moved = width * norm(slopes - anchor)  # how far the rounds are from where they belong
+        if longest * norm(w + g) <= 0.3 * moved:
+            width *= 0.1 if moved > 0.3 * last else 1.0
+            last, anchor = moved, slopes
+            current = hard.smoothed(width, anchor)
+            slopes = current.slope(scores)
+            g = rows.combine(slopes)
+        curvature = curvature_of(rows, current.curvature(scores))
+        direction = curvature.solve(1.0, -(w + g), None, 0.01)
+        along = rows.scores(direction)
+        taken = lowest_along(current, Free(), w, direction, scores, along)
+        w, scores = w + taken * direction, scores + taken * along
+    return found.proven(rows, labels)
+
+
+def labels_of(rows: Rows) -> Floats:
+    """Return the labels as −1 and +1, of one round at least."""
+    if not rows.shape[0]:
+        raise ValueError("a margin needs at least one round")
+    return as_labels(rows.outcomes)
+
+
+class Pair:
+    """The best weights, and the best weighting of the rounds, found so far."""
+
+    def __init__(self, shape: tuple[int, int]) -> None:
+        rounds, features = shape
+        self.w, self.p = np.zeros(features), np.full(rounds, 1.0 / max(1, rounds))
+        self.low, self.up = 0.0, math.inf
+
+    def see(self, w: Floats, margins: Floats, p: Floats, length: float) -> None:
+        """Keep what is better."""
+        size, weight = norm(w), float(p.sum())
+        if size > 0 and (low := float(margins.min()) / size) > self.low:
+            self.w, self.low = w / size, low
+        if weight > 0 and (up := length / weight) < self.up:
+            self.p, self.up = p / weight, up
+
+    def proven(self, rows: Rows, labels: Floats) -> Margin:
+        """Return the interval, its ends moved apart by the rounding errors."""
+        sure = labels * rows.scores(self.w) - score_error(rows, self.w)
+        low = downward(float(sure.min()) / (norm_above(self.w) or 1.0))
+        if low <= 0:
+            low, self.w = 0.0, np.zeros_like(self.w)
+        signed = labels * self.p
+        sums = np.abs(rows.combine(signed)) + combination_error(rows, signed)
+        up = upward(norm_above(sums) / (total(self.p) * (1 - 8 * UNIT)))
+        if low == 0 and surely_inseparable(rows, labels, self.p):
+            up = 0.0
+        return Margin(low, up, self.w)
+
+
+class Free:
+    """All predictors, each paying ‖w‖²/2."""
+
+    def room(self, w: Floats, direction: Floats) -> float:
+        """Return that there is no border."""
+        return math.inf
+
+    def price_slope(self, w: Floats, direction: Floats) -> float:
+        """Return how fast ‖w‖²/2 rises."""
+        return float(w @ direction)

@@ -1,0 +1,109 @@
+"""The smallest bound that the perceptron's theorem gives on any data.
+
+For every u with hinge loss H_u the perceptron makes at most M_u mistakes, where √M_u is the root of
+m² = m R ‖u‖ + H_u.  Any u is valid: the best found is returned, with a proof of how much better
+another could be. If H_u ≥ A − G ‖u‖ for all u, no M_u is below min(A, (A R/G)²): where
+√M R ≥ G the bound of a shorter u is smaller, else that of a longer one, up to ‖u‖ = A/G.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+from typing import NamedTuple
+
+import numpy as np
+
+from noregret.hindsight.answer import USUAL, Answer, Limits, share
+from noregret.hindsight.ball import Ball
+from noregret.hindsight.losses import losses_of
+from noregret.hindsight.newton import minimise, proven
+from noregret.hindsight.rounding import UNIT, Floats, downward, norm, norm_above, total, upward
+from noregret.hindsight.rows import Rows, combination_error
+
+# How many radii are tried.
+TRIES = 40
+
+
+def best_mistake_bound(rows: Rows, *, limits: Limits = USUAL) -> Answer:
+    """Return the smallest ((‖u‖R + √(‖u‖²R² + 4 H_u))/2)² found over u, as an interval.
+
+    For a radius, the least hinge loss of a u in the ball; over the radii, a search for where the
+    bound turns from falling to rising.
+
+    Examples
+    --------
+    >>> answer = best_mistake_bound(Rows([[1.0], [1.0], [1.0]], [1, 1, -1]))
+    >>> round(answer.loss, 4), round(answer.lower, 4)
+    (3.0, 3.0)
+    """
+    losses, longest = losses_of("hinge", rows.outcomes), rows.survey.longest
+    rounds, features = rows.shape
+    w = best = np.zeros(features)
+    bound = float(rounds)
+    rising = falling = line_of(rows, losses.slope(np.zeros(rounds)), -np.ones(rounds))
+    lower = least_bound(rising, falling, longest)
+    low, high, radius = 0.0, math.inf, 1.0 / longest if longest else 0.0
+    for _ in range(TRIES):
+        if share(bound - lower, bound) <= limits.tolerance or not radius:
+            break
+        ball = Ball(radius)
+        hint = w * (radius / norm(w)) if w.any() else w
+        sharper = replace(limits, tolerance=0.2 * limits.tolerance)
+        found = minimise(rows, losses, ball, ball.inside(hint), sharper)
+        w = found.w
+        here = mistake_bound(norm_above(w), proven(rows, losses, ball, found)[0], longest)
+        if here < bound:
+            best, bound = w, here
+        line = line_of(rows, found.slopes, found.constants)
+        if math.sqrt(here) * longest > line.fall:
+            high, rising = radius, line
+            falling = falling if low else line
+        else:
+            low, falling = radius, line
+            rising = rising if math.isfinite(high) else line
+        lower = max(lower, least_bound(rising, falling, longest))
+        radius = between(low, high, rising, falling)
+    return Answer("any linear predictor, best found", bound, min(lower, bound), best)
+
+
+def mistake_bound(size: float, hinge: float, longest: float) -> float:
+    """Return the bound of a predictor of that norm and hinge loss, rounded up."""
+    reach = size * longest
+    return upward(((reach + math.sqrt(reach * reach + 4 * hinge)) / 2) ** 2 * (1 + 16 * UNIT))
+
+
+class Line(NamedTuple):
+    """H_u ≥ start − fall ‖u‖ for all u."""
+
+    start: float
+    fall: float
+
+
+def line_of(rows: Rows, slopes: Floats, constants: Floats) -> Line:
+    """Return what lines below the losses say of the hinge loss of all u."""
+    sums = np.abs(rows.combine(slopes)) + combination_error(rows, slopes)
+    return Line(max(0.0, downward(-total(constants))), norm_above(sums))
+
+
+def between(low: float, high: float, rising: Line, falling: Line) -> float:
+    """Return the next radius to try: where the two lines meet, if that is well inside."""
+    if not low or not math.isfinite(high):
+        return 4 * low or high / 4
+    steeper = falling.fall - rising.fall
+    met = (falling.start - rising.start) / steeper if steeper > 0 else 0.0
+    return met if low * 1.0001 < met < high / 1.0001 else math.sqrt(low * high)
+
+
+def least_bound(rising: Line, falling: Line, longest: float) -> float:
+    """Return what no bound is below, by the best mixture of two lines."""
+    best, low, high = 0.0, 0.0, 1.0
+    for part in (0.0, 1.0, *(0.5 for _ in range(60))):
+        mixed = part if part != 0.5 else 0.5 * (low + high)
+        start = (1 - mixed) * rising.start + mixed * falling.start
+        fall = (1 - mixed) * rising.fall + mixed * falling.fall
+        long = (start * longest / fall) ** 2 if fall else math.inf
+        best = max(best, downward(min(start, long) * (1 - 64 * UNIT)))
+        if part == 0.5:
+            low, high = (mixed, high) if long > start else (low, mixed)
+    return best

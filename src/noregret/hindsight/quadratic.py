@@ -1,0 +1,207 @@
+"""The best predictor for the square loss: of all, with a penalty, in a ball, in the simplex.
+
+The minimum of a quadratic function is a linear system away; what is done here besides is to refine
+it and to prove it. The lower bounds come from the tangent where the search ended (see ``tangent``),
+and from the parabola above the tangent as far as the loss is surely curved.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from noregret.checks import positive
+from noregret.hindsight.answer import Answer, Limits
+from noregret.hindsight.ball import Ball
+from noregret.hindsight.curvature import Factored
+from noregret.hindsight.dependence import independent_columns, surely_curved
+from noregret.hindsight.domain import Domain
+from noregret.hindsight.doubled import Doubled
+from noregret.hindsight.losses import losses_of
+from noregret.hindsight.newton import minimise
+from noregret.hindsight.rounding import UNIT, Floats, downward, growth, norm, norm_above, upward
+from noregret.hindsight.rows import Rows
+from noregret.hindsight.simplex import Simplex
+from noregret.hindsight.tangent import Quadratic, SquareLoss, Tangent
+
+# Newton's method on a quadratic is done in one step; more are against rounding.
+REFINEMENTS = 12
+# The share of the loss that a lower bound for dependent columns may give away for its reach.
+GIVEN_AWAY = 1e-7
+
+
+def best_linear(loss: Quadratic) -> Answer:
+    """Return the best of all linear predictors; of several, one of small norm."""
+    norms, least = surely_curved(loss.gram, loss.gram_error)
+    if least == 0 and loss.rows is not None and loss.gram is not None:
+        kept = independent_columns(loss.rows, loss.gram)
+        if kept is not None:
+            return best_of_kept(loss, kept)
+    w, tangent = descended(loss, 0.0)
+    lower, reach = lowest_of_all(tangent, w, norms, least)
+    words = "all linear predictors"
+    if math.isfinite(reach):
+        words = f"linear predictors of norm at most {reach:.3g}"
+    return Answer(words, max(0.0, tangent.high), lower, w, exact=loss.gram is not None, reach=reach)
+
+
+def best_of_kept(loss: Quadratic, kept: NDArray[np.intp]) -> Answer:
+    """Return the best of all where the columns kept can say all that the others can."""
+    assert loss.gram is not None
+    gram = loss.gram[np.ix_(kept, kept)]
+    inner = Kept(loss.loss, loss.features, kept)
+    answer = best_linear(Quadratic(len(kept), inner, Factored(gram), gram, loss.gram_error))
+    return replace(answer, witness=inner.whole(answer.witness))
+
+
+class Kept:
+    """A square loss of which only some weights are free, the others being zero."""
+
+    def __init__(self, loss: SquareLoss, features: int, kept: NDArray[np.intp]) -> None:
+        self.loss, self.features, self.kept = loss, features, kept
+
+    def whole(self, w: Floats) -> Floats:
+        """Return all weights."""
+        whole = np.zeros(self.features)
+        whole[self.kept] = w
+        return whole
+
+    def gradient(self, w: Floats) -> Floats:
+        """Return the gradient by the free weights."""
+        return self.loss.gradient(self.whole(w))[self.kept]
+
+    def tangent(self, w: Floats) -> Tangent:
+        """Return the tangent by the free weights."""
+        low, high, gradient, off = self.loss.tangent(self.whole(w))
+        return Tangent(low, high, gradient[self.kept], off[self.kept])
+
+
+def descended(loss: Quadratic, penalty: float) -> tuple[Floats, Tangent]:
+    """Minimise L(w) + penalty ‖w‖² as far as rounding lets; return w and the tangent there."""
+    w = best = np.zeros(loss.features)
+    left = math.inf
+    for _ in range(REFINEMENTS):
+        pull = 0.5 * loss.loss.gradient(w) + penalty * w
+        before, left = left, min(left, norm(pull))
+        if left < before:
+            best = w
+        if left > 0.5 * before or left == 0.0:
+            break
+        w = w + loss.curvature.solve(penalty, -pull, None, 1e-6)
+    return best, loss.loss.tangent(best)
+
+
+def lowest_of_all(tangent: Tangent, w: Floats, norms: Floats, least: float) -> tuple[float, float]:
+    """Return a lower bound for all linear predictors, and up to which norm of theirs it holds."""
+    if tangent.low <= 0:
+        return 0.0, math.inf
+    steepest = tangent.steepest()
+    if least > 0:
+        # L(u) − L(w) ≥ g·(u − w) + least ‖D(u − w)‖², whose minimum is −‖D⁻¹g‖²/(4 least).
+        drop = norm_above(steepest[norms > 0] / norms[norms > 0] * (1 + 8 * UNIT)) ** 2
+        lower = downward(tangent.low - upward(drop / (4 * least)), tangent.low)
+        return max(0.0, lower), math.inf
+    slope = norm_above(steepest)
+    if slope == 0:
+        return tangent.low, math.inf
+    reach = max(GIVEN_AWAY * tangent.low / slope, 2 * norm(w))
+    lower = lower_over(Ball(reach), tangent, w)
+    return (lower, reach) if lower > 0 else (0.0, math.inf)
+
+
+def best_ridge(loss: Quadratic, penalty: float, scale: float = 1.0) -> Answer:
+    """Return the minimiser of  scale · L(u) + penalty · ‖u‖²."""
+    b, a = positive("penalty", penalty), positive("scale", scale)
+    w, tangent = descended(loss, b / a)
+    size = norm(w)
+    paid = b * size * size
+    off = (growth(len(w)) + 16 * UNIT) * paid
+    attained = upward(a * tangent.high + paid + off)
+    # The whole has curvature at least b, so its minimum is within ‖gradient‖²/(4b) of its value.
+    pull = a * np.abs(tangent.gradient + 2 * (b / a) * w) + a * tangent.off
+    pull += 16 * UNIT * (a * np.abs(tangent.gradient) + 2 * b * np.abs(w))
+    drop = norm_above(pull) ** 2 / (4 * b)
+    lower = downward(a * tangent.low + paid - off - upward(drop), abs(a * tangent.low) + paid)
+    words = f"all linear predictors, paying {b:.6g} ‖u‖²"
+    return Answer(words, max(0.0, attained), max(0.0, lower), w, exact=loss.gram is not None)
+
+
+def best_in_ball(loss: Quadratic, radius: float) -> Answer:
+    """Return the best predictor of norm at most the radius, by the secular equation."""
+    ball = Ball(positive("radius", radius))
+    w = best = np.zeros(loss.features)
+    gap, idle = math.inf, 0
+    for _ in range(REFINEMENTS):
+        gradient = loss.loss.gradient(w)
+        above_lowest = float(w @ gradient) - ball.lowest(gradient)
+        idle = idle + 1 if above_lowest > 0.5 * gap else 0
+        if above_lowest < gap:
+            gap, best = above_lowest, w
+        if idle > 3 or gap <= 0:
+            break
+        w = ball.target(w, 0.5 * gradient, loss.curvature)
+    tangent = loss.loss.tangent(best)
+    lower = max(0.0, lower_over(ball, tangent, best))
+    if norm(best) < radius:
+        everywhere, reach = lowest_of_all(tangent, best, *surely_curved(loss.gram, loss.gram_error))
+        lower = max(lower, everywhere if reach >= radius else 0.0)
+    witness = ball.inside(best)
+    attained = max(0.0, loss.loss.tangent(witness).high)
+    return Answer(f"ball of radius {radius:g}", attained, lower, witness, exact=loss.gram is not None)
+
+
+def best_in_simplex(
+    loss: Quadratic, entropy: float, scale: float, weight: float | None, limits: Limits
+) -> Answer:
+    """Return the weighting that minimises  scale · L(u) + entropy · KL(u ‖ uniform).
+
+    The search is over n rows that have the same Gram matrix and moment; the proof is by L itself.
+    """
+    a = positive("scale", scale)
+    rows = same_sums(loss)
+    if weight is not None:
+        rows = Doubled(rows, positive("weight", weight))
+    simplex = Simplex(rows.shape[1], entropy and positive("entropy", entropy) / a)
+    losses = losses_of("square", rows.outcomes)
+    u = minimise(rows, losses, simplex, simplex.centre, limits).w
+    w = u if weight is None else weight * np.subtract(*np.split(u, 2))
+    tangent = loss.loss.tangent(w)
+    # u sums to 1 but for the last digits, which moves w by as little.
+    blurred = float((8 * UNIT * tangent.steepest()) @ np.abs(w))
+    attained = upward(tangent.high + blurred + simplex.price_above(u), tangent.high)
+    if weight is not None:
+        tangent = tangent.doubled(weight)
+    lower = max(0.0, lower_over(simplex, tangent, u))
+    words = simplex_words(entropy, weight)
+    return Answer(words, upward(a * max(0.0, attained)), downward(a * lower), u)
+
+
+def simplex_words(entropy: float, weight: float | None) -> str:
+    """Return the name of the class."""
+    name = "simplex" if weight is None else f"weights of either sign, total {weight:g}"
+    return f"{name}, paying {entropy:.6g} KL(u, uniform)" if entropy else name
+
+
+def same_sums(loss: Quadratic) -> Rows:
+    """Return n + 1 rows with the Gram matrix, the moment and the energy of the loss."""
+    assert loss.gram is not None
+    tangent = loss.loss.tangent(np.zeros(loss.features))
+    moment = -0.5 * tangent.gradient
+    norms = np.sqrt(np.diag(loss.gram))
+    scale = np.where(norms > 0, norms, 1.0)
+    values, vectors = np.linalg.eigh(loss.gram / scale / scale[:, None])
+    kept = values > values.max(initial=0.0) * len(values) * 4 * UNIT
+    roots = np.sqrt(values[kept])
+    outcomes = (vectors[:, kept].T @ (moment / scale)) / roots
+    rest = math.sqrt(max(0.0, tangent.high - float(outcomes @ outcomes)))
+    rows = Rows(roots[:, None] * vectors[:, kept].T * scale, outcomes, features=loss.features)
+    return rows.add(np.zeros((1, loss.features)), [rest])
+
+
+def lower_over(domain: Domain, tangent: Tangent, w: Floats) -> float:
+    """Return a lower bound of the loss over a domain, by the tangent at w."""
+    floor, constant = domain.lowest_below(tangent.gradient, tangent.off), tangent.constant_below(w)
+    return downward(floor + constant, abs(floor) + abs(constant))

@@ -1,0 +1,220 @@
+"""The examples on record, to be read again as often as hindsight asks.
+
+Rows come in blocks, dense or sparse, held in memory as they are or read anew from a source. All
+that hindsight computes is made of passes over them: scores X w, combinations Xᵀ a, and the
+weighted Gram matrix Σ d_t x_t x_tᵀ.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from functools import cached_property
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from noregret.errors import BadExample
+from noregret.hindsight.blocks import (
+    Block,
+    is_sparse,
+    magnitude,
+    most_in_a_row,
+    padded,
+    pieces,
+    products,
+    row_scaled,
+    row_squares,
+    squared,
+)
+from noregret.hindsight.rounding import SMALLEST, Floats, growth, norm_above
+
+Source = Callable[[], Iterable[tuple[Any, Any]]]
+
+
+class Survey(NamedTuple):
+    """What one pass over the rows finds out.
+
+    Parameters
+    ----------
+    outcomes
+        All outcomes, in order.
+    features
+        n: blocks with fewer columns count as filled up with zeros.
+    longest
+        A number not below max ‖x_t‖.
+    numbers
+        How many numbers there are, zeros of dense rows included.
+    filled
+        The most numbers in a row, zeros of dense rows included.
+    depth
+        The most additions that a sum over all rows puts one after the other.
+    """
+
+    outcomes: Floats
+    features: int
+    longest: float
+    numbers: int
+    filled: int
+    depth: int
+
+
+class Rows:
+    """Examples with their outcomes, block by block.
+
+    Blocks are kept as they are, not copied: do not write in an array after handing it over.
+
+    Parameters
+    ----------
+    X, y
+        The first block, if there is one already.
+    features
+        The least number of columns; blocks may have more.
+    source
+        In place of blocks in memory: a function that returns a fresh iterator of (X, y) blocks
+        each time it is called. The rows must be the same each time.
+
+    Examples
+    --------
+    >>> rows = Rows([[1.0, 0.0], [1.0, 2.0]], [3.0, 4.0])
+    >>> rows.scores(np.array([1.0, 1.0]))
+    array([1., 3.])
+    >>> rows.combine(np.array([1.0, 1.0]))
+    array([2., 2.])
+    """
+
+    def __init__(
+        self,
+        X: Any = None,
+        y: Any = None,
+        *,
+        features: int = 0,
+        source: Source | None = None,
+    ) -> None:
+        self.kept: list[tuple[Block, Floats]] = []
+        self.least_features = features
+        self.source = source
+        if X is not None:
+            self.add(X, y)
+
+    def add(self, X: Any, y: Any) -> Rows:
+        """Take more rows on record."""
+        if self.source is not None:
+            raise ValueError("rows that come from a source take no more blocks")
+        self.kept.extend(pieces(X, y))
+        self.__dict__.pop("survey", None)
+        return self
+
+    def blocks(self) -> Iterator[tuple[Block, Floats]]:
+        """Yield every block with its outcomes, in order."""
+        if self.source is None:
+            yield from self.kept
+        else:
+            for X, y in self.source():
+                yield from pieces(X, y)
+
+    @cached_property
+    def survey(self) -> Survey:
+        """The facts that need a pass of their own."""
+        outcomes, features, longest = [], self.least_features, 0.0
+        numbers, filled, most, blocks = 0, 0, 0, 0
+        for block, y in self.blocks():
+            outcomes.append(y)
+            features = max(features, block.shape[1])
+            squares = row_squares(block)
+            if not np.isfinite(squares).all():
+                raise BadExample(
+                    "hindsight needs rows whose squared norm is a finite number: look for NaN,"
+                    " infinities or values beyond 1e150"
+                )
+            longest = max(longest, float(squares.max(initial=0.0)))
+            numbers += block.nnz if is_sparse(block) else block.size
+            filled = max(filled, most_in_a_row(block))
+            most, blocks = max(most, block.shape[0]), blocks + 1
+        return Survey(
+            np.concatenate(outcomes) if outcomes else np.zeros(0),
+            features,
+            norm_above(np.sqrt([longest])) * (1 + growth(filled)),
+            numbers,
+            filled,
+            most + blocks,
+        )
+
+    @property
+    def outcomes(self) -> Floats:
+        """The outcomes y_t."""
+        return self.survey.outcomes
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """Rounds and features."""
+        return len(self.survey.outcomes), self.survey.features
+
+    def scores(self, weights: Floats, *, absolute: bool = False) -> Floats:
+        """Return X w, or |X| |w|, from which the rounding error of the former is bounded."""
+        parts = [
+            (magnitude(block) if absolute else block) @ weights[: block.shape[1]]
+            for block, _ in self.blocks()
+        ]
+        return np.concatenate(parts) if parts else np.zeros(0)
+
+    def combine(self, shares: Floats, *, absolute: bool = False) -> Floats:
+        """Return Xᵀ a, or |X|ᵀ |a|, from which the rounding error of the former is bounded."""
+        sums = np.zeros(self.shape[1])
+        for block, part in self.paired(shares):
+            sums[: block.shape[1]] += (magnitude(block) if absolute else block).T @ part
+        return sums
+
+    def gram(self, weights: Floats) -> Floats:
+        """Return Σ d_t x_t x_tᵀ for weights d_t ≥ 0; rows of weight zero cost nothing."""
+        features = self.shape[1]
+        sums = np.zeros((features, features))
+        for block, part in self.paired(weights):
+            width = block.shape[1]
+            for product in products(row_scaled(block, np.sqrt(part))):
+                sums[:width, :width] += product
+        return sums
+
+    def column_squares(self, weights: Floats) -> Floats:
+        """Return the diagonal of the weighted Gram matrix."""
+        sums = np.zeros(self.shape[1])
+        for block, part in self.paired(weights):
+            sums[: block.shape[1]] += squared(block).T @ part
+        return sums
+
+    def pick(self, chosen: NDArray[Any]) -> Block:
+        """Return the chosen rows (not zero in a vector over all rounds) as one block."""
+        from scipy import sparse
+
+        features = self.shape[1]
+        parts = [
+            padded(block[np.flatnonzero(part)], features) for block, part in self.paired(chosen)
+        ]
+        if any(map(is_sparse, parts)):
+            return sparse.csr_array(sparse.vstack(parts, format="csr"))
+        return np.concatenate(parts) if parts else np.zeros((0, features))
+
+    def paired(self, values: NDArray[Any]) -> Iterator[tuple[Block, NDArray[Any]]]:
+        """Yield every block with its own part of a vector over all rounds."""
+        start = 0
+        for block, _ in self.blocks():
+            stop = start + block.shape[0]
+            yield block, values[start:stop]
+            start = stop
+
+
+def score_error(rows: Rows, weights: Floats, blur: int = 0) -> Floats:
+    """Return by how much each score may be off, where each weight may be off by some roundings."""
+    if not weights.any():
+        return np.zeros(rows.shape[0])
+    filled = rows.survey.filled
+    sizes = rows.scores(np.abs(weights), absolute=True)
+    return growth(filled + blur) * sizes + filled * SMALLEST
+
+
+def combination_error(rows: Rows, shares: Floats) -> Floats:
+    """Return by how much each number of a combination Xᵀ a may be off."""
+    if not shares.any():
+        return np.zeros(rows.shape[1])
+    depth = rows.survey.depth
+    return growth(depth) * rows.combine(np.abs(shares), absolute=True) + depth * SMALLEST

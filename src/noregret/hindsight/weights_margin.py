@@ -1,0 +1,101 @@
+"""The largest margin of weights that are not negative and sum to 1, for Winnow.
+
+It is the value of a game: u chooses weights, p a weighting of the rounds, and u wins
+Σ p_t y_t x_t·u. Either player's choice bounds the value: min_t y_t u·x_t from below, and
+max_i Σ p_t y_t x_ti from above.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from noregret.checks import positive
+from noregret.hindsight.answer import USUAL, Limits
+from noregret.hindsight.doubled import Doubled
+from noregret.hindsight.inseparable import surely_inseparable
+from noregret.hindsight.margin import Margin, labels_of
+from noregret.hindsight.rounding import Floats, downward, total, upward
+from noregret.hindsight.rows import Rows, combination_error, score_error
+
+
+def largest_margin_of_weights(
+    rows: Rows, *, weight: float | None = None, limits: Limits = USUAL
+) -> Margin:
+    """Return the largest margin δ of weights u ≥ 0 of sum 1, as an interval.
+
+    A linear program, solved by Clarabel's interior-point method on the rows as one sparse matrix:
+    10,000 rows of 1,000 sparse features take a few seconds, 50,000 of 5,000 about a minute. The
+    margin may be negative: then no such weights separate the labels.
+
+    Parameters
+    ----------
+    rows
+        The examples.
+    weight
+        U, for weights of either sign: the features are then (U x, −U x), and the witness has a
+        part for every U x_i followed by one for every −U x_i.
+    limits
+        When to stop; of these, the seconds.
+
+    Examples
+    --------
+    >>> margin = largest_margin_of_weights(Rows([[1.0, 0.0], [0.0, 1.0]], [1, 1]))
+    >>> round(margin.lower, 6), round(margin.upper, 6)
+    (0.5, 0.5)
+    """
+    labels = labels_of(rows)
+    if weight is not None:
+        rows = Doubled(rows, positive("weight", weight))
+    u, p = solved_game(rows, labels, limits)
+    blur = 4  # what u and p are off by after they were divided by their sums
+    low = float((labels * rows.scores(u) - score_error(rows, u, blur)).min())
+    signed = labels * p
+    sums = rows.combine(signed)
+    off = combination_error(rows, signed) * (1 + blur)
+    up = upward(float((sums + off).max(initial=0.0 if not rows.shape[1] else -math.inf)))
+    if isinstance(rows, Doubled) and low <= 0 < up:
+        up = 0.0 if surely_inseparable(rows.single, labels, p) else up
+    return Margin(min(downward(low), up), up, u)
+
+
+def solved_game(rows: Rows, labels: Floats, limits: Limits) -> tuple[Floats, Floats]:
+    """Return near-best weights u and weighting p of the game with payoffs y_t x_ti."""
+    import clarabel
+    from scipy import sparse
+
+    rounds, features = rows.shape
+    uniform = np.full(features, 1.0 / max(1, features)), np.full(rounds, 1.0 / max(1, rounds))
+    scale = rows.survey.longest
+    if not scale or not rounds:
+        return uniform
+    block = sparse.csr_array(rows.pick(np.ones(rounds)))
+    payoff = sparse.csr_array(sparse.diags_array(labels / scale) @ block)
+    # min −δ with  Σ u = 1,  δ − payoff u ≤ 0,  −u ≤ 0.
+    constraints = sparse.block_array(
+        [
+            [np.ones((1, features)), None],
+            [-payoff, np.ones((rounds, 1))],
+            [-sparse.eye_array(features), None],
+        ],
+        format="csc",
+    )
+    settings = clarabel.DefaultSettings()
+    settings.verbose = False
+    settings.time_limit = limits.seconds
+    settings.tol_gap_abs = settings.tol_gap_rel = settings.tol_feas = 1e-10
+    answer = clarabel.DefaultSolver(
+        sparse.csc_matrix((features + 1, features + 1)),
+        np.append(np.zeros(features), -1.0),
+        sparse.csc_matrix(constraints),
+        np.append(1.0, np.zeros(rounds + features)),
+        [clarabel.ZeroConeT(1), clarabel.NonnegativeConeT(rounds + features)],
+        settings,
+    ).solve()
+    parts = np.array(answer.x)[:features], np.array(answer.z)[1 : 1 + rounds]
+    u, p = (np.maximum(np.nan_to_num(part), 0.0) for part in parts)
+    return (
+        u / total(u) if u.any() else uniform[0],
+        p / total(p) if p.any() else uniform[1],
+    )
