@@ -1,7 +1,8 @@
 """The best fixed predictor after the fact, with a proof of how good the answer is.
 
-The functions ``best_…`` return an ``Answer``, ``largest_margin…`` a ``Margin``: intervals whose ends
-are proven. They read ``Rows``, a record that can be read again; ``LeastSquares`` answers from sums.
+The functions ``best_…`` return an ``Answer``, ``largest_margin…`` a ``Margin``: intervals whose
+ends are proven. They read ``Rows``, a record that can be read again; ``LeastSquares`` answers from
+sums.
 """
 
 from noregret.hindsight.answer import Answer, Limits

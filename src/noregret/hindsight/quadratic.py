@@ -150,7 +150,8 @@ def best_in_ball(loss: Quadratic, radius: float) -> Answer:
         lower = max(lower, everywhere if reach >= radius else 0.0)
     witness = ball.inside(best)
     attained = max(0.0, loss.loss.tangent(witness).high)
-    return Answer(f"ball of radius {radius:g}", attained, lower, witness, exact=loss.gram is not None)
+    exact = loss.gram is not None
+    return Answer(f"ball of radius {radius:g}", attained, lower, witness, exact=exact)
 
 
 def best_in_simplex(
