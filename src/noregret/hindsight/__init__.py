@@ -2,7 +2,7 @@
 
 The functions ``best_…`` return an ``Answer``, ``largest_margin…`` a ``Margin``: intervals whose
 ends are proven. They read ``Rows``, a record that can be read again; ``LeastSquares`` answers from
-sums.
+sums alone.
 """
 
 from noregret.hindsight.answer import Answer, Limits

@@ -74,19 +74,26 @@ def lowest_in_ball(
     it from below without fail, and from above in a step or two.
     """
     multiplier, low, high = guess, 0.0, math.inf
-    change = np.zeros_like(w)
-    accuracy = 0.05
+    change, best, most = np.zeros_like(w), w, 0.0
+    accuracy, flat = 0.05, False
     for _ in range(50):
         pull = g + multiplier * w
         change = curvature.solve(multiplier, -pull, change, accuracy)
         v = w + change
         size = norm(v)
         if size <= radius and (multiplier == 0.0 or size == 0.0):
-            return v, 0.0
+            if flat or is_level(curvature, w, g, change):
+                return v, 0.0
+            # Where H has no curvature but g pulls, the minimum is at the border.
+            flat, multiplier = True, norm(curvature.times(w) - g) / radius
+            continue
         stretched = v * (radius / size)
+        gained = gain(curvature, g, stretched - w)
+        if gained > most:
+            best, most = stretched, gained
         # A wrong length matters by its square, a stretched v being as good a minimiser to first
         # order: good enough is what gains half of what v itself would.
-        if multiplier > 0 and gain(curvature, g, stretched - w) >= -0.25 * float(change @ pull):
+        if multiplier > 0 and gained >= -0.25 * float(change @ pull):
             break
         accuracy *= 0.5
         if size > radius:
@@ -98,10 +105,18 @@ def lowest_in_ball(
         if low < following < high:
             multiplier = following
         elif size < radius and low == 0.0:
-            multiplier = 0.0 if following <= 0 else 0.01 * high
+            multiplier = 0.01 * high if following > 0 or flat else 0.0
         else:
             multiplier = math.sqrt(low * high) if math.isfinite(high) else 4 * max(low, 1e-300)
-    return stretched, multiplier
+    return best, multiplier
+
+
+def is_level(curvature: Curvature, w: Floats, g: Floats, change: Floats) -> bool:
+    """Whether the change leaves nothing of the pull g but what may be rounding."""
+    left = np.abs(curvature.times(change) + g)
+    roots = np.sqrt(curvature.diagonal)  # |H_ij| is at most the product of two of these
+    rounding = 1e-12 * roots * float(roots @ (np.abs(w) + np.abs(change)))
+    return norm(left[left > rounding]) <= 0.5 * norm(g)
 
 
 def lowest_in_span(
@@ -113,6 +128,7 @@ def lowest_in_span(
     the quadratic surely falls, and the multiplier in the span is the next to try.
     """
     multiplier, span, images = guess, np.zeros((0, len(w))), np.zeros((0, len(w)))
+    inner = np.zeros(0)
     for _ in range(3):
         news = [curvature.solve(multiplier, -(g + multiplier * w)), curvature.solve(multiplier, w)]
         for new in news if len(span) else [w, *news]:
@@ -122,9 +138,15 @@ def lowest_in_span(
             if size > 1e-10 * norm(new):
                 span = np.vstack([span, rest / size])
                 images = np.vstack([images, curvature.times(span[-1])])
-        small = Factored(images @ span.T)
+        if not len(span):
+            break
+        small = images @ span.T
+        bends, axes = np.linalg.eigh(0.5 * (small + small.T))
+        # Along its axes H surely has no negative eigenvalue, whatever rounding made of it.
+        span, images = axes.T @ span, axes.T @ images
+        diagonal = Factored(np.diag(np.maximum(bends, 0.0)))
         last = multiplier
-        inner, multiplier = lowest_in_ball(small, span @ w, span @ g, radius, multiplier)
+        inner, multiplier = lowest_in_ball(diagonal, span @ w, span @ g, radius, multiplier)
         if abs(multiplier - last) <= 0.3 * last:
             break
     return span.T @ inner, multiplier

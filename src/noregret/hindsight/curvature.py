@@ -17,6 +17,8 @@ from noregret.hindsight.rows import Rows
 
 # Up to this many unknowns a dense factor is made.
 DENSE = 2_000
+# Up to this many features it is quick whatever the rows, and loses the fewest digits.
+SMALL = 300
 # Rows that bend are copied out of the record when they are at most this share of it.
 COPIED_SHARE = 0.4
 # The most numbers that conjugate gradients read in one go, within limits on their steps.
@@ -26,6 +28,8 @@ STEPS = (200, 2_000)
 
 class Curvature(Protocol):
     """A symmetric matrix H without negative eigenvalues."""
+
+    diagonal: Floats
 
     def times(self, v: Floats) -> Floats:
         """Return H v."""
@@ -52,7 +56,7 @@ def curvature_of(rows: Rows, weights: Floats) -> Curvature:
     bent = weights > max(1e-30 * float(weights.max(initial=0.0)), 1e-290)
     weights = np.where(bent, weights, 0.0)
     count, features = int(np.count_nonzero(bent)), rows.shape[1]
-    if features <= min(DENSE, 2 * count):
+    if features <= SMALL or features <= min(DENSE, 2 * count):
         return Factored(rows.gram(weights))
     if count <= DENSE:
         return FewRows(rows.pick(bent), weights[bent])
@@ -194,6 +198,7 @@ class Twice:
 
     def __init__(self, single: Curvature, weight: float) -> None:
         self.single, self.weight = single, weight
+        self.diagonal = np.tile(weight**2 * single.diagonal, 2)
 
     def times(self, v: Floats) -> Floats:
         """Return AᵀHA v."""

@@ -21,17 +21,19 @@ def surely_inseparable(rows: Rows, labels: Floats, p: Floats) -> bool:
     """
     if rows.shape[1] > DENSE:
         return False
-    kept = independent_columns(rows, rows.gram(np.ones(len(p))))
-    columns = np.arange(rows.shape[1]) if kept is None else kept
     for share in (1e-1, 1e-2, 1e-3, 1e-4, 1e-6, 1e-8):
         least = share * float(p.max(initial=0.0))
-        heavy = np.where(p >= least, 1.0, 0.0)
-        gram = rows.gram(heavy)[np.ix_(columns, columns)]
-        norms, curved = surely_curved(gram, growth(rows.survey.depth + 4))
+        heavy = p >= least
+        some, q = Rows(rows.pick(heavy), labels[heavy], features=rows.shape[1]), p[heavy]
+        gram = some.gram(np.ones(len(q)))
+        kept = independent_columns(some, gram)
+        columns = np.arange(rows.shape[1]) if kept is None else kept
+        norms, curved = surely_curved(gram[np.ix_(columns, columns)], growth(some.survey.depth + 4))
         used = norms > 0
-        if curved > 0 and not rows.combine(heavy, absolute=True)[columns][~used].any():
-            signed = labels * p * heavy
-            left = (np.abs(rows.combine(signed)) + combination_error(rows, signed))[columns]
-            if norm_above(left[used] / norms[used]) * 1.01 < least * math.sqrt(curved):
+        if curved > 0 and not some.combine(np.ones(len(q)), absolute=True)[columns][~used].any():
+            left = np.abs(some.combine(some.outcomes * q))
+            left += combination_error(some, some.outcomes * q)
+            moved = norm_above(left[columns][used] / norms[used]) * 1.01
+            if moved < least * math.sqrt(curved):
                 return True
     return False

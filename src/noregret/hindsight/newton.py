@@ -34,11 +34,12 @@ PATIENCE, ON_TRUST, ON_TRUST_WITH_KINKS = 60, 4, 16
 
 @dataclass
 class Found:
-    """The best predictor and the best lines so far."""
+    """The best predictor and the best lines so far, and the predictor at which the lines were."""
 
     w: Floats
     slopes: Floats
     constants: Floats
+    lines_at: Floats
     loss: float = math.inf
     lower: float = -math.inf
 
@@ -79,7 +80,8 @@ class Search:
         self.stand_in = StandIn(losses)
         self.on_trust = 0
         # The lines that are zero are below losses that are never negative.
-        self.found = Found(start, np.zeros_like(self.scores), np.zeros_like(self.scores))
+        zeros = np.zeros_like(self.scores)
+        self.found = Found(start, zeros, zeros, start)
         if losses.nonnegative:
             self.found.lower = domain.lowest(np.zeros_like(start))
 
@@ -96,6 +98,7 @@ class Search:
             found.w, found.loss = w, loss + price
         if floor - constant > found.lower:
             found.slopes, found.constants, found.lower = self.slopes, constants, floor - constant
+            found.lines_at = w
 
     def moved(self) -> bool:
         """Take one step; return False when there is none to take."""

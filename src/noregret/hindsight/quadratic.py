@@ -150,8 +150,8 @@ def best_in_ball(loss: Quadratic, radius: float) -> Answer:
         lower = max(lower, everywhere if reach >= radius else 0.0)
     witness = ball.inside(best)
     attained = max(0.0, loss.loss.tangent(witness).high)
-    exact = loss.gram is not None
-    return Answer(f"ball of radius {radius:g}", attained, lower, witness, exact=exact)
+    words = f"ball of radius {radius:g}"
+    return Answer(words, attained, lower, witness, exact=loss.gram is not None)
 
 
 def best_in_simplex(
@@ -167,15 +167,23 @@ def best_in_simplex(
         rows = Doubled(rows, positive("weight", weight))
     simplex = Simplex(rows.shape[1], entropy and positive("entropy", entropy) / a)
     losses = losses_of("square", rows.outcomes)
-    u = minimise(rows, losses, simplex, simplex.centre, limits).w
-    w = u if weight is None else weight * np.subtract(*np.split(u, 2))
-    tangent = loss.loss.tangent(w)
-    # u sums to 1 but for the last digits, which moves w by as little.
-    blurred = float((8 * UNIT * tangent.steepest()) @ np.abs(w))
-    attained = upward(tangent.high + blurred + simplex.price_above(u), tangent.high)
-    if weight is not None:
-        tangent = tangent.doubled(weight)
-    lower = max(0.0, lower_over(simplex, tangent, u))
+    found = minimise(rows, losses, simplex, simplex.centre, limits)
+
+    def tangent(u: Floats) -> Tangent:
+        if weight is None:
+            return loss.loss.tangent(u)
+        return loss.loss.tangent(weight * np.subtract(*np.split(u, 2))).doubled(weight)
+
+    u = found.w
+    at_best = tangent(u)
+    # u sums to 1 but for the last digits, which moves the scores by as little.
+    blurred = float((8 * UNIT * at_best.steepest()) @ u)
+    attained = upward(at_best.high + blurred + simplex.price_above(u), abs(at_best.high))
+    lower = max(
+        0.0,
+        lower_over(simplex, at_best, u),
+        lower_over(simplex, tangent(found.lines_at), found.lines_at),
+    )
     words = simplex_words(entropy, weight)
     return Answer(words, upward(a * max(0.0, attained)), downward(a * lower), u)
 

@@ -5,6 +5,8 @@ Newton's method inside the simplex: an interior-point method whose barrier comes
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 
 from noregret.hindsight.curvature import Curvature
@@ -24,24 +26,30 @@ class Simplex:
     blur = 4
 
     def __init__(self, features: int, entropy: float) -> None:
+        if not features:
+            raise ValueError("the simplex needs at least one feature")
         self.entropy = entropy
-        self.centre = np.full(features, 1.0 / max(1, features))
+        self.centre = np.full(features, 1.0 / features)
         self.border = np.inf  # what nearness to the border pays while the search is under way
         self.slack: Floats | None = None  # the multipliers of u ≥ 0
         self.last: tuple[Floats, Floats] | None = None
 
     def lowest(self, g: Floats) -> float:
         """Return the minimum of g·u + b KL(u ‖ uniform) over the simplex."""
-        least = float(g.min(initial=np.inf))
+        least = float(g.min())
         if self.entropy == 0:
             return least
-        return least - self.entropy * float(np.log(np.exp((least - g) / self.entropy).mean()))
+        with np.errstate(over="ignore", under="ignore"):
+            mean = float(np.exp((least - g) / self.entropy).mean())
+        return least - self.entropy * math.log(mean)
 
     def lowest_below(self, g: Floats, off: Floats) -> float:
         """Return what that minimum is surely not below, where g may be off by so much."""
         least = self.lowest(g - off)
-        error = self.entropy * (growth(len(g)) + 16 * UNIT)
-        return downward(least - error, float(np.abs(g).max(initial=0.0)) + float(off.max()))
+        # Every exponential is off by less than its share of 1, their sum by its growth.
+        error = self.entropy * (growth(2 * len(g)) + 16 * UNIT)
+        size = float(np.abs(g).max()) + float(off.max()) + self.entropy * math.log(len(g) + 1)
+        return downward(least - error, size)
 
     def lowest_point(self, g: Floats) -> Floats:
         """Return a point near where that minimum is, clear of the border."""
@@ -88,6 +96,7 @@ class Simplex:
         slack = self.next_slack(w, gap)
         self.border = min(self.border, AIM * gap / len(w))
         pull = g + self.pull(w) - self.border / w
+        pull -= float(w @ pull)  # the same for all weights has no effect but to cost digits
         added = (self.entropy + slack) / w
         ahead, level = curvature.solve(added, -pull), curvature.solve(added, np.ones_like(w))
         direction = ahead - level * (ahead.sum() / level.sum())

@@ -7,8 +7,6 @@ max_i Σ p_t y_t x_ti from above.
 
 from __future__ import annotations
 
-import math
-
 import numpy as np
 
 from noregret.checks import positive
@@ -54,7 +52,7 @@ def largest_margin_of_weights(
     signed = labels * p
     sums = rows.combine(signed)
     off = combination_error(rows, signed) * (1 + blur)
-    up = upward(float((sums + off).max(initial=0.0 if not rows.shape[1] else -math.inf)))
+    up = upward(float((sums + off).max()))
     if isinstance(rows, Doubled) and low <= 0 < up:
         up = 0.0 if surely_inseparable(rows.single, labels, p) else up
     return Margin(min(downward(low), up), up, u)

@@ -1,0 +1,96 @@
+"""Bounds that hold in exact arithmetic, not nearly."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from noregret.hindsight import LeastSquares, Rows
+from noregret.hindsight.rounding import (
+    downward,
+    growth,
+    norm,
+    norm_above,
+    shrunk_into_ball,
+    total,
+    upward,
+)
+from noregret.hindsight.rows import combination_error, score_error
+
+numbers = st.floats(-1e100, 1e100).filter(lambda v: v == 0 or abs(v) > 1e-100)
+vectors = st.lists(numbers, min_size=1, max_size=30)
+
+
+def squared_norm(vector: list[float]) -> Fraction:
+    return sum((Fraction(v) ** 2 for v in vector), Fraction(0))
+
+
+@given(vectors)
+def test_the_norm_is_not_above_its_bound(vector: list[float]) -> None:
+    assert Fraction(norm_above(np.array(vector))) ** 2 >= squared_norm(vector)
+    assert norm_above(np.array(vector)) == pytest.approx(norm(np.array(vector)), rel=1e-13)
+
+
+@given(vectors, st.floats(1e-10, 1e10))
+def test_what_is_put_into_a_ball_is_in_it(vector: list[float], radius: float) -> None:
+    inside = shrunk_into_ball(np.array(vector), radius)
+    assert squared_norm(inside.tolist()) <= Fraction(radius) ** 2
+
+
+@given(vectors)
+def test_totals_are_rounded_once(vector: list[float]) -> None:
+    exact = sum(map(Fraction, vector), Fraction(0))
+    assert total(np.array(vector)) == float(exact)
+
+
+@given(numbers)
+def test_upward_is_up_and_downward_down(value: float) -> None:
+    assert downward(value) <= value <= upward(value)
+    assert (downward(value) < value < upward(value)) == (value != 0)
+
+
+@given(st.integers(1, 10**6))
+def test_growth_is_more_than_the_terms(terms: int) -> None:
+    assert growth(terms) >= terms * 2.0**-53
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_scores_and_combinations_are_as_near_as_they_say(seed: int) -> None:
+    draw = np.random.default_rng(seed)
+    X = draw.normal(size=(30, 7)) * 10.0 ** draw.integers(-8, 9, size=(30, 7))
+    w, a = (draw.normal(size=n) * 10.0 ** draw.integers(-8, 9, size=n) for n in (7, 30))
+    rows = Rows(X, np.zeros(30))
+    table = [[Fraction(v) for v in row] for row in X.tolist()]
+    for row, score, off in zip(table, rows.scores(w), score_error(rows, w), strict=True):
+        exact = sum((p * Fraction(q) for p, q in zip(row, w.tolist(), strict=True)), Fraction(0))
+        assert abs(exact - Fraction(float(score))) <= Fraction(float(off))
+    columns = zip(*table, strict=True)
+    sums = zip(columns, rows.combine(a), combination_error(rows, a), strict=True)
+    for column, number, off in sums:
+        exact = sum((p * Fraction(q) for p, q in zip(column, a.tolist(), strict=True)), Fraction(0))
+        assert abs(exact - Fraction(float(number))) <= Fraction(float(off))
+
+
+@pytest.mark.parametrize("seed", range(10))
+def test_the_loss_from_sums_is_as_near_as_it_says(seed: int) -> None:
+    draw = np.random.default_rng(seed)
+    X = draw.normal(size=(50, 4)) * 10.0 ** draw.integers(-5, 6, size=4)
+    w = draw.normal(size=4) / np.abs(X).max(axis=0)
+    y = X @ w + 1e-6 * draw.normal(size=50)  # so that nearly all digits cancel
+    sums = LeastSquares().add(X[:20], y[:20]).add(X[20:], y[20:])
+    exact = Fraction(0)
+    gradient = [Fraction(0)] * 4
+    for x, outcome in zip(X.tolist(), y.tolist(), strict=True):
+        row = [Fraction(v) for v in x]
+        error = sum((a * Fraction(b) for a, b in zip(row, w.tolist(), strict=True)), Fraction(0))
+        error -= Fraction(outcome)
+        exact += error**2
+        gradient = [g + 2 * error * v for g, v in zip(gradient, row, strict=True)]
+    tangent = sums.tangent(w)
+    assert Fraction(tangent.low) <= exact <= Fraction(tangent.high)
+    for number, off, sure in zip(tangent.gradient, tangent.off, gradient, strict=True):
+        assert abs(sure - Fraction(float(number))) <= Fraction(float(off))
