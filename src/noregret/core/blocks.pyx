@@ -51,12 +51,16 @@ cdef class Blocks(Door):
         try:
             check_block(X, self.engine.size)
             check_lengths(rows, y, out)
-            with nogil:
-                for r in range(rows):
-                    row.values = &X[r, 0]
-                    status = self.play_row(&row, y[r], &out[r] if out is not None else NULL)
-                    if status != FINE:
-                        break
+            while r < rows and status == FINE:
+                with nogil:
+                    while r < rows and not self.due:
+                        row.values = &X[r, 0]
+                        status = self.play_row(&row, y[r], &out[r] if out is not None else NULL)
+                        if status != FINE:
+                            break
+                        r += 1
+                if self.due:
+                    self.hand_over()
             if status != FINE:
                 self.refuse(status, y[r], &row)
         finally:
@@ -73,27 +77,32 @@ cdef class Blocks(Door):
         try:
             check_starts(starts, indices.shape[0], data.shape[0])
             check_lengths(rows, y, out)
-            with nogil:
-                for r in range(rows):
-                    row.count = starts[r + 1] - starts[r]
-                    row.values, row.indices = &data[0] + starts[r], &indices[0] + starts[r]
-                    if not noregret_ordered(row.indices, row.count, self.engine.size):
-                        status = BAD_INDICES
-                    else:
-                        status = self.play_row(&row, y[r], &out[r] if out is not None else NULL)
-                    if status != FINE:
-                        break
+            while r < rows and status == FINE:
+                with nogil:
+                    while r < rows and not self.due:
+                        row.count = starts[r + 1] - starts[r]
+                        row.values, row.indices = &data[0] + starts[r], &indices[0] + starts[r]
+                        if not noregret_ordered(row.indices, row.count, self.engine.size):
+                            status = BAD_INDICES
+                        else:
+                            status = self.play_row(&row, y[r], &out[r] if out is not None else NULL)
+                        if status != FINE:
+                            break
+                        r += 1
+                if self.due:
+                    self.hand_over()
             if status != FINE:
                 self.refuse(status, y[r], &row)
         finally:
             self.leave()
 
     cdef int play_row(self, Row* row, double y, double* out) noexcept nogil:
+        cdef double given = y
         cdef int labels = self.labels, status = self.settle(&y)
         if status == FINE:
             if out != NULL:
                 out[0] = self.score(row)
-            status = self.engine.play(row, y)
+            status = self.play_recorded(row, y, given)
         if status != FINE:
             self.labels = labels
         return status

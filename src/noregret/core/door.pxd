@@ -2,6 +2,7 @@
 
 from noregret.core.engine cimport Engine, Row
 from noregret.core.features cimport Features
+from noregret.core.recorder cimport Recorder
 
 
 cdef class Door:
@@ -12,6 +13,8 @@ cdef class Door:
     cdef bint claimed, busy         # for several calls, or within one;
     cdef int readers                # and how many score blocks with the GIL released
     cdef object held                # keeps the numbers of the row at hand alive
+    cdef Recorder recorder          # writes down what is played, where a game asks for it
+    cdef bint due                   # whether its page should be handed over
     cdef object __weakref__
 
     cdef int take(self, object x, Row* row, bint learning) except -1
@@ -26,3 +29,5 @@ cdef class Door:
     cdef int play(self, object x, object y, double* prediction) except -1
     cdef int refuse(self, int status, double given, const Row* row) except -1
     cdef object answer(self, double score)
+    cdef int play_recorded(self, Row* row, double y, double given) noexcept nogil
+    cdef int hand_over(self) except -1

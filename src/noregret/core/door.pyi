@@ -1,3 +1,4 @@
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -5,6 +6,7 @@ from numpy.typing import NDArray
 
 from noregret.core.engine import Engine
 from noregret.core.features import Features
+from noregret.core.recorder import Recorder
 from noregret.errors import BadExample
 
 Floats = NDArray[np.float64]
@@ -17,6 +19,10 @@ class Door:
     def __init__(self, engine: Engine) -> None: ...
     def learn_one(self, x: Any, y: Any) -> None: ...
     def play_one(self, x: Any, y: Any) -> Any: ...
+    def play_pairs(
+        self, pairs: Iterator[Any], most: int, out: Floats | None = None
+    ) -> int: ...
+    def record(self, recorder: Recorder | None) -> None: ...
     def decision_one(self, x: Any) -> float: ...
     def predict_one(self, x: Any) -> Any: ...
     @property

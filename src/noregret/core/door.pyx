@@ -16,10 +16,11 @@ import numpy as np
 cimport numpy as cnp
 
 from noregret.core.engine cimport (
-    BAD_INDICES, BAD_LABEL, BAD_OUTCOME, BAD_VALUE, OVERFLOWED, FINE, LOSS_FAILED, MIXED_LABELS, NOT_BOOLEAN,
+    BAD_INDICES, BAD_LABEL, BAD_OUTCOME, BAD_VALUE, OVERFLOWED, FINE, LOSS_FAILED, MIXED_LABELS, NO_MEMORY, NOT_BOOLEAN,
     SEEN_BOOL, SEEN_MINUS, SEEN_ZERO, Engine, Row, position,
 )
 from noregret.core.features cimport BY_NAME, BY_POSITION, LARGEST, UNKNOWN, Features
+from noregret.core.recorder cimport Recorder
 
 from time import sleep
 
@@ -209,7 +210,7 @@ cdef class Door:
                 self.take(x, &row, True)
                 if prediction != NULL:
                     prediction[0] = self.score(&row)
-                status = self.engine.play(&row, target)
+                status = self.play_recorded(&row, target, given)
             if status != FINE:
                 self.refuse(status, given, &row)
         except BaseException:
@@ -218,7 +219,34 @@ cdef class Door:
             raise
         finally:
             self.leave()
+        if self.due:
+            self.hand_over()
         return 0
+
+    cdef int play_recorded(self, Row* row, double y, double given) noexcept nogil:
+        """Play a row and write it down with the outcome as it was given, where there is a record."""
+        cdef int status
+        if self.recorder is None:
+            return self.engine.play(row, y)
+        if not self.recorder.reserve(row):
+            return NO_MEMORY
+        status = self.engine.play(row, y)
+        if status == FINE and self.recorder.write(row, given):
+            self.due = True
+        return status
+
+    cdef int hand_over(self) except -1:
+        """Hand the record's page over."""
+        self.due = False
+        self.recorder.hand_over()
+        return 0
+
+    def record(self, Recorder recorder):
+        """Write down what is played from now on; None to stop."""
+        self.wait(True)
+        if recorder is not None and self.recorder is not None:
+            raise NoRegretError("this learner is in the middle of another game")
+        self.recorder, self.due = recorder, False
 
     def undo(self, Py_ssize_t count, int kind):
         """Forget the features that only a refused example brought."""
@@ -235,6 +263,30 @@ cdef class Door:
         cdef double score
         self.play(x, y, &score)
         return self.answer(score)
+
+    def play_pairs(self, pairs, Py_ssize_t most, double[::1] out=None):
+        """Play up to so many (x, y) of an iterator, each asked for when those before it are learned.
+
+        Return how many there were. With ``out``, keep the scores there.
+        """
+        cdef Py_ssize_t k
+        cdef double score
+        for k in range(most):
+            try:
+                pair = next(pairs)
+            except StopIteration:
+                return k
+            try:
+                x, y = pair
+            except (TypeError, ValueError):
+                raise BadExample(
+                    f"round {self.engine.rounds + 1}: a stream gives pairs (x, y): got {reprlib.repr(pair)}",
+                    round=self.engine.rounds + 1,
+                ) from None
+            self.play(x, y, &score)
+            if out is not None:
+                out[k] = score
+        return most
 
     cdef double decide(self, object x) except? -1:
         cdef Row row
@@ -311,6 +363,8 @@ cdef class Door:
                 f"round {round}: the indices of a sparse row must increase and lie within {self.engine.size} columns",
                 round=round,
             )
+        if status == NO_MEMORY:
+            raise MemoryError(f"round {round}: no memory left for the record of the game")
         if status == OVERFLOWED:
             raise Diverged(f"round {round}: the prediction is too large for float64: scale the example down", round=round)
         if status == BAD_OUTCOME or status == BAD_LABEL:

@@ -33,6 +33,7 @@ cdef enum:  # Status
     NOT_BOOLEAN      # the rule takes only 0 and 1
     BAD_INDICES      # of a sparse row: not increasing, or outside
     OVERFLOWED       # the prediction is too large
+    NO_MEMORY        # for the record of the game
 
 
 cdef enum:  # Labels
@@ -88,6 +89,7 @@ cdef class Engine:
     cdef long long rounds
     cdef double loss_sum, loss_rest        # compensated: loss_sum + loss_rest
     cdef long long mistakes
+    cdef double last_loss, last_gradient   # of the latest round
     cdef double[6] most
     cdef double[6] limit
     cdef long long[6] first_over

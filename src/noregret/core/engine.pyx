@@ -199,6 +199,7 @@ cdef class Engine:
         readings[OUTCOME] = fabs(y)
         readings[GRADIENT] = fabs(slope) * readings[NORM]
         readings[GRADIENT_PEAK] = fabs(slope) * row.peak
+        self.last_loss, self.last_gradient = value, readings[GRADIENT]
         for k in range(MEASURES):
             reading = readings[k]
             if reading > self.most[k]:

@@ -1,6 +1,7 @@
 #include "kernels.h"
 
 #include <math.h>
+#include <string.h>
 
 #define LANES 8
 #define AHEAD 512 /* doubles to fetch ahead: rows of a block follow each other in memory */
@@ -103,4 +104,51 @@ void noregret_add_sparse(double *restrict v, double a, const double *restrict x,
     for (ptrdiff_t k = 0; k < n; k++) {
         v[at[k]] += a * x[k];
     }
+}
+
+static inline double pair(uint32_t first, uint32_t second) {
+    const uint64_t both = first | (uint64_t)second << 32;
+    double word;
+    memcpy(&word, &both, sizeof word);
+    return word;
+}
+
+/* Copy a run of columns; return how many of its numbers are zero. */
+DISPATCHED
+static ptrdiff_t copied(double *restrict out, const double *restrict x, ptrdiff_t n) {
+    int64_t zeros = 0;
+    for (ptrdiff_t i = 0; i < n; i++) {
+        out[i] = x[i];
+        zeros += x[i] == 0;
+    }
+    return zeros;
+}
+
+ptrdiff_t noregret_pack(double *out, const double *x, const int32_t *at, ptrdiff_t n, double y) {
+    y += 0.0; /* minus zero is zero */
+    if (at == NULL && n > 0 && copied(out + 3, x, n) == 0) {
+        out[0] = pair(1, (uint32_t)n), out[1] = pair(0, (uint32_t)n), out[2] = y;
+        return 3 + n;
+    }
+    uint32_t runs = 0, filled = 0, start = 0, end = 0;
+    for (ptrdiff_t k = 0; k < n; k++) {
+        if (x[k] == 0) {
+            continue;
+        }
+        const uint32_t i = at == NULL ? (uint32_t)k : (uint32_t)at[k];
+        if (runs == 0 || i != end) {
+            start = i;
+            runs++;
+        }
+        end = i + 1;
+        filled++;
+        out[runs] = pair(start, end - start);
+    }
+    out[0] = pair(runs, filled), out[1 + runs] = y;
+    double *values = out + 2 + runs;
+    for (ptrdiff_t k = 0; k < n; k++) {
+        *values = x[k];
+        values += x[k] != 0;
+    }
+    return 2 + runs + filled;
 }

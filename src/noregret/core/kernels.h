@@ -26,4 +26,10 @@ int noregret_ordered(const int32_t *at, ptrdiff_t n, ptrdiff_t size);
 void noregret_add_dense(double *v, double a, const double *x, ptrdiff_t n);
 void noregret_add_sparse(double *v, double a, const double *x, const int32_t *at, ptrdiff_t n);
 
+/* Write a row down for the record, zeros left out: how many runs of neighbouring columns and how
+   many numbers there are (32 bits each), the first column and the length of every run (32 bits
+   each), the outcome, the numbers. At most 2 + 2 n doubles; returns how many. Without positions
+   the numbers are columns 0, 1, ... */
+ptrdiff_t noregret_pack(double *out, const double *x, const int32_t *at, ptrdiff_t n, double y);
+
 #endif

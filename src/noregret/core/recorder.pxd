@@ -1,0 +1,27 @@
+"""What is written down while a learner plays."""
+
+from noregret.core.engine cimport Engine, Row
+
+
+cdef class Recorder:
+    cdef Engine engine
+    cdef object sink                # called with each batch of rows
+    cdef object page                # the array being written to,
+    cdef double* words              # its numbers,
+    cdef Py_ssize_t used, room      # how many are written, and how many there are
+    cdef Py_ssize_t rows            # rows on the page
+    cdef Py_ssize_t enough          # numbers after which the page is handed over
+    cdef readonly long long mark    # or the round in which it is
+    cdef readonly double gradient_squares
+    cdef double gradient_rest
+    cdef readonly double largest_loss
+    cdef int watches
+    cdef int[16] measure
+    cdef double[16] limit
+    cdef long long[16] first_over
+
+    cdef int reserve(self, const Row* row) noexcept nogil
+    cdef bint write(self, const Row* row, double y) noexcept nogil
+    cdef double reading(self, int measure) noexcept nogil
+    cdef void make_room(self, Py_ssize_t count) except *
+    cpdef hand_over(self)

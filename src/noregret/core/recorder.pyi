@@ -1,0 +1,24 @@
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from noregret.core.engine import Engine
+
+Floats = NDArray[np.float64]
+WATCHED: tuple[str, ...]
+
+class Recorder:
+    mark: int
+    largest_loss: float
+    def __init__(self, engine: Engine, sink: Callable[[Floats, int], Any]) -> None: ...
+    def hand_over(self) -> None: ...
+    @property
+    def sum_of_squared_gradients(self) -> float: ...
+    def watch(self, measure: str, limit: float) -> int: ...
+    def first_violation(self, number: int) -> int | None: ...
+
+def unpacked(
+    words: Floats, rows: int
+) -> tuple[NDArray[np.int64], NDArray[np.int32], Floats, Floats]: ...

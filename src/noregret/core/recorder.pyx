@@ -1,0 +1,157 @@
+"""Writing down what a learner plays: every row it learned from, in pages, and what theorems ask for.
+
+A page is an array of 8-byte words, row after row, as ``noregret_pack`` writes them: two rows are
+the same words if and only if they are the same numbers, however they came. Pages are handed over
+when they are full, and at marks: rounds that lie ever further apart.
+"""
+
+from libc.math cimport INFINITY
+from libc.stdint cimport int32_t, int64_t, uint32_t, uint64_t
+
+import numpy as np
+
+cimport numpy as cnp
+
+from noregret.core.engine cimport MEASURES, Engine, Row
+from noregret.core.engine import MEASURE_NAMES
+
+cnp.import_array()
+
+cdef extern from "kernels.h" nogil:
+    Py_ssize_t noregret_pack(double* out, const double* x, const int32_t* at, Py_ssize_t n, double y) noexcept
+
+# A page is about this many words: in cache while it is worked on, Python's share of it small.
+cdef Py_ssize_t PAGE = 2**18
+cdef Py_ssize_t FIRST_PAGE = 2**10
+# From one mark to the next.
+cdef double APART = 1.025
+
+WATCHED = (*MEASURE_NAMES, "loss")
+
+
+cdef class Recorder:
+    """The record of a game, page by page.
+
+    Parameters
+    ----------
+    engine
+        What is playing.
+    sink
+        Called as sink(words, rows) with every page.
+    """
+
+    def __init__(self, Engine engine, sink):
+        self.engine, self.sink = engine, sink
+        self.largest_loss = -INFINITY
+        self.mark = engine.rounds + 1
+        self.enough = FIRST_PAGE
+        self.make_room(FIRST_PAGE)
+
+    cdef void make_room(self, Py_ssize_t count) except *:
+        """Have room for so many words."""
+        page = np.empty(count)
+        if self.used:
+            page[:self.used] = self.page[:self.used]
+        self.page, self.room = page, count
+        self.words = <double*> cnp.PyArray_DATA(<cnp.ndarray> page)
+
+    cdef int reserve(self, const Row* row) noexcept nogil:
+        """Have room for a row before it is played; return whether there is."""
+        cdef Py_ssize_t needed = self.used + 2 * row.count + 2
+        if needed <= self.room:
+            return True
+        with gil:
+            try:
+                self.make_room(max(needed, 2 * self.room))
+            except MemoryError:
+                return False
+        return True
+
+    cdef bint write(self, const Row* row, double y) noexcept nogil:
+        """Write down a row that was played; return whether the page should be handed over."""
+        cdef double square = self.engine.last_gradient * self.engine.last_gradient
+        cdef double total = self.gradient_squares + square
+        cdef int k
+        self.used += noregret_pack(self.words + self.used, row.values, row.indices, row.count, y)
+        self.rows += 1
+        if self.gradient_squares >= square:
+            self.gradient_rest += (self.gradient_squares - total) + square
+        else:
+            self.gradient_rest += (square - total) + self.gradient_squares
+        self.gradient_squares = total
+        if self.engine.last_loss > self.largest_loss:
+            self.largest_loss = self.engine.last_loss
+        for k in range(self.watches):
+            if self.first_over[k] == 0 and self.reading(self.measure[k]) > self.limit[k]:
+                self.first_over[k] = self.engine.rounds
+        return self.used >= self.enough or self.engine.rounds >= self.mark
+
+    cdef double reading(self, int measure) noexcept nogil:
+        return self.engine.most[measure] if measure < MEASURES else self.largest_loss
+
+    cpdef hand_over(self):
+        """Give the page to the sink and begin another."""
+        cdef double next_mark = self.engine.rounds * APART
+        if self.engine.rounds >= self.mark:
+            self.mark = max(self.engine.rounds + 1, <long long> next_mark)
+        if not self.rows:
+            return
+        words, rows = self.page[:self.used], self.rows
+        if 2 * self.used < self.room:  # the page goes on being used
+            words = words.copy()
+            self.used = self.rows = 0
+        else:
+            self.used = self.rows = 0
+            self.make_room(self.room)
+        # Small pages while the game is young, so that a short one costs little.
+        if self.enough < PAGE and 2 * len(words) > self.enough:
+            self.enough *= 2
+        self.sink(words, rows)
+
+    @property
+    def sum_of_squared_gradients(self):
+        """Σ‖g_t‖² over the rounds written down."""
+        return self.gradient_squares + self.gradient_rest
+
+    def watch(self, measure, double limit):
+        """Note the first round in which a measurement exceeds a limit; return the watch's number."""
+        if self.watches == 16:
+            raise ValueError("at most 16 limits can be watched")
+        self.measure[self.watches] = WATCHED.index(measure)
+        self.limit[self.watches], self.first_over[self.watches] = limit, 0
+        self.watches += 1
+        return self.watches - 1
+
+    def first_violation(self, int number):
+        """Return the first round over the limit of a watch, or None."""
+        return self.first_over[number] or None
+
+
+def unpacked(const double[::1] words, Py_ssize_t rows):
+    """Return (starts, indices, data, outcomes) of the rows on a page."""
+    cdef Py_ssize_t r, k, j, i, at = 0, filled = 0
+    cdef uint32_t runs, count, start, length
+    cdef const uint64_t* raw = <const uint64_t*> &words[0] if words.shape[0] else NULL
+    cdef Py_ssize_t most = words.shape[0]
+    starts_made, outcomes_made = np.zeros(rows + 1, dtype=np.int64), np.empty(rows)
+    indices_made, data_made = np.empty(most, dtype=np.int32), np.empty(most)
+    cdef int64_t[::1] starts = starts_made
+    cdef double[::1] outcomes = outcomes_made, data = data_made
+    cdef int32_t[::1] indices = indices_made
+    with nogil:
+        for r in range(rows):
+            runs, count = <uint32_t> raw[at], <uint32_t> (raw[at] >> 32)
+            outcomes[r] = words[at + 1 + runs]
+            k = filled
+            for j in range(runs):
+                start, length = <uint32_t> raw[at + 1 + j], <uint32_t> (raw[at + 1 + j] >> 32)
+                for i in range(length):
+                    indices[k] = <int32_t> (start + i)
+                    k += 1
+            at += 2 + runs
+            for j in range(count):
+                data[filled + j] = words[at + j]
+            at += count
+            filled += count
+            starts[r + 1] = filled
+    return starts_made, indices_made[:filled].copy(), data_made[:filled].copy(), outcomes_made
