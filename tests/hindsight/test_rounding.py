@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from fractions import Fraction
 
 import numpy as np
@@ -10,6 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from noregret.hindsight import LeastSquares, Rows
+from noregret.hindsight.doubled import Doubled
 from noregret.hindsight.rounding import (
     downward,
     growth,
@@ -19,7 +21,7 @@ from noregret.hindsight.rounding import (
     total,
     upward,
 )
-from noregret.hindsight.rows import combination_error, score_error
+from noregret.hindsight.rows import score_error
 
 numbers = st.floats(-1e100, 1e100).filter(lambda v: v == 0 or abs(v) > 1e-100)
 vectors = st.lists(numbers, min_size=1, max_size=30)
@@ -58,21 +60,39 @@ def test_growth_is_more_than_the_terms(terms: int) -> None:
     assert growth(terms) >= terms * 2.0**-53
 
 
-@pytest.mark.parametrize("seed", range(20))
-def test_scores_and_combinations_are_as_near_as_they_say(seed: int) -> None:
+def exactly(numbers: Iterable[Fraction], factors: Iterable[float]) -> Fraction:
+    pairs = zip(numbers, factors, strict=True)
+    return sum((a * Fraction(b) for a, b in pairs), Fraction(0))
+
+
+@pytest.mark.parametrize("weight", [None, 0.3])
+@pytest.mark.parametrize("rounds", [30, 300])
+@pytest.mark.parametrize("seed", range(5))
+def test_scores_and_combinations_are_as_near_as_they_say(
+    seed: int, rounds: int, weight: float | None
+) -> None:
     draw = np.random.default_rng(seed)
-    X = draw.normal(size=(30, 7)) * 10.0 ** draw.integers(-8, 9, size=(30, 7))
-    w, a = (draw.normal(size=n) * 10.0 ** draw.integers(-8, 9, size=n) for n in (7, 30))
-    rows = Rows(X, np.zeros(30))
-    table = [[Fraction(v) for v in row] for row in X.tolist()]
-    for row, score, off in zip(table, rows.scores(w), score_error(rows, w), strict=True):
-        exact = sum((p * Fraction(q) for p, q in zip(row, w.tolist(), strict=True)), Fraction(0))
-        assert abs(exact - Fraction(float(score))) <= Fraction(float(off))
+    X = draw.normal(size=(rounds, 7)) * 10.0 ** draw.integers(-8, 9, size=(rounds, 7))
+    rows = Rows(X, np.zeros(rounds))
+    n = 7 if weight is None else 14
+    w, a = (draw.normal(size=k) * 10.0 ** draw.integers(-8, 9, size=k) for k in (n, rounds))
+    if weight is None:
+        table = [[Fraction(v) for v in x] for x in X.tolist()]
+    else:
+        rows = Doubled(rows, weight)
+        single = [[Fraction(weight) * Fraction(v) for v in x] for x in X.tolist()]
+        table = [[*x, *(-v for v in x)] for x in single]
+    for x, score, off in zip(table, rows.scores(w), score_error(rows, w), strict=True):
+        assert abs(exactly(x, w.tolist()) - Fraction(float(score))) <= Fraction(float(off))
     columns = zip(*table, strict=True)
-    sums = zip(columns, rows.combine(a), combination_error(rows, a), strict=True)
-    for column, number, off in sums:
-        exact = sum((p * Fraction(q) for p, q in zip(column, a.tolist(), strict=True)), Fraction(0))
-        assert abs(exact - Fraction(float(number))) <= Fraction(float(off))
+    for column, number, off in zip(columns, *rows.combined(a), strict=True):
+        assert abs(exactly(column, a.tolist()) - Fraction(float(number))) <= Fraction(float(off))
+
+
+def test_a_proven_combination_is_off_by_as_little_for_many_rows_as_for_few() -> None:
+    X = np.ones((100_000, 1))
+    _, off = Rows(X, X[:, 0]).combined(X[:, 0])
+    assert off[0] / 100_000 < 1e-13
 
 
 @pytest.mark.parametrize("seed", range(10))

@@ -9,6 +9,9 @@ import numpy as np
 from noregret.hindsight.curvature import Curvature, Factored, ManyRows
 from noregret.hindsight.rounding import Floats, norm, norm_above, shrunk_into_ball, upward
 
+# A point that gains this share of what can be gained ends the search for the multiplier.
+ENOUGH = 0.9
+
 
 class Ball:
     """The predictors of norm at most a radius; they pay nothing."""
@@ -73,8 +76,10 @@ def lowest_in_ball(
     λ = 0 where ‖v(0)‖ is less. Newton's method on 1/‖v(λ)‖ = 1/radius (the secular equation) finds
     it from below without fail, and from above in a step or two.
     """
+    if not g.any():
+        return w, 0.0
     multiplier, low, high = guess, 0.0, math.inf
-    change, best, most = np.zeros_like(w), w, 0.0
+    change, best, best_gain = np.zeros_like(w), w, 0.0
     accuracy, flat = 0.05, False
     for _ in range(50):
         pull = g + multiplier * w
@@ -87,13 +92,13 @@ def lowest_in_ball(
             # Where H has no curvature but g pulls, the minimum is at the border.
             flat, multiplier = True, norm(curvature.times(w) - g) / radius
             continue
-        stretched = v * (radius / size)
-        gained = gain(curvature, g, stretched - w)
-        if gained > most:
-            best, most = stretched, gained
-        # A wrong length matters by its square, a stretched v being as good a minimiser to first
-        # order: good enough is what gains half of what v itself would.
-        if multiplier > 0 and gained >= -0.25 * float(change @ pull):
+        # By duality nothing in the ball gains more than this. A v of the wrong length comes near it
+        # when stretched, as that matters by its square; one inside when H is flat about it.
+        most = 0.5 * (multiplier * (radius**2 - float(w @ w)) - float(change @ pull))
+        for point in (v * (radius / size), v)[: 1 + (size <= radius)]:
+            if (gained := gain(curvature, g, point - w)) > best_gain:
+                best, best_gain = point, gained
+        if multiplier > 0 and best_gain >= ENOUGH * most:
             break
         accuracy *= 0.5
         if size > radius:
@@ -147,7 +152,11 @@ def lowest_in_span(
         diagonal = Factored(np.diag(np.maximum(bends, 0.0)))
         last = multiplier
         inner, multiplier = lowest_in_ball(diagonal, span @ w, span @ g, radius, multiplier)
-        if abs(multiplier - last) <= 0.3 * last:
+        if multiplier == 0.0 and norm(w + news[0]) > radius:
+            # Not in the span, but in the ball the border is in the way. There the gradient is
+            # −λ v, and so it nearly is by now.
+            multiplier = norm(g + images.T @ (inner - span @ w)) / radius
+        elif abs(multiplier - last) <= 0.3 * last:
             break
     return span.T @ inner, multiplier
 

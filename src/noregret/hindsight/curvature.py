@@ -77,6 +77,7 @@ class Factored:
 
     def __init__(self, matrix: Floats) -> None:
         self.matrix, self.diagonal = matrix, np.diag(matrix).copy()
+        self.made: tuple[Floats, Any] | None = None
 
     def times(self, v: Floats) -> Floats:
         """Return H v."""
@@ -90,20 +91,29 @@ class Factored:
         accuracy: float = 0.05,
     ) -> Floats:
         """Return v with (H + diag(added)) v = r, the system scaled to ones on its diagonal."""
-        from scipy.linalg import cho_factor, cho_solve
+        from scipy.linalg import cho_solve
 
         scale = 1 / np.sqrt(self.diagonal + kept_solvable(self.diagonal, added))
+        return np.asarray(scale * cho_solve(self.factor(scale), scale * r, check_finite=False))
+
+    def factor(self, scale: Floats) -> Any:
+        """Return the factor of the scaled system, kept for the next call."""
+        from scipy.linalg import cho_factor
+
+        if self.made is not None and np.array_equal(self.made[0], scale):
+            return self.made[1]
         system = self.matrix * scale[:, None]
         system *= scale
         # Rounding can leave a singular matrix with a negative eigenvalue: lift the diagonal then.
-        for lift in (0.0, 1e-12, 1e-9, 1e-6, float(len(r))):
+        for lift in (0.0, 1e-12, 1e-9, 1e-6, float(len(scale))):
             np.fill_diagonal(system, 1.0 + lift)
             try:
                 factor = cho_factor(system, lower=True, check_finite=False)
             except np.linalg.LinAlgError:
                 continue
             break
-        return np.asarray(scale * cho_solve(factor, scale * r, check_finite=False))
+        self.made = scale, factor
+        return factor
 
 
 class FewRows:

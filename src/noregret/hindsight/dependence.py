@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from noregret.hindsight.blocks import is_sparse
-from noregret.hindsight.rounding import UNIT, Floats, growth
+from noregret.hindsight.rounding import UNIT, Floats, growth, two_sum
 from noregret.hindsight.rows import Rows
 
 # A column is tried for dependence when the others leave this little of its square.
@@ -89,12 +89,9 @@ def is_combination(rows: Rows, kept: NDArray[np.intp], column: int, shares: Floa
         total = np.zeros(len(part))
         for number, factor in zip(part.T, factors[there], strict=True):
             term = number * factor
-            following = total + term
-            shift = following - total
-            lost = (total - (following - shift)) + (term - shift)
+            total, lost = two_sum(total, term)
             if lost.any() or (term / factor != number).any():
                 return False  # this sum was rounded
-            total = following
         if total.any():
             return False
     return True

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import numpy as np
 
 from noregret.hindsight.blocks import Block, is_sparse, padded
-from noregret.hindsight.rounding import Floats
+from noregret.hindsight.rounding import SMALLEST, UNIT, Floats
 from noregret.hindsight.rows import Rows, Survey
 
 
@@ -60,3 +60,10 @@ class Doubled(Rows):
         """Return the combination of the rows, for both halves."""
         single = self.weight * self.single.combine(shares, absolute=absolute)
         return np.concatenate([single, single if absolute else -single])
+
+    def combined(self, shares: Floats) -> tuple[Floats, Floats]:
+        """Return the combination of the rows, and by how much it may be off, for both halves."""
+        single, off = self.single.combined(shares)
+        single, off = self.weight * single, self.weight * off
+        off = (off + UNIT * np.abs(single) + SMALLEST) * (1 + 8 * UNIT)
+        return np.concatenate([single, -single]), np.tile(off, 2)

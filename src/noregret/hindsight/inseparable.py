@@ -9,7 +9,7 @@ import numpy as np
 from noregret.hindsight.curvature import DENSE
 from noregret.hindsight.dependence import independent_columns, surely_curved
 from noregret.hindsight.rounding import Floats, growth, norm_above
-from noregret.hindsight.rows import Rows, combination_error
+from noregret.hindsight.rows import Rows
 
 
 def surely_inseparable(rows: Rows, labels: Floats, p: Floats) -> bool:
@@ -31,9 +31,8 @@ def surely_inseparable(rows: Rows, labels: Floats, p: Floats) -> bool:
         norms, curved = surely_curved(gram[np.ix_(columns, columns)], growth(some.survey.depth + 4))
         used = norms > 0
         if curved > 0 and not some.combine(np.ones(len(q)), absolute=True)[columns][~used].any():
-            left = np.abs(some.combine(some.outcomes * q))
-            left += combination_error(some, some.outcomes * q)
-            moved = norm_above(left[columns][used] / norms[used]) * 1.01
+            left, off = some.combined(some.outcomes * q)
+            moved = norm_above((np.abs(left) + off)[columns][used] / norms[used]) * 1.01
             if moved < least * math.sqrt(curved):
                 return True
     return False

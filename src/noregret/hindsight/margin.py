@@ -21,7 +21,7 @@ from noregret.hindsight.inseparable import surely_inseparable
 from noregret.hindsight.losses import Clipped, as_labels
 from noregret.hindsight.newton import lowest_along
 from noregret.hindsight.rounding import UNIT, Floats, downward, norm, norm_above, total, upward
-from noregret.hindsight.rows import Rows, combination_error, score_error
+from noregret.hindsight.rows import Rows, score_error
 
 
 @dataclass(frozen=True)
@@ -127,9 +127,8 @@ class Pair:
         low = downward(float(sure.min()) / (norm_above(self.w) or 1.0))
         if low <= 0:
             low, self.w = 0.0, np.zeros_like(self.w)
-        signed = labels * self.p
-        sums = np.abs(rows.combine(signed)) + combination_error(rows, signed)
-        up = upward(norm_above(sums) / (total(self.p) * (1 - 8 * UNIT)))
+        sums, off = rows.combined(labels * self.p)
+        up = upward(norm_above(np.abs(sums) + off) / (total(self.p) * (1 - 8 * UNIT)))
         if low == 0 and surely_inseparable(rows, labels, self.p):
             up = 0.0
         return Margin(low, up, self.w)

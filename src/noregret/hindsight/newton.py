@@ -24,7 +24,7 @@ from noregret.hindsight.curvature import curvature_of
 from noregret.hindsight.domain import Domain, Region
 from noregret.hindsight.losses import Losses, Slopes
 from noregret.hindsight.rounding import Floats, downward, total, upward
-from noregret.hindsight.rows import Rows, combination_error, score_error
+from noregret.hindsight.rows import Rows, score_error
 
 # A stand-in is made so much narrower where the last one left more than that share of its part.
 NARROWER, SLOW = 0.2, 0.3
@@ -194,7 +194,7 @@ def proven(rows: Rows, losses: Losses, domain: Domain, found: Found) -> tuple[fl
     """Return what the predictor found attains at most, and what none attains less than."""
     off = score_error(rows, found.w, domain.blur)
     attained = total(losses.value_above(rows.scores(found.w), off))
-    floor = domain.lowest_below(rows.combine(found.slopes), combination_error(rows, found.slopes))
+    floor = domain.lowest_below(*rows.combined(found.slopes))
     constant = total(found.constants)
     lower = downward(floor - constant, abs(floor) + abs(constant))
     if losses.nonnegative:

@@ -19,7 +19,7 @@ from noregret.hindsight.ball import Ball
 from noregret.hindsight.losses import losses_of
 from noregret.hindsight.newton import minimise, proven
 from noregret.hindsight.rounding import UNIT, Floats, downward, norm, norm_above, total, upward
-from noregret.hindsight.rows import Rows, combination_error
+from noregret.hindsight.rows import Rows
 
 # How many radii are tried.
 TRIES = 40
@@ -82,8 +82,8 @@ class Line(NamedTuple):
 
 def line_of(rows: Rows, slopes: Floats, constants: Floats) -> Line:
     """Return what lines below the losses say of the hinge loss of all u."""
-    sums = np.abs(rows.combine(slopes)) + combination_error(rows, slopes)
-    return Line(max(0.0, downward(-total(constants))), norm_above(sums))
+    sums, off = rows.combined(slopes)
+    return Line(max(0.0, downward(-total(constants))), norm_above(np.abs(sums) + off))
 
 
 def between(low: float, high: float, rising: Line, falling: Line) -> float:

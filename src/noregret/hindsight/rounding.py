@@ -33,6 +33,13 @@ def downward(value: float, size: float = 0.0) -> float:
     return -upward(-value, size)
 
 
+def two_sum(a: Floats, b: Floats) -> tuple[Floats, Floats]:
+    """Return the sum as rounded and what rounding took from it, exactly."""
+    rounded = a + b
+    shift = rounded - a
+    return rounded, (a - (rounded - shift)) + (b - shift)
+
+
 def total(values: Floats) -> float:
     """Return the sum, correctly rounded."""
     return math.fsum(values.tolist())

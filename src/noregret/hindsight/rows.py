@@ -24,10 +24,14 @@ from noregret.hindsight.blocks import (
     pieces,
     products,
     row_scaled,
+    row_slice,
     row_squares,
     squared,
 )
-from noregret.hindsight.rounding import SMALLEST, Floats, growth, norm_above
+from noregret.hindsight.rounding import SMALLEST, Floats, growth, norm_above, two_sum
+
+# The rows whose sum may lose digits, where a sum is to be proven.
+FEW = 128
 
 Source = Callable[[], Iterable[tuple[Any, Any]]]
 
@@ -165,6 +169,23 @@ class Rows:
             sums[: block.shape[1]] += (magnitude(block) if absolute else block).T @ part
         return sums
 
+    def combined(self, shares: Floats) -> tuple[Floats, Floats]:
+        """Return Xᵀ a, summed with care, and by how much each of its numbers may be off.
+
+        Few rows at a time, whose sums are added without loss: so the error does not grow with the
+        number of rows.
+        """
+        sums, lost, sizes = (np.zeros(self.shape[1]) for _ in range(3))
+        for block, part in self.paired(shares):
+            width = block.shape[1]
+            for start in range(0, len(part), FEW):
+                few = slice(start, start + FEW)
+                rows, a = row_slice(block, few), part[few]
+                sums[:width], more = two_sum(sums[:width], rows.T @ a)
+                lost[:width] += more
+                sizes[:width] += magnitude(rows).T @ np.abs(a)
+        return sums + lost, growth(FEW + 8) * sizes + len(shares) * SMALLEST
+
     def gram(self, weights: Floats) -> Floats:
         """Return Σ d_t x_t x_tᵀ for weights d_t ≥ 0; rows of weight zero cost nothing."""
         features = self.shape[1]
@@ -210,11 +231,3 @@ def score_error(rows: Rows, weights: Floats, blur: int = 0) -> Floats:
     filled = rows.survey.filled
     sizes = rows.scores(np.abs(weights), absolute=True)
     return growth(filled + blur) * sizes + filled * SMALLEST
-
-
-def combination_error(rows: Rows, shares: Floats) -> Floats:
-    """Return by how much each number of a combination Xᵀ a may be off."""
-    if not shares.any():
-        return np.zeros(rows.shape[1])
-    depth = rows.survey.depth
-    return growth(depth) * rows.combine(np.abs(shares), absolute=True) + depth * SMALLEST

@@ -19,7 +19,7 @@ from noregret.hindsight import quadratic as solve
 from noregret.hindsight.answer import USUAL, Answer, Limits
 from noregret.hindsight.blocks import pieces, products
 from noregret.hindsight.curvature import Factored
-from noregret.hindsight.rounding import Floats, growth, upward
+from noregret.hindsight.rounding import Floats, growth, two_sum, upward
 from noregret.hindsight.rows import Rows
 from noregret.hindsight.tangent import OnRows, Quadratic, SquareLoss, Tangent
 
@@ -158,10 +158,8 @@ class Sum:
             part = np.pad(part, [(0, max(0, -s)) for s in short])
             wider = [(0, max(0, s)) for s in short]
             self.high, self.low = np.pad(self.high, wider), np.pad(self.low, wider)
-        total = self.high + part
-        shift = total - self.high
-        self.low += (self.high - (total - shift)) + (part - shift)
-        self.high = total
+        self.high, lost = two_sum(self.high, part)
+        self.low += lost
 
     @property
     def value(self) -> Floats:

@@ -12,7 +12,7 @@ from typing import NamedTuple, Protocol
 import numpy as np
 
 from noregret.hindsight.curvature import Curvature, curvature_of
-from noregret.hindsight.rounding import SMALLEST, UNIT, Floats, downward, growth, total, upward
+from noregret.hindsight.rounding import UNIT, Floats, downward, growth, total, upward
 from noregret.hindsight.rows import Rows, score_error
 
 
@@ -95,11 +95,9 @@ class OnRows:
         size = np.abs(residue)
         off = (score_error(rows, w) + 2 * UNIT * size) * (1 + 4 * UNIT)
         low, high = total(np.maximum(0.0, size - off) ** 2), total((size + off) ** 2)
-        depth = rows.survey.depth
-        spread = rows.combine(growth(depth) * size + off, absolute=True) * (1 + growth(depth))
-        gradient = 2 * rows.combine(residue)
-        lost = 2 * spread + 4 * depth * SMALLEST
-        return Tangent(max(0.0, downward(low)), upward(high), gradient, lost)
+        half, lost = rows.combined(residue)
+        spread = rows.combine(off, absolute=True) * (1 + growth(rows.survey.depth))
+        return Tangent(max(0.0, downward(low)), upward(high), 2 * half, 2 * (lost + spread))
 
 
 def over_rows(rows: Rows) -> Quadratic:

@@ -15,7 +15,7 @@ from noregret.hindsight.doubled import Doubled
 from noregret.hindsight.inseparable import surely_inseparable
 from noregret.hindsight.margin import Margin, labels_of
 from noregret.hindsight.rounding import Floats, downward, total, upward
-from noregret.hindsight.rows import Rows, combination_error, score_error
+from noregret.hindsight.rows import Rows, score_error
 
 
 def largest_margin_of_weights(
@@ -49,10 +49,8 @@ def largest_margin_of_weights(
     u, p = solved_game(rows, labels, limits)
     blur = 4  # what u and p are off by after they were divided by their sums
     low = float((labels * rows.scores(u) - score_error(rows, u, blur)).min())
-    signed = labels * p
-    sums = rows.combine(signed)
-    off = combination_error(rows, signed) * (1 + blur)
-    up = upward(float((sums + off).max()))
+    sums, off = rows.combined(labels * p)
+    up = upward(float((sums + (1 + blur) * off).max()))
     if isinstance(rows, Doubled) and low <= 0 < up:
         up = 0.0 if surely_inseparable(rows.single, labels, p) else up
     return Margin(min(downward(low), up), up, u)
