@@ -88,14 +88,14 @@ def test_every_learner_has_a_page_with_its_formulas(site: Path) -> None:
         page = (site / "learners" / f"{name}.html").read_text(encoding="utf-8")
         assert f'id="noregret.{learner.__name__}"' in page
         for theorem in learner.theorems:
-            assert to_mathml(theorem.bound, block=True) in page
+            assert to_mathml(theorem.formula, block=True) in page
             assert f'href="../theorems/{theorem.name}.html"' in page
 
 
 @pytest.mark.parametrize("name", THEOREMS)
 def test_every_theorem_has_a_page_with_its_formula(name: str, site: Path) -> None:
     page = (site / "theorems" / f"{name}.html").read_text(encoding="utf-8")
-    formula = extension("mathml").to_mathml(THEOREMS[name].bound, block=True)
+    formula = extension("mathml").to_mathml(THEOREMS[name].formula, block=True)
     assert formula.startswith("<math")
     assert formula in page
     assert 'href="../learners/' in page

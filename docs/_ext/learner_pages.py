@@ -16,6 +16,7 @@ from docstrings import blocks, entries, markdown, sections
 from sphinx.errors import ExtensionError
 
 import noregret
+from noregret.theorem import QUANTITIES
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -26,11 +27,6 @@ if TYPE_CHECKING:
     from noregret import Learner, Theorem
 
 FOLDERS = ("learners", "theorems")
-QUANTITIES = {
-    "loss": "the cumulative loss",
-    "regret": "the regret",
-    "mistakes": "the number of mistakes",
-}
 NOTATION = r"""## Notation
 
 - $T$ rounds, counted from $t = 1$; $n$ features.
@@ -82,8 +78,8 @@ def theorem_box(theorem: Theorem) -> str:
 
 def theorem_facts(theorem: Theorem) -> list[str]:
     """List the formula of a theorem, what it assumes, how to tune for it and where it is from."""
-    lines = ["$$", theorem.bound, "$$", "", "**Assumes**", ""]
-    lines += [f"- {assumption}" for assumption in theorem.assumptions]
+    lines = ["$$", theorem.formula, "$$", "", "**Assumes**", ""]
+    lines += [f"- {assumption.statement}" for assumption in theorem.assumptions]
     if theorem.tuning:
         lines += ["", f"**Tuning.** {theorem.tuning}"]
     if theorem.source:
@@ -149,9 +145,9 @@ def learners_index(learners: dict[str, type[Learner]]) -> str:
 # A theorem's page.
 
 
-def theorem_page(theorem: Theorem, learner: type[Learner]) -> str:
+def theorem_page(theorem: Theorem, learner: type[Learner] | None) -> str:
     """Write the page of a theorem."""
-    of = f"[`{learner.name}`](/learners/{learner.name}.md)"
+    of = owner(learner)
     opening = [
         f"# Theorem {theorem.name}",
         "",
@@ -162,7 +158,14 @@ def theorem_page(theorem: Theorem, learner: type[Learner]) -> str:
     return "\n".join([*opening, "", *theorem_facts(theorem), "", NOTATION])
 
 
-def theorems_index(theorems: dict[str, tuple[Theorem, type[Learner]]]) -> str:
+def owner(learner: type[Learner] | None) -> str:
+    """Name the learner that answers for a theorem."""
+    if learner is None:
+        return "every [averaged](/api.md) learner"
+    return f"[`{learner.name}`](/learners/{learner.name}.md)"
+
+
+def theorems_index(theorems: dict[str, tuple[Theorem, type[Learner] | None]]) -> str:
     """List all theorems, by what they bound."""
     lines = [
         "# Theorems",
@@ -180,9 +183,8 @@ def theorems_index(theorems: dict[str, tuple[Theorem, type[Learner]]]) -> str:
     for title, group in groups.items():
         lines += [f"## {title}", ""]
         for theorem, learner in group:
-            of = f"[`{learner.name}`](/learners/{learner.name}.md)"
-            lines += [f"**[{theorem.name}]({theorem.name}.md)**, of {of}", ""]
-            lines += ["$$", theorem.bound, "$$", ""]
+            lines += [f"**[{theorem.name}]({theorem.name}.md)**, of {owner(learner)}", ""]
+            lines += ["$$", theorem.formula, "$$", ""]
     return "\n".join([*lines, toctree(theorems)])
 
 
@@ -202,13 +204,7 @@ def toctree(names: Iterable[str]) -> str:
 def all_pages() -> dict[str, str]:
     """Return every generated page: its place and its text."""
     learners = noregret.all_learners()
-    theorems: dict[str, tuple[Theorem, type[Learner]]] = {}
-    for learner in learners.values():
-        for theorem in learner.theorems:
-            if theorem.name in theorems:
-                raise ExtensionError(f"two theorems are called {theorem.name!r}")
-            theorems[theorem.name] = (theorem, learner)
-    theorems = dict(sorted(theorems.items()))
+    theorems = noregret.all_theorems()
     pages = {f"learners/{name}.md": learner_page(name, of) for name, of in learners.items()}
     pages |= {f"theorems/{name}.md": theorem_page(*of) for name, of in theorems.items()}
     pages["learners/index.md"] = learners_index(learners)

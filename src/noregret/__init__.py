@@ -9,11 +9,14 @@ from typing import TYPE_CHECKING, Any
 
 from noregret import registry as _registry
 from noregret._version import __version__
+from noregret.averaging import averaged
+from noregret.certificate import Certificate
 from noregret.core.losses import LOSSES, Loss, PythonLoss, make_loss
 from noregret.errors import BadExample, Diverged, ModelFileError, NoRegretError
-from noregret.learner import Learner, Measurement, averaged
+from noregret.game import Curve, Game, play
+from noregret.learner import Learner, Measurement
 from noregret.model_file import load
-from noregret.registry import all_learners, make, register
+from noregret.registry import all_learners, all_theorems, make, register
 from noregret.theorem import Theorem
 
 # Every learner's class, whichever files there are.
@@ -31,7 +34,10 @@ def __dir__() -> list[str]:
 __all__ = [  # noqa: PLE0604
     "LOSSES",
     "BadExample",
+    "Certificate",
+    "Curve",
     "Diverged",
+    "Game",
     "Learner",
     "Loss",
     "Measurement",
@@ -42,9 +48,11 @@ __all__ = [  # noqa: PLE0604
     "__version__",
     "averaged",
     "all_learners",
+    "all_theorems",
     "load",
     "make",
     "make_loss",
+    "play",
     "register",
     *(learner.__name__ for learner in _registry.all_learners().values()),
 ]

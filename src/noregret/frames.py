@@ -7,6 +7,7 @@ in the row in which they first appear, and a row that would be refused ends what
 from __future__ import annotations
 
 from collections.abc import Iterator
+from difflib import get_close_matches
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -113,6 +114,20 @@ class NamedBlock:
         k = int(np.argmin(np.abs(self.numbers[row]) < LARGEST))
         what = f"feature {self.names[k]!r} is {self.numbers[row, k]:g}: every value must be finite"
         return Fault(f"{what}, and at most {LARGEST:g}", self.names[k]).refusal(round)
+
+
+def split_target(X: Any, target: str) -> tuple[Any, Any]:
+    """Return a data frame without its target column, and that column."""
+    import narwhals as nw
+
+    try:
+        frame = nw.from_native(X, eager_only=True)
+    except TypeError:
+        raise not_rows(X) from None
+    if target not in frame.columns:
+        near = get_close_matches(target, frame.columns) or frame.columns[:10]
+        raise BadExample(f"there is no column {target!r}: the nearest are {', '.join(near)}")
+    return frame.drop(target).to_native(), frame[target].to_numpy()
 
 
 def named_blocks(X: Any) -> Iterator[tuple[slice, NamedBlock]]:

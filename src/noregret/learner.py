@@ -85,6 +85,28 @@ class Learner(Many):
 
     # Its parameters, copies and files.
 
+    @classmethod
+    def tuned(cls: type[L], theorem: str | None = None, **known: Any) -> L:
+        """Build the learner with the parameters that a theorem asks for.
+
+        Parameters
+        ----------
+        theorem
+            Which of its theorems; the first that can do with what is known, if not given.
+        **known
+            What is known beforehand, such as ``radius``, ``lipschitz`` and ``horizon``:
+            ``noregret theorems NAME`` says what a theorem takes.
+
+        Examples
+        --------
+        >>> import noregret
+        >>> noregret.GradientDescent.tuned(loss="hinge", radius=2.0, lipschitz=1.0, horizon=100)
+        GradientDescent(loss='hinge', rate=2.0, schedule='horizon', horizon=100, radius=2.0)
+        """
+        from noregret.tuning import tuned_params
+
+        return cls(**tuned_params(cls, theorem, known))
+
     @property
     def params(self) -> dict[str, Any]:
         """The parameters it was built with."""
@@ -93,7 +115,9 @@ class Learner(Many):
     def clone(self: L) -> L:
         """Return a fresh learner with the same parameters, which has learned nothing."""
         fresh = type(self)(**self.params)
-        return averaged(fresh) if self.averaged_weights and not fresh.averaged_weights else fresh
+        if self.averaged_weights and not fresh.averaged_weights:
+            fresh.engine.keep_mean()
+        return fresh
 
     def copy(self: L) -> L:
         """Return a copy that goes on from here on its own."""
@@ -137,40 +161,6 @@ class Learner(Many):
 # What the compiled base classes offer to this package only: not for tab completion.
 _PUBLIC = {"learn_one", "play_one", "predict_one", "decision_one", "get_state", "set_state"}
 _INTERNAL = {name for name in dir(Blocks) if not name.startswith("__")} - _PUBLIC
-
-
-def averaged(learner: L) -> L:
-    """Make a learner predict with the mean of its weights so far, w_1 to w_m.
-
-    The mean has the weights used in every round, the first ones included and the ones that
-    learned the last example not. It costs no more than the entries of each example. The learner
-    itself goes on as before underneath; its ``total_loss`` and ``mistakes`` are its own.
-
-    Parameters
-    ----------
-    learner
-        A learner that has learned nothing yet; it is left alone, a copy is returned.
-
-    Examples
-    --------
-    >>> import noregret
-    >>> learner = noregret.averaged(noregret.WidrowHoff(rate=0.5))
-    >>> for x, y in [([1.0], 1.0), ([1.0], 1.0), ([1.0], 1.0)]:
-    ...     learner.learn_one(x, y)
-    >>> learner.weights  # the mean of 0, 1/2 and 3/4
-    array([0.41666667])
-    """
-    if not isinstance(learner, Learner):
-        raise TypeError(f"average a learner, such as averaged(Perceptron()): got {learner!r}")
-    if learner.rounds:
-        raise ValueError(
-            f"the mean runs over all rounds, and {learner.rounds} were already played without it:"
-            " average a fresh learner"
-        )
-    other = learner.copy()
-    if not other.averaged_weights:
-        other.engine.keep_mean()
-    return other
 
 
 def _revive(kind: type[L], params: dict[str, Any], state: tuple[Any, Any, Any]) -> L:

@@ -53,7 +53,11 @@ class Many(Blocks):
         """Predict, then learn, row by row; return the predictions, each made before its outcome."""
         scores = np.empty(inputs.row_count(X))
         self._play(X, y, scores)
-        return self._answers(scores)
+        return self.answers(scores)
+
+    def play_scores(self, X: Any, y: Any, scores: Floats) -> None:
+        """Play as ``play_many`` does, and fill in the scores as far as rows are played."""
+        self._play(X, y, scores)
 
     def decision_many(self, X: Any) -> Floats:
         """Return the score w·x of every row."""
@@ -84,7 +88,7 @@ class Many(Blocks):
 
     def predict_many(self, X: Any) -> NDArray[Any]:
         """Predict the outcome of every row; nothing changes."""
-        return self._answers(self.decision_many(X))
+        return self.answers(self.decision_many(X))
 
     def predict_proba_many(self, X: Any) -> Floats:
         """Return an array of two columns, the probabilities of the negative and positive label."""
@@ -211,7 +215,7 @@ class Many(Blocks):
             parts.append(scores)
         return np.concatenate(parts)
 
-    def _answers(self, scores: Floats) -> NDArray[Any]:
+    def answers(self, scores: Floats) -> NDArray[Any]:
         """Scores as the user's kind of outcomes: numbers, or labels like those seen."""
         if not self.engine.loss.labels:
             return scores

@@ -17,8 +17,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from noregret.core.losses import PARAMETERS, Loss, PythonLoss, make_loss
-from noregret.errors import ModelFileError
+from noregret.errors import ModelFileError, NoRegretError
+from noregret.params import is_python, plain, restored
 from noregret.registry import make
 
 if TYPE_CHECKING:
@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from noregret.core.losses import Loss
     from noregret.learner import Learner
 
 FORMAT = "noregret.model/1"
@@ -41,7 +42,7 @@ def save(learner: Learner, path: str | Path) -> None:
     header = {
         "format": FORMAT,
         "learner": learner.name,
-        "params": {name: _plain(value) for name, value in learner.params.items()},
+        "params": {name: plain(value) for name, value in learner.params.items()},
         "rounds": learner.rounds,
         "features": names,
         "numbers": {name: _exact(value) for name, value in numbers.items()},
@@ -89,14 +90,17 @@ def load(path: str | Path, *, loss: Loss | None = None) -> Learner:
         )
     if metadata.get("digest") != _digest(text, arrays):
         raise ModelFileError(f"{path}: damaged: its contents do not match its digest")
-    if loss is not None and not any(_is_python(value) for value in _values(header)):
+    if loss is not None and not any(is_python(value) for value in _values(header)):
         raise ValueError(f"{path}: its loss is not written in Python: leave loss out")
     try:
-        params = {name: _value(name, value, loss) for name, value in header["params"].items()}
+        params = {
+            name: restored(name, value, loss, "load(…, loss=…)")
+            for name, value in header["params"].items()
+        }
         learner = make(header["learner"], **params)
         numbers = {name: _inexact(value) for name, value in header["numbers"].items()}
         learner.set_state(arrays, numbers, header["features"])
-    except ModelFileError as error:
+    except NoRegretError as error:
         raise ModelFileError(f"{path}: {error}") from None
     except UNUSABLE as error:
         raise ModelFileError(f"{path}: not a model this version can use: {error}") from None
@@ -151,35 +155,9 @@ def _digest(text: str, arrays: Mapping[str, NDArray[Any]]) -> str:
     return f"blake2b:{digest.hexdigest()}"
 
 
-def _plain(value: Any) -> Any:
-    if isinstance(value, PythonLoss):
-        return {"python": value.name}
-    if isinstance(value, Loss):
-        return {"loss": value.name, "parameter": value.parameter}
-    return value.item() if isinstance(value, np.generic) else value
-
-
 def _values(header: Any) -> list[Any]:
     params = header.get("params") if isinstance(header, dict) else None
     return list(params.values()) if isinstance(params, dict) else []
-
-
-def _is_python(value: Any) -> bool:
-    return isinstance(value, dict) and "python" in value
-
-
-def _value(name: str, value: Any, loss: Loss | None) -> Any:
-    if isinstance(value, dict) and "loss" in value:
-        known = value["loss"] in PARAMETERS
-        return make_loss(value["loss"], value["parameter"] if known else None)
-    if isinstance(value, dict):
-        if loss is None:
-            raise ModelFileError(
-                f"its {name} {value.get('python')!r} is written in Python: give it to"
-                " load(…, loss=…)"
-            )
-        return loss
-    return value
 
 
 def _exact(value: float | int | bool) -> Any:

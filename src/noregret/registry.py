@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 if TYPE_CHECKING:
     from noregret.learner import Learner
+    from noregret.theorem import Theorem
 
 _learners: dict[str, type[Learner]] = {}
 L = TypeVar("L", bound="type[Learner]")
@@ -41,6 +42,25 @@ def find(name: str) -> type[Learner]:
     if name not in known:
         raise ValueError(f"unknown learner {name!r}: {_hint(name, known)}")
     return known[name]
+
+
+def general_theorems() -> tuple[Theorem, ...]:
+    """Return the theorems that hold for many learners."""
+    from noregret.averaging import theorems
+
+    return theorems
+
+
+def all_theorems() -> dict[str, tuple[Theorem, type[Learner] | None]]:
+    """Return every theorem by name, with its learner; None where it is about many."""
+    found: dict[str, tuple[Theorem, type[Learner] | None]] = {}
+    for learner in all_learners().values():
+        for theorem in learner.theorems:
+            if theorem.name in found:
+                raise ValueError(f"two theorems are called {theorem.name!r}")
+            found[theorem.name] = (theorem, learner)
+    found |= {theorem.name: (theorem, None) for theorem in general_theorems()}
+    return dict(sorted(found.items()))
 
 
 def _hint(wrong: str, known: Iterable[str]) -> str:

@@ -1,9 +1,35 @@
-"""What a theorem is: the promise that a learner answers for."""
+"""What a theorem is: the promise that a learner answers for.
+
+A theorem is written where its learner is. What it takes for granted is in ``assumptions``; what it
+may look at when a game is over is the ``Evidence``.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Literal
+from typing import TYPE_CHECKING, Any, Literal
+
+if TYPE_CHECKING:
+    from noregret.assumptions import Assumption
+    from noregret.evidence import Evidence
+    from noregret.hindsight import Answer
+    from noregret.ledger import Moment
+
+
+def loss_name(params: Mapping[str, Any]) -> str:
+    """Return the name of the loss among the parameters."""
+    loss = params["loss"]
+    return loss if isinstance(loss, str) else str(loss.name)
+
+
+Quantity = Literal["loss", "regret", "mistakes", "risk"]
+QUANTITIES: dict[str, str] = {
+    "loss": "the cumulative loss",
+    "regret": "the regret",
+    "mistakes": "the number of mistakes",
+    "risk": "the risk on new examples",
+}
 
 
 @dataclass(frozen=True)
@@ -15,13 +41,30 @@ class Theorem:
     name
         The name it is known by, in kebab case.
     quantity
-        What it bounds: the cumulative ``loss``, the ``regret`` or the number of ``mistakes``.
-    bound
-        The promise as a LaTeX formula.
+        What it bounds: the cumulative ``loss``, the ``regret``, the number of ``mistakes``, or the
+        ``risk`` on examples to come.
+    formula
+        The promise in LaTeX.
+    plain
+        The promise in one line of plain text.
     assumptions
-        What must hold of the data and the parameters, a LaTeX-in-Markdown sentence each.
+        What must hold of the data and the parameters.
+    bound
+        The promise as a number, once a game has been played.
+    covers
+        Whether it speaks of a learner with these parameters.
+    best
+        The best fixed predictor that the learner is compared with; the usual one if not given.
+    measured
+        What the bound is about, where that is not what the learner counts itself.
+    so_far
+        The bound at a moment of the game, where it can be had cheaply.
+    tune
+        From what is known beforehand to the parameters that the promise asks for.
     tuning
-        How to choose the parameters, where the promise asks for a choice.
+        The same in words.
+    needs_rows
+        Whether the bound needs the rows themselves, not only sums over them.
     source
         Who proved it, and where.
     warning
@@ -29,9 +72,17 @@ class Theorem:
     """
 
     name: str
-    quantity: Literal["loss", "regret", "mistakes"]
-    bound: str
-    assumptions: tuple[str, ...]
+    quantity: Quantity
+    formula: str
+    plain: str
+    assumptions: tuple[Assumption, ...]
+    bound: Callable[[Evidence], float] | None = None
+    covers: Callable[[Mapping[str, Any]], bool] = lambda params: True
+    best: Callable[[Evidence], Answer] | None = None
+    measured: Callable[[Evidence], float | None] | None = None
+    so_far: Callable[[Moment], float | None] | None = None
+    tune: Callable[..., dict[str, Any]] | None = None
     tuning: str = ""
+    needs_rows: bool = False
     source: str = ""
     warning: bool = False

@@ -47,16 +47,16 @@ static const uint8_t ORDER[10][WORDS] = {
     v[c] += v[d];                    \
     v[b] = ROTATED(v[b] ^ v[c], 63);
 
-#define MIXED(r, i) m[ORDER[(r) % 10][i]]
-#define ROUND(r)                                      \
-    MIX(0, 4, 8, 12, MIXED(r, 0), MIXED(r, 1))        \
-    MIX(1, 5, 9, 13, MIXED(r, 2), MIXED(r, 3))        \
-    MIX(2, 6, 10, 14, MIXED(r, 4), MIXED(r, 5))       \
-    MIX(3, 7, 11, 15, MIXED(r, 6), MIXED(r, 7))       \
-    MIX(0, 5, 10, 15, MIXED(r, 8), MIXED(r, 9))       \
-    MIX(1, 6, 11, 12, MIXED(r, 10), MIXED(r, 11))     \
-    MIX(2, 7, 8, 13, MIXED(r, 12), MIXED(r, 13))      \
-    MIX(3, 4, 9, 14, MIXED(r, 14), MIXED(r, 15))
+#define PICK(r, i) m[ORDER[(r) % 10][i]]
+#define ROUND(r)                                    \
+    MIX(0, 4, 8, 12, PICK(r, 0), PICK(r, 1))        \
+    MIX(1, 5, 9, 13, PICK(r, 2), PICK(r, 3))        \
+    MIX(2, 6, 10, 14, PICK(r, 4), PICK(r, 5))       \
+    MIX(3, 7, 11, 15, PICK(r, 6), PICK(r, 7))       \
+    MIX(0, 5, 10, 15, PICK(r, 8), PICK(r, 9))       \
+    MIX(1, 6, 11, 12, PICK(r, 10), PICK(r, 11))     \
+    MIX(2, 7, 8, 13, PICK(r, 12), PICK(r, 13))      \
+    MIX(3, 4, 9, 14, PICK(r, 14), PICK(r, 15))
 
 /* Stir the block m into the state h; count is the bytes so far, BEFORE(r) precedes round r. The
    rounds are written out so that every index is a constant. No message has 2^64 bytes: the upper

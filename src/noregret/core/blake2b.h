@@ -9,7 +9,8 @@
 #define NOREGRET_BLAKE2B_BLOCK 128
 #define NOREGRET_BLAKE2B_STRIPS 8
 
-/* The digest of one message of any length; data may be NULL where length is 0. */
+/* The digest of one message of any length; data may be NULL where length is 0. The digest may be
+   written over the message. */
 void noregret_blake2b(const void *data, size_t length, unsigned char out[NOREGRET_BLAKE2B_DIGEST]);
 
 /* The digests of eight messages of strip bytes each, which lie one after the other at data;

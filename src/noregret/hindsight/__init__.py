@@ -8,8 +8,10 @@ sums alone.
 from noregret.hindsight.answer import Answer, Limits
 from noregret.hindsight.best import best_in_ball, best_in_simplex, best_linear, best_ridge
 from noregret.hindsight.margin import Margin, largest_margin
+from noregret.hindsight.penalised import best_penalised
 from noregret.hindsight.perceptron import best_mistake_bound
 from noregret.hindsight.rows import Rows
+from noregret.hindsight.rules import best_conjunction, best_disjunction
 from noregret.hindsight.square import LeastSquares
 from noregret.hindsight.weights_margin import largest_margin_of_weights
 
@@ -19,10 +21,13 @@ __all__ = [
     "Limits",
     "Margin",
     "Rows",
+    "best_conjunction",
+    "best_disjunction",
     "best_in_ball",
     "best_in_simplex",
     "best_linear",
     "best_mistake_bound",
+    "best_penalised",
     "best_ridge",
     "largest_margin",
     "largest_margin_of_weights",

@@ -15,6 +15,7 @@ from typing import Any
 
 import numpy as np
 
+from noregret.core.sums import outer_products
 from noregret.hindsight import quadratic as solve
 from noregret.hindsight.answer import USUAL, Answer, Limits
 from noregret.hindsight.blocks import pieces, products
@@ -78,6 +79,16 @@ class LeastSquares:
             self.energy_sum.add(outcomes @ outcomes)
             self.rounds += len(outcomes)
             self.depth = max(self.depth, len(outcomes))
+        return self
+
+    def add_augmented(self, table: Floats) -> LeastSquares:
+        """Take more rows into account, given as one table (y, x) whose rows are runs of numbers."""
+        for product, count in outer_products(table):
+            self.gram_sum.add(product[1:, 1:])
+            self.moment_sum.add(product[0, 1:])
+            self.energy_sum.add(product[0, 0])
+            self.rounds += count
+            self.depth = max(self.depth, count)
         return self
 
     def merge(self, other: LeastSquares) -> LeastSquares:

@@ -11,10 +11,26 @@ n + 1 mistakes.
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
+from noregret.assumptions import Finding, Shown, Structural
 from noregret.core.rules import Conjunction as Literals
+from noregret.hindsight.rules import best_conjunction
 from noregret.learner import Learner
 from noregret.registry import register
 from noregret.theorem import Theorem
+
+if TYPE_CHECKING:
+    from noregret.evidence import Evidence
+
+
+def is_conjunction(evidence: Evidence) -> Finding:
+    """Check that some AND of literals fits all labels."""
+    missed = evidence.best_conjunction().loss
+    first = None
+    if missed:
+        first = evidence.first_round(lambda rows: best_conjunction(rows).loss > 0)
+    return Finding("rounds that no AND of literals fits", 0, missed, missed == 0, first)
 
 
 @register
@@ -50,11 +66,15 @@ class Conjunction(Learner):
         Theorem(
             name="conjunctions",
             quantity="mistakes",
-            bound=r"M \le n + 1",
+            formula=r"M \le n + 1",
+            plain="mistakes <= n + 1",
             assumptions=(
-                r"$x_t \in \{0,1\}^n$ in every round",
-                r"the label is a conjunction of literals of the features",
+                Structural(r"$x_t \in \{0,1\}^n$ in every round (anything else is refused)"),
+                Shown(r"the label is a conjunction of literals of the features", is_conjunction),
             ),
+            bound=lambda e: e.features + 1.0,
+            best=lambda e: e.best_conjunction(),
+            needs_rows=True,
             source="Valiant, 1984; Littlestone, 1988",
         ),
     )

@@ -15,11 +15,43 @@ the cumulative loss is at most the minimum over u in the simplex of
 
 from __future__ import annotations
 
+import math
+from typing import TYPE_CHECKING, Any
+
+from noregret.assumptions import Chosen, Shown, Structural, known_from_the_start
+from noregret.checks import positive, whole
 from noregret.core.losses import Loss
 from noregret.core.multiplicative import Multiplicative
 from noregret.learner import Learner
 from noregret.registry import register
-from noregret.theorem import Theorem
+from noregret.theorem import Theorem, loss_name
+
+if TYPE_CHECKING:
+    from noregret.evidence import Evidence
+
+
+def promise(evidence: Evidence) -> float:
+    """Return the bound, at the spread that the examples had."""
+    spread, rate = evidence.largest("spread"), evidence.params["rate"]
+    weight = evidence.params["weight"]
+    if spread == 0 or rate * spread**2 < 1e-12:  # all predictors predict alike
+        return evidence.best_in_simplex(weight).loss * (1 + 1e-9)
+    c = 2 * rate * spread**2 / (2 - rate * spread**2)
+    return evidence.best_in_simplex(weight, (0.5 + 1 / c) * spread**2, 1 + c / 2).loss
+
+
+def tuned(
+    spread: float, dimension: int, loss: float = 1.0, weight: float | None = None
+) -> dict[str, Any]:
+    """Return the best rate where some u in the simplex loses at most ``loss``.
+
+    ``spread`` is the largest max x − min x of an example; with ``weight`` U, 2U times the largest
+    |x_i|.
+    """
+    n = whole("dimension", dimension) * (1 if weight is None else 2)
+    ratio = 2 * math.log(max(2, n)) / max(positive("spread", spread) ** 2 * 1e-12, loss)
+    c = spread * math.sqrt(ratio)
+    return {"rate": 2 * c / (spread**2 * (2 + c)), "dimension": dimension, "weight": weight}
 
 
 @register
@@ -65,17 +97,37 @@ class ExponentiatedGradient(Learner):
         Theorem(
             name="eg",
             quantity="loss",
-            bound=(
+            formula=(
                 r"L_A \le \min_{u \in \Delta} \left[ \left(1+\tfrac c2\right) L_u"
                 r" + \left(\tfrac12+\tfrac1c\right) R^2 \,\mathrm{KL}(u\|w_1) \right]"
             ),
+            plain="loss <= min over u in the simplex of  (1+c/2) L(u) + (1/2+1/c) R² KL(u‖uniform)",
             assumptions=(
-                r"square loss, explicit steps, $w_1$ uniform",
-                r"$\max_i x_{t,i} - \min_i x_{t,i} \le R$ in every round;"
-                r" for the signed form $R = 2U\max\|x_t\|_\infty$",
-                r"any $c > 0$",
+                Structural(r"square loss, explicit steps at a constant rate, $w_1$ uniform"),
+                Chosen(
+                    r"$\max_i x_{t,i} - \min_i x_{t,i} \le R$ in every round with $\eta R^2 < 2$,"
+                    r" and $c = 2\eta R^2/(2 - \eta R^2)$; for the signed form"
+                    r" $R = 2U\max\|x_t\|_\infty$",
+                    "rate spread(x)² < 2",
+                    lambda e: e.params["rate"] * e.largest("spread") ** 2,
+                    2.0,
+                ),
+                Shown(
+                    "all features are there from the first round, or `dimension` says how many"
+                    " there will be",
+                    known_from_the_start,
+                ),
             ),
-            tuning=r"$\eta = 2c / (R^2(2+c))$",
+            bound=promise,
+            covers=lambda p: (
+                loss_name(p) == "square" and p["schedule"] == "constant" and p["step"] == "explicit"
+            ),
+            best=lambda e: e.best_in_simplex(e.params["weight"]),
+            tune=tuned,
+            tuning=(
+                r"$\eta = 2c/(R^2(2+c))$; if some $u$ has loss at most $K$,"
+                r" $c = R\sqrt{2\ln n/K}$ is best, with $2n$ for $n$ in the signed form"
+            ),
             source="Kivinen and Warmuth, 1997",
         ),
     )

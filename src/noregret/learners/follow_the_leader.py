@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import math
 
+from noregret.assumptions import Structural
 from noregret.checks import one_of, positive
 from noregret.core.additive import Lazy
 from noregret.core.engine import Engine
@@ -58,10 +59,13 @@ class FollowTheLeader(Learner):
         Theorem(
             name="ftl-fails",
             quantity="regret",
-            bound=r"L_A - L_0 = T - 1",
+            formula=r"L_A - L_0 = T - 1",
+            plain="regret = T - 1 on a sequence of T rounds: no promise",
             assumptions=(
-                r"$\theta \in [-1,1]$, losses $\theta/2, -\theta, \theta, -\theta, \dots$:"
-                r" a sequence on which the regret is linear; no bound below that holds",
+                Structural(
+                    r"$\theta \in [-1,1]$, losses $\theta/2, -\theta, \theta, -\theta, \dots$:"
+                    r" a sequence on which the regret is linear; no bound below that holds"
+                ),
             ),
             source="Shalev-Shwartz, 2012",
             warning=True,

@@ -12,6 +12,13 @@ regret(u) ≤ ‖u‖²/(2η) + (η/2)·Σ‖g_t‖².
 
 from __future__ import annotations
 
+import math
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from noregret.assumptions import CONVEX, Structural
 from noregret.checks import one_of, positive
 from noregret.core.additive import Lazy
 from noregret.core.engine import Engine
@@ -19,9 +26,33 @@ from noregret.core.losses import Loss
 from noregret.core.multiplicative import Multiplicative
 from noregret.learner import Learner
 from noregret.registry import register
-from noregret.theorem import Theorem
+from noregret.theorem import Theorem, loss_name
 
 REGULARISERS = ("euclidean", "entropic")
+
+
+if TYPE_CHECKING:
+    from noregret.evidence import Evidence
+
+
+def promise(params: Mapping[str, Any], radius: float, gradient_squares: float) -> float:
+    """Return the bound for the longest u in a ball."""
+    horizon = params["horizon"]
+    rate = params["rate"] / (1.0 if horizon is None else math.sqrt(horizon))
+    return float(radius**2 / (2 * rate) + rate / 2 * gradient_squares)
+
+
+def radius_of(evidence: Evidence) -> float:
+    """Return the radius of the ball of comparators."""
+    told = evidence.given.get("radius") or evidence.params["radius"]
+    own = float(np.linalg.norm(evidence.learner.engine.weights()))
+    return float(told) if told is not None else own or 1.0
+
+
+def tuned(radius: float, lipschitz: float, horizon: int) -> dict[str, Any]:
+    """Return the rate for comparators up to ``radius`` and gradients up to ``lipschitz``."""
+    rate = positive("radius", radius) / positive("lipschitz", lipschitz)
+    return {"rate": rate, "schedule": "horizon", "horizon": horizon, "radius": radius}
 
 
 @register
@@ -69,11 +100,30 @@ class Ftrl(Learner):
         Theorem(
             name="ftrl",
             quantity="regret",
-            bound=r"L_A - L_u \le \frac{\|u\|^2}{2\eta} + \frac\eta2 \sum_t \|g_t\|^2",
+            formula=r"L_A - L_u \le \frac{\|u\|^2}{2\eta} + \frac\eta2 \sum_t \|g_t\|^2",
+            plain="regret against u <= ‖u‖²/(2 rate) + (rate/2) Σ ‖gradient‖²",
             assumptions=(
-                r"Euclidean regulariser, constant $\eta$; for every $u$ in the domain",
-                r"$g_t$ is the gradient of the loss at $w_t$",
+                Structural(
+                    r"Euclidean regulariser, $\eta$ constant or $\alpha/\sqrt T$; for every $u$ in"
+                    r" the domain. Without a `radius`, $u$ is compared with up to the norm of the"
+                    " last weights, or up to the radius that the certificate is given"
+                ),
+                Structural(r"$g_t$ is the gradient of the loss at $w_t$"),
+                CONVEX,
             ),
+            bound=lambda e: promise(e.params, radius_of(e), e.gradient_squares),
+            best=lambda e: e.best_in_ball(radius_of(e)),
+            so_far=lambda m: (
+                None
+                if m.params["radius"] is None
+                else promise(m.params, m.params["radius"], m.gradient_squares)
+            ),
+            covers=lambda p: (
+                p["regulariser"] == "euclidean"
+                and p["schedule"] != "sqrt"
+                and loss_name(p) != "mistake"
+            ),
+            tune=tuned,
             tuning=(
                 r"$\|u\| \le U$, $\|g_t\| \le L$: $\eta = U/(L\sqrt T)$ gives $U L \sqrt T$;"
                 r" `schedule=horizon`, `rate` $= U/L$"

@@ -11,12 +11,92 @@ U·G·√T for η = U/(G√T), where T is known beforehand.
 
 from __future__ import annotations
 
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from noregret.assumptions import CONVEX, Assumption, AtMost, Finding, Structural, WithinHorizon
 from noregret.checks import positive
 from noregret.core.additive import Additive
 from noregret.core.losses import Loss
 from noregret.learner import Learner
 from noregret.registry import register
-from noregret.theorem import Theorem
+from noregret.theorem import Theorem, loss_name
+
+if TYPE_CHECKING:
+    from noregret.evidence import Evidence
+    from noregret.ledger import Moment
+
+
+def bounded(params: Mapping[str, Any]) -> bool:
+    """Whether the learner projects, with explicit steps on a convex loss."""
+    return (
+        params["radius"] is not None
+        and params["step"] == "explicit"
+        and loss_name(params) != "mistake"
+    )
+
+
+def reach(evidence: Evidence) -> float:
+    """Return R, the radius of the ball around the domain."""
+    radius = float(evidence.params["radius"])
+    return radius * math.sqrt(evidence.features) if is_box(evidence.params) else radius
+
+
+def is_box(params: Mapping[str, Any]) -> bool:
+    """Whether the domain is a box."""
+    return bool(params["domain"] == "box")
+
+
+def so_far(moment: Moment, times: float, rounds: int | None = None) -> float | None:
+    """Return times · R²/rate · √t."""
+    if is_box(moment.params):
+        return None
+    ratio = moment.params["radius"] ** 2 / moment.params["rate"]
+    return float(times * ratio * math.sqrt(rounds or moment.rounds))
+
+
+@dataclass(frozen=True)
+class Steep(Assumption):
+    """The gradients are no longer than R/rate, or so many times that."""
+
+    times: float
+
+    def measured(self, radius: float) -> AtMost:
+        """Return the assumption for a domain of that radius."""
+        return AtMost(
+            self.statement,
+            "gradient",
+            lambda p: self.times * radius / p["rate"],
+            "norm(gradient)",
+        )
+
+    def limit_of(self, params: Mapping[str, Any]) -> tuple[str, float] | None:
+        """Watch the gradient, unless the size of the domain depends on what is to come."""
+        return None if is_box(params) else self.measured(params["radius"]).limit_of(params)
+
+    def check(self, evidence: Evidence) -> Finding:
+        """Compare the longest gradient with the limit."""
+        return self.measured(reach(evidence)).check(evidence)
+
+
+def tuned_to_horizon(radius: float, lipschitz: float, horizon: int) -> dict[str, Any]:
+    """Return the rate for T known beforehand."""
+    rate = positive("radius", radius) / positive("lipschitz", lipschitz)
+    return {"rate": rate, "schedule": "horizon", "horizon": horizon, "radius": radius}
+
+
+def tuned_anytime(radius: float, lipschitz: float) -> dict[str, Any]:
+    """Return the rate for any T."""
+    rate = positive("radius", radius) / positive("lipschitz", lipschitz)
+    return {"rate": rate, "schedule": "sqrt", "radius": radius}
+
+
+def tuned_ogd(radius: float, lipschitz: float) -> dict[str, Any]:
+    """Return the rate for any T, √2 times as large."""
+    params = tuned_anytime(radius, lipschitz)
+    return params | {"rate": params["rate"] * math.sqrt(2)}
 
 
 @register
@@ -63,38 +143,61 @@ class GradientDescent(Learner):
     name = "gradient-descent"
     theorems = (
         Theorem(
-            name="ogd-anytime",
-            quantity="regret",
-            bound=r"L_A - \min_{\|u\| \le U} L_u \le U G \sqrt{8T}",
-            assumptions=(
-                r"the domain is the ball $\|w\|_2 \le U$",
-                r"$\|\nabla \ell_t\|_2 \le G$ in every round",
-                r"square loss with $\|x_t\| \le X$, $|y_t| \le UX$ has $G = 4UX^2$",
-            ),
-            tuning=r"$\eta_t = (U\sqrt2/G)/\sqrt t$: `schedule=sqrt`, `rate` $= U\sqrt2/G$",
-            source="Zinkevich, 2003",
-        ),
-        Theorem(
             name="projected-gradient",
             quantity="regret",
-            bound=r"L_A - \min_{\|u\| \le R} L_u \le R L \sqrt T",
+            formula=r"L_A - \min_{\|u\| \le R} L_u \le R L \sqrt T",
+            plain="regret <= R L √T",
             assumptions=(
-                r"the domain lies in the ball of radius $R$ and the start is 0",
-                r"every loss is $L$-Lipschitz",
-                r"$T$ is known beforehand",
+                Structural("the domain lies in the ball of radius $R$ and the start is 0"),
+                Steep(r"every loss is $L$-Lipschitz: $\|\nabla \ell_t\|_2 \le L = R/$`rate`", 1.0),
+                WithinHorizon(),
+                CONVEX,
             ),
+            bound=lambda e: reach(e) ** 2 / e.params["rate"] * math.sqrt(e.params["horizon"]),
+            so_far=lambda m: so_far(m, 1.0, m.params["horizon"]),
+            covers=lambda p: bounded(p) and p["schedule"] == "horizon",
+            tune=tuned_to_horizon,
             tuning=r"$\eta = R/(L\sqrt T)$: `schedule=horizon`, `rate` $= R/L$",
             source="Zinkevich, 2003",
         ),
         Theorem(
             name="projected-gradient-anytime",
             quantity="regret",
-            bound=r"L_A - \min_{\|u\| \le R} L_u \le 3 R L \sqrt T",
+            formula=r"L_A - \min_{\|u\| \le R} L_u \le 3 R L \sqrt T",
+            plain="regret <= 3 R L √T",
             assumptions=(
-                r"the domain lies in the ball of radius $R$ and the start is 0",
-                r"every loss is $L$-Lipschitz",
+                Structural("the domain lies in the ball of radius $R$ and the start is 0"),
+                Steep(r"every loss is $L$-Lipschitz: $\|\nabla \ell_t\|_2 \le L = R/$`rate`", 1.0),
+                CONVEX,
             ),
+            bound=lambda e: 3 * reach(e) ** 2 / e.params["rate"] * math.sqrt(e.rounds),
+            so_far=lambda m: so_far(m, 3.0),
+            covers=lambda p: bounded(p) and p["schedule"] == "sqrt",
+            tune=tuned_anytime,
             tuning=r"$\eta_t = R/(L\sqrt t)$: `schedule=sqrt`, `rate` $= R/L$",
+            source="Zinkevich, 2003",
+        ),
+        Theorem(
+            name="ogd-anytime",
+            quantity="regret",
+            formula=r"L_A - \min_{\|u\| \le U} L_u \le U G \sqrt{8T}",
+            plain="regret <= U G √(8T)",
+            assumptions=(
+                Structural(r"the domain is the ball $\|w\|_2 \le U$"),
+                Steep(
+                    r"$\|\nabla \ell_t\|_2 \le G = U\sqrt2/$`rate` in every round; square loss"
+                    r" with $\|x_t\| \le X$, $|y_t| \le UX$ has $G = 4UX^2$",
+                    math.sqrt(2),
+                ),
+                CONVEX,
+            ),
+            bound=lambda e: 4 * reach(e) ** 2 / e.params["rate"] * math.sqrt(e.rounds),
+            so_far=lambda m: so_far(m, 4.0),
+            covers=lambda p: (
+                bounded(p) and p["schedule"] == "sqrt" and p["domain"] in (None, "ball")
+            ),
+            tune=tuned_ogd,
+            tuning=r"$\eta_t = (U\sqrt2/G)/\sqrt t$: `schedule=sqrt`, `rate` $= U\sqrt2/G$",
             source="Zinkevich, 2003",
         ),
     )

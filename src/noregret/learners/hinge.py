@@ -10,10 +10,21 @@ Promise. With ‖x‖ ≤ R and η = U/(R√T), for every u with ‖u‖ ≤ U:
 
 from __future__ import annotations
 
+from math import sqrt
+from typing import Any
+
+from noregret.assumptions import Structural, WithinHorizon
+from noregret.checks import positive
 from noregret.core.additive import Additive
 from noregret.learner import Learner
 from noregret.registry import register
 from noregret.theorem import Theorem
+
+
+def tuned(radius: float, norm: float, horizon: int) -> dict[str, Any]:
+    """Return the rate for comparators up to ``radius`` and examples up to ``norm``."""
+    rate = positive("radius", radius) / positive("norm", norm)
+    return {"rate": rate, "schedule": "horizon", "horizon": horizon}
 
 
 @register
@@ -47,11 +58,20 @@ class Hinge(Learner):
         Theorem(
             name="hinge-ogd",
             quantity="regret",
-            bound=r"\sum_t h_t(w_t) - \min_{\|u\| \le U} \sum_t h_t(u) \le U R \sqrt T",
+            formula=r"\sum_t h_t(w_t) - \min_{\|u\| \le U} \sum_t h_t(u) \le U R \sqrt T",
+            plain="regret <= U R √T",
             assumptions=(
-                r"$\|x_t\|_2 \le R$ in every round",
-                r"$T$ is known beforehand",
+                Structural(
+                    r"$R = \max_t \|x_t\|_2$ and $U = R\,\cdot$`rate`: the rate that is right for"
+                    " a ball of that radius, in which the comparator lies"
+                ),
+                WithinHorizon(),
             ),
+            bound=lambda e: e.params["rate"] * e.largest("norm") ** 2 * sqrt(e.params["horizon"]),
+            so_far=lambda m: m.params["rate"] * m.largest["norm"] ** 2 * sqrt(m.params["horizon"]),
+            covers=lambda p: p["schedule"] == "horizon",
+            best=lambda e: e.best_in_ball(e.params["rate"] * e.largest("norm") or 1.0),
+            tune=tuned,
             tuning=r"$\eta = U/(R\sqrt T)$: `schedule=horizon`, `rate` $= U/R$",
             source="Zinkevich, 2003",
         ),

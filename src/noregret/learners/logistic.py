@@ -10,10 +10,29 @@ of radius R the regret is at most R·L·√T with η = R/(L√T), and 3·R·L·�
 
 from __future__ import annotations
 
+import math
+from collections.abc import Mapping
+from typing import Any
+
+from noregret.assumptions import AtMost, Structural, WithinHorizon
+from noregret.checks import positive
 from noregret.core.additive import Additive
 from noregret.learner import Learner
 from noregret.registry import register
 from noregret.theorem import Theorem
+
+
+def promise(params: Mapping[str, Any], rounds: int) -> float:
+    """Return R²/rate · √T, three times that without a horizon."""
+    times, over = (3.0, rounds) if params["horizon"] is None else (1.0, params["horizon"])
+    return float(times * params["radius"] ** 2 / params["rate"] * math.sqrt(over))
+
+
+def tuned(radius: float, norm: float, horizon: int | None = None) -> dict[str, Any]:
+    """Return the rate for comparators up to ``radius`` and examples up to ``norm``."""
+    rate = positive("radius", radius) / positive("norm", norm)
+    schedule = "sqrt" if horizon is None else "horizon"
+    return {"rate": rate, "schedule": schedule, "horizon": horizon, "radius": radius}
 
 
 @register
@@ -51,11 +70,31 @@ class Logistic(Learner):
         Theorem(
             name="logistic",
             quantity="regret",
-            bound=r"L_A - \min_{\|u\| \le R} L_u \le R L \sqrt T \;\;(\text{anytime: } 3RL\sqrt T)",
-            assumptions=(
-                r"the domain is the ball $\|w\|_2 \le R$",
-                r"$\|x_t\|_2 \le L$ in every round",
+            formula=(
+                r"L_A - \min_{\|u\| \le R} L_u \le R L \sqrt T"
+                r" \;\;(\text{anytime: } 3RL\sqrt T)"
             ),
+            plain="regret <= R L √T with a horizon, 3 R L √T without",
+            assumptions=(
+                Structural(r"the domain is the ball $\|w\|_2 \le R$; explicit steps from 0"),
+                AtMost(
+                    r"$\|x_t\|_2 \le L = R/$`rate` in every round",
+                    "norm",
+                    lambda p: p["radius"] / p["rate"],
+                    "norm(x)",
+                ),
+                WithinHorizon(
+                    r"no more rounds than the horizon, where there is one", optional=True
+                ),
+            ),
+            bound=lambda e: promise(e.params, e.rounds),
+            so_far=lambda m: promise(m.params, m.rounds),
+            covers=lambda p: (
+                p["radius"] is not None
+                and p["step"] == "explicit"
+                and p["schedule"] in ("sqrt", "horizon")
+            ),
+            tune=tuned,
             tuning=(
                 r"$\eta = R/(L\sqrt T)$: `schedule=horizon`, `rate` $= R/L$;"
                 r" anytime: `schedule=sqrt`, `rate` $= R/L$"

@@ -13,11 +13,46 @@ sum of (w·x − y)²/(ε + ‖x‖²) is at most the minimum over u of the same
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from noregret.assumptions import Chosen
 from noregret.checks import positive
 from noregret.core.additive import Additive
+from noregret.hindsight import Rows, best_ridge
+from noregret.hindsight.blocks import row_scaled, row_squares
 from noregret.learner import Learner
 from noregret.registry import register
 from noregret.theorem import Theorem
+
+if TYPE_CHECKING:
+    from noregret.evidence import Evidence
+
+
+def normalised(evidence: Evidence) -> Rows:
+    """Return the rows, each divided by √(ε + ‖x‖²) with its outcome."""
+    epsilon, rows = evidence.params["epsilon"], evidence.rows
+
+    def source() -> Iterator[tuple[Any, Any]]:
+        for X, y in rows.blocks():
+            scale = 1 / np.sqrt(epsilon + row_squares(X))
+            yield row_scaled(X, scale), y * scale
+
+    return Rows(source=source, features=rows.shape[1])
+
+
+def normalised_loss(evidence: Evidence) -> float | None:
+    """Return the sum of (w·x − y)²/(ε + ‖x‖²), by playing the game again."""
+    if evidence.rounds_before:
+        return None
+    again = evidence.learner.clone()
+    epsilon = evidence.params["epsilon"]
+    parts = evidence.replay(
+        lambda X, y: (again.play_many(X, y) - y) ** 2 / (epsilon + row_squares(X))
+    )
+    return float(np.concatenate(parts).sum())
 
 
 @register
@@ -48,12 +83,23 @@ class Nlms(Learner):
         Theorem(
             name="nlms",
             quantity="loss",
-            bound=(
+            formula=(
                 r"\sum_t \frac{(w_t \cdot x_t - y_t)^2}{\varepsilon + \|x_t\|^2} \le \min_u \left["
                 r" \frac{1}{1-\eta} \sum_t \frac{(u \cdot x_t - y_t)^2}{\varepsilon + \|x_t\|^2}"
                 r" + \frac{\|u\|^2}{\eta} \right]"
             ),
-            assumptions=(r"$0 < \eta < 1$",),
+            plain=(
+                "loss, each divided by epsilon+‖x‖², <= min over u of  the same for u/(1-rate)"
+                " + ‖u‖²/rate"
+            ),
+            assumptions=(Chosen(r"$0 < \eta < 1$", "rate < 1", lambda e: e.params["rate"], 1.0),),
+            bound=lambda e: (
+                best_ridge(
+                    normalised(e), penalty=1 / e.params["rate"], scale=1 / (1 - e.params["rate"])
+                ).loss
+            ),
+            measured=normalised_loss,
+            needs_rows=True,
             source="Cesa-Bianchi, Long and Warmuth, 1996, on normalised examples",
         ),
     )

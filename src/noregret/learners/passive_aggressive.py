@@ -17,7 +17,9 @@ loss of u over the rounds.
 from __future__ import annotations
 
 import math
+from typing import TYPE_CHECKING
 
+from noregret.assumptions import Shown, Structural, separable
 from noregret.checks import one_of, positive
 from noregret.core.additive import Additive
 from noregret.learner import Learner
@@ -26,6 +28,17 @@ from noregret.theorem import Theorem
 
 FORMS = ("pa", "pa-i", "pa-ii")
 LOSSES = ("hinge", "epsilon-insensitive")
+
+
+if TYPE_CHECKING:
+    from noregret.evidence import Evidence
+
+
+def promise(evidence: Evidence) -> float:
+    """Return the bound at the u that minimises it: a soft-margin support vector machine."""
+    c = evidence.params["aggressiveness"]
+    times = max(evidence.largest("norm") ** 2, 1 / c)
+    return float(times * 2 * c * evidence.best_penalised(1 / (2 * c)).loss)
 
 
 @register
@@ -61,26 +74,38 @@ class PassiveAggressive(Learner):
         Theorem(
             name="passive-aggressive",
             quantity="mistakes",
-            bound=r"M \le R^2 \|u\|^2",
+            formula=r"M \le R^2 \|u\|^2",
+            plain="mistakes <= R² ‖u‖²",
             assumptions=(
-                r"form `pa`, hinge loss",
-                r"$\|x_t\|_2 \le R$ in every round",
-                r"$y_t (u \cdot x_t) \ge 1$ in every round",
+                Structural(r"form `pa`, hinge loss; $R = \max_t \|x_t\|_2$"),
+                Shown(
+                    r"$y_t (u \cdot x_t) \ge 1$ in every round: the shortest such $u$, of norm"
+                    r" $1/\gamma$ for the largest margin $\gamma$, is found in hindsight",
+                    separable,
+                ),
             ),
+            bound=lambda e: (e.largest("norm") / e.margin().lower) ** 2,
+            covers=lambda p: p["form"] == "pa" and p["loss"] == "hinge",
+            needs_rows=True,
             source="Crammer et al., 2006, theorem 2",
         ),
         Theorem(
             name="passive-aggressive-i",
             quantity="mistakes",
-            bound=(
+            formula=(
                 r"M \le \min_u \max\!\left(R^2, \tfrac{1}{C}\right)"
                 r" \left( \|u\|^2 + 2 C H_u \right)"
             ),
+            plain="mistakes <= min over u of  max(R², 1/C) (‖u‖² + 2 C H(u))",
             assumptions=(
-                r"form `pa-i`, hinge loss",
-                r"$\|x_t\|_2 \le R$ in every round;"
-                r" $H_u = \sum_t \max(0, 1 - y_t\, u \cdot x_t)$",
+                Structural(
+                    r"form `pa-i`, hinge loss; $R = \max_t \|x_t\|_2$,"
+                    r" $H_u = \sum_t \max(0, 1 - y_t\, u \cdot x_t)$"
+                ),
             ),
+            bound=promise,
+            covers=lambda p: p["form"] == "pa-i" and p["loss"] == "hinge",
+            needs_rows=True,
             source="Crammer et al., 2006, theorem 4",
         ),
     )

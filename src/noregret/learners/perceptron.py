@@ -14,6 +14,7 @@ most ((‖u‖R + √(‖u‖²R² + 4H))/2)².
 
 from __future__ import annotations
 
+from noregret.assumptions import Shown, Structural, separable
 from noregret.checks import truth
 from noregret.core.additive import Additive
 from noregret.learner import Learner
@@ -49,21 +50,33 @@ class Perceptron(Learner):
         Theorem(
             name="perceptron",
             quantity="mistakes",
-            bound=r"M \le (R/\gamma)^2",
+            formula=r"M \le (R/\gamma)^2",
+            plain="mistakes <= (R/γ)²",
             assumptions=(
-                r"some unit vector $v$ has $y_t (v \cdot x_t) \ge \gamma$ in every round",
-                r"$\|x_t\|_2 \le R$ in every round",
+                Shown(
+                    r"some unit vector $v$ has $y_t (v \cdot x_t) \ge \gamma > 0$ in every round;"
+                    r" the largest such $\gamma$ is found in hindsight",
+                    separable,
+                ),
+                Structural(r"$R = \max_t \|x_t\|_2$"),
             ),
+            bound=lambda e: (e.largest("norm") / e.margin().lower) ** 2,
+            needs_rows=True,
             source="Novikoff, 1962",
         ),
         Theorem(
             name="perceptron-any-data",
             quantity="mistakes",
-            bound=r"M \le \min_u \left(\frac{\|u\|R + \sqrt{\|u\|^2R^2 + 4H_u}}{2}\right)^2",
+            formula=r"M \le \min_u \left(\frac{\|u\|R + \sqrt{\|u\|^2R^2 + 4H_u}}{2}\right)^2",
+            plain="mistakes <= min over u of  ((‖u‖R + √(‖u‖²R² + 4 H(u)))/2)²",
             assumptions=(
-                r"$\|x_t\|_2 \le R$ in every round;"
-                r" $H_u = \sum_t \max(0, 1 - y_t\, u \cdot x_t)$",
+                Structural(
+                    r"$R = \max_t \|x_t\|_2$; $H_u = \sum_t \max(0, 1 - y_t\, u \cdot x_t)$ is the"
+                    " hinge loss of $u$. Any $u$ is valid; the best found is reported"
+                ),
             ),
+            bound=lambda e: e.mistake_bound().loss,
+            needs_rows=True,
             source="Freund and Schapire, 1999; Shalev-Shwartz, 2012",
         ),
     )

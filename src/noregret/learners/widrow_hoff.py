@@ -13,11 +13,30 @@ of  L(u)/(1−η) + ‖u‖²/η.
 
 from __future__ import annotations
 
+import math
+from collections.abc import Mapping
+from typing import Any
+
+from noregret.assumptions import AtMost, Chosen, Structural, Trusted
 from noregret.checks import positive
 from noregret.core.additive import Additive
 from noregret.learner import Learner
 from noregret.registry import register
 from noregret.theorem import Theorem
+
+
+def promise(params: Mapping[str, Any]) -> dict[str, float]:
+    """Return how the promise weighs L(u) and ‖u‖²."""
+    rate, norm = params["rate"], params["norm"]
+    return {"penalty": norm**2 / rate, "scale": 1 / (1 - rate)}
+
+
+def tuned(norm: float = 1.0, radius: float = 1.0, loss: float = 1.0) -> dict[str, Any]:
+    """Return the best rate where some u of norm at most ``radius`` loses at most ``loss``."""
+    reach = positive("norm", norm) * positive("radius", radius)
+    if loss < 0:
+        raise ValueError(f"loss must not be negative: got {loss!r}")
+    return {"rate": min(reach / (reach + math.sqrt(loss)), 0.999), "norm": norm}
 
 
 @register
@@ -53,14 +72,52 @@ class WidrowHoff(Learner):
         Theorem(
             name="widrow-hoff",
             quantity="loss",
-            bound=r"L_A \le \min_u \left[ \frac{L_u}{1-\eta} + \frac{\|u\|^2}{\eta} \right]",
+            formula=r"L_A \le \min_u \left[ \frac{L_u}{1-\eta} + \frac{X^2\|u\|^2}{\eta} \right]",
+            plain="loss <= min over u of  L(u)/(1-rate) + norm² ‖u‖²/rate",
             assumptions=(
-                r"$\|x_t\|_2 \le 1$ in every round; for $\|x_t\|_2 \le X$ the step is $\eta/X^2$"
-                r" and $\|u\|^2$ reads $X^2\|u\|^2$",
-                r"$0 < \eta < 1$",
-                "explicit steps from zero weights",
+                AtMost(
+                    r"$\|x_t\|_2 \le X$ in every round, where $X$ is the parameter `norm`",
+                    "norm",
+                    lambda p: p["norm"],
+                    "norm(x)",
+                ),
+                Chosen(r"$0 < \eta < 1$", "rate < 1", lambda e: e.params["rate"], 1.0),
+                Structural("explicit steps from zero weights"),
+            ),
+            bound=lambda e: e.best_ridge(**promise(e.params)).loss,
+            so_far=lambda m: m.least_loss(**promise(m.params)) if m.sums else None,
+            covers=lambda p: p["step"] == "explicit",
+            tune=tuned,
+            tuning=(
+                r"if some $u$ with $\|u\| \le U$ has loss at most $K$,"
+                r" $\eta = XU/(XU + \sqrt K)$ gives $L_A \le (\sqrt K + XU)^2$"
             ),
             source="Cesa-Bianchi, Long and Warmuth, 1996",
+        ),
+        Theorem(
+            name="online-to-batch",
+            quantity="risk",
+            formula=(
+                r"\mathbb{E}[R_v] \le \min_u \left[ \frac{R_u}{1-\eta}"
+                r" + \frac{X^2\|u\|^2}{\eta\,m} \right]"
+            ),
+            plain="E[risk of v] <= min over u of  risk(u)/(1-rate) + norm² ‖u‖²/(rate m)",
+            assumptions=(
+                Trusted(
+                    "the examples are drawn independently from one distribution",
+                    "examples are independent and identically distributed",
+                ),
+                AtMost(r"$\|x_t\|_2 \le X$ in every round", "norm", lambda p: p["norm"], "norm(x)"),
+                Structural(
+                    r"$v = (w_1 + \dots + w_m)/m$, the weights of `averaged`;"
+                    r" $R_u$ is the expected loss of $u$ on a new example"
+                ),
+            ),
+            covers=lambda p: p["step"] == "explicit",
+            measured=lambda e: None,
+            tune=tuned,
+            tuning="as in widrow-hoff",
+            source="Cesa-Bianchi, Conconi and Gentile, 2004",
         ),
     )
 

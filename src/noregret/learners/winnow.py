@@ -16,15 +16,83 @@ of n features, Winnow1 makes at most 2k·log₂n + 2.
 
 from __future__ import annotations
 
-from noregret.checks import one_of
+import math
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from noregret.assumptions import AtMost, Finding, Shown, Structural, known_from_the_start
+from noregret.checks import one_of, positive
 from noregret.core.engine import Engine
 from noregret.core.multiplicative import Multiplicative
 from noregret.core.rules import Winnow1
+from noregret.hindsight import Answer, largest_margin_of_weights
+from noregret.hindsight.losses import as_labels
+from noregret.hindsight.rules import best_disjunction
 from noregret.learner import Learner
 from noregret.registry import register
 from noregret.theorem import Theorem
 
 FORMS = ("normalised", "balanced", "winnow1")
+
+
+if TYPE_CHECKING:
+    from noregret.evidence import Evidence
+
+
+def rate_of(params: Mapping[str, Any]) -> float:
+    """Return the rate, the usual one where none was given."""
+    return 0.1 if params["rate"] is None else float(params["rate"])
+
+
+def signed(evidence: Evidence) -> float | None:
+    """Return the total weight of the balanced form."""
+    return 1.0 if evidence.params["form"] == "balanced" else None
+
+
+def wide_enough(evidence: Evidence) -> Finding:
+    """Check that some weights have the margin that the rate is meant for."""
+    wanted = math.tanh(rate_of(evidence.params))
+    margin = evidence.margin_of_weights(signed(evidence))
+    holds = True if margin.lower >= wanted else False if margin.upper < wanted else None
+    first = None
+    if holds is False:
+        first = evidence.first_round(
+            lambda rows: (
+                largest_margin_of_weights(
+                    rows, weight=signed(evidence), limits=evidence.limits
+                ).upper
+                < wanted
+            )
+        )
+    return Finding(f"margin >= {wanted:.6g}", wanted, margin.lower, holds, first)
+
+
+def by_weights(evidence: Evidence) -> Answer:
+    """Return the weights of the largest margin, by their mistakes."""
+    u = evidence.margin_of_weights(signed(evidence)).witness
+    if signed(evidence):
+        u = u[: len(u) // 2] - u[len(u) // 2 :]
+    rows = evidence.rows
+    missed = float(np.count_nonzero(as_labels(rows.outcomes) * rows.scores(u) <= 0))
+    return Answer("weights of sum 1", missed, 0.0, u)
+
+
+def is_disjunction(evidence: Evidence) -> Finding:
+    """Check that some OR of features fits all labels."""
+    missed = evidence.best_disjunction().loss
+    first = None
+    if missed:
+        first = evidence.first_round(lambda rows: best_disjunction(rows).loss > 0)
+    return Finding("rounds that no OR of features fits", 0, missed, missed == 0, first)
+
+
+def tuned(margin: float, dimension: int | None = None) -> dict[str, Any]:
+    """Return the rate for weights that have that margin in every round."""
+    if not positive("margin", margin) < 1:
+        raise ValueError(f"margin must lie between 0 and 1: got {margin!r}")
+    return {"rate": math.atanh(margin), "dimension": dimension}
 
 
 @register
@@ -59,24 +127,58 @@ class Winnow(Learner):
         Theorem(
             name="winnow",
             quantity="mistakes",
-            bound=r"M \le \frac{2 \ln n}{\delta^2}",
+            formula=r"M \le \frac{2 \ln n}{\delta^2}",
+            plain="mistakes <= 2 ln(n)/δ², 2n for n in the balanced form",
             assumptions=(
-                r"$x_t \in [-1,1]^n$ in every round",
-                r"some $u \ge 0$ with $\|u\|_1 = 1$ has $y_t (u \cdot x_t) \ge \delta$"
-                r" in every round; for the balanced form $u$ may have either sign, and $n$ reads"
-                r" $2n$",
+                AtMost(r"$x_t \in [-1,1]^n$ in every round", "peak", lambda p: 1.0, "max |x_i|"),
+                Shown(
+                    r"some $u \ge 0$ with $\|u\|_1 = 1$ has $y_t (u \cdot x_t) \ge \delta ="
+                    r" \tanh \eta$ in every round; for the balanced form $u$ may have either sign,"
+                    r" and $n$ reads $2n$",
+                    wide_enough,
+                ),
+                Shown(
+                    "all features are there from the first round, or `dimension` says how many"
+                    " there will be",
+                    known_from_the_start,
+                ),
             ),
+            bound=lambda e: (
+                2
+                * math.log(e.features * (2 if e.params["form"] == "balanced" else 1))
+                / math.tanh(rate_of(e.params)) ** 2
+            ),
+            covers=lambda p: p["form"] != "winnow1",
+            best=by_weights,
+            tune=tuned,
             tuning=r"$\eta = \tfrac12 \ln \frac{1+\delta}{1-\delta}$",
+            needs_rows=True,
             source="Littlestone, 1988",
         ),
         Theorem(
             name="winnow1",
             quantity="mistakes",
-            bound=r"M \le 2k \log_2 n + 2",
+            formula=r"M \le 2k \log_2 n + 2",
+            plain="mistakes <= 2k log2(n) + 2",
             assumptions=(
-                r"$x_t \in \{0,1\}^n$ in every round",
-                r"the label is the OR of $k$ of the features",
+                Structural(r"$x_t \in \{0,1\}^n$ in every round (anything else is refused)"),
+                Shown(
+                    r"the label is the OR of $k$ of the features; a short one is found in"
+                    " hindsight, and any that fits is valid",
+                    is_disjunction,
+                ),
+                Shown(
+                    "all features are there from the first round, or `dimension` says how many"
+                    " there will be",
+                    known_from_the_start,
+                ),
             ),
+            bound=lambda e: (
+                2 * e.best_disjunction().witness.sum() * math.log2(max(1, e.features)) + 2
+            ),
+            covers=lambda p: p["form"] == "winnow1",
+            best=lambda e: e.best_disjunction(),
+            needs_rows=True,
             source="Littlestone, 1988",
         ),
     )

@@ -1,0 +1,109 @@
+"""The mean of the weights, and what it promises for examples to come.
+
+A learner that does well on a stream of independent examples has, on average over its rounds, good
+weights: the mean of them has a risk, the expected loss on a new example, near the mean loss that the
+learner paid.
+
+Promise. If the examples are drawn independently, the loss is convex and lies in [0, B], then with
+probability at least 1 − δ the risk of the mean is at most  L/m + B √(2 ln(1/δ)/m),  where L is the
+loss that the learner paid over its m rounds. No comparator is needed: what it paid is the proof.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, TypeVar
+
+from noregret.assumptions import CONVEX, Finding, Shown, Structural, Trusted
+from noregret.theorem import Theorem
+
+if TYPE_CHECKING:
+    from noregret.evidence import Evidence
+    from noregret.learner import Learner
+
+    L = TypeVar("L", bound=Learner)
+
+
+def largest(evidence: Evidence) -> float:
+    """Return B, which must be known beforehand."""
+    return float(evidence.given.get("largest_loss", math.nan))
+
+
+def within_range(evidence: Evidence) -> Finding:
+    """Check that no loss was above B."""
+    limit, most = largest(evidence), evidence.largest("loss")
+    if math.isnan(limit):
+        return Finding("loss <= largest_loss, which was not given", None, most, False, 1)
+    holds = most <= limit
+    first = None if holds else evidence.first_over("loss", limit)
+    return Finding(f"loss <= {limit:.6g}", limit, most, holds, first)
+
+
+def high_probability(evidence: Evidence) -> float:
+    """Return the bound on the risk of the mean of the weights."""
+    chance = float(evidence.given.get("chance", 0.05))
+    if not 0 < chance < 1:
+        raise ValueError(f"chance, of being wrong, lies between 0 and 1: got {chance!r}")
+    m = evidence.rounds
+    return evidence.loss / m + largest(evidence) * math.sqrt(2 * math.log(1 / chance) / m)
+
+
+theorems = (
+    Theorem(
+        name="online-to-batch-high-probability",
+        quantity="risk",
+        formula=r"R_v \le \frac{L_A}{m} + B \sqrt{\frac{2 \ln(1/\delta)}{m}}",
+        plain="risk of v <= loss/m + B √(2 ln(1/δ)/m), with probability 1 - δ",
+        assumptions=(
+            Trusted(
+                "the examples are drawn independently from one distribution",
+                "examples are independent and identically distributed",
+            ),
+            Shown(r"the loss is at most $B$, known beforehand: `largest_loss`", within_range),
+            CONVEX,
+            Structural(
+                r"$v = (w_1 + \dots + w_m)/m$, the weights of `averaged`; $\delta$ is `chance`,"
+                " 0.05 if not given"
+            ),
+        ),
+        bound=high_probability,
+        measured=lambda evidence: None,
+        source="Cesa-Bianchi, Conconi and Gentile, 2004",
+    ),
+)
+
+
+def averaged(learner: L) -> L:
+    """Make a learner predict with the mean of its weights so far, w_1 to w_m.
+
+    The mean has the weights used in every round, the first ones included and the ones that
+    learned the last example not. It costs no more than the entries of each example. The learner
+    itself goes on as before underneath; its ``total_loss`` and ``mistakes`` are its own.
+
+    Parameters
+    ----------
+    learner
+        A learner that has learned nothing yet; it is left alone, a copy is returned.
+
+    Examples
+    --------
+    >>> import noregret
+    >>> learner = noregret.averaged(noregret.WidrowHoff(rate=0.5))
+    >>> for x, y in [([1.0], 1.0), ([1.0], 1.0), ([1.0], 1.0)]:
+    ...     learner.learn_one(x, y)
+    >>> learner.weights  # the mean of 0, 1/2 and 3/4
+    array([0.41666667])
+    """
+    from noregret.learner import Learner
+
+    if not isinstance(learner, Learner):
+        raise TypeError(f"average a learner, such as averaged(Perceptron()): got {learner!r}")
+    if learner.rounds:
+        raise ValueError(
+            f"the mean runs over all rounds, and {learner.rounds} were already played without it:"
+            " average a fresh learner"
+        )
+    other = learner.copy()
+    if not other.averaged_weights:
+        other.engine.keep_mean()
+    return other

@@ -1,0 +1,127 @@
+"""From a game to its certificate: which theorem speaks, what it assumes, what is regretted."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from noregret.assumptions import Finding, Structural, starts_untrained
+from noregret.certificate import Best, Certificate, Interval, Paid, Played, Promise
+from noregret.errors import NoRegretError
+from noregret.evidence import Evidence
+from noregret.hindsight import Answer, Limits
+from noregret.params import plain
+from noregret.theorem import Theorem
+
+if TYPE_CHECKING:
+    from noregret.game import Game
+
+# What a measured figure may exceed its bound by: the rounding of sums.
+ROUNDING = 1e-9
+
+
+def certify(game: Game, name: str | None, limits: Limits, given: Mapping[str, Any]) -> Certificate:
+    """Return the certificate of a game."""
+    if game.rounds == 0:
+        raise NoRegretError("nothing was played yet, so there is nothing to certify")
+    learner = game.learner
+    evidence = Evidence(game.ledger, given, limits, game.answers)
+    theorem, findings = chosen(candidates(game, name), evidence)
+    best = ((theorem and theorem.best) or Evidence.usual)(evidence)
+    regret = Interval(evidence.loss - best.loss, evidence.loss - best.lower)
+    paid = Paid(
+        learner.engine.loss.name,
+        evidence.loss,
+        evidence.loss / evidence.rounds,
+        evidence.mistakes if learner.engine.loss.labels else None,
+    )
+    return Certificate(
+        learner.name,
+        {key: plain(value) for key, value in learner.params.items()},
+        Played(game.rounds, learner.engine.size, game.digest, game.transforms, game.target),
+        paid,
+        Best(best.comparator, best.loss, best.gap, witness_of(best, evidence), best.exact),
+        regret,
+        None if theorem is None else promised(theorem, findings, evidence, regret),
+    )
+
+
+def candidates(game: Game, name: str | None) -> list[Theorem]:
+    """Return the theorems that may speak, in order."""
+    from noregret.registry import general_theorems
+
+    learner = game.learner
+    if name is None:
+        return [t for t in learner.theorems if t.covers(learner.params)]
+    known = {t.name: t for t in (*learner.theorems, *general_theorems())}
+    if name not in known:
+        raise ValueError(
+            f"{learner.name} does not answer for {name!r}: choose one of {', '.join(known)}"
+        )
+    if not known[name].covers(learner.params):
+        raise ValueError(f"{name} does not speak of {learner!r}: see ‘noregret theorems {name}’")
+    return [known[name]]
+
+
+def chosen(
+    theorems: Iterable[Theorem], evidence: Evidence
+) -> tuple[Theorem | None, tuple[Finding, ...]]:
+    """Return the first theorem whose assumptions held, or else the first, with what was found."""
+    first: tuple[Theorem | None, tuple[Finding, ...]] = (None, ())
+    for theorem in theorems:
+        checked = [a for a in theorem.assumptions if not isinstance(a, Structural)]
+        findings = (starts_untrained(evidence), *(a.check(evidence) for a in checked))
+        if all(surely(found) for found in findings):
+            return theorem, findings
+        if first[0] is None:
+            first = theorem, findings
+    return first
+
+
+def surely(found: Finding) -> bool:
+    """Whether an assumption held, or is one that only trust can hold."""
+    return found.holds is True or (found.holds is None and found.measured is None)
+
+
+def promised(
+    theorem: Theorem, findings: tuple[Finding, ...], evidence: Evidence, regret: Interval
+) -> Promise:
+    """Return the theorem's part: what it bounds, by what, and whether that held."""
+    low, high = {
+        "loss": (evidence.loss, evidence.loss),
+        "mistakes": (float(evidence.mistakes), float(evidence.mistakes)),
+        "regret": (regret.lower, regret.upper),
+    }.get(theorem.quantity, (math.nan, math.nan))
+    if theorem.measured is not None:
+        told = theorem.measured(evidence)
+        low = high = math.nan if told is None else told
+    bound = holds = None
+    if theorem.bound is not None and all(surely(found) for found in findings):
+        bound = theorem.bound(evidence)
+        slack = ROUNDING * max(abs(bound), evidence.loss)
+        holds = True if high <= bound + slack else False if low > bound + slack else None
+    return Promise(
+        theorem.name,
+        theorem.quantity,
+        None if math.isnan(high) else high,
+        bound,
+        holds,
+        findings,
+        dict(evidence.given),
+    )
+
+
+def witness_of(best: Answer, evidence: Evidence) -> dict[str, float]:
+    """Name the weights of the best fixed predictor."""
+    names, weights = evidence.learner.features, best.witness
+    signed = evidence.params.get("weight")
+    if len(weights) >= 2 * evidence.features and signed is not None:  # parts for U x and −U x
+        n = len(weights) // 2
+        weights = signed * (weights[:n] - weights[n:])
+    return {
+        name: float(weight)
+        for name, weight in zip(names, np.asarray(weights)[: len(names)], strict=True)
+    }

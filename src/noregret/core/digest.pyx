@@ -1,0 +1,83 @@
+"""A digest of the data of a game, that anyone can compute again with BLAKE2b alone.
+
+The words of all rows (see ``recorder``) are one long message, cut into pieces of 64 KiB and those
+into strips of 8 KiB, the last of them shorter. With h the 32-byte BLAKE2b and c a chain that begins
+with 32 zero bytes, every piece does  c ← h(c, h(strip 1), h(strip 2), …).  The digest is h(c,
+rounds, features, names): two little-endian 8-byte integers, then the names of the features as
+JSON, or nothing where they are columns. Strips are hashed eight at a time, in the lanes of a
+vector: that is what they are for.
+"""
+
+from libc.string cimport memcpy
+
+import json
+
+cdef extern from "blake2b.h" nogil:
+    void noregret_blake2b(const void* data, size_t length, unsigned char* out)
+    void noregret_blake2b_strips(const void* data, size_t strip, unsigned char* out)
+
+cdef enum:
+    HASH = 32
+    STRIP = 8192
+    PIECE = 8 * STRIP
+
+
+cdef class Digest:
+    """A digest that words can be added to at any time, in parts of any size."""
+
+    cdef unsigned char[9 * 32] chain         # and, behind it, the hashes of a piece's strips
+    cdef unsigned char[8 * 8192] pending
+    cdef size_t waiting
+
+    def update(self, const double[::1] words):
+        """Add words to the message."""
+        cdef const unsigned char* data = <const unsigned char*> &words[0] if words.shape[0] else NULL
+        cdef size_t left = 8 * words.shape[0], part
+        with nogil:
+            if self.waiting:
+                part = min(left, PIECE - self.waiting)
+                memcpy(self.pending + self.waiting, data, part)
+                self.waiting, data, left = self.waiting + part, data + part, left - part
+                if self.waiting == PIECE:
+                    self.add_piece(self.pending)
+                    self.waiting = 0
+            while left >= PIECE:
+                self.add_piece(data)
+                data, left = data + PIECE, left - PIECE
+            if left:
+                memcpy(self.pending, data, left)
+                self.waiting = left
+
+    cdef void add_piece(self, const unsigned char* piece) noexcept nogil:
+        noregret_blake2b_strips(piece, STRIP, self.chain + HASH)
+        noregret_blake2b(self.chain, 9 * HASH, self.chain)
+
+    def text(self, long long rounds, Py_ssize_t features, names):
+        """Return the digest of what was added so far, as ``blake2b:`` and hexadecimal digits."""
+        cdef unsigned char[9 * 32] chain = self.chain
+        cdef size_t at = 0, strips = 0, part
+        while at < self.waiting:
+            part = min(<size_t> STRIP, self.waiting - at)
+            strips += 1
+            noregret_blake2b(self.pending + at, part, chain + strips * HASH)
+            at += part
+        if strips:
+            noregret_blake2b(chain, (1 + strips) * HASH, chain)
+        tail = rounds.to_bytes(8, "little") + features.to_bytes(8, "little")
+        if names:
+            tail += json.dumps(list(names), ensure_ascii=False, separators=(",", ":")).encode()
+        message = bytes(chain[:HASH]) + tail
+        noregret_blake2b(<const unsigned char*> message, len(message), chain)
+        return "blake2b:" + bytes(chain[:HASH]).hex()
+
+    def get_state(self):
+        """Return the chain and what waits to be hashed, to go on elsewhere."""
+        return bytes(self.chain[:HASH]), bytes(self.pending[:self.waiting])
+
+    def set_state(self, bytes chain, bytes pending):
+        """Go on from a state."""
+        if len(chain) != HASH or len(pending) >= PIECE:
+            raise ValueError("not a digest's state")
+        memcpy(self.chain, <const unsigned char*> chain, HASH)
+        memcpy(self.pending, <const unsigned char*> pending, len(pending))
+        self.waiting = len(pending)

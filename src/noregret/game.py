@@ -1,0 +1,316 @@
+"""Playing a learner against a stream: predict, see the outcome, pay, learn; and keep the books.
+
+game = play(WidrowHoff(rate=0.1), stream)
+game.certificate()
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from itertools import chain
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from noregret import inputs
+from noregret.certificate import Certificate
+from noregret.errors import NoRegretError
+from noregret.frames import split_target
+from noregret.hindsight import Limits
+from noregret.hindsight.answer import USUAL
+from noregret.learner import Learner, Measurement
+from noregret.ledger import MEMORY, Keep, Ledger, Moment
+from noregret.progress import Progress
+
+Floats = NDArray[np.float64]
+# Pairs asked for at a time, between looks at the clock.
+PAIRS = 1_024
+
+
+class Curve(NamedTuple):
+    """The game as it went, at about 500 rounds that lie ever further apart.
+
+    ``regret`` and ``bound`` are NaN where they could not be had cheaply. They are good estimates;
+    what is proven stands in the certificate.
+    """
+
+    rounds: NDArray[np.int64]
+    loss: Floats
+    mistakes: NDArray[np.int64]
+    regret: Floats
+    bound: Floats
+
+
+class Game:
+    """A learner, what it played, and the ledger of it. Made by ``play``.
+
+    Parameters
+    ----------
+    learner
+        Who plays; it goes on learning.
+    keep
+        What to keep for hindsight: ``rows``, ``sums`` (enough for the square loss), or ``auto``.
+    memory
+        Bytes of rows to hold in memory.
+    predictions
+        Whether to keep the predictions.
+    progress
+        Whether to show a progress bar; None for: on a terminal, when it takes over a second.
+    """
+
+    def __init__(
+        self,
+        learner: Learner,
+        *,
+        keep: Keep = "auto",
+        memory: int = MEMORY,
+        predictions: bool = False,
+        progress: bool | None = None,
+    ) -> None:
+        if not isinstance(learner, Learner):
+            raise TypeError(f"play a learner, such as WidrowHoff(): got {learner!r}")
+        if keep not in ("auto", "rows", "sums"):
+            raise ValueError(f"keep must be auto, rows or sums: got {keep!r}")
+        self.learner = learner
+        self.transforms: tuple[str, ...] = ()
+        self.target: str | None = None
+        covering = [t for t in learner.theorems if t.covers(learner.params)]
+        self.ledger = Ledger(
+            learner,
+            keep,
+            so_far=self._bound_so_far,
+            needs_rows=any(t.needs_rows for t in covering),
+            memory=memory,
+        )
+        for theorem in covering:
+            for assumption in theorem.assumptions:
+                if watched := assumption.limit_of(learner.params):
+                    self.ledger.watch(*watched)
+        self._covering = covering
+        self._scores: list[Floats] | None = [] if predictions else None
+        self._progress = progress
+        self.answers: dict[Any, Any] = {}
+
+    # Playing.
+
+    def play(self, stream: Any, outcomes: Any = None, *, target: str | None = None) -> Game:
+        """Go on with more examples; they come as in ``noregret.play``."""
+        self.answers.clear()
+        self.transforms = tuple(getattr(stream, "transforms", self.transforms))
+        self.target = target or getattr(stream, "target", self.target)
+        with self._recorded(stream, outcomes):
+            if target is not None:
+                stream, outcomes = split_target(stream, target)
+            if outcomes is not None:
+                self._play_table(stream, outcomes)
+            else:
+                self._play_stream(stream)
+        return self
+
+    @contextmanager
+    def _recorded(self, stream: Any, outcomes: Any) -> Iterator[None]:
+        """Have the learner written down, and the books settled whatever happens."""
+        rows = None
+        if hasattr(stream, "__len__"):
+            rows = len(stream) if not hasattr(stream, "shape") else int(stream.shape[0])
+        self.learner.record(self.ledger.recorder)
+        progress = Progress(self.learner, rows, self._progress)
+        self.ledger.told = progress.look
+        try:
+            with progress:
+                yield
+        finally:
+            self.learner.record(None)
+            self.ledger.told = None
+            self.ledger.settle()
+
+    def _play_table(self, X: Any, y: Any) -> None:
+        if self._scores is None:
+            self.learner.learn_many(X, y)
+            return
+        scores = np.full(inputs.row_count(X), np.nan)
+        before = self.learner.rounds
+        try:
+            self.learner.play_scores(X, y, scores)
+        finally:
+            self._scores.append(scores[: self.learner.rounds - before])
+
+    def _play_stream(self, stream: Any) -> None:
+        if isinstance(stream, np.ndarray) or hasattr(stream, "tocsr"):
+            raise TypeError("a table needs its outcomes: play(learner, X, y)")
+        if hasattr(stream, "columns") or hasattr(stream, "column_names"):
+            raise TypeError(
+                "a data frame needs its outcomes: play(learner, frame, target='column')"
+                " or play(learner, frame, y)"
+            )
+        if isinstance(stream, tuple) and len(stream) == 2 and is_table(stream[0]):
+            self._play_table(*stream)
+            return
+        try:
+            pairs = iter(stream)
+        except TypeError:
+            raise TypeError(
+                f"play a stream of (x, y) pairs, or a table with its outcomes: got"
+                f" {inputs.kind_of(stream)}"
+            ) from None
+        first = next(pairs, None)
+        if first is None:
+            return
+        pairs = chain([first], pairs)
+        if isinstance(first, tuple) and len(first) == 2 and is_table(first[0]):
+            for X, y in pairs:
+                self._play_table(X, y)
+            return
+        self._play_pairs(pairs)
+
+    def _play_pairs(self, pairs: Iterator[Any]) -> None:
+        learner, full = self.learner, PAIRS
+        while full == PAIRS:
+            before = learner.rounds
+            scores = None if self._scores is None else np.empty(PAIRS)
+            try:
+                full = learner.play_pairs(pairs, PAIRS, scores)
+            finally:
+                if self._scores is not None and scores is not None:
+                    self._scores.append(scores[: learner.rounds - before])
+            if self.ledger.told is not None:
+                self.ledger.told()
+
+    # The figures.
+
+    @property
+    def rounds(self) -> int:
+        """How many rounds were played."""
+        return self.learner.rounds - self.ledger.before
+
+    @property
+    def loss(self) -> float:
+        """The learner's cumulative loss."""
+        return self.learner.total_loss - self.ledger.loss_before
+
+    @property
+    def mistakes(self) -> int:
+        """How many labels it got wrong before learning them."""
+        return self.learner.mistakes - self.ledger.mistakes_before
+
+    @property
+    def measured(self) -> dict[str, Measurement]:
+        """What theorems assume, as measured."""
+        return self.learner.measured
+
+    @property
+    def digest(self) -> str:
+        """A digest of the data: the same numbers give the same digest, however they came."""
+        return self.ledger.digest_text()
+
+    @property
+    def predictions(self) -> NDArray[Any]:
+        """Every prediction, made before its outcome was seen."""
+        if self._scores is None:
+            raise NoRegretError("the predictions were not kept: play(…, predictions=True)")
+        return self.learner.answers(np.concatenate([np.empty(0), *self._scores]))
+
+    @property
+    def curve(self) -> Curve:
+        """Loss, regret and bound as they went."""
+        moments = self.ledger.moments
+        loss = np.array([m.loss for m in moments])
+        best = np.array([np.nan if m.hindsight is None else m.hindsight for m in moments])
+        return Curve(
+            np.array([m.rounds for m in moments], dtype=np.int64),
+            loss,
+            np.array([m.mistakes for m in moments], dtype=np.int64),
+            loss - best,
+            np.array([np.nan if m.bound is None else m.bound for m in moments]),
+        )
+
+    def _bound_so_far(self, moment: Moment) -> float | None:
+        for theorem in self._covering:
+            if theorem.so_far is not None:
+                return theorem.so_far(moment)
+        return None
+
+    # The certificate.
+
+    def certificate(
+        self, theorem: str | None = None, *, limits: Limits = USUAL, **given: Any
+    ) -> Certificate:
+        """State how well the learner did, against the best in hindsight and what was promised.
+
+        Parameters
+        ----------
+        theorem
+            Which promise to look at; the first of the learner's whose assumptions held, if not
+            given.
+        limits
+            How hard to search for the best in hindsight.
+        **given
+            What a theorem is told besides, such as ``radius`` for the ball to compare with.
+        """
+        from noregret.certify import certify
+
+        return certify(self, theorem, limits, given)
+
+    def __repr__(self) -> str:
+        mean = f", mean loss {self.loss / self.rounds:.6g}" if self.rounds else ""
+        return f"<Game of {self.learner!r}: {self.rounds} rounds{mean}>"
+
+
+def is_table(x: Any) -> bool:
+    """Whether x holds many rows."""
+    if isinstance(x, dict):
+        return False
+    shape = getattr(x, "shape", None)
+    return (shape is not None and len(shape) == 2) or hasattr(x, "column_names")
+
+
+def play(
+    learner: Learner,
+    stream: Any,
+    outcomes: Any = None,
+    *,
+    target: str | None = None,
+    predictions: bool = False,
+    keep: Keep = "auto",
+    memory: int = MEMORY,
+    progress: bool | None = None,
+) -> Game:
+    """Play a learner against a stream and return the game: the figures, and the certificate.
+
+    Parameters
+    ----------
+    learner
+        Who plays: it predicts each outcome before it sees it, then learns from it.
+    stream
+        Pairs (x, y), each asked for when those before it have been learned; or blocks of them,
+        pairs of a table and its outcomes; or a table: a 2-d array, a SciPy sparse matrix, a data
+        frame or a list of dicts.
+    outcomes
+        One outcome a row, for a table.
+    target
+        The column that holds the outcomes, for a data frame.
+    predictions
+        Whether to keep the predictions.
+    keep
+        What to keep for hindsight. ``rows``: every row, in memory up to ``memory`` bytes and in a
+        temporary file beyond. ``sums``: sums over the rows, which are enough for the square loss.
+        ``auto``: rows, which for the square loss give way to sums when there are many.
+    memory
+        Bytes of rows to hold in memory.
+    progress
+        Whether to show a progress bar; None for: on a terminal, when it takes over a second.
+
+    Examples
+    --------
+    >>> from noregret import WidrowHoff, play
+    >>> game = play(WidrowHoff(rate=0.5), [({"size": 1.0}, 2.0)] * 20)
+    >>> game.rounds, round(game.loss, 3)
+    (20, 5.333)
+    >>> certificate = game.certificate()
+    >>> certificate.theorem.name, certificate.theorem.holds
+    ('widrow-hoff', True)
+    """
+    game = Game(learner, keep=keep, memory=memory, predictions=predictions, progress=progress)
+    return game.play(stream, outcomes, target=target)

@@ -1,0 +1,117 @@
+"""The best OR of features and the best AND of literals after the fact, where one fits all rounds.
+
+Features are 0 and 1. Whether some rule fits is decided exactly. The shortest OR is a set-cover
+problem: a short one is found greedily, and any that fits is a valid witness.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+from numpy.typing import NDArray
+
+from noregret.hindsight.answer import Answer
+from noregret.hindsight.losses import as_labels
+from noregret.hindsight.rounding import Floats
+from noregret.hindsight.rows import Rows
+
+DISJUNCTIONS = "disjunctions of features"
+CONJUNCTIONS = "conjunctions of literals"
+
+
+def score_disjunction(X: Floats, weights: Floats) -> Floats:
+    """Return scores above 0 where some feature of weight 1 is present."""
+    return np.asarray(X @ weights - 0.5)
+
+
+def score_conjunction(X: Floats, weights: Floats) -> Floats:
+    """Return ½ less the literals that fail: weight 1 asks for a feature, −1 for its absence."""
+    wanted = np.maximum(weights, 0.0)
+    return np.asarray(0.5 - (wanted.sum() - X @ wanted) - X @ np.maximum(-weights, 0.0))
+
+
+SCORED: dict[str, Callable[[Floats, Floats], Floats]] = {
+    DISJUNCTIONS: score_disjunction,
+    CONJUNCTIONS: score_conjunction,
+}
+
+
+def best_disjunction(rows: Rows) -> Answer:
+    """Return an OR of few features that fits the labels, or one that never fires wrongly.
+
+    Examples
+    --------
+    >>> best_disjunction(Rows([[1, 0, 1], [0, 1, 0], [0, 0, 1]], [1, 1, 0])).witness
+    array([1., 1., 0.])
+    """
+    table, labels = booleans(rows)
+    safe = ~table[labels < 0].any(axis=0)
+    left = table[labels > 0] & safe
+    weights = np.zeros(table.shape[1])
+    while left.any():
+        best = int(np.argmax(left.sum(axis=0)))
+        weights[best] = 1.0
+        left = left[~left[:, best]]
+    return rule_answer(rows, labels, weights, DISJUNCTIONS)
+
+
+def best_conjunction(rows: Rows) -> Answer:
+    """Return the AND of all literals that no positive example contradicts.
+
+    Examples
+    --------
+    >>> best_conjunction(Rows([[1, 0, 1], [1, 0, 0], [0, 0, 1]], [1, 1, 0])).witness
+    array([ 1., -1.,  0.])
+    """
+    table, labels = booleans(rows)
+    positive = table[labels > 0]
+    if len(positive):
+        weights = np.asarray(positive.all(axis=0) * 1.0 - (~positive).all(axis=0) * 1.0)
+    else:  # any literal that no example has would do: the first feature's, twice, has none
+        weights = never(table)
+    return rule_answer(rows, labels, weights, CONJUNCTIONS)
+
+
+def never(table: NDArray[np.bool_]) -> Floats:
+    """Return literals that no row satisfies together, as far as one row each can be ruled out."""
+    weights = np.zeros(table.shape[1])
+    left = table
+    for i in range(table.shape[1]):
+        if not len(left):
+            break
+        weights[i] = 1.0 if 2 * left[:, i].sum() <= len(left) else -1.0
+        left = left[left[:, i] == (weights[i] > 0)]
+    return weights
+
+
+def booleans(rows: Rows) -> tuple[NDArray[np.bool_], Floats]:
+    """Return the rows as a table of truth values, each once with each label, and their labels."""
+    seen: dict[bytes, None] = {}
+    labels = as_labels(rows.outcomes)
+    at, width = 0, rows.shape[1]
+    for block, y in rows.blocks():
+        dense = np.zeros((len(y), width + 1), dtype=bool)
+        part = block.toarray() if hasattr(block, "toarray") else np.asarray(block)
+        dense[:, : part.shape[1]] = part != 0
+        dense[:, width] = labels[at : at + len(y)] > 0
+        at += len(y)
+        seen.update(dict.fromkeys(row.tobytes() for row in np.unique(dense, axis=0)))
+    if not seen:
+        return np.zeros((0, width), dtype=bool), np.zeros(0)
+    table = np.frombuffer(b"".join(seen), dtype=bool).reshape(len(seen), width + 1)
+    return table[:, :width], np.where(table[:, width], 1.0, -1.0)
+
+
+def rule_answer(rows: Rows, labels: Floats, weights: Floats, words: str) -> Answer:
+    """Return a rule with its mistakes over all rounds."""
+    score = SCORED[words]
+    marks = as_labels(rows.outcomes)
+    missed, at = 0, 0
+    for block, y in rows.blocks():
+        scores = score(block, weights[: block.shape[1]]) if block.shape[1] else np.zeros(len(y))
+        if words == CONJUNCTIONS:  # features of later blocks are absent here
+            scores = scores - np.maximum(weights[block.shape[1] :], 0.0).sum()
+        missed += int(np.count_nonzero(marks[at : at + len(y)] * scores <= 0))
+        at += len(y)
+    return Answer(words, float(missed), min(1.0, float(missed)), weights)

@@ -1,0 +1,236 @@
+"""The ledger of a game: what is collected while a learner plays, for the certificate.
+
+The core writes down every row (see ``core/recorder``) and hands pages over. Here they are digested,
+summed up for the square loss, and kept; in another thread where they are large, so that the learner
+goes on meanwhile.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable
+from concurrent.futures import Future, ThreadPoolExecutor
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from noregret.core.digest import Digest
+from noregret.core.recorder import Recorder
+from noregret.errors import NoRegretError
+from noregret.hindsight import LeastSquares, Rows
+from noregret.hindsight.curvature import DENSE
+from noregret.pages import Pages, read_page
+
+if TYPE_CHECKING:
+    from noregret.learner import Learner
+
+Floats = NDArray[np.float64]
+Keep = Literal["auto", "rows", "sums"]
+
+# Bytes of rows held in memory; beyond, they are dropped for sums or go to a temporary file.
+MEMORY = 64 << 20
+# Pages of fewer words are worked on at once: a thread would take longer to wake up.
+SMALL_PAGE = 2**15
+# Pages that may wait for the other thread.
+WAITING = 6
+
+
+@dataclass
+class Moment:
+    """A round of the game at which the curve has a point.
+
+    Parameters
+    ----------
+    rounds, loss, mistakes
+        The number of rounds so far, and what they cost.
+    params
+        The learner's parameters.
+    largest
+        The core's measurements so far.
+    gradient_squares
+        Σ‖g_t‖² so far.
+    sums
+        Of the square loss, where they are kept.
+    """
+
+    rounds: int
+    loss: float
+    mistakes: int
+    params: dict[str, Any]
+    largest: dict[str, float]
+    gradient_squares: float
+    sums: LeastSquares | None = None
+    hindsight: float | None = None
+    bound: float | None = None
+
+    def least_loss(self, penalty: float = 0.0, scale: float = 1.0) -> float:
+        """Return min over u of  scale · L(u) + penalty · ‖u‖²  for the square loss, not proven."""
+        from scipy.linalg import LinAlgError, solve
+
+        assert self.sums is not None
+        gram, moment, energy = self.sums.gram, self.sums.moment, self.sums.energy
+        size = float(np.trace(gram)) / max(1, len(moment)) or 1.0
+        system = gram + (penalty / scale + 1e-13 * size) * np.eye(len(moment))
+        try:
+            u = solve(system, moment, assume_a="pos", check_finite=False)
+        except LinAlgError:
+            u = np.linalg.lstsq(system, moment, rcond=None)[0]
+        return max(0.0, scale * (energy - float(moment @ u)))
+
+
+@dataclass
+class Ledger:
+    """What is collected while a learner plays.
+
+    Parameters
+    ----------
+    learner
+        Who plays.
+    keep
+        ``rows``, ``sums`` or ``auto``: rows as long as they are few or needed, else sums.
+    so_far
+        The bounds of the learner's theorems at a moment.
+    needs_rows
+        Whether sums are not enough for what will be asked.
+    memory
+        Bytes of rows to hold in memory.
+    """
+
+    learner: Learner
+    keep: Keep = "auto"
+    so_far: Callable[[Moment], float | None] = lambda moment: None
+    needs_rows: bool = False
+    memory: int = MEMORY
+    moments: list[Moment] = field(default_factory=list)
+
+    def __post_init__(self) -> None:
+        self.recorder = Recorder(self.learner.engine, self.take)
+        self.params = self.learner.params
+        self.digest = Digest()
+        self.square = self.learner.engine.loss.name == "square"
+        self.sums = LeastSquares() if self.square and self.keep != "rows" else None
+        self.pages = Pages(self.memory) if self.keep != "sums" else None
+        if self.keep == "sums" and not self.square:
+            raise ValueError("sums are enough for the square loss only: use keep='rows'")
+        self.before = self.learner.rounds
+        self.loss_before, self.mistakes_before = self.learner.total_loss, self.learner.mistakes
+        self.first_features: int | None = None
+        self.last_mark = self.recorder.mark
+        self.watched: list[tuple[str, float]] = []
+        self.solved = 0
+        self.told: Callable[[], None] | None = None  # called as pages come
+        self.backstage: ThreadPoolExecutor | None = None
+        self.jobs: deque[Future[None]] = deque()
+
+    def watch(self, measure: str, limit: float) -> None:
+        """Note the first round in which a measurement exceeds a limit."""
+        if (measure, limit) not in self.watched and np.isfinite(limit):
+            self.recorder.watch(measure, limit)
+            self.watched.append((measure, limit))
+
+    # While the game goes on.
+
+    def take(self, words: Floats, rows: int) -> None:
+        """Take a page from the core."""
+        if self.first_features is None:
+            self.first_features = self.learner.engine.size
+        moment = None
+        if self.recorder.mark != self.last_mark:
+            self.last_mark = self.recorder.mark
+            moment = self.moment()
+        features = self.learner.engine.size
+        if not self.jobs and len(words) < SMALL_PAGE:
+            self.work(words, rows, features, moment)
+        else:
+            if self.backstage is None:
+                self.backstage = ThreadPoolExecutor(1, thread_name_prefix="noregret")
+            while len(self.jobs) >= WAITING:
+                self.jobs.popleft().result()
+            self.jobs.append(self.backstage.submit(self.work, words, rows, features, moment))
+        if self.told is not None:
+            self.told()
+
+    def moment(self) -> Moment:
+        """Return where the game stands."""
+        learner = self.learner
+        return Moment(
+            learner.rounds - self.before,
+            learner.total_loss - self.loss_before,
+            learner.mistakes - self.mistakes_before,
+            self.params,
+            {name: m.largest for name, m in learner.measured.items()},
+            self.recorder.sum_of_squared_gradients,
+        )
+
+    def work(self, words: Floats, rows: int, features: int, moment: Moment | None) -> None:
+        """Digest a page, sum it up, keep it."""
+        self.digest.update(words)
+        if self.sums is not None:
+            if features > DENSE:
+                self.give_up_sums()
+            else:
+                self.sums.add(*read_page(words, rows, features))
+        if self.pages is not None:
+            if self.may_drop_rows() and self.pages.held + words.nbytes > self.memory:
+                self.pages = None
+            else:
+                self.pages.add(words, rows, features)
+        if moment is not None:
+            self.complete(moment)
+            self.moments.append(moment)
+
+    def may_drop_rows(self) -> bool:
+        """Whether sums will do once there are many rows."""
+        return self.keep == "auto" and self.sums is not None and not self.needs_rows
+
+    def give_up_sums(self) -> None:
+        """Go on with rows alone: there are too many features for sums."""
+        if self.pages is None:
+            raise NoRegretError(
+                f"more than {DENSE} features, and the first rows were kept as sums only:"
+                " play with keep='rows'"
+            )
+        self.sums = None
+
+    def complete(self, moment: Moment) -> None:
+        """Add to a moment what hindsight says of it, where that costs little."""
+        if self.sums is not None:
+            due = moment.rounds - self.solved >= self.sums.features // 2
+            if due or moment.rounds <= 4:
+                moment.sums, self.solved = self.sums, moment.rounds
+                moment.hindsight = moment.least_loss()
+        if self.sums is None or moment.sums is not None:
+            moment.bound = self.so_far(moment)
+        moment.sums = None
+
+    # When it is over, or paused.
+
+    def settle(self) -> None:
+        """Have everything played so far in the books."""
+        self.recorder.hand_over()
+        while self.jobs:
+            self.jobs.popleft().result()
+        if self.backstage is not None:
+            self.backstage.shutdown()
+            self.backstage = None
+        last = self.moments[-1].rounds if self.moments else 0
+        if self.learner.rounds - self.before > last:
+            moment = self.moment()
+            self.solved = min(self.solved, moment.rounds - DENSE)
+            self.complete(moment)
+            self.moments.append(moment)
+
+    def digest_text(self) -> str:
+        """Return the digest of all rows so far."""
+        learner = self.learner
+        return self.digest.text(
+            learner.rounds - self.before, learner.engine.size, learner.known.names
+        )
+
+    def rows(self, features: int = 0) -> Rows | None:
+        """Return the rows, to be read again, where they were kept."""
+        if self.pages is None:
+            return None
+        return Rows(source=self.pages.blocks, features=max(features, self.learner.engine.size))

@@ -1,0 +1,77 @@
+"""A progress bar on a terminal, for what takes longer than a second."""
+
+from __future__ import annotations
+
+import sys
+import time
+from types import TracebackType
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from noregret.learner import Learner
+
+PATIENCE = 1.0
+
+
+class Progress:
+    """Rows, rate and running loss of a learner that plays.
+
+    Parameters
+    ----------
+    learner
+        Who plays.
+    rows
+        How many rows there will be, where that is known.
+    wanted
+        Whether to show it; None for: on a terminal only, when it takes over a second.
+    """
+
+    def __init__(self, learner: Learner, rows: int | None, wanted: bool | None) -> None:
+        self.learner, self.rows = learner, rows
+        self.patience = PATIENCE if wanted is None else 0.0
+        self.shown = sys.stderr is not None and sys.stderr.isatty() if wanted is None else wanted
+        self.bar: Any = None
+
+    def __enter__(self) -> Progress:
+        self.began = time.monotonic()
+        self.before, self.loss_before = self.learner.rounds, self.learner.total_loss
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        if self.bar is not None:
+            self.look()
+            self.bar.stop()
+
+    def look(self) -> None:
+        """Show where things stand."""
+        if not self.shown or time.monotonic() - self.began < self.patience:
+            return
+        rounds = self.learner.rounds - self.before
+        if self.bar is None:
+            self.start()
+        paid = (self.learner.total_loss - self.loss_before) / max(1, rounds)
+        seconds = max(1e-9, time.monotonic() - self.began)
+        self.bar.update(self.task, completed=rounds, rate=rounds / seconds, loss=paid)
+
+    def start(self) -> None:
+        """Draw it for the first time."""
+        from rich.console import Console
+        from rich.progress import BarColumn, TextColumn, TimeRemainingColumn
+        from rich.progress import Progress as Bar
+
+        ends = [BarColumn(), TimeRemainingColumn()] if self.rows else []
+        self.bar = Bar(
+            TextColumn("{task.completed:,.0f} rows"),
+            *ends,
+            TextColumn("{task.fields[rate]:,.0f} rows/s"),
+            TextColumn("mean loss {task.fields[loss]:.4g}"),
+            console=Console(stderr=True),
+            transient=True,
+        )
+        self.task = self.bar.add_task("play", total=self.rows, rate=0.0, loss=0.0)
+        self.bar.start()
