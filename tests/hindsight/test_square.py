@@ -8,7 +8,7 @@ from fractions import Fraction
 import numpy as np
 import pytest
 import scipy.sparse as sp
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from noregret.hindsight import Answer, LeastSquares, Rows, best_in_ball, best_linear, best_ridge
@@ -141,6 +141,11 @@ def test_the_ball_is_that_of_an_independent_solver(kind: str) -> None:
     guess=st.sampled_from([0.0, 1e-9, 1.0, 1e9]),
     units=st.sampled_from([1e-8, 1.0, 1e8]),
 )
+@example(seed=0, n=2, rank=1, radius=0.5, guess=0.0, units=1.0)
+@example(seed=321507, n=7, rank=1, radius=0.7958414691198864, guess=0.0, units=1.0)
+@example(seed=565611, n=8, rank=6, radius=178.48795802528048, guess=1e-9, units=1e-8)
+@example(seed=929847, n=8, rank=6, radius=6.420773328261029, guess=1.0, units=1e8)
+@example(seed=33243, n=8, rank=7, radius=13.682107040756371, guess=1e-9, units=1e8)
 def test_the_secular_equation_is_solved(
     seed: int, n: int, rank: int, radius: float, guess: float, units: float
 ) -> None:
