@@ -7,21 +7,22 @@ goes on meanwhile.
 
 from __future__ import annotations
 
-from collections import deque
 from collections.abc import Callable
-from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, field
+from functools import partial
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
+from noregret.backstage import Backstage
 from noregret.core.digest import Digest
 from noregret.core.recorder import Recorder
+from noregret.core.sums import add_outer_products
 from noregret.errors import NoRegretError
 from noregret.hindsight import LeastSquares, Rows
 from noregret.hindsight.curvature import DENSE
-from noregret.pages import Pages, read_page
+from noregret.pages import Pages, full_rows, read_page
 
 if TYPE_CHECKING:
     from noregret.learner import Learner
@@ -33,8 +34,10 @@ Keep = Literal["auto", "rows", "sums"]
 MEMORY = 64 << 20
 # Pages of fewer words are worked on at once: a thread would take longer to wake up.
 SMALL_PAGE = 2**15
-# Pages that may wait for the other thread.
-WAITING = 6
+# With more features than this, matrix products are faster than sums row by row.
+BLAS_PAYS = 600
+# Pages that may wait for the other thread, and how many of them are many.
+WAITING, BEHIND = 8, 2
 
 
 @dataclass
@@ -67,15 +70,14 @@ class Moment:
 
     def least_loss(self, penalty: float = 0.0, scale: float = 1.0) -> float:
         """Return min over u of  scale · L(u) + penalty · ‖u‖²  for the square loss, not proven."""
-        from scipy.linalg import LinAlgError, solve
+        from scipy.linalg.lapack import dposv
 
         assert self.sums is not None
         gram, moment, energy = self.sums.gram, self.sums.moment, self.sums.energy
         size = float(np.trace(gram)) / max(1, len(moment)) or 1.0
         system = gram + (penalty / scale + 1e-13 * size) * np.eye(len(moment))
-        try:
-            u = solve(system, moment, assume_a="pos", check_finite=False)
-        except LinAlgError:
+        _, u, failed = dposv(system, moment, overwrite_a=True)
+        if failed:
             u = np.linalg.lstsq(system, moment, rcond=None)[0]
         return max(0.0, scale * (energy - float(moment @ u)))
 
@@ -121,8 +123,7 @@ class Ledger:
         self.watched: list[tuple[str, float]] = []
         self.solved = 0
         self.told: Callable[[], None] | None = None  # called as pages come
-        self.backstage: ThreadPoolExecutor | None = None
-        self.jobs: deque[Future[None]] = deque()
+        self.backstage: Backstage | None = None
 
     def watch(self, measure: str, limit: float) -> None:
         """Note the first round in which a measurement exceeds a limit."""
@@ -141,14 +142,16 @@ class Ledger:
             self.last_mark = self.recorder.mark
             moment = self.moment()
         features = self.learner.engine.size
-        if not self.jobs and len(words) < SMALL_PAGE:
+        if self.backstage is None and len(words) < SMALL_PAGE:
             self.work(words, rows, features, moment)
         else:
             if self.backstage is None:
-                self.backstage = ThreadPoolExecutor(1, thread_name_prefix="noregret")
-            while len(self.jobs) >= WAITING:
-                self.jobs.popleft().result()
-            self.jobs.append(self.backstage.submit(self.work, words, rows, features, moment))
+                self.backstage = Backstage()
+            self.backstage.catch_up(WAITING)
+            # When the other thread is behind, this one helps.
+            behind = self.backstage.waiting >= BEHIND
+            product = self.product(words, rows, features) if behind else None
+            self.backstage.add(partial(self.work, words, rows, features, moment, product))
         if self.told is not None:
             self.told()
 
@@ -164,22 +167,47 @@ class Ledger:
             self.recorder.sum_of_squared_gradients,
         )
 
-    def work(self, words: Floats, rows: int, features: int, moment: Moment | None) -> None:
+    def work(
+        self,
+        words: Floats,
+        rows: int,
+        features: int,
+        moment: Moment | None,
+        product: Floats | None = None,
+    ) -> None:
         """Digest a page, sum it up, keep it."""
         self.digest.update(words)
         if self.sums is not None:
             if features > DENSE:
                 self.give_up_sums()
             else:
-                self.sums.add(*read_page(words, rows, features))
+                if product is None:
+                    product = self.product(words, rows, features)
+                if product is None:
+                    self.sums.add(*read_page(words, rows, features))
+                else:
+                    self.sums.add_product(product, rows)
         if self.pages is not None:
             if self.may_drop_rows() and self.pages.held + words.nbytes > self.memory:
                 self.pages = None
             else:
                 self.pages.add(words, rows, features)
+        if self.pages is None:
+            self.recorder.give_back(words)
         if moment is not None:
             self.complete(moment)
             self.moments.append(moment)
+
+    def product(self, words: Floats, rows: int, features: int) -> Floats | None:
+        """Return Σ z zᵀ for the rows z = (y, x) of a page, where there is a fast way."""
+        if self.sums is None or features > BLAS_PAYS:
+            return None
+        table = full_rows(words, rows, features)
+        if table is None:
+            return None
+        product = np.zeros((features + 1, features + 1))
+        add_outer_products(table, product)
+        return product
 
     def may_drop_rows(self) -> bool:
         """Whether sums will do once there are many rows."""
@@ -197,24 +225,30 @@ class Ledger:
     def complete(self, moment: Moment) -> None:
         """Add to a moment what hindsight says of it, where that costs little."""
         if self.sums is not None:
-            due = moment.rounds - self.solved >= self.sums.features // 2
-            if due or moment.rounds <= 4:
+            if moment.rounds >= self.solved + self.pause():
                 moment.sums, self.solved = self.sums, moment.rounds
                 moment.hindsight = moment.least_loss()
         if self.sums is None or moment.sums is not None:
             moment.bound = self.so_far(moment)
         moment.sums = None
 
+    def pause(self) -> int:
+        """Return for how many rounds hindsight may rest, so that it costs little of the time."""
+        assert self.sums is not None
+        features = self.learner.engine.size
+        return 1 if features <= 32 else max(features // 2, self.solved // 10)
+
     # When it is over, or paused.
 
     def settle(self) -> None:
         """Have everything played so far in the books."""
         self.recorder.hand_over()
-        while self.jobs:
-            self.jobs.popleft().result()
         if self.backstage is not None:
-            self.backstage.shutdown()
-            self.backstage = None
+            backstage, self.backstage = self.backstage, None
+            try:
+                backstage.catch_up()
+            finally:
+                backstage.close()
         last = self.moments[-1].rounds if self.moments else 0
         if self.learner.rounds - self.before > last:
             moment = self.moment()

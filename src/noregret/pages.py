@@ -14,15 +14,23 @@ from noregret.core.recorder import unpacked
 Floats = NDArray[np.float64]
 
 
+def full_rows(words: Floats, rows: int, features: int) -> Floats | None:
+    """Return a view of a page as a table (y, x), where every row has all features."""
+    width = features + 3
+    if rows * width != len(words) or not features:
+        return None
+    table = words.reshape(rows, width)
+    heads = table[:, :2].view(np.uint64)
+    if (heads != np.array((1 | features << 32, features << 32), dtype=np.uint64)).any():
+        return None
+    return table[:, 2:]
+
+
 def read_page(words: Floats, rows: int, features: int) -> tuple[Any, Floats]:
     """Return (X, y) of a page: views of it where every row has all features, else a CSR array."""
-    width = len(words) // rows
-    if width * rows == len(words) and width == features + 3:
-        table = words.reshape(rows, width)
-        heads = table[:, :2].view(np.uint64)
-        full = (1 | features << 32, features << 32)
-        if (heads == np.array(full, dtype=np.uint64)).all():
-            return table[:, 3:], table[:, 2]
+    table = full_rows(words, rows, features)
+    if table is not None:
+        return table[:, 1:], table[:, 0]
     from scipy import sparse
 
     starts, indices, data, outcomes = unpacked(words, rows)

@@ -7,6 +7,7 @@ cdef class Recorder:
     cdef Engine engine
     cdef object sink                # called with each batch of rows
     cdef object page                # the array being written to,
+    cdef list spare                 # others that may be written to,
     cdef double* words              # its numbers,
     cdef Py_ssize_t used, room      # how many are written, and how many there are
     cdef Py_ssize_t rows            # rows on the page
@@ -24,4 +25,5 @@ cdef class Recorder:
     cdef bint write(self, const Row* row, double y) noexcept nogil
     cdef double reading(self, int measure) noexcept nogil
     cdef void make_room(self, Py_ssize_t count) except *
+    cdef int turn_page(self) except -1
     cpdef hand_over(self)

@@ -21,7 +21,7 @@ cdef extern from "kernels.h" nogil:
     Py_ssize_t noregret_pack(double* out, const double* x, const int32_t* at, Py_ssize_t n, double y) noexcept
 
 # A page is about this many words: in cache while it is worked on, Python's share of it small.
-cdef Py_ssize_t PAGE = 2**18
+cdef Py_ssize_t PAGE = 2**17
 cdef Py_ssize_t FIRST_PAGE = 2**10
 # From one mark to the next.
 cdef double APART = 1.025
@@ -41,7 +41,7 @@ cdef class Recorder:
     """
 
     def __init__(self, Engine engine, sink):
-        self.engine, self.sink = engine, sink
+        self.engine, self.sink, self.spare = engine, sink, []
         self.largest_loss = -INFINITY
         self.mark = engine.rounds + 1
         self.enough = FIRST_PAGE
@@ -102,11 +102,26 @@ cdef class Recorder:
             self.used = self.rows = 0
         else:
             self.used = self.rows = 0
-            self.make_room(self.room)
+            self.turn_page()
         # Small pages while the game is young, so that a short one costs little.
         if self.enough < PAGE and 2 * len(words) > self.enough:
             self.enough *= 2
         self.sink(words, rows)
+
+    cdef int turn_page(self) except -1:
+        """Begin another page, one that was given back if there is one: new memory costs time."""
+        if self.spare:
+            self.page = self.spare.pop()
+            self.room = len(self.page)
+            self.words = <double*> cnp.PyArray_DATA(<cnp.ndarray> self.page)
+        else:
+            self.make_room(self.room)
+        return 0
+
+    def give_back(self, words):
+        """Take a page back that nobody reads any more."""
+        if words.base is not None and len(self.spare) < 16:
+            self.spare.append(words.base)
 
     @property
     def sum_of_squared_gradients(self):

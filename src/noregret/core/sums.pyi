@@ -1,8 +1,5 @@
-from collections.abc import Iterator
-
 import numpy as np
 from numpy.typing import NDArray
 
-DEPTH: int
-
-def outer_products(rows: NDArray[np.float64]) -> Iterator[tuple[NDArray[np.float64], int]]: ...
+def add_outer_products(rows: NDArray[np.float64], gram: NDArray[np.float64]) -> None: ...
+def depth_of(count: int) -> int: ...

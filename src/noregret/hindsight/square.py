@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from noregret.core.sums import outer_products
+from noregret.core.sums import depth_of
 from noregret.hindsight import quadratic as solve
 from noregret.hindsight.answer import USUAL, Answer, Limits
 from noregret.hindsight.blocks import pieces, products
@@ -23,6 +23,9 @@ from noregret.hindsight.curvature import Factored
 from noregret.hindsight.rounding import Floats, growth, two_sum, upward
 from noregret.hindsight.rows import Rows
 from noregret.hindsight.tangent import OnRows, Quadratic, SquareLoss, Tangent
+
+# How many additions may come one after the other between those that keep what rounding loses.
+DEPTH = 2_048
 
 
 class LeastSquares:
@@ -49,25 +52,31 @@ class LeastSquares:
         self.gram_sum = Sum((features, features))
         self.moment_sum = Sum((features,))
         self.energy_sum = Sum(())
+        self.waiting: Floats | None = None
+        self.waiting_depth = 0
 
     @property
     def features(self) -> int:
         """The number of columns so far."""
+        self.take_in()
         return len(self.moment_sum.high)
 
     @property
     def gram(self) -> Floats:
         """Σ x xᵀ."""
+        self.take_in()
         return self.gram_sum.value
 
     @property
     def moment(self) -> Floats:
         """Σ y x."""
+        self.take_in()
         return self.moment_sum.value
 
     @property
     def energy(self) -> float:
         """Σ y²."""
+        self.take_in()
         return float(self.energy_sum.value)
 
     def add(self, X: Any, y: Any) -> LeastSquares:
@@ -81,18 +90,38 @@ class LeastSquares:
             self.depth = max(self.depth, len(outcomes))
         return self
 
-    def add_augmented(self, table: Floats) -> LeastSquares:
-        """Take more rows into account, given as one table (y, x) whose rows are runs of numbers."""
-        for product, count in outer_products(table):
-            self.gram_sum.add(product[1:, 1:])
-            self.moment_sum.add(product[0, 1:])
-            self.energy_sum.add(product[0, 0])
-            self.rounds += count
-            self.depth = max(self.depth, count)
+    def add_product(self, product: Floats, rows: int) -> LeastSquares:
+        """Take rows into account by Σ z zᵀ for z = (y, x), as ``add_outer_products`` leaves it.
+
+        Products wait to be taken in together, as long as that does not cost digits.
+        """
+        if self.waiting is not None and self.waiting.shape == product.shape:
+            self.waiting += product
+        else:
+            self.take_in()
+            self.waiting = product
+        self.waiting_depth += depth_of(rows)
+        self.rounds += rows
+        if self.waiting_depth > DEPTH:
+            self.take_in()
         return self
+
+    def take_in(self) -> None:
+        """Add the products that wait."""
+        product, depth = self.waiting, self.waiting_depth
+        self.waiting, self.waiting_depth = None, 0
+        if product is not None:
+            upper = np.triu(product)
+            whole = upper + np.triu(upper, 1).T
+            self.gram_sum.add(whole[1:, 1:])
+            self.moment_sum.add(whole[0, 1:])
+            self.energy_sum.add(whole[0, 0])
+            self.depth = max(self.depth, depth)
 
     def merge(self, other: LeastSquares) -> LeastSquares:
         """Take the rows of other sums into account."""
+        self.take_in()
+        other.take_in()
         for mine, theirs in (
             (self.gram_sum, other.gram_sum),
             (self.moment_sum, other.moment_sum),

@@ -1,0 +1,49 @@
+"""One other thread that works through jobs in order, while the first goes on."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from queue import SimpleQueue
+from threading import Thread
+
+Job = Callable[[], None]
+
+
+class Backstage:
+    """A thread for jobs that must be done one after the other. It ends with ``close``."""
+
+    def __init__(self) -> None:
+        self.jobs: SimpleQueue[Job | None] = SimpleQueue()
+        self.done: SimpleQueue[BaseException | None] = SimpleQueue()
+        self.waiting = 0
+        self.thread = Thread(target=self.run, name="noregret", daemon=True)
+        self.thread.start()
+
+    def run(self) -> None:
+        """Do the jobs; after one that fails, none of those that follow it."""
+        failure: BaseException | None = None
+        while (job := self.jobs.get()) is not None:
+            if failure is None:
+                try:
+                    job()
+                except BaseException as error:  # raised again in the thread that asks
+                    failure = error
+            self.done.put(failure)
+
+    def add(self, job: Job) -> None:
+        """Have a job done."""
+        self.waiting += 1
+        self.jobs.put(job)
+
+    def catch_up(self, most: int = 0) -> None:
+        """Wait until at most so many jobs are left; raise what went wrong in one of them."""
+        while self.waiting > most or (self.waiting and not self.done.empty()):
+            self.waiting -= 1
+            failure = self.done.get()
+            if failure is not None:
+                raise failure
+
+    def close(self) -> None:
+        """Let the thread end when it is done."""
+        self.jobs.put(None)
+        self.thread.join()
