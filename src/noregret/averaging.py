@@ -1,8 +1,8 @@
 """The mean of the weights, and what it promises for examples to come.
 
 A learner that does well on a stream of independent examples has, on average over its rounds, good
-weights: the mean of them has a risk, the expected loss on a new example, near the mean loss that the
-learner paid.
+weights: the mean of them has a risk, the expected loss on a new example, near the mean loss that
+the learner paid.
 
 Promise. If the examples are drawn independently, the loss is convex and lies in [0, B], then with
 probability at least 1 − δ the risk of the mean is at most  L/m + B √(2 ln(1/δ)/m),  where L is the

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterator, Mapping
-from functools import cached_property
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
@@ -106,10 +105,15 @@ class Evidence:
 
     # Rows.
 
-    @cached_property
+    @property
+    def rows_at_hand(self) -> Rows | None:
+        """All rows, where they were kept."""
+        return self.once("rows", lambda: self.ledger.rows(self.features))
+
+    @property
     def rows(self) -> Rows:
         """All rows; with as many columns as the learner was told of."""
-        rows = self.ledger.rows(self.features)
+        rows = self.rows_at_hand
         if rows is None:
             raise NoRegretError(
                 "the rows of this game were not kept, only sums over them: play with keep='rows'"
@@ -202,14 +206,14 @@ class Evidence:
 
     def best_linear(self) -> Answer:
         """Return the best of all linear predictors, square loss."""
-        sums, rows = self.ledger.sums, self.ledger.rows()
+        sums, rows = self.ledger.sums, self.rows_at_hand
         if sums is not None:
             return self.once("linear", lambda: sums.best(rows))
         return self.once("linear", lambda: hindsight.best_linear(self.rows))
 
     def best_ridge(self, penalty: float, scale: float) -> Answer:
         """Return min over u of  scale · L(u) + penalty · ‖u‖²,  square loss."""
-        sums, rows = self.ledger.sums, self.ledger.rows()
+        sums, rows = self.ledger.sums, self.rows_at_hand
         key = ("ridge", penalty, scale)
         if sums is not None:
             return self.once(key, lambda: sums.ridge(penalty, scale, rows))
@@ -220,7 +224,7 @@ class Evidence:
         sums, loss = self.ledger.sums, self.learner.engine.loss
         key = ("ball", radius)
         if sums is not None:
-            return self.once(key, lambda: sums.ball(radius, self.ledger.rows()))
+            return self.once(key, lambda: sums.ball(radius, self.rows_at_hand))
         return self.once(
             key, lambda: hindsight.best_in_ball(self.rows, loss, radius, limits=self.limits)
         )
@@ -232,7 +236,7 @@ class Evidence:
         sums, loss = self.ledger.sums, self.learner.engine.loss
         key = ("simplex", weight, entropy, scale)
         if sums is not None and sums.features == self.features:
-            rows = self.ledger.rows()
+            rows = self.rows_at_hand
             return self.once(
                 key,
                 lambda: sums.simplex(

@@ -21,7 +21,8 @@ from noregret.frames import split_target
 from noregret.hindsight import Limits
 from noregret.hindsight.answer import USUAL
 from noregret.learner import Learner, Measurement
-from noregret.ledger import MEMORY, Keep, Ledger, Moment
+from noregret.ledger import MEMORY, Keep, Ledger
+from noregret.moment import Moment
 from noregret.progress import Progress
 
 Floats = NDArray[np.float64]

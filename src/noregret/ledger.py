@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import partial
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,6 +22,7 @@ from noregret.core.sums import add_outer_products
 from noregret.errors import NoRegretError
 from noregret.hindsight import LeastSquares, Rows
 from noregret.hindsight.curvature import DENSE
+from noregret.moment import Moment
 from noregret.pages import Pages, full_rows, read_page
 
 if TYPE_CHECKING:
@@ -34,52 +35,12 @@ Keep = Literal["auto", "rows", "sums"]
 MEMORY = 64 << 20
 # Pages of fewer words are worked on at once: a thread would take longer to wake up.
 SMALL_PAGE = 2**15
+# With more features than this, hindsight does not look at every point of the curve.
+FEW = 32
 # With more features than this, matrix products are faster than sums row by row.
 BLAS_PAYS = 600
 # Pages that may wait for the other thread, and how many of them are many.
 WAITING, BEHIND = 8, 2
-
-
-@dataclass
-class Moment:
-    """A round of the game at which the curve has a point.
-
-    Parameters
-    ----------
-    rounds, loss, mistakes
-        The number of rounds so far, and what they cost.
-    params
-        The learner's parameters.
-    largest
-        The core's measurements so far.
-    gradient_squares
-        Σ‖g_t‖² so far.
-    sums
-        Of the square loss, where they are kept.
-    """
-
-    rounds: int
-    loss: float
-    mistakes: int
-    params: dict[str, Any]
-    largest: dict[str, float]
-    gradient_squares: float
-    sums: LeastSquares | None = None
-    hindsight: float | None = None
-    bound: float | None = None
-
-    def least_loss(self, penalty: float = 0.0, scale: float = 1.0) -> float:
-        """Return min over u of  scale · L(u) + penalty · ‖u‖²  for the square loss, not proven."""
-        from scipy.linalg.lapack import dposv
-
-        assert self.sums is not None
-        gram, moment, energy = self.sums.gram, self.sums.moment, self.sums.energy
-        size = float(np.trace(gram)) / max(1, len(moment)) or 1.0
-        system = gram + (penalty / scale + 1e-13 * size) * np.eye(len(moment))
-        _, u, failed = dposv(system, moment, overwrite_a=True)
-        if failed:
-            u = np.linalg.lstsq(system, moment, rcond=None)[0]
-        return max(0.0, scale * (energy - float(moment @ u)))
 
 
 @dataclass
@@ -124,6 +85,8 @@ class Ledger:
         self.solved = 0
         self.told: Callable[[], None] | None = None  # called as pages come
         self.backstage: Backstage | None = None
+        self.open: list[tuple[Floats, int]] = []  # small pages that are not entered yet
+        self.open_words = self.open_features = 0
 
     def watch(self, measure: str, limit: float) -> None:
         """Note the first round in which a measurement exceeds a limit."""
@@ -175,28 +138,48 @@ class Ledger:
         moment: Moment | None,
         product: Floats | None = None,
     ) -> None:
-        """Digest a page, sum it up, keep it."""
+        """Digest a page, sum it up, keep it; small pages only when some have come together."""
         self.digest.update(words)
-        if self.sums is not None:
-            if features > DENSE:
-                self.give_up_sums()
-            else:
-                if product is None:
-                    product = self.product(words, rows, features)
-                if product is None:
-                    self.sums.add(*read_page(words, rows, features))
-                else:
-                    self.sums.add_product(product, rows)
-        if self.pages is not None:
-            if self.may_drop_rows() and self.pages.held + words.nbytes > self.memory:
-                self.pages = None
-            else:
-                self.pages.add(words, rows, features)
-        if self.pages is None:
-            self.recorder.give_back(words)
+        if product is None and (self.open_words or len(words) < SMALL_PAGE):
+            self.open.append((words, rows))
+            self.open_words += len(words)
+            self.open_features = features
+            if self.open_words >= SMALL_PAGE or (moment is not None and self.due(moment.rounds)):
+                self.close_small()
+        else:
+            self.close_small()
+            self.enter(words, rows, features, product)
         if moment is not None:
             self.complete(moment)
             self.moments.append(moment)
+
+    def close_small(self) -> None:
+        """Enter the small pages that have come together."""
+        if self.open:
+            words = np.concatenate([words for words, _ in self.open])
+            rows = sum(rows for _, rows in self.open)
+            self.open, self.open_words = [], 0
+            self.enter(words, rows, self.open_features, None)
+
+    def enter(self, words: Floats, rows: int, features: int, product: Floats | None) -> None:
+        """Sum a page up and keep it."""
+        if self.sums is not None and features > DENSE:
+            self.give_up_sums()
+        if self.sums is not None:
+            if product is None:
+                product = self.product(words, rows, features)
+            if product is None:
+                self.sums.add(*read_page(words, rows, features))
+            else:
+                self.sums.add_product(product, rows)
+        if self.pages is not None and (
+            self.may_drop_rows() and self.pages.held + words.nbytes > self.memory
+        ):
+            self.pages = None
+        if self.pages is None:
+            self.recorder.give_back(words)
+        else:
+            self.pages.add(words, rows, features)
 
     def product(self, words: Floats, rows: int, features: int) -> Floats | None:
         """Return Σ z zᵀ for the rows z = (y, x) of a page, where there is a fast way."""
@@ -224,19 +207,18 @@ class Ledger:
 
     def complete(self, moment: Moment) -> None:
         """Add to a moment what hindsight says of it, where that costs little."""
-        if self.sums is not None:
-            if moment.rounds >= self.solved + self.pause():
-                moment.sums, self.solved = self.sums, moment.rounds
-                moment.hindsight = moment.least_loss()
+        if self.sums is not None and self.due(moment.rounds):
+            moment.sums, self.solved = self.sums, moment.rounds
+            moment.hindsight = moment.least_loss()
         if self.sums is None or moment.sums is not None:
             moment.bound = self.so_far(moment)
         moment.sums = None
 
-    def pause(self) -> int:
-        """Return for how many rounds hindsight may rest, so that it costs little of the time."""
-        assert self.sums is not None
+    def due(self, rounds: int) -> bool:
+        """Whether it is time to look back: seldom enough to cost little."""
         features = self.learner.engine.size
-        return 1 if features <= 32 else max(features // 2, self.solved // 10)
+        pause = 1 if features <= FEW else max(features // 2, self.solved // 10)
+        return self.sums is not None and rounds >= self.solved + pause
 
     # When it is over, or paused.
 
@@ -249,6 +231,7 @@ class Ledger:
                 backstage.catch_up()
             finally:
                 backstage.close()
+        self.close_small()
         last = self.moments[-1].rounds if self.moments else 0
         if self.learner.rounds - self.before > last:
             moment = self.moment()
@@ -267,4 +250,10 @@ class Ledger:
         """Return the rows, to be read again, where they were kept."""
         if self.pages is None:
             return None
-        return Rows(source=self.pages.blocks, features=max(features, self.learner.engine.size))
+        width = max(features, self.learner.engine.size)
+        if self.pages.file is not None:
+            return Rows(source=self.pages.blocks, features=width)
+        rows = Rows(features=width)
+        for X, y in self.pages.blocks():
+            rows.add(X, y)
+        return rows

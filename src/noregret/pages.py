@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import tempfile
+import weakref
 from collections.abc import Iterator
 from typing import IO, Any
 
@@ -12,6 +13,8 @@ from numpy.typing import NDArray
 from noregret.core.recorder import unpacked
 
 Floats = NDArray[np.float64]
+# Words of a page that is long enough.
+LONG = 2**17
 
 
 def full_rows(words: Floats, rows: int, features: int) -> Floats | None:
@@ -59,13 +62,24 @@ class Pages:
         if self.held + words.nbytes <= self.memory:
             self.held += words.nbytes
             self.index.append((words, len(words), rows, features))
+            self.bind()
             return
         if self.file is None:
             self.file = tempfile.TemporaryFile(prefix="noregret-")  # noqa: SIM115
+            weakref.finalize(self, self.file.close)
         place = self.file.seek(0, 2)
         words.tofile(self.file)
         self.file.flush()
         self.index.append((place, len(words), rows, features))
+
+    def bind(self) -> None:
+        """Make one page of the last two as long as the last is not shorter: few are left."""
+        while len(self.index) > 1:
+            (before, length, rows, _), (last, more, again, features) = self.index[-2:]
+            if isinstance(before, int) or isinstance(last, int) or more < length or more > LONG:
+                break
+            joined = np.concatenate([before, last])
+            self.index[-2:] = [(joined, length + more, rows + again, features)]
 
     def blocks(self) -> Iterator[tuple[Any, Floats]]:
         """Yield the rows again, page by page."""

@@ -26,7 +26,7 @@ from noregret.theorem import Theorem, loss_name
 
 if TYPE_CHECKING:
     from noregret.evidence import Evidence
-    from noregret.ledger import Moment
+    from noregret.moment import Moment
 
 
 def bounded(params: Mapping[str, Any]) -> bool:
