@@ -45,15 +45,16 @@ def best_disjunction(rows: Rows) -> Answer:
     >>> best_disjunction(Rows([[1, 0, 1], [0, 1, 0], [0, 0, 1]], [1, 1, 0])).witness
     array([1., 1., 0.])
     """
-    table, labels = booleans(rows)
+    table, labels, binary = booleans(rows)
     safe = ~table[labels < 0].any(axis=0)
     left = table[labels > 0] & safe
+    impossible = binary and not left.any(axis=1).all()
     weights = np.zeros(table.shape[1])
     while left.any():
         best = int(np.argmax(left.sum(axis=0)))
         weights[best] = 1.0
         left = left[~left[:, best]]
-    return rule_answer(rows, labels, weights, DISJUNCTIONS)
+    return rule_answer(rows, weights, DISJUNCTIONS, impossible)
 
 
 def best_conjunction(rows: Rows) -> Answer:
@@ -64,13 +65,14 @@ def best_conjunction(rows: Rows) -> Answer:
     >>> best_conjunction(Rows([[1, 0, 1], [1, 0, 0], [0, 0, 1]], [1, 1, 0])).witness
     array([ 1., -1.,  0.])
     """
-    table, labels = booleans(rows)
+    table, labels, binary = booleans(rows)
     positive = table[labels > 0]
     if len(positive):
         weights = np.asarray(positive.all(axis=0) * 1.0 - (~positive).all(axis=0) * 1.0)
     else:  # any literal that no example has would do: the first feature's, twice, has none
         weights = never(table)
-    return rule_answer(rows, labels, weights, CONJUNCTIONS)
+    # Without a positive example some AND fits: that of a feature and its opposite is never true.
+    return rule_answer(rows, weights, CONJUNCTIONS, binary and len(positive) > 0)
 
 
 def never(table: NDArray[np.bool_]) -> Floats:
@@ -85,26 +87,28 @@ def never(table: NDArray[np.bool_]) -> Floats:
     return weights
 
 
-def booleans(rows: Rows) -> tuple[NDArray[np.bool_], Floats]:
-    """Return the rows as a table of truth values, each once with each label, and their labels."""
+def booleans(rows: Rows) -> tuple[NDArray[np.bool_], Floats, bool]:
+    """Return the rows as truth values, each once with each label; the labels; if all were 0 or 1."""
     seen: dict[bytes, None] = {}
+    binary = True
     labels = as_labels(rows.outcomes)
     at, width = 0, rows.shape[1]
     for block, y in rows.blocks():
         dense = np.zeros((len(y), width + 1), dtype=bool)
         part = block.toarray() if hasattr(block, "toarray") else np.asarray(block)
         dense[:, : part.shape[1]] = part != 0
+        binary = binary and bool(np.isin(part, (0.0, 1.0)).all())
         dense[:, width] = labels[at : at + len(y)] > 0
         at += len(y)
         seen.update(dict.fromkeys(row.tobytes() for row in np.unique(dense, axis=0)))
     if not seen:
-        return np.zeros((0, width), dtype=bool), np.zeros(0)
+        return np.zeros((0, width), dtype=bool), np.zeros(0), binary
     table = np.frombuffer(b"".join(seen), dtype=bool).reshape(len(seen), width + 1)
-    return table[:, :width], np.where(table[:, width], 1.0, -1.0)
+    return table[:, :width], np.where(table[:, width], 1.0, -1.0), binary
 
 
-def rule_answer(rows: Rows, labels: Floats, weights: Floats, words: str) -> Answer:
-    """Return a rule with its mistakes over all rounds."""
+def rule_answer(rows: Rows, weights: Floats, words: str, impossible: bool) -> Answer:
+    """Return a rule with its mistakes over all rounds; impossible if, where it errs, all do."""
     score = SCORED[words]
     marks = as_labels(rows.outcomes)
     missed, at = 0, 0
@@ -114,4 +118,4 @@ def rule_answer(rows: Rows, labels: Floats, weights: Floats, words: str) -> Answ
             scores = scores - np.maximum(weights[block.shape[1] :], 0.0).sum()
         missed += int(np.count_nonzero(marks[at : at + len(y)] * scores <= 0))
         at += len(y)
-    return Answer(words, float(missed), min(1.0, float(missed)), weights)
+    return Answer(words, float(missed), float(impossible and missed > 0), weights)
