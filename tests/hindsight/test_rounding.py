@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from noregret.core.sums import add_outer_products
 from noregret.hindsight import LeastSquares, Rows
 from noregret.hindsight.doubled import Doubled
 from noregret.hindsight.rounding import (
@@ -95,13 +96,22 @@ def test_a_proven_combination_is_off_by_as_little_for_many_rows_as_for_few() -> 
     assert off[0] / 100_000 < 1e-13
 
 
+@pytest.mark.parametrize("by_products", [False, True])
 @pytest.mark.parametrize("seed", range(10))
-def test_the_loss_from_sums_is_as_near_as_it_says(seed: int) -> None:
+def test_the_loss_from_sums_is_as_near_as_it_says(seed: int, by_products: bool) -> None:
     draw = np.random.default_rng(seed)
-    X = draw.normal(size=(50, 4)) * 10.0 ** draw.integers(-5, 6, size=4)
+    X = draw.normal(size=(500, 4)) * 10.0 ** draw.integers(-5, 6, size=4)
     w = draw.normal(size=4) / np.abs(X).max(axis=0)
-    y = X @ w + 1e-6 * draw.normal(size=50)  # so that nearly all digits cancel
-    sums = LeastSquares().add(X[:20], y[:20]).add(X[20:], y[20:])
+    y = X @ w + 1e-6 * draw.normal(size=500)  # so that nearly all digits cancel
+    sums = LeastSquares()
+    for part in (slice(20), slice(20, 400), slice(400, 500)):
+        if by_products:
+            z = np.ascontiguousarray(np.column_stack([y, X])[part])
+            product = np.zeros((5, 5))
+            add_outer_products(z, product)
+            sums.add_product(product, len(z))
+        else:
+            sums.add(X[part], y[part])
     exact = Fraction(0)
     gradient = [Fraction(0)] * 4
     for x, outcome in zip(X.tolist(), y.tolist(), strict=True):

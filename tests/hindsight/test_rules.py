@@ -73,16 +73,16 @@ def test_no_conjunction_has_fewer_mistakes_than_the_lower_end(
 def test_sparse_rows_and_late_features_say_the_same() -> None:
     random = np.random.default_rng(71)
     X = random.random((40, 6)) < 0.4
-    y = 2.0 * X[:, [1, 4]].any(axis=1) - 1
+    y = np.where(X[:, 1] | X[:, 4], 1.0, -1.0)
     whole = best_disjunction(Rows(X, y))
     assert whole.loss == 0
     sparse = best_disjunction(Rows(sp.csr_array(X), y))
     assert (sparse.witness == whole.witness).all()
     X[:10, 4:] = False
-    y = 2.0 * X[:, [1, 4]].any(axis=1) - 1
+    y = np.where(X[:, 1] | X[:, 4], 1.0, -1.0)
     late = Rows(X[:10, :4], y[:10]).add(X[10:], y[10:])
     assert best_disjunction(late).loss == best_disjunction(Rows(X, y)).loss == 0
-    both = 2.0 * (X[:, 0] & X[:, 5]) - 1
+    both = np.where(X[:, 0] & X[:, 5], 1.0, -1.0)
     late = Rows(X[:10, :4], both[:10]).add(X[10:], both[10:])
     assert best_conjunction(late).loss == best_conjunction(Rows(X, both)).loss == 0
 

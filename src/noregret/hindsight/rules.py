@@ -88,7 +88,7 @@ def never(table: NDArray[np.bool_]) -> Floats:
 
 
 def booleans(rows: Rows) -> tuple[NDArray[np.bool_], Floats, bool]:
-    """Return the rows as truth values, each once with each label; the labels; if all were 0 or 1."""
+    """Return the rows as truth values, once with each label; the labels; if all were 0 or 1."""
     seen: dict[bytes, None] = {}
     binary = True
     labels = as_labels(rows.outcomes)
