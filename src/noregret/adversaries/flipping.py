@@ -1,0 +1,58 @@
+"""Outcomes against the sign of the prediction."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from noregret.adversaries import Attack, Rounds, adversary
+
+if TYPE_CHECKING:
+    from noregret.learner import Learner
+
+
+@adversary(
+    Attack(
+        "widrow-hoff",
+        {"rate": 0.1},
+        {"rounds": 2000},
+        "The loss settles at 1/(1 - rate/2)² a round against the promised 1/(1 - rate).",
+    ),
+    Attack(
+        "nlms",
+        {"rate": 0.1},
+        {"rounds": 2000, "norm": 100.0},
+        "The same: a larger example changes nothing.",
+    ),
+    Attack(
+        "perceptron-any-data",
+        {},
+        {"rounds": 500},
+        "Every round is a mistake, and no predictor does better than the bound says: exact.",
+    ),
+)
+def sign_flip(learner: Learner, rounds: int = 1000, norm: float = 1.0, size: float = 1.0) -> Rounds:
+    """Show the same example again and again, and answer against the sign of the prediction.
+
+    No fixed predictor can do better than 0, which loses ``size``² a round; but the learner is
+    always a little on the wrong side of 0.
+
+    Parameters
+    ----------
+    learner
+        Who predicts.
+    rounds
+        How many rounds.
+    norm
+        Of the example, which has one feature.
+    size
+        Of the outcome; 1 for labels.
+
+    Examples
+    --------
+    >>> from noregret import Perceptron, play
+    >>> learner = Perceptron()
+    >>> play(learner, sign_flip(learner, rounds=50)).mistakes
+    50
+    """
+    for _ in range(rounds):
+        yield [norm], -size if learner.decision_one([norm]) > 0 else size

@@ -1,0 +1,38 @@
+"""What adversaries have in common: a look at the learner, and an even balance of its weights."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+if TYPE_CHECKING:
+    from noregret.learner import Learner
+
+Floats = NDArray[np.float64]
+
+
+def weights_of(learner: Learner, dimension: int) -> Floats:
+    """Return the weights that predict the next round; none are known before the first."""
+    w = np.zeros(dimension)
+    known = learner.engine.weights()[:dimension]
+    w[: len(known)] = known
+    return w
+
+
+def balancing(weights: Floats, total: float = 0.0) -> Floats:
+    """Return x in [−1, 1]ⁿ with total + weights·x = 0, the largest weights counted negative.
+
+    All entries are ±1 but one. Where the weights are too small for it, all are counted negative.
+    """
+    size = np.abs(weights)
+    order = np.argsort(-size, kind="stable")
+    reached = np.cumsum(size[order])
+    against = (reached[-1] + total) / 2  # how much of the weight has to be counted negative
+    counted = np.clip(
+        1 - 2 * (against - reached + size[order]) / np.maximum(size[order], 1e-300), -1, 1
+    )
+    x = np.empty(len(weights))
+    x[order] = np.where(size[order] > 0, counted, 1.0)
+    return np.asarray(np.where(weights < 0, -x, x))

@@ -1,0 +1,118 @@
+"""Set every adversary on its learners, and write down how close to the bounds they came.
+
+    python tools/attack.py
+
+writes ``src/noregret/adversaries/tightness.json``, which is shipped, and ``docs/attacks.md``.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from noregret.adversaries import Adversary, all_adversaries
+from noregret.adversaries.table import FILE, Entry, as_json, carry_out_all
+from noregret.registry import all_theorems
+
+ROOT = Path(__file__).resolve().parent.parent
+FIGURES = ROOT / "src" / "noregret" / "adversaries" / FILE
+PAGE = ROOT / "docs" / "attacks.md"
+
+OPENING = """\
+# Attacks on the theorems
+
+<!-- Written by tools/attack.py: change it there. -->
+
+A theorem holds on every sequence that meets its assumptions, so the way to learn how much of it
+is slack is to play against the learner. An adversary sees the prediction before it chooses the
+outcome. Each of these is a public generator; `noregret.play` shows it the learner as it is in every
+round:
+
+```python
+from noregret import WidrowHoff, play
+from noregret.adversaries import sign_flip
+
+learner = WidrowHoff(rate=0.1)
+game = play(learner, sign_flip(learner, rounds=2000))
+promise = game.certificate().theorem
+print(f"loss {promise.measured:.1f}, bound {promise.bound:.1f}")
+```
+
+```text
+loss 2216.0, bound 2222.2
+```
+
+The strongest attack on each theorem that we know of, with what was measured as a share of the
+bound. A figure of 1.000 says that the theorem cannot be improved; a smaller one says that either the
+theorem or the adversary can.
+
+::::{list-table}
+:header-rows: 1
+:widths: 24 20 10 13 13 20
+:class: stacks
+
+* - Theorem
+  - Adversary
+  - Rounds
+  - Measured
+  - Bound
+  - Measured / bound
+"""
+
+
+def page(entries: list[Entry]) -> str:
+    """Write the page: the table, the adversaries, and what was not attacked."""
+    text = OPENING + "\n".join(row(entry) for entry in entries) + "\n::::\n"
+    text += "\n## The adversaries\n"
+    for adversary in all_adversaries().values():
+        text += "\n" + section(adversary, [e for e in entries if e.adversary == adversary.name])
+    spared = [name for name in all_theorems() if name not in {e.theorem for e in entries}]
+    listed = " and ".join(f"[{name}](theorems/{name}.md)" for name in spared)
+    return (
+        f"{text}\n## Not attacked\n\n{listed}: there the examples are drawn by chance, and no"
+        " adversary may choose them. The tests draw many samples from populations whose risk is"
+        " known.\n"
+    )
+
+
+def row(entry: Entry) -> str:
+    """Write a row of the table."""
+    bound = "none" if entry.bound is None else f"{entry.bound:.6g}"
+    ratio = "" if entry.ratio is None else f"{entry.ratio:.3f}"
+    cells = (
+        f"[{entry.theorem}](theorems/{entry.theorem}.md)",
+        f"`{entry.adversary}`",
+        f"{entry.rounds:,}",
+        f"{entry.measured:.6g}",
+        bound,
+        ratio,
+    )
+    return "* - " + "\n  - ".join(cells)
+
+
+def section(adversary: Adversary, entries: list[Entry]) -> str:
+    """Write what an adversary does, and what it reached."""
+    told = (adversary.play.__doc__ or "").split("\n\n")[:2]
+    prose = "\n\n".join(" ".join(part.split()).replace("``", "`") for part in told)
+    lines = [
+        f"- [{entry.theorem}](theorems/{entry.theorem}.md), {called(entry.params)}:"
+        f" {entry.summary}. {entry.remark}"
+        for entry in entries
+    ]
+    return f"### {adversary.name}\n\n{prose}\n\n" + "\n".join(lines) + "\n"
+
+
+def called(params: object) -> str:
+    """Write the parameters of a learner."""
+    assert isinstance(params, dict)
+    shown = ", ".join(
+        f"{k}={v:.6g}" if isinstance(v, float) else f"{k}={v}" for k, v in params.items()
+    )
+    return f"`{shown}`" if shown else "as it comes"
+
+
+if __name__ == "__main__":
+    found = list(carry_out_all())
+    FIGURES.write_text(as_json(found), encoding="utf-8")
+    PAGE.write_text(page(found), encoding="utf-8")
+    for entry in found:
+        print(f"{entry.theorem:28} {entry.adversary:14} {entry.summary}")
