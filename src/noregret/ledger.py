@@ -17,13 +17,12 @@ from numpy.typing import NDArray
 
 from noregret.backstage import Backstage
 from noregret.core.digest import Digest
-from noregret.core.recorder import Recorder
-from noregret.core.sums import add_outer_products
+from noregret.core.recorder import Recorder, packed
 from noregret.errors import NoRegretError
 from noregret.hindsight import LeastSquares, Rows
 from noregret.hindsight.curvature import DENSE
 from noregret.moment import Moment
-from noregret.pages import Pages, full_rows, read_page
+from noregret.pages import Pages, Table
 
 if TYPE_CHECKING:
     from noregret.learner import Learner
@@ -69,7 +68,7 @@ class Ledger:
     moments: list[Moment] = field(default_factory=list)
 
     def __post_init__(self) -> None:
-        self.recorder = Recorder(self.learner.engine, self.take)
+        self.recorder = Recorder(self.learner.engine, self.take, self.take_block)
         self.params = self.learner.params
         self.digest = Digest()
         self.square = self.learner.engine.loss.name == "square"
@@ -87,6 +86,7 @@ class Ledger:
         self.backstage: Backstage | None = None
         self.open: list[tuple[Floats, int]] = []  # small pages that are not entered yet
         self.open_words = self.open_features = 0
+        self.sheet = np.empty(0)  # to write rows on
 
     def watch(self, measure: str, limit: float) -> None:
         """Note the first round in which a measurement exceeds a limit."""
@@ -98,25 +98,54 @@ class Ledger:
 
     def take(self, words: Floats, rows: int) -> None:
         """Take a page from the core."""
+        self.hear(
+            len(words),
+            partial(Table.of, words, rows, self.learner.engine.size),
+            partial(self.work, words, rows),
+        )
+
+    def take_block(self, X: Floats, y: Floats) -> None:
+        """Take rows from the core that are not written down yet."""
+        self.hear(X.size, partial(Table, X, y), partial(self.write, X, y))
+
+    def hear(
+        self,
+        numbers: int,
+        table: Callable[[], Table],
+        work: Callable[[int, Moment | None, Floats | None], None],
+    ) -> None:
+        """Have rows worked on: at once where they are few, else in the other thread."""
+        features = self.learner.engine.size
         if self.first_features is None:
-            self.first_features = self.learner.engine.size
+            self.first_features = features
         moment = None
         if self.recorder.mark != self.last_mark:
             self.last_mark = self.recorder.mark
             moment = self.moment()
-        features = self.learner.engine.size
-        if self.backstage is None and len(words) < SMALL_PAGE:
-            self.work(words, rows, features, moment)
+        if self.backstage is None and numbers < SMALL_PAGE:
+            work(features, moment, None)
         else:
             if self.backstage is None:
                 self.backstage = Backstage()
             self.backstage.catch_up(WAITING)
             # When the other thread is behind, this one helps.
-            behind = self.backstage.waiting >= BEHIND
-            product = self.product(words, rows, features) if behind else None
-            self.backstage.add(partial(self.work, words, rows, features, moment, product))
+            product = None
+            if self.backstage.waiting >= BEHIND and self.sums is not None:
+                product = self.product(table(), features)
+            self.backstage.add(partial(work, features, moment, product))
         if self.told is not None:
             self.told()
+
+    def write(
+        self, X: Floats, y: Floats, features: int, moment: Moment | None, product: Floats | None
+    ) -> None:
+        """Write rows down and work on the page."""
+        room = len(y) * (2 * features + 2)
+        if len(self.sheet) < room:
+            self.sheet = np.empty(room)
+        words = self.sheet[: packed(X, y, self.sheet)]
+        kept = self.pages is not None or len(words) < SMALL_PAGE
+        self.work(words.copy() if kept else words, len(y), features, moment, product)
 
     def moment(self) -> Moment:
         """Return where the game stands."""
@@ -165,13 +194,10 @@ class Ledger:
         """Sum a page up and keep it."""
         if self.sums is not None and features > DENSE:
             self.give_up_sums()
-        if self.sums is not None:
-            if product is None:
-                product = self.product(words, rows, features)
-            if product is None:
-                self.sums.add(*read_page(words, rows, features))
-            else:
-                self.sums.add_product(product, rows)
+        if self.sums is not None and product is not None:
+            self.sums.add_product(product, rows)
+        elif self.sums is not None:
+            self.add_up(Table.of(words, rows, features), features)
         if self.pages is not None and (
             self.may_drop_rows() and self.pages.held + words.nbytes > self.memory
         ):
@@ -181,16 +207,19 @@ class Ledger:
         else:
             self.pages.add(words, rows, features)
 
-    def product(self, words: Floats, rows: int, features: int) -> Floats | None:
-        """Return Σ z zᵀ for the rows z = (y, x) of a page, where there is a fast way."""
-        if self.sums is None or features > BLAS_PAYS:
-            return None
-        table = full_rows(words, rows, features)
-        if table is None:
-            return None
-        product = np.zeros((features + 1, features + 1))
-        add_outer_products(table, product)
-        return product
+    def add_up(self, table: Table, features: int) -> None:
+        """Add rows to the sums."""
+        assert self.sums is not None
+        product = self.product(table, features)
+        if product is None:
+            self.sums.add(table.X, table.y)
+        else:
+            self.sums.add_product(product, len(table.y))
+
+    def product(self, table: Table | None, features: int) -> Floats | None:
+        """Return Σ z zᵀ for rows z = (y, x), where there is a fast way."""
+        fast = table is not None and table.full and features <= BLAS_PAYS
+        return table.product() if table is not None and fast else None
 
     def may_drop_rows(self) -> bool:
         """Whether sums will do once there are many rows."""

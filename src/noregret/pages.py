@@ -5,41 +5,57 @@ from __future__ import annotations
 import tempfile
 import weakref
 from collections.abc import Iterator
-from typing import IO, Any
+from typing import IO, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from noregret.core.recorder import unpacked
+from noregret.core.sums import add_outer_products
 
 Floats = NDArray[np.float64]
 # Words of a page that is long enough.
 LONG = 2**17
 
 
-def full_rows(words: Floats, rows: int, features: int) -> Floats | None:
-    """Return a view of a page as a table (y, x), where every row has all features."""
-    width = features + 3
-    if rows * width != len(words) or not features:
-        return None
-    table = words.reshape(rows, width)
-    heads = table[:, :2].view(np.uint64)
-    if (heads != np.array((1 | features << 32, features << 32), dtype=np.uint64)).any():
-        return None
-    return table[:, 2:]
+class Table(NamedTuple):
+    """Rows and their outcomes: dense, or a SciPy CSR array."""
 
+    X: Any
+    y: Floats
+    whole: Floats | None = None  # (y, x) as one table, where there is one
+    full: bool = True  # whether every row has a number for every feature
 
-def read_page(words: Floats, rows: int, features: int) -> tuple[Any, Floats]:
-    """Return (X, y) of a page: views of it where every row has all features, else a CSR array."""
-    table = full_rows(words, rows, features)
-    if table is not None:
-        return table[:, 1:], table[:, 0]
-    from scipy import sparse
+    def product(self) -> Floats:
+        """Return Σ z zᵀ for z = (y, x), on and above the diagonal; of full rows only."""
+        features = self.X.shape[1]
+        product = np.zeros((features + 1, features + 1))
+        if self.whole is not None:
+            add_outer_products(self.whole, product)
+            return product
+        gram = np.zeros((features, features))
+        add_outer_products(self.X, gram)
+        product[1:, 1:] = gram
+        product[0, 1:] = self.y @ self.X
+        product[0, 0] = self.y @ self.y
+        return product
 
-    starts, indices, data, outcomes = unpacked(words, rows)
-    made = sparse.csr_array((data, indices, starts), shape=(rows, features))
-    made.has_canonical_format = True
-    return made, outcomes
+    @classmethod
+    def of(cls, words: Floats, rows: int, features: int) -> Table:
+        """Read a page: a view of it where every row has all features."""
+        width = features + 3
+        if features and rows * width == len(words):
+            table = words.reshape(rows, width)
+            heads = table[:, :2].view(np.uint64)
+            full = np.array((1 | features << 32, features << 32), dtype=np.uint64)
+            if (heads == full).all():
+                return cls(table[:, 3:], table[:, 2], table[:, 2:])
+        from scipy import sparse
+
+        starts, indices, data, outcomes = unpacked(words, rows)
+        made = sparse.csr_array((data, indices, starts), shape=(rows, features))
+        made.has_canonical_format = True
+        return cls(made, outcomes, full=False)
 
 
 class Pages:
@@ -87,6 +103,6 @@ class Pages:
             if isinstance(kept, int):
                 assert self.file is not None
                 self.file.seek(kept)
-                yield read_page(np.fromfile(self.file, np.float64, length), rows, features)
-            else:
-                yield read_page(kept, rows, features)
+                kept = np.fromfile(self.file, np.float64, length)  # noqa: PLW2901
+            table = Table.of(kept, rows, features)
+            yield table.X, table.y

@@ -9,7 +9,12 @@ from libc.stdint cimport int32_t, int64_t
 from noregret.core.door cimport Door
 from noregret.core.engine cimport BAD_INDICES, BAD_VALUE, FINE, OVERFLOWED, Row, noregret_ordered
 
+import numpy as np
+
 from noregret.errors import BadExample
+
+# Numbers in a block from which on its rows are not written down one by one, where a game is recorded.
+cdef Py_ssize_t LARGE_BLOCK = 2**15
 
 
 cdef int check_block(const double[:, :] X, Py_ssize_t size) except -1:
@@ -43,7 +48,7 @@ cdef class Blocks(Door):
 
     def play_dense(self, const double[:, :] X, const double[::1] y, double[::1] out=None):
         """Play the rows of an array, up to the first that is refused; raise why."""
-        cdef Py_ssize_t r = 0, rows = X.shape[0]
+        cdef Py_ssize_t r = 0, rows = X.shape[0], noted = 0
         cdef int status = FINE
         cdef Row row
         row.indices, row.count, row.unseen, row.unseen_sum, row.spread = NULL, X.shape[1], 0, 0, 0
@@ -51,6 +56,9 @@ cdef class Blocks(Door):
         try:
             check_block(X, self.engine.size)
             check_lengths(rows, y, out)
+            if self.recorder is not None and self.recorder.block_sink is not None and rows * X.shape[1] >= LARGE_BLOCK:
+                self.recorder.hand_over()
+                self.recorder.by_block = True
             while r < rows and status == FINE:
                 with nogil:
                     while r < rows and not self.due:
@@ -59,11 +67,17 @@ cdef class Blocks(Door):
                         if status != FINE:
                             break
                         r += 1
-                if self.due:
+                if self.recorder is not None and self.recorder.by_block:
+                    self.due = False
+                    self.recorder.hand_over_block(np.asarray(X)[noted:r], np.asarray(y)[noted:r])
+                    noted = r
+                elif self.due:
                     self.hand_over()
             if status != FINE:
                 self.refuse(status, y[r], &row)
         finally:
+            if self.recorder is not None:
+                self.recorder.by_block = False
             self.leave()
 
     def play_sparse(self, const int64_t[::1] starts, const int32_t[::1] indices, const double[::1] data,

@@ -5,12 +5,15 @@ from noregret.core.engine cimport Engine, Row
 
 cdef class Recorder:
     cdef Engine engine
-    cdef object sink                # called with each batch of rows
+    cdef object sink                # called with every page,
+    cdef object block_sink          # and with every block of rows that nobody wrote down
     cdef object page                # the array being written to,
     cdef list spare                 # others that may be written to,
     cdef double* words              # its numbers,
     cdef Py_ssize_t used, room      # how many are written, and how many there are
     cdef Py_ssize_t rows            # rows on the page
+    cdef bint by_block              # whether rows are not written down, as whole blocks are kept
+    cdef Py_ssize_t unwritten       # how many words those since the last mark would have been
     cdef Py_ssize_t enough          # numbers after which the page is handed over
     cdef readonly long long mark    # or the round in which it is
     cdef readonly double gradient_squares
@@ -22,7 +25,10 @@ cdef class Recorder:
     cdef long long[16] first_over
 
     cdef int reserve(self, const Row* row) noexcept nogil
+    cdef bint note(self) noexcept nogil
     cdef bint write(self, const Row* row, double y) noexcept nogil
+    cdef int hand_over_block(self, object X, object y) except -1
+    cdef void next_mark(self) noexcept
     cdef double reading(self, int measure) noexcept nogil
     cdef void make_room(self, Py_ssize_t count) except *
     cdef int turn_page(self) except -1

@@ -25,6 +25,8 @@ cdef Py_ssize_t PAGE = 2**17
 cdef Py_ssize_t FIRST_PAGE = 2**10
 # From one mark to the next.
 cdef double APART = 1.025
+# Later marks wait for the end of a page.
+cdef long long YOUNG = 2**14
 
 WATCHED = (*MEASURE_NAMES, "loss")
 
@@ -38,10 +40,12 @@ cdef class Recorder:
         What is playing.
     sink
         Called as sink(words, rows) with every page.
+    block_sink
+        Called as block_sink(X, y) with blocks of dense rows, which can be written down later.
     """
 
-    def __init__(self, Engine engine, sink):
-        self.engine, self.sink, self.spare = engine, sink, []
+    def __init__(self, Engine engine, sink, block_sink=None):
+        self.engine, self.sink, self.block_sink, self.spare = engine, sink, block_sink, []
         self.largest_loss = -INFINITY
         self.mark = engine.rounds + 1
         self.enough = FIRST_PAGE
@@ -58,7 +62,7 @@ cdef class Recorder:
     cdef int reserve(self, const Row* row) noexcept nogil:
         """Have room for a row before it is played; return whether there is."""
         cdef Py_ssize_t needed = self.used + 2 * row.count + 2
-        if needed <= self.room:
+        if needed <= self.room or self.by_block:
             return True
         with gil:
             try:
@@ -69,11 +73,18 @@ cdef class Recorder:
 
     cdef bint write(self, const Row* row, double y) noexcept nogil:
         """Write down a row that was played; return whether the page should be handed over."""
+        if self.by_block:
+            self.unwritten += row.count + 3
+        else:
+            self.used += noregret_pack(self.words + self.used, row.values, row.indices, row.count, y)
+            self.rows += 1
+        return self.note() or self.used >= self.enough or self.unwritten >= PAGE
+
+    cdef bint note(self) noexcept nogil:
+        """Note what theorems ask for; return whether the round is a mark."""
         cdef double square = self.engine.last_gradient * self.engine.last_gradient
         cdef double total = self.gradient_squares + square
         cdef int k
-        self.used += noregret_pack(self.words + self.used, row.values, row.indices, row.count, y)
-        self.rows += 1
         if self.gradient_squares >= square:
             self.gradient_rest += (self.gradient_squares - total) + square
         else:
@@ -84,16 +95,14 @@ cdef class Recorder:
         for k in range(self.watches):
             if self.first_over[k] == 0 and self.reading(self.measure[k]) > self.limit[k]:
                 self.first_over[k] = self.engine.rounds
-        return self.used >= self.enough or self.engine.rounds >= self.mark
+        return self.engine.rounds >= self.mark and self.engine.rounds <= YOUNG
 
     cdef double reading(self, int measure) noexcept nogil:
         return self.engine.most[measure] if measure < MEASURES else self.largest_loss
 
     cpdef hand_over(self):
         """Give the page to the sink and begin another."""
-        cdef double next_mark = self.engine.rounds * APART
-        if self.engine.rounds >= self.mark:
-            self.mark = max(self.engine.rounds + 1, <long long> next_mark)
+        self.next_mark()
         if not self.rows:
             return
         words, rows = self.page[:self.used], self.rows
@@ -107,6 +116,20 @@ cdef class Recorder:
         if self.enough < PAGE and 2 * len(words) > self.enough:
             self.enough *= 2
         self.sink(words, rows)
+
+    cdef void next_mark(self) noexcept:
+        """Set the next mark, if this one is reached."""
+        cdef double after = self.engine.rounds * APART
+        if self.engine.rounds >= self.mark:
+            self.mark = max(self.engine.rounds + 1, <long long> after)
+
+    cdef int hand_over_block(self, object X, object y) except -1:
+        """Give rows that were not written down to the other sink."""
+        self.unwritten = 0
+        self.next_mark()
+        if len(y):
+            self.block_sink(X, y)
+        return 0
 
     cdef int turn_page(self) except -1:
         """Begin another page, one that was given back if there is one: new memory costs time."""
@@ -140,6 +163,19 @@ cdef class Recorder:
     def first_violation(self, int number):
         """Return the first round over the limit of a watch, or None."""
         return self.first_over[number] or None
+
+
+def packed(const double[:, :] X, const double[::1] y, double[::1] out):
+    """Write rows down as the recorder does; return how many words that took."""
+    cdef Py_ssize_t r, n = X.shape[1], used = 0
+    if y.shape[0] != X.shape[0] or (n > 1 and X.strides[1] != sizeof(double)):
+        raise ValueError("one outcome a row, whose numbers follow each other in memory")
+    if out.shape[0] < X.shape[0] * (2 * n + 2):
+        raise ValueError("no room for so many rows")
+    with nogil:
+        for r in range(X.shape[0]):
+            used += noregret_pack(&out[used], &X[r, 0] if n else NULL, NULL, n, y[r])
+    return used
 
 
 def unpacked(const double[::1] words, Py_ssize_t rows):

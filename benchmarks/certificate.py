@@ -1,0 +1,48 @@
+"""What a certificate costs: collecting for it while playing, and making it afterwards."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+
+from benchmarks._data import regression
+from benchmarks._harness import Row, duration, longer, race
+from noregret import WidrowHoff, play
+from noregret.data import flights
+
+PACKAGES = ("numpy", "scipy")
+
+
+def run(quick: bool) -> Iterator[Row]:
+    X, y = regression(50_000 if quick else 1_000_000, 100)
+
+    def learn() -> None:
+        WidrowHoff(rate=0.1).learn_many(X, y)
+
+    def collect() -> None:
+        play(WidrowHoff(rate=0.1), X, y)
+
+    plain, collected = race(learn, collect, seconds=0 if quick else 12)
+    yield longer(
+        f"play, collecting for a certificate, {len(y):,} rows of 100 columns",
+        duration(collected),
+        f"learn_many {duration(plain)}",
+        collected / plain,
+        at_most=3,
+    )
+    examples = list(flights())
+    learner = WidrowHoff(rate=0.5, norm=12.0)
+    best = float("inf")
+    for _ in range(1 if quick else 5):
+        game = play(learner.clone(), examples)
+        start = time.perf_counter()
+        game.certificate()
+        best = min(best, time.perf_counter() - start)
+    yield Row(
+        f"certificate of a game over the {len(examples):,} bundled flights",
+        duration(best),
+        "",
+        "",
+        "< 1 s",
+        best < 1,
+    )
