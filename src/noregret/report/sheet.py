@@ -1,0 +1,135 @@
+"""What a certificate says, in words: the same for the terminal and for the notebook."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, NamedTuple
+
+from noregret.report.figures import clean, count, figure, name_of, percent
+from noregret.report.verdict import Verdict, verdict_of
+
+if TYPE_CHECKING:
+    from noregret.assumptions import Finding
+    from noregret.certificate import Best, Certificate
+
+# How much of the digest is shown.
+DIGITS = 12
+# How many weights of the best fixed predictor are shown.
+HEAVIEST = 5
+# Intervals narrower than this share are shown as one number.
+NARROW = 1e-5
+
+
+class Fact(NamedTuple):
+    """A line: what it is about, the figure, and what that means."""
+
+    label: str
+    figure: str
+    words: str
+
+
+class Assumed(NamedTuple):
+    """An assumption: what was assumed, what was measured, and whether it held."""
+
+    name: str
+    measured: str
+    limit: str
+    held: str
+    good: bool | None
+
+
+class Sheet(NamedTuple):
+    """All that is shown of a certificate."""
+
+    learner: str
+    params: str
+    facts: list[Fact]
+    verdict: Verdict
+    assumptions: list[Assumed]
+    weights: list[tuple[str, float]]
+    more_weights: int
+
+
+def sheet_of(certificate: Certificate) -> Sheet:
+    """Put a certificate into words."""
+    params = certificate.params.items()
+    theorem, witness = certificate.theorem, certificate.hindsight.witness
+    heaviest = sorted(witness.items(), key=lambda item: (-abs(item[1]), item[0]))[:HEAVIEST]
+    return Sheet(
+        clean(certificate.learner),
+        ", ".join(f"{clean(key)} = {told(value)}" for key, value in params if value is not None),
+        list(facts(certificate)),
+        verdict_of(certificate),
+        [assumed(found) for found in theorem.assumptions] if theorem else [],
+        [(name_of(name), weight) for name, weight in heaviest],
+        max(0, len(witness) - HEAVIEST),
+    )
+
+
+def told(value: object) -> str:
+    """Write a parameter's value."""
+    if isinstance(value, dict):
+        return clean(str(value.get("python") or f"{value.get('loss')}({value.get('parameter')})"))
+    return clean(value) if isinstance(value, str) else repr(value)
+
+
+def facts(certificate: Certificate) -> Iterator[Fact]:
+    """Yield the figures, in the order in which they make sense."""
+    data, paid = certificate.data, certificate.loss
+    prepared = f", after {', '.join(map(clean, data.transforms))}" if data.transforms else ""
+    target = f", predicting {name_of(data.target)}" if data.target is not None else ""
+    digest = data.digest.partition(":")[2][:DIGITS]
+    about = f"with {count(data.features, 'feature')}{target}{prepared}; data {digest}…"
+    yield Fact("rounds", figure(data.rounds), about)
+    yield Fact("loss", figure(paid.total), f"{figure(paid.mean)} a round ({loss_of(paid.name)})")
+    if paid.mistakes is not None:
+        share = percent(paid.mistakes / data.rounds)
+        yield Fact("mistakes", figure(paid.mistakes), f"labels predicted wrongly, {share}")
+    best = certificate.hindsight
+    among = f"the best in hindsight ({clean(best.comparator)}); {how_sure(best)}"
+    yield Fact("hindsight", figure(best.loss), among)
+    yield Fact("regret", *regret(certificate))
+
+
+def loss_of(name: str) -> str:
+    """Name a loss."""
+    return "1 for every mistake" if name == "mistake" else f"{clean(name)} loss"
+
+
+def how_sure(best: Best) -> str:
+    """Say how good the figure of hindsight is."""
+    if best.gap == 0:
+        return "exact: none pays less"
+    if best.exact:
+        return f"exact, but for rounding of {best.gap:.2g} at most"
+    if not math.isfinite(best.gap):
+        return "the best found, nothing is proven of others"
+    if best.gap <= NARROW * abs(best.loss):
+        return f"proven: none pays less by more than {best.gap:.2g}"
+    return f"proven: none pays less than {figure(best.loss - best.gap)}"
+
+
+def regret(certificate: Certificate) -> tuple[str, str]:
+    """Return the regret and what it means."""
+    lower, upper = certificate.regret.lower, certificate.regret.upper
+    if upper - lower <= NARROW * max(abs(lower), abs(certificate.loss.total)):
+        compared = "less" if upper < 0 else "more"
+        return figure(upper), f"paid {compared} than the best in hindsight"
+    if not math.isfinite(upper):
+        return f"at least {figure(lower)}", "more than the best in hindsight"
+    return (
+        f"{figure(lower)} to {figure(upper)}",
+        "paid more than the best in hindsight, somewhere between",
+    )
+
+
+def assumed(found: Finding) -> Assumed:
+    """Put what was found of an assumption into words."""
+    measured = "" if found.measured is None else figure(found.measured)
+    limit = "" if found.limit is None else figure(found.limit)
+    words = {True: "held", False: "NOT HELD", None: "unclear" if measured else "on trust"}
+    held = words[found.holds]
+    if found.holds is False and found.first_violation is not None:
+        held += f", first in round {found.first_violation:,}"
+    return Assumed(clean(found.name), measured, limit, held, found.holds)

@@ -1,0 +1,127 @@
+"""What to make of a certificate: whether a promise was kept, or why none is claimed."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Literal, NamedTuple
+
+from noregret.report.figures import clean, figure, percent
+
+if TYPE_CHECKING:
+    from noregret.assumptions import Finding
+    from noregret.certificate import Certificate, Promise
+
+Mood = Literal["good", "bad", "open"]
+
+
+class Verdict(NamedTuple):
+    """The one thing to remember.
+
+    Parameters
+    ----------
+    mood
+        ``good`` where a promise was kept, ``bad`` where it was broken, else ``open``.
+    headline
+        In a few words.
+    words
+        Why.
+    theorem, promise
+        The theorem's name and its promise in one line; empty where there is none.
+    share
+        Measured over bound.
+    """
+
+    mood: Mood
+    headline: str
+    words: str
+    theorem: str = ""
+    promise: str = ""
+    share: float | None = None
+
+
+def verdict_of(certificate: Certificate) -> Verdict:
+    """Say what to make of a certificate."""
+    promise = certificate.theorem
+    if promise is None:
+        return Verdict(
+            "open",
+            "NO THEOREM",
+            f"No theorem covers {clean(certificate.learner)} with these parameters, so nothing was"
+            " promised. ‘noregret theorems’ lists what is proven, and for which parameters.",
+        )
+    mood, headline, words = judged(promise)
+    return Verdict(
+        mood, headline, words, clean(promise.name), in_one_line(promise.name), promise.tightness
+    )
+
+
+def judged(promise: Promise) -> tuple[Mood, str, str]:
+    """Return mood, headline and reason."""
+    what = subject(promise)
+    if promise.bound is None:
+        return "open", "NO BOUND IS CLAIMED", why_not(promise)
+    most = figure(promise.bound)
+    if promise.measured is None:
+        return (
+            "open",
+            f"RISK AT MOST {most}",
+            f"The theorem bounds {what} by {most}, if what it takes on trust is true. Data that"
+            " were learned from cannot show the risk itself, so there is nothing to compare with.",
+        )
+    shown = f"{what.capitalize()} is {figure(promise.measured)}; the theorem allows {most}"
+    if promise.holds is None:
+        return (
+            "open",
+            "UNDECIDED",
+            f"{shown}. The interval of hindsight is too wide to tell whether the promise was kept:"
+            " certificate(limits=Limits(tolerance=…)) narrows it.",
+        )
+    if promise.holds:
+        share = promise.tightness
+        used = "" if share is None else f": {percent(share)} of the bound"
+        return "good", "PROMISE KEPT", f"{shown}{used}."
+    return (
+        "bad",
+        "BOUND EXCEEDED: THIS IS A BUG",
+        f"{shown}, and every assumption held. A theorem cannot fail, so noregret has a bug: please"
+        " report it, with this certificate and the data.",
+    )
+
+
+def subject(promise: Promise) -> str:
+    """Name what the theorem bounds."""
+    from noregret.theorem import QUANTITIES
+
+    return QUANTITIES.get(promise.quantity, f"the {clean(promise.quantity)}")
+
+
+def why_not(promise: Promise) -> str:
+    """Say why no bound is claimed."""
+    failed = promise.failed
+    if failed is not None:
+        first, measured = failed.first_violation, failed.measured
+        found = [] if measured is None else [f"measured {figure(measured)}"]
+        found += [] if first is None else [f"first in round {first:,}"]
+        where = f" ({', '.join(found)})" if found else ""
+        return f"The theorem assumes ‘{clean(failed.name)}’, which did not hold{where}."
+    unclear = next((a for a in promise.assumptions if is_unclear(a)), None)
+    if unclear is not None:
+        return f"Whether ‘{clean(unclear.name)}’ held, as the theorem assumes, could not be proven."
+    if promise.quantity == "risk":
+        return (
+            f"The theorem bounds {subject(promise)} by what predictors risk there, which data that"
+            " were learned from cannot show."
+        )
+    return "This theorem is a warning: it says how badly things can go, and promises nothing."
+
+
+def is_unclear(found: Finding) -> bool:
+    """Whether an assumption was measured, and still it is not known whether it held."""
+    return found.holds is None and found.measured is not None
+
+
+def in_one_line(name: str) -> str:
+    """Return a theorem's promise in plain text; empty for one that this version does not know."""
+    from noregret.registry import all_theorems
+
+    known = all_theorems().get(name)
+    return known[0].plain if known else ""
