@@ -12,9 +12,12 @@ import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from noregret.assumptions import Finding
+
+if TYPE_CHECKING:
+    from rich.console import RenderableType
 
 FORMAT = "noregret.certificate/1"
 
@@ -44,7 +47,8 @@ class Paid:
 class Best:
     """The best fixed predictor in hindsight: the class, what the witness pays, how sure that is.
 
-    No predictor of the class pays less than ``loss`` − ``gap``.
+    No predictor of the class pays less than ``loss`` − ``gap``. ``tolerance`` is the relative gap
+    at which the search was told to stop, where that was not the usual one.
     """
 
     comparator: str
@@ -52,6 +56,7 @@ class Best:
     gap: float
     witness: Mapping[str, float]
     exact: bool = False
+    tolerance: float | None = None
 
 
 @dataclass(frozen=True)
@@ -120,18 +125,21 @@ class Certificate:
         }
         if self.data.target is not None:
             data["target"] = self.data.target
+        best: dict[str, Any] = {
+            "class": self.hindsight.comparator,
+            "loss": self.hindsight.loss,
+            "gap": number(self.hindsight.gap),
+            "exact": self.hindsight.exact,
+            "witness": dict(self.hindsight.witness),
+        }
+        if self.hindsight.tolerance is not None:
+            best["tolerance"] = self.hindsight.tolerance
         contents = {
             "format": FORMAT,
             "learner": {"name": self.learner, "params": dict(self.params)},
             "data": data,
             "loss": paid,
-            "hindsight": {
-                "class": self.hindsight.comparator,
-                "loss": self.hindsight.loss,
-                "gap": number(self.hindsight.gap),
-                "exact": self.hindsight.exact,
-                "witness": dict(self.hindsight.witness),
-            },
+            "hindsight": best,
             "regret": {"lower": self.regret.lower, "upper": number(self.regret.upper)},
             "theorem": None if self.theorem is None else promise_dict(self.theorem),
         }
@@ -146,6 +154,34 @@ class Certificate:
         from noregret.model_file import write_whole
 
         write_whole(path, self.to_json().encode())
+
+    @classmethod
+    def from_dict(cls, contents: Mapping[str, Any]) -> Certificate:
+        """Return the certificate that a dict, as ``to_dict`` makes them, stands for."""
+        from noregret.certificate_file import certificate_of, checked
+
+        return certificate_of(checked(contents))
+
+    # How it shows itself.
+
+    def __rich__(self) -> RenderableType:
+        from noregret.report.certificate_text import panel
+
+        return panel(self)
+
+    def __str__(self) -> str:
+        from noregret.report.certificate_text import plain_text
+
+        return plain_text(self)
+
+    def __repr__(self) -> str:
+        said = "no theorem" if self.theorem is None else self.theorem.name
+        return f"<Certificate of {self.learner}: {self.data.rounds} rounds, {said}>"
+
+    def _repr_html_(self) -> str:
+        from noregret.report.certificate_html import card
+
+        return card(self)
 
 
 def promise_dict(promise: Promise) -> dict[str, Any]:

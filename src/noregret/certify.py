@@ -13,6 +13,7 @@ from noregret.certificate import Best, Certificate, Interval, Paid, Played, Prom
 from noregret.errors import NoRegretError
 from noregret.evidence import Evidence
 from noregret.hindsight import Answer, Limits
+from noregret.hindsight.answer import USUAL
 from noregret.params import plain
 from noregret.theorem import Theorem
 
@@ -21,12 +22,17 @@ if TYPE_CHECKING:
 
 # What a measured figure may exceed its bound by: the rounding of sums.
 ROUNDING = 1e-9
+# What a theorem can be told besides the learner's parameters.
+GIVEN = ("chance", "largest_loss", "radius")
 
 
 def certify(game: Game, name: str | None, limits: Limits, given: Mapping[str, Any]) -> Certificate:
     """Return the certificate of a game."""
     if game.rounds == 0:
         raise NoRegretError("nothing was played yet, so there is nothing to certify")
+    for told in given:
+        if told not in GIVEN:
+            raise ValueError(f"unknown {told!r}: a theorem can be told {', '.join(GIVEN)}")
     learner = game.learner
     evidence = Evidence(game.ledger, given, limits, game.answers)
     theorem, findings = chosen(candidates(game, name), evidence)
@@ -43,7 +49,14 @@ def certify(game: Game, name: str | None, limits: Limits, given: Mapping[str, An
         {key: plain(value) for key, value in learner.params.items()},
         Played(game.rounds, learner.engine.size, game.digest, game.transforms, game.target),
         paid,
-        Best(best.comparator, best.loss, best.gap, witness_of(best, evidence), best.exact),
+        Best(
+            best.comparator,
+            best.loss,
+            best.gap,
+            witness_of(best, evidence),
+            best.exact,
+            None if limits.tolerance == USUAL.tolerance else limits.tolerance,
+        ),
         regret,
         None if theorem is None else promised(theorem, findings, evidence, regret),
     )
@@ -101,8 +114,7 @@ def promised(
     bound = holds = None
     if theorem.bound is not None and all(surely(found) for found in findings):
         bound = theorem.bound(evidence)
-        slack = ROUNDING * max(abs(bound), evidence.loss)
-        holds = True if high <= bound + slack else False if low > bound + slack else None
+        holds = within(low, high, bound, evidence.loss)
     return Promise(
         theorem.name,
         theorem.quantity,
@@ -110,8 +122,14 @@ def promised(
         bound,
         holds,
         findings,
-        dict(evidence.given),
+        {key: plain(value) for key, value in evidence.given.items()},
     )
+
+
+def within(low: float, high: float, bound: float, loss: float) -> bool | None:
+    """Return whether a figure between low and high is within a bound; None if it may or may not."""
+    slack = ROUNDING * max(abs(bound), loss)
+    return True if high <= bound + slack else False if low > bound + slack else None
 
 
 def witness_of(best: Answer, evidence: Evidence) -> dict[str, float]:

@@ -47,3 +47,7 @@ class Diverged(NoRegretError, ArithmeticError):
 
 class ModelFileError(NoRegretError, ValueError):
     """A model file that is damaged, foreign, or from a newer version."""
+
+
+class CertificateError(NoRegretError, ValueError):
+    """A certificate file that is damaged, foreign, changed since it was made, or makes no sense."""

@@ -1,0 +1,194 @@
+"""Certificates on disk: read with suspicion, checked against the schema, and against their seal."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Mapping
+from functools import cache
+from importlib import resources
+from pathlib import Path
+from typing import Any, NoReturn
+
+from noregret.assumptions import Finding
+from noregret.certificate import (
+    FORMAT,
+    Best,
+    Certificate,
+    Interval,
+    Paid,
+    Played,
+    Promise,
+    seal,
+)
+from noregret.errors import CertificateError
+
+# A certificate of a million features is smaller than this.
+LARGEST = 256 << 20
+
+
+def load_certificate(path: str | Path) -> Certificate:
+    """Read a certificate from a file written by ``Certificate.save``.
+
+    That its figures follow from the data is for ``verify`` to find out.
+
+    Parameters
+    ----------
+    path
+        The file.
+
+    Raises
+    ------
+    CertificateError
+        Where the file is damaged, is no certificate, was changed since it was made, or is from a
+        newer version.
+
+    Examples
+    --------
+    >>> import noregret, pathlib, tempfile
+    >>> file = pathlib.Path(tempfile.mkdtemp()) / "certificate.json"
+    >>> game = noregret.play(noregret.WidrowHoff(rate=0.5), [({"size": 1.0}, 2.0)] * 20)
+    >>> game.certificate().save(file)
+    >>> noregret.load_certificate(file)
+    <Certificate of widrow-hoff: 20 rounds, widrow-hoff>
+    """
+    contents = read_contents(path)
+    try:
+        return certificate_of(checked(contents))
+    except CertificateError as error:
+        raise CertificateError(f"{path}: {error}") from None
+
+
+def read_contents(path: str | Path) -> Any:
+    """Return the JSON of a file, whatever it says; what is none is refused."""
+    with Path(path).open("rb") as file:
+        raw = file.read(LARGEST + 1)
+    try:
+        if len(raw) > LARGEST:
+            raise CertificateError("too large for a certificate")
+        return json.loads(
+            raw.decode(),
+            object_pairs_hook=_each_once,
+            parse_float=_finite,
+            parse_int=_whole,
+            parse_constant=_finite,
+        )
+    except CertificateError as error:
+        raise CertificateError(f"{path}: {error}") from None
+    except UnicodeDecodeError as error:
+        raise CertificateError(
+            f"{path}: damaged: byte {error.start + 1} is not UTF-8 text"
+        ) from None
+    except json.JSONDecodeError as error:
+        raise CertificateError(
+            f"{path}: damaged: line {error.lineno}, column {error.colno}: {error.msg}"
+        ) from None
+    except RecursionError:
+        raise CertificateError(f"{path}: damaged: nested too deeply") from None
+
+
+def _each_once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    found = dict(pairs)
+    if len(found) < len(pairs):
+        names = [name for name, _ in pairs]
+        twice = next(name for name in names if names.count(name) > 1)
+        raise CertificateError(f"{twice!r} is given twice")
+    return found
+
+
+def _finite(text: str) -> float:
+    number = float(text)
+    if not math.isfinite(number):
+        raise CertificateError(f"{text} is not a finite number")
+    return number
+
+
+def _whole(text: str) -> int:
+    if len(text) > 20:  # more than a 64-bit integer holds
+        raise CertificateError(f"{text[:20]}… is too large a number")
+    return int(text)
+
+
+def checked(contents: Any, *, sealed: bool = True) -> dict[str, Any]:
+    """Return the contents of a file if they are a certificate's, or say which field is wrong.
+
+    ``sealed`` asks that they be those that were sealed, too.
+    """
+    found = contents.get("format") if isinstance(contents, Mapping) else None
+    if not isinstance(found, str) or not found.startswith("noregret.certificate/"):
+        raise CertificateError("not a noregret certificate")
+    if found != FORMAT:
+        raise CertificateError(
+            f"format {found!r}, this version reads {FORMAT!r}: use a newer noregret"
+        )
+    try:
+        fault = next(_validator().iter_errors(contents), None)
+        good = fault is not None or not sealed or is_sealed(contents)
+    except (RecursionError, UnicodeEncodeError):  # nested too deeply, or half a character
+        raise CertificateError("it holds what no certificate can") from None
+    if fault is not None:
+        _refuse(fault)
+    if not good:
+        raise CertificateError(
+            "seal: the contents were changed since it was made: ‘noregret verify’ says which are"
+            " still true"
+        )
+    return dict(contents)
+
+
+def is_sealed(contents: Mapping[str, Any]) -> bool:
+    """Whether the contents of a file are those that were sealed."""
+    rest = {key: value for key, value in contents.items() if key != "seal"}
+    return bool(contents["seal"] == seal(rest))
+
+
+@cache
+def schema() -> dict[str, Any]:
+    """Return the JSON Schema of certificates."""
+    text = resources.files("noregret").joinpath("certificate.schema.json").read_text("utf-8")
+    found: dict[str, Any] = json.loads(text)
+    return found
+
+
+@cache
+def _validator() -> Any:
+    from jsonschema import Draft202012Validator
+
+    return Draft202012Validator(schema())
+
+
+def _refuse(fault: Any) -> NoReturn:
+    """Say which field is wrong and how, without repeating what may be a whole file."""
+    from jsonschema.exceptions import best_match
+
+    fault = best_match([fault])
+    field = ".".join(str(part) for part in fault.absolute_path) or "the file"
+    said = fault.message
+    raise CertificateError(f"{field}: {said if len(said) < 200 else said[:199] + '…'}")
+
+
+def certificate_of(contents: Mapping[str, Any]) -> Certificate:
+    """Build a certificate from the contents of a file that were found to be in order."""
+    best, regret, theorem = (contents[part] for part in ("hindsight", "regret", "theorem"))
+    return Certificate(
+        contents["learner"]["name"],
+        contents["learner"]["params"],
+        Played(**{**contents["data"], "transforms": tuple(contents["data"]["transforms"])}),
+        Paid(**contents["loss"]),
+        Best(
+            best["class"],
+            best["loss"],
+            math.inf if best["gap"] is None else best["gap"],
+            best["witness"],
+            best["exact"],
+            best.get("tolerance"),
+        ),
+        Interval(regret["lower"], math.inf if regret["upper"] is None else regret["upper"]),
+        None if theorem is None else promise_of(theorem),
+    )
+
+
+def promise_of(theorem: Mapping[str, Any]) -> Promise:
+    """Return the theorem's part of a certificate from that of a file."""
+    findings = tuple(Finding(**found) for found in theorem["assumptions"])
+    return Promise(**{"given": {}, **theorem, "assumptions": findings})
