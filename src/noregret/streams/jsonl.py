@@ -1,0 +1,94 @@
+"""JSON lines, through Arrow where every line has the same fields, else one by one."""
+
+from __future__ import annotations
+
+import io
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from noregret.streams.base import Block, Columns, Stream
+
+# Bytes read at a time, up to the end of a line.
+BLOCK = 1 << 22
+
+
+class Examples(list[dict[str, Any]]):
+    """Rows as dicts; the names tell ``play`` that they are many examples, not one."""
+
+    @property
+    def column_names(self) -> list[str]:
+        """The fields that some row has."""
+        return sorted({name for row in self for name in row})
+
+
+class JsonlStream(Columns):
+    """A file of JSON objects, one a line. A field that a line leaves out is 0, as in a dict."""
+
+    extensions = (".jsonl", ".ndjson")
+
+    def __iter__(self) -> Iterator[Block]:
+        before = 0
+        with self.path.open("rb") as file:
+            while lines := file.readlines(BLOCK):
+                table = as_table(b"".join(lines))
+                if table is None:
+                    examples, outcomes = self.one_by_one(lines, before)
+                    if examples:
+                        yield examples, outcomes
+                elif table.num_rows:
+                    yield self.split(table)
+                before += len(lines)
+
+    def one_by_one(self, lines: list[bytes], before: int) -> tuple[Examples, list[Any]]:
+        """Return the objects of some lines, and the outcomes taken out of them."""
+        examples, outcomes = Examples(), []
+        for number, line in enumerate(lines, before + 1):
+            if not line.strip():
+                continue
+            try:
+                example = json.loads(line)
+            except json.JSONDecodeError as error:
+                raise self.wrong(f"line {number}, column {error.colno}: {error.msg}") from None
+            except (ValueError, RecursionError):
+                raise self.wrong(f"line {number}: not JSON that can be read") from None
+            if not isinstance(example, dict):
+                raise self.wrong(f'line {number}: an example is an object: {{"name": value, …}}')
+            try:
+                outcomes.append(example.pop(self.target_among(list(example))))
+            except ValueError as error:
+                raise self.wrong(f"line {number}: {str(error).partition(': ')[2]}") from None
+            examples.append(example)
+        return examples, outcomes
+
+
+def as_table(text: bytes) -> Any:
+    """Return lines as an Arrow table, or None where the lines differ in more than their numbers."""
+    import pyarrow as pa
+    from pyarrow import json as arrow_json
+
+    from noregret.streams.base import is_usable
+
+    try:
+        table = arrow_json.read_json(
+            io.BytesIO(text),
+            read_options=arrow_json.ReadOptions(block_size=2 * BLOCK + len(text)),
+        )
+    except pa.ArrowInvalid:
+        return None
+    plain = all(is_usable(kind) for kind in table.schema.types)
+    return table if plain and not any(column.null_count for column in table.columns) else None
+
+
+def read_jsonl(path: str | Path, target: str | None = None) -> Stream:
+    """Read a file of JSON lines as a stream.
+
+    Parameters
+    ----------
+    path
+        The file.
+    target
+        The field that holds the outcomes.
+    """
+    return JsonlStream(path, target)
