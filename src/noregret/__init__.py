@@ -8,16 +8,26 @@ rate=0.1)``).
 from typing import TYPE_CHECKING, Any
 
 from noregret import registry as _registry
+from noregret import streams as streams
 from noregret._version import __version__
 from noregret.averaging import averaged
 from noregret.certificate import Certificate
+from noregret.certificate_file import load_certificate
 from noregret.core.losses import LOSSES, Loss, PythonLoss, make_loss
-from noregret.errors import BadExample, Diverged, ModelFileError, NoRegretError
+from noregret.errors import (
+    BadExample,
+    CertificateError,
+    Diverged,
+    ModelFileError,
+    NoRegretError,
+)
 from noregret.game import Curve, Game, play
 from noregret.learner import Learner, Measurement
 from noregret.model_file import load
 from noregret.registry import all_learners, all_theorems, make, register
 from noregret.theorem import Theorem
+from noregret.verification import Verification
+from noregret.verify import verify
 
 # Every learner's class, whichever files there are.
 globals().update({learner.__name__: learner for learner in _registry.all_learners().values()})
@@ -35,6 +45,7 @@ __all__ = [  # noqa: PLE0604
     "LOSSES",
     "BadExample",
     "Certificate",
+    "CertificateError",
     "Curve",
     "Diverged",
     "Game",
@@ -45,14 +56,17 @@ __all__ = [  # noqa: PLE0604
     "NoRegretError",
     "PythonLoss",
     "Theorem",
+    "Verification",
     "__version__",
     "averaged",
     "all_learners",
     "all_theorems",
     "load",
+    "load_certificate",
     "make",
     "make_loss",
     "play",
     "register",
+    "verify",
     *(learner.__name__ for learner in _registry.all_learners().values()),
 ]

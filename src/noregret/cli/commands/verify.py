@@ -1,0 +1,42 @@
+"""``noregret verify``: play the game of a certificate again, and say what is confirmed."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from rich.console import Console
+
+import noregret
+
+
+def verify(
+    certificate: Annotated[
+        Path, typer.Argument(help="The certificate's file.", metavar="CERTIFICATE")
+    ],
+    data: Annotated[
+        Path,
+        typer.Argument(
+            help="The data: a CSV, TSV, Parquet, JSON-lines or .npz file.", metavar="DATA"
+        ),
+    ],
+    target: Annotated[
+        str | None,
+        typer.Option(
+            help="The column that holds the outcomes; if not given, the one that the certificate"
+            " names."
+        ),
+    ] = None,
+) -> None:
+    """Check a certificate against the data: every figure is computed again.
+
+    Ends with 0 if all of it is confirmed, with 1 if anything is not.
+    """
+    found = noregret.verify(certificate, data, target=target)
+    if hasattr(sys.stdout, "reconfigure"):  # a name that the terminal cannot write is no failure
+        sys.stdout.reconfigure(errors="replace")
+    Console(highlight=False).print(found)
+    if not found.confirmed:
+        raise typer.Exit(1)

@@ -1,0 +1,215 @@
+"""Comparing a certificate with the same game played again, line by line."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from noregret.assumptions import Finding, Shown, Structural
+from noregret.certificate import Certificate, Promise, number
+from noregret.certificate_file import is_sealed
+from noregret.certify import within
+from noregret.evidence import Evidence
+from noregret.game import Game
+from noregret.hindsight import Limits
+from noregret.theorem import Theorem
+from noregret.verification import Line, Verification
+from noregret.witness import Paid, paid_by
+
+# How far a figure that is computed again may be off, relatively: rounding on another machine.
+TOLERANCE = 1e-9
+# The same for figures that follow from others in the file by an addition or a division.
+ROUNDING = 1e-14
+
+
+@dataclass(frozen=True)
+class Replay:
+    """A game played again.
+
+    Parameters
+    ----------
+    game
+        With the rows.
+    stated, found
+        The certificate to check, and the one of the game played again.
+    theorem
+        The one that was found to speak.
+    limits
+        How hard hindsight was searched.
+    solver
+        How far figures that depend on where a search stopped may be off, relatively.
+    """
+
+    game: Game
+    stated: Certificate
+    found: Certificate
+    theorem: Theorem | None
+    limits: Limits
+    solver: float
+
+
+def compared(contents: Mapping[str, Any], replay: Replay) -> Verification:
+    """Compare a certificate with the game played again."""
+    sealed = is_sealed(contents)
+    lines = [
+        same("format", contents["format"], replay.found.to_dict()["format"]),
+        Line("seal", contents["seal"], "the same" if sealed else "another", sealed),
+        *played(replay),
+        *hindsight(replay),
+        *promise(replay),
+    ]
+    return Verification(tuple(lines), TOLERANCE, replay.solver)
+
+
+def same(name: str, stated: Any, found: Any) -> Line:
+    """Compare what must be the same."""
+    return Line(name, stated, found, stated == found and type(stated) is type(found))
+
+
+def are_close(
+    stated: float | None, found: float | None, tolerance: float = TOLERANCE, size: float = 0.0
+) -> bool:
+    """Compare numbers, relatively to themselves or to a larger size."""
+    if stated is None or found is None or not (math.isfinite(stated) and math.isfinite(found)):
+        return stated == found
+    return abs(stated - found) <= tolerance * max(abs(stated), abs(found), size)
+
+
+def close(
+    name: str,
+    stated: float | None,
+    found: float | None,
+    tolerance: float = TOLERANCE,
+    size: float = 0.0,
+) -> Line:
+    """Compare numbers."""
+    return Line(name, stated, found, are_close(stated, found, tolerance, size))
+
+
+def played(replay: Replay) -> Iterator[Line]:
+    """Compare who played what, and what it cost."""
+    stated, found = replay.stated, replay.found
+    yield same("learner.name", stated.learner, found.learner)
+    yield same("learner.params", dict(stated.params), dict(found.params))
+    for name in ("rounds", "features", "digest", "transforms"):
+        yield same(f"data.{name}", getattr(stated.data, name), getattr(found.data, name))
+    if stated.data.target is not None and found.data.target is not None:
+        yield same("data.target", stated.data.target, found.data.target)
+    yield same("loss.name", stated.loss.name, found.loss.name)
+    total = close("loss.total", stated.loss.total, found.loss.total)
+    yield total
+    mean = stated.loss.total / stated.data.rounds
+    yield close("loss.mean", stated.loss.mean, mean, ROUNDING).given(total)
+    yield same("loss.mistakes", stated.loss.mistakes, found.loss.mistakes)
+
+
+def hindsight(replay: Replay) -> Iterator[Line]:
+    """Compare the best in hindsight and the regret."""
+    stated, found = replay.stated.hindsight, replay.found.hindsight
+    yield same("hindsight.class", stated.comparator, found.comparator)
+    yield same("hindsight.exact", stated.exact, found.exact)
+    names, features = sorted(stated.witness), sorted(replay.game.learner.features)
+    counted = f"{len(names)} weights", f"{len(features)} features"
+    yield Line("hindsight.witness", *counted, names == features)
+    own = paid_by(stated.witness, stated.comparator, replay.game) or Paid(math.nan, 0.0)
+    size = max(abs(stated.loss), abs(own.loss))
+    pays = abs(stated.loss - own.loss) <= TOLERANCE * size + own.rounding
+    upper = Line("hindsight.loss", stated.loss, number(own.loss), pays, "what the witness pays")
+    lower = lower_end(replay, own.rounding)
+    yield from (upper, lower)
+    total, regret = replay.stated.loss.total, replay.stated.regret
+    paid = close("", total, replay.found.loss.total)
+    size = abs(total) + abs(stated.loss) + (number(stated.gap) or 0.0)
+    least, most = total - stated.loss, total - (stated.loss - stated.gap)
+    yield close("regret.lower", regret.lower, least, ROUNDING, size).given(paid, upper)
+    yield close("regret.upper", regret.upper, most, ROUNDING, size).given(paid, lower)
+
+
+def lower_end(replay: Replay, rounding: float) -> Line:
+    """Check that no predictor of the class pays less than stated: by what is proven now."""
+    stated, found = replay.stated.hindsight, replay.found.hindsight
+    claimed, proven = stated.loss - stated.gap, found.loss - found.gap
+    size = max(abs(stated.loss), abs(found.loss), abs(proven))
+    slack = TOLERANCE * size + min(found.gap, replay.solver * size) + rounding
+    true = claimed <= proven + slack and stated.loss >= proven - slack
+    return Line("hindsight.gap", stated.gap, found.gap, true, "none of the class pays less")
+
+
+def promise(replay: Replay) -> Iterator[Line]:
+    """Compare the theorem's part."""
+    stated, found = replay.stated.theorem, replay.found.theorem
+    yield same("theorem.name", stated and stated.name, found and found.name)
+    if stated is None or found is None or replay.theorem is None or stated.name != found.name:
+        return
+    yield same("theorem.quantity", stated.quantity, found.quantity)
+    yield from assumptions(replay, stated, found, replay.theorem)
+    tolerance = replay.solver if is_searched_for(replay, replay.theorem) else TOLERANCE
+    bound = close("theorem.bound", stated.bound, found.bound, tolerance)
+    measured = close("theorem.measured", stated.measured, found.measured)
+    if stated.quantity == "regret":
+        upper = number(replay.stated.regret.upper)
+        measured = close("theorem.measured", stated.measured, upper, ROUNDING)
+    yield from (bound, measured)
+    yield same("theorem.holds", stated.holds, verdict(replay.stated, stated)).given(bound, measured)
+
+
+def assumptions(
+    replay: Replay, stated: Promise, found: Promise, theorem: Theorem
+) -> Iterator[Line]:
+    """Compare every assumption; the first is the one that all theorems share."""
+    here, there = stated.assumptions, found.assumptions
+    yield same("theorem.assumptions", len(here), len(there))
+    kinds = [None, *(a for a in theorem.assumptions if not isinstance(a, Structural))]
+    for k, (said, is_so, kind) in enumerate(zip(here, there, kinds, strict=False), 1):
+        tolerance = replay.solver if isinstance(kind, Shown) else TOLERANCE
+        agree = (
+            (said.name, said.holds, said.first_violation)
+            == (is_so.name, is_so.holds, is_so.first_violation)
+            and are_close(said.limit, is_so.limit)
+            and are_close(said.measured, is_so.measured, tolerance)
+        )
+        trained = k == 1 and bool(said.measured)
+        note = "trained before this game: these data alone cannot confirm it" if trained else ""
+        yield Line(f"theorem.assumptions.{k}", in_words(said), in_words(is_so), agree, note)
+
+
+def in_words(found: Finding) -> str:
+    """Write an assumption down in full."""
+    parts = [found.name]
+    parts += [] if found.limit is None else [f"limit {found.limit:.12g}"]
+    parts += [] if found.measured is None else [f"measured {found.measured:.12g}"]
+    parts += [{True: "held", False: "not held", None: "not known"}[found.holds]]
+    first = found.first_violation
+    return ", ".join(parts) + ("" if first is None else f", first in round {first}")
+
+
+def verdict(stated: Certificate, promise: Promise) -> bool | None:
+    """Return whether the stated figures are within the stated bound."""
+    if promise.bound is None:
+        return None
+    low = high = math.nan if promise.measured is None else promise.measured
+    if promise.quantity == "regret":
+        low, high = stated.regret.lower, stated.regret.upper
+    return within(low, high, promise.bound, stated.loss.total)
+
+
+class Asked(dict[Any, Any]):
+    """Answers of hindsight that note whether one that is no closed form was asked for."""
+
+    searched = False
+
+    def __getitem__(self, key: Any) -> Any:
+        answer = super().__getitem__(key)
+        self.searched |= not getattr(answer, "exact", False)
+        return answer
+
+
+def is_searched_for(replay: Replay, theorem: Theorem) -> bool:
+    """Whether the bound depends on where a search stopped; all answers are in memory."""
+    found = replay.found.theorem
+    asked = Asked(replay.game.answers)
+    if theorem.bound is not None and found is not None and found.bound is not None:
+        theorem.bound(Evidence(replay.game.ledger, found.given, replay.limits, asked))
+    return asked.searched

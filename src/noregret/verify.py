@@ -1,0 +1,143 @@
+"""Checking a certificate: play the game again from the data, and compare every figure."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from noregret.certificate import Certificate
+from noregret.certificate_file import certificate_of, checked, read_contents
+from noregret.certify import candidates
+from noregret.confirm import Replay, compared
+from noregret.errors import CertificateError, NoRegretError
+from noregret.game import Game, play
+from noregret.hindsight import Limits
+from noregret.hindsight.answer import USUAL
+from noregret.model_file import UNUSABLE
+from noregret.params import is_python, restored
+from noregret.registry import all_theorems, make
+from noregret.streams import read
+from noregret.verification import Verification
+
+if TYPE_CHECKING:
+    from noregret.core.losses import Loss
+    from noregret.learner import Learner
+
+# How much harder hindsight is searched than it was for the certificate, and the least hard.
+HARDER = 0.1
+LOOSEST = 1e-2
+
+
+def verify(
+    certificate: Certificate | str | Path | Mapping[str, Any],
+    data: Any,
+    outcomes: Any = None,
+    *,
+    target: str | None = None,
+    loss: Loss | None = None,
+) -> Verification:
+    """Play the game of a certificate again, and say which of its figures are confirmed.
+
+    Parameters
+    ----------
+    certificate
+        A certificate, its file, or the contents of that.
+    data
+        A file (CSV, TSV, Parquet, JSON lines, .npz), or anything that ``play`` takes.
+    outcomes
+        One outcome a row, for a table.
+    target
+        The column that holds the outcomes, for a file or a data frame; the one that the
+        certificate names, if not given.
+    loss
+        The loss, for a learner whose loss is written in Python: code is not kept in files.
+
+    Raises
+    ------
+    CertificateError
+        Where the certificate makes no sense.
+
+    Examples
+    --------
+    >>> from noregret import WidrowHoff, play, verify
+    >>> stream = [({"size": 1.0}, 2.0)] * 20
+    >>> certificate = play(WidrowHoff(rate=0.5), stream).certificate()
+    >>> verify(certificate, stream).confirmed
+    True
+    >>> verify(certificate, stream[1:]).confirmed
+    False
+    """
+    is_file = isinstance(certificate, str | Path)
+    where = f"{certificate}: " if is_file else ""
+    try:
+        contents = contents_of(certificate)
+        stated = certificate_of(contents)
+        learner = rebuilt(stated, loss)
+    except CertificateError as error:
+        said = str(error)
+        raise CertificateError(said if said.startswith(where) else where + said) from None
+    game = replayed(learner, data, outcomes, target, stated.data.target)
+    return compared(contents, replay_of(stated, game))
+
+
+def contents_of(certificate: Certificate | str | Path | Mapping[str, Any]) -> dict[str, Any]:
+    """Return what a certificate says, whether or not it is what was sealed."""
+    if isinstance(certificate, Certificate):
+        return certificate.to_dict()
+    if isinstance(certificate, str | Path):
+        certificate = read_contents(certificate)
+    return checked(certificate, sealed=False)
+
+
+def rebuilt(stated: Certificate, loss: Loss | None) -> Learner:
+    """Return a fresh learner of the certificate's name and parameters."""
+    if loss is not None and not any(map(is_python, stated.params.values())):
+        raise CertificateError("its loss is not written in Python: leave loss out")
+    try:
+        params = {
+            name: restored(name, value, loss, "noregret.verify(…, loss=…) in Python")
+            for name, value in stated.params.items()
+        }
+        return make(stated.learner, **params)
+    except (NoRegretError, *UNUSABLE) as error:
+        raise CertificateError(f"learner: {error}") from None
+
+
+def replayed(
+    learner: Learner, data: Any, outcomes: Any, target: str | None, named: str | None
+) -> Game:
+    """Play the data; those of a file are named where something is wrong with them."""
+    if not isinstance(data, str | Path):
+        has_columns = hasattr(data, "columns") or hasattr(data, "column_names")
+        if target is None and outcomes is None and has_columns:
+            target = named
+        return play(learner, data, outcomes, target=target, keep="rows")
+    is_table = Path(data).suffix.lower() != ".npz"
+    try:
+        stream = read(data, target or (named if is_table else None))
+        game = play(learner, stream, keep="rows")
+        if not game.rounds:
+            raise NoRegretError("there are no examples in it")
+    except NoRegretError as error:
+        said = str(error)
+        raise NoRegretError(said if str(data) in said else f"{data}: {said}") from None
+    return game
+
+
+def replay_of(stated: Certificate, game: Game) -> Replay:
+    """Make the certificate of the game played again, searching hindsight harder."""
+    promise = stated.theorem
+    tolerance = min(stated.hindsight.tolerance or USUAL.tolerance, LOOSEST)
+    limits = Limits(tolerance=HARDER * tolerance)
+    name, given = (None, {}) if promise is None else (promise.name, dict(promise.given))
+    try:
+        candidates(game, name)
+    except ValueError:  # no theorem of this learner: the line of its name will say so
+        name = None
+    try:
+        found = game.certificate(name, limits=limits, **given)
+    except UNUSABLE as error:
+        raise CertificateError(f"theorem.given: {error}") from None
+    theorem = None if found.theorem is None else all_theorems()[found.theorem.name][0]
+    return Replay(game, stated, found, theorem, limits, 10 * tolerance)
