@@ -59,5 +59,5 @@ napoleon_use_rtype = False
 # Names that belong to others, or to nobody's public page.
 nitpick_ignore_regex = [
     ("py:.*", r"(numpy|np|pathlib|collections\.abc)\..*"),
-    ("py:.*", r"(.*\.)?(ndarray|Path|Any|Floats)"),
+    ("py:.*", r"(.*\.)?(ndarray|NDArray|Path|Any|Floats|L|Quantity|Ledger)"),
 ]
