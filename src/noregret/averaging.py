@@ -68,6 +68,7 @@ theorems = (
         ),
         bound=high_probability,
         measured=lambda evidence: None,
+        asks="largest_loss=1.0, chance=0.05",
         source="Cesa-Bianchi, Conconi and Gentile, 2004",
     ),
 )

@@ -22,6 +22,12 @@ def positive(name: str, value: Any, *, below: float = math.inf) -> float:
     raise ValueError(f"{name} must be {wanted}: got {value!r}")
 
 
+def not_negative(name: str, value: Any) -> float:
+    """Return a number that is 0 or above, or raise ValueError."""
+    zero = isinstance(value, Real) and not isinstance(value, bool) and value == 0
+    return 0.0 if zero else positive(name, value)
+
+
 def whole(name: str, value: Any, *, below: int = 2**62) -> int:
     """Return a whole number above 0, or raise ValueError."""
     if isinstance(value, Integral) and not isinstance(value, bool) and 0 < int(value) < below:

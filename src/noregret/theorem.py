@@ -65,6 +65,8 @@ class Theorem:
         The same in words.
     needs_rows
         Whether the bound needs the rows themselves, not only sums over them.
+    asks
+        What its certificate has to be told, or may be, written as arguments.
     source
         Who proved it, and where.
     warning
@@ -84,5 +86,6 @@ class Theorem:
     tune: Callable[..., dict[str, Any]] | None = None
     tuning: str = ""
     needs_rows: bool = False
+    asks: str = ""
     source: str = ""
     warning: bool = False

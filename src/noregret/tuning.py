@@ -32,7 +32,11 @@ def tuned_params(
             inspect.signature(tune).bind(**told)
         except TypeError:
             continue
-        return extra | tune(**told)
+        found = extra | tune(**told)
+        if theorem.covers(learner(**found).params):
+            return found
+        if name is not None:
+            raise ValueError(f"{name} does not speak of {learner(**found)!r}")
     ways = "; ".join(f"{t.name} takes {takes_of(t)}" for t in tunable.values())
     raise ValueError(f"{learner.name} cannot be tuned with {', '.join(known) or 'nothing'}: {ways}")
 

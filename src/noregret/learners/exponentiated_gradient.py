@@ -18,8 +18,8 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING, Any
 
-from noregret.assumptions import Chosen, Shown, Structural, known_from_the_start
-from noregret.checks import positive, whole
+from noregret.assumptions import AtMost, Shown, Structural, known_from_the_start
+from noregret.checks import not_negative, positive, whole
 from noregret.core.losses import Loss
 from noregret.core.multiplicative import Multiplicative
 from noregret.learner import Learner
@@ -31,13 +31,13 @@ if TYPE_CHECKING:
 
 
 def promise(evidence: Evidence) -> float:
-    """Return the bound, at the spread that the examples had."""
-    spread, rate = evidence.largest("spread"), evidence.params["rate"]
-    weight = evidence.params["weight"]
-    if spread == 0 or rate * spread**2 < 1e-12:  # all predictors predict alike
-        return evidence.best_in_simplex(weight).loss * (1 + 1e-9)
-    c = 2 * rate * spread**2 / (2 - rate * spread**2)
-    return evidence.best_in_simplex(weight, (0.5 + 1 / c) * spread**2, 1 + c / 2).loss
+    """Return the bound, at the spread R that the examples had.
+
+    In terms of the rate, (1/2 + 1/c) R² is 1/η and 1 + c/2 is 1/(1 − ηR²/2).
+    """
+    rate, spread = evidence.params["rate"], evidence.largest("spread")
+    scale = 1 / (1 - rate * spread**2 / 2)
+    return evidence.best_in_simplex(evidence.params["weight"], 1 / rate, scale).loss
 
 
 def tuned(
@@ -49,8 +49,8 @@ def tuned(
     |x_i|.
     """
     n = whole("dimension", dimension) * (1 if weight is None else 2)
-    ratio = 2 * math.log(max(2, n)) / max(positive("spread", spread) ** 2 * 1e-12, loss)
-    c = spread * math.sqrt(ratio)
+    least = positive("spread", spread) ** 2 * 1e-12  # a rate of 2/R² itself promises nothing
+    c = spread * math.sqrt(2 * math.log(max(2, n)) / max(least, not_negative("loss", loss)))
     return {"rate": 2 * c / (spread**2 * (2 + c)), "dimension": dimension, "weight": weight}
 
 
@@ -104,13 +104,13 @@ class ExponentiatedGradient(Learner):
             plain="loss <= min over u in the simplex of  (1+c/2) L(u) + (1/2+1/c) R² KL(u‖uniform)",
             assumptions=(
                 Structural(r"square loss, explicit steps at a constant rate, $w_1$ uniform"),
-                Chosen(
+                AtMost(
                     r"$\max_i x_{t,i} - \min_i x_{t,i} \le R$ in every round with $\eta R^2 < 2$,"
                     r" and $c = 2\eta R^2/(2 - \eta R^2)$; for the signed form"
                     r" $R = 2U\max\|x_t\|_\infty$",
-                    "rate spread(x)² < 2",
-                    lambda e: e.params["rate"] * e.largest("spread") ** 2,
-                    2.0,
+                    "spread",
+                    lambda p: math.sqrt(2 / p["rate"]) * (1 - 1e-9),
+                    "spread(x)",
                 ),
                 Shown(
                     "all features are there from the first round, or `dimension` says how many"

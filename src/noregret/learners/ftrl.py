@@ -43,10 +43,12 @@ def promise(params: Mapping[str, Any], radius: float, gradient_squares: float) -
 
 
 def radius_of(evidence: Evidence) -> float:
-    """Return the radius of the ball of comparators."""
-    told = evidence.given.get("radius") or evidence.params["radius"]
-    own = float(np.linalg.norm(evidence.learner.engine.weights()))
-    return float(told) if told is not None else own or 1.0
+    """Return the radius of the ball of comparators, which is no larger than the domain."""
+    own, told = evidence.params["radius"], evidence.given.get("radius")
+    if told is not None:
+        return min(positive("radius", told), math.inf if own is None else float(own))
+    reached = float(np.linalg.norm(evidence.learner.engine.weights()))
+    return float(own) if own is not None else reached or 1.0
 
 
 def tuned(radius: float, lipschitz: float, horizon: int) -> dict[str, Any]:
@@ -128,6 +130,7 @@ class Ftrl(Learner):
                 r"$\|u\| \le U$, $\|g_t\| \le L$: $\eta = U/(L\sqrt T)$ gives $U L \sqrt T$;"
                 r" `schedule=horizon`, `rate` $= U/L$"
             ),
+            asks="radius=1.0",
             source="Shalev-Shwartz, 2012",
         ),
     )

@@ -26,6 +26,7 @@ from noregret.theorem import Theorem, loss_name
 
 if TYPE_CHECKING:
     from noregret.evidence import Evidence
+    from noregret.hindsight import Answer
     from noregret.moment import Moment
 
 
@@ -47,6 +48,13 @@ def reach(evidence: Evidence) -> float:
 def is_box(params: Mapping[str, Any]) -> bool:
     """Whether the domain is a box."""
     return bool(params["domain"] == "box")
+
+
+def best(evidence: Evidence) -> Answer:
+    """Return the best predictor of the learner's own domain."""
+    radius = float(evidence.params["radius"])
+    boxed = is_box(evidence.params)
+    return evidence.best_in_box(radius) if boxed else evidence.best_in_ball(radius)
 
 
 def so_far(moment: Moment, times: float, rounds: int | None = None) -> float | None:
@@ -154,6 +162,7 @@ class GradientDescent(Learner):
                 CONVEX,
             ),
             bound=lambda e: reach(e) ** 2 / e.params["rate"] * math.sqrt(e.params["horizon"]),
+            best=best,
             so_far=lambda m: so_far(m, 1.0, m.params["horizon"]),
             covers=lambda p: bounded(p) and p["schedule"] == "horizon",
             tune=tuned_to_horizon,
@@ -171,6 +180,7 @@ class GradientDescent(Learner):
                 CONVEX,
             ),
             bound=lambda e: 3 * reach(e) ** 2 / e.params["rate"] * math.sqrt(e.rounds),
+            best=best,
             so_far=lambda m: so_far(m, 3.0),
             covers=lambda p: bounded(p) and p["schedule"] == "sqrt",
             tune=tuned_anytime,
@@ -192,6 +202,7 @@ class GradientDescent(Learner):
                 CONVEX,
             ),
             bound=lambda e: 4 * reach(e) ** 2 / e.params["rate"] * math.sqrt(e.rounds),
+            best=best,
             so_far=lambda m: so_far(m, 4.0),
             covers=lambda p: (
                 bounded(p) and p["schedule"] == "sqrt" and p["domain"] in (None, "ball")

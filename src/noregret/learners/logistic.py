@@ -88,6 +88,7 @@ class Logistic(Learner):
                 ),
             ),
             bound=lambda e: promise(e.params, e.rounds),
+            best=lambda e: e.best_in_ball(float(e.params["radius"])),
             so_far=lambda m: promise(m.params, m.rounds),
             covers=lambda p: (
                 p["radius"] is not None

@@ -18,7 +18,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from noregret.assumptions import AtMost, Chosen, Structural, Trusted
-from noregret.checks import positive
+from noregret.checks import not_negative, positive
 from noregret.core.additive import Additive
 from noregret.learner import Learner
 from noregret.registry import register
@@ -34,9 +34,8 @@ def promise(params: Mapping[str, Any]) -> dict[str, float]:
 def tuned(norm: float = 1.0, radius: float = 1.0, loss: float = 1.0) -> dict[str, Any]:
     """Return the best rate where some u of norm at most ``radius`` loses at most ``loss``."""
     reach = positive("norm", norm) * positive("radius", radius)
-    if loss < 0:
-        raise ValueError(f"loss must not be negative: got {loss!r}")
-    return {"rate": min(reach / (reach + math.sqrt(loss)), 0.999), "norm": norm}
+    root = math.sqrt(not_negative("loss", loss))
+    return {"rate": min(reach / (reach + root), 0.999), "norm": norm}
 
 
 @register
