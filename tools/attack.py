@@ -42,8 +42,8 @@ loss 2216.0, bound 2222.2
 ```
 
 The strongest attack on each theorem that we know of, with what was measured as a share of the
-bound. A figure of 1.000 says that the theorem cannot be improved; a smaller one says that either the
-theorem or the adversary can.
+bound. A figure of 1.000 says that the theorem cannot be improved; a smaller one says that either
+the theorem or the adversary can.
 
 ::::{list-table}
 :header-rows: 1

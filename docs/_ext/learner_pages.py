@@ -12,10 +12,11 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from docstrings import blocks, entries, markdown, sections
+from docstrings import blocks, entries, markdown, prose, sections
 from sphinx.errors import ExtensionError
 
 import noregret
+from noregret.adversaries.table import of_theorem
 from noregret.theorem import QUANTITIES
 
 if TYPE_CHECKING:
@@ -82,6 +83,9 @@ def theorem_facts(theorem: Theorem) -> list[str]:
     lines += [f"- {assumption.statement}" for assumption in theorem.assumptions]
     if theorem.tuning:
         lines += ["", f"**Tuning.** {theorem.tuning}"]
+    if attacks := of_theorem(theorem.name):
+        lines += ["", "**[When attacked](/attacks.md).**", ""]
+        lines += [f"- `{e.adversary}`: {prose(f'{e.summary}. {e.remark}')}" for e in attacks]
     if theorem.source:
         lines += ["", f"**Source.** {theorem.source}"]
     return lines

@@ -63,6 +63,14 @@ def all_theorems() -> dict[str, tuple[Theorem, type[Learner] | None]]:
     return dict(sorted(found.items()))
 
 
+def find_theorem(name: str) -> tuple[Theorem, type[Learner] | None]:
+    """Return the theorem of that name, with its learner; the error of a wrong one lists some."""
+    known = all_theorems()
+    if name not in known:
+        raise ValueError(f"unknown theorem {name!r}: {_hint(name, known)}")
+    return known[name]
+
+
 def _hint(wrong: str, known: Iterable[str]) -> str:
     if near := difflib.get_close_matches(wrong, list(known)):
         return f"did you mean {' or '.join(near)}?"
