@@ -115,15 +115,13 @@ class Evidence:
         """All rows; with as many columns as the learner was told of."""
         rows = self.rows_at_hand
         if rows is None:
-            raise NoRegretError(
-                "the rows of this game were not kept, only sums over them: play with keep='rows'"
-            )
+            raise NoRegretError(f"{self.ledger.missing}: play with keep='rows'")
         return rows
 
     def replay(self, act: Callable[[Any, Floats], Any]) -> list[Any]:
         """Do something with every block of rows, in the order in which they were played."""
         if self.ledger.pages is None:
-            raise NoRegretError("the rows of this game were not kept: play with keep='rows'")
+            raise NoRegretError(f"{self.ledger.missing}: play with keep='rows'")
         width = self.learner.engine.size
         from noregret.hindsight.blocks import padded
 

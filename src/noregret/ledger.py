@@ -18,7 +18,6 @@ from numpy.typing import NDArray
 from noregret.backstage import Backstage
 from noregret.core.digest import Digest
 from noregret.core.recorder import Recorder, packed
-from noregret.errors import NoRegretError
 from noregret.hindsight import LeastSquares, Rows
 from noregret.hindsight.curvature import DENSE
 from noregret.moment import Moment
@@ -87,6 +86,7 @@ class Ledger:
         self.open: list[tuple[Floats, int]] = []  # small pages that are not entered yet
         self.open_words = self.open_features = 0
         self.sheet = np.empty(0)  # to write rows on
+        self.missing = "the rows of this game were not kept, only sums over them"
 
     def watch(self, measure: str, limit: float) -> None:
         """Note the first round in which a measurement exceeds a limit."""
@@ -226,13 +226,13 @@ class Ledger:
         return self.keep == "auto" and self.sums is not None and not self.needs_rows
 
     def give_up_sums(self) -> None:
-        """Go on with rows alone: there are too many features for sums."""
-        if self.pages is None:
-            raise NoRegretError(
-                f"more than {DENSE} features, and the first rows were kept as sums only:"
-                " play with keep='rows'"
-            )
+        """Go on with rows alone: there are too many features for sums.
+
+        Where the first rows were kept as sums only, the game goes on without hindsight.
+        """
         self.sums = None
+        if self.pages is None:
+            self.missing = f"there are more than {DENSE} features, and rows were not kept"
 
     def complete(self, moment: Moment) -> None:
         """Add to a moment what hindsight says of it, where that costs little."""

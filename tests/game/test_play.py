@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import sys
+import threading
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -221,6 +222,35 @@ def test_a_loss_that_fails_leaves_the_books_right() -> None:
     with pytest.raises(ZeroDivisionError):
         game.play(X, outcomes)
     assert game.rounds == 50
+
+
+def test_too_many_features_for_sums_do_not_stop_a_game() -> None:
+    def stream() -> Iterator[Any]:
+        for t in range(4_200):
+            yield {f"f{t}": 0.5, "always": 0.5}, 1.0
+
+    with_rows = play(nr.WidrowHoff(rate=0.5), stream())
+    assert with_rows.certificate().theorem.holds  # type: ignore[union-attr]
+    for keep, memory in (("sums", 0), ("auto", 0)):
+        game = play(nr.WidrowHoff(rate=0.5), stream(), keep=keep, memory=memory)  # type: ignore[arg-type]
+        assert game.rounds == 4_200
+        assert game.digest == with_rows.digest
+        with pytest.raises(nr.NoRegretError, match="more than 2000 features"):
+            game.certificate()
+
+
+def test_a_failure_in_the_other_thread_is_raised_in_this_one(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    def full(self: Any, *page: Any) -> None:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(Pages, "add", full)
+    game = Game(nr.Hinge())
+    big = np.tile(X, (20, 1))
+    with pytest.raises(OSError, match="No space left"):
+        game.play(big, np.sign(np.tile(y, 20)))
+    assert not [thread for thread in threading.enumerate() if thread.name == "noregret"]
 
 
 # The curve.
