@@ -261,12 +261,12 @@ class Ledger:
             finally:
                 backstage.close()
         self.close_small()
-        last = self.moments[-1].rounds if self.moments else 0
-        if self.learner.rounds - self.before > last:
-            moment = self.moment()
-            self.solved = min(self.solved, moment.rounds - DENSE)
-            self.complete(moment)
-            self.moments.append(moment)
+        rounds = self.learner.rounds - self.before
+        if rounds > (self.moments[-1].rounds if self.moments else 0):
+            self.moments.append(self.moment())
+        if self.moments and self.moments[-1].bound is self.moments[-1].hindsight is None:
+            self.solved = min(self.solved, rounds - DENSE)  # the last one is always worth a look
+            self.complete(self.moments[-1])
 
     def digest_text(self) -> str:
         """Return the digest of all rows so far."""

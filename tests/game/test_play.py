@@ -275,6 +275,17 @@ def test_the_curve_is_what_it_says() -> None:
         assert curve.bound[at] == pytest.approx(bound, rel=1e-6)
 
 
+@pytest.mark.parametrize("stops", [(100, 500, 2_000), (1, 2, 41), (999, 1_000, 1_001)])
+def test_the_last_point_of_the_curve_is_complete(stops: tuple[int, ...]) -> None:
+    wide = np.hstack([X, rng.normal(size=(3_000, 60)) / 8])
+    game = Game(nr.WidrowHoff(rate=0.2, norm=3.0))
+    for stop in stops:
+        game.play(wide[game.rounds : stop], y[game.rounds : stop])
+        assert game.curve.rounds[-1] == stop
+        assert np.isfinite(game.curve.regret[-1])
+        assert np.isfinite(game.curve.bound[-1])
+
+
 def test_the_curve_counts_mistakes_and_knows_what_it_does_not_know() -> None:
     labels = np.where(y > 0, 1, -1)
     game = play(nr.Perceptron(), X, labels)
