@@ -22,6 +22,7 @@ from noregret.witness import Paid, paid_by
 TOLERANCE = 1e-9
 # The same for figures that follow from others in the file by an addition or a division.
 ROUNDING = 1e-14
+TRAINED = "The learner was trained before this game, so these data alone cannot confirm it"
 
 
 @dataclass(frozen=True)
@@ -171,7 +172,7 @@ def assumptions(
             and are_close(said.measured, is_so.measured, tolerance)
         )
         trained = k == 1 and bool(said.measured)
-        note = "trained before this game: these data alone cannot confirm it" if trained else ""
+        note = TRAINED if trained else ""
         yield Line(f"theorem.assumptions.{k}", in_words(said), in_words(is_so), agree, note)
 
 

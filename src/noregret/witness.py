@@ -9,7 +9,7 @@ import numpy as np
 
 from noregret.hindsight.blocks import padded
 from noregret.hindsight.losses import as_labels, losses_of
-from noregret.hindsight.rounding import total
+from noregret.hindsight.rounding import Floats, total
 from noregret.hindsight.rows import score_error
 from noregret.hindsight.rules import SCORED
 
@@ -24,6 +24,11 @@ class Paid(NamedTuple):
     rounding: float
 
 
+def linear(X: Floats, weights: Floats) -> Floats:
+    """Return the scores of a linear predictor."""
+    return np.asarray(X @ weights)
+
+
 def paid_by(witness: Mapping[str, float], comparator: str, game: Game) -> Paid | None:
     """Return what a witness pays over all rounds; None where it is not about these features."""
     features, rows = game.learner.features, game.ledger.rows()
@@ -33,7 +38,7 @@ def paid_by(witness: Mapping[str, float], comparator: str, game: Game) -> Paid |
     weights = np.array([witness[name] for name in features], dtype=np.float64)
     loss, outcomes = game.learner.engine.loss, rows.outcomes
     if comparator in SCORED or loss.name == "mistake":
-        score = SCORED.get(comparator, np.matmul)
+        score = SCORED.get(comparator, linear)
         labels, missed, at = as_labels(outcomes), 0, 0
         for block, y in rows.blocks():
             scores = score(padded(block, len(weights)), weights)

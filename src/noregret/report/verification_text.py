@@ -88,4 +88,5 @@ def verdict(verification: Verification) -> Text:
     of = count(len(verification.lines), "line")
     other = any(line.name == "data.digest" for line in failed)
     why = " These are not the data that it was made from." if other else ""
+    why += "".join(f" {line.note}." for line in failed if line.note.startswith("The learner"))
     return Text(f"NOT CONFIRMED: {len(failed)} of {of}: {names}.{why}", "bold red")

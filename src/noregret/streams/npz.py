@@ -35,8 +35,9 @@ class NpzStream(Stream):
         if self.target is not None:
             raise self.wrong("an .npz file has its outcomes as y: leave the target out")
         try:
-            with np.load(self.path, allow_pickle=False) as archive:
-                if not isinstance(archive, np.lib.npyio.NpzFile):
+            with self.path.open("rb") as file:
+                archive = np.load(file, allow_pickle=False)
+                if isinstance(archive, np.ndarray):
                     raise self.wrong("one array, not an archive: use numpy.savez(file, X=…, y=…)")
                 return self.rows_of({name: archive[name] for name in archive.files})
         except NoRegretError:
