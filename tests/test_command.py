@@ -62,7 +62,7 @@ def demo_lines() -> list[list[float]]:
     done = run("demo")
     assert done.returncode == 0, done.stderr
     assert done.stderr == ""  # the progress bar is for terminals
-    lines = [line for line in done.stdout.splitlines() if line.startswith("│")]
+    lines = [line for line in done.stdout.splitlines() if line.count("│") == 5]
     rows = [re.findall(r"[-+]?[\d,]+\.?\d*", line) for line in lines]
     return [[float(cell.replace(",", "")) for cell in row] for row in rows]
 

@@ -25,12 +25,12 @@ def percent(share: float) -> str:
     """Write a share in percent; small ones never as nothing.
 
     >>> percent(0.641), percent(0.00342), percent(1e-9), percent(0.99999)
-    ('64.1 %', '0.342 %', '1e-07 %', '99.999 %')
+    ('64.1%', '0.342%', '1e-07%', '99.999%')
     """
     hundredth = 100 * share
     if 99.9 < hundredth < 100.1 and hundredth != 100:
-        return f"{hundredth:.6g} %"
-    return f"{hundredth:,.1f} %" if abs(hundredth) >= 10 else f"{hundredth:.3g} %"
+        return f"{hundredth:.6g}%"
+    return f"{hundredth:,.1f}%" if abs(hundredth) >= 10 else f"{hundredth:.3g}%"
 
 
 def clean(text: str) -> str:

@@ -102,7 +102,8 @@ def how_sure(best: Best) -> str:
     if best.gap == 0:
         return "exact: none pays less"
     if best.exact:
-        return f"exact, but for rounding of {best.gap:.2g} at most"
+        most = 10.0 ** math.ceil(math.log10(best.gap))  # its size; machines differ in the rest
+        return f"exact, but for rounding of {most:g} at most"
     if not math.isfinite(best.gap):
         return "the best found, nothing is proven of others"
     if best.gap <= NARROW * abs(best.loss):
