@@ -26,8 +26,7 @@ from noregret.learner import Learner, Measurement
 from noregret.model_file import load
 from noregret.registry import all_learners, all_theorems, make, register
 from noregret.theorem import Theorem
-from noregret.verification import Verification
-from noregret.verify import verify
+from noregret.verifying import Verification, verify
 
 # Every learner's class, whichever files there are.
 globals().update({learner.__name__: learner for learner in _registry.all_learners().values()})

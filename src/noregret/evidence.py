@@ -19,7 +19,7 @@ from noregret.hindsight.rows import score_error
 from noregret.hindsight.rules import best_conjunction, best_disjunction
 
 if TYPE_CHECKING:
-    from noregret.ledger import Ledger
+    from noregret.record.ledger import Ledger
 
 Floats = NDArray[np.float64]
 A = TypeVar("A")

@@ -21,9 +21,9 @@ from noregret.frames import split_target
 from noregret.hindsight import Limits
 from noregret.hindsight.answer import USUAL
 from noregret.learner import Learner, Measurement
-from noregret.ledger import MEMORY, Keep, Ledger
-from noregret.moment import Moment
 from noregret.progress import Progress
+from noregret.record.ledger import MEMORY, Keep, Ledger
+from noregret.record.moment import Moment
 
 Floats = NDArray[np.float64]
 # Pairs asked for at a time, between looks at the clock.

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from noregret.assumptions import Assumption
     from noregret.evidence import Evidence
     from noregret.hindsight import Answer
-    from noregret.moment import Moment
+    from noregret.record.moment import Moment
 
 
 def loss_name(params: Mapping[str, Any]) -> str:

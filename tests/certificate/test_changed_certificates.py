@@ -18,8 +18,8 @@ from noregret import CertificateError
 from noregret.certificate import seal
 from noregret.certificate_file import certificate_of as read
 from noregret.certificate_file import checked
-from noregret.confirm import Replay, compared
-from noregret.verify import replay_of, verify
+from noregret.verifying.confirm import Replay, compared
+from noregret.verifying.replay import replay_of, verify
 
 from .changes import Path, changes
 from .games import CASES, certificate_of

@@ -20,7 +20,7 @@ import noregret as nr
 from noregret import play
 from noregret.core.losses import PythonLoss
 from noregret.game import Game
-from noregret.pages import Pages
+from noregret.record.pages import Pages
 
 rng = np.random.default_rng(7)
 X = rng.normal(size=(3_000, 5)) / 4

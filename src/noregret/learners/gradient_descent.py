@@ -27,7 +27,7 @@ from noregret.theorem import Theorem, loss_name
 if TYPE_CHECKING:
     from noregret.evidence import Evidence
     from noregret.hindsight import Answer
-    from noregret.moment import Moment
+    from noregret.record.moment import Moment
 
 
 def bounded(params: Mapping[str, Any]) -> bool:

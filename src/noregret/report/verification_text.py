@@ -13,7 +13,7 @@ from rich.text import Text
 from noregret.report.figures import clean, count
 
 if TYPE_CHECKING:
-    from noregret.verification import Line, Verification
+    from noregret.verifying.verification import Line, Verification
 
 WIDTH = 80
 # Longer values are cut: what differs further on shows in the file.

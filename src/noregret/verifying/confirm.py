@@ -16,8 +16,8 @@ from noregret.evidence import Evidence
 from noregret.game import Game
 from noregret.hindsight import Limits
 from noregret.theorem import Theorem
-from noregret.verification import Line, Verification
-from noregret.witness import Paid, paid_by
+from noregret.verifying.verification import Line, Verification
+from noregret.verifying.witness import Paid, paid_by
 
 # How far a figure that is computed again may be off, relatively: rounding on another machine.
 TOLERANCE = 1e-9

@@ -15,13 +15,13 @@ from typing import TYPE_CHECKING, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from noregret.backstage import Backstage
 from noregret.core.digest import Digest
 from noregret.core.recorder import Recorder, packed
 from noregret.hindsight import LeastSquares, Rows
 from noregret.hindsight.curvature import DENSE
-from noregret.moment import Moment
-from noregret.pages import Pages, Table
+from noregret.record.backstage import Backstage
+from noregret.record.moment import Moment
+from noregret.record.pages import Pages, Table
 
 if TYPE_CHECKING:
     from noregret.learner import Learner

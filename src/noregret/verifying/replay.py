@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any
 from noregret.certificate import Certificate
 from noregret.certificate_file import certificate_of, checked, read_contents
 from noregret.certify import candidates
-from noregret.confirm import Replay, compared
 from noregret.errors import CertificateError, NoRegretError
 from noregret.game import Game, play
 from noregret.hindsight import Limits
@@ -18,7 +17,8 @@ from noregret.model_file import UNUSABLE
 from noregret.params import is_python, restored
 from noregret.registry import all_theorems, make
 from noregret.streams import read
-from noregret.verification import Verification
+from noregret.verifying.confirm import Replay, compared
+from noregret.verifying.verification import Verification
 
 if TYPE_CHECKING:
     from noregret.core.losses import Loss

@@ -1,0 +1,1 @@
+"""What is collected while a learner plays: a digest, sums, rows, and the points of a curve."""
