@@ -1,0 +1,180 @@
+"""A game when it is over: its figures, and its rows to be read again."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator, Mapping
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from noregret.core.recorder import Recorder
+from noregret.errors import NoRegretError
+from noregret.hindsight import Limits, Rows
+
+if TYPE_CHECKING:
+    from noregret.record.ledger import Ledger
+
+Floats = NDArray[np.float64]
+A = TypeVar("A")
+
+
+class Facts:
+    """The figures and the rows of a game.
+
+    Parameters
+    ----------
+    ledger
+        What was collected.
+    given
+        What the theorem was told besides: a radius, a confidence.
+    limits
+        How hard hindsight tries.
+    answers
+        Where hindsight keeps its answers.
+    """
+
+    def __init__(
+        self,
+        ledger: Ledger,
+        given: Mapping[str, Any],
+        limits: Limits,
+        answers: dict[Any, Any],
+    ) -> None:
+        self.ledger, self.given, self.limits, self.answers = ledger, given, limits, answers
+        self.learner = ledger.learner
+        self.params: Mapping[str, Any] = self.learner.params
+
+    # The figures.
+
+    @property
+    def rounds(self) -> int:
+        """T."""
+        return self.learner.rounds - self.ledger.before
+
+    @property
+    def rounds_before(self) -> int:
+        """How many rounds the learner had learned from before the game."""
+        return self.ledger.before
+
+    @property
+    def features(self) -> int:
+        """n: those seen, or as many as the learner was told of."""
+        return max(self.learner.engine.size, self.params.get("dimension") or 0)
+
+    @property
+    def loss(self) -> float:
+        """The learner's cumulative loss."""
+        return self.learner.total_loss - self.ledger.loss_before
+
+    @property
+    def mistakes(self) -> int:
+        """The learner's mistakes."""
+        return self.learner.mistakes - self.ledger.mistakes_before
+
+    @property
+    def gradient_squares(self) -> float:
+        """Σ‖g_t‖²."""
+        return self.ledger.recorder.sum_of_squared_gradients
+
+    def largest(self, measure: str) -> float:
+        """Return the largest value of a measurement."""
+        if measure == "loss":
+            return max(0.0, self.ledger.recorder.largest_loss)
+        return self.learner.measured[measure].largest
+
+    def first_over(self, measure: str, limit: float) -> int | None:
+        """Return the first round in which a measurement exceeded a limit."""
+        for number, watched in enumerate(self.ledger.watched):
+            if watched == (measure, limit):
+                return self.ledger.recorder.first_violation(number)
+        if self.ledger.pages is None or self.ledger.before:
+            return None
+        again = self.learner.clone()
+        recorder = Recorder(again.engine, lambda words, rows: None)
+        number = recorder.watch(measure, limit)
+        again.record(recorder)
+        self.replay(again.learn_many)
+        return recorder.first_violation(number)
+
+    # Rows.
+
+    @property
+    def rows_at_hand(self) -> Rows | None:
+        """All rows, where they were kept."""
+        return self.once("rows", lambda: self.ledger.rows(self.features))
+
+    @property
+    def rows(self) -> Rows:
+        """All rows; with as many columns as the learner was told of."""
+        rows = self.rows_at_hand
+        if rows is None:
+            raise NoRegretError(f"{self.ledger.missing}: play with keep='rows'")
+        return rows
+
+    def replay(self, act: Callable[[Any, Floats], Any]) -> list[Any]:
+        """Do something with every block of rows, in the order in which they were played."""
+        if self.ledger.pages is None:
+            raise NoRegretError(f"{self.ledger.missing}: play with keep='rows'")
+        width = self.learner.engine.size
+        from noregret.hindsight.blocks import padded
+
+        return [act(padded(X, width), y) for X, y in self.ledger.pages.blocks()]
+
+    @property
+    def late_features(self) -> int:
+        """How many features joined after the first round, though nobody said how many to expect."""
+        first = self.ledger.first_features or 0
+        if self.params.get("dimension") is not None:
+            return max(0, self.learner.engine.size - int(self.params["dimension"]))
+        return self.learner.engine.size - first
+
+    @property
+    def first_late_round(self) -> int | None:
+        """The round in which the first of them joined."""
+        if not self.late_features or self.ledger.pages is None:
+            return None
+        first = int(self.params.get("dimension") or self.ledger.first_features or 0)
+        t = 0
+        for X, y in self.ledger.pages.blocks():
+            if X.shape[1] > first:
+                late = X[:, first:]
+                some = np.flatnonzero(np.asarray(abs(late).sum(axis=1)).ravel())
+                if len(some):
+                    return t + int(some[0]) + 1
+            t += len(y)
+        return None
+
+    def first_round(self, fails: Callable[[Rows], bool]) -> int | None:
+        """Return the length of the shortest beginning that fails, where a longer one fails too."""
+        low, high = 0, self.rounds
+        until = time.monotonic() + self.limits.seconds
+        while high - low > 1:
+            if time.monotonic() > until:
+                return None
+            middle = (low + high) // 2
+            low, high = (low, middle) if fails(self.beginning(middle)) else (middle, high)
+        return high
+
+    def beginning(self, rounds: int) -> Rows:
+        """Return the first rounds."""
+        rows = self.rows
+
+        def source() -> Iterator[tuple[Any, Floats]]:
+            left = rounds
+            for X, y in rows.blocks():
+                if left <= 0:
+                    break
+                yield X[:left], y[:left]
+                left -= len(y)
+
+        return Rows(source=source, features=rows.shape[1])
+
+    def once(self, key: Any, ask: Callable[[], A]) -> A:
+        """Return the answer to a question, from memory if it was asked before."""
+        key = (key, self.limits)
+        if key not in self.answers:
+            self.answers[key] = ask()
+        answer: A = self.answers[key]
+        return answer
