@@ -24,8 +24,9 @@ def positive(name: str, value: Any, *, below: float = math.inf) -> float:
 
 def not_negative(name: str, value: Any) -> float:
     """Return a number that is 0 or above, or raise ValueError."""
-    zero = isinstance(value, Real) and not isinstance(value, bool) and value == 0
-    return 0.0 if zero else positive(name, value)
+    if isinstance(value, Real) and not isinstance(value, bool) and 0 <= float(value) < LARGEST:
+        return float(value)
+    raise ValueError(f"{name} must be a number, 0 or above: got {value!r}")
 
 
 def whole(name: str, value: Any, *, below: int = 2**62) -> int:

@@ -1,0 +1,128 @@
+"""For every theorem with a bound, learners and streams that meet its assumptions."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+import noregret as nr
+from tests.theorems.drawing import Case, cases, choice, scale
+from tests.theorems.hostile import Pairs, Plan, against, in_box
+from tests.theorems.mistake_cases import MISTAKES
+
+LIPSCHITZ = ("absolute", "hinge", "logistic", "linear", "quantile", "epsilon-insensitive", "huber")
+CASES: dict[str, Case] = dict(MISTAKES)
+case = cases(CASES)
+
+
+# Regression.
+
+
+@case("widrow-hoff")
+def widrow_hoff(plan: Plan) -> tuple[nr.Learner, Pairs]:
+    rng = choice(plan)
+    norm, size = scale(rng), scale(rng)
+    if rng.random() < 0.5:
+        learner = nr.WidrowHoff.tuned(norm=norm, radius=scale(rng), loss=scale(rng))
+    else:
+        learner = nr.WidrowHoff(rate=float(rng.uniform(1e-3, 0.999)), norm=norm)
+    return learner, against(plan, learner, size, norm)
+
+
+@case("nlms")
+def nlms(plan: Plan) -> tuple[nr.Learner, Pairs]:
+    rng = choice(plan)
+    learner = nr.Nlms(rate=float(rng.uniform(1e-3, 0.999)), epsilon=scale(rng))
+    return learner, against(plan, learner, scale(rng), scale(rng))
+
+
+@case("eg")
+def eg(plan: Plan) -> tuple[nr.Learner, Pairs]:
+    rng, n = choice(plan), plan.columns
+    weight = None if rng.random() < 0.5 else scale(rng, 1)
+    size, spread = scale(rng, 2), 2 * (weight or 1.0)
+    dimension = None if rng.random() < 0.3 else n + int(rng.integers(0, 4))
+    learner: nr.Learner
+    if rng.random() < 0.5:
+        learner = nr.ExponentiatedGradient.tuned(
+            spread=spread * size, dimension=dimension or n, loss=scale(rng), weight=weight
+        )
+    else:
+        rate = float(rng.uniform(1e-3, 1.99)) / (spread * size) ** 2
+        learner = nr.ExponentiatedGradient(rate=rate, weight=weight, dimension=dimension)
+
+    def stream() -> Pairs:
+        outcomes = np.random.default_rng([plan.seed, 3])
+        for x in in_box(plan, learner):
+            score = learner.decision_one(size * x)
+            y = {
+                "noise": float(outcomes.normal()),
+                "a rule": float(x[0]),
+                "against": -1.0 if score > 0 else 1.0,
+                "with": 1.0 if score > 0 else -1.0,
+                "constant": 1.0,
+                "nothing": 0.0,
+            }[plan.outcomes]
+            yield size * x, size * y
+
+    return learner, stream()
+
+
+# Convex losses. All in LIPSCHITZ have slopes up to 1.
+
+
+def descent(plan: Plan, theorem: str, **known: Any) -> tuple[nr.Learner, Pairs]:
+    rng = choice(plan)
+    norm, radius = scale(rng, 2), scale(rng, 2)
+    if rng.random() < 0.2:  # the square loss, with G = 4 U X²
+        steep, size, loss = 4 * radius * norm**2, radius * norm, "square"
+    else:
+        steep, size, loss = norm, 1.0, str(rng.choice(LIPSCHITZ))
+    learner = nr.GradientDescent.tuned(theorem, radius=radius, lipschitz=steep, loss=loss, **known)
+    return learner, against(plan, learner, size, norm)
+
+
+@case("projected-gradient")
+def projected_gradient(plan: Plan) -> tuple[nr.Learner, Pairs]:
+    return descent(plan, "projected-gradient", horizon=plan.rounds + plan.seed % 3)
+
+
+@case("projected-gradient-anytime")
+def projected_gradient_anytime(plan: Plan) -> tuple[nr.Learner, Pairs]:
+    return descent(plan, "projected-gradient-anytime")
+
+
+@case("ogd-anytime")
+def ogd_anytime(plan: Plan) -> tuple[nr.Learner, Pairs]:
+    return descent(plan, "ogd-anytime")
+
+
+@case("ftrl")
+def ftrl(plan: Plan) -> tuple[nr.Learner, Pairs]:
+    rng = choice(plan)
+    loss = str(rng.choice([*LIPSCHITZ, "square"]))
+    norm, radius = scale(rng, 1), None if rng.random() < 0.5 else scale(rng, 1)
+    if rng.random() < 0.5:
+        learner = nr.Ftrl.tuned(
+            loss=loss, radius=radius or 1.0, lipschitz=norm, horizon=plan.rounds
+        )
+    else:
+        learner = nr.Ftrl(loss=loss, radius=radius, rate=scale(rng, 1) / norm**2 / 20)
+    return learner, against(plan, learner, 1.0, norm)
+
+
+@case("hinge-ogd")
+def hinge_ogd(plan: Plan) -> tuple[nr.Learner, Pairs]:
+    rng = choice(plan)
+    norm = scale(rng, 2)
+    learner = nr.Hinge.tuned(radius=scale(rng, 2), norm=norm, horizon=plan.rounds + plan.seed % 3)
+    return learner, against(plan, learner, norm=norm)
+
+
+@case("logistic")
+def logistic(plan: Plan) -> tuple[nr.Learner, Pairs]:
+    rng = choice(plan)
+    norm, horizon = scale(rng, 2), None if rng.random() < 0.5 else plan.rounds
+    learner = nr.Logistic.tuned(radius=scale(rng, 2), norm=norm, horizon=horizon)
+    return learner, against(plan, learner, norm=norm)

@@ -1,0 +1,110 @@
+"""The adversaries: found by walking, as strong as the shipped figures say, and honest."""
+
+from __future__ import annotations
+
+import runpy
+from dataclasses import asdict
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import noregret as nr
+from noregret import adversaries
+from noregret.adversaries import Adversary, Attack, all_adversaries
+from noregret.adversaries.table import Entry, carry_out, tightness
+
+ROOT = Path(__file__).parent.parent.parent
+ATTACKS = [(found, attack) for found in all_adversaries().values() for attack in found.attacks]
+# What each theorem's adversary must reach: less would be a weaker attack than we know of.
+REACHED = {
+    "widrow-hoff": 0.99,
+    "nlms": 0.99,
+    "projected-gradient": 0.999,
+    "ftrl": 0.999,
+    "hinge-ogd": 0.999,
+    "projected-gradient-anytime": 0.97,
+    "ogd-anytime": 0.97,
+    "logistic": 0.65,
+    "perceptron": 0.999,
+    "perceptron-any-data": 0.999,
+    "passive-aggressive": 0.999,
+    "passive-aggressive-i": 0.999,
+    "conjunctions": 0.999,
+    "winnow": 0.85,
+    "winnow1": 0.85,
+    "eg": 0.9,
+}
+
+
+@pytest.mark.parametrize(
+    ("found", "attack"),
+    ATTACKS,
+    ids=[f"{f.name} on {a.theorem} {i}" for i, (f, a) in enumerate(ATTACKS)],
+)
+def test_the_shipped_figures_are_what_the_code_gives(found: Adversary, attack: Attack) -> None:
+    now = carry_out(found, attack)
+    shipped = [entry for entry in tightness() if same(entry, now)]
+    assert len(shipped) == 1
+    for name in ("rounds", "measured", "bound", "ratio", "remark"):
+        figure = asdict(shipped[0])[name]
+        assert asdict(now)[name] == (
+            pytest.approx(figure, rel=1e-6) if isinstance(figure, float) else figure
+        ), name
+
+
+def same(one: Entry, other: Entry) -> bool:
+    names = ("theorem", "adversary", "learner", "params", "options")
+    return all(getattr(one, name) == getattr(other, name) for name in names)
+
+
+def test_nothing_else_is_shipped() -> None:
+    assert len(tightness()) == len(ATTACKS)
+
+
+def test_the_page_is_what_the_figures_say() -> None:
+    page = runpy.run_path(str(ROOT / "tools" / "attack.py"))["page"]
+    assert (ROOT / "docs" / "attacks.md").read_text(encoding="utf-8") == page(list(tightness()))
+
+
+def test_every_promise_is_attacked_and_none_is_broken() -> None:
+    ratios: dict[str, float] = {}
+    for entry in tightness():
+        if entry.ratio is not None:
+            assert entry.ratio <= 1 + 1e-9, entry
+            ratios[entry.theorem] = max(entry.ratio, ratios.get(entry.theorem, 0.0))
+    assert ratios.keys() == REACHED.keys()
+    for theorem, ratio in ratios.items():
+        assert ratio >= REACHED[theorem], theorem
+
+
+def test_the_leader_fails_where_its_cure_does_not() -> None:
+    regret = {e.theorem: e.measured for e in tightness() if e.adversary == "alternation"}
+    assert regret["ftl-fails"] >= 1000 - 2
+    assert regret["ftrl"] <= np.sqrt(1000)
+
+
+@pytest.mark.parametrize("name", all_adversaries())
+def test_an_adversary_explains_itself(name: str) -> None:
+    found = all_adversaries()[name]
+    assert found.about.endswith(".")
+    assert ">>>" in (found.play.__doc__ or "")
+    assert found.theorems
+    assert set(found.theorems) <= set(nr.all_theorems())
+    assert all(attack.remark for attack in found.attacks)
+    assert getattr(adversaries, name.replace("-", "_")) is found.play
+    assert name.replace("-", "_") in dir(adversaries)
+
+
+def test_the_outcome_is_chosen_after_the_prediction() -> None:
+    learner = nr.WidrowHoff(rate=0.3)
+    for x, y in adversaries.sign_flip(learner, rounds=20):
+        assert y * learner.predict_one(x) <= 0
+        learner.learn_one(x, y)
+    assert learner.rounds == 20
+
+
+def test_a_name_that_is_no_adversary_is_no_attribute() -> None:
+    with pytest.raises(AttributeError, match="nobody"):
+        _ = adversaries.nobody
+    assert not hasattr(adversaries, "__path_of_nobody__")
