@@ -6,7 +6,7 @@ game.certificate()
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from itertools import chain
 from typing import Any, NamedTuple
@@ -261,8 +261,8 @@ class Game:
 
 def is_table(x: Any) -> bool:
     """Whether x holds many rows."""
-    if isinstance(x, dict):
-        return False
+    if isinstance(x, list):
+        return bool(x) and isinstance(x[0], Mapping)
     shape = getattr(x, "shape", None)
     return (shape is not None and len(shape) == 2) or hasattr(x, "column_names")
 

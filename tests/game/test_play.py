@@ -117,6 +117,12 @@ def test_a_game_goes_on() -> None:
     assert early.loss.total < late.loss.total
 
 
+def test_blocks_of_dicts_are_blocks() -> None:
+    dicts = [dict(zip("abcde", x, strict=True)) for x in X.tolist()]
+    game = play(nr.WidrowHoff(rate=0.2), [(dicts[:9], y[:9]), (dicts[9:], y[9:])])
+    assert (game.learner.weights == weights_alone()).all()
+
+
 def test_an_outcome_is_asked_for_only_when_the_one_before_is_learned() -> None:
     learner = nr.WidrowHoff(rate=0.5)
     seen = []

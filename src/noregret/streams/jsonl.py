@@ -14,15 +14,6 @@ from noregret.streams.base import Block, Columns, Stream
 BLOCK = 1 << 22
 
 
-class Examples(list[dict[str, Any]]):
-    """Rows as dicts; the names tell ``play`` that they are many examples, not one."""
-
-    @property
-    def column_names(self) -> list[str]:
-        """The fields that some row has."""
-        return sorted({name for row in self for name in row})
-
-
 class JsonlStream(Columns):
     """A file of JSON objects, one a line. A field that a line leaves out is 0, as in a dict."""
 
@@ -41,9 +32,10 @@ class JsonlStream(Columns):
                     yield self.split(table)
                 before += len(lines)
 
-    def one_by_one(self, lines: list[bytes], before: int) -> tuple[Examples, list[Any]]:
+    def one_by_one(self, lines: list[bytes], before: int) -> tuple[list[dict[str, Any]], list[Any]]:
         """Return the objects of some lines, and the outcomes taken out of them."""
-        examples, outcomes = Examples(), []
+        examples: list[dict[str, Any]] = []
+        outcomes = []
         for number, line in enumerate(lines, before + 1):
             if not line.strip():
                 continue
