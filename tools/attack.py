@@ -7,6 +7,7 @@ writes ``src/noregret/adversaries/tightness.json``, which is shipped, and ``docs
 
 from __future__ import annotations
 
+import inspect
 from pathlib import Path
 
 from noregret.adversaries import Adversary, all_adversaries
@@ -98,7 +99,20 @@ def section(adversary: Adversary, entries: list[Entry]) -> str:
         f" {entry.summary}. {entry.remark}"
         for entry in entries
     ]
-    return f"### {adversary.name}\n\n{prose}\n\n" + "\n".join(lines) + "\n"
+    opening = f"### {adversary.name}\n\n`noregret.adversaries.{signature(adversary)}`"
+    return f"{opening}\n\n{prose}\n\n" + "\n".join(lines) + "\n"
+
+
+def signature(adversary: Adversary) -> str:
+    """Write how an adversary is called."""
+    takes = inspect.signature(adversary.play).parameters.values()
+    shown = ", ".join(f"{p.name}{default(p)}" for p in takes)
+    return f"{adversary.play.__name__}({shown})"
+
+
+def default(parameter: inspect.Parameter) -> str:
+    """Write what a parameter is if not given."""
+    return "" if parameter.default is inspect.Parameter.empty else f"={parameter.default!r}"
 
 
 def called(params: object) -> str:
