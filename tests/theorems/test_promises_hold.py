@@ -10,12 +10,13 @@ from hypothesis import example, given, settings
 import noregret as nr
 from tests.theorems.cases import CASES
 from tests.theorems.hostile import Plan, plans
+from tests.variants import VARIANTS, Shape, Variant, examples, fewer, shapes
 
 BOUNDED = [name for name, (theorem, _) in nr.all_theorems().items() if theorem.bound is not None]
 
 
 @pytest.mark.parametrize("name", CASES)
-@settings(max_examples=80)
+@settings(max_examples=200)
 @given(plan=plans())
 @example(plan=Plan(0, 1, 1, "zeros", "nothing"))
 @example(plan=Plan(0, 1, 1, "corners", "against"))
@@ -32,3 +33,23 @@ def test_what_is_promised_is_kept(name: str, plan: Plan) -> None:
 def test_every_bound_is_tried() -> None:
     """But for the one that needs a population: see test_online_to_batch."""
     assert set(BOUNDED) - set(CASES) == {"online-to-batch-high-probability"}
+
+
+@pytest.mark.parametrize("variant", VARIANTS, ids=str)
+@fewer
+@given(shape=shapes())
+def test_no_learner_in_any_form_is_told_to_have_broken_a_promise(
+    variant: Variant, shape: Shape
+) -> None:
+    """Whatever the parameters: a bound is claimed where it holds, and else none."""
+    certificate = nr.play(variant.make(), *examples(variant, shape)).certificate()
+    promise = certificate.theorem
+    covering = [t for t in variant.make().theorems if t.covers(variant.make().params)]
+    assert (promise is None) == (not covering)
+    if promise is not None:
+        assert promise.holds is not False, promise
+        assert (promise.bound is None) <= (promise.failed is not None or promise.name in UNBOUNDED)
+
+
+# A warning, and a bound on the mean over samples: they claim no number.
+UNBOUNDED = {"ftl-fails", "online-to-batch"}
