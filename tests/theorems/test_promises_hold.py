@@ -16,7 +16,7 @@ BOUNDED = [name for name, (theorem, _) in nr.all_theorems().items() if theorem.b
 
 
 @pytest.mark.parametrize("name", CASES)
-@settings(max_examples=200)
+@settings(max_examples=120)
 @given(plan=plans())
 @example(plan=Plan(0, 1, 1, "zeros", "nothing"))
 @example(plan=Plan(0, 1, 1, "corners", "against"))
