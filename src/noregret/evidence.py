@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 
 from noregret import hindsight
 from noregret.facts import Facts
-from noregret.hindsight import Answer, Margin
+from noregret.hindsight import Answer, LeastSquares, Margin
 from noregret.hindsight.losses import as_labels, losses_of
 from noregret.hindsight.rounding import total, upward
 from noregret.hindsight.rows import score_error
@@ -91,7 +91,9 @@ class Evidence(Facts):
         """Return min over u in the simplex, or its signed form, of  scale · L + entropy · KL."""
         sums, loss = self.ledger.sums, self.learner.engine.loss
         key = ("simplex", weight, entropy, scale)
-        if sums is not None and sums.features == self.features:
+        if sums is not None:
+            if sums.features < self.features:  # columns that never came are zero
+                sums = LeastSquares(self.features).merge(sums)
             rows = self.rows_at_hand
             return self.once(
                 key,

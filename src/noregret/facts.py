@@ -125,26 +125,12 @@ class Facts:
     @property
     def late_features(self) -> int:
         """How many features joined after the first round, though nobody said how many to expect."""
-        first = self.ledger.first_features or 0
-        if self.params.get("dimension") is not None:
-            return max(0, self.learner.engine.size - int(self.params["dimension"]))
-        return self.learner.engine.size - first
+        return max(0, self.learner.engine.size - self.ledger.recorder.expected)
 
     @property
     def first_late_round(self) -> int | None:
         """The round in which the first of them joined."""
-        if not self.late_features or self.ledger.pages is None:
-            return None
-        first = int(self.params.get("dimension") or self.ledger.first_features or 0)
-        t = 0
-        for X, y in self.ledger.pages.blocks():
-            if X.shape[1] > first:
-                late = X[:, first:]
-                some = np.flatnonzero(np.asarray(abs(late).sum(axis=1)).ravel())
-                if len(some):
-                    return t + int(some[0]) + 1
-            t += len(y)
-        return None
+        return self.ledger.recorder.first_late
 
     def first_round(self, fails: Callable[[Rows], bool]) -> int | None:
         """Return the length of the shortest beginning that fails, where a longer one fails too."""

@@ -98,6 +98,15 @@ def ogd_anytime(plan: Plan) -> tuple[nr.Learner, Pairs]:
     return descent(plan, "ogd-anytime")
 
 
+@case("ogd")
+def ogd(plan: Plan) -> tuple[nr.Learner, Pairs]:
+    rng = choice(plan)
+    loss = str(rng.choice([*LIPSCHITZ, "square"]))
+    norm, radius = scale(rng, 1), None if rng.random() < 0.5 else scale(rng, 1)
+    learner = nr.GradientDescent(loss=loss, radius=radius, rate=scale(rng, 1) / norm**2 / 20)
+    return learner, against(plan, learner, 1.0, norm)
+
+
 @case("ftrl")
 def ftrl(plan: Plan) -> tuple[nr.Learner, Pairs]:
     rng = choice(plan)

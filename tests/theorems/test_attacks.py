@@ -21,6 +21,7 @@ REACHED = {
     "widrow-hoff": 0.99,
     "nlms": 0.99,
     "projected-gradient": 0.999,
+    "ogd": 0.999,
     "ftrl": 0.999,
     "hinge-ogd": 0.999,
     "projected-gradient-anytime": 0.97,

@@ -22,6 +22,12 @@ _TUNED = {"rate": 1.0, "schedule": "horizon", "horizon": 1000, "radius": 1.0}
         {"rounds": 1000},
         "The gradients add up to L√T, and the learner gets nothing of it: exact.",
     ),
+    Attack(
+        "ogd",
+        {"loss": "linear", "rate": 1000**-0.5, "radius": 1.0},
+        {"rounds": 1000},
+        "As projected-gradient: exact.",
+    ),
     Attack("ftrl", {"loss": "linear", **_TUNED}, {"rounds": 1000}, "As projected-gradient: exact."),
     Attack(
         "hinge-ogd",

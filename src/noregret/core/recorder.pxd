@@ -19,6 +19,8 @@ cdef class Recorder:
     cdef readonly double gradient_squares
     cdef double gradient_rest
     cdef readonly double largest_loss
+    cdef public Py_ssize_t expected         # features, or 0 for: as many as the first row has
+    cdef long long late                     # the round in which the first one too many joined
     cdef int watches
     cdef int[16] measure
     cdef double[16] limit

@@ -90,6 +90,11 @@ cdef class Recorder:
         else:
             self.gradient_rest += (square - total) + self.gradient_squares
         self.gradient_squares = total
+        if self.engine.size > self.expected and self.late == 0:
+            if self.expected == 0:
+                self.expected = self.engine.size
+            else:
+                self.late = self.engine.rounds
         if self.engine.last_loss > self.largest_loss:
             self.largest_loss = self.engine.last_loss
         for k in range(self.watches):
@@ -150,6 +155,11 @@ cdef class Recorder:
     def sum_of_squared_gradients(self):
         """Σ‖g_t‖² over the rounds written down."""
         return self.gradient_squares + self.gradient_rest
+
+    @property
+    def first_late(self):
+        """The round in which a feature joined that was not expected, or None."""
+        return self.late or None
 
     def watch(self, measure, double limit):
         """Note the first round in which a measurement exceeds a limit; return the watch's number."""

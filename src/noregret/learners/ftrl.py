@@ -12,11 +12,7 @@ regret(u) ≤ ‖u‖²/(2η) + (η/2)·Σ‖g_t‖².
 
 from __future__ import annotations
 
-import math
-from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
-
-import numpy as np
+from typing import Any
 
 from noregret.assumptions import CONVEX, Structural
 from noregret.checks import one_of, positive
@@ -25,30 +21,11 @@ from noregret.core.engine import Engine
 from noregret.core.losses import Loss
 from noregret.core.multiplicative import Multiplicative
 from noregret.learner import Learner
+from noregret.linearised import promise, radius_of, so_far
 from noregret.registry import register
 from noregret.theorem import Theorem, loss_name
 
 REGULARISERS = ("euclidean", "entropic")
-
-
-if TYPE_CHECKING:
-    from noregret.evidence import Evidence
-
-
-def promise(params: Mapping[str, Any], radius: float, gradient_squares: float) -> float:
-    """Return the bound for the longest u in a ball."""
-    horizon = params["horizon"]
-    rate = params["rate"] / (1.0 if horizon is None else math.sqrt(horizon))
-    return float(radius**2 / (2 * rate) + rate / 2 * gradient_squares)
-
-
-def radius_of(evidence: Evidence) -> float:
-    """Return the radius of the ball of comparators, which is no larger than the domain."""
-    own, told = evidence.params["radius"], evidence.given.get("radius")
-    if told is not None:
-        return min(positive("radius", told), math.inf if own is None else float(own))
-    reached = float(np.linalg.norm(evidence.learner.engine.weights()))
-    return float(own) if own is not None else reached or 1.0
 
 
 def tuned(radius: float, lipschitz: float, horizon: int) -> dict[str, Any]:
@@ -115,11 +92,7 @@ class Ftrl(Learner):
             ),
             bound=lambda e: promise(e.params, radius_of(e), e.gradient_squares),
             best=lambda e: e.best_in_ball(radius_of(e)),
-            so_far=lambda m: (
-                None
-                if m.params["radius"] is None
-                else promise(m.params, m.params["radius"], m.gradient_squares)
-            ),
+            so_far=so_far,
             covers=lambda p: (
                 p["regulariser"] == "euclidean"
                 and p["schedule"] != "sqrt"

@@ -6,7 +6,8 @@ Step against the slope of the loss, then go back to the nearest point of the dom
 
 Promise. On a ball of radius U, with gradients of norm at most G, the regret against every point
 of the ball is at most U·G·√(8T) for η_t = (U√2/G)/√t, whatever T turns out to be; and at most
-U·G·√T for η = U/(G√T), where T is known beforehand.
+U·G·√T for η = U/(G√T), where T is known beforehand. At any constant η the regret against any u is
+at most ‖u‖²/(2η) + (η/2)·Σ‖g‖², where the g are the gradients that were met.
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from noregret import linearised
 from noregret.assumptions import CONVEX, Assumption, AtMost, Finding, Structural, WithinHorizon
 from noregret.checks import positive
 from noregret.core.additive import Additive
@@ -209,6 +211,34 @@ class GradientDescent(Learner):
             ),
             tune=tuned_ogd,
             tuning=r"$\eta_t = (U\sqrt2/G)/\sqrt t$: `schedule=sqrt`, `rate` $= U\sqrt2/G$",
+            source="Zinkevich, 2003",
+        ),
+        Theorem(
+            name="ogd",
+            quantity="regret",
+            formula=r"L_A - L_u \le \frac{\|u\|^2}{2\eta} + \frac\eta2 \sum_t \|g_t\|^2",
+            plain="regret against u <= ‖u‖²/(2 rate) + (rate/2) Σ ‖gradient‖²",
+            assumptions=(
+                Structural(
+                    r"explicit steps at a constant $\eta$ from 0, on a ball or everywhere; for"
+                    r" every $u$ in the domain. Without a `radius`, $u$ is compared with up to the"
+                    " norm of the last weights, or up to the radius that the certificate is given"
+                ),
+                Structural(r"$g_t$ is the gradient of the loss at $w_t$"),
+                CONVEX,
+            ),
+            bound=lambda e: linearised.promise(
+                e.params, linearised.radius_of(e), e.gradient_squares
+            ),
+            best=lambda e: e.best_in_ball(linearised.radius_of(e)),
+            so_far=linearised.so_far,
+            covers=lambda p: (
+                p["schedule"] == "constant"
+                and p["step"] == "explicit"
+                and p["domain"] != "box"
+                and loss_name(p) != "mistake"
+            ),
+            asks="radius=1.0",
             source="Zinkevich, 2003",
         ),
     )

@@ -69,6 +69,7 @@ class Ledger:
     def __post_init__(self) -> None:
         self.recorder = Recorder(self.learner.engine, self.take, self.take_block)
         self.params = self.learner.params
+        self.recorder.expected = self.params.get("dimension") or 0
         self.digest = Digest()
         self.square = self.learner.engine.loss.name == "square"
         self.sums = LeastSquares() if self.square and self.keep != "rows" else None
@@ -77,7 +78,6 @@ class Ledger:
             raise ValueError("sums are enough for the square loss only: use keep='rows'")
         self.before = self.learner.rounds
         self.loss_before, self.mistakes_before = self.learner.total_loss, self.learner.mistakes
-        self.first_features: int | None = None
         self.last_mark = self.recorder.mark
         self.watched: list[tuple[str, float]] = []
         self.solved = 0
@@ -116,8 +116,6 @@ class Ledger:
     ) -> None:
         """Have rows worked on: at once where they are few, else in the other thread."""
         features = self.learner.engine.size
-        if self.first_features is None:
-            self.first_features = features
         moment = None
         if self.recorder.mark != self.last_mark:
             self.last_mark = self.recorder.mark
