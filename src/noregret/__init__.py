@@ -5,7 +5,8 @@ reached by class (``noregret.WidrowHoff(rate=0.1)``) or by name (``noregret.make
 rate=0.1)``).
 """
 
-from typing import TYPE_CHECKING, Any
+from importlib import import_module as _import_module
+from typing import Any
 
 from noregret import registry as _registry
 from noregret import streams as streams
@@ -31,13 +32,18 @@ from noregret.verifying import Verification, verify
 # Every learner's class, whichever files there are.
 globals().update({learner.__name__: learner for learner in _registry.all_learners().values()})
 
-if TYPE_CHECKING:  # the installed package has a stub that names them
+# Parts of the package that are reached without an import of their own.
+_PARTS = ("adversaries", "data", "hindsight", "streams")
 
-    def __getattr__(name: str) -> Any: ...
+
+def __getattr__(name: str) -> Any:
+    if name in _PARTS:
+        return _import_module(f"noregret.{name}")
+    raise AttributeError(f"module 'noregret' has no attribute {name!r}")
 
 
 def __dir__() -> list[str]:
-    return __all__
+    return [*__all__, *_PARTS]
 
 
 __all__ = [  # noqa: PLE0604

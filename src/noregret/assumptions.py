@@ -190,7 +190,7 @@ class Shown(Assumption):
 def starts_untrained(evidence: Evidence) -> Finding:
     """Check what every theorem assumes: that the first weights are the ones it speaks of."""
     before = evidence.rounds_before
-    return Finding("rounds learned before", 0, before, before == 0, 1 if before else None)
+    return Finding("rounds learned before = 0", 0, before, before == 0, 1 if before else None)
 
 
 def known_from_the_start(evidence: Evidence) -> Finding:
@@ -203,15 +203,11 @@ def known_from_the_start(evidence: Evidence) -> Finding:
 
 def separable(evidence: Evidence) -> Finding:
     """Check that some predictor has a positive margin in every round."""
-    from noregret.hindsight import largest_margin
-
+    first = evidence.inseparable_after()
+    if first is not None:
+        return Finding("margin > 0", 0.0, 0.0, False, first)
     margin = evidence.margin()
-    first = None
-    if margin.separable is False:
-        first = evidence.first_round(
-            lambda rows: largest_margin(rows, limits=evidence.limits).separable is False
-        )
-    return Finding("margin > 0", 0.0, margin.lower, margin.separable, first)
+    return Finding("margin > 0", 0.0, margin.lower, margin.separable, None)
 
 
 def is_convex(evidence: Evidence) -> Finding:

@@ -15,6 +15,7 @@ import math
 from typing import TYPE_CHECKING, TypeVar
 
 from noregret.assumptions import CONVEX, Finding, Shown, Structural, Trusted
+from noregret.checks import positive
 from noregret.theorem import Theorem
 
 if TYPE_CHECKING:
@@ -26,14 +27,18 @@ if TYPE_CHECKING:
 
 def largest(evidence: Evidence) -> float:
     """Return B, which must be known beforehand."""
-    return float(evidence.given.get("largest_loss", math.nan))
+    told = evidence.given.get("largest_loss")
+    if told is None:
+        raise ValueError(
+            "online-to-batch-high-probability needs to be told the largest loss there can be:"
+            " certificate(…, largest_loss=B)"
+        )
+    return positive("largest_loss", told)
 
 
 def within_range(evidence: Evidence) -> Finding:
     """Check that no loss was above B."""
     limit, most = largest(evidence), evidence.largest("loss")
-    if math.isnan(limit):
-        return Finding("loss <= largest_loss, which was not given", None, most, False, 1)
     holds = most <= limit
     first = None if holds else evidence.first_over("loss", limit)
     return Finding(f"loss <= {limit:.6g}", limit, most, holds, first)

@@ -77,7 +77,6 @@ class Promise:
     bound: float | None
     holds: bool | None
     assumptions: tuple[Finding, ...]
-    given: Mapping[str, Any] = field(default_factory=dict)
 
     @property
     def failed(self) -> Finding | None:
@@ -98,6 +97,8 @@ class Certificate:
 
     Made by ``Game.certificate``. It shows itself as text in a terminal and as a card in a
     notebook; ``save`` and ``load_certificate`` keep it in a file, ``verify`` computes it again.
+    ``given`` is what it was told besides, such as a radius. Of an ``averaged`` learner the loss is
+    that of the weights being averaged, which the theorems are about.
     """
 
     learner: str
@@ -107,6 +108,8 @@ class Certificate:
     hindsight: Best
     regret: Interval
     theorem: Promise | None
+    given: Mapping[str, Any] = field(default_factory=dict)
+    averaged: bool = False
 
     def to_dict(self) -> dict[str, Any]:
         """Return it as the JSON file has it."""
@@ -134,15 +137,20 @@ class Certificate:
         }
         if self.hindsight.tolerance is not None:
             best["tolerance"] = self.hindsight.tolerance
-        contents = {
+        learner: dict[str, Any] = {"name": self.learner, "params": dict(self.params)}
+        if self.averaged:
+            learner["averaged"] = True
+        contents: dict[str, Any] = {
             "format": FORMAT,
-            "learner": {"name": self.learner, "params": dict(self.params)},
+            "learner": learner,
             "data": data,
             "loss": paid,
             "hindsight": best,
             "regret": {"lower": self.regret.lower, "upper": number(self.regret.upper)},
             "theorem": None if self.theorem is None else promise_dict(self.theorem),
         }
+        if self.given:
+            contents["given"] = dict(self.given)
         return contents | {"seal": seal(contents)}
 
     def to_json(self) -> str:
@@ -203,8 +211,6 @@ def promise_dict(promise: Promise) -> dict[str, Any]:
             for found in promise.assumptions
         ],
     }
-    if promise.given:
-        made["given"] = dict(promise.given)
     return made
 
 

@@ -185,10 +185,12 @@ def certificate_of(contents: Mapping[str, Any]) -> Certificate:
         ),
         Interval(regret["lower"], math.inf if regret["upper"] is None else regret["upper"]),
         None if theorem is None else promise_of(theorem),
+        contents.get("given", {}),
+        contents["learner"].get("averaged", False),
     )
 
 
 def promise_of(theorem: Mapping[str, Any]) -> Promise:
     """Return the theorem's part of a certificate from that of a file."""
     findings = tuple(Finding(**found) for found in theorem["assumptions"])
-    return Promise(**{"given": {}, **theorem, "assumptions": findings})
+    return Promise(**{**theorem, "assumptions": findings})

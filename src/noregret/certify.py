@@ -16,6 +16,7 @@ from noregret.hindsight import Answer, Limits
 from noregret.hindsight.answer import USUAL
 from noregret.params import plain
 from noregret.theorem import Theorem
+from noregret.tuning import takes_of
 
 if TYPE_CHECKING:
     from noregret.game import Game
@@ -30,11 +31,11 @@ def certify(game: Game, name: str | None, limits: Limits, given: Mapping[str, An
     """Return the certificate of a game."""
     if game.rounds == 0:
         raise NoRegretError("nothing was played yet, so there is nothing to certify")
-    for told in given:
-        if told not in GIVEN:
-            raise ValueError(f"unknown {told!r}: a theorem can be told {', '.join(GIVEN)}")
-    learner = game.learner
-    evidence = Evidence(game.ledger, given, limits, game.answers)
+    for name_of_it in given:
+        if name_of_it not in GIVEN:
+            raise ValueError(f"unknown {name_of_it!r}: a theorem can be told {', '.join(GIVEN)}")
+    learner, told = game.learner, Told(given)
+    evidence = Evidence(game.ledger, told, limits, game.answers)
     theorem, findings = chosen(candidates(game, name), evidence)
     best = ((theorem and theorem.best) or Evidence.usual)(evidence)
     regret = Interval(evidence.loss - best.loss, evidence.loss - best.lower)
@@ -44,6 +45,10 @@ def certify(game: Game, name: str | None, limits: Limits, given: Mapping[str, An
         evidence.loss / evidence.rounds,
         evidence.mistakes if learner.engine.loss.labels else None,
     )
+    promise = None if theorem is None else promised(theorem, findings, evidence, regret)
+    if unheard := sorted(set(told) - told.heard):
+        spoken = "the usual comparison" if theorem is None else theorem.name
+        raise ValueError(f"{', '.join(unheard)} makes no difference to {spoken} here: leave it out")
     return Certificate(
         learner.name,
         {key: plain(value) for key, value in learner.params.items()},
@@ -58,8 +63,23 @@ def certify(game: Game, name: str | None, limits: Limits, given: Mapping[str, An
             None if limits.tolerance == USUAL.tolerance else limits.tolerance,
         ),
         regret,
-        None if theorem is None else promised(theorem, findings, evidence, regret),
+        promise,
+        {key: plain(value) for key, value in given.items()},
+        learner.averaged_weights and not learner.params.get("averaged"),
     )
+
+
+class Told(dict[str, Any]):
+    """What was told besides, and which of it somebody asked for."""
+
+    def __init__(self, given: Mapping[str, Any]) -> None:
+        super().__init__(given)
+        self.heard: set[str] = set()
+
+    def get(self, key: str, default: Any = None) -> Any:
+        """Return what was told, or the default."""
+        self.heard.add(key)
+        return super().get(key, default)
 
 
 def candidates(game: Game, name: str | None) -> list[Theorem]:
@@ -75,7 +95,10 @@ def candidates(game: Game, name: str | None) -> list[Theorem]:
             f"{learner.name} does not answer for {name!r}: choose one of {', '.join(known)}"
         )
     if not known[name].covers(learner.params):
-        raise ValueError(f"{name} does not speak of {learner!r}: see ‘noregret theorems {name}’")
+        hint = f"see ‘noregret theorems {name}’"
+        if known[name].tune is not None:
+            hint = f"{type(learner).__name__}.tuned({takes_of(known[name])}) would be one it covers"
+        raise ValueError(f"{name} does not speak of {learner!r}: {hint}")
     return [known[name]]
 
 
@@ -122,7 +145,6 @@ def promised(
         bound,
         holds,
         findings,
-        {key: plain(value) for key, value in evidence.given.items()},
     )
 
 

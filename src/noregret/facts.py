@@ -18,6 +18,8 @@ if TYPE_CHECKING:
 
 Floats = NDArray[np.float64]
 A = TypeVar("A")
+# Rounds of the first beginning that is tried.
+BEGINNING = 256
 
 
 class Facts:
@@ -133,12 +135,18 @@ class Facts:
         return self.ledger.recorder.first_late
 
     def first_round(self, fails: Callable[[Rows], bool]) -> int | None:
-        """Return the length of the shortest beginning that fails, where a longer one fails too."""
-        low, high = 0, self.rounds
+        """Return the length of the shortest beginning that fails, or None where none does.
+
+        Whatever begins with one that fails must fail too. Short ones are tried first: what fails
+        at all mostly fails soon.
+        """
+        low, high = 0, min(self.rounds, BEGINNING)
         until = time.monotonic() + self.limits.seconds
-        while high - low > 1:
-            if time.monotonic() > until:
+        while not fails(self.beginning(high)):
+            if high == self.rounds or time.monotonic() > until:
                 return None
+            low, high = high, min(self.rounds, 4 * high)
+        while high - low > 1 and time.monotonic() < until:
             middle = (low + high) // 2
             low, high = (low, middle) if fails(self.beginning(middle)) else (middle, high)
         return high

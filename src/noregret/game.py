@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from itertools import chain
+from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -24,6 +25,7 @@ from noregret.learner import Learner, Measurement
 from noregret.progress import Progress
 from noregret.record.ledger import MEMORY, Keep, Ledger
 from noregret.record.moment import Moment
+from noregret.streams import read
 
 Floats = NDArray[np.float64]
 # Pairs asked for at a time, between looks at the clock.
@@ -42,6 +44,10 @@ class Curve(NamedTuple):
     mistakes: NDArray[np.int64]
     regret: Floats
     bound: Floats
+
+    def __repr__(self) -> str:
+        last = f", loss {self.loss[-1]:.6g}" if len(self.rounds) else ""
+        return f"<Curve of {len(self.rounds)} points{last}>"
 
 
 class Game:
@@ -99,6 +105,10 @@ class Game:
     def play(self, stream: Any, outcomes: Any = None, *, target: str | None = None) -> Game:
         """Go on with more examples; they come as in ``noregret.play``."""
         self.answers.clear()
+        if isinstance(outcomes, str) and target is None:
+            outcomes, target = None, outcomes
+        if isinstance(stream, str | Path):
+            stream, target = read(stream, target), None
         self.transforms = tuple(getattr(stream, "transforms", self.transforms))
         self.target = target or getattr(stream, "target", self.target)
         with self._recorded(stream, outcomes):
@@ -287,11 +297,11 @@ def play(
     stream
         Pairs (x, y), each asked for when those before it have been learned; or blocks of them,
         pairs of a table and its outcomes; or a table: a 2-d array, a SciPy sparse matrix, a data
-        frame or a list of dicts.
+        frame or a list of dicts; or the path of a file that ``noregret.streams`` reads.
     outcomes
         One outcome a row, for a table.
     target
-        The column that holds the outcomes, for a data frame.
+        The column that holds the outcomes, for a data frame or a file.
     predictions
         Whether to keep the predictions.
     keep

@@ -32,7 +32,9 @@ def radius_of(evidence: Evidence) -> float:
     """
     own, told = evidence.params["radius"], evidence.given.get("radius")
     if told is not None:
-        return min(positive("radius", told), math.inf if own is None else float(own))
+        if own is not None and positive("radius", told) > own:
+            raise ValueError(f"radius {told:g} is larger than the learner's own, {own:g}")
+        return positive("radius", told)
     reached = float(np.linalg.norm(evidence.learner.engine.weights()))
     return float(own) if own is not None else reached or 1.0
 

@@ -63,6 +63,8 @@ class Theorem:
         From what is known beforehand to the parameters that the promise asks for.
     tuning
         The same in words.
+    about
+        What it bounds in words, where that is not simply the quantity.
     needs_rows
         Whether the bound needs the rows themselves, not only sums over them.
     asks
@@ -87,5 +89,6 @@ class Theorem:
     tuning: str = ""
     needs_rows: bool = False
     asks: str = ""
+    about: str = ""
     source: str = ""
     warning: bool = False

@@ -25,7 +25,7 @@ from .changes import Path, changes
 from .games import CASES, certificate_of
 
 # Parts on which the game played again depends; all other changes can be held against one game.
-DECIDE = ("learner", "data.target", "theorem.name", "theorem.given", "hindsight.tolerance")
+DECIDE = ("learner", "data.target", "theorem.name", "given", "hindsight.tolerance")
 
 
 def at(path: Path) -> str:

@@ -46,7 +46,7 @@ def eg(plan: Plan) -> tuple[nr.Learner, Pairs]:
     learner: nr.Learner
     if rng.random() < 0.5:
         learner = nr.ExponentiatedGradient.tuned(
-            spread=spread * size, dimension=dimension or n, loss=scale(rng), weight=weight
+            peak=size, dimension=dimension or n, loss=scale(rng), weight=weight
         )
     else:
         rate = float(rng.uniform(1e-3, 1.99)) / (spread * size) ** 2

@@ -66,7 +66,7 @@ def test_the_call_that_tunes_is_shown_with_what_it_takes(
     theorems("ogd-anytime")
     assert 'GradientDescent.tuned("ogd-anytime", radius=…, lipschitz=…)' in capsys.readouterr().out
     theorems("widrow-hoff")
-    assert "WidrowHoff.tuned(norm=1.0, radius=1.0, loss=1.0)" in capsys.readouterr().out
+    assert "WidrowHoff.tuned(radius=…, loss=…, norm=1.0)" in capsys.readouterr().out
 
 
 def test_all_are_listed() -> None:

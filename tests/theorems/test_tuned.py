@@ -47,9 +47,8 @@ def test_widrow_hoff_at_its_best_rate(norm: float, radius: float, loss: float) -
 def test_eg_at_its_best_rate(
     spread: float, dimension: int, loss: float, weight: float | None
 ) -> None:
-    learner = nr.ExponentiatedGradient.tuned(
-        spread=spread, dimension=dimension, loss=loss, weight=weight
-    )
+    known = {"spread": spread} if weight is None else {"peak": spread / (2 * weight)}
+    learner = nr.ExponentiatedGradient.tuned(dimension=dimension, loss=loss, weight=weight, **known)
     corners = dimension if weight is None else 2 * dimension
 
     def bound(log_c: float) -> float:
@@ -113,23 +112,36 @@ def test_a_tuned_learner_is_one_that_the_theorem_speaks_of(name: str) -> None:
     known: dict[str, Any] = {
         word.split("=")[0]: 0.5 if word == "margin" else 8 for word in takes_of(theorem).split(", ")
     }
+    known.pop("spread", None)  # or else the peak
     assert theorem.covers(kind.tuned(name, **known).params)
 
 
 @pytest.mark.parametrize(
     ("make", "says"),
     [
-        (lambda: nr.WidrowHoff.tuned(norm=-1.0), "norm must be a positive number: got -1.0"),
-        (lambda: nr.WidrowHoff.tuned(loss=-1.0), "loss must be a number, 0 or above: got -1.0"),
-        (lambda: nr.WidrowHoff.tuned(loss=math.nan), "loss must be a number, 0 or above: got nan"),
-        (lambda: nr.WidrowHoff.tuned(loss=math.inf), "loss must be a number, 0 or above: got inf"),
         (
-            lambda: nr.WidrowHoff.tuned(radius="wide"),
+            lambda: nr.WidrowHoff.tuned(radius=1.0, loss=1.0, norm=-1.0),
+            "norm must be a positive number: got -1.0",
+        ),
+        (
+            lambda: nr.WidrowHoff.tuned(radius=1.0, loss=-1.0),
+            "loss must be a number, 0 or above: got -1.0",
+        ),
+        (
+            lambda: nr.WidrowHoff.tuned(radius=1.0, loss=math.nan),
+            "loss must be a number, 0 or above: got nan",
+        ),
+        (
+            lambda: nr.WidrowHoff.tuned(radius=1.0, loss=math.inf),
+            "loss must be a number, 0 or above: got inf",
+        ),
+        (
+            lambda: nr.WidrowHoff.tuned(radius="wide", loss=1.0),
             "radius must be a positive number: got 'wide'",
         ),
         (lambda: nr.WidrowHoff.tuned(step="implicit"), "widrow-hoff cannot be tuned with step"),
         (
-            lambda: nr.WidrowHoff.tuned("widrow-hoff", step="implicit"),
+            lambda: nr.WidrowHoff.tuned("widrow-hoff", radius=1.0, loss=1.0, step="implicit"),
             "does not speak of WidrowHoff",
         ),
         (
@@ -138,18 +150,27 @@ def test_a_tuned_learner_is_one_that_the_theorem_speaks_of(name: str) -> None:
         ),
         (lambda: nr.WidrowHoff.tuned(speed=1.0), "cannot be tuned with speed: widrow-hoff takes"),
         (
-            lambda: nr.ExponentiatedGradient.tuned(spread=0, dimension=3),
+            lambda: nr.ExponentiatedGradient.tuned(spread=0, dimension=3, loss=1.0),
             "spread must be a positive",
         ),
-        (lambda: nr.ExponentiatedGradient.tuned(spread=1, dimension=0), "dimension must be a pos"),
+        (
+            lambda: nr.ExponentiatedGradient.tuned(spread=1, dimension=0, loss=1.0),
+            "dimension must be a pos",
+        ),
         (
             lambda: nr.ExponentiatedGradient.tuned(spread=1, dimension=3, loss=-1.0),
             "loss must be a number, 0 or above: got -1.0",
         ),
         (
-            lambda: nr.ExponentiatedGradient.tuned(spread=1, dimension=3, weight=-1.0),
+            lambda: nr.ExponentiatedGradient.tuned(peak=1, dimension=3, loss=1.0, weight=-1.0),
             "weight must be a positive number",
         ),
+        (
+            lambda: nr.ExponentiatedGradient.tuned(spread=1, dimension=3, loss=1.0, weight=2.0),
+            "give peak, the largest",
+        ),
+        (lambda: nr.ExponentiatedGradient.tuned(dimension=3, loss=1.0), "give peak, the largest"),
+        (lambda: nr.WidrowHoff.tuned(norm=3.0), "takes radius, loss, norm=1.0"),
         (lambda: nr.GradientDescent.tuned(radius=1.0), "lipschitz"),
         (
             lambda: nr.GradientDescent.tuned(radius=1.0, lipschitz=0.0),
@@ -179,7 +200,7 @@ def test_nonsense_is_refused(make: Any, says: str) -> None:
 
 
 def test_a_perfect_comparator_makes_the_steps_as_long_as_may_be() -> None:
-    assert nr.WidrowHoff.tuned(loss=0.0).params["rate"] == 0.999
+    assert nr.WidrowHoff.tuned(radius=1.0, loss=0.0).params["rate"] == 0.999
     rate = nr.ExponentiatedGradient.tuned(spread=2.0, dimension=9, loss=0.0).params["rate"]
     assert rate < 0.5
     assert rate == pytest.approx(0.5, rel=1e-5)

@@ -7,6 +7,8 @@ problem: a short one is found greedily, and any that fits is a valid witness.
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
+from itertools import product
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,6 +18,8 @@ from noregret.hindsight.losses import as_labels
 from noregret.hindsight.rounding import Floats
 from noregret.hindsight.rows import Rows
 
+# Features up to which every OR is tried.
+FEW = 12
 DISJUNCTIONS = "disjunctions of features"
 CONJUNCTIONS = "conjunctions of literals"
 
@@ -38,14 +42,16 @@ SCORED: dict[str, Callable[[Floats, Floats], Floats]] = {
 
 
 def best_disjunction(rows: Rows) -> Answer:
-    """Return an OR of few features that fits the labels, or one that never fires wrongly.
+    """Return an OR of few features that fits the labels, or else one that errs little.
+
+    Of up to 12 features it is the best of all, beyond that one that no further feature improves.
 
     Examples
     --------
     >>> best_disjunction(Rows([[1, 0, 1], [0, 1, 0], [0, 0, 1]], [1, 1, 0])).witness
     array([1., 1., 0.])
     """
-    table, labels, binary = booleans(rows)
+    table, labels, counts, binary = booleans(rows)
     safe = ~table[labels < 0].any(axis=0)
     left = table[labels > 0] & safe
     impossible = binary and not left.any(axis=1).all()
@@ -54,7 +60,29 @@ def best_disjunction(rows: Rows) -> Answer:
         best = int(np.argmax(left.sum(axis=0)))
         weights[best] = 1.0
         left = left[~left[:, best]]
-    return rule_answer(rows, weights, DISJUNCTIONS, impossible)
+    answer = rule_answer(rows, weights, DISJUNCTIONS, impossible)
+    if not answer.loss or not binary:
+        return answer
+    cost = counts * labels  # what it costs not to fire, or earns
+    if table.shape[1] <= FEW:
+        every = np.array(list(product((0, 1), repeat=table.shape[1])), dtype=np.float64)
+        wrong = cost @ (table.astype(np.float64) @ every.T == 0)
+        best_of_all = rule_answer(rows, every[np.argmin(wrong)], DISJUNCTIONS, True)
+        return replace(best_of_all, lower=best_of_all.loss, exact=True)
+    return rule_answer(rows, improved(table, cost), DISJUNCTIONS, impossible)
+
+
+def improved(table: NDArray[np.bool_], cost: Floats) -> Floats:
+    """Return an OR to which each feature was added that helped most, until none did."""
+    weights, silent = np.zeros(table.shape[1]), np.ones(len(cost), dtype=bool)
+    while silent.any():
+        gains = cost[silent] @ table[silent]
+        best = int(np.argmax(gains))
+        if gains[best] <= 0:
+            break
+        weights[best] = 1.0
+        silent &= ~table[:, best]
+    return weights
 
 
 def best_conjunction(rows: Rows) -> Answer:
@@ -65,7 +93,7 @@ def best_conjunction(rows: Rows) -> Answer:
     >>> best_conjunction(Rows([[1, 0, 1], [1, 0, 0], [0, 0, 1]], [1, 1, 0])).witness
     array([ 1., -1.,  0.])
     """
-    table, labels, binary = booleans(rows)
+    table, labels, _, binary = booleans(rows)
     positive = table[labels > 0]
     if len(positive):
         weights = np.asarray(positive.all(axis=0) * 1.0 - (~positive).all(axis=0) * 1.0)
@@ -87,9 +115,12 @@ def never(table: NDArray[np.bool_]) -> Floats:
     return weights
 
 
-def booleans(rows: Rows) -> tuple[NDArray[np.bool_], Floats, bool]:
-    """Return the rows as truth values, once with each label; the labels; if all were 0 or 1."""
-    seen: dict[bytes, None] = {}
+def booleans(rows: Rows) -> tuple[NDArray[np.bool_], Floats, Floats, bool]:
+    """Return the rows as truth values, each once a label; labels; how often; whether all are 0 or 1.
+
+    Anything that is not 0 counts as 1.
+    """
+    seen: dict[bytes, int] = {}
     binary = True
     labels = as_labels(rows.outcomes)
     at, width = 0, rows.shape[1]
@@ -100,11 +131,14 @@ def booleans(rows: Rows) -> tuple[NDArray[np.bool_], Floats, bool]:
         binary = binary and bool(np.isin(part, (0.0, 1.0)).all())
         dense[:, width] = labels[at : at + len(y)] > 0
         at += len(y)
-        seen.update(dict.fromkeys(row.tobytes() for row in np.unique(dense, axis=0)))
+        for row, times in zip(*np.unique(dense, axis=0, return_counts=True), strict=True):
+            key = row.tobytes()
+            seen[key] = seen.get(key, 0) + int(times)
     if not seen:
-        return np.zeros((0, width), dtype=bool), np.zeros(0), binary
+        return np.zeros((0, width), dtype=bool), np.zeros(0), np.zeros(0), binary
     table = np.frombuffer(b"".join(seen), dtype=bool).reshape(len(seen), width + 1)
-    return table[:, :width], np.where(table[:, width], 1.0, -1.0), binary
+    counts = np.array(list(seen.values()), dtype=np.float64)
+    return table[:, :width], np.where(table[:, width], 1.0, -1.0), counts, binary
 
 
 def rule_answer(rows: Rows, weights: Floats, words: str, impossible: bool) -> Answer:

@@ -41,17 +41,31 @@ def promise(evidence: Evidence) -> float:
 
 
 def tuned(
-    spread: float, dimension: int, loss: float = 1.0, weight: float | None = None
+    dimension: int,
+    loss: float,
+    spread: float | None = None,
+    peak: float | None = None,
+    weight: float | None = None,
 ) -> dict[str, Any]:
-    """Return the best rate where some u in the simplex loses at most ``loss``.
+    """Return the best rate where some u in the simplex, or its signed form, loses at most ``loss``.
 
-    ``spread`` is the largest max x − min x of an example; with ``weight`` U, 2U times the largest
-    |x_i|.
+    Either ``spread``, the largest max x − min x of an example, or ``peak``, the largest |x_i|, must
+    be known; the signed form needs ``peak``.
     """
     n = whole("dimension", dimension) * (1 if weight is None else 2)
-    least = positive("spread", spread) ** 2 * 1e-12  # a rate of 2/R² itself promises nothing
-    c = spread * math.sqrt(2 * math.log(max(2, n)) / max(least, not_negative("loss", loss)))
-    return {"rate": 2 * c / (spread**2 * (2 + c)), "dimension": dimension, "weight": weight}
+    if (spread is None) == (peak is None) or (weight is not None and peak is None):
+        raise ValueError(
+            "give peak, the largest |x_i| of any example, or for the simplex"
+            " spread, the largest max x − min x"
+        )
+    if peak is not None:
+        total = 1.0 if weight is None else positive("weight", weight)
+        wide = 2 * total * positive("peak", peak)
+    else:
+        wide = positive("spread", spread)
+    least = wide**2 * 1e-12  # a rate of 2/R² itself promises nothing
+    c = wide * math.sqrt(2 * math.log(max(2, n)) / max(least, not_negative("loss", loss)))
+    return {"rate": 2 * c / (wide**2 * (2 + c)), "dimension": dimension, "weight": weight}
 
 
 @register

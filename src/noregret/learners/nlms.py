@@ -99,6 +99,7 @@ class Nlms(Learner):
                 ).loss
             ),
             measured=normalised_loss,
+            about="the loss, each round's divided by epsilon + ‖x‖²,",
             needs_rows=True,
             source="Cesa-Bianchi, Long and Warmuth, 1996, on normalised examples",
         ),

@@ -31,7 +31,7 @@ def promise(params: Mapping[str, Any]) -> dict[str, float]:
     return {"penalty": norm**2 / rate, "scale": 1 / (1 - rate)}
 
 
-def tuned(norm: float = 1.0, radius: float = 1.0, loss: float = 1.0) -> dict[str, Any]:
+def tuned(radius: float, loss: float, norm: float = 1.0) -> dict[str, Any]:
     """Return the best rate where some u of norm at most ``radius`` loses at most ``loss``."""
     reach = positive("norm", norm) * positive("radius", radius)
     root = math.sqrt(not_negative("loss", loss))

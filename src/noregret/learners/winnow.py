@@ -27,8 +27,7 @@ from noregret.checks import one_of, positive
 from noregret.core.engine import Engine
 from noregret.core.multiplicative import Multiplicative
 from noregret.core.rules import Winnow1
-from noregret.hindsight import Answer, largest_margin_of_weights
-from noregret.hindsight.losses import as_labels
+from noregret.hindsight import Answer, Margin, Rows, largest_margin_of_weights
 from noregret.hindsight.rules import best_disjunction
 from noregret.learner import Learner
 from noregret.registry import register
@@ -54,29 +53,42 @@ def signed(evidence: Evidence) -> float | None:
 def wide_enough(evidence: Evidence) -> Finding:
     """Check that some weights have the margin that the rate is meant for."""
     wanted = math.tanh(rate_of(evidence.params))
+    name = f"margin >= {wanted:.6g}"
+    first = too_narrow_after(evidence)
+    if first is not None:
+        there = margin_of(evidence, evidence.beginning(first))
+        return Finding(name, wanted, there.upper, False, first)
     margin = evidence.margin_of_weights(signed(evidence))
-    holds = True if margin.lower >= wanted else False if margin.upper < wanted else None
-    first = None
-    if holds is False:
-        first = evidence.first_round(
-            lambda rows: (
-                largest_margin_of_weights(
-                    rows, weight=signed(evidence), limits=evidence.limits
-                ).upper
-                < wanted
-            )
-        )
-    return Finding(f"margin >= {wanted:.6g}", wanted, margin.lower, holds, first)
+    return Finding(name, wanted, margin.lower, True if margin.lower >= wanted else None, None)
+
+
+def too_narrow_after(evidence: Evidence) -> int | None:
+    """Return the first round after which no weights have the margin that the rate is meant for."""
+    wanted = math.tanh(rate_of(evidence.params))
+    return evidence.once(
+        "too narrow",
+        lambda: evidence.first_round(lambda rows: margin_of(evidence, rows).upper < wanted),
+    )
+
+
+def margin_of(evidence: Evidence, rows: Rows) -> Margin:
+    """Return the largest margin of weights over some rows."""
+    return largest_margin_of_weights(rows, weight=signed(evidence), limits=evidence.limits)
 
 
 def by_weights(evidence: Evidence) -> Answer:
-    """Return the weights of the largest margin, by their mistakes."""
-    u = evidence.margin_of_weights(signed(evidence)).witness
-    if signed(evidence):
-        u = u[: len(u) // 2] - u[len(u) // 2 :]
-    rows = evidence.rows
-    missed = float(np.count_nonzero(as_labels(rows.outcomes) * rows.scores(u) <= 0))
-    return Answer("weights of sum 1", missed, 0.0, u)
+    """Return the weights of the largest margin by their mistakes, or else the best found."""
+    first, least = too_narrow_after(evidence), 0.0
+    tried = evidence.least_squares_of_labels()
+    tried = tried if signed(evidence) else np.maximum(tried, 0.0)
+    uniform = np.full(len(tried), 1.0 / max(1, len(tried)))
+    candidates = [tried / np.abs(tried).sum() if tried.any() else uniform, uniform]
+    if first is None:
+        u = evidence.margin_of_weights(signed(evidence)).witness
+        candidates.append(u[: len(u) // 2] - u[len(u) // 2 :] if signed(evidence) else u)
+    elif margin_of(evidence, evidence.beginning(first)).upper <= 0:
+        least = 1.0
+    return evidence.fewest(candidates, "weights of sum 1, best found", least)
 
 
 def is_disjunction(evidence: Evidence) -> Finding:

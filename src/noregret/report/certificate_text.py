@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import io
 from typing import TYPE_CHECKING, NamedTuple
 
 from rich.console import Console, ConsoleOptions, Group, RenderableType, RenderResult
@@ -10,6 +9,7 @@ from rich.panel import Panel
 from rich.table import Table
 from rich.text import Text
 
+from noregret.report import plain
 from noregret.report.figures import figure
 from noregret.report.sheet import Sheet, sheet_of
 
@@ -18,7 +18,6 @@ if TYPE_CHECKING:
 
 # Readable on dark and on light; every one of them only repeats what words say.
 COLOURS = {"good": "green", "bad": "bold red", "open": "magenta"}
-WIDTH = 80
 BAR = 60
 
 
@@ -37,18 +36,13 @@ def panel(certificate: Certificate) -> RenderableType:
         title_align="left",
         border_style=colour,
         padding=(1, 2),
-        width=WIDTH,
+        width=plain.WIDTH,
     )
 
 
 def plain_text(certificate: Certificate) -> str:
     """Return the certificate as plain text of 80 columns."""
-    page = io.StringIO()
-    console = Console(
-        file=page, width=WIDTH, color_system=None, force_terminal=False, legacy_windows=False
-    )
-    console.print(panel(certificate))
-    return page.getvalue().rstrip("\n")
+    return plain.plain_text(panel(certificate))
 
 
 def head(sheet: Sheet) -> Text:

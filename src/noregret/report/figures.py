@@ -18,7 +18,7 @@ def figure(number: float) -> str:
         return "without limit" if number > 0 else "without lower limit"
     if number == int(number) and abs(number) < 1e15:
         return f"{int(number):,}"
-    return f"{number:,.1f}" if 1e5 <= abs(number) < 1e15 else f"{number:.6g}"
+    return f"{number:,.1f}" if 1e5 <= abs(number) < 1e15 else f"{number:,.6g}"
 
 
 def percent(share: float) -> str:

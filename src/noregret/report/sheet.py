@@ -17,6 +17,8 @@ if TYPE_CHECKING:
 DIGITS = 12
 # How many weights of the best fixed predictor are shown.
 HEAVIEST = 5
+# Weights smaller than this share of the heaviest are what rounding left.
+DUST = 1e-9
 # Intervals narrower than this share are shown as one number.
 NARROW = 1e-5
 
@@ -56,8 +58,11 @@ def sheet_of(certificate: Certificate) -> Sheet:
     params = certificate.params.items()
     theorem, witness = certificate.theorem, certificate.hindsight.witness
     heaviest = sorted(witness.items(), key=lambda item: (-abs(item[1]), item[0]))[:HEAVIEST]
+    largest = max((abs(weight) for weight in witness.values()), default=0.0)
+    heaviest = [item for item in heaviest if abs(item[1]) > DUST * largest]
+    name = f"averaged({certificate.learner})" if certificate.averaged else certificate.learner
     return Sheet(
-        clean(certificate.learner),
+        clean(name),
         ", ".join(f"{clean(key)} = {told(value)}" for key, value in params if value is not None),
         list(facts(certificate)),
         verdict_of(certificate),
@@ -82,12 +87,16 @@ def facts(certificate: Certificate) -> Iterator[Fact]:
     digest = data.digest.partition(":")[2][:DIGITS]
     about = f"with {count(data.features, 'feature')}{target}{prepared}; data {digest}…"
     yield Fact("rounds", figure(data.rounds), about)
-    yield Fact("loss", figure(paid.total), f"{figure(paid.mean)} a round ({loss_of(paid.name)})")
+    averaged = certificate.averaged or certificate.params.get("averaged")
+    whose = " of the weights being averaged" if averaged else ""
+    about = f"{figure(paid.mean)} a round ({loss_of(paid.name)}{whose})"
+    yield Fact("loss", figure(paid.total), about)
     if paid.mistakes is not None:
         share = percent(paid.mistakes / data.rounds)
-        yield Fact("mistakes", figure(paid.mistakes), f"labels predicted wrongly, {share}")
+        yield Fact("mistakes", figure(paid.mistakes), f"labels predicted wrongly{whose}, {share}")
     best = certificate.hindsight
-    among = f"the best in hindsight ({clean(best.comparator)}); {how_sure(best)}"
+    found = "the best in hindsight" if best.gap <= NARROW * abs(best.loss) else "the best found"
+    among = f"{found} ({clean(best.comparator)}); {how_sure(best)}"
     yield Fact("hindsight", figure(best.loss), among)
     yield Fact("regret", *regret(certificate))
 
@@ -119,10 +128,10 @@ def regret(certificate: Certificate) -> tuple[str, str]:
         return figure(upper), f"paid {compared} than the best in hindsight"
     if not math.isfinite(upper):
         return f"at least {figure(lower)}", "more than the best in hindsight"
-    return (
-        f"{figure(lower)} to {figure(upper)}",
-        "paid more than the best in hindsight, somewhere between",
+    words = (
+        "paid more" if lower >= 0 else "paid less" if upper <= 0 else "may have paid less or more"
     )
+    return f"{figure(lower)} to {figure(upper)}", f"{words} than the best in hindsight"
 
 
 def assumed(found: Finding) -> Assumed:

@@ -46,11 +46,27 @@ def verdict_of(certificate: Certificate) -> Verdict:
             "open",
             "NO THEOREM",
             f"No theorem covers {clean(certificate.learner)} with these parameters, so nothing was"
-            " promised. ‘noregret theorems’ lists what is proven, and for which parameters.",
+            f" promised. {which_would(certificate.learner)}",
         )
     mood, headline, words = judged(promise)
     return Verdict(
         mood, headline, words, clean(promise.name), in_one_line(promise.name), promise.tightness
+    )
+
+
+def which_would(learner: str) -> str:
+    """Say which parameters a theorem would cover."""
+    from noregret.registry import all_learners
+    from noregret.tuning import takes_of
+
+    kind = all_learners().get(learner)
+    tunable = [] if kind is None else [t for t in kind.theorems if t.tune is not None]
+    if kind is None or not tunable:
+        return "‘noregret theorems’ lists what is proven."
+    first = tunable[0]
+    return (
+        f"{kind.__name__}.tuned({takes_of(first)}) chooses some that one covers;"
+        f" ‘noregret theorems {first.name}’ explains it."
     )
 
 
@@ -89,20 +105,26 @@ def judged(promise: Promise) -> tuple[Mood, str, str]:
 
 def subject(promise: Promise) -> str:
     """Name what the theorem bounds."""
+    from noregret.registry import all_theorems
     from noregret.theorem import QUANTITIES
 
+    known = all_theorems().get(promise.name)
+    if known and known[0].about:
+        return known[0].about
     return QUANTITIES.get(promise.quantity, f"the {clean(promise.quantity)}")
 
 
 def why_not(promise: Promise) -> str:
     """Say why no bound is claimed."""
     failed = promise.failed
+    others = sum(found.holds is False for found in promise.assumptions) - 1
     if failed is not None:
         first, measured = failed.first_violation, failed.measured
         found = [] if measured is None else [f"measured {figure(measured)}"]
         found += [] if first is None else [f"first in round {first:,}"]
         where = f" ({', '.join(found)})" if found else ""
-        return f"The theorem assumes ‘{clean(failed.name)}’, which did not hold{where}."
+        more = f" Nor did {others} more of what it assumes." if others else ""
+        return f"The theorem assumes ‘{clean(failed.name)}’, which did not hold{where}.{more}"
     unclear = next((a for a in promise.assumptions if is_unclear(a)), None)
     if unclear is not None:
         return f"Whether ‘{clean(unclear.name)}’ held, as the theorem assumes, could not be proven."

@@ -2,20 +2,19 @@
 
 from __future__ import annotations
 
-import io
 import re
 from typing import TYPE_CHECKING, Any
 
-from rich.console import Console, Group, RenderableType
+from rich.console import Group, RenderableType
 from rich.table import Table
 from rich.text import Text
 
+from noregret.report import plain
 from noregret.report.figures import clean, count
 
 if TYPE_CHECKING:
     from noregret.verifying.verification import Line, Verification
 
-WIDTH = 80
 # Longer values are cut: what differs further on shows in the file.
 LONGEST = 200
 DIGEST = re.compile("blake2b:[0-9a-f]{64}")
@@ -35,11 +34,7 @@ def table(verification: Verification) -> RenderableType:
 
 def plain_text(verification: Verification) -> str:
     """Return the check as plain text of 80 columns."""
-    page = io.StringIO()
-    Console(file=page, width=WIDTH, color_system=None, legacy_windows=False).print(
-        table(verification)
-    )
-    return page.getvalue().rstrip("\n")
+    return plain.plain_text(table(verification))
 
 
 def said(line: Line) -> str:

@@ -55,7 +55,10 @@ class CsvStream(Columns):
                 delimiter="\t" if self.path.suffix.lower() == ".tsv" else ",",
                 newlines_in_values=True,
             ),
-            convert_options=csv.ConvertOptions(column_types=types),
+            # An empty cell is a missing value, of text too: refused later, by row and name.
+            convert_options=csv.ConvertOptions(
+                column_types=types, null_values=[""], strings_can_be_null=True
+            ),
         )
 
     def explained(self, said: str, names: list[str]) -> BadExample:

@@ -96,6 +96,7 @@ def played(replay: Replay) -> Iterator[Line]:
     stated, found = replay.stated, replay.found
     yield same("learner.name", stated.learner, found.learner)
     yield same("learner.params", dict(stated.params), dict(found.params))
+    yield same("given", dict(stated.given), dict(found.given))
     for name in ("rounds", "features", "digest", "transforms"):
         yield same(f"data.{name}", getattr(stated.data, name), getattr(found.data, name))
     if stated.data.target is not None and found.data.target is not None:
@@ -228,5 +229,5 @@ def is_searched_for(replay: Replay, theorem: Theorem) -> bool:
     found = replay.found.theorem
     asked = Asked(replay.game.answers)
     if theorem.bound is not None and found is not None and found.bound is not None:
-        theorem.bound(Evidence(replay.game.ledger, found.given, replay.limits, asked))
+        theorem.bound(Evidence(replay.game.ledger, replay.found.given, replay.limits, asked))
     return asked.searched

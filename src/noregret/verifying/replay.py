@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from noregret.averaging import averaged
 from noregret.certificate import Certificate
 from noregret.certificate_file import certificate_of, checked, read_contents
 from noregret.certify import candidates
@@ -99,7 +100,8 @@ def rebuilt(stated: Certificate, loss: Loss | None) -> Learner:
             name: restored(name, value, loss, "noregret.verify(…, loss=…) in Python")
             for name, value in stated.params.items()
         }
-        return make(stated.learner, **params)
+        learner = make(stated.learner, **params)
+        return averaged(learner) if stated.averaged else learner
     except (NoRegretError, *UNUSABLE) as error:
         raise CertificateError(f"learner: {error}") from None
 
@@ -130,7 +132,7 @@ def replay_of(stated: Certificate, game: Game) -> Replay:
     promise = stated.theorem
     tolerance = min(stated.hindsight.tolerance or USUAL.tolerance, LOOSEST)
     limits = Limits(tolerance=HARDER * tolerance)
-    name, given = (None, {}) if promise is None else (promise.name, dict(promise.given))
+    name, given = None if promise is None else promise.name, dict(stated.given)
     try:
         candidates(game, name)
     except ValueError:  # no theorem of this learner: the line of its name will say so
@@ -138,6 +140,6 @@ def replay_of(stated: Certificate, game: Game) -> Replay:
     try:
         found = game.certificate(name, limits=limits, **given)
     except UNUSABLE as error:
-        raise CertificateError(f"theorem.given: {error}") from None
+        raise CertificateError(f"given: {error}") from None
     theorem = None if found.theorem is None else all_theorems()[found.theorem.name][0]
     return Replay(game, stated, found, theorem, limits, 10 * tolerance)
