@@ -79,6 +79,11 @@ def pages(site: Path) -> Iterator[tuple[str, Page]]:
         yield path.relative_to(site).as_posix(), Page(path)
 
 
+def steady(text: str | None) -> str:
+    """Leave out what rounding makes different on every machine."""
+    return re.sub(r"rounding of \S+ at most *", "", text or "")
+
+
 # The site.
 
 
@@ -163,7 +168,7 @@ def test_python_on_a_page_runs_and_prints_what_is_shown(
         printed = io.StringIO()
         with contextlib.redirect_stdout(printed):
             exec(compile(code, page.name, "exec"), names)
-        assert printed.getvalue() == shown
+        assert steady(printed.getvalue()) == steady(shown)
 
 
 @pytest.mark.parametrize("name", noregret.all_learners())

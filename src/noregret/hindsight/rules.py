@@ -116,7 +116,7 @@ def never(table: NDArray[np.bool_]) -> Floats:
 
 
 def booleans(rows: Rows) -> tuple[NDArray[np.bool_], Floats, Floats, bool]:
-    """Return the rows as truth values, each once a label; labels; how often; whether all are 0 or 1.
+    """Return the rows as truth values, each once a label; labels; how often; if all are 0 or 1.
 
     Anything that is not 0 counts as 1.
     """
