@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from noregret.evidence import Evidence
+    from noregret.record.moment import Moment
 
 Params = Mapping[str, Any]
 # What a measurement may exceed a limit by: the rounding of a few additions.
@@ -57,6 +58,10 @@ class Assumption:
         """Return what to watch while playing, and the limit, where that is known beforehand."""
         return None
 
+    def may_hold(self, moment: Moment) -> bool:
+        """Return whether it held until a moment, as far as that is known then."""
+        return True
+
     def check(self, evidence: Evidence) -> Finding:
         """Return what was found."""
         raise NotImplementedError
@@ -83,6 +88,11 @@ class AtMost(Assumption):
     def limit_of(self, params: Params) -> tuple[str, float]:
         """Watch the measurement."""
         return self.measure, self.limit(params) * ROUNDING
+
+    def may_hold(self, moment: Moment) -> bool:
+        """Compare the largest value so far with the limit."""
+        measure, limit = self.limit_of(moment.params)
+        return moment.largest.get(measure, 0.0) <= limit
 
     def check(self, evidence: Evidence) -> Finding:
         """Compare the largest value with the limit."""
@@ -132,6 +142,11 @@ class WithinHorizon(Assumption):
 
     statement: str = r"$T$ is known beforehand: no more rounds are played than the horizon"
     optional: bool = False
+
+    def may_hold(self, moment: Moment) -> bool:
+        """Compare the rounds so far with the horizon."""
+        horizon = moment.params["horizon"]
+        return horizon is None or moment.rounds <= horizon
 
     def check(self, evidence: Evidence) -> Finding:
         """Compare the rounds with the horizon."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -29,6 +30,7 @@ GIVEN = ("chance", "largest_loss", "radius")
 
 def certify(game: Game, name: str | None, limits: Limits, given: Mapping[str, Any]) -> Certificate:
     """Return the certificate of a game."""
+    game.ledger.check()
     if game.rounds == 0:
         raise NoRegretError("nothing was played yet, so there is nothing to certify")
     for name_of_it in given:
@@ -38,6 +40,9 @@ def certify(game: Game, name: str | None, limits: Limits, given: Mapping[str, An
     evidence = Evidence(game.ledger, told, limits, game.answers)
     theorem, findings = chosen(candidates(game, name), evidence)
     best = ((theorem and theorem.best) or Evidence.usual)(evidence)
+    if best.lower > best.loss + ROUNDING * abs(best.loss):  # so the loss cannot be convex
+        best = replace(best, lower=-math.inf)
+        findings = (*findings, Finding("the loss is convex", None, 0.0, False))
     regret = Interval(evidence.loss - best.loss, evidence.loss - best.lower)
     paid = Paid(
         learner.engine.loss.name,
@@ -52,7 +57,13 @@ def certify(game: Game, name: str | None, limits: Limits, given: Mapping[str, An
     return Certificate(
         learner.name,
         {key: plain(value) for key, value in learner.params.items()},
-        Played(game.rounds, learner.engine.size, game.digest, game.transforms, game.target),
+        Played(
+            game.rounds,
+            game.ledger.books.features,
+            game.digest,
+            game.transforms,
+            game.target,
+        ),
         paid,
         Best(
             best.comparator,
@@ -156,7 +167,8 @@ def within(low: float, high: float, bound: float, loss: float) -> bool | None:
 
 def witness_of(best: Answer, evidence: Evidence) -> dict[str, float]:
     """Name the weights of the best fixed predictor."""
-    names, weights = evidence.learner.features, best.witness
+    books, weights = evidence.ledger.books, best.witness
+    names = books.names or [str(i) for i in range(books.features)]
     signed = evidence.params.get("weight")
     if len(weights) >= 2 * evidence.features and signed is not None:  # parts for U x and −U x
         n = len(weights) // 2

@@ -25,7 +25,7 @@ class Evidence(Facts):
 
     def usual(self) -> Answer:
         """Return the best fixed predictor of the learner's own domain, for its own loss."""
-        if self.learner.engine.loss.name == "mistake":
+        if self.loss_name == "mistake":
             return self.separator()
         if "weight" in self.params and self.params.get("regulariser") != "euclidean":
             return self.best_in_simplex(self.params["weight"])
@@ -36,10 +36,9 @@ class Evidence(Facts):
         told = self.given.get("radius")
         if told is not None:
             return self.best_in_ball(positive("radius", told))
-        if self.learner.engine.loss.name == "square":
+        if self.loss_name == "square":
             return self.best_linear()
-        own = float(np.linalg.norm(self.learner.engine.weights())) or 1.0
-        found = self.best_in_ball(own)
+        found = self.best_in_ball(self.norm)
         return replace(found, comparator=f"{found.comparator}, as long as the last weights")
 
     def separator(self) -> Answer:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
+from noregret.core.losses import Loss
 from noregret.core.recorder import Recorder
 from noregret.errors import NoRegretError
 from noregret.hindsight import Limits, Rows
@@ -45,6 +46,7 @@ class Facts:
         answers: dict[Any, Any],
     ) -> None:
         self.ledger, self.given, self.limits, self.answers = ledger, given, limits, answers
+        ledger.check()
         self.learner = ledger.learner
         self.params: Mapping[str, Any] = self.learner.params
 
@@ -53,7 +55,7 @@ class Facts:
     @property
     def rounds(self) -> int:
         """T."""
-        return self.learner.rounds - self.ledger.before
+        return self.ledger.books.rounds - self.ledger.before
 
     @property
     def rounds_before(self) -> int:
@@ -63,34 +65,47 @@ class Facts:
     @property
     def features(self) -> int:
         """n: those seen, or as many as the learner was told of."""
-        return max(self.learner.engine.size, self.params.get("dimension") or 0)
+        return max(self.ledger.books.features, self.params.get("dimension") or 0)
 
     @property
     def loss(self) -> float:
         """The learner's cumulative loss."""
-        return self.learner.total_loss - self.ledger.loss_before
+        return self.ledger.books.loss - self.ledger.loss_before
 
     @property
     def mistakes(self) -> int:
         """The learner's mistakes."""
-        return self.learner.mistakes - self.ledger.mistakes_before
+        return self.ledger.books.mistakes - self.ledger.mistakes_before
 
     @property
     def gradient_squares(self) -> float:
         """Σ‖g_t‖²."""
-        return self.ledger.recorder.sum_of_squared_gradients
+        return self.ledger.books.gradient_squares
+
+    @property
+    def norm(self) -> float:
+        """The norm of the last weights; 1 where they are zero."""
+        # Six digits, so that it can be written down exactly.
+        return float(f"{self.ledger.books.norm:.6g}") or 1.0
+
+    @property
+    def loss_name(self) -> str:
+        """The name of the loss; empty for one written in Python, whatever that is called."""
+        loss = self.learner.engine.loss
+        return loss.name if type(loss) is Loss else ""
 
     def largest(self, measure: str) -> float:
         """Return the largest value of a measurement."""
         if measure == "loss":
-            return max(0.0, self.ledger.recorder.largest_loss)
-        return self.learner.measured[measure].largest
+            return max(0.0, self.ledger.books.largest_loss)
+        return self.ledger.books.measured[measure].largest
 
     def first_over(self, measure: str, limit: float) -> int | None:
         """Return the first round in which a measurement exceeded a limit."""
         for number, watched in enumerate(self.ledger.watched):
             if watched == (measure, limit):
-                return self.ledger.recorder.first_violation(number)
+                found = self.ledger.recorder.first_violation(number)
+                return None if found is None else found - self.ledger.before
         if self.ledger.pages is None or self.ledger.before:
             return None
         again = self.learner.clone()
@@ -119,7 +134,7 @@ class Facts:
         """Do something with every block of rows, in the order in which they were played."""
         if self.ledger.pages is None:
             raise NoRegretError(f"{self.ledger.missing}: play with keep='rows'")
-        width = self.learner.engine.size
+        width = self.ledger.books.features
         from noregret.hindsight.blocks import padded
 
         return [act(padded(X, width), y) for X, y in self.ledger.pages.blocks()]
@@ -127,12 +142,13 @@ class Facts:
     @property
     def late_features(self) -> int:
         """How many features joined after the first round, though nobody said how many to expect."""
-        return max(0, self.learner.engine.size - self.ledger.recorder.expected)
+        return max(0, self.ledger.books.features - self.ledger.recorder.expected)
 
     @property
     def first_late_round(self) -> int | None:
         """The round in which the first of them joined."""
-        return self.ledger.recorder.first_late
+        late = self.ledger.recorder.first_late
+        return None if late is None else late - self.ledger.before
 
     def first_round(self, fails: Callable[[Rows], bool]) -> int | None:
         """Return the length of the shortest beginning that fails, or None where none does.

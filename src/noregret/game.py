@@ -7,7 +7,7 @@ game.certificate()
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from itertools import chain
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -23,7 +23,7 @@ from noregret.hindsight import Limits
 from noregret.hindsight.answer import USUAL
 from noregret.learner import Learner, Measurement
 from noregret.progress import Progress
-from noregret.record.ledger import MEMORY, Keep, Ledger
+from noregret.record.ledger import MEMORY, Books, Keep, Ledger, books_of
 from noregret.record.moment import Moment
 from noregret.streams import read
 
@@ -88,7 +88,8 @@ class Game:
             learner,
             keep,
             so_far=self._bound_so_far,
-            needs_rows=any(t.needs_rows for t in covering),
+            needs_rows=any(t.needs_rows for t in covering) or learner.params.get("domain") == "box",
+            free=compared_with_all(learner.params),
             memory=memory,
         )
         for theorem in covering:
@@ -126,16 +127,29 @@ class Game:
         rows = None
         if hasattr(stream, "__len__"):
             rows = len(stream) if not hasattr(stream, "shape") else int(stream.shape[0])
+        self.ledger.check_learner()
         self.learner.record(self.ledger.recorder)
+        self.ledger.playing = True
         progress = Progress(self.learner, rows, self._progress)
         self.ledger.told = progress.look
         try:
             with progress:
                 yield
+        except BaseException:
+            # The books are settled as far as they can be; what stopped the game is what matters.
+            with suppress(Exception):
+                self._settle()
+            raise
+        self._settle()
+
+    def _settle(self) -> None:
+        """Have all in the books, and let go of the learner."""
+        try:
+            self.ledger.settle()
         finally:
             self.learner.record(None)
-            self.ledger.told = None
-            self.ledger.settle()
+            self.ledger.told, self.ledger.playing = None, False
+            self.answers.clear()
 
     def _play_table(self, X: Any, y: Any) -> None:
         if self._scores is None:
@@ -166,11 +180,12 @@ class Game:
                 f"play a stream of (x, y) pairs, or a table with its outcomes: got"
                 f" {inputs.kind_of(stream)}"
             ) from None
-        first = next(pairs, None)
-        if first is None:
+        nothing = object()
+        first = next(pairs, nothing)
+        if first is nothing:
             return
         pairs = chain([first], pairs)
-        if isinstance(first, tuple) and len(first) == 2 and is_table(first[0]):
+        if isinstance(first, tuple) and len(first) == 2 and is_block(*first):
             for X, y in pairs:
                 self._play_table(X, y)
             return
@@ -179,13 +194,12 @@ class Game:
     def _play_pairs(self, pairs: Iterator[Any]) -> None:
         learner, full = self.learner, PAIRS
         while full == PAIRS:
-            before = learner.rounds
-            scores = None if self._scores is None else np.empty(PAIRS)
+            scores = None if self._scores is None else np.full(PAIRS, np.nan)
             try:
                 full = learner.play_pairs(pairs, PAIRS, scores)
             finally:
                 if self._scores is not None and scores is not None:
-                    self._scores.append(scores[: learner.rounds - before])
+                    self._scores.append(scores[~np.isnan(scores)])
             if self.ledger.told is not None:
                 self.ledger.told()
 
@@ -194,22 +208,28 @@ class Game:
     @property
     def rounds(self) -> int:
         """How many rounds were played."""
-        return self.learner.rounds - self.ledger.before
+        return self._now.rounds - self.ledger.before
 
     @property
     def loss(self) -> float:
         """The learner's cumulative loss."""
-        return self.learner.total_loss - self.ledger.loss_before
+        return self._now.loss - self.ledger.loss_before
 
     @property
     def mistakes(self) -> int:
         """How many labels it got wrong before learning them."""
-        return self.learner.mistakes - self.ledger.mistakes_before
+        return self._now.mistakes - self.ledger.mistakes_before
 
     @property
     def measured(self) -> dict[str, Measurement]:
         """What theorems assume, as measured."""
-        return self.learner.measured
+        return self._now.measured
+
+    @property
+    def _now(self) -> Books:
+        """The books; while the game is played, the learner as it is."""
+        ledger = self.ledger
+        return books_of(self.learner, ledger.recorder) if ledger.playing else ledger.books
 
     @property
     def digest(self) -> str:
@@ -239,7 +259,9 @@ class Game:
 
     def _bound_so_far(self, moment: Moment) -> float | None:
         for theorem in self._covering:
-            if theorem.so_far is not None:
+            if theorem.so_far is None or self.ledger.before:
+                continue
+            if all(a.may_hold(moment) for a in theorem.assumptions):
                 return theorem.so_far(moment)
         return None
 
@@ -267,6 +289,17 @@ class Game:
     def __repr__(self) -> str:
         mean = f", mean loss {self.loss / self.rounds:.6g}" if self.rounds else ""
         return f"<Game of {self.learner!r}: {self.rounds} rounds{mean}>"
+
+
+def compared_with_all(params: Mapping[str, Any]) -> bool:
+    """Whether a learner of these parameters is compared with all linear predictors."""
+    bounded = "weight" in params and params.get("regulariser") != "euclidean"
+    return params.get("radius") is None and not bounded
+
+
+def is_block(x: Any, y: Any) -> bool:
+    """Whether x holds many rows and y their outcomes."""
+    return is_table(x) and (hasattr(y, "__len__") or getattr(y, "ndim", 0) > 0)
 
 
 def is_table(x: Any) -> bool:

@@ -9,8 +9,6 @@ import math
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
 from noregret.checks import positive
 
 if TYPE_CHECKING:
@@ -35,8 +33,7 @@ def radius_of(evidence: Evidence) -> float:
         if own is not None and positive("radius", told) > own:
             raise ValueError(f"radius {told:g} is larger than the learner's own, {own:g}")
         return positive("radius", told)
-    reached = float(np.linalg.norm(evidence.learner.engine.weights()))
-    return float(own) if own is not None else reached or 1.0
+    return float(own) if own is not None else evidence.norm
 
 
 def so_far(moment: Moment) -> float | None:

@@ -10,6 +10,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
+from noregret.core.losses import Loss
+
 if TYPE_CHECKING:
     from noregret.assumptions import Assumption
     from noregret.evidence import Evidence
@@ -18,9 +20,9 @@ if TYPE_CHECKING:
 
 
 def loss_name(params: Mapping[str, Any]) -> str:
-    """Return the name of the loss among the parameters."""
+    """Return the name of the loss among the parameters; empty for one written in Python."""
     loss = params["loss"]
-    return loss if isinstance(loss, str) else str(loss.name)
+    return loss if isinstance(loss, str) else str(loss.name) if type(loss) is Loss else ""
 
 
 Quantity = Literal["loss", "regret", "mistakes", "risk"]

@@ -217,10 +217,11 @@ cdef class Door:
             self.labels = labels
             self.undo(count, kind)
             raise
+        else:  # one thread at a time here too
+            if self.due:
+                self.hand_over()
         finally:
             self.leave()
-        if self.due:
-            self.hand_over()
         return 0
 
     cdef int play_recorded(self, Row* row, double y, double given) noexcept nogil:
@@ -364,6 +365,8 @@ cdef class Door:
                 round=round,
             )
         if status == NO_MEMORY:
+            if self.recorder.failure is not None and not isinstance(self.recorder.failure, MemoryError):
+                raise self.recorder.failure
             raise MemoryError(f"round {round}: no memory left for the record of the game")
         if status == OVERFLOWED:
             raise Diverged(f"round {round}: the prediction is too large for float64: scale the example down", round=round)

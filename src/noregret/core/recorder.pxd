@@ -9,6 +9,8 @@ cdef class Recorder:
     cdef object block_sink          # and with every block of rows that nobody wrote down
     cdef object page                # the array being written to,
     cdef list spare                 # others that may be written to,
+    cdef list outbox                # (sink, its two arguments) of what is not handed over yet,
+    cdef readonly object failure    # what went wrong where nothing could be raised
     cdef double* words              # its numbers,
     cdef Py_ssize_t used, room      # how many are written, and how many there are
     cdef Py_ssize_t rows            # rows on the page
@@ -35,3 +37,4 @@ cdef class Recorder:
     cdef void make_room(self, Py_ssize_t count) except *
     cdef int turn_page(self) except -1
     cpdef hand_over(self)
+    cpdef deliver(self)

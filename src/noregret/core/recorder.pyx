@@ -45,7 +45,8 @@ cdef class Recorder:
     """
 
     def __init__(self, Engine engine, sink, block_sink=None):
-        self.engine, self.sink, self.block_sink, self.spare = engine, sink, block_sink, []
+        self.engine, self.sink, self.block_sink = engine, sink, block_sink
+        self.spare, self.outbox = [], []
         self.largest_loss = -INFINITY
         self.mark = engine.rounds + 1
         self.enough = FIRST_PAGE
@@ -67,7 +68,8 @@ cdef class Recorder:
         with gil:
             try:
                 self.make_room(max(needed, 2 * self.room))
-            except MemoryError:
+            except BaseException as failure:  # also Ctrl-C, which must not get lost here
+                self.failure = failure
                 return False
         return True
 
@@ -109,6 +111,7 @@ cdef class Recorder:
         """Give the page to the sink and begin another."""
         self.next_mark()
         if not self.rows:
+            self.deliver()
             return
         words, rows = self.page[:self.used], self.rows
         if 2 * self.used < self.room:  # the page goes on being used
@@ -120,7 +123,15 @@ cdef class Recorder:
         # Small pages while the game is young, so that a short one costs little.
         if self.enough < PAGE and 2 * len(words) > self.enough:
             self.enough *= 2
-        self.sink(words, rows)
+        self.outbox.append((self.sink, words, rows))
+        self.deliver()
+
+    cpdef deliver(self):
+        """Hand over what waits; what an interruption kept back is tried again the next time."""
+        while self.outbox:
+            sink, first, second = self.outbox[0]
+            sink(first, second)
+            del self.outbox[0]
 
     cdef void next_mark(self) noexcept:
         """Set the next mark, if this one is reached."""
@@ -133,7 +144,8 @@ cdef class Recorder:
         self.unwritten = 0
         self.next_mark()
         if len(y):
-            self.block_sink(X, y)
+            self.outbox.append((self.block_sink, X, y))
+            self.deliver()
         return 0
 
     cdef int turn_page(self) except -1:
@@ -201,18 +213,30 @@ def unpacked(const double[::1] words, Py_ssize_t rows):
     cdef int32_t[::1] indices = indices_made
     with nogil:
         for r in range(rows):
+            if at >= most:
+                break
             runs, count = <uint32_t> raw[at], <uint32_t> (raw[at] >> 32)
+            if at + 2 + runs + count > most:
+                at = most + 1
+                break
             outcomes[r] = words[at + 1 + runs]
             k = filled
             for j in range(runs):
                 start, length = <uint32_t> raw[at + 1 + j], <uint32_t> (raw[at + 1 + j] >> 32)
+                if k - filled + length > count:
+                    at = most + 1
+                    break
                 for i in range(length):
                     indices[k] = <int32_t> (start + i)
                     k += 1
+            if at > most:
+                break
             at += 2 + runs
             for j in range(count):
                 data[filled + j] = words[at + j]
             at += count
             filled += count
             starts[r + 1] = filled
+    if at != most:
+        raise ValueError("these are not rows that were written down")
     return starts_made, indices_made[:filled].copy(), data_made[:filled].copy(), outcomes_made

@@ -86,6 +86,11 @@ class Steep(Assumption):
         """Watch the gradient, unless the size of the domain depends on what is to come."""
         return None if is_box(params) else self.measured(params["radius"]).limit_of(params)
 
+    def may_hold(self, moment: Moment) -> bool:
+        """Compare the longest gradient so far with the limit."""
+        params = moment.params
+        return is_box(params) or self.measured(params["radius"]).may_hold(moment)
+
     def check(self, evidence: Evidence) -> Finding:
         """Compare the longest gradient with the limit."""
         return self.measured(reach(evidence)).check(evidence)

@@ -10,21 +10,23 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import partial
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from noregret.core.digest import Digest
 from noregret.core.recorder import Recorder, packed
+from noregret.errors import NoRegretError
 from noregret.hindsight import LeastSquares, Rows
+from noregret.hindsight.best import is_square
 from noregret.hindsight.curvature import DENSE
 from noregret.record.backstage import Backstage
 from noregret.record.moment import Moment
 from noregret.record.pages import Pages, Table
 
 if TYPE_CHECKING:
-    from noregret.learner import Learner
+    from noregret.learner import Learner, Measurement
 
 Floats = NDArray[np.float64]
 Keep = Literal["auto", "rows", "sums"]
@@ -41,6 +43,35 @@ BLAS_PAYS = 600
 WAITING, BEHIND = 8, 2
 
 
+class Books(NamedTuple):
+    """The figures of the learner at the end of a game, or when it was paused."""
+
+    rounds: int
+    loss: float
+    mistakes: int
+    features: int
+    names: list[str]
+    measured: dict[str, Measurement]
+    gradient_squares: float
+    largest_loss: float
+    norm: float
+
+
+def books_of(learner: Learner, recorder: Recorder) -> Books:
+    """Return the figures of a learner as they are now."""
+    return Books(
+        learner.rounds,
+        learner.total_loss,
+        learner.mistakes,
+        learner.engine.size,
+        list(learner.known.names),
+        learner.measured,
+        recorder.sum_of_squared_gradients,
+        recorder.largest_loss,
+        float(np.linalg.norm(learner.engine.weights())),
+    )
+
+
 @dataclass
 class Ledger:
     """What is collected while a learner plays.
@@ -55,6 +86,8 @@ class Ledger:
         The bounds of the learner's theorems at a moment.
     needs_rows
         Whether sums are not enough for what will be asked.
+    free
+        Whether the learner is compared with all linear predictors.
     memory
         Bytes of rows to hold in memory.
     """
@@ -63,6 +96,7 @@ class Ledger:
     keep: Keep = "auto"
     so_far: Callable[[Moment], float | None] = lambda moment: None
     needs_rows: bool = False
+    free: bool = True
     memory: int = MEMORY
     moments: list[Moment] = field(default_factory=list)
 
@@ -71,13 +105,16 @@ class Ledger:
         self.params = self.learner.params
         self.recorder.expected = self.params.get("dimension") or 0
         self.digest = Digest()
-        self.square = self.learner.engine.loss.name == "square"
+        self.square = is_square(self.learner.engine.loss)
         self.sums = LeastSquares() if self.square and self.keep != "rows" else None
         self.pages = Pages(self.memory) if self.keep != "sums" else None
         if self.keep == "sums" and not self.square:
             raise ValueError("sums are enough for the square loss only: use keep='rows'")
         self.before = self.learner.rounds
         self.loss_before, self.mistakes_before = self.learner.total_loss, self.learner.mistakes
+        self.books = books_of(self.learner, self.recorder)
+        self.digested = self.entered = 0  # rows
+        self.broken: str | None = None
         self.last_mark = self.recorder.mark
         self.watched: list[tuple[str, float]] = []
         self.solved = 0
@@ -86,6 +123,7 @@ class Ledger:
         self.open: list[tuple[Floats, int]] = []  # small pages that are not entered yet
         self.open_words = self.open_features = 0
         self.sheet = np.empty(0)  # to write rows on
+        self.playing = False
         self.missing = "the rows of this game were not kept, only sums over them"
 
     def watch(self, measure: str, limit: float) -> None:
@@ -167,6 +205,7 @@ class Ledger:
     ) -> None:
         """Digest a page, sum it up, keep it; small pages only when some have come together."""
         self.digest.update(words)
+        self.digested += rows
         if product is None and (self.open_words or len(words) < SMALL_PAGE):
             self.open.append((words, rows))
             self.open_words += len(words)
@@ -200,10 +239,11 @@ class Ledger:
             self.may_drop_rows() and self.pages.held + words.nbytes > self.memory
         ):
             self.pages = None
-        if self.pages is None:
-            self.recorder.give_back(words)
-        else:
+        if self.pages is not None:
             self.pages.add(words, rows, features)
+        elif words.base is not self.sheet:
+            self.recorder.give_back(words)
+        self.entered += rows
 
     def add_up(self, table: Table, features: int) -> None:
         """Add rows to the sums."""
@@ -236,7 +276,7 @@ class Ledger:
         """Add to a moment what hindsight says of it, where that costs little."""
         if self.sums is not None and self.due(moment.rounds):
             moment.sums, self.solved = self.sums, moment.rounds
-            moment.hindsight = moment.least_loss()
+            moment.hindsight = moment.least_loss() if self.free else None
         if self.sums is None or moment.sums is not None:
             moment.bound = self.so_far(moment)
         moment.sums = None
@@ -250,7 +290,17 @@ class Ledger:
     # When it is over, or paused.
 
     def settle(self) -> None:
-        """Have everything played so far in the books."""
+        """Have everything played so far in the books, or know that they are incomplete."""
+        try:
+            self.finish()
+        finally:
+            self.books = books_of(self.learner, self.recorder)
+            rounds = self.books.rounds - self.before
+            if self.digested != rounds or self.entered != rounds:
+                self.broken = f"only {min(self.digested, self.entered)} of {rounds} rounds"
+
+    def finish(self) -> None:
+        """Work through all that waits."""
         self.recorder.hand_over()
         if self.backstage is not None:
             backstage, self.backstage = self.backstage, None
@@ -268,16 +318,33 @@ class Ledger:
 
     def digest_text(self) -> str:
         """Return the digest of all rows so far."""
-        learner = self.learner
-        return self.digest.text(
-            learner.rounds - self.before, learner.engine.size, learner.known.names
-        )
+        self.check()
+        books = self.books
+        return self.digest.text(books.rounds - self.before, books.features, books.names)
+
+    def check(self) -> None:
+        """Raise an error where the books cannot be relied on."""
+        if self.playing:
+            raise NoRegretError("this game is being played: ask when it is over")
+        if self.broken is not None:
+            raise NoRegretError(
+                f"the record of this game is incomplete ({self.broken}), as something interrupted"
+                " it: play the game again"
+            )
+
+    def check_learner(self) -> None:
+        """Check that the game can go on where it stopped."""
+        if self.learner.rounds != self.books.rounds:
+            raise NoRegretError(
+                "the learner has learned outside this game since: play a new one, or a copy of the"
+                " learner next time"
+            )
 
     def rows(self, features: int = 0) -> Rows | None:
         """Return the rows, to be read again, where they were kept."""
         if self.pages is None:
             return None
-        width = max(features, self.learner.engine.size)
+        width = max(features, self.books.features)
         if self.pages.file is not None:
             return Rows(source=self.pages.blocks, features=width)
         rows = Rows(features=width)

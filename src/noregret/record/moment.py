@@ -44,6 +44,8 @@ class Moment:
 
         assert self.sums is not None
         gram, moment, energy = self.sums.gram, self.sums.moment, self.sums.energy
+        if not len(moment):
+            return scale * energy
         size = float(np.trace(gram)) / max(1, len(moment)) or 1.0
         system = gram + (penalty / scale + 1e-13 * size) * np.eye(len(moment))
         _, u, failed = dposv(system, moment, overwrite_a=True)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import tempfile
 import weakref
 from collections.abc import Iterator
@@ -58,6 +59,18 @@ class Table(NamedTuple):
         return cls(made, outcomes, full=False)
 
 
+def read_at(descriptor: int, size: int, place: int) -> bytes:
+    """Return so many bytes of a file."""
+    parts = []
+    while size > 0:
+        part = os.pread(descriptor, size, place)
+        if not part:
+            raise OSError("the temporary file of a game is shorter than it was")
+        parts.append(part)
+        size, place = size - len(part), place + len(part)
+    return b"".join(parts)
+
+
 class Pages:
     """Pages in the order in which they came, to be read again as often as asked.
 
@@ -102,7 +115,7 @@ class Pages:
         for kept, length, rows, features in list(self.index):
             if isinstance(kept, int):
                 assert self.file is not None
-                self.file.seek(kept)
-                kept = np.fromfile(self.file, np.float64, length)  # noqa: PLW2901
+                # Without moving a position that other threads and processes share.
+                kept = np.frombuffer(read_at(self.file.fileno(), 8 * length, kept))  # noqa: PLW2901
             table = Table.of(kept, rows, features)
             yield table.X, table.y
