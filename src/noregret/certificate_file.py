@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+from collections import Counter
 from collections.abc import Mapping
 from functools import cache
 from importlib import resources
@@ -90,8 +91,8 @@ def read_contents(path: str | Path) -> Any:
 def _each_once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     found = dict(pairs)
     if len(found) < len(pairs):
-        names = [name for name, _ in pairs]
-        twice = next(name for name in names if names.count(name) > 1)
+        times = Counter(name for name, _ in pairs)
+        twice = next(name for name in times if times[name] > 1)
         raise CertificateError(f"{twice!r} is given twice")
     return found
 

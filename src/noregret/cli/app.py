@@ -12,6 +12,7 @@ import typer
 from noregret import __version__
 from noregret.cli import commands
 from noregret.errors import NoRegretError
+from noregret.report.figures import clean
 
 DONE, FAILED, INTERRUPTED = 0, 1, 130
 
@@ -56,6 +57,9 @@ def run(arguments: Sequence[str]) -> int:
     if sys.stdout is None:
         print("noregret: standard output is closed", file=sys.stderr)
         return FAILED
+    for page in (sys.stdout, sys.stderr):
+        if hasattr(page, "reconfigure"):  # a letter that it cannot write is no failure
+            page.reconfigure(errors="replace")
     try:
         build()(list(arguments))
     except SystemExit as end:  # done, or wrong usage: the message has been printed
@@ -64,6 +68,7 @@ def run(arguments: Sequence[str]) -> int:
         print("noregret: interrupted", file=sys.stderr)
         return INTERRUPTED
     except (NoRegretError, OSError) as failure:
-        print(f"noregret: {failure}", file=sys.stderr)
+        said = "\n".join(map(clean, str(failure).split("\n")))  # it may name what others wrote
+        print(f"noregret: {said}", file=sys.stderr)
         return FAILED
     return DONE

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator
 from difflib import get_close_matches
 from pathlib import Path
@@ -69,17 +70,36 @@ class Columns(Stream):
 
     def split(self, table: Any) -> Block:
         """Return a table without its target, and the target as outcomes."""
-        names = table.column_names
+        try:
+            names = table.column_names
+        except UnicodeDecodeError:
+            raise self.wrong("the names of its columns are not UTF-8 text") from None
         target = self.target_among(names)
         if len(set(names)) < len(names):
-            twice = next(name for name in names if names.count(name) > 1)
+            times = Counter(names)
+            twice = next(name for name in times if times[name] > 1)
             raise self.wrong(f"two columns are called {twice!r}: rename one")
         for name, column in zip(names, table.schema.types, strict=True):
             if not is_usable(column):
                 raise self.wrong(
                     f"column {name!r} holds {column}: give numbers, text or booleans, or drop it"
                 )
+        table = self.in_floats(table)
         return table.drop_columns([target]), table.column(target).to_numpy()
+
+    def in_floats(self, table: Any) -> Any:
+        """Return a table with its 64-bit integers as floats; one that no float holds is refused."""
+        import pyarrow as pa
+
+        for at, field in enumerate(table.schema):
+            if pa.types.is_int64(field.type) or pa.types.is_uint64(field.type):
+                try:
+                    column = table.column(at).cast(pa.float64())
+                except pa.ArrowInvalid as error:
+                    said = str(error).splitlines()[0]
+                    raise self.wrong(f"column {field.name!r}: {said}: give floats") from None
+                table = table.set_column(at, field.name, column)
+        return table
 
 
 def is_usable(column: Any) -> bool:

@@ -40,6 +40,8 @@ class CsvStream(Columns):
             with self.reader(types) as reader:
                 for batch in reader:
                     yield pa.Table.from_batches([batch])
+        except UnicodeDecodeError:
+            raise self.wrong("the names in its first row are not UTF-8 text") from None
         except pa.ArrowInvalid as error:
             raise self.explained(str(error), names) from None
 

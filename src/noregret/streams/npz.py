@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import tokenize
 import zipfile
+import zlib
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -13,6 +15,20 @@ from noregret.errors import NoRegretError
 from noregret.inputs import as_array, block_rows
 from noregret.streams.base import Block, Stream
 
+# What NumPy, SciPy and zipfile raise where an archive is broken, or lies about itself.
+DAMAGED = (
+    ValueError,
+    TypeError,
+    EOFError,
+    KeyError,
+    OverflowError,
+    MemoryError,
+    RuntimeError,  # encrypted; and NotImplementedError: packed in a way that is not known
+    SyntaxError,
+    tokenize.TokenError,
+    zipfile.BadZipFile,
+    zlib.error,
+)
 SPARSE = ("data", "indices", "indptr", "shape")
 
 
@@ -42,7 +58,7 @@ class NpzStream(Stream):
                 return self.rows_of({name: archive[name] for name in archive.files})
         except NoRegretError:
             raise
-        except (ValueError, EOFError, KeyError, zipfile.BadZipFile) as error:
+        except DAMAGED as error:
             raise self.wrong(f"damaged, or not an archive of arrays: {error}") from None
 
     def rows_of(self, parts: dict[str, Any]) -> tuple[Any, Any]:
@@ -56,6 +72,8 @@ class NpzStream(Stream):
         else:
             from scipy import sparse
 
+            if parts["data"].dtype.kind not in "fiub":
+                raise self.wrong(f"data must be numbers: got {parts['data'].dtype}")
             shape = tuple(int(n) for n in parts["shape"].ravel())
             X = sparse.csr_array(tuple(parts[name] for name in SPARSE[:3]), shape=shape)
             X.check_format(full_check=True)

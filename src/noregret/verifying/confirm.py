@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import math
-import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from noregret.assumptions import Finding, Shown, Structural
@@ -15,15 +14,20 @@ from noregret.certify import within
 from noregret.evidence import Evidence
 from noregret.game import Game
 from noregret.hindsight import Limits
+from noregret.hindsight.answer import USUAL
 from noregret.theorem import Theorem
 from noregret.verifying.verification import Line, Verification
-from noregret.verifying.witness import Paid, paid_by
+from noregret.verifying.witness import REACH, Paid, is_within, paid_by
 
 # How far a figure that is computed again may be off, relatively: rounding on another machine.
 TOLERANCE = 1e-9
 # The same for figures that follow from others in the file by an addition or a division.
 ROUNDING = 1e-14
-REACH = re.compile(r"linear predictors of norm at most (\d+(?:\.\d+)?(?:e[+-]\d+)?)")
+# The same for figures that depend on where a search stopped, in favour of the certificate: what
+# its file says of the search may only excuse figures that are worse than those found here.
+SEARCHED = 10 * USUAL.tolerance
+# A witness whose own loss rounding blurs by more than this share is none.
+BLUR = 1e-6
 TRAINED = "The learner was trained before this game, so these data alone cannot confirm it"
 
 
@@ -80,6 +84,12 @@ def are_close(
     return abs(stated - found) <= tolerance * max(abs(stated), abs(found), size)
 
 
+def not_better(stated: float | None, found: float | None, replay: Replay) -> bool:
+    """Compare bounds that were searched for: the stated one may be larger, if searched less."""
+    tight = stated is not None and found is not None and stated < found
+    return are_close(stated, found, min(SEARCHED, replay.solver) if tight else replay.solver)
+
+
 def close(
     name: str,
     stated: float | None,
@@ -99,8 +109,12 @@ def played(replay: Replay) -> Iterator[Line]:
     yield same("given", dict(stated.given), dict(found.given))
     for name in ("rounds", "features", "digest", "transforms"):
         yield same(f"data.{name}", getattr(stated.data, name), getattr(found.data, name))
-    if stated.data.target is not None and found.data.target is not None:
-        yield same("data.target", stated.data.target, found.data.target)
+    names = replay.game.learner.features
+    numbered = names == [str(k) for k in range(len(names))]
+    if stated.data.target is not None and (found.data.target is not None or numbered):
+        note = "" if found.data.target is not None else "these data have no names of columns"
+        named = same("data.target", stated.data.target, found.data.target)
+        yield replace(named, note=note)
     yield same("loss.name", stated.loss.name, found.loss.name)
     total = close("loss.total", stated.loss.total, found.loss.total)
     yield total
@@ -117,12 +131,22 @@ def hindsight(replay: Replay) -> Iterator[Line]:
     yield same("hindsight.exact", stated.exact, found.exact)
     names, features = sorted(stated.witness), sorted(replay.game.learner.features)
     counted = f"{len(names)} weights", f"{len(features)} features"
-    yield Line("hindsight.witness", *counted, names == features)
+    member = names == features and is_within(stated.witness, stated.comparator)
+    note = "" if member or names != features else "not of the class"
+    witness = Line("hindsight.witness", *counted, member, note)
+    yield witness
     own = paid_by(stated.witness, stated.comparator, replay.game) or Paid(math.nan, 0.0)
+    there = paid_by(found.witness, found.comparator, replay.game) or Paid(math.nan, 0.0)
     size = max(abs(stated.loss), abs(own.loss))
-    pays = abs(stated.loss - own.loss) <= TOLERANCE * size + own.rounding
-    upper = Line("hindsight.loss", stated.loss, number(own.loss), pays, "what the witness pays")
-    lower = lower_end(replay, own.rounding)
+    slack = TOLERANCE * size + own.rounding + there.rounding
+    # A solver adds its own rounding to what it states: as much as it adds here.
+    added = 2 * max(0.0, found.loss - there.loss)
+    pays = -slack <= stated.loss - own.loss <= slack + added
+    note = "what the witness pays"
+    if own.rounding > max(BLUR * max(abs(own.loss), abs(found.loss)), 100 * there.rounding):
+        pays, note = False, "weights so large that rounding hides what the witness pays"
+    upper = Line("hindsight.loss", stated.loss, number(own.loss), pays, note).given(witness)
+    lower = lower_end(replay, there.rounding)
     yield from (upper, lower)
     total, regret = replay.stated.loss.total, replay.stated.regret
     paid = close("", total, replay.found.loss.total)
@@ -146,11 +170,14 @@ def is_proven(stated: str, found: str) -> bool:
 
 
 def lower_end(replay: Replay, rounding: float) -> Line:
-    """Check that no predictor of the class pays less than stated: by what is proven now."""
+    """Check that no predictor of the class pays less than stated: by what is proven now.
+
+    ``rounding`` is that of the witness found now: nothing stated may loosen this.
+    """
     stated, found = replay.stated.hindsight, replay.found.hindsight
     claimed, proven = stated.loss - stated.gap, found.loss - found.gap
-    size = max(abs(stated.loss), abs(found.loss), abs(proven))
-    slack = TOLERANCE * size + min(found.gap, replay.solver * size) + rounding
+    size = max(abs(found.loss), abs(proven))
+    slack = TOLERANCE * size + min(found.gap, SEARCHED * size) + rounding
     true = claimed <= proven + slack and stated.loss >= proven - slack
     return Line("hindsight.gap", stated.gap, found.gap, true, "none of the class pays less")
 
@@ -163,8 +190,10 @@ def promise(replay: Replay) -> Iterator[Line]:
         return
     yield same("theorem.quantity", stated.quantity, found.quantity)
     yield from assumptions(replay, stated, found, replay.theorem)
-    tolerance = replay.solver if is_searched_for(replay, replay.theorem) else TOLERANCE
-    bound = close("theorem.bound", stated.bound, found.bound, tolerance)
+    searched = is_searched_for(replay, replay.theorem)
+    agree = not_better(stated.bound, found.bound, replay) if searched else None
+    bound = close("theorem.bound", stated.bound, found.bound)
+    bound = bound if agree is None else replace(bound, confirmed=agree)
     measured = close("theorem.measured", stated.measured, found.measured)
     if stated.quantity == "regret":
         upper = number(replay.stated.regret.upper)
@@ -181,12 +210,17 @@ def assumptions(
     yield same("theorem.assumptions", len(here), len(there))
     kinds = [None, *(a for a in theorem.assumptions if not isinstance(a, Structural))]
     for k, (said, is_so, kind) in enumerate(zip(here, there, kinds, strict=False), 1):
-        tolerance = replay.solver if isinstance(kind, Shown) else TOLERANCE
+        # What is searched for here is a margin: a larger one is the better claim.
+        shown = isinstance(kind, Shown) and said.measured is not None and is_so.measured is not None
         agree = (
             (said.name, said.holds, said.first_violation)
             == (is_so.name, is_so.holds, is_so.first_violation)
             and are_close(said.limit, is_so.limit)
-            and are_close(said.measured, is_so.measured, tolerance)
+            and (
+                not_better(-(said.measured or 0.0), -(is_so.measured or 0.0), replay)
+                if shown
+                else are_close(said.measured, is_so.measured)
+            )
         )
         trained = k == 1 and bool(said.measured)
         note = TRAINED if trained else ""

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+import re
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -9,7 +11,7 @@ import numpy as np
 
 from noregret.hindsight.blocks import padded
 from noregret.hindsight.losses import as_labels, losses_of
-from noregret.hindsight.rounding import Floats, total
+from noregret.hindsight.rounding import Floats, norm, total
 from noregret.hindsight.rows import score_error
 from noregret.hindsight.rules import SCORED
 
@@ -22,6 +24,34 @@ class Paid(NamedTuple):
 
     loss: float
     rounding: float
+
+
+# The classes that leave something out, in the words of ``hindsight``, with a limit to weights.
+NUMBER = r"(\d+(?:\.\d+)?(?:e[+-]\d+)?)"
+REACH = re.compile(rf"linear predictors of norm at most {NUMBER}")
+BALL = re.compile(rf"ball of radius {NUMBER}(?:, .*)?")
+BOX = re.compile(rf"box of half-width {NUMBER}")
+SIGNED = re.compile(rf"weights of either sign, total {NUMBER}(?:, .*)?")
+SIMPLEX = re.compile(r"simplex(?:, .*)?")
+# How far above a limit as written, in six digits or in three, the limit itself may lie.
+SIX, THREE = 1 + 1e-5, 1.01
+
+
+def is_within(witness: Mapping[str, float], comparator: str) -> bool:
+    """Whether a witness is of the class that it stands for."""
+    weights = np.array(list(witness.values()), dtype=np.float64)
+    sizes, sum_of_sizes = np.abs(weights), math.fsum(map(abs, witness.values()))
+    if found := REACH.fullmatch(comparator):
+        return norm(weights) <= float(found[1]) * THREE
+    if found := BALL.fullmatch(comparator):
+        return norm(weights) <= float(found[1]) * SIX
+    if found := BOX.fullmatch(comparator):
+        return float(sizes.max(initial=0.0)) <= float(found[1]) * SIX
+    if found := SIGNED.fullmatch(comparator):
+        return sum_of_sizes <= float(found[1]) * SIX
+    if SIMPLEX.fullmatch(comparator):
+        return bool((weights >= -1e-9).all()) and abs(math.fsum(weights) - 1) <= 1e-6
+    return True
 
 
 def linear(X: Floats, weights: Floats) -> Floats:
