@@ -6,6 +6,7 @@ import math
 
 import numpy as np
 
+from noregret.errors import NoRegretError
 from noregret.hindsight.curvature import Curvature, Factored, ManyRows
 from noregret.hindsight.rounding import Floats, norm, norm_above, shrunk_into_ball, upward
 
@@ -50,7 +51,7 @@ class Ball:
     def room(self, w: Floats, direction: Floats) -> float:
         """Return the largest step towards a point of the ball that stays in it: 1 or more."""
         a, b = float(direction @ direction), float(w @ direction)
-        left = max(0.0, self.radius**2 - float(w @ w))
+        left = max(0.0, self.radius * self.radius - float(w @ w))
         if a == 0.0:
             return 1.0
         root = math.sqrt(b * b + a * left)
@@ -63,7 +64,14 @@ class Ball:
     def target(self, w: Floats, g: Floats, curvature: Curvature) -> Floats:
         """Return the minimiser over the ball of g·(v − w) + (v − w)ᵀH(v − w)/2."""
         search = lowest_in_span if isinstance(curvature, ManyRows) else lowest_in_ball
-        v, self.multiplier = search(curvature, w, g, self.radius, self.multiplier)
+        try:
+            with np.errstate(all="ignore"):
+                v, self.multiplier = search(curvature, w, g, self.radius, self.multiplier)
+        except (OverflowError, ZeroDivisionError):
+            raise NoRegretError(
+                f"the examples, or the ball of radius {self.radius:g}, are too small or too large"
+                " to find the best predictor: scale them"
+            ) from None
         return v
 
 

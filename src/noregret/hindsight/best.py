@@ -12,6 +12,7 @@ import numpy as np
 
 from noregret.checks import positive
 from noregret.core.losses import Loss
+from noregret.errors import NoRegretError
 from noregret.hindsight import quadratic
 from noregret.hindsight.answer import USUAL, Answer, Limits
 from noregret.hindsight.ball import Ball
@@ -77,6 +78,8 @@ def best_in_ball(
     >>> round(answer.loss, 5), answer.relative_gap < 1e-6
     (5.5, True)
     """
+    if not rows.shape[1] and not radius:
+        raise NoRegretError("there are no features to compare with")
     ball = Ball(positive("radius", radius))
     losses = losses_of(loss, rows.outcomes, loss_parameter)
     if is_square(loss):

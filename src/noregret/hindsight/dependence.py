@@ -18,6 +18,24 @@ from noregret.hindsight.rows import Rows
 
 # A column is tried for dependence when the others leave this little of its square.
 LEFT = 1e-9
+# Sums this many times as large as what underflow may take from them lose no digit by it.
+HIDDEN = 2.0**60
+
+
+def faint_columns(gram: Floats, lost: float, rows: Rows | None) -> NDArray[np.bool_]:
+    """Return which columns are so small that underflow hides them, but may not be zero.
+
+    The squares of the columns are known but for ``lost``. Only the rows tell whether a column of
+    which the sums show nothing is one of zeros.
+    """
+    faint: NDArray[np.bool_] = np.diag(gram) < HIDDEN * lost
+    if faint.any() and rows is not None:
+        some = np.zeros(len(faint), dtype=bool)
+        for block, _ in rows.blocks():
+            used = (block != 0).sum(axis=0)
+            some[: block.shape[1]] |= np.asarray(used).ravel() > 0
+        faint &= some
+    return faint
 
 
 def surely_curved(gram: Floats | None, gram_error: float) -> tuple[Floats, float]:
@@ -25,6 +43,7 @@ def surely_curved(gram: Floats | None, gram_error: float) -> tuple[Floats, float
 
     D are the norms of the columns, G is the Gram matrix up to gram_error times D_i D_j. That a
     Cholesky factor of D⁻¹GD⁻¹ − s exists in floating-point numbers is proof up to their rounding.
+    It is one where no column is faint: see ``faint_columns``.
     """
     if gram is None:
         return np.zeros(0), 0.0
@@ -36,7 +55,7 @@ def surely_curved(gram: Floats | None, gram_error: float) -> tuple[Floats, float
         return norms, math.inf
     unit = gram[np.ix_(used, used)] / scale / scale[:, None]
     least = 0.5 * float(np.linalg.eigvalsh(unit)[0])
-    doubt = count * (2 * gram_error + 16 * UNIT + 2 * growth(count + 2))
+    doubt = count * (2 * gram_error + 20 * UNIT + 2 * growth(count + 2))
     if least <= 2 * doubt:
         return norms, 0.0
     unit[np.diag_indices_from(unit)] -= least

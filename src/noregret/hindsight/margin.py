@@ -67,6 +67,13 @@ def largest_margin(rows: Rows, *, limits: Limits = USUAL) -> Margin:
     >>> round(margin.lower, 4), round(margin.upper, 4), margin.separable
     (2.4, 2.4, True)
     """
+    with np.errstate(all="ignore"):  # what overflows in the search is no part of the proof
+        found = searched(rows, limits)
+    return found.proven(rows, labels_of(rows))
+
+
+def searched(rows: Rows, limits: Limits) -> Pair:
+    """Return the best that the method of multipliers finds."""
     began = time.monotonic()
     labels = labels_of(rows)
     hard = Clipped(np.where(labels > 0, -np.inf, 0.0), np.where(labels > 0, 0.0, np.inf), labels)
@@ -95,7 +102,7 @@ def largest_margin(rows: Rows, *, limits: Limits = USUAL) -> Margin:
         along = rows.scores(direction)
         taken = lowest_along(current, Free(), w, direction, scores, along)
         w, scores = w + taken * direction, scores + taken * along
-    return found.proven(rows, labels)
+    return found
 
 
 def labels_of(rows: Rows) -> Floats:
@@ -116,9 +123,9 @@ class Pair:
     def see(self, w: Floats, margins: Floats, p: Floats, length: float) -> None:
         """Keep what is better."""
         size, weight = norm(w), float(p.sum())
-        if size > 0 and (low := float(margins.min()) / size) > self.low:
+        if 0 < size < math.inf and (low := float(margins.min()) / size) > self.low:
             self.w, self.low = w / size, low
-        if weight > 0 and (up := length / weight) < self.up:
+        if 0 < weight < math.inf and (up := length / weight) < self.up:
             self.p, self.up = p / weight, up
 
     def proven(self, rows: Rows, labels: Floats) -> Margin:
@@ -127,6 +134,8 @@ class Pair:
         low = downward(float(sure.min()) / (norm_above(self.w) or 1.0))
         if low <= 0:
             low, self.w = 0.0, np.zeros_like(self.w)
+        if not 0.5 < total(self.p) < 2:  # it overflowed; any weighting is valid
+            self.p = np.full(len(labels), 1.0 / len(labels))
         sums, off = rows.combined(labels * self.p)
         up = upward(norm_above(np.abs(sums) + off) / (total(self.p) * (1 - 8 * UNIT)))
         if low == 0 and surely_inseparable(rows, labels, self.p):

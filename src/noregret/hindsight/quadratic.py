@@ -14,15 +14,25 @@ import numpy as np
 from numpy.typing import NDArray
 
 from noregret.checks import positive
+from noregret.errors import NoRegretError
 from noregret.hindsight.answer import Answer, Limits
 from noregret.hindsight.ball import Ball
 from noregret.hindsight.curvature import Factored
-from noregret.hindsight.dependence import independent_columns, surely_curved
+from noregret.hindsight.dependence import faint_columns, independent_columns, surely_curved
 from noregret.hindsight.domain import Domain
 from noregret.hindsight.doubled import Doubled
 from noregret.hindsight.losses import losses_of
 from noregret.hindsight.newton import minimise
-from noregret.hindsight.rounding import UNIT, Floats, downward, growth, norm, norm_above, upward
+from noregret.hindsight.rounding import (
+    SMALLEST,
+    UNIT,
+    Floats,
+    downward,
+    growth,
+    norm,
+    norm_above,
+    upward,
+)
 from noregret.hindsight.rows import Rows
 from noregret.hindsight.simplex import Simplex
 from noregret.hindsight.tangent import Quadratic, SquareLoss, Tangent
@@ -31,10 +41,16 @@ from noregret.hindsight.tangent import Quadratic, SquareLoss, Tangent
 REFINEMENTS = 12
 # The share of the loss that a lower bound for dependent columns may give away for its reach.
 GIVEN_AWAY = 1e-7
+# Lower bounds are claimed up to this norm at most, where they are not claimed for all.
+LONGEST = 1e300
 
 
 def best_linear(loss: Quadratic) -> Answer:
     """Return the best of all linear predictors; of several, one of small norm."""
+    if loss.gram is not None:
+        faint = faint_columns(loss.gram, loss.lost, loss.rows)
+        if faint.any():
+            return best_but_for(loss, loss.gram, faint)
     norms, least = surely_curved(loss.gram, loss.gram_error)
     if least == 0 and loss.rows is not None and loss.gram is not None:
         kept = independent_columns(loss.rows, loss.gram)
@@ -42,10 +58,20 @@ def best_linear(loss: Quadratic) -> Answer:
             return best_of_kept(loss, kept)
     w, tangent = descended(loss, 0.0)
     lower, reach = lowest_of_all(tangent, w, norms, least)
-    words = "all linear predictors"
-    if math.isfinite(reach):
-        words = f"linear predictors of norm at most {reach:.3g}"
-    return Answer(words, max(0.0, tangent.high), lower, w, exact=loss.gram is not None, reach=reach)
+    attained = at_most(tangent.high)
+    return Answer(up_to(reach), attained, lower, w, exact=loss.gram is not None, reach=reach)
+
+
+def up_to(reach: float) -> str:
+    """Return the name of the class of linear predictors up to a norm."""
+    if math.isinf(reach):
+        return "all linear predictors"
+    return f"linear predictors of norm at most {reach:.3g}"
+
+
+def at_most(high: float) -> float:
+    """Return what is attained at most; where that overflowed, no number."""
+    return math.inf if math.isnan(high) else max(0.0, high)
 
 
 def best_of_kept(loss: Quadratic, kept: NDArray[np.intp]) -> Answer:
@@ -53,8 +79,25 @@ def best_of_kept(loss: Quadratic, kept: NDArray[np.intp]) -> Answer:
     assert loss.gram is not None
     gram = loss.gram[np.ix_(kept, kept)]
     inner = Kept(loss.loss, loss.features, kept)
-    answer = best_linear(Quadratic(len(kept), inner, Factored(gram), gram, loss.gram_error))
+    only = Quadratic(len(kept), inner, Factored(gram), gram, loss.gram_error, lost=loss.lost)
+    answer = best_linear(only)
     return replace(answer, witness=inner.whole(answer.witness))
+
+
+def best_but_for(loss: Quadratic, gram: Floats, faint: NDArray[np.bool_]) -> Answer:
+    """Return the best of all where underflow hides some columns, which the witness does without.
+
+    For weights b on the hidden columns B and any others, √L is at least the least √L of the others
+    less ‖B‖‖b‖: so the lower bound holds up to a norm, beyond which nothing is claimed.
+    """
+    answer = best_of_kept(loss, np.flatnonzero(~faint))
+    squares = np.diag(gram)[faint] * (1 + 2 * loss.gram_error) + 2 * loss.lost
+    root = math.sqrt(answer.lower) * (1 - GIVEN_AWAY / 2)
+    reach = min(answer.reach, LONGEST, GIVEN_AWAY / 8 * root / norm_above(np.sqrt(squares)))
+    if root == 0 or reach < norm_above(answer.witness):
+        return replace(answer, comparator=up_to(math.inf), lower=0.0, reach=math.inf)
+    lower = downward(root * root)
+    return replace(answer, comparator=up_to(reach), lower=lower, reach=reach)
 
 
 class Kept:
@@ -91,7 +134,11 @@ def descended(loss: Quadratic, penalty: float) -> tuple[Floats, Tangent]:
         if left > 0.5 * before or left == 0.0:
             break
         w = w + loss.curvature.solve(penalty, -pull, None, 1e-6)
-    return best, loss.loss.tangent(best)
+    tangent = loss.loss.tangent(best)
+    if not math.isfinite(tangent.high):
+        best = np.zeros(loss.features)
+        tangent = loss.loss.tangent(best)
+    return best, tangent
 
 
 def lowest_of_all(tangent: Tangent, w: Floats, norms: Floats, least: float) -> tuple[float, float]:
@@ -101,14 +148,15 @@ def lowest_of_all(tangent: Tangent, w: Floats, norms: Floats, least: float) -> t
     steepest = tangent.steepest()
     if least > 0:
         # L(u) − L(w) ≥ g·(u − w) + least ‖D(u − w)‖², whose minimum is −‖D⁻¹g‖²/(4 least).
-        drop = norm_above(steepest[norms > 0] / norms[norms > 0] * (1 + 8 * UNIT)) ** 2
+        root = norm_above(steepest[norms > 0] / norms[norms > 0] * (1 + 8 * UNIT))
+        drop = upward(root * root, SMALLEST)
         lower = downward(tangent.low - upward(drop / (4 * least)), tangent.low)
         return max(0.0, lower), math.inf
     slope = norm_above(steepest)
     if slope == 0:
         return tangent.low, math.inf
-    reach = max(GIVEN_AWAY * tangent.low / slope, 2 * norm(w))
-    lower = lower_over(Ball(reach), tangent, w)
+    reach = min(LONGEST, max(GIVEN_AWAY * tangent.low / slope, 2 * norm(w)))
+    lower = lower_over(Ball(1.01 * reach), tangent, w)  # the words round the reach
     return (lower, reach) if lower > 0 else (0.0, math.inf)
 
 
@@ -123,14 +171,17 @@ def best_ridge(loss: Quadratic, penalty: float, scale: float = 1.0) -> Answer:
     # The whole has curvature at least b, so its minimum is within ‖gradient‖²/(4b) of its value.
     pull = a * np.abs(tangent.gradient + 2 * (b / a) * w) + a * tangent.off
     pull += 16 * UNIT * (a * np.abs(tangent.gradient) + 2 * b * np.abs(w))
-    drop = norm_above(pull) ** 2 / (4 * b)
+    slope = norm_above(pull)
+    drop = upward(slope * slope, SMALLEST) / (4 * b)
     lower = downward(a * tangent.low + paid - off - upward(drop), abs(a * tangent.low) + paid)
     words = f"all linear predictors, paying {b:.6g} ‖u‖²"
-    return Answer(words, max(0.0, attained), max(0.0, lower), w, exact=loss.gram is not None)
+    return Answer(words, at_most(attained), max(0.0, lower), w, exact=loss.gram is not None)
 
 
 def best_in_ball(loss: Quadratic, radius: float) -> Answer:
     """Return the best predictor of norm at most the radius, by the secular equation."""
+    if not loss.features and not radius:
+        raise NoRegretError("there are no features to compare with")
     ball = Ball(positive("radius", radius))
     w = best = np.zeros(loss.features)
     gap, idle = math.inf, 0
@@ -145,11 +196,12 @@ def best_in_ball(loss: Quadratic, radius: float) -> Answer:
         w = ball.target(w, 0.5 * gradient, loss.curvature)
     tangent = loss.loss.tangent(best)
     lower = max(0.0, lower_over(ball, tangent, best))
-    if norm(best) < radius:
+    hidden = loss.gram is not None and faint_columns(loss.gram, loss.lost, loss.rows).any()
+    if norm(best) < radius and not hidden:
         everywhere, reach = lowest_of_all(tangent, best, *surely_curved(loss.gram, loss.gram_error))
         lower = max(lower, everywhere if reach >= radius else 0.0)
     witness = ball.inside(best)
-    attained = max(0.0, loss.loss.tangent(witness).high)
+    attained = at_most(loss.loss.tangent(witness).high)
     words = f"ball of radius {radius:g}"
     return Answer(words, attained, lower, witness, exact=loss.gram is not None)
 
@@ -185,7 +237,7 @@ def best_in_simplex(
         lower_over(simplex, tangent(found.lines_at), found.lines_at),
     )
     words = simplex_words(entropy, weight)
-    return Answer(words, upward(a * max(0.0, attained)), downward(a * lower), u)
+    return Answer(words, upward(a * at_most(attained)), max(0.0, downward(a * lower)), u)
 
 
 def simplex_words(entropy: float, weight: float | None) -> str:

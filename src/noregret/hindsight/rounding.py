@@ -24,8 +24,9 @@ def growth(terms: int) -> float:
 
 def upward(value: float, size: float = 0.0) -> float:
     """Return a number surely not below the sum, computed in a few steps from terms of that size."""
-    room = 16 * UNIT * (abs(value) + size)
-    return math.nextafter(value + room, math.inf) if room else value
+    sizes = abs(value) + size
+    room = 16 * UNIT * sizes + 16 * SMALLEST
+    return math.nextafter(value + room, math.inf) if sizes else value
 
 
 def downward(value: float, size: float = 0.0) -> float:

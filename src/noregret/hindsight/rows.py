@@ -27,11 +27,14 @@ from noregret.hindsight.blocks import (
     row_slice,
     row_squares,
     squared,
+    with_values,
 )
 from noregret.hindsight.rounding import SMALLEST, Floats, growth, norm_above, two_sum
 
 # The rows whose sum may lose digits, where a sum is to be proven.
 FEW = 128
+# The squares of rows shorter than this may lose digits by underflow.
+FAINT = 1e-145
 
 Source = Callable[[], Iterable[tuple[Any, Any]]]
 
@@ -131,14 +134,17 @@ class Rows:
                     "hindsight needs rows whose squared norm is a finite number: look for NaN,"
                     " infinities or values beyond 1e150"
                 )
-            longest = max(longest, float(squares.max(initial=0.0)))
+            length = float(np.sqrt(squares.max(initial=0.0)))
+            if length < FAINT:
+                length = faint_length(block)
+            longest = max(longest, length)
             numbers += block.nnz if is_sparse(block) else block.size
             filled = max(filled, most_in_a_row(block))
             most, blocks = max(most, block.shape[0]), blocks + 1
         return Survey(
             np.concatenate(outcomes) if outcomes else np.zeros(0),
             features,
-            norm_above(np.sqrt([longest])) * (1 + growth(filled)),
+            norm_above(np.array([longest])) * (1 + growth(filled)),
             numbers,
             filled,
             most + blocks,
@@ -222,6 +228,15 @@ class Rows:
             stop = start + block.shape[0]
             yield block, values[start:stop]
             start = stop
+
+
+def faint_length(block: Block) -> float:
+    """Return the length of the longest row of a block where its square would underflow."""
+    largest = float(magnitude(block).max()) if min(block.shape) else 0.0
+    if largest == 0.0:
+        return 0.0
+    unit = with_values(block, block.data / largest) if is_sparse(block) else block / largest
+    return largest * float(np.sqrt(row_squares(unit).max())) * (1 + growth(8)) + SMALLEST
 
 
 def score_error(rows: Rows, weights: Floats, blur: int = 0) -> Floats:

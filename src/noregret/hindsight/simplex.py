@@ -9,6 +9,7 @@ import math
 
 import numpy as np
 
+from noregret.errors import NoRegretError
 from noregret.hindsight.curvature import Curvature
 from noregret.hindsight.rounding import UNIT, Floats, downward, growth, norm, total, upward
 
@@ -27,7 +28,7 @@ class Simplex:
 
     def __init__(self, features: int, entropy: float) -> None:
         if not features:
-            raise ValueError("the simplex needs at least one feature")
+            raise NoRegretError("there are no features to compare with")
         self.entropy = entropy
         self.centre = np.full(features, 1.0 / features)
         self.border = np.inf  # what nearness to the border pays while the search is under way
@@ -97,9 +98,12 @@ class Simplex:
         self.border = min(self.border, AIM * gap / len(w))
         pull = g + self.pull(w) - self.border / w
         pull -= float(w @ pull)  # the same for all weights has no effect but to cost digits
-        added = (self.entropy + slack) / w
-        ahead, level = curvature.solve(added, -pull), curvature.solve(added, np.ones_like(w))
-        direction = ahead - level * (ahead.sum() / level.sum())
+        with np.errstate(all="ignore"):
+            added = (self.entropy + slack) / w
+            ahead, level = curvature.solve(added, -pull), curvature.solve(added, np.ones_like(w))
+            direction = ahead - level * (ahead.sum() / level.sum())
+        if not np.isfinite(direction).all():  # it overflowed: stay
+            direction = np.zeros_like(w)
         direction -= w * direction.sum()  # what rounding left of the sum
         direction[w < SMALL] = 0.0
         self.last = w, direction

@@ -20,7 +20,7 @@ from noregret.hindsight import quadratic as solve
 from noregret.hindsight.answer import USUAL, Answer, Limits
 from noregret.hindsight.blocks import pieces, products
 from noregret.hindsight.curvature import Factored
-from noregret.hindsight.rounding import Floats, growth, two_sum, upward
+from noregret.hindsight.rounding import SMALLEST, Floats, growth, two_sum, upward
 from noregret.hindsight.rows import Rows
 from noregret.hindsight.tangent import OnRows, Quadratic, SquareLoss, Tangent
 
@@ -78,6 +78,11 @@ class LeastSquares:
         """Σ y²."""
         self.take_in()
         return float(self.energy_sum.value)
+
+    @property
+    def lost(self) -> float:
+        """What underflow may have taken from each of the sums, and takes when they are used."""
+        return (self.rounds + 4 * self.features + 8) * SMALLEST if self.rounds else 0.0
 
     def add(self, X: Any, y: Any) -> LeastSquares:
         """Take more rows into account."""
@@ -141,24 +146,29 @@ class LeastSquares:
         """Return the loss and its gradient at w, with what rounding may have made of them.
 
         Every sum is off by at most γ times the sum of absolute values, which Cauchy's inequality
-        bounds by the columns' norms.
+        bounds by the columns' norms; and by what underflow takes from each product.
         """
         gram, moment, energy = self.gram, self.moment, self.energy
         error = growth(self.depth + 2 * self.features + 8)
-        norms = np.sqrt(np.diag(gram)) * (1 + error)
-        size = upward((math.sqrt(energy) + float(norms @ np.abs(w))) * (1 + 2 * error))
+        lost = self.lost
+        norms = np.sqrt(np.diag(gram) + lost) * (1 + error)
+        size = upward((math.sqrt(energy + lost) + float(norms @ np.abs(w))) * (1 + 2 * error))
         image = gram @ w
         loss = energy - 2 * float(moment @ w) + float(image @ w)
-        off = upward(2 * error * size * size)
+        # Every number of the sums also lacks what underflow took from it.
+        times = 1 + float(np.abs(w).sum())
+        off = upward(2 * error * size * size + 2 * lost * times * times)
         gradient = 2 * (image - moment)
-        return Tangent(loss - off, loss + off, gradient, 2 * error * size * norms)
+        return Tangent(
+            loss - off, loss + off, gradient, 2 * error * size * norms + 4 * lost * times
+        )
 
     def quadratic(self, rows: Rows | None = None) -> Quadratic:
         """Return the loss as a quadratic function, exact at the rows where they are given."""
         gram = self.gram
         error = growth(self.depth + 4)
         loss: SquareLoss = self if rows is None else OnRows(rows)
-        return Quadratic(self.features, loss, Factored(gram), gram, error, rows)
+        return Quadratic(self.features, loss, Factored(gram), gram, error, rows, self.lost)
 
     def best(self, rows: Rows | None = None) -> Answer:
         """Return the best of all linear predictors; of several, one of small norm."""

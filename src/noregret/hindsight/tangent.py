@@ -12,8 +12,19 @@ from typing import NamedTuple, Protocol
 import numpy as np
 
 from noregret.hindsight.curvature import Curvature, curvature_of
-from noregret.hindsight.rounding import UNIT, Floats, downward, growth, total, upward
+from noregret.hindsight.rounding import (
+    SMALLEST,
+    UNIT,
+    Floats,
+    downward,
+    growth,
+    total,
+    upward,
+)
 from noregret.hindsight.rows import Rows, score_error
+
+# The squares of numbers below this may lose digits by underflow.
+FAINT = 1e-145
 
 
 class Tangent(NamedTuple):
@@ -28,7 +39,8 @@ class Tangent(NamedTuple):
         """Return what L(w) − ∇L(w)·w is surely not below."""
         terms = np.abs(w) * (np.abs(self.gradient) * growth(len(w)) + self.off)
         inner = float(w @ self.gradient)
-        return downward(self.low - inner - upward(total(terms)), abs(self.low) + abs(inner))
+        lost = upward(total(terms)) + 4 * len(w) * SMALLEST
+        return downward(self.low - inner - lost, abs(self.low) + abs(inner))
 
     def doubled(self, weight: float) -> Tangent:
         """Return the tangent for the features (U x, −U x)."""
@@ -68,6 +80,8 @@ class Quadratic:
         G itself, where it is known, off by at most gram_error times the columns' norms.
     rows
         The rows, where they can be read again.
+    lost
+        What underflow may have taken from each number of the Gram matrix.
     """
 
     features: int
@@ -76,6 +90,7 @@ class Quadratic:
     gram: Floats | None = None
     gram_error: float = 0.0
     rows: Rows | None = None
+    lost: float = 0.0
 
 
 class OnRows:
@@ -95,9 +110,12 @@ class OnRows:
         size = np.abs(residue)
         off = (score_error(rows, w) + 2 * UNIT * size) * (1 + 4 * UNIT)
         low, high = total(np.maximum(0.0, size - off) ** 2), total((size + off) ** 2)
+        underflow = int(np.count_nonzero((size + off > 0) & (size < FAINT))) * SMALLEST
         half, lost = rows.combined(residue)
         spread = rows.combine(off, absolute=True) * (1 + growth(rows.survey.depth))
-        return Tangent(max(0.0, downward(low)), upward(high), 2 * half, 2 * (lost + spread))
+        spread += len(off) * SMALLEST
+        low, high = downward(low - underflow), upward(high + underflow)
+        return Tangent(max(0.0, low), high, 2 * half, 2 * (lost + spread))
 
 
 def over_rows(rows: Rows) -> Quadratic:

@@ -10,6 +10,7 @@ from __future__ import annotations
 import numpy as np
 
 from noregret.checks import positive
+from noregret.errors import NoRegretError
 from noregret.hindsight.answer import USUAL, Limits
 from noregret.hindsight.doubled import Doubled
 from noregret.hindsight.inseparable import surely_inseparable
@@ -44,6 +45,8 @@ def largest_margin_of_weights(
     (0.5, 0.5)
     """
     labels = labels_of(rows)
+    if not rows.shape[1]:
+        raise NoRegretError("there are no features to compare with")
     if weight is not None:
         rows = Doubled(rows, positive("weight", weight))
     u, p = solved_game(rows, labels, limits)

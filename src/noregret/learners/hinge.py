@@ -11,14 +11,30 @@ Promise. With ‖x‖ ≤ R and η = U/(R√T), for every u with ‖u‖ ≤ U:
 from __future__ import annotations
 
 from math import sqrt
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from noregret.assumptions import Structural, WithinHorizon
-from noregret.checks import positive
+from noregret.checks import LARGEST, positive
 from noregret.core.additive import Additive
+from noregret.errors import NoRegretError
+from noregret.hindsight import Answer
 from noregret.learner import Learner
 from noregret.registry import register
 from noregret.theorem import Theorem
+
+if TYPE_CHECKING:
+    from noregret.evidence import Evidence
+
+
+def best(evidence: Evidence) -> Answer:
+    """Return the best of the ball that the rate is right for."""
+    radius = evidence.params["rate"] * evidence.largest("norm")
+    if radius >= LARGEST:
+        raise NoRegretError(
+            f"the examples (norms up to {evidence.largest('norm'):g}) are too large for a"
+            " comparison at this rate: scale them, or choose a smaller rate"
+        )
+    return evidence.best_in_ball(radius or 1.0)
 
 
 def tuned(radius: float, norm: float, horizon: int) -> dict[str, Any]:
@@ -70,7 +86,7 @@ class Hinge(Learner):
             bound=lambda e: e.params["rate"] * e.largest("norm") ** 2 * sqrt(e.params["horizon"]),
             so_far=lambda m: m.params["rate"] * m.largest["norm"] ** 2 * sqrt(m.params["horizon"]),
             covers=lambda p: p["schedule"] == "horizon",
-            best=lambda e: e.best_in_ball(e.params["rate"] * e.largest("norm") or 1.0),
+            best=best,
             tune=tuned,
             tuning=r"$\eta = U/(R\sqrt T)$: `schedule=horizon`, `rate` $= U/R$",
             source="Zinkevich, 2003",

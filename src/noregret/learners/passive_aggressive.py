@@ -20,9 +20,11 @@ import math
 from typing import TYPE_CHECKING
 
 from noregret.assumptions import Shown, Structural, separable
-from noregret.checks import one_of, positive
+from noregret.checks import LARGEST, one_of, positive
 from noregret.core.additive import Additive
+from noregret.errors import NoRegretError
 from noregret.learner import Learner
+from noregret.learners.perceptron import by_margin, longest
 from noregret.registry import register
 from noregret.theorem import Theorem
 
@@ -37,7 +39,17 @@ if TYPE_CHECKING:
 def promise(evidence: Evidence) -> float:
     """Return the bound at the u that minimises it: a soft-margin support vector machine."""
     c = evidence.params["aggressiveness"]
-    times = max(evidence.largest("norm") ** 2, 1 / c)
+    norm = longest(evidence)
+    times = max(norm * norm, 1 / c)
+    if not times < LARGEST**2:
+        raise NoRegretError(
+            f"the examples (norms up to {norm:g}) or 1/aggressiveness ({1 / c:g}) are too large"
+            " for a bound on mistakes: scale the examples, or choose another aggressiveness"
+        )
+    if not 0 < 1 / (2 * c) < LARGEST:
+        raise NoRegretError(
+            f"no bound on mistakes can be computed for aggressiveness {c:g}: choose one nearer to 1"
+        )
     return float(times * 2 * c * evidence.best_penalised(1 / (2 * c)).loss)
 
 
@@ -84,7 +96,7 @@ class PassiveAggressive(Learner):
                     separable,
                 ),
             ),
-            bound=lambda e: (e.largest("norm") / e.margin().lower) ** 2,
+            bound=by_margin,
             covers=lambda p: p["form"] == "pa" and p["loss"] == "hinge",
             needs_rows=True,
             source="Crammer et al., 2006, theorem 2",

@@ -14,12 +14,57 @@ most ((‖u‖R + √(‖u‖²R² + 4H))/2)².
 
 from __future__ import annotations
 
+import math
+from typing import TYPE_CHECKING
+
 from noregret.assumptions import Shown, Structural, separable
 from noregret.checks import truth
 from noregret.core.additive import Additive
+from noregret.errors import NoRegretError
 from noregret.learner import Learner
 from noregret.registry import register
 from noregret.theorem import Theorem
+
+if TYPE_CHECKING:
+    from noregret.evidence import Evidence
+
+# The squares of norms below this may underflow.
+FAINT = 1e-145
+
+
+def longest(evidence: Evidence) -> float:
+    """Return R; where squares underflow, what it surely does not exceed."""
+    measured = evidence.largest("norm")
+    return measured if measured >= FAINT else evidence.rows.survey.longest
+
+
+def by_margin(evidence: Evidence) -> float:
+    """Return (R/γ)² for the largest margin γ that is certain."""
+    margin, norm = evidence.margin().lower, not_faint(evidence)
+    ratio = norm / margin if margin > 0 else math.inf
+    if not ratio * ratio < math.inf:
+        raise NoRegretError(
+            f"the examples (norms up to {norm:g}, margin {margin:g}) are too small or too large"
+            " for a bound on mistakes: scale them"
+        )
+    return ratio * ratio
+
+
+def on_any_data(evidence: Evidence) -> float:
+    """Return the smallest bound found over u."""
+    not_faint(evidence)
+    return evidence.mistake_bound().loss
+
+
+def not_faint(evidence: Evidence) -> float:
+    """Return R, where the learner's own scores are more than underflow."""
+    norm = longest(evidence)
+    if 0 < norm < FAINT:
+        raise NoRegretError(
+            f"the examples (norms up to {norm:g}) are too small for a bound on mistakes, as the"
+            " learner's scores underflow: scale them"
+        )
+    return norm
 
 
 @register
@@ -60,7 +105,7 @@ class Perceptron(Learner):
                 ),
                 Structural(r"$R = \max_t \|x_t\|_2$"),
             ),
-            bound=lambda e: (e.largest("norm") / e.margin().lower) ** 2,
+            bound=by_margin,
             needs_rows=True,
             source="Novikoff, 1962",
         ),
@@ -75,7 +120,7 @@ class Perceptron(Learner):
                     " hinge loss of $u$. Any $u$ is valid; the best found is reported"
                 ),
             ),
-            bound=lambda e: e.mistake_bound().loss,
+            bound=on_any_data,
             needs_rows=True,
             source="Freund and Schapire, 1999; Shalev-Shwartz, 2012",
         ),
