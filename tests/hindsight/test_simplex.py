@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from noregret.errors import NoRegretError
 from noregret.hindsight import Answer, LeastSquares, Rows, best_in_simplex
 from tests.hindsight.problems import (
     CONVEX,
@@ -116,5 +117,5 @@ def test_enough_entropy_makes_the_weights_equal() -> None:
 
 
 def test_there_is_no_weighting_of_nothing() -> None:
-    with pytest.raises(ValueError, match="at least one feature"):
+    with pytest.raises(NoRegretError, match="no features"):
         best_in_simplex(Rows(), "logistic")
