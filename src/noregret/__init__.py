@@ -22,9 +22,10 @@ from noregret.errors import (
     ModelFileError,
     NoRegretError,
 )
-from noregret.game import Curve, Game, play
+from noregret.game import Game, play
 from noregret.learner import Learner, Measurement
 from noregret.model_file import load
+from noregret.record.curve import Curve
 from noregret.registry import all_learners, all_theorems, make, register
 from noregret.theorem import Theorem
 from noregret.verifying import Verification, verify

@@ -62,9 +62,9 @@ class Assumption:
         """Return whether it held until a moment, as far as that is known then."""
         return True
 
-    def check(self, evidence: Evidence) -> Finding:
-        """Return what was found."""
-        raise NotImplementedError
+    def check(self, evidence: Evidence) -> Finding | None:
+        """Return what was found; None where there is nothing to find out."""
+        return None
 
 
 @dataclass(frozen=True)
@@ -178,11 +178,7 @@ class Trusted(Assumption):
 
 @dataclass(frozen=True)
 class Structural(Assumption):
-    """Something that holds for every learner that the theorem covers: shown, not measured."""
-
-    def check(self, evidence: Evidence) -> Finding:
-        """Return nothing to report; never called."""
-        raise NotImplementedError
+    """Something that holds for every learner that the theorem covers: said, not measured."""
 
 
 @dataclass(frozen=True)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from noregret.assumptions import Finding, Structural, starts_untrained
+from noregret.assumptions import Finding, starts_untrained
 from noregret.certificate import Best, Certificate, Interval, Paid, Played, Promise
 from noregret.errors import NoRegretError
 from noregret.evidence import Evidence
@@ -119,8 +119,8 @@ def chosen(
     """Return the first theorem whose assumptions held, or else the first, with what was found."""
     first: tuple[Theorem | None, tuple[Finding, ...]] = (None, ())
     for theorem in theorems:
-        checked = [a for a in theorem.assumptions if not isinstance(a, Structural)]
-        findings = (starts_untrained(evidence), *(a.check(evidence) for a in checked))
+        checked = (assumption.check(evidence) for assumption in theorem.assumptions)
+        findings = (starts_untrained(evidence), *(found for found in checked if found is not None))
         if all(surely(found) for found in findings):
             return theorem, findings
         if first[0] is None:

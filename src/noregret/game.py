@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from itertools import chain
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,31 +23,15 @@ from noregret.hindsight import Limits
 from noregret.hindsight.answer import USUAL
 from noregret.learner import Learner, Measurement
 from noregret.progress import Progress
-from noregret.record.ledger import MEMORY, Books, Keep, Ledger, books_of
+from noregret.record.books import Books, books_of
+from noregret.record.curve import Curve, curve_of
+from noregret.record.ledger import MEMORY, Keep, Ledger
 from noregret.record.moment import Moment
 from noregret.streams import read
 
 Floats = NDArray[np.float64]
 # Pairs asked for at a time, between looks at the clock.
 PAIRS = 1_024
-
-
-class Curve(NamedTuple):
-    """The game as it went, at about 500 rounds that lie ever further apart.
-
-    ``regret`` and ``bound`` are NaN where they could not be had cheaply. They are good estimates;
-    what is proven stands in the certificate.
-    """
-
-    rounds: NDArray[np.int64]
-    loss: Floats
-    mistakes: NDArray[np.int64]
-    regret: Floats
-    bound: Floats
-
-    def __repr__(self) -> str:
-        last = f", loss {self.loss[-1]:.6g}" if len(self.rounds) else ""
-        return f"<Curve of {len(self.rounds)} points{last}>"
 
 
 class Game:
@@ -246,16 +230,7 @@ class Game:
     @property
     def curve(self) -> Curve:
         """Loss, regret and bound as they went."""
-        moments = self.ledger.moments
-        loss = np.array([m.loss for m in moments])
-        best = np.array([np.nan if m.hindsight is None else m.hindsight for m in moments])
-        return Curve(
-            np.array([m.rounds for m in moments], dtype=np.int64),
-            loss,
-            np.array([m.mistakes for m in moments], dtype=np.int64),
-            loss - best,
-            np.array([np.nan if m.bound is None else m.bound for m in moments]),
-        )
+        return curve_of(self.ledger.moments)
 
     def _bound_so_far(self, moment: Moment) -> float | None:
         for theorem in self._covering:

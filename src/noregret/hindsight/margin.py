@@ -58,8 +58,7 @@ def largest_margin(rows: Rows, *, limits: Limits = USUAL) -> Margin:
 
     The method of multipliers on the hard-margin support vector machine, min ‖w‖²/2 with all
     y_t (w·x_t) ≥ 1. A step solves Newton's equations over the rounds near the margin: with 2,000 of
-    these or 2,000 features by a factor in a fraction of a second, beyond by conjugate gradients.
-    50,000 rows of 5,000 sparse features take about half a minute.
+    these or 2,000 features by a factor, beyond by conjugate gradients.
 
     Examples
     --------

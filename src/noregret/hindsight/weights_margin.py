@@ -24,9 +24,9 @@ def largest_margin_of_weights(
 ) -> Margin:
     """Return the largest margin δ of weights u ≥ 0 of sum 1, as an interval.
 
-    A linear program, solved by Clarabel's interior-point method on the rows as one sparse matrix:
-    10,000 rows of 1,000 sparse features take a few seconds, 50,000 of 5,000 about a minute. The
-    margin may be negative: then no such weights separate the labels.
+    A linear program, solved by Clarabel's interior-point method on the rows as one sparse matrix,
+    which takes far longer than ``largest_margin``. The margin may be negative: then no such weights
+    separate the labels.
 
     Parameters
     ----------

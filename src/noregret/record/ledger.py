@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import partial
-from typing import TYPE_CHECKING, Literal, NamedTuple
+from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,11 +22,12 @@ from noregret.hindsight import LeastSquares, Rows
 from noregret.hindsight.best import is_square
 from noregret.hindsight.curvature import DENSE
 from noregret.record.backstage import Backstage
+from noregret.record.books import books_of
 from noregret.record.moment import Moment
 from noregret.record.pages import Pages, Table
 
 if TYPE_CHECKING:
-    from noregret.learner import Learner, Measurement
+    from noregret.learner import Learner
 
 Floats = NDArray[np.float64]
 Keep = Literal["auto", "rows", "sums"]
@@ -41,35 +42,6 @@ FEW = 32
 BLAS_PAYS = 600
 # Pages that may wait for the other thread, and how many of them are many.
 WAITING, BEHIND = 8, 2
-
-
-class Books(NamedTuple):
-    """The figures of the learner at the end of a game, or when it was paused."""
-
-    rounds: int
-    loss: float
-    mistakes: int
-    features: int
-    names: list[str]
-    measured: dict[str, Measurement]
-    gradient_squares: float
-    largest_loss: float
-    norm: float
-
-
-def books_of(learner: Learner, recorder: Recorder) -> Books:
-    """Return the figures of a learner as they are now."""
-    return Books(
-        learner.rounds,
-        learner.total_loss,
-        learner.mistakes,
-        learner.engine.size,
-        list(learner.known.names),
-        learner.measured,
-        recorder.sum_of_squared_gradients,
-        recorder.largest_loss,
-        float(np.linalg.norm(learner.engine.weights())),
-    )
 
 
 @dataclass
