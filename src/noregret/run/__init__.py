@@ -1,0 +1,1 @@
+"""What ``noregret run`` does: a stream, a learner, and all that is written down about them."""
