@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from noregret.core.blocks import Blocks
+from noregret.core.flow import Flow
 from noregret.many import Many
 
 if TYPE_CHECKING:
@@ -160,7 +160,7 @@ class Learner(Many):
 
 # What the compiled base classes offer to this package only: not for tab completion.
 _PUBLIC = {"learn_one", "play_one", "predict_one", "decision_one", "get_state", "set_state"}
-_INTERNAL = {name for name in dir(Blocks) if not name.startswith("__")} - _PUBLIC
+_INTERNAL = {name for name in dir(Flow) if not name.startswith("__")} - _PUBLIC
 
 
 def _revive(kind: type[L], params: dict[str, Any], state: tuple[Any, Any, Any]) -> L:

@@ -11,14 +11,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from noregret import frames, inputs
-from noregret.core.blocks import Blocks
 from noregret.core.door import SparseRow
+from noregret.core.flow import Flow
 from noregret.errors import BadExample, NoRegretError
 
 Floats = NDArray[np.float64]
 
 
-class Many(Blocks):
+class Many(Flow):
     """Blocks of rows for whatever a caller holds: arrays, sparse matrices, data frames, dicts.
 
     One example comes through the compiled door: learn_one, predict_one, decision_one, play_one.

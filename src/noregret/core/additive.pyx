@@ -71,11 +71,19 @@ cdef class Additive(Engine):
             self.step, self.cushion = NORMALISED, positive("epsilon", cushion)
 
     cdef double travel(self, Row* row, double score, double slope, double y) noexcept nogil:
-        """How far to go: the t of w − t x."""
+        """How far to go: the t of w − t x.
+
+        A round of importance k takes the implicit step of k times the rate, whatever the step of others:
+        to the first order that is k copies, and it cannot overshoot.
+        """
         cdef double rate = rate_at(&self.rate, self.rounds + 1)
-        if self.step == IMPLICIT:
+        cdef double divisor = self.cushion + row.norm2 if self.step == NORMALISED else 1.0
+        if self.importance == 0:
+            return 0
+        if self.step == IMPLICIT or self.importance != 1:
+            rate = self.importance * rate / divisor
             return self.loss.table.implicit(&self.loss.table, score, y, rate, row.norm2)
-        return rate * slope / (self.cushion + row.norm2 if self.step == NORMALISED else 1.0)
+        return rate * slope / divisor
 
     cdef bint strays(self, const Row* row, double score, double slope, double y) noexcept nogil:
         """Whether this explicit step overshoots, far out already: caught long before infinity.
@@ -84,7 +92,7 @@ cdef class Additive(Engine):
         """
         cdef double there
         if (
-            self.step != EXPLICIT or self.domain != EVERYTHING
+            self.step != EXPLICIT or self.domain != EVERYTHING or self.importance != 1
             or fabs(score) <= FAR_OFF * max(self.most[OUTCOME], fabs(y))
         ):
             return False
@@ -161,6 +169,11 @@ cdef class Additive(Engine):
         self.doubt *= self.factor * self.factor
         self.factor = 1
 
+    @property
+    def takes_importance(self):
+        """Whether a round may stand for several."""
+        return self.loss.implicit
+
     def scalars(self):
         """Return the numbers that, with the arrays, make up the state."""
         return Engine.scalars(self) | {"norm2": self.norm2, "doubt": self.doubt}
@@ -203,6 +216,11 @@ cdef class Lazy(Additive):
                 raise ValueError("the leader of all linear losses needs a ball to stay in: give a radius")
             self.rate.value = INFINITY
         self.refactor()
+
+    @property
+    def takes_importance(self):
+        """Whether a round may stand for several."""
+        return False
 
     def cure(self):
         """Name what this engine offers against steps that overshoot."""

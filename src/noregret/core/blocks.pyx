@@ -179,11 +179,17 @@ cdef class Blocks(Door):
 
     def positions(self, names):
         """Return the position of each name, −1 for those never learned from."""
+        self.known.catch_up()
         return [self.known.index.get(name, -1) for name in names]
+
+    def check_starts(self, starts, Py_ssize_t indices, Py_ssize_t data):
+        """Rows follow each other and end where the data do, at the latest."""
+        check_starts(starts, indices, data)
 
     def admit_names(self, names):
         """Let new names join, in alphabetical order."""
         self.meet_names()
+        self.known.catch_up()
         self.known.unseen = [(name, 0.0) for name in names if name not in self.known.index]
         self.known.reserve(len(self.known.unseen))
         self.known.filled = 0

@@ -90,6 +90,7 @@ cdef class Engine:
     cdef double loss_sum, loss_rest        # compensated: loss_sum + loss_rest
     cdef long long mistakes
     cdef double last_loss, last_gradient   # of the latest round
+    cdef double importance                 # of the round at hand: how many copies it stands for
     cdef double[6] most
     cdef double[6] limit
     cdef long long[6] first_over

@@ -47,7 +47,7 @@ cdef class Engine:
     def __cinit__(self, *args, **options):
         cdef int k
         self.arrays = {"stored": np.zeros(0)}
-        self.factor = 1.0
+        self.factor = self.importance = 1.0
         for k in range(MEASURES):
             self.limit[k] = INFINITY
         self.relocate()
@@ -171,7 +171,7 @@ cdef class Engine:
         cdef double[6] readings
         if not row.norm2 < LARGEST_NORM2:
             return BAD_VALUE
-        value = self.loss.table.value(&self.loss.table, score, y)
+        value = self.importance * self.loss.table.value(&self.loss.table, score, y)
         slope = self.loss.table.slope(&self.loss.table, score, y)
         if not fabs(value) < LARGEST_LOSS or not isfinite(slope * row.norm2):
             return LOSS_FAILED if self.loss.table.python != NULL else DIVERGED
@@ -197,8 +197,8 @@ cdef class Engine:
         readings[PEAK] = row.peak
         readings[SPREAD] = row.spread
         readings[OUTCOME] = fabs(y)
-        readings[GRADIENT] = fabs(slope) * readings[NORM]
-        readings[GRADIENT_PEAK] = fabs(slope) * row.peak
+        readings[GRADIENT] = self.importance * fabs(slope) * readings[NORM]
+        readings[GRADIENT_PEAK] = self.importance * fabs(slope) * row.peak
         self.last_loss, self.last_gradient = value, readings[GRADIENT]
         for k in range(MEASURES):
             reading = readings[k]
@@ -207,6 +207,11 @@ cdef class Engine:
                 if reading > self.limit[k] and self.first_over[k] == 0:
                     self.first_over[k] = self.rounds
         return FINE
+
+    @property
+    def takes_importance(self):
+        """Whether a round may stand for several: it needs an implicit step, which never overshoots."""
+        return False
 
     # What was measured, and the whole state as named arrays and numbers.
 

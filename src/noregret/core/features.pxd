@@ -20,6 +20,7 @@ cdef class Features:
     cdef Py_ssize_t count
     cdef readonly list names
     cdef dict index                 # name -> position
+    cdef bint index_behind          # whether names joined that it does not hold yet
     cdef dict categories            # key -> {string value -> position}
     cdef double* values             # the row at hand
     cdef int32_t* indices
@@ -29,6 +30,7 @@ cdef class Features:
     cdef list unseen                # [(name, value)] of the row at hand
     cdef double unseen_sum
 
+    cdef int catch_up(self) except -1
     cdef int read(self, dict example, long long round) except -1
     cdef int reserve(self, Py_ssize_t size) except -1
     cdef int read_other(self, object key, object item, long long round) except -1

@@ -80,6 +80,8 @@ cdef class Features:
         cdef int32_t position
         cdef double number
         cdef bint repeats = False
+        if self.index_behind:
+            self.catch_up()
         if size > self.room:
             self.reserve(size)
         self.filled, self.unseen_sum = 0, 0
@@ -213,8 +215,27 @@ cdef class Features:
         self.kind = BY_NAME
         return 0
 
+    cdef int catch_up(self) except -1:
+        """Index the names that joined in a stream: only who looks names up pays for it."""
+        cdef Py_ssize_t k
+        for k in range(len(self.index), len(self.names)):
+            self.index[self.names[k]] = k
+        self.index_behind = False
+        return 0
+
+    def join(self, list names):
+        """Take on names that a stream has given the next positions."""
+        self.names += names
+        self.count, self.kind, self.index_behind = len(self.names), BY_NAME, True
+
+    def grow(self, Py_ssize_t count):
+        """Take on columns that a stream turned out to have."""
+        self.count, self.kind = count, BY_POSITION
+
     def forget(self, Py_ssize_t count, int kind):
         """Undo the latest admissions: the example that brought them was refused."""
+        if self.index_behind:
+            self.catch_up()
         if count != self.count:
             for name in self.names[count:]:
                 del self.index[name]

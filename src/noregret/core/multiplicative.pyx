@@ -250,9 +250,9 @@ cdef class Multiplicative(Engine):
         return 0.5 * (low + high)
 
     cdef int update(self, Row* row, double score, double slope, double y) noexcept nogil:
-        cdef double scale = rate_at(&self.rate, self.rounds + 1) * self.weight, step, top, log
+        cdef double scale = self.importance * rate_at(&self.rate, self.rounds + 1) * self.weight, step, top, log
         cdef Py_ssize_t i, k
-        if slope == 0 or row.peak == 0:
+        if slope == 0 or row.peak == 0 or self.importance == 0:
             return FINE
         if self.implicit:
             slope = self.solved_step(row, slope, y, scale)
@@ -284,6 +284,11 @@ cdef class Multiplicative(Engine):
             self.rebase(self.highest_log())
         self.refactor()
         return FINE
+
+    @property
+    def takes_importance(self):
+        """Whether a round may stand for several."""
+        return bool(self.implicit)
 
     def scalars(self):
         """Return the numbers that, with the arrays, make up the state."""

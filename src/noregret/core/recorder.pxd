@@ -23,6 +23,7 @@ cdef class Recorder:
     cdef readonly double largest_loss
     cdef public Py_ssize_t expected         # features, or 0 for: as many as the first row has
     cdef long long late                     # the round in which the first one too many joined
+    cdef public long long weighted          # the first round that stands for more or less than itself
     cdef int watches
     cdef int[16] measure
     cdef double[16] limit

@@ -1,0 +1,155 @@
+"""The rows of a stream: sparse, with features that join as they appear, and with importances.
+
+A stream gives every feature a position when it first appears. A row whose last position is beyond
+those known brings new features with it: they join in that round, and not before, as they would if
+the examples came one by one.
+"""
+
+from libc.math cimport fabs, isfinite, isnan
+from libc.stdint cimport int32_t, int64_t
+
+from noregret.core.blocks cimport Blocks
+from noregret.core.engine cimport BAD_INDICES, BAD_VALUE, FINE, OVERFLOWED, Row, noregret_ordered
+from noregret.core.features cimport BY_NAME, BY_POSITION, LARGEST, UNKNOWN
+
+from noregret.errors import BadExample
+
+cdef Py_ssize_t MOST = 2**31 - 2
+
+
+cdef class Flow(Blocks):
+    """A door that takes the rows of streams too."""
+
+    def play_rows(
+        self, const int64_t[::1] starts, const int32_t[::1] indices, const double[::1] data, const double[::1] y,
+        const double[::1] importances=None, double[::1] out=None, names=None,
+    ):
+        """Play sparse rows, up to the first that is refused; raise why.
+
+        ``names(start, stop)`` gives the names of positions; without it, features are columns.
+        """
+        cdef Py_ssize_t r = 0, rows = starts.shape[0] - 1, before = 0, needed
+        cdef int status = FINE
+        cdef bint growing = False
+        cdef int kind = self.known.kind
+        cdef Row row
+        row.unseen, row.unseen_sum, row.spread = 0, 0, 0
+        self.enter(True)
+        try:
+            self.check_rows(starts, indices, data, y, importances, out)
+            self.meet_stream(names is not None)
+            while r < rows and status == FINE:
+                with nogil:
+                    while r < rows and not self.due:
+                        row.count = starts[r + 1] - starts[r]
+                        row.values, row.indices = &data[0] + starts[r], &indices[0] + starts[r]
+                        if row.count and row.indices[row.count - 1] >= self.engine.size:
+                            break
+                        status = self.play_ordered(&row, y[r], 1.0 if importances is None else importances[r],
+                                                   &out[r] if out is not None else NULL)
+                        if status != FINE:
+                            break
+                        r += 1
+                if self.due:
+                    self.hand_over()
+                elif r < rows and status == FINE:
+                    before, needed = self.engine.size, row.indices[row.count - 1] + 1
+                    if needed > MOST or not noregret_ordered(row.indices, row.count, needed):
+                        status = BAD_INDICES
+                        break
+                    growing = True
+                    self.engine.resize(needed)
+                    status = self.play_ordered(&row, y[r], 1.0 if importances is None else importances[r],
+                                               &out[r] if out is not None else NULL)
+                    if status == FINE:
+                        growing = False
+                        r += 1
+            if r or growing:
+                self.join(names)
+            if status != FINE:
+                self.refuse(status, y[r], &row)
+        finally:
+            if growing:  # only a refused row brought these
+                self.undo(before, self.known.kind if r else kind)
+            self.engine.importance = 1
+            self.leave()
+
+    def check_rows(self, const int64_t[::1] starts, indices, data, const double[::1] y,
+                   const double[::1] importances, out):
+        """Check that the arrays of some rows fit together, and that importances can be taken."""
+        cdef Py_ssize_t r, rows = starts.shape[0] - 1
+        self.check_starts(starts, len(indices), len(data))
+        if len(y) != rows or (out is not None and len(out) != rows) or (importances is not None and len(importances) != rows):
+            raise BadExample(f"{rows} rows, but not as many outcomes")
+        if importances is None:
+            return
+        for r in range(rows):
+            if importances[r] == 1:
+                continue
+            round = self.engine.rounds + 1 + r
+            if not 0 <= importances[r] < LARGEST:
+                raise BadExample(f"round {round}: the importance is {importances[r]:g}: give a number of at least 0", round=round)
+            if not self.engine.takes_importance:
+                raise BadExample(
+                    f"round {round}: the importance is {importances[r]:g}, and this learner takes none: it needs an implicit"
+                    " update, as widrow-hoff, logistic, hinge-ogd and passive-aggressive have",
+                    round=round,
+                )
+            if self.recorder is not None and self.recorder.weighted == 0:
+                self.recorder.weighted = round
+            break
+
+    def meet_stream(self, bint named):
+        """Refuse a stream that knows its features in another way than this learner."""
+        if named:
+            self.meet_names()
+        elif self.known.kind == BY_NAME:
+            self.meet_columns(self.known.count, True)
+
+    cdef int play_ordered(self, Row* row, double y, double importance, double* out) noexcept nogil:
+        self.engine.importance = importance
+        if not noregret_ordered(row.indices, row.count, self.engine.size):
+            return BAD_INDICES
+        return self.play_row(row, y, out)
+
+    cdef int join(self, names) except -1:
+        """Let the features by name that the engine has made room for."""
+        if names is None:
+            self.known.grow(self.engine.size)
+        elif len(self.known.names) < self.engine.size or self.known.kind == UNKNOWN:
+            self.known.join(names(len(self.known.names), self.engine.size))
+        return 0
+
+    def score_rows(self, const int64_t[::1] starts, const int32_t[::1] indices, const double[::1] data, double[::1] out):
+        """Fill out with the scores of sparse rows; positions beyond those known are features never learned from."""
+        cdef Py_ssize_t r, k, rows = starts.shape[0] - 1
+        cdef int status = FINE
+        cdef Row row
+        row.spread = 0
+        self.wait(False)
+        self.readers += 1
+        try:
+            self.check_starts(starts, indices.shape[0], data.shape[0])
+            if out.shape[0] != rows:
+                raise ValueError("one score a row")
+            with nogil:
+                for r in range(rows):
+                    row.values, row.indices = &data[0] + starts[r], &indices[0] + starts[r]
+                    row.count, row.unseen, row.unseen_sum = starts[r + 1] - starts[r], 0, 0
+                    if not noregret_ordered(row.indices, row.count, MOST):
+                        status = BAD_INDICES
+                        break
+                    while row.count and row.indices[row.count - 1] >= self.engine.size:
+                        row.count -= 1
+                        row.unseen += 1
+                        row.unseen_sum += row.values[row.count]
+                        if not fabs(row.values[row.count]) < LARGEST:
+                            status = BAD_VALUE
+                    if status == FINE:
+                        status = self.score_row(&row, &out[r])
+                    if status != FINE:
+                        break
+            if status != FINE:
+                self.refuse(status, 0, &row)
+        finally:
+            self.readers -= 1
