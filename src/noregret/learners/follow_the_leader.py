@@ -35,7 +35,7 @@ class FollowTheLeader(Learner):
     domain
         ``ball`` (‖w‖₂ ≤ U) or ``box`` (every |w_i| ≤ U).
     radius
-        U, above 0.
+        U, above 0: the radius of the ball, or half the width of the box.
     loss_parameter
         The loss's own number, as in ``gradient-descent``.
 

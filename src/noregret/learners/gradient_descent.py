@@ -131,10 +131,10 @@ class GradientDescent(Learner):
     horizon
         T, the number of rounds to come, for the horizon schedule.
     domain
-        ``everything``, ``ball`` (‖w‖₂ ≤ U) or ``box`` (every |w_i| ≤ U); a ball where only
-        ``radius`` is given.
+        ``everything``, ``ball`` (‖w‖₂ ≤ U) or ``box`` (every |w_i| ≤ U); a ball where only a
+        radius is given.
     radius
-        U, above 0.
+        U, above 0: the radius of the ball, or half the width of the box.
     step
         ``explicit``, or ``implicit`` for the exact minimiser of η·loss + ½‖change‖².
     loss_parameter

@@ -1,22 +1,134 @@
-"""``noregret learners``: every learner by name."""
+"""``noregret learners``: every learner by name, or all there is to know about one."""
 
 from __future__ import annotations
 
-import inspect
+import json
+import re
+from typing import TYPE_CHECKING, Annotated, Any
 
-from noregret.cli.screen import screen, show
-from noregret.registry import all_learners
+import typer
+
+if TYPE_CHECKING:
+    from rich.console import Console
 
 
-def learners() -> None:
-    """List the learners, with the theorems they answer for."""
-    console = screen()
-    for name, learner in all_learners().items():
-        show(console, name, style="bold")
-        about = inspect.cleandoc(learner.__doc__ or "").split("\n\n")[0]
-        show(console, " ".join(about.split()).replace("``", ""), indent=4)
-        if learner.theorems:
-            promised = ", ".join(theorem.name for theorem in learner.theorems)
-            show(console, f"theorems: {promised}", indent=4, hang=4)
+def learners(
+    name: Annotated[
+        str | None,
+        typer.Argument(help="The learner to explain; without it, all are listed.", metavar="NAME"),
+    ] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Print it for machines.")] = False,
+) -> None:
+    """List the learners, or explain one: what it does, its parameters and its promises."""
+    from noregret.cli.learner_facts import explain, outline
+    from noregret.registry import all_learners, find
+
+    try:
+        found = None if name is None else find(name)
+    except ValueError as unknown:
+        raise typer.BadParameter(str(unknown), param_hint="NAME") from None
+    told = explain(found) if found else [outline(learner) for learner in all_learners().values()]
+    if as_json:
+        print(json.dumps(told, indent=2, ensure_ascii=False))
+        return
+    from noregret.cli.screen import screen
+
+    if isinstance(told, dict):
+        show_one(screen(), told)
+    else:
+        show_all(screen(), told)
+
+
+def show_all(console: Console, told: list[dict[str, Any]]) -> None:
+    """List the learners, each with a line and the names of its theorems."""
+    from rich.table import Table
+    from rich.text import Text
+
+    from noregret.cli.screen import show
+
+    table = Table.grid(padding=(0, 2, 0, 0))
+    table.add_column(no_wrap=True)
+    table.add_column()
+    for learner in told:
+        promised = learner["theorems"]
+        kind = "theorem" if len(promised) == 1 else "theorems"
+        line = Text(f"{learner['summary']}\n")
+        line.append(f"{kind}: {', '.join(promised)}" if promised else "no theorem", style="dim")
+        table.add_row(Text(learner["name"], style="bold"), line)
+    console.print(table)
+    console.print()
+    show(console, "‘noregret learners NAME’ explains one, ‘noregret theorems NAME’ a theorem.")
+
+
+def show_one(console: Console, told: dict[str, Any]) -> None:
+    """Explain one learner."""
+    from noregret.cli.screen import show
+
+    show(console, told["name"], style="bold")
+    show(console, told["summary"])
+    for block in [*re.split(r"\n\s*\n", told["about"]), *told["details"]]:
         console.print()
-    show(console, '‘noregret theorems NAME’ explains a theorem; noregret.make("NAME") builds one.')
+        show_block(console, block)
+    heading(console, "Parameters")
+    for parameter in told["parameters"]:
+        show(console, described(parameter), indent=2, hang=2)
+        show(console, meaning_of(parameter), indent=6)
+    if not told["parameters"]:
+        show(console, "It has none.", indent=2)
+    heading(console, "Theorems (‘noregret theorems NAME’ explains one)")
+    for theorem in told["promises"]:
+        what = "a warning about" if theorem["warning"] else "bounds"
+        show(console, f"{theorem['name']}: {what} {theorem['bounds']}", indent=2, hang=2)
+        show(console, theorem["promise"], indent=6, hang=2)
+    if not told["promises"]:
+        show(console, "It answers for none.", indent=2)
+    heading(console, "Use")
+    for line in [*typed(told["command"], console.width - 2), told["python"]]:
+        show(console, line, indent=2, hang=4)
+    heading(console, "Source")
+    show(console, told["source"], indent=2)
+
+
+def show_block(console: Console, block: str) -> None:
+    """Print a paragraph, or a formula: its lines are indented, and stay as they are if they fit."""
+    from noregret.cli.screen import show
+
+    if not block.startswith("    "):
+        show(console, " ".join(block.split()))
+        return
+    if max(map(len, block.splitlines())) > console.width:
+        block = re.sub(r" {5,}", "      ", re.sub(r"(?<=\S) +", lambda gap: gap[0][:2], block))
+    for line in block.splitlines():
+        show(console, line.lstrip(), indent=len(line) - len(line.lstrip()), hang=4)
+
+
+def typed(command: str, width: int) -> list[str]:
+    """Return a command line, broken before the learner where it is too long."""
+    if len(command) <= width:
+        return [command]
+    return command.replace(" --learner", " \\\n    --learner").split("\n")
+
+
+def heading(console: Console, text: str) -> None:
+    """Begin a part."""
+    from noregret.cli.screen import show
+
+    console.print()
+    show(console, text, style="bold")
+
+
+def described(parameter: dict[str, Any]) -> str:
+    """Name a parameter, what it takes and what it is when not given."""
+    from noregret.cli.learner_facts import written
+
+    default = parameter["default"]
+    otherwise = "optional" if default is None else f"{written(default)} if not given"
+    return f"{parameter['name']}: {parameter['type']}, {otherwise}"
+
+
+def meaning_of(parameter: dict[str, Any]) -> str:
+    """Say what a parameter means, with the choices that its meaning does not list."""
+    meaning: str = parameter["meaning"]
+    if all(choice in meaning for choice in parameter["choices"]):
+        return meaning
+    return f"{meaning} One of {', '.join(parameter['choices'])}."
