@@ -57,16 +57,29 @@ def columns() -> Table:
 
 
 class Bar(NamedTuple):
-    """A share as a bar, in whatever characters the console has."""
+    """A share as a bar, in whatever characters the console has.
+
+    Parameters
+    ----------
+    share, style
+        How much of it is full, and its style.
+    width
+        How long the full bar is.
+    rest
+        What is where it is not full; empty for nothing.
+    """
 
     share: float
     style: str
+    width: int = BAR
+    rest: str = "╌"
 
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
         """Draw it."""
-        done, rest = "#-" if options.ascii_only else "━╌"
-        full = round(BAR * min(1.0, max(0.0, self.share)))
-        yield Text.assemble((done * full, self.style), (rest * (BAR - full), "dim"))
+        done, rest = ("#", "-" * bool(self.rest)) if options.ascii_only else ("━", self.rest)
+        width = min(self.width, options.max_width)
+        full = round(width * min(1.0, max(0.0, self.share)))
+        yield Text.assemble((done * full, self.style), (rest * (width - full), "dim"))
 
 
 def figures(sheet: Sheet) -> Table:

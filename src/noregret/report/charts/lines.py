@@ -1,0 +1,90 @@
+"""Line charts: curves over rounds, with levels to compare them with."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from noregret.report.charts.plot import Axis, plot
+from noregret.report.charts.scale import Scale
+from noregret.report.figures import brief, figure
+from noregret.report.markup import Html, element
+
+Floats = NDArray[np.float64]
+# Curves are drawn on a sheet of this many units a side, which is stretched over the plot.
+SHEET = 1000
+# Points that a pointer can stop at.
+STOPS = 150
+
+
+class Series(NamedTuple):
+    """A curve: its name, its numbers (NaN: not known), and its look, a class of the style sheet."""
+
+    name: str
+    y: Floats
+    look: str
+
+
+def line_chart(x: Axis, y: Axis, rounds: Floats, series: Sequence[Series], about: str) -> Html:
+    """Return curves over rounds."""
+    across = x.scale.place(rounds)
+    drawn = [
+        element(
+            "path",
+            d=path(across, y.scale.place(one.y)),
+            class_=f"curve {one.look}",
+            vector_effect="non-scaling-stroke",
+        )
+        for one in series
+    ]
+    sheet = element(
+        "svg",
+        *drawn,
+        viewBox=f"0 0 {SHEET} {SHEET}",
+        preserveAspectRatio="none",
+        width="100%",
+        height="100%",
+    )
+    stops = hover(across, y.scale, rounds, series)
+    return plot(x, y, [sheet], about, data_hover=stops, data_names=names_of(series))
+
+
+def path(across: Floats, up: Floats) -> str:
+    """Write a curve through the points that are known."""
+    known = np.isfinite(across) & np.isfinite(up)
+    points = [
+        f"{SHEET * x:.1f} {SHEET * (1 - y):.1f}"
+        for x, y in zip(across[known].tolist(), up[known].tolist(), strict=True)
+    ]
+    if not points:
+        return "M0 0"
+    # First a stroke of no length, so that a lone point shows as a dot.
+    return f"M{points[0]}h0" + "".join(f"L{point}" for point in points[1:])
+
+
+def hover(across: Floats, scale: Scale, rounds: Floats, series: Sequence[Series]) -> str:
+    """Write what a pointer finds: place, round, and for each curve its height and figure."""
+    known = np.flatnonzero(np.isfinite(series[0].y) & np.isfinite(across))
+    if not len(known):
+        return "[]"
+    places = across[known]
+    wanted = np.linspace(places[0], places[-1], STOPS)
+    at = known[np.unique(np.clip(np.searchsorted(places, wanted), 0, len(known) - 1))]
+    heights = [1 - scale.place(one.y) for one in series]
+    found = []
+    for i in at.tolist():
+        values = [
+            [round(float(height[i]), 4), brief(float(one.y[i]))] if np.isfinite(one.y[i]) else None
+            for height, one in zip(heights, series, strict=True)
+        ]
+        found.append([round(float(across[i]), 4), figure(float(rounds[i])), values])
+    return json.dumps(found, separators=(",", ":"), ensure_ascii=False)
+
+
+def names_of(series: Sequence[Series]) -> str:
+    """Write the curves' names and looks for the pointer."""
+    return json.dumps([[one.name, one.look] for one in series], ensure_ascii=False)

@@ -1,0 +1,75 @@
+"""A finished run as one page of HTML that needs nothing else: no network, no other file."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from noregret.report.markup import Html, element
+from noregret.report.run_curves import loss_chart, regret_chart
+from noregret.report.run_outlook import outlook_charts
+from noregret.report.run_script import SCRIPT
+from noregret.report.run_sections import (
+    again_section,
+    certificate_section,
+    features_section,
+    head,
+    made_section,
+    section,
+    skipped_section,
+)
+from noregret.report.run_style import STYLE
+from noregret.report.run_words import title
+
+if TYPE_CHECKING:
+    from noregret.run.result import Result
+
+# Nothing may be fetched from anywhere: the browser sees to it.
+POLICY = "default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'; img-src data:"
+
+
+def page(result: Result) -> str:
+    """Return the page."""
+    top = element(
+        "head",
+        element("meta", charset="utf-8"),
+        element("meta", http_equiv="Content-Security-Policy", content=POLICY),
+        element("meta", name="viewport", content="width=device-width, initial-scale=1"),
+        element("meta", name="color-scheme", content="light dark"),
+        element("meta", name="generator", content=f"noregret {result.version}"),
+        element("title", f"{title(result)} · noregret"),
+        element("style", Html(STYLE)),
+    )
+    body = element("body", element("main", *sections(result)), element("script", Html(SCRIPT)))
+    return f"<!DOCTYPE html>\n{element('html', top, body, lang='en')}\n"
+
+
+def sections(result: Result) -> list[str]:
+    """Return what is on the page, from the top to the bottom."""
+    return [
+        head(result),
+        curves_section(result),
+        certificate_section(result),
+        features_section(result),
+        outlook_section(result),
+        skipped_section(result),
+        made_section(result),
+        again_section(result),
+    ]
+
+
+def curves_section(result: Result) -> Html:
+    """Return loss and regret as they went."""
+    if not len(result.curve.rounds) or not result.rows:
+        return Html("")
+    regret = regret_chart(result)
+    unknown = element("p", "The regret on the way is not known for this run.", class_="aside")
+    charts = element("div", loss_chart(result), regret or "", class_="pair")
+    return section("How it went", charts, "" if regret else unknown)
+
+
+def outlook_section(result: Result) -> Html:
+    """Return predictions beside outcomes."""
+    charts = outlook_charts(result)
+    if not charts:
+        return Html("")
+    return section("Predictions beside outcomes", element("div", *charts, class_="pair"))

@@ -1,0 +1,151 @@
+"""A finished run in a terminal: what it came to, in a screenful."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from typing import TYPE_CHECKING
+
+from rich.console import Group, RenderableType
+from rich.table import Table
+from rich.text import Text
+
+from noregret.report.certificate_text import COLOURS, Bar, columns
+from noregret.report.figures import brief, clean, count, figure, name_of, percent, signed
+from noregret.report.run_words import compared, judged, lost, standing_of, title, took
+from noregret.report.sheet import Fact
+
+if TYPE_CHECKING:
+    from noregret.run.result import Result, Skipped
+
+# Cells of the longest bar.
+LONGEST_BAR = 24
+# Rows left out that are shown.
+SHOWN = 3
+
+
+def summary(result: Result) -> RenderableType:
+    """Return the run as Rich shows it."""
+    parts: list[RenderableType] = [Text(title(result), "bold", overflow="fold")]
+    if result.interrupted:
+        parts.append(Text("Interrupted: this is how far it came.", COLOURS["bad"]))
+    parts += [Text(), figures(result), Text(), verdict(result)]
+    if result.heaviest:
+        parts += [Text(), *heaviest(result.heaviest)]
+    if result.skipped:
+        parts += [Text(), *left_out(result.skipped, result.skipped_rows)]
+    if result.outputs:
+        parts += [Text(), written(result.outputs)]
+    return Group(*parts)
+
+
+def fitting() -> Table:
+    """Return a table without lines, as wide as what is in it."""
+    table = columns()
+    table.expand = False
+    return table
+
+
+def figures(result: Result) -> Table:
+    """Return the figures."""
+    table = fitting()
+    table.add_column(style="dim", no_wrap=True)
+    table.add_column(style="bold", justify="right", no_wrap=True)
+    table.add_column(overflow="fold")
+    for fact in facts(result):
+        table.add_row(Text(fact.label), Text(fact.figure), Text(fact.words))
+    return table
+
+
+def facts(result: Result) -> Iterator[Fact]:
+    """Yield the figures with what they mean."""
+    now = standing_of(result)
+    yield Fact("rows", figure(result.rows), f"{count(result.features, 'feature')}; {took(result)}")
+    if now.loss is not None:
+        yield Fact("mean loss", brief(now.loss), lost(result))
+    if result.constant is not None and now.constant is not None:
+        against = f"the best constant, {brief(result.constant.value)}"
+        yield Fact("constant", brief(now.constant), beside(now.loss, now.constant, against))
+    if now.hindsight is not None and result.certificate is not None:
+        among = f"the best in hindsight ({clean(result.certificate.hindsight.comparator)})"
+        yield Fact("hindsight", brief(now.hindsight), beside(now.loss, now.hindsight, among))
+    if result.mistakes is not None and now.accuracy is not None:
+        right = f"labels predicted wrongly: {percent(now.accuracy)} were right"
+        yield Fact("mistakes", figure(result.mistakes), right)
+    yield from regret(result)
+    if result.shared:
+        yield Fact("shared", figure(result.shared), "slots of the hash hold more than one name")
+
+
+def beside(mine: float | None, other: float, what: str) -> str:
+    """Say how the mean loss compares with another."""
+    how = compared(mine, other)
+    if not how:
+        return f"is lost by {what}"
+    link = "as" if how == "the same" or how.endswith("much") else "than"
+    return f"{how} {link} {what}"
+
+
+def regret(result: Result) -> Iterator[Fact]:
+    """Yield the regret and what it may be."""
+    certificate = result.certificate
+    if certificate is None:
+        return
+    interval = certificate.regret
+    upper = interval.upper if interval.upper < float("inf") else None
+    number = f"≥ {brief(interval.lower)}" if upper is None else brief(upper)
+    each = f"{brief(upper / result.rows)} a row" if upper is not None and result.rows else ""
+    yield Fact("regret", number, each)
+    promise = certificate.theorem
+    if promise is not None and promise.bound is not None:
+        used = (
+            "" if promise.tightness is None else f", of which {percent(promise.tightness)} is used"
+        )
+        yield Fact("bound", brief(promise.bound), f"of the {clean(promise.quantity)}{used}")
+
+
+def verdict(result: Result) -> Text:
+    """Return what to make of it."""
+    said = judged(result)
+    colour = f"bold {COLOURS[said.mood]}"
+    if said.mood == "good":
+        return Text.assemble((said.headline, colour), f" (theorem {said.theorem})")
+    return Text.assemble((said.headline, colour), f"  {said.words}", overflow="fold")
+
+
+def heaviest(weights: Iterable[tuple[str, float]]) -> list[RenderableType]:
+    """Return the heaviest features, with bars."""
+    weights = list(weights)
+    largest = max((abs(weight) for _, weight in weights), default=0.0)
+    table = fitting()
+    table.add_column(max_width=34, no_wrap=True, overflow="ellipsis")
+    table.add_column(justify="right", no_wrap=True)
+    table.add_column()
+    for name, weight in weights:
+        style = "blue" if weight > 0 else "yellow"
+        share = abs(weight) / largest if largest else 0.0
+        table.add_row(
+            Text(name_of(name)), Text(signed(weight, brief)), Bar(share, style, LONGEST_BAR, "")
+        )
+    return [Text("Heaviest features", "dim"), table]
+
+
+def left_out(number: int, first: tuple[Skipped, ...]) -> list[RenderableType]:
+    """Return the rows that were left out."""
+    parts: list[RenderableType] = [Text(f"{count(number, 'row')} left out", "bold")]
+    parts += [
+        Text.assemble((f"  {clean(row.place)}  ", "dim"), clean(row.reason), overflow="fold")
+        for row in first[:SHOWN]
+    ]
+    if number > min(SHOWN, len(first)) and first:
+        parts.append(Text(f"  and {number - min(SHOWN, len(first)):,} more", "dim"))
+    return parts
+
+
+def written(outputs: dict[str, str]) -> Table:
+    """Return the files that were written."""
+    table = fitting()
+    table.add_column(style="dim", no_wrap=True)
+    table.add_column(overflow="fold")
+    for kind, path in outputs.items():
+        table.add_row(Text(clean(kind)), Text(clean(path)))
+    return table

@@ -1,0 +1,146 @@
+"""What a run comes to, in words and a few numbers: the same for the page and for the terminal."""
+
+from __future__ import annotations
+
+import math
+import re
+from typing import TYPE_CHECKING, NamedTuple
+
+from noregret.report.figures import brief, clean, count, duration, megabytes, name_of, percent
+from noregret.report.sheet import NARROW, loss_of
+from noregret.report.verdict import Mood, Verdict, verdict_of
+
+if TYPE_CHECKING:
+    from noregret.run.result import Result
+
+
+class Standing(NamedTuple):
+    """Mean losses side by side; None where there is nothing to compare with.
+
+    ``loss``, ``constant`` and ``hindsight`` are means; ``accuracy`` is a share of the rows.
+    """
+
+    loss: float | None
+    constant: float | None
+    hindsight: float | None
+    accuracy: float | None
+
+
+def standing_of(result: Result) -> Standing:
+    """Return how a run compares."""
+    rows = result.rows
+    weight = known(result.weight) or float(rows)
+    if rows <= 0 or weight <= 0:
+        return Standing(None, None, None, None)
+    constant = known(result.constant.loss) if result.constant else None
+    certificate = result.certificate
+    best = known(certificate.hindsight.loss) if certificate else None
+    return Standing(
+        known(result.total / weight),
+        None if constant is None else known(constant / weight),
+        None if best is None else known(best / weight),
+        None if result.mistakes is None else 1 - result.mistakes / rows,
+    )
+
+
+def known(number: float | None) -> float | None:
+    """Return a number; None for one that is not finite."""
+    return None if number is None or not math.isfinite(number) else number
+
+
+def compared(mine: float | None, other: float | None) -> str:
+    """Say how much less or more one is than the other; empty where that makes no sense.
+
+    >>> compared(1.0, 4.0), compared(1.1, 1.0), compared(50.0, 2.0), compared(2.0, 2.0)
+    ('75.0% less', '10.0% more', '25 times as much', 'the same')
+    """
+    if mine is None or other is None or other <= 0:
+        return ""
+    ratio = mine / other
+    if not math.isfinite(ratio):
+        return ""
+    if abs(ratio - 1) < NARROW:
+        return "the same"
+    if ratio >= 10:
+        return f"{brief(ratio)} times as much"
+    return f"{percent(abs(ratio - 1))} {'less' if ratio < 1 else 'more'}"
+
+
+def title(result: Result) -> str:
+    """Say what was learned from what."""
+    target = f" → {name_of(result.target)}" if result.target else ""
+    return f"{name_of(result.name)} on {sources(result.sources)}{target}"
+
+
+def sources(given: tuple[str, ...]) -> str:
+    """Name the files, without the folders they are in."""
+    if not given:
+        return "no data"
+    first = "standard input" if given[0] == "-" else re.split(r"[\\/]", given[0])[-1] or given[0]
+    more = f" and {len(given) - 1:,} more" if len(given) > 1 else ""
+    return name_of(first) + more
+
+
+def speed(result: Result) -> str:
+    """Say how many rows and bytes a second; empty where it was too short to tell."""
+    if not result.seconds > 0 or not result.rows:
+        return ""
+    rows = f"{brief(result.rows / result.seconds)} rows/s"
+    if not result.size:
+        return rows
+    return f"{rows}, {megabytes(result.size / result.seconds)}/s"
+
+
+def took(result: Result) -> str:
+    """Say how long it took, and how fast that was."""
+    fast = speed(result)
+    return duration(result.seconds) + (f", {fast}" if fast else "")
+
+
+def judged(result: Result) -> Verdict:
+    """Say what to make of the certificate, or why there is none."""
+    if result.certificate is not None:
+        return verdict_of(result.certificate)
+    why = clean(result.uncertified or "").rstrip(".")
+    return Verdict("open", "NO CERTIFICATE", f"There is no certificate{f': {why}' if why else ''}.")
+
+
+def mood_of(result: Result) -> Mood:
+    """Return how the verdict looks."""
+    return judged(result).mood
+
+
+def sentence(result: Result) -> str:
+    """Say how it went in one plain sentence or two."""
+    now = standing_of(result)
+    if now.loss is None:
+        return "No row was learned from, so there is nothing to tell."
+    told = f"Over {count(result.rows, 'row')}, {name_of(result.name)} lost {brief(now.loss)} a row"
+    against = [
+        f"{how} {'as' if how == 'the same' else 'than'} {what}".replace("much than", "much as")
+        for how, what in (
+            (compared(now.loss, now.constant), "the best constant guess"),
+            (compared(now.loss, now.hindsight), "the best fixed predictor in hindsight"),
+        )
+        if how
+    ]
+    told += f": {', and '.join(against)}. " if against else ". "
+    return told + promise_words(result)
+
+
+def promise_words(result: Result) -> str:
+    """Say whether a promise was kept, in a few words."""
+    certificate = result.certificate
+    if certificate is None or certificate.theorem is None:
+        return judged(result).words
+    holds, failed = certificate.theorem.holds, certificate.theorem.failed
+    if holds:
+        return "What the theorem promised was kept."
+    if failed is not None:
+        return f"No bound is claimed, since ‘{clean(failed.name)}’ did not hold."
+    return judged(result).words
+
+
+def lost(result: Result) -> str:
+    """Name the loss."""
+    return loss_of(result.loss)
