@@ -17,7 +17,7 @@ from rich.console import Console
 from rich.table import Table
 
 import benchmarks
-from benchmarks._harness import Disagreement, Grid, Row, skipped
+from benchmarks._harness import Disagreement, Failed, Grid, Row, skipped
 
 RESULTS = Path(__file__).with_name("results.md")
 COLUMNS = ("work", "noregret", "beside", "ratio", "target", "reached")
@@ -76,7 +76,15 @@ def measure(names: list[str], quick: bool) -> Findings:
             except Disagreement as apart:
                 found.rows.append(Row(name, "wrong", str(apart), "", "the same numbers", False))
                 found.wrong = True
+            except Failed as failure:
+                found.rows.append(Row(name, "failed", one_line(failure), "", "to end well", False))
+                found.wrong = True
     return found
+
+
+def one_line(failure: Exception) -> str:
+    """Return a message as one line of a table."""
+    return " ".join(str(failure).replace("|", "/").split())[:200]
 
 
 def machine(packages: Iterable[str]) -> list[str]:

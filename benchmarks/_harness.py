@@ -52,6 +52,10 @@ class Disagreement(Exception):
     """Two contestants were to compute the same thing and did not."""
 
 
+class Failed(Exception):
+    """A command that was to be measured failed; the message is its own."""
+
+
 def faster(work: str, ours: str, peer: str, ratio: float, at_least: float | None = None) -> Row:
     """Make a row of how many times faster than the peer we are."""
     target = "" if at_least is None else f"≥ {at_least:g}×"
@@ -111,6 +115,13 @@ def duration(seconds: float) -> str:
         if seconds >= size:
             return f"{three_digits(seconds / size)} {unit}"
     return f"{three_digits(seconds / 1e-9)} ns"
+
+
+def speed(bytes_a_second: float) -> str:
+    """Write how fast something goes through bytes."""
+    if bytes_a_second >= 1e9:
+        return f"{three_digits(bytes_a_second / 1e9)} GB/s"
+    return f"{three_digits(bytes_a_second / 1e6)} MB/s"
 
 
 def three_digits(number: float) -> str:

@@ -1,0 +1,106 @@
+"""Learning from a large text file, the whole command: VW text and svmlight, against Vowpal Wabbit.
+
+Both make one pass of plain gradient descent on the square loss at a constant rate, without a
+constant feature, and count the loss of each prediction before learning from it. Vowpal Wabbit
+steps along the whole slope, Widrow and Hoff along half of it: its rate is half of ours. It keeps
+weights by hash; 22 bits, as fast for it as the usual 18, leave few features sharing one, so that
+both learn the same. It does not read svmlight: there it reads the same rows as VW text.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator
+from functools import partial
+from pathlib import Path
+
+from benchmarks._command import (
+    LEARN_ONLY,
+    LEARNER,
+    QUIET,
+    finish,
+    missing,
+    noregret_run,
+    python,
+    runs,
+)
+from benchmarks._files import TEXT_ROWS, svmlight_text, vw_text
+from benchmarks._harness import Disagreement, Row, duration, faster, race, skipped, speed
+
+PACKAGES = ("vowpalwabbit",)
+RATE = 0.1
+ALIKE = 0.02  # of the loss: what sharing weights and single precision cost the peer
+BUFFER = 2**20
+
+
+def run(quick: bool) -> Iterator[Row]:
+    if reason := missing():
+        yield skipped("text files", reason)
+        return
+    rows = 20_000 if quick else TEXT_ROWS
+    texts = {"VW": vw_text(rows), "svmlight": svmlight_text(rows)}
+    peer = vowpal_wabbit(texts["VW"])
+    expected = peer_loss(peer)
+    for kind, path in texts.items():
+        must_be_alike(our_loss(ours(kind, path)), expected, f"mean loss on {kind} text")
+
+    commands = [[*peer, "--quiet"]]
+    for kind, path in texts.items():
+        command = [*ours(kind, path), QUIET]
+        commands += [[*command, LEARN_ONLY], command]
+    reads = [partial(read, path) for path in texts.values()]
+    theirs, *times = race(*runs(*commands), *reads, seconds=0)
+    for k, (kind, path) in enumerate(texts.items()):
+        size = path.stat().st_size
+        learning, certified, reading = times[2 * k], times[2 * k + 1], times[4 + k]
+        work = f"{size / 1e6:.0f} MB of {kind} text, whole command"
+        same = "" if kind == "VW" else ", the same rows as VW text"
+        beside = f"Vowpal Wabbit{same} {duration(theirs)}"
+        figure = f"{duration(learning)}, {speed(size / learning)}"
+        yield faster(f"{work}, learning only", figure, beside, theirs / learning, 6)
+        figure = f"{duration(certified)}, {speed(size / certified)}"
+        yield faster(f"{work}, with certificate", figure, beside, theirs / certified)
+        yield Row(
+            f"{work}, learning only, against reading",
+            speed(size / learning),
+            f"plain read {speed(size / reading)}",
+            f"{reading / learning:.2f} of its speed",
+        )
+
+
+def ours(kind: str, path: Path) -> list[str]:
+    return noregret_run(path, "--format", kind.lower(), *LEARNER, "-p", f"rate={RATE}")
+
+
+def vowpal_wabbit(path: Path) -> list[str]:
+    plain = ["--sgd", "--power_t", "0", "-l", str(RATE / 2), "--loss_function", "squared"]
+    unbounded = ["--min_prediction", "-1000", "--max_prediction", "1000"]
+    return python("-m", "vowpalwabbit", "-d", path, *plain, *unbounded, "--noconstant", "-b", "22")
+
+
+def peer_loss(command: list[str]) -> float:
+    """Return the mean loss that Vowpal Wabbit reports when it is not told to be quiet."""
+    said = finish(command).stderr
+    found = re.search(r"^average loss = (\S+)", said, re.MULTILINE)
+    if found is None:
+        raise Disagreement(f"Vowpal Wabbit reports no loss: {said[-200:]}")
+    return float(found[1])
+
+
+def our_loss(command: list[str]) -> float:
+    told = json.loads(finish([*command, LEARN_ONLY, "--json"]).stdout)
+    return float(told["loss"]["mean"])
+
+
+def must_be_alike(ours: float, peer: float, what: str) -> None:
+    if not abs(ours - peer) <= ALIKE * peer:
+        raise Disagreement(f"{what}: ours {ours:.6g}, the peer's {peer:.6g}: not the same work")
+
+
+def read(path: Path) -> None:
+    """Read a file into one buffer, over and over."""
+    buffer = bytearray(BUFFER)
+    with path.open("rb", buffering=0) as file:
+        while file.readinto(buffer):
+            pass
