@@ -1,0 +1,192 @@
+#include "names.h"
+
+#include "bits.h"
+
+#include <stdlib.h>
+
+#define PRIME1 UINT64_C(0x9E3779B185EBCA87)
+#define PRIME2 UINT64_C(0xC2B2AE3D27D4EB4F)
+#define PRIME3 UINT64_C(0x165667B19E3779F9)
+#define PRIME4 UINT64_C(0x85EBCA77C2B2AE63)
+#define PRIME5 UINT64_C(0x27D4EB2F165667C5)
+
+static inline uint64_t rotated(uint64_t word, int by) { return word << by | word >> (64 - by); }
+
+static inline uint64_t mixed(uint64_t lane, uint64_t word) {
+    return rotated(lane + word * PRIME2, 31) * PRIME1;
+}
+
+static uint64_t hash_stripes(const char **at, const char *end) {
+    uint64_t lane[4] = {PRIME1 + PRIME2, PRIME2, 0, (uint64_t)0 - PRIME1};
+    for (; end - *at >= 32; *at += 32) {
+        for (int k = 0; k < 4; k++) {
+            lane[k] = mixed(lane[k], noregret_load8(*at + 8 * k));
+        }
+    }
+    uint64_t hash = rotated(lane[0], 1) + rotated(lane[1], 7) + rotated(lane[2], 12) + rotated(lane[3], 18);
+    for (int k = 0; k < 4; k++) {
+        hash = (hash ^ mixed(0, lane[k])) * PRIME1 + PRIME4;
+    }
+    return hash;
+}
+
+uint64_t noregret_hash(const char *name, size_t length) {
+    const char *at = name, *end = name + length;
+    uint64_t hash = length >= 32 ? hash_stripes(&at, end) : PRIME5;
+    hash += length;
+    for (; end - at >= 8; at += 8) {
+        hash = rotated(hash ^ mixed(0, noregret_load8(at)), 27) * PRIME1 + PRIME4;
+    }
+    if (end - at >= 4) {
+        hash = rotated(hash ^ noregret_load4(at) * PRIME1, 23) * PRIME2 + PRIME3;
+        at += 4;
+    }
+    for (; at < end; at++) {
+        hash = rotated(hash ^ (uint8_t)*at * PRIME5, 11) * PRIME1;
+    }
+    hash = (hash ^ hash >> 33) * PRIME2;
+    hash = (hash ^ hash >> 29) * PRIME3;
+    return hash ^ hash >> 32;
+}
+
+void noregret_free_names(noregret_names *names) {
+    free(names->hashes), free(names->ends), free(names->owners), free(names->taken);
+    free(names->bytes), free(names->table);
+    names->hashes = NULL, names->ends = NULL, names->owners = NULL, names->taken = NULL;
+    names->bytes = NULL, names->table = NULL;
+    names->count = names->room = names->shared = 0;
+    names->used = names->size = 0, names->mask = 0;
+}
+
+/* Enlarge *block to that many items; false where there is no memory. */
+static int enlarged(void **block, int64_t items, size_t size) {
+    void *moved = realloc(*block, (size_t)items * size);
+    if (moved != NULL) {
+        *block = moved;
+    }
+    return moved != NULL;
+}
+
+static int grow_positions(noregret_names *names) {
+    const int64_t room = names->room ? names->room + names->room / 2 : 64;
+    const int fine =
+        names->bits
+            ? enlarged((void **)&names->owners, room, 8) && enlarged((void **)&names->taken, room, 1)
+            : enlarged((void **)&names->hashes, room, 4) && enlarged((void **)&names->ends, room, 8);
+    names->room = fine ? room : names->room;
+    return fine;
+}
+
+static void put(noregret_names *names, uint32_t hash, int64_t position) {
+    uint64_t at = hash & names->mask;
+    while (names->table[at].position) {
+        at = (at + 1) & names->mask;
+    }
+    names->table[at].hash = hash;
+    names->table[at].position = (uint32_t)(position + 1);
+}
+
+static uint32_t hash_at(const noregret_names *names, int64_t position) {
+    return names->bits ? noregret_short_hash(names, names->owners[position]) : names->hashes[position];
+}
+
+/* Names go in by position, so that the last is at the end of every chain it is on. */
+static int grow_table(noregret_names *names) {
+    const uint64_t size = names->table ? 2 * (names->mask + 1) : 128;
+    noregret_bucket *table = calloc(size, sizeof *table);
+    if (table == NULL) {
+        return 0;
+    }
+    free(names->table);
+    names->table = table, names->mask = size - 1;
+    for (int64_t k = 0; k < names->count; k++) {
+        put(names, hash_at(names, k), k);
+    }
+    return 1;
+}
+
+static int keep_bytes(noregret_names *names, const char *name, size_t length) {
+    if (names->size - names->used < length) {
+        const size_t size = names->size + names->size / 2 + length + 1024;
+        if (!enlarged((void **)&names->bytes, (int64_t)size, 1)) {
+            return 0;
+        }
+        names->size = size;
+    }
+    memcpy(names->bytes + names->used, name, length);
+    names->used += length;
+    return 1;
+}
+
+APART static int32_t admitted(noregret_names *names, const char *name, size_t length, uint64_t hash) {
+    const int64_t count = names->count;
+    if (count >= INT32_MAX) {
+        return NOREGRET_FULL;
+    }
+    if (count == names->room && !grow_positions(names)) {
+        return NOREGRET_NO_MEMORY;
+    }
+    /* at most 3 of 4 buckets are taken */
+    if ((names->table == NULL || (uint64_t)count * 4 >= names->mask * 3) && !grow_table(names)) {
+        return NOREGRET_NO_MEMORY;
+    }
+    if (names->bits) {
+        names->owners[count] = hash, names->taken[count] = 0;
+    } else {
+        if (!keep_bytes(names, name, length)) {
+            return NOREGRET_NO_MEMORY;
+        }
+        names->hashes[count] = (uint32_t)hash, names->ends[count] = (int64_t)names->used;
+    }
+    put(names, noregret_short_hash(names, hash), count);
+    names->count++;
+    return (int32_t)count;
+}
+
+static inline int is_named(const noregret_names *names, int64_t position, const char *name,
+                           size_t length) {
+    const int64_t start = position ? names->ends[position - 1] : 0;
+    return (size_t)(names->ends[position] - start) == length &&
+           memcmp(names->bytes + start, name, length) == 0;
+}
+
+int32_t noregret_find_name(noregret_names *names, const char *name, size_t length, uint64_t hash,
+                           int admit) {
+    const uint32_t sought = noregret_short_hash(names, hash);
+    if (LIKELY(names->table != NULL)) {
+        uint64_t at = sought & names->mask;
+        for (; names->table[at].position; at = (at + 1) & names->mask) {
+            const int64_t position = (int64_t)names->table[at].position - 1;
+            if (names->table[at].hash != sought) {
+                continue;
+            }
+            if (names->bits) {
+                if (admit && names->owners[position] != hash && !names->taken[position]) {
+                    names->taken[position] = 1;
+                    names->shared++;
+                }
+                return (int32_t)position;
+            }
+            if (is_named(names, position, name, length)) {
+                return (int32_t)position;
+            }
+        }
+    }
+    return admit ? admitted(names, name, length, hash) : NOREGRET_UNKNOWN;
+}
+
+/* The last name is at the end of its chain, so its bucket can be emptied and no other moves. */
+void noregret_cut_names(noregret_names *names, int64_t size) {
+    for (int64_t k = names->count - 1; k >= size; k--) {
+        uint64_t at = hash_at(names, k) & names->mask;
+        while (names->table[at].position != (uint32_t)(k + 1)) {
+            at = (at + 1) & names->mask;
+        }
+        names->table[at].position = 0;
+        names->shared -= names->bits ? names->taken[k] : 0;
+    }
+    if (size < names->count) {
+        names->count = size;
+        names->used = names->bits || size == 0 ? 0 : (size_t)names->ends[size - 1];
+    }
+}

@@ -1,0 +1,95 @@
+/* Decimal literals, read to the nearest double: bit for bit what Python's float() gives.
+
+   Up to 19 digits make a 64-bit integer. Small ones are scaled by an exact power of ten; others by
+   a 128-bit power of five, which Eisel and Lemire showed to be enough. More digits than that are
+   compared as big integers where the first 19 do not settle the matter. */
+#ifndef NOREGRET_NUMBERS_H
+#define NOREGRET_NUMBERS_H
+
+#include "bits.h"
+
+#include <float.h>
+
+#define NOREGRET_LARGEST 1e150 /* what is not below it cannot be squared and summed */
+
+enum { NOREGRET_LEAST_POWER = -342, NOREGRET_MOST_POWER = 308 };
+
+/* 5^k in 128 bits, the top bit set; filled by noregret_prepare_numbers. */
+extern uint64_t noregret_fives[NOREGRET_MOST_POWER - NOREGRET_LEAST_POWER + 1][2];
+extern const double noregret_tens[23];
+
+/* Must be called once before anything else here. */
+void noregret_prepare_numbers(void);
+
+/* digits times ten to the power, rounded to the nearest double, ties to even. */
+double noregret_scaled(uint64_t digits, int64_t power);
+
+/* Read any literal; return where it ends, or NULL where there is none. */
+const char *noregret_read_any_number(const char *at, const char *end, double *value);
+
+static inline double noregret_quickly_scaled(uint64_t digits, int64_t power) {
+#if defined(FLT_EVAL_METHOD) && FLT_EVAL_METHOD == 0
+    if (LIKELY(digits <= UINT64_C(1) << 53 && power >= -22 && power <= 0)) {
+        return (double)(int64_t)digits / noregret_tens[-power];
+    }
+#endif
+    return noregret_scaled(digits, power);
+}
+
+/* The same for the usual ones: sign, fewer than 8 digits, a dot, more digits, 19 in all. */
+static inline const char *noregret_read_number(const char *at, const char *end, double *value) {
+    const char *p = at;
+    if (UNLIKELY(end - p < 40)) {
+        return noregret_read_any_number(at, end, value);
+    }
+    const int negative = *p == '-';
+    p += negative | (*p == '+');
+    uint64_t word = noregret_load8(p) ^ EACH_BYTE('0');
+    uint64_t others = noregret_not_digits(word);
+    if (UNLIKELY(others == 0)) {
+        return noregret_read_any_number(at, end, value);
+    }
+    int count = noregret_zeros_below(others) >> 3;
+    uint64_t digits = noregret_eight_digits(word << (56 - 8 * count) << 8);
+    p += count;
+    ptrdiff_t after = 0;
+    if (*p == '.') {
+        const char *dot = p++;
+        const int whole = digits ? count : 0; /* a leading 0 is no digit that counts */
+        word = noregret_load8(p) ^ EACH_BYTE('0');
+        others = noregret_not_digits(word);
+        if (others == 0) {
+            digits = digits * 100000000 + noregret_eight_digits(word);
+            p += 8;
+            word = noregret_load8(p) ^ EACH_BYTE('0');
+            others = noregret_not_digits(word);
+            if (others == 0) {
+                digits = digits * 100000000 + noregret_eight_digits(word);
+                p += 8;
+                word = noregret_load8(p) ^ EACH_BYTE('0');
+                others = noregret_not_digits(word);
+                if (UNLIKELY(others == 0)) {
+                    return noregret_read_any_number(at, end, value);
+                }
+            }
+        }
+        static const uint32_t powers[8] = {1, 10, 100, 1000, 10000, 100000, 1000000, 10000000};
+        const int rest = noregret_zeros_below(others) >> 3;
+        digits = digits * powers[rest] + noregret_eight_digits(word << (56 - 8 * rest) << 8);
+        p += rest;
+        after = p - dot - 1;
+        if (UNLIKELY(whole + after > 19 || count + after == 0)) {
+            return noregret_read_any_number(at, end, value);
+        }
+    } else if (UNLIKELY(count == 0)) {
+        return NULL;
+    }
+    if (UNLIKELY((*p | 0x20) == 'e')) {
+        return noregret_read_any_number(at, end, value);
+    }
+    const double size = noregret_quickly_scaled(digits, -after);
+    *value = negative ? -size : size;
+    return p;
+}
+
+#endif

@@ -1,0 +1,117 @@
+/* Lines of text, read into rows of numbers.
+
+   A line that cannot be read is skipped and its fault noted. Nothing here knows Python; memory that
+   could not be had shows in `failed`, and what was read is then to be thrown away. */
+#ifndef NOREGRET_TEXT_H
+#define NOREGRET_TEXT_H
+
+#include "names.h"
+
+#include <stddef.h>
+#include <stdint.h>
+
+/* What can be wrong with a line; text.pyx has the words. */
+enum noregret_fault_kind {
+    FAULT_NO_LABEL,
+    FAULT_LABEL,
+    FAULT_INDEX,
+    FAULT_INDEX_TOO_LARGE,
+    FAULT_NO_COLON,
+    FAULT_VALUE,
+    FAULT_NO_VALUE,
+    FAULT_TOO_LARGE,
+    FAULT_SUM_TOO_LARGE,
+    FAULT_NOT_UTF8,
+    FAULT_NO_BAR,
+    FAULT_TAB,
+    FAULT_RETURN,
+    FAULT_TOUCHES_BAR,
+    FAULT_IMPORTANCE,
+    FAULT_BASE,
+    FAULT_TOO_MANY,
+    FAULT_SCALE,
+    FAULT_LONG_NAMESPACE,
+    FAULT_INTERCEPT,
+};
+
+typedef struct {
+    int64_t row;   /* how many rows came before it */
+    int64_t line;  /* counted from 0 in this text */
+    int64_t start; /* of the line, in bytes */
+    int64_t at;    /* the byte at fault */
+    int kind;
+} noregret_fault;
+
+/* What every kind of text has: rows, and what stands before their features. */
+typedef struct {
+    int64_t *starts;     /* where each row's entries start, and one more */
+    double *outcomes;
+    double *importances;
+    int64_t *lines;      /* counted from 0 */
+    int64_t *tags;       /* two a row: where the tag starts and ends */
+    int64_t count, room; /* of rows */
+    noregret_fault *faults;
+    int64_t fault_count, fault_room;
+    int64_t line_count;
+    int weighted, tagged; /* whether any row has an importance other than 1, or a tag */
+    int failed;
+} noregret_lines;
+
+/* Rows whose features have positions. */
+typedef struct {
+    noregret_lines lines;
+    int32_t *indices;
+    double *data;
+    int64_t count, room; /* of entries */
+} noregret_rows;
+
+typedef struct {
+    uint64_t hash;
+    double value;
+    uint64_t length; /* of the name; names follow each other */
+} noregret_entry;
+
+/* Rows whose features have names. */
+typedef struct {
+    noregret_lines lines;
+    noregret_entry *entries;
+    int64_t count, room;
+    char *names;
+    size_t used, size;
+    int intercept;
+} noregret_scanned;
+
+enum { NOREGRET_INDEX_LIMIT = 1 << 26 };
+
+void noregret_read_svmlight(noregret_rows *rows, const char *text, size_t size, int intercept,
+                            int scored);
+void noregret_scan_svmlight(noregret_scanned *scanned, const char *text, size_t size, int intercept,
+                            int scored);
+void noregret_scan_vw(noregret_scanned *scanned, const char *text, size_t size, int intercept,
+                      int scored);
+
+/* Look names up in order, into rows that have been given room for all entries and one more a row.
+   Returns 0, or NOREGRET_NO_MEMORY or NOREGRET_FULL with nothing admitted. */
+int noregret_resolve(noregret_rows *rows, const noregret_scanned *scanned, noregret_names *names,
+                     int admit);
+
+/* Rows of a dense table: places[c] is the output column of cell c, or one of these. */
+enum { NOREGRET_SKIPPED = -1, NOREGRET_OUTCOME = -2 };
+
+typedef struct {
+    double *X, *outcomes; /* with room for a row a line */
+    int64_t *lines;
+    int64_t width, rows, line_count;
+} noregret_table;
+
+/* Returns whether all of the text was plain. */
+int noregret_read_csv(noregret_table *table, const char *text, size_t size, int64_t columns,
+                      const int32_t *places, char delimiter, int zero_for_missing);
+
+int64_t noregret_count_lines(const char *text, size_t size);
+
+void noregret_free_lines(noregret_lines *lines);
+void noregret_free_rows(noregret_rows *rows);
+void noregret_free_scanned(noregret_scanned *scanned);
+
+#endif
