@@ -22,12 +22,14 @@ from noregret.frames import split_target
 from noregret.hindsight import Limits
 from noregret.hindsight.answer import USUAL
 from noregret.learner import Learner, Measurement
+from noregret.playing import Played, Refused, play_block
 from noregret.progress import Progress
 from noregret.record.books import Books, books_of
 from noregret.record.curve import Curve, curve_of
 from noregret.record.ledger import MEMORY, Keep, Ledger
 from noregret.record.moment import Moment
-from noregret.streams import read
+from noregret.streams.base import Reading, Stream
+from noregret.streams.block import Block
 
 Floats = NDArray[np.float64]
 # Pairs asked for at a time, between looks at the clock.
@@ -84,6 +86,8 @@ class Game:
         self._scores: list[Floats] | None = [] if predictions else None
         self._progress = progress
         self.answers: dict[Any, Any] = {}
+        self.reading: Reading | None = None
+        self.skipped: list[Refused] = []
 
     # Playing.
 
@@ -93,13 +97,17 @@ class Game:
         if isinstance(outcomes, str) and target is None:
             outcomes, target = None, outcomes
         if isinstance(stream, str | Path):
+            from noregret.streams import read
+
             stream, target = read(stream, target), None
         self.transforms = tuple(getattr(stream, "transforms", self.transforms))
         self.target = target or getattr(stream, "target", self.target)
         with self._recorded(stream, outcomes):
             if target is not None:
                 stream, outcomes = split_target(stream, target)
-            if outcomes is not None:
+            if isinstance(stream, Stream):
+                self._play_reading(stream.reading())
+            elif outcomes is not None:
                 self._play_table(stream, outcomes)
             else:
                 self._play_stream(stream)
@@ -174,6 +182,25 @@ class Game:
                 self._play_table(X, y)
             return
         self._play_pairs(pairs)
+
+    def _play_reading(self, reading: Reading) -> None:
+        """Play a pass through a stream."""
+        self.reading = reading
+        for block in reading:
+            self.play_block(block)
+
+    def play_block(self, block: Block) -> tuple[Played, Floats | None]:
+        """Play a block of the stream at hand; return what became of it, and its scores."""
+        assert self.reading is not None
+        before = self.learner.rounds
+        scores = None if self._scores is None else np.full(len(block), np.nan)
+        try:
+            played = play_block(self.learner, self.reading, block, scores)
+            self.skipped += played.refused
+        finally:
+            if self._scores is not None and scores is not None and self.learner.rounds > before:
+                self._scores.append(scores[~np.isnan(scores)])
+        return played, scores
 
     def _play_pairs(self, pairs: Iterator[Any]) -> None:
         learner, full = self.learner, PAIRS

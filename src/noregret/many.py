@@ -163,6 +163,22 @@ class Many(Flow):
         finally:
             self.release()
 
+    def play_columns(self, X: Floats, y: Floats, names: list[str] | None, out: Floats | None) -> None:
+        """Play dense rows of a stream whose columns have these names, in this order; or none."""
+        if names is None:
+            with self._columns(X.shape[1]):
+                self.play_dense(X, y, out)
+            return
+        with self._unless_refused():
+            if self.known.names != names:
+                self.admit_names(names)
+            if self.known.names != names:
+                raise BadExample(
+                    "this learner knows other features, or the same in another order: give it a stream"
+                    " like the one that it has learned from"
+                )
+            self.play_dense(X, y, out)
+
     def _play_named(self, X: Any, outcomes: Floats, scores: Floats | None) -> None:
         if isinstance(X, list | tuple):
             for row, (x, y) in enumerate(zip(X, outcomes.tolist(), strict=True)):

@@ -1,46 +1,71 @@
-"""Where examples come from: files, read in blocks, from the start as often as asked.
+"""Where examples come from: files of any usual kind, read in blocks, in bounded memory.
 
 One file here a format, found by walking; each says which extensions it reads. ``read`` picks by
-the extension. What it returns goes to ``noregret.play``, and can be looped over as blocks: tables
-with their outcomes.
+the extension. What it returns goes to ``noregret.play``, and can be looped over: pairs (x, y), or
+``blocks`` of them.
 """
 
 from __future__ import annotations
 
 import importlib
 import pkgutil
-from pathlib import Path
+from typing import Any
 
 from noregret.errors import NoRegretError
 from noregret.streams.base import Stream
 from noregret.streams.csv import read_csv
 from noregret.streams.jsonl import read_jsonl
 from noregret.streams.npz import read_npz
+from noregret.streams.options import Options
 from noregret.streams.parquet import read_parquet
+from noregret.streams.source import STDIN, Paths, as_paths, suffix_of
+from noregret.streams.svmlight import read_svmlight
+from noregret.streams.vw import read_vw
 
-__all__ = ["Stream", "formats", "read", "read_csv", "read_jsonl", "read_npz", "read_parquet"]
+__all__ = [
+    "Options",
+    "Stream",
+    "formats",
+    "read",
+    "read_csv",
+    "read_jsonl",
+    "read_npz",
+    "read_parquet",
+    "read_svmlight",
+    "read_vw",
+]
+
+
+def kinds() -> dict[str, type[Stream]]:
+    """Return the streams by the names of their formats."""
+    for module in pkgutil.iter_modules(__path__):
+        importlib.import_module(f"{__name__}.{module.name}")
+    found: dict[str, type[Stream]] = {}
+    todo = [Stream]
+    for kind in todo:
+        if "name" in vars(kind):
+            found[kind.name] = kind
+        todo += kind.__subclasses__()
+    return dict(sorted(found.items()))
 
 
 def formats() -> dict[str, type[Stream]]:
     """Return which stream reads files of which extension."""
-    for module in pkgutil.iter_modules(__path__):
-        importlib.import_module(f"{__name__}.{module.name}")
-    kinds, found = [Stream], {}
-    for kind in kinds:
-        found.update(dict.fromkeys(kind.extensions, kind))
-        kinds += kind.__subclasses__()
-    return dict(sorted(found.items()))
+    return dict(sorted((e, kind) for kind in kinds().values() for e in kind.extensions))
 
 
-def read(path: str | Path, target: str | None = None) -> Stream:
-    r"""Read examples from a file, in the format that its extension names.
+def read(path: Paths, target: str | None = None, **options: Any) -> Stream:
+    r"""Read examples from files, in the format that their extension names.
 
     Parameters
     ----------
     path
-        The file: ``.csv``, ``.tsv``, ``.parquet``, ``.jsonl``, ``.ndjson`` or ``.npz``.
+        One file or several, or a glob; ``-`` for standard input. Files may be compressed with gzip
+        or Zstandard.
     target
-        The column that holds the outcomes; not for ``.npz``, which has them as ``y``.
+        The column that holds the outcomes, for tables.
+    **options
+        How to read them: see ``noregret.streams.Options``.
 
     Examples
     --------
@@ -48,13 +73,33 @@ def read(path: str | Path, target: str | None = None) -> Stream:
     >>> from noregret import WidrowHoff, play, streams
     >>> file = pathlib.Path(tempfile.mkdtemp()) / "days.csv"
     >>> _ = file.write_text("sun,wind,sold\n0.9,0.1,3\n0.2,0.7,1\n")
-    >>> play(WidrowHoff(), streams.read(file, target="sold")).rounds
+    >>> stream = streams.read(file, target="sold", intercept=True)
+    >>> next(iter(stream))
+    ({'intercept': 1.0, 'sun': 0.9, 'wind': 0.1}, 3.0)
+    >>> play(WidrowHoff(), stream).rounds
     2
     """
-    known, suffix = formats(), Path(path).suffix.lower()
-    if suffix not in known:
-        raise NoRegretError(
-            f"{path}: files that end in {suffix or 'nothing'} are not known: use one of"
-            f" {', '.join(known)}"
-        )
-    return known[suffix](path, target)
+    return stream_of(path, Options(target, **options))
+
+
+def stream_of(path: Paths, options: Options) -> Stream:
+    """Return the stream for some files and options."""
+    paths = as_paths(path)
+    if options.format is not None:
+        known = kinds()
+        if options.format not in known:
+            raise NoRegretError(f"the format {options.format!r} is not known: use one of {', '.join(known)}")
+        return known[options.format](paths, options)
+    by_suffix = formats()
+    found = {by_suffix.get(suffix_of(name)) for name in paths}
+    if len(found) > 1:
+        raise NoRegretError(f"files of several kinds ({', '.join(paths[:3])}, …): say which with --format")
+    kind = found.pop()
+    if kind is not None:
+        return kind(paths, options)
+    if paths[0] == STDIN:
+        raise NoRegretError("standard input has no extension: say what it is with --format")
+    raise NoRegretError(
+        f"{paths[0]}: files that end in {suffix_of(paths[0]) or 'nothing'} are not known: use one of"
+        f" {', '.join(by_suffix)}, or say what it is with --format"
+    )

@@ -1,122 +1,242 @@
-"""What every stream from a file can do."""
+"""What every stream can do, and what one pass through it is."""
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Iterator
-from difflib import get_close_matches
-from pathlib import Path
+from collections.abc import Callable, Iterator
+from dataclasses import replace
 from typing import Any, ClassVar
 
-from noregret.errors import BadExample
+import numpy as np
+from numpy.typing import NDArray
 
-Block = tuple[Any, Any]
+from noregret.core.scaling import Scaler
+from noregret.core.vocabulary import Vocabulary
+from noregret.errors import BadExample, NoRegretError
+from noregret.streams.ahead import in_order
+from noregret.streams.block import Block, Floats, Sparse
+from noregret.streams.options import Options
+from noregret.streams.source import Paths, as_paths, total_size
+
+INTERCEPT = "intercept"
+State = tuple[dict[str, NDArray[Any]], dict[str, Any]]
+
+
+class StartAgain(Exception):
+    """What follows must be read in another way, from the mark on."""
 
 
 class Stream:
-    """Examples from a file, in blocks: tables with their outcomes, from the start each time.
+    """Examples from files: iterate over pairs (x, y), or over ``blocks``, from the start each time.
 
     Parameters
     ----------
-    path
-        The file.
-    target
-        The column that holds the outcomes.
+    paths
+        One file or several, read one after the other; globs; ``-`` for standard input.
+    options
+        How they are read.
     """
 
+    name: ClassVar[str]
     extensions: ClassVar[tuple[str, ...]] = ()
-    transforms: tuple[str, ...] = ()
+    reading_class: ClassVar[type[Reading]]
 
-    def __init__(self, path: str | Path, target: str | None = None) -> None:
-        self.path, self.target = Path(path), target
-        with self.path.open("rb"):  # a file that cannot be read is told at once
-            pass
+    def __init__(self, paths: Paths, options: Options) -> None:
+        self.paths, self.options = as_paths(paths), options
 
-    def __iter__(self) -> Iterator[Block]:
-        raise NotImplementedError
+    @property
+    def target(self) -> str | None:
+        """The column that holds the outcomes, where it has a name."""
+        return self.options.target
+
+    @property
+    def transforms(self) -> tuple[str, ...]:
+        """What is done to the data on the way, as certificates name it."""
+        return self.options.transforms()
+
+    @property
+    def size(self) -> int | None:
+        """How many bytes there are to read, where that is known."""
+        return total_size(self.paths)
+
+    def reading(self, state: State | None = None, learning: bool = True) -> Reading:
+        """Begin a pass; with the state of another, go on with what that knows.
+
+        A pass that is not for ``learning`` takes rows without outcomes too, and nothing that it
+        sees changes how later rows are scaled.
+        """
+        return self.reading_class(self, learning, state)
+
+    def blocks(self) -> Iterator[Block]:
+        """Yield the examples in blocks."""
+        return iter(self.reading())
+
+    def __iter__(self) -> Iterator[tuple[dict[str, float], float]]:
+        reading = self.reading()
+        for block in reading:
+            names = reading.feature_names(reading.features)
+            for row in range(len(block)):
+                yield example_of(block, row, names), float(block.y[row])
+            if block.faults and self.options.on_error == "stop":
+                raise reading.refusal(block)
 
     def __repr__(self) -> str:
-        return f"<{type(self).__name__} {self.path}>"
+        return f"<{type(self).__name__} {', '.join(self.paths)}>"
 
-    def wrong(self, message: str) -> BadExample:
-        """Return an error that names the file."""
-        return BadExample(f"{self.path}: {message}")
 
-    def target_among(self, names: list[str]) -> str:
-        """Return the target, or say which columns there are instead."""
-        if self.target is None:
-            raise self.wrong(
-                f"say which column is to be predicted: --target, target=…; there are"
-                f" {listed(names)}"
+class Reading:
+    """One pass through a stream: what it has learned of the data's shape, and where it stands."""
+
+    # Whether features are known by name; else they are columns.
+    named: ClassVar[bool] = True
+    # Whether the number of columns is known from the start.
+    fixed: ClassVar[bool] = False
+    # Whether every feature may be centred: not where most are absent from a row.
+    centred: ClassVar[bool] = True
+
+    def __init__(self, stream: Stream, learning: bool, state: State | None) -> None:
+        self.stream, self.options, self.learning = stream, stream.options, learning
+        self.paths = stream.paths
+        if self.options.scale == "standard" and not self.centred:
+            raise NoRegretError(
+                f"{stream.name} data are sparse, and to standardise them would fill them up: use the"
+                " scale max or unit"
             )
-        if self.target not in names:
-            near = get_close_matches(self.target, names)
-            hint = f"did you mean {' or '.join(map(repr, near))}?" if near else listed(names)
-            raise self.wrong(f"there is no column {self.target!r}: {hint}")
-        return self.target
+        scale = self.options.scale
+        self.scaler = None if scale == "none" else Scaler(scale)
+        self.vocabulary = Vocabulary(self.options.hash)
+        self.mark: dict[str, Any] | None = None
+        self.width = 0  # columns, where they have no names
+        self.wanted: Callable[[], bool] = lambda: True
+        if state is not None:
+            self.set_state(*state)
 
+    # What each format says for itself.
 
-class Columns(Stream):
-    """A stream of Arrow tables with named columns, one of them the target."""
-
-    def tables(self) -> Iterator[Any]:
-        """Yield the file's contents, a table at a time."""
+    def jobs(self, mark: dict[str, Any] | None) -> Iterator[Callable[[], Any]]:
+        """Yield jobs that read and parse, to be done in any thread."""
         raise NotImplementedError
 
+    def settle(self, raw: Any) -> Block:
+        """Make a block of what a job returned; called in order."""
+        raise NotImplementedError
+
+    def columns_state(self) -> dict[str, Any]:
+        """Return what is known of the columns, as JSON can hold it."""
+        return {}
+
+    def set_columns_state(self, state: dict[str, Any]) -> None:
+        """Take that over."""
+
+    # The pass.
+
     def __iter__(self) -> Iterator[Block]:
-        for table in self.tables():
-            if table.num_rows:
-                yield self.split(table)
+        while self.wanted():
+            try:
+                for raw in in_order(self.jobs(self.mark), lambda: self.wanted()):
+                    block = self.settle(raw)
+                    if self.options.on_error == "stop" and block.faults:
+                        block = until(block, block.faults[0].row)
+                    self.scale(block)
+                    self.mark = block.mark
+                    if len(block) or block.faults:
+                        yield block
+                    if self.options.on_error == "stop" and block.faults:
+                        return
+            except StartAgain:
+                continue
+            return
 
-    def split(self, table: Any) -> Block:
-        """Return a table without its target, and the target as outcomes."""
-        try:
-            names = table.column_names
-        except UnicodeDecodeError:
-            raise self.wrong("the names of its columns are not UTF-8 text") from None
-        target = self.target_among(names)
-        if len(set(names)) < len(names):
-            times = Counter(names)
-            twice = next(name for name in times if times[name] > 1)
-            raise self.wrong(f"two columns are called {twice!r}: rename one")
-        for name, column in zip(names, table.schema.types, strict=True):
-            if not is_usable(column):
-                raise self.wrong(
-                    f"column {name!r} holds {column}: give numbers, text or booleans, or drop it"
-                )
-        table = self.in_floats(table)
-        return table.drop_columns([target]), table.column(target).to_numpy()
+    def scale(self, block: Block) -> None:
+        """Scale the rows, in place."""
+        if self.scaler is None or not len(block):
+            return
+        if isinstance(block.X, Sparse):
+            self.scaler.scale_sparse(*block.X, self.learning)
+        else:
+            self.scaler.scale_dense(block.X, self.learning)
 
-    def in_floats(self, table: Any) -> Any:
-        """Return a table with its 64-bit integers as floats; one that no float holds is refused."""
-        import pyarrow as pa
+    def refusal(self, block: Block) -> BadExample:
+        """Return the error for a block's first fault."""
+        fault = block.faults[0]
+        return BadExample(f"{fault.place}: {fault.message}")
 
-        for at, field in enumerate(table.schema):
-            if pa.types.is_int64(field.type) or pa.types.is_uint64(field.type):
-                try:
-                    column = table.column(at).cast(pa.float64())
-                except pa.ArrowInvalid as error:
-                    said = str(error).splitlines()[0]
-                    raise self.wrong(f"column {field.name!r}: {said}: give floats") from None
-                table = table.set_column(at, field.name, column)
-        return table
+    # Names.
+
+    @property
+    def features(self) -> int:
+        """How many features there have been."""
+        return len(self.vocabulary) if self.named else self.width
+
+    def names(self, start: int, stop: int) -> list[str]:
+        """Return the names of some features."""
+        return self.vocabulary.names(start, stop)
+
+    @property
+    def name_source(self) -> Callable[[int, int], list[str]] | None:
+        """What tells a learner the names of features; None where they are columns."""
+        return self.names if self.named else None
+
+    def feature_names(self, count: int) -> list[str]:
+        """Return the names of the first features, as people know them."""
+        if self.named:
+            return self.names(0, count)
+        shift = int(self.options.intercept)
+        return [INTERCEPT][:shift] + [str(i) for i in range(count - shift)]
+
+    def read_so_far(self, file: int, read: int) -> int:
+        """Return how many bytes of input have been read, so many of them of one of the files."""
+        return read + (total_size(self.paths[:file]) or 0)
+
+    def admit_intercept(self) -> None:
+        """Give the intercept its position, the first."""
+        if self.options.intercept and not len(self.vocabulary):
+            self.vocabulary.positions([INTERCEPT], True)
+
+    # The state: what later rows depend on.
+
+    def state(self) -> State:
+        """Return arrays and JSON: all that going on, and predicting, depend on."""
+        size = self.features
+        arrays: dict[str, NDArray[Any]] = {}
+        numbers: dict[str, Any] = {"mark": self.mark, "width": self.width, "columns": self.columns_state()}
+        if self.named:
+            arrays |= {f"names.{k}": v for k, v in self.vocabulary.get_state().items()}
+        if self.scaler is not None:
+            kept, numbers["scaled"] = self.scaler.get_state(size)
+            arrays |= {f"scale.{k}": v for k, v in kept.items()}
+        return arrays, numbers
+
+    def set_state(self, arrays: dict[str, NDArray[Any]], numbers: dict[str, Any]) -> None:
+        """Take a state over; ValueError where it does not fit."""
+        parts: dict[str, dict[str, NDArray[Any]]] = {"names": {}, "scale": {}}
+        for key, array in arrays.items():
+            kind, _, name = key.partition(".")
+            if kind not in parts:
+                raise ValueError(f"unknown array {key!r}")
+            parts[kind][name] = np.array(array)
+        if self.named:
+            self.vocabulary = Vocabulary.from_state(parts["names"], self.options.hash)
+        if self.scaler is not None:
+            self.scaler.set_state(parts["scale"], numbers["scaled"])
+        self.mark, self.width = numbers["mark"], int(numbers["width"])
+        self.set_columns_state(numbers["columns"])
 
 
-def is_usable(column: Any) -> bool:
-    """Whether learners can read a column of an Arrow type."""
-    from pyarrow import types
-
-    if types.is_dictionary(column):
-        column = column.value_type
-    checks = (types.is_integer, types.is_floating, types.is_decimal, types.is_boolean)
-    return any(check(column) for check in checks) or str(column) in (
-        "string",
-        "large_string",
-        "string_view",
+def until(block: Block, row: int) -> Block:
+    """Return a block's rows before one of them, and its first fault."""
+    return replace(
+        block,
+        X=block.rows(0, row),
+        y=block.y[:row],
+        importances=None if block.importances is None else block.importances[:row],
+        faults=block.faults[:1],
     )
 
 
-def listed(names: list[str], most: int = 12) -> str:
-    """Name some columns for a message."""
-    more = f" and {len(names) - most} more" if len(names) > most else ""
-    return ", ".join(map(repr, names[:most])) + more if names else "no columns"
+def example_of(block: Block, row: int, names: list[str]) -> dict[str, float]:
+    """Return one row as a dict."""
+    if not isinstance(block.X, Sparse):
+        return dict(zip(names, block.X[row].tolist(), strict=True))
+    part = slice(block.X.starts[row], block.X.starts[row + 1])
+    values: Floats = block.X.data[part]
+    return {names[i]: v for i, v in zip(block.X.indices[part].tolist(), values.tolist(), strict=True)}

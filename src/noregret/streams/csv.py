@@ -1,88 +1,315 @@
-"""CSV and TSV, through Arrow."""
+"""CSV and TSV: blocks of plain numbers through the compiled parser, all else through Arrow."""
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterator
-from pathlib import Path
-from typing import Any
+import csv
+import io
+from collections.abc import Callable, Iterator
+from functools import partial
+from typing import Any, ClassVar, NamedTuple
 
+import numpy as np
+from numpy.typing import NDArray
+
+from noregret.core.text import parse_csv
 from noregret.errors import BadExample
-from noregret.streams.base import Columns, Stream
+from noregret.streams.base import StartAgain, State, Stream
+from noregret.streams.block import Block, Fault, Floats
+from noregret.streams.columns import BOOLEAN, NUMBER, TEXT, Table, encoded, kind_of, known, signed
+from noregret.streams.options import Options
+from noregret.streams.records import kinds_by_rows, line_of, numeral_share, repaired
+from noregret.streams.source import Paths, Piece, Source, as_paths, suffix_of, tail_of
+from noregret.streams.tables import TableReading
 
-# Bytes read at a time; the first of them decide which columns are numbers.
-BLOCK = 1 << 22
-# What Arrow says of a value that is not of its column's type.
-MISFIT = re.compile(r"In CSV column #(\d+): Row #(\d+): .*invalid value (.*)", re.DOTALL)
+# What stands in a column of numbers where there is none. Text may be "NA"; an empty cell is missing.
+NOTHING = ("", "NA", "N/A", "n/a", "NaN", "nan", "NULL", "null", "None", "#N/A")
+# Bytes from which the kinds of columns are told, and values looked at where text seems to be there.
+SAMPLE, LOOKED_AT = 1 << 20, 10_000
+# A column holds numbers where most of its values are; the target where half of them are.
+MOST, HALF = 0.9, 0.5
 
 
-class CsvStream(Columns):
-    """A file of values between commas (tabs in ``.tsv``), with a line of names.
+class Parsed(NamedTuple):
+    """A piece of a file, parsed."""
 
-    Whether a column holds numbers, booleans or text is decided by the first block, 4 MiB, and then
-    held to. All numbers are read as floats, to the nearest.
-    """
+    piece: Piece
+    table: Table | None  # None: it holds quotes, and must be cut with care
+    whole: bool = False  # whether its numbers have all features in place already
+    lines: int = 0
+    faults: tuple[Fault, ...] = ()  # lines that are no rows; their place is the line in the piece
+    kept: list[int] | None = None  # the line of each row, where some are no rows
+    tail: dict[str, Any] = {}
 
-    extensions = (".csv", ".tsv")
 
-    def tables(self) -> Iterator[Any]:
-        """Yield the file's contents, a block at a time."""
+class CsvReading(TableReading):
+    """One pass through CSV files."""
+
+    def __init__(self, stream: Stream, learning: bool, state: State | None) -> None:
+        self.header: list[str] | None = None
+        self.careful = False  # whether line ends may be part of values
+        self.places: NDArray[np.int32] | None = None
+        super().__init__(stream, learning, state)
+
+    def columns_state(self) -> dict[str, Any]:
+        """Return the columns, and whether quotes were seen."""
+        return super().columns_state() | {"header": self.header, "careful": self.careful}
+
+    def set_columns_state(self, state: dict[str, Any]) -> None:
+        """Hold the columns to what they were."""
+        super().set_columns_state(state)
+        if self.learning:  # files to be scored may have other columns besides
+            self.header, self.careful = state["header"], state["careful"]
+
+    # The first lines: names and kinds.
+
+    def begin(self, piece: Piece) -> None:
+        """Find out from a piece which columns there are, what they hold and what they are for."""
+        if self.header is None:
+            text = piece.text()
+            self.header, body = self.split_header(text, piece.path)
+            self.careful = self.careful or b'"' in text
+            if self.kinds is None:
+                self.kinds = self.kinds_of(body)
+        assert self.kinds is not None
+        roles = self.roles(piece.path)
+        for name in [*roles.numbers, *roles.categories]:
+            known(name, self.header, piece.path)
+        numeric = [self.kinds[name] == NUMBER for name in [*roles.numbers, roles.target] if name]
+        if roles.plain and all(numeric):
+            at = {name: k for k, name in enumerate(roles.dense_names)}
+            places = [at.get(name, -1) if name in roles.numbers else -1 for name in self.header]
+            if roles.target is not None:
+                places[self.header.index(roles.target)] = -2
+            self.places = np.array(places, dtype=np.int32)
+
+    def split_header(self, text: bytes, path: str) -> tuple[list[str], bytes]:
+        """Return the names of the columns, and the text after the line that holds them."""
+        start = len(text) - len(text.lstrip(b"\r\n"))
+        if start == len(text):
+            raise BadExample(f"{path}: empty: there is not even a line of names")
+        end = text.find(b"\n", start) + 1 or len(text)
+        while b'"' in text[start:end] and text.count(b'"', start, end) % 2 and end < len(text):
+            end = text.find(b"\n", end) + 1 or len(text)
+        try:
+            first = text[start:end].decode("utf-8")
+            cells = next(csv.reader(io.StringIO(first, newline=""), delimiter=self.delimiter))
+        except UnicodeDecodeError:
+            raise BadExample(f"{path}: the names in its first row are not UTF-8 text") from None
+        except csv.Error as error:
+            raise BadExample(f"{path}, line 1: {error}") from None
+        if not self.options.header:
+            return [str(k + 1) for k in range(len(cells))], text
+        names = [name.strip() or str(k + 1) for k, name in enumerate(cells)]
+        if "\0" in first:
+            raise BadExample(f"{path}, line 1: the names hold NUL characters: this is not CSV")
+        if twice := {name for name in names if names.count(name) > 1}:
+            raise BadExample(f"{path}: two columns are called {min(twice)!r}: rename one")
+        return names, text[end:]
+
+    @property
+    def delimiter(self) -> str:
+        """What stands between values."""
+        assert isinstance(self.stream, CsvStream)
+        return self.stream.delimiter
+
+    def kinds_of(self, body: bytes) -> dict[str, str]:
+        """Return what each column holds, as the first rows show."""
+        import sys
+
+        assert self.header is not None
+        sample = body if self.careful else body[: body.rfind(b"\n", 0, SAMPLE) + 1] or body
+        kinds = dict.fromkeys(self.header, NUMBER)
+        if sample.strip() and not self.looks_plain(sample):
+            import pyarrow as pa
+
+            try:
+                table = self.arrow(sample, None, self.header)
+                kinds = {field.name: kind_of(field.type) for field in table.schema}
+                for name in [name for name, kind in kinds.items() if kind == TEXT]:
+                    values = table.column(name).slice(0, LOOKED_AT).to_pylist()
+                    is_target = name == self.options.target and self.options.positive is None
+                    share = HALF if is_target else MOST
+                    if numeral_share(values, NOTHING) >= share:
+                        kinds[name] = NUMBER  # and the odd ones are bad rows
+            except (pa.ArrowInvalid, UnicodeDecodeError):  # a bad row among the first
+                kinds = kinds_by_rows(sample, self.header, self.delimiter, NOTHING)
+        for name in self.options.categories:
+            if name in kinds:
+                kinds[name] = TEXT
+        return {sys.intern(name): kind for name, kind in kinds.items()}
+
+    def looks_plain(self, sample: bytes) -> bool:
+        """Whether nothing but numbers is there: most files, and no need for Arrow."""
+        assert self.header is not None
+        count = len(self.header)
+        places = np.arange(count, dtype=np.int32)
+        found = parse_csv(sample, count, places, count, self.delimiter.encode(), "zero")
+        return bool(found.plain and len(found.X))
+
+    # The pieces.
+
+    def jobs(self, mark: dict[str, Any] | None) -> Iterator[Callable[[], Parsed]]:
+        """Yield a job for every piece."""
+        careful = self.careful
+        for piece in Source(self.paths, quoted=True, careful=careful).pieces(mark):
+            if self.settled is None:
+                self.begin(piece)
+                if self.careful and not careful and piece.contents is None:
+                    yield from self.jobs(mark)
+                    return
+            yield partial(self.parse, piece)
+
+    def parse(self, piece: Piece) -> Parsed:
+        """Read and parse a piece; in any thread."""
+        text = piece.text()
+        if b'"' in text and not self.careful and piece.contents is None:
+            return Parsed(piece, None)
+        body, tail = text, tail_of(text)
+        if piece.start == 0:
+            header, body = self.split_header(text, piece.path)
+            self.check_header(header, piece.path)
+        lines = text.count(b"\n") + (not text.endswith(b"\n"))
+        plain = self.plain_table(body)
+        if plain is not None:
+            return Parsed(piece, plain, True, lines, tail=tail)
+        table, faults, kept = self.arrow_table(body, piece)
+        return Parsed(piece, table, False, lines, faults, kept, tail)
+
+    def check_header(self, header: list[str], path: str) -> None:
+        """Refuse a file whose columns are not those of the first."""
+        if header != self.header:
+            assert self.header is not None
+            odd = next((n for n in header if n not in self.header), None) or "another order"
+            raise BadExample(f"{path}: its columns are not those of {self.paths[0]}: {odd!r} is new")
+
+    def plain_table(self, body: bytes) -> Table | None:
+        """Return a piece of nothing but numbers, or None."""
+        roles = self.settled
+        if self.places is None or roles is None:
+            return None
+        missing = "zero" if self.options.missing == "zero" else "stop"
+        found = parse_csv(
+            body,
+            len(self.places),
+            self.places,
+            len(roles.dense_names),
+            self.delimiter.encode(),
+            missing,
+        )
+        if not found.plain:
+            return None
+        y: Floats = found.outcomes if roles.target is not None else np.full(len(found.X), np.nan)
+        if self.options.positive is not None and roles.target is not None:
+            y = signed(y, self.options.positive)
+        return Table(roles.numbers, found.X, None, [], y, {})
+
+    def arrow_table(self, body: bytes, piece: Piece) -> tuple[Table, tuple[Fault, ...], list[int] | None]:
+        """Return any piece, the lines that are no rows, and those that are if there are others."""
         import pyarrow as pa
 
-        names: list[str] = []
+        roles = self.settled
+        assert roles is not None and self.kinds is not None and self.header is not None
+        used = [*roles.numbers, *roles.categories, *([roles.target] if roles.target else [])]
+        names = {NUMBER: pa.float64(), BOOLEAN: pa.bool_(), TEXT: pa.string()}
+        types = {name: names[self.kinds[name]] for name in used}
+        if not body.strip(b"\r\n"):
+            empty = pa.table({name: pa.array([], kind) for name, kind in types.items()})
+            return encoded(empty, roles), (), None
         try:
-            types = {}
-            with self.reader(None) as first:
-                names = first.schema.names
-                for field in first.schema:
-                    whole = pa.types.is_integer(field.type) or pa.types.is_null(field.type)
-                    types[field.name] = pa.float64() if whole else field.type
-            with self.reader(types) as reader:
-                for batch in reader:
-                    yield pa.Table.from_batches([batch])
-        except UnicodeDecodeError:
-            raise self.wrong("the names in its first row are not UTF-8 text") from None
-        except pa.ArrowInvalid as error:
-            raise self.explained(str(error), names) from None
+            return encoded(self.arrow(body, types, used), roles), (), None
+        except (pa.ArrowInvalid, UnicodeDecodeError):
+            kinds = {name: self.kinds[name] for name in used}
+            mended = repaired(body, self.header, kinds, self.delimiter, NOTHING)
+        try:
+            if not mended.kept:
+                return self.arrow_table(b"", piece)[0], mended.faults, []
+            return encoded(self.arrow(mended.text, types, used), roles), mended.faults, mended.kept
+        except (pa.ArrowInvalid, UnicodeDecodeError) as error:
+            said = str(error).removeprefix("CSV parse error: ").splitlines()[0]
+            raise BadExample(f"{piece.path}: {said}") from None
 
-    def reader(self, types: dict[str, Any] | None) -> Any:
-        """Return a reader of blocks; without types it finds out which there are."""
-        from pyarrow import csv
+    def arrow(self, body: bytes, types: dict[str, Any] | None, used: list[str]) -> Any:
+        """Return a table of the used columns; without types Arrow finds out which there are."""
+        import pyarrow as pa
+        from pyarrow import csv as arrow_csv
 
-        return csv.open_csv(
-            self.path,
-            # One thread, so that rows are counted and errors can name them.
-            read_options=csv.ReadOptions(block_size=BLOCK, use_threads=False),
-            parse_options=csv.ParseOptions(
-                delimiter="\t" if self.path.suffix.lower() == ".tsv" else ",",
-                newlines_in_values=True,
+        return arrow_csv.read_csv(
+            pa.py_buffer(body),
+            read_options=arrow_csv.ReadOptions(
+                column_names=self.header, use_threads=False, block_size=len(body) + 1
             ),
-            # An empty cell is a missing value, of text too: refused later, by row and name.
-            convert_options=csv.ConvertOptions(
-                column_types=types, null_values=[""], strings_can_be_null=True
+            parse_options=arrow_csv.ParseOptions(
+                delimiter=self.delimiter, newlines_in_values=b'"' in body
+            ),
+            convert_options=arrow_csv.ConvertOptions(
+                column_types=types,
+                include_columns=used,
+                null_values=list(NOTHING),
+                strings_can_be_null=False,
             ),
         )
 
-    def explained(self, said: str, names: list[str]) -> BadExample:
-        """Say in our words what Arrow stumbled over."""
-        found = MISFIT.search(said)
-        if found is None or int(found[1]) >= len(names):
-            return self.wrong(said.removeprefix("CSV parse error: ").splitlines()[0])
-        name, row, value = names[int(found[1])], found[2], found[3][:60]
-        return self.wrong(
-            f"row {row} (the names are row 1), column {name!r}: {value} is not of the kind that the"
-            " rows before it hold: correct it, or quote the column's first values to make it text"
-        )
+    def settle(self, raw: Parsed) -> Block:
+        """Make a block of a piece."""
+        piece = raw.piece
+        if raw.table is None:
+            self.careful = True
+            raise StartAgain
+        before = 0
+        if self.mark is not None and self.mark["file"] == piece.file:
+            before = self.mark["line"]
+        mark = {"file": piece.file, "offset": piece.stop, "line": before + raw.lines} | raw.tail
+        size = self.read_so_far(piece.file, piece.read)
+
+        def place_of(row: int) -> str:
+            names = piece.start == 0 and self.options.header
+            line = raw.kept[row] + names if raw.kept is not None else line_of(piece.text(), row + names, self.delimiter)
+            return f"{piece.path}, line {before + line}"
+
+        if raw.whole:
+            if len(raw.table.y) and self.settled is not None:
+                self.admit_dense(self.settled)
+            return Block(raw.table.numbers, raw.table.y, place_of, mark, size)
+        shift = before + (piece.start == 0 and self.options.header)
+        faults = [
+            fault._replace(place=f"{piece.path}, line {shift + int(fault.place)}") for fault in raw.faults
+        ]
+        return self.block_of(raw.table, place_of, mark, size, faults)
 
 
-def read_csv(path: str | Path, target: str | None = None) -> Stream:
-    """Read a CSV or TSV file as a stream.
+class CsvStream(Stream):
+    """Files of values between commas (tabs in ``.tsv``), mostly with a line of names.
+
+    Whether a column holds numbers, booleans or text is decided by the first megabyte, and then
+    held to. All numbers are read as floats, correctly rounded.
+    """
+
+    name = "csv"
+    extensions: ClassVar[tuple[str, ...]] = (".csv",)
+    reading_class = CsvReading
+    delimiter = ","
+
+
+class TsvStream(CsvStream):
+    """Files of values between tabs."""
+
+    name = "tsv"
+    extensions: ClassVar[tuple[str, ...]] = (".tsv",)
+    delimiter = "\t"
+
+
+def read_csv(path: Paths, target: str | None = None, **options: Any) -> Stream:
+    """Read CSV or TSV files as a stream.
 
     Parameters
     ----------
     path
-        The file.
+        One file or several, or a glob.
     target
         The column that holds the outcomes.
+    **options
+        See ``noregret.streams.Options``.
     """
-    return CsvStream(path, target)
+    paths = as_paths(path)
+    kind = TsvStream if all(suffix_of(name) == ".tsv" for name in paths) else CsvStream
+    return kind(paths, Options(target, **options))

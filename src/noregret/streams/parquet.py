@@ -2,44 +2,136 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from pathlib import Path
-from typing import Any
+from collections.abc import Callable, Iterator
+from functools import partial
+from typing import Any, NamedTuple
 
-from noregret.streams.base import Columns, Stream
+from noregret.errors import BadExample, NoRegretError
+from noregret.streams.base import Stream
+from noregret.streams.block import Block
+from noregret.streams.columns import NUMBER, Roles, Table, encoded, kind_of
+from noregret.streams.options import Options
+from noregret.streams.source import STDIN, Paths
+from noregret.streams.tables import TableReading
 
 # Rows read at a time.
 ROWS = 65_536
 
 
-class ParquetStream(Columns):
-    """A Parquet file."""
+class Batch(NamedTuple):
+    """Some rows of a file, where they are, and how many of its bytes that is about."""
 
-    extensions = (".parquet", ".pq")
+    table: Table
+    path: str
+    file: int
+    first: int
+    read: int
 
-    def tables(self) -> Iterator[Any]:
-        """Yield the file's contents, some rows at a time."""
+
+class ParquetReading(TableReading):
+    """One pass through Parquet files."""
+
+    def jobs(self, mark: dict[str, Any] | None) -> Iterator[Callable[[], Any]]:
+        """Yield a job for every few rows."""
         import pyarrow as pa
+
+        start = mark or {"file": 0, "row": 0}
+        for number in range(start["file"], len(self.paths)):
+            path = self.paths[number]
+            try:
+                yield from self.batches(number, path, start["row"] if number == start["file"] else 0)
+            except (pa.ArrowException, OSError) as error:
+                if isinstance(error, OSError) and error.errno is not None:
+                    raise
+                raise BadExample(f"{path}: damaged, or not Parquet: {str(error).splitlines()[0]}") from None
+
+    def batches(self, number: int, path: str, skip: int) -> Iterator[Callable[[], Batch]]:
+        """Yield jobs for the rows of one file, but the first few."""
+        import os
+
         from pyarrow import parquet
 
+        with parquet.ParquetFile(path) as file:
+            roles = self.roles_of(file.schema_arrow, path)
+            rows, size = file.metadata.num_rows, os.path.getsize(path)
+            if skip > rows:
+                raise NoRegretError(f"{path}: not the data that the checkpoint was made from")
+            groups, first = [], 0
+            for group in range(file.metadata.num_row_groups):
+                length = file.metadata.row_group(group).num_rows
+                if first + length > skip or groups:
+                    groups.append(group)
+                else:
+                    first += length
+            wanted = [*roles.numbers, *roles.categories, *([roles.target] if roles.target else [])]
+            for batch in file.iter_batches(ROWS, row_groups=groups, columns=wanted):
+                stop = first + batch.num_rows
+                if stop > skip:
+                    rest = batch.slice(max(0, skip - first))
+                    done = size * stop // max(1, rows)
+                    yield partial(self.encode, rest, roles, number, max(first, skip), done)
+                first = stop
+
+    def encode(self, batch: Any, roles: Roles, number: int, first: int, read: int) -> Batch:
+        """Turn Arrow's columns into arrays."""
+        return Batch(encoded(batch, roles), self.paths[number], number, first, read)
+
+    def roles_of(self, schema: Any, path: str) -> Roles:
+        """Return what the columns are for; every file must have those of the first."""
         try:
-            with parquet.ParquetFile(self.path) as file:
-                for batch in file.iter_batches(ROWS):
-                    yield pa.Table.from_batches([batch])
-        except (pa.ArrowException, OSError) as error:
-            if isinstance(error, OSError) and error.errno is not None:
-                raise
-            raise self.wrong(f"damaged, or not Parquet: {str(error).splitlines()[0]}") from None
+            kinds = {field.name: kind_of(field.type) for field in schema}
+        except UnicodeDecodeError:
+            raise BadExample(f"{path}: the names of its columns are not UTF-8 text") from None
+        if len(kinds) < len(schema):
+            twice = next(n for n in schema.names if schema.names.count(n) > 1)
+            raise BadExample(f"{path}: two columns are called {twice!r}: rename one")
+        for name in self.options.categories:
+            if name in kinds:
+                kinds[name] = "text"
+        if self.kinds is None:
+            self.kinds = kinds
+        roles = self.roles(path)
+        used = [*roles.numbers, *roles.categories, *([roles.target] if roles.target else [])]
+        for name in used:
+            held = self.kinds[name]
+            if name not in kinds:
+                raise BadExample(f"{path}: there is no column {name!r}, which the others have")
+            if kinds[name] != held and NUMBER not in (kinds[name], held):
+                raise BadExample(f"{path}: column {name!r} holds {kinds[name]}, not {held} as before")
+            if kinds[name] != held and "text" in (kinds[name], held):
+                raise BadExample(f"{path}: column {name!r} holds {kinds[name]}, not {held} as before")
+        return roles
+
+    def settle(self, raw: Batch) -> Block:
+        """Make a block of some rows."""
+        mark = {"file": raw.file, "row": raw.first + len(raw.table.y)}
+        size = self.read_so_far(raw.file, raw.read)
+        return self.block_of(raw.table, lambda row: f"{raw.path}, row {raw.first + row + 1}", mark, size)
 
 
-def read_parquet(path: str | Path, target: str | None = None) -> Stream:
-    """Read a Parquet file as a stream.
+class ParquetStream(Stream):
+    """Parquet files."""
+
+    name = "parquet"
+    extensions = (".parquet", ".pq")
+    reading_class = ParquetReading
+
+    def __init__(self, paths: Paths, options: Options) -> None:
+        super().__init__(paths, options)
+        if STDIN in self.paths:
+            raise NoRegretError("Parquet cannot be read from standard input: its contents list is at its end")
+
+
+def read_parquet(path: Paths, target: str | None = None, **options: Any) -> Stream:
+    """Read Parquet files as a stream.
 
     Parameters
     ----------
     path
-        The file.
+        One file or several, or a glob.
     target
         The column that holds the outcomes.
+    **options
+        See ``noregret.streams.Options``.
     """
-    return ParquetStream(path, target)
+    return ParquetStream(path, Options(target, **options))

@@ -1,0 +1,6 @@
+import numpy as np
+from numpy.typing import NDArray
+
+def assembled(
+    numbers: NDArray[np.float64], places: NDArray[np.int32], indicators: NDArray[np.int32]
+) -> tuple[NDArray[np.int64], NDArray[np.int32], NDArray[np.float64]]: ...

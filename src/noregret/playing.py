@@ -1,0 +1,114 @@
+"""Playing the blocks of a stream: each row in turn, those that are refused skipped or raised."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from noregret.errors import BadExample, NoRegretError
+from noregret.streams.block import Block, Sparse
+
+if TYPE_CHECKING:
+    from noregret.learner import Learner
+    from noregret.streams.base import Reading
+
+Floats = NDArray[np.float64]
+
+
+class Refused(NamedTuple):
+    """A row that was not learned from: where it is, and why."""
+
+    place: str
+    reason: str
+
+
+class Played(NamedTuple):
+    """What became of a block: its rows that were learned from, and those that were refused."""
+
+    rows: int
+    kept: NDArray[np.bool_] | None  # which rows were learned from; None for all
+    refused: list[Refused]
+
+
+def play_block(
+    learner: Learner, reading: Reading, block: Block, scores: Floats | None = None
+) -> Played:
+    """Predict and learn from the rows of a block, in order.
+
+    Rows that the learner refuses are left out where the stream's ``on_error`` is ``skip``; else the
+    first is raised, with the place it came from. ``scores`` is filled in for rows that are played.
+    """
+    start, rows = 0, len(block)
+    refused: list[tuple[int, Refused]] = [
+        (fault.row, Refused(fault.place, fault.message)) for fault in block.faults
+    ]
+    left_out: list[int] = []
+    while start < rows:
+        before = learner.rounds
+        try:
+            play_rows(learner, reading, block, start, scores)
+            break
+        except BadExample as error:
+            row = start + learner.rounds - before
+            if row >= rows:
+                raise
+            place, reason = block.place_of(row), without_round(str(error))
+            if reading.options.on_error == "stop":
+                raise BadExample(
+                    f"{place}: {reason}", round=error.round, feature=error.feature
+                ) from None
+            refused.append((row, Refused(place, reason)))
+            left_out.append(row)
+            start = row + 1
+        except NoRegretError as error:
+            row = min(rows - 1, start + learner.rounds - before)
+            error.args = (f"{block.place_of(row)}: {error}",)
+            raise
+    if block.faults and reading.options.on_error == "stop":
+        raise reading.refusal(block)
+    kept = None
+    if left_out:
+        kept = np.ones(rows, dtype=bool)
+        kept[left_out] = False
+    refused.sort(key=lambda found: found[0])
+    return Played(rows - len(left_out), kept, [found for _, found in refused])
+
+
+def play_rows(
+    learner: Learner, reading: Reading, block: Block, start: int, scores: Floats | None
+) -> None:
+    """Play a block's rows from one on."""
+    X, y = block.rows(start, len(block)), block.y[start:]
+    out = None if scores is None else scores[start:]
+    if isinstance(X, Sparse):
+        importances = None if block.importances is None else block.importances[start:]
+        if reading.fixed:
+            learner.meet_columns(reading.width, True)
+        learner.play_rows(*X, y, importances, out, reading.name_source)
+        return
+    names = reading.names(0, reading.features) if reading.named else None
+    learner.play_columns(X, y, names, out)
+
+
+def without_round(message: str) -> str:
+    """Leave the round out of a message that names the line."""
+    head, _, rest = message.partition(": ")
+    return rest if head.startswith("round ") and rest else message
+
+
+def score_block(learner: Learner, reading: Reading, block: Block) -> Floats:
+    """Return the scores of a block's rows; nothing is learned."""
+    X = block.X
+    scores = np.empty(len(block))
+    if not isinstance(X, Sparse):
+        rows, columns = X.shape
+        X = Sparse(
+            np.arange(rows + 1, dtype=np.int64) * columns,
+            np.tile(np.arange(columns, dtype=np.int32), rows),
+            np.ascontiguousarray(X).reshape(-1),
+        )
+    if len(block):
+        learner.score_rows(*X, scores)
+    return scores

@@ -1,0 +1,60 @@
+"""Reading ahead: jobs done in other threads while the first learns, their results in order."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
+from queue import Empty, Full, Queue
+from threading import Event, Thread
+from typing import TypeVar
+
+T = TypeVar("T")
+# How many threads work, and how many results may wait to be used.
+WORKERS, WAITING = 2, 4
+# Seconds between looks at whether anybody still wants the results.
+LOOK = 0.1
+
+
+def in_order(jobs: Iterator[Callable[[], T]], wanted: Callable[[], bool] = lambda: True) -> Iterator[T]:
+    """Yield what jobs return, in their order, some of them done ahead.
+
+    One thread asks for the jobs, which may mean to wait for input; others do them. What goes wrong
+    is raised in its turn. The iteration ends early when it is no longer ``wanted``.
+    """
+    results: Queue[Future[T] | None] = Queue(WAITING)
+    over = Event()
+    pool = ThreadPoolExecutor(WORKERS, thread_name_prefix="noregret")
+
+    def hand_in(result: Future[T] | None) -> None:
+        while not over.is_set():
+            try:
+                results.put(result, timeout=LOOK)
+            except Full:
+                continue
+            return
+
+    def feed() -> None:
+        try:
+            for job in jobs:
+                if over.is_set():
+                    return
+                hand_in(pool.submit(job))
+            hand_in(None)
+        except BaseException as error:
+            failed: Future[T] = Future()
+            failed.set_exception(error)
+            hand_in(failed)
+
+    Thread(target=feed, name="noregret-feed", daemon=True).start()
+    try:
+        while wanted():
+            try:
+                result = results.get(timeout=LOOK)
+            except Empty:
+                continue
+            if result is None:
+                return
+            yield result.result()
+    finally:
+        over.set()
+        pool.shutdown(wait=False, cancel_futures=True)

@@ -1,0 +1,60 @@
+"""Rows on their way from a file to a learner."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+Floats = NDArray[np.float64]
+
+
+class Fault(NamedTuple):
+    """A row that cannot be used: how many good ones come before it, where it is, what is wrong."""
+
+    row: int
+    place: str
+    message: str
+
+
+class Sparse(NamedTuple):
+    """Sparse rows: positions strictly increasing in each."""
+
+    starts: NDArray[np.int64]
+    indices: NDArray[np.int32]
+    data: Floats
+
+    def part(self, start: int, stop: int) -> Sparse:
+        """Return some of the rows."""
+        return Sparse(self.starts[start : stop + 1], self.indices, self.data)
+
+
+@dataclass
+class Block:
+    """Some rows of a stream, their outcomes, and what is known of them.
+
+    ``y`` holds NaN where rows come without outcomes, to be predicted only. ``place_of(row)`` says
+    in words where a row came from. ``mark`` is where reading goes on after this block; ``size`` is
+    how many bytes of input were read up to there.
+    """
+
+    X: Floats | Sparse
+    y: Floats
+    place_of: Callable[[int], str]
+    mark: dict[str, Any]
+    size: int = 0
+    importances: Floats | None = None
+    tags: list[str] | None = None
+    faults: list[Fault] = field(default_factory=list)
+
+    def __len__(self) -> int:
+        return len(self.y)
+
+    def rows(self, start: int, stop: int) -> Floats | Sparse:
+        """Return some of its rows."""
+        if isinstance(self.X, Sparse):
+            return self.X.part(start, stop)
+        return self.X[start:stop]

@@ -1,0 +1,115 @@
+"""How a stream is read: the options, the same in Python, on the command line and in certificates."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, fields
+from typing import Any
+
+from noregret.checks import one_of
+
+MISSING = ("stop", "zero", "indicator")
+SCALES = ("none", "max", "standard", "unit")
+ON_ERROR = ("stop", "skip")
+BITS = range(1, 31)
+# Options that name columns, one or several.
+COLUMNS = ("drop", "keep", "categories")
+# What is not written down as a transform: the certificate has its own place for the target.
+ELSEWHERE = ("target",)
+
+
+@dataclass(frozen=True)
+class Options:
+    """How the columns of a file become outcomes and features.
+
+    Parameters
+    ----------
+    target
+        The column that holds the outcomes.
+    drop
+        Columns to leave out.
+    keep
+        The only columns to use, besides the target; all if none are named.
+    categories
+        Columns whose values are names even where they look like numbers: each value becomes an
+        indicator feature.
+    missing
+        What to do with an empty cell: ``stop`` refuses the row, ``zero`` takes it for 0 (for text:
+        no indicator), ``indicator`` does that and adds the feature ``column=missing``.
+    header
+        Whether the first line of a CSV file holds the names; without, columns are called 1, 2, ….
+    hash
+        Bits: names of categories and of text features share 2^bits slots, so memory is bounded.
+    intercept
+        Whether every example gets the feature ``intercept``, always 1.
+    scale
+        ``max``, ``standard`` or ``unit`` (see ``noregret.core.scaling``); ``none`` by default.
+    positive
+        The target's value that counts as +1; all others are −1.
+    on_error
+        ``stop`` at a row that cannot be used, or ``skip`` and count it.
+    format
+        What the files are; if not given, their extensions say it.
+    """
+
+    target: str | None = None
+    drop: tuple[str, ...] = ()
+    keep: tuple[str, ...] = ()
+    categories: tuple[str, ...] = ()
+    missing: str = "stop"
+    header: bool = True
+    hash: int | None = None
+    intercept: bool = False
+    scale: str = "none"
+    positive: str | None = None
+    on_error: str = "stop"
+    format: str | None = None
+
+    def __post_init__(self) -> None:
+        for name in COLUMNS:
+            given = getattr(self, name)
+            columns = (given,) if isinstance(given, str) else tuple(given)
+            object.__setattr__(self, name, columns)
+        one_of("missing", self.missing, MISSING)
+        one_of("scale", self.scale, SCALES)
+        one_of("on_error", self.on_error, ON_ERROR)
+        if self.hash is not None and self.hash not in BITS:
+            raise ValueError(f"hash must be a number of bits from 1 to {BITS[-1]}: got {self.hash!r}")
+        if self.positive is not None:
+            object.__setattr__(self, "positive", str(self.positive))
+        if self.drop and self.keep:
+            raise ValueError("name the columns to drop or those to keep, not both")
+
+    def transforms(self) -> tuple[str, ...]:
+        """Write down all that differs from a plain reading, as certificates have it."""
+        said: list[str] = []
+        for field in fields(self):
+            value = getattr(self, field.name)
+            if field.name in ELSEWHERE or value == field.default:
+                continue
+            name = field.name.replace("_", "-")
+            if field.name in COLUMNS:
+                said += [f"{name}={column}" for column in value]
+            elif isinstance(value, bool):
+                said.append(name if value else f"no-{name}")
+            else:
+                said.append(f"{name}={value}")
+        return tuple(said)
+
+    @classmethod
+    def of(cls, transforms: Iterable[str], target: str | None = None) -> Options:
+        """Read what ``transforms`` wrote; ValueError where it cannot be understood."""
+        known = {field.name: field for field in fields(cls) if field.name not in ELSEWHERE}
+        given: dict[str, Any] = {"target": target}
+        for text in transforms:
+            name, _, value = text.partition("=")
+            key = name.replace("-", "_")
+            if key.removeprefix("no_") == "header" or key == "intercept":
+                given[key.removeprefix("no_")] = not key.startswith("no_")
+            elif key not in known or not value:
+                raise ValueError(f"{text!r} is no transform that this version knows")
+            elif key in COLUMNS:
+                given[key] = (*given.get(key, ()), value)
+            else:
+                given[key] = int(value) if key == "hash" else value
+        return cls(**given)

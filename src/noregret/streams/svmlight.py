@@ -1,0 +1,63 @@
+"""svmlight and libsvm text: an outcome and numbered features a line."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from noregret.core.text import Rows, parse_svmlight
+from noregret.streams.base import State, Stream
+from noregret.streams.options import Options
+from noregret.streams.source import Paths
+from noregret.streams.texts import TextReading, check_options
+
+
+class SvmlightReading(TextReading):
+    """One pass through svmlight files.
+
+    Features are columns by their numbers; with hashing they are names, as any others.
+    """
+
+    named = False
+
+    def __init__(self, stream: Stream, learning: bool, state: State | None) -> None:
+        self.named = stream.options.hash is not None  # type: ignore[misc]
+        super().__init__(stream, learning, state)
+
+    def scan(self, text: bytes) -> Any:
+        """Parse lines."""
+        if self.named:
+            return text
+        return parse_svmlight(text, 1, self.options.intercept, scored=not self.learning)
+
+    def rows_of(self, found: Any) -> Rows:
+        """Look names up, where there are any."""
+        if not self.named:
+            return found  # type: ignore[no-any-return]
+        return parse_svmlight(
+            found, 1, self.options.intercept, self.vocabulary, scored=not self.learning
+        )
+
+
+class SvmlightStream(Stream):
+    """Files of lines ``outcome number:value number:value …``."""
+
+    name = "svmlight"
+    extensions = (".svmlight", ".svm", ".libsvm")
+    reading_class = SvmlightReading
+
+    def __init__(self, paths: Paths, options: Options) -> None:
+        check_options(self.name, options)
+        super().__init__(paths, options)
+
+
+def read_svmlight(path: Paths, **options: Any) -> Stream:
+    """Read svmlight (libsvm) files as a stream.
+
+    Parameters
+    ----------
+    path
+        One file or several, or a glob.
+    **options
+        See ``noregret.streams.Options``; those that speak of columns do not apply.
+    """
+    return SvmlightStream(path, Options(**options))
