@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 import tempfile
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -129,10 +130,10 @@ def arrow_table(rows: int) -> Any:
 
 def repeated(path: Path, size: int, header: bool, into: Path) -> Path:
     """Write a file over and over into another until that has the size; its header only once."""
-    body = path.read_bytes()
-    first = body.index(b"\n") + 1 if header else 0
-    with into.open("wb") as file:
-        file.write(body)
+    with path.open("rb") as source, into.open("wb") as file:
         while file.tell() < size:
-            file.write(memoryview(body)[first:])
+            source.seek(0)
+            if header and file.tell():
+                source.readline()
+            shutil.copyfileobj(source, file)
     return into

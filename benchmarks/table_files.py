@@ -12,6 +12,9 @@ import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
+import pandas as pd  # noqa: F401  (they run in processes of their own, but must be there)
+import sklearn  # noqa: F401
+
 from benchmarks._command import (
     LEARN_ONLY,
     LEARNER,

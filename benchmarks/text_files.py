@@ -15,6 +15,8 @@ from collections.abc import Iterator
 from functools import partial
 from pathlib import Path
 
+import vowpalwabbit  # noqa: F401  (it runs in processes of its own, but must be there)
+
 from benchmarks._command import (
     LEARN_ONLY,
     LEARNER,
