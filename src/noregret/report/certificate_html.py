@@ -7,10 +7,10 @@ are only where text stands on them; everything else is the notebook's, dark or l
 from __future__ import annotations
 
 from collections.abc import Iterable
-from html import escape
 from typing import TYPE_CHECKING
 
-from noregret.report.figures import figure
+from noregret.report.figures import signed
+from noregret.report.markup import Html, element, joined
 from noregret.report.sheet import Assumed, Sheet, sheet_of
 
 if TYPE_CHECKING:
@@ -33,111 +33,107 @@ def card(certificate: Certificate) -> str:
     """Return the certificate as HTML."""
     sheet = sheet_of(certificate)
     parts = [head(sheet), figures(sheet), verdict(sheet), assumptions(sheet), weights(sheet)]
-    return f'<div style="{CARD}">{"".join(parts)}</div>'
+    return element("div", *parts, style=CARD)
 
 
-def tag(name: str, style: str, text: str, more: str = "") -> str:
-    """Return an element around text, which is escaped."""
-    return f'<{name} style="{style}"{more}>{escape(text)}</{name}>'
-
-
-def row(cells: Iterable[str]) -> str:
+def row(cells: Iterable[str]) -> Html:
     """Return a row of a table."""
-    return f'<tr style="background:transparent">{"".join(cells)}</tr>'
+    return element("tr", *cells, style="background:transparent")
 
 
-def table(rows: Iterable[str]) -> str:
+def table(rows: Iterable[str], style: str = TABLE) -> Html:
     """Return a table."""
-    return f'<table style="{TABLE}"><tbody>{"".join(rows)}</tbody></table>'
+    return element("table", element("tbody", *rows), style=style)
 
 
-def head(sheet: Sheet) -> str:
+def head(sheet: Sheet) -> Html:
     """Return who played, and what to make of it."""
     badge = (
         f"background:{COLOURS[sheet.verdict.mood]};color:#fff;border-radius:999px;float:right;"
         "padding:2px 12px;font-weight:600;font-size:12px;margin:0 0 6px 12px"
     )
-    return (
-        tag("span", badge, sheet.verdict.headline)
-        + tag("div", FAINT + ";font-size:12px", "noregret certificate")
-        + tag("div", "font-size:18px;font-weight:600", sheet.learner)
-        + tag("div", FAINT, sheet.params)
+    return joined(
+        (
+            element("span", sheet.verdict.headline, style=badge),
+            element("div", "noregret certificate", style=FAINT + ";font-size:12px"),
+            element("div", sheet.learner, style="font-size:18px;font-weight:600"),
+            element("div", sheet.params, style=FAINT),
+        )
     )
 
 
-def figures(sheet: Sheet) -> str:
+def figures(sheet: Sheet) -> Html:
     """Return the figures."""
     return table(
         row(
             (
-                tag("th", LEFT + ";" + FAINT, fact.label, ' scope="row"'),
-                tag("td", NUMBER, fact.figure),
-                tag("td", LEFT + ";width:99%", fact.words),
+                element("th", fact.label, style=LEFT + ";" + FAINT, scope="row"),
+                element("td", fact.figure, style=NUMBER),
+                element("td", fact.words, style=LEFT + ";width:99%"),
             )
         )
         for fact in sheet.facts
     )
 
 
-def verdict(sheet: Sheet) -> str:
+def verdict(sheet: Sheet) -> Html:
     """Return why."""
     said = sheet.verdict
     colour = COLOURS[said.mood]
     parts = []
     if said.share is not None:
         full = 100 * min(1.0, max(0.0, said.share))
-        parts.append(
-            '<div style="height:6px;border-radius:3px;background:rgba(127,127,127,.25);'
-            f'margin:0 0 8px"><div style="height:6px;border-radius:3px;width:{full:.2f}%;'
-            f'background:{colour}"></div></div>'
-        )
-    parts.append(tag("div", "", said.words))
+        bar = "height:6px;border-radius:3px;"
+        done = element("div", style=f"{bar}width:{full:.2f}%;background:{colour}")
+        rest = f"{bar}background:rgba(127,127,127,.25);margin:0 0 8px"
+        parts.append(element("div", done, style=rest))
+    parts.append(element("div", said.words))
     if said.theorem:
         promise = f": {said.promise}" if said.promise else ""
-        parts.append(tag("div", FAINT + ";margin-top:4px", f"Theorem {said.theorem}{promise}"))
+        style = FAINT + ";margin-top:4px"
+        parts.append(element("div", f"Theorem {said.theorem}{promise}", style=style))
     style = f"border-left:4px solid {colour};padding:2px 0 2px 14px;margin:14px 0 0"
-    return f'<div style="{style}">{"".join(parts)}</div>'
+    return element("div", *parts, style=style)
 
 
-def assumptions(sheet: Sheet) -> str:
+def assumptions(sheet: Sheet) -> Html:
     """Return what was assumed, and what was found."""
     if not sheet.assumptions:
-        return ""
+        return Html()
     names = (("It assumes", LEFT), ("measured", RIGHT), ("limit", RIGHT), ("", LEFT))
-    head = row(tag("th", f"{style};{FAINT}", name, ' scope="col"') for name, style in names)
+    head = row(element("th", name, style=f"{style};{FAINT}", scope="col") for name, style in names)
     return table([head, *map(assumption, sheet.assumptions)])
 
 
-def assumption(found: Assumed) -> str:
+def assumption(found: Assumed) -> Html:
     """Return a row of the assumptions."""
     mark = LEFT + ";white-space:nowrap"
     if found.good is False:
         mark += f";color:#fff;background:{COLOURS['bad']};padding:3px 10px;font-weight:600"
     return row(
         (
-            tag("td", LEFT + ";width:99%", found.name),
-            tag("td", NUMBER, found.measured),
-            tag("td", NUMBER, found.limit),
-            tag("td", mark, found.held),
+            element("td", found.name, style=LEFT + ";width:99%"),
+            element("td", found.measured, style=NUMBER),
+            element("td", found.limit, style=NUMBER),
+            element("td", found.held, style=mark),
         )
     )
 
 
-def weights(sheet: Sheet) -> str:
+def weights(sheet: Sheet) -> Html:
     """Return the heaviest weights of the best fixed predictor."""
     if not sheet.weights:
-        return ""
+        return Html()
     more = f", and {sheet.more_weights:,} more in the file" if sheet.more_weights else ""
     title = f"Heaviest weights of the best in hindsight{more}"
     rows = (
         row(
             (
-                tag("td", NUMBER, f"{'' if weight < 0 else '+'}{figure(weight)}"),
-                tag("td", LEFT + ";width:99%", name),
+                element("td", signed(weight), style=NUMBER),
+                element("td", name, style=LEFT + ";width:99%"),
             )
         )
         for name, weight in sheet.weights
     )
-    return tag("div", FAINT + ";margin-top:14px", title) + table(rows).replace(
-        "margin:12px 0 0", "margin:2px 0 0"
-    )
+    heading = element("div", title, style=FAINT + ";margin-top:14px")
+    return joined((heading, table(rows, TABLE.replace("margin:12px 0 0", "margin:2px 0 0"))))

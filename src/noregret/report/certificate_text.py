@@ -10,7 +10,7 @@ from rich.table import Table
 from rich.text import Text
 
 from noregret.report import plain
-from noregret.report.figures import figure
+from noregret.report.figures import signed
 from noregret.report.sheet import Sheet, sheet_of
 
 if TYPE_CHECKING:
@@ -128,6 +128,6 @@ def weights(sheet: Sheet) -> Group:
     table.add_column(justify="right", no_wrap=True)
     table.add_column(ratio=1, overflow="fold")
     for name, weight in sheet.weights:
-        table.add_row(Text(f"{'' if weight < 0 else '+'}{figure(weight)}"), Text(name))
+        table.add_row(Text(signed(weight)), Text(name))
     more = f", and {sheet.more_weights:,} more in the file" if sheet.more_weights else ""
     return Group(Text(f"Heaviest weights of the best in hindsight{more}", "dim"), table)

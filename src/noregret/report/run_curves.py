@@ -38,7 +38,7 @@ def loss_chart(result: Result) -> Html:
         ("best in hindsight", now.hindsight, "hindsight"),
     ):
         if level is not None:
-            series.append(Series(name, np.full(len(rounds), level), look))
+            series.append(Series(name, np.full(len(rounds), level), look, True))
     words = f"The mean {lost(result)} of all predictions so far, each made before its outcome."
     x, y = over_rounds(rounds), Axis("mean loss", loss_scale([one.y for one in series]))
     final = [now.loss, *(float(one.y[-1]) for one in series[1:])]
@@ -68,7 +68,8 @@ def over_rounds(rounds: Floats) -> Axis:
 
 def plain_rounds(rounds: Floats) -> Scale:
     """Return an even axis of rounds."""
-    return Scale(0.0, float(rounds[-1])) if len(rounds) and rounds[-1] > 0 else Scale(0.0, 1.0)
+    last = float(rounds[-1]) if len(rounds) else 1.0
+    return Scale(0.0, last if last > 1 else 2.0, whole=True)
 
 
 def regret_chart(result: Result) -> Html | None:
@@ -82,7 +83,7 @@ def regret_chart(result: Result) -> Html | None:
     note = ""
     scale = fitted(regret, zero=True)
     if len(finite(allowed)):
-        series.append(Series("the theorem's bound", allowed, "bound"))
+        series.append(Series("allowed by the bound", allowed, "bound"))
         scale, note = with_bound(regret, allowed)
     words = "What was paid beyond the best fixed predictor for the rounds so far."
     drawn = line_chart(
@@ -110,7 +111,7 @@ def with_bound(regret: Floats, allowed: Floats) -> tuple[Scale, str]:
     end, bound = last_known(regret), last_known(allowed)
     times = f", {brief(bound / abs(end))} times the regret" if end and bound else ""
     return fitted(regret, zero=True), (
-        f"The bound is beyond this chart: it ends at {brief(bound or top)}{times}."
+        f"The bound is beyond this chart: in the end it allows {brief(bound or top)}{times}."
     )
 
 

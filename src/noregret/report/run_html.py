@@ -5,14 +5,14 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from noregret.report.markup import Html, element
+from noregret.report.run_certificate import certificate_section
 from noregret.report.run_curves import loss_chart, regret_chart
+from noregret.report.run_head import head
 from noregret.report.run_outlook import outlook_charts
 from noregret.report.run_script import SCRIPT
 from noregret.report.run_sections import (
     again_section,
-    certificate_section,
     features_section,
-    head,
     made_section,
     section,
     skipped_section,

@@ -1,4 +1,4 @@
-"""The page's sections, from the top to the bottom."""
+"""What else is on the page: what was learned, what was left out, how it was made."""
 
 from __future__ import annotations
 
@@ -6,22 +6,12 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
 from noregret.report.charts.bars import diverging
-from noregret.report.figures import brief, clean, count, figure, megabytes, name_of, percent
+from noregret.report.figures import clean, count, figure, megabytes, name_of
 from noregret.report.markup import Html, element
-from noregret.report.run_words import (
-    Standing,
-    compared,
-    judged,
-    lost,
-    sentence,
-    standing_of,
-    title,
-    took,
-)
-from noregret.report.sheet import Assumed, Sheet, sheet_of, told
+from noregret.report.run_words import took
+from noregret.report.sheet import told
 
 if TYPE_CHECKING:
-    from noregret.certificate import Certificate
     from noregret.run.result import Result
 
 # Text longer than this is cut in tables; resting on it shows the whole.
@@ -43,183 +33,6 @@ def facts(rows: Iterable[tuple[str, str]]) -> Html:
     """Return names with what belongs to them."""
     pairs = [element("div", element("dt", name), element("dd", what)) for name, what in rows]
     return element("dl", *pairs, class_="facts")
-
-
-# The head.
-
-
-def head(result: Result) -> Html:
-    """Return the title, the figures and the verdict."""
-    said = judged(result)
-    return element(
-        "header",
-        element(
-            "div",
-            element("p", "noregret", class_="brand"),
-            element("button", "Dark or light", type="button", id="theme", hidden=""),
-            class_="top",
-        ),
-        element("h1", title(result), title=" ".join(result.sources)),
-        stopped(result) if result.interrupted else "",
-        element(
-            "p", element("span", said.headline, class_=f"badge {said.mood}"), class_="verdict-mark"
-        ),
-        element("p", sentence(result), class_="verdict"),
-        element("div", *tiles(result), class_="tiles"),
-    )
-
-
-def stopped(result: Result) -> Html:
-    """Say that the run was stopped."""
-    return element(
-        "p",
-        element("b", "Interrupted. "),
-        f"The run was stopped before the end of the data: all that follows is about the first"
-        f" {count(result.rows, 'row')}.",
-        class_="stopped",
-        role="alert",
-    )
-
-
-def tile(label: str, number: str, words: str, mood: str = "") -> Html:
-    """Return a headline figure; words after the number are smaller."""
-    number, space, unit = number.partition(" ")
-    unit = space + unit
-    return element(
-        "div",
-        element("div", label, class_="label"),
-        element(
-            "div", number, element("span", unit, class_="unit") if unit else "", class_="figure"
-        ),
-        element("div", words, class_="words"),
-        class_=f"tile {mood}".strip(),
-    )
-
-
-def tiles(result: Result) -> Iterable[Html]:
-    """Yield the headline figures."""
-    now = standing_of(result)
-    yield tile("rows", figure(result.rows), count(result.features, "feature"))
-    if now.loss is not None:
-        yield tile("mean loss", brief(now.loss), lost(result))
-    if now.accuracy is not None and result.mistakes is not None:
-        yield tile("accuracy", percent(now.accuracy), count(result.mistakes, "mistake"))
-    yield from versus(result, now)
-    yield from promised(result)
-
-
-def versus(result: Result, now: Standing) -> Iterable[Html]:
-    """Yield the comparisons."""
-    if result.constant is not None and now.constant is not None:
-        value = f"{brief(result.constant.value)} for every row loses {brief(now.constant)}"
-        yield tile("vs best constant", compared(now.loss, now.constant) or "–", value)
-    if now.hindsight is not None:
-        words = f"which loses {brief(now.hindsight)}"
-        yield tile("vs best in hindsight", compared(now.loss, now.hindsight) or "–", words)
-
-
-def promised(result: Result) -> Iterable[Html]:
-    """Yield regret and bound."""
-    certificate = result.certificate
-    if certificate is None:
-        return
-    upper, lower = certificate.regret.upper, certificate.regret.lower
-    number = brief(upper) if upper < float("inf") else f"≥ {brief(lower)}"
-    each = f"{brief(upper / result.rows)} a row" if result.rows and upper < float("inf") else ""
-    yield tile("regret", number, each)
-    promise, said = certificate.theorem, judged(result)
-    marks = {True: "kept", False: "broken", None: "not claimed"}
-    if promise is not None:
-        most = "an assumption failed" if promise.failed else ""
-        if promise.bound is not None:
-            share = f", {percent(promise.tightness)} used" if promise.tightness is not None else ""
-            most = f"{promise.quantity} at most {brief(promise.bound)}{share}"
-        mark = "open" if promise.holds is None and promise.bound is not None else ""
-        yield tile("bound", mark or marks[promise.holds], most, said.mood)
-
-
-# The certificate.
-
-
-def certificate_section(result: Result) -> Html:
-    """Return what is certified, or why nothing is."""
-    certificate = result.certificate
-    if certificate is None:
-        return section("Certificate", element("p", judged(result).words, class_="aside"))
-    sheet = sheet_of(certificate)
-    rows = [
-        element(
-            "tr",
-            element("th", fact.label, scope="row"),
-            element("td", fact.figure, class_="number"),
-            element("td", fact.words),
-        )
-        for fact in sheet.facts
-    ]
-    return section(
-        "Certificate",
-        promise_block(sheet),
-        element("table", element("tbody", *rows), class_="sheet"),
-        assumptions(sheet.assumptions),
-        digest(certificate),
-    )
-
-
-def promise_block(sheet: Sheet) -> Html:
-    """Return whether the promise was kept, and which one."""
-    said = sheet.verdict
-    meter = ""
-    if said.share is not None:
-        full = 100 * min(1.0, max(0.0, said.share))
-        inner = element("div", style=f"width:{full:.2f}%")
-        meter = element(
-            "div",
-            inner,
-            class_="meter",
-            role="img",
-            aria_label=f"{percent(said.share)} of the bound",
-        )
-    theorem = f"Theorem {said.theorem}" + (f": {said.promise}" if said.promise else "")
-    return element(
-        "div",
-        element("p", element("b", said.headline.capitalize()), class_="headline"),
-        meter,
-        element("p", said.words),
-        element("p", theorem, class_="theorem") if said.theorem else "",
-        class_=f"promise {said.mood}",
-    )
-
-
-def assumptions(found: list[Assumed]) -> str:
-    """Return what the theorem assumes, and what was measured."""
-    if not found:
-        return ""
-    names = (("It assumes", ""), ("measured", "number"), ("limit", "number"), ("", ""))
-    head = element(
-        "tr", *(element("th", name, scope="col", class_=kind or None) for name, kind in names)
-    )
-    marks = {True: "held", False: "failed", None: "trust"}
-    rows = [
-        element(
-            "tr",
-            element("th", one.name, scope="row"),
-            element("td", one.measured, class_="number"),
-            element("td", one.limit, class_="number"),
-            element("td", one.held, class_=marks[one.good]),
-        )
-        for one in found
-    ]
-    return element("table", element("thead", head), element("tbody", *rows), class_="assumptions")
-
-
-def digest(certificate: Certificate) -> Html:
-    """Return what the data can be known by."""
-    return element(
-        "p", "Digest of the data ", element("code", certificate.data.digest), class_="digest"
-    )
-
-
-# What was learned.
 
 
 def features_section(result: Result) -> Html:
@@ -263,9 +76,6 @@ def skipped_section(result: Result) -> Html:
     )
     table = element("table", element("tbody", *rows), class_="plain") if rows else ""
     return section("Rows left out", element("p", words + more), table)
-
-
-# How it was made.
 
 
 def made_section(result: Result) -> Html:

@@ -47,9 +47,11 @@ button:hover, button:focus-visible { border-color: var(--soft); }
 .badge.open { color: var(--violet); background: var(--open-paper); }
 .verdict { font-size: 1.15rem; max-width: 46em; margin-bottom: 28px; }
 .aside, .note, figcaption p, .digest { color: var(--soft); }
-.tiles { display: grid; grid-template-columns: repeat(auto-fit, minmax(150px, 1fr)); gap: 1px;
+.tiles { display: flex; flex-wrap: wrap; gap: 1px;
   background: var(--line); border: 1px solid var(--line); border-radius: 12px; overflow: hidden; }
-.tile { background: var(--paper); padding: 16px 18px; }
+.tile { background: var(--paper); padding: 16px 18px;
+  flex: 1 1 calc(100% / var(--columns) - 2px); }
+@media (max-width: 900px) { .tile { flex-basis: 28%; } }
 .label, .words { font-size: 0.82rem; color: var(--soft); line-height: 1.35; }
 .figure { font-size: 1.38rem; font-weight: 650; letter-spacing: -0.02em; margin: 3px 0;
   overflow-wrap: normal; }
@@ -119,7 +121,8 @@ thead .number { font-weight: 400; }
 .meter div { height: 7px; border-radius: 4px; background: var(--violet); }
 .good .meter div { background: var(--good); }
 .bad .meter div { background: var(--red); }
-.sheet td:last-child { width: 70%; }
+.sheet th { white-space: nowrap; padding-right: 28px; }
+.sheet td:last-child { width: 99%; }
 .assumptions { margin-top: 26px; }
 .assumptions tbody th { width: 60%; }
 .assumptions td:last-child { white-space: nowrap; }
@@ -136,6 +139,8 @@ thead .number { font-weight: 400; }
 .weights svg { display: block; }
 .confusion { table-layout: fixed; font-variant-numeric: tabular-nums; }
 .confusion tr { border: 0; }
+.confusion thead td { width: 5.2em; }
+.confusion thead th { text-align: center; }
 .confusion th { color: var(--soft); font-size: 0.88rem; vertical-align: middle; padding: 6px 8px; }
 .confusion tbody td { border: 4px solid var(--paper); border-radius: 12px; padding: 26px 14px;
   text-align: center; background: color-mix(in srgb, var(--tone) var(--part), var(--card)); }
@@ -159,8 +164,7 @@ NARROW = """
 @media (max-width: 560px) {
   main { padding: 18px 16px 48px; }
   section { margin-top: 44px; }
-  .tiles { grid-template-columns: 1fr 1fr; }
-  .tile { padding: 12px 13px; }
+  .tile { padding: 12px 13px; flex-basis: 40%; }
   .figure { font-size: 1.2rem; }
   .sheet tr { display: grid; grid-template-columns: 1fr auto; padding: 8px 0; }
   .sheet td, .sheet th { padding: 0; }
@@ -183,14 +187,17 @@ NARROW = """
 PRINT = """
 @page { margin: 16mm 14mm; }
 @media print {
-  body { font-size: 10.5pt; -webkit-print-color-adjust: exact; print-color-adjust: exact; }
+  :root { font-size: 12px; }
+  body { font-size: 1rem; -webkit-print-color-adjust: exact; print-color-adjust: exact; }
   main { max-width: none; padding: 0; }
-  section { margin-top: 26pt; }
+  h1 { font-size: 2rem; margin: 8px 0 12px; }
+  section { margin-top: 24px; }
+  .plot > svg { height: 190px; }
+  .top { min-height: 0; }
   button, .tip, .cross { display: none; }
   h2, h3, figcaption { break-after: avoid; }
   tr, .tiles, .command, .facts > div { break-inside: avoid; }
-  .pair { grid-template-columns: 1fr 1fr; gap: 18pt 20pt; }
-  .tiles { grid-template-columns: repeat(4, 1fr); }
+  .pair { grid-template-columns: 1fr 1fr; gap: 18px 24px; }
   .columns { grid-template-columns: 1fr 1fr; }
 }
 """

@@ -11,7 +11,7 @@ from rich.text import Text
 
 from noregret.report.certificate_text import COLOURS, Bar, columns
 from noregret.report.figures import brief, clean, count, figure, name_of, percent, signed
-from noregret.report.run_words import compared, judged, lost, standing_of, title, took
+from noregret.report.run_words import against, judged, lost, regret, standing_of, title, took
 from noregret.report.sheet import Fact
 
 if TYPE_CHECKING:
@@ -63,43 +63,31 @@ def facts(result: Result) -> Iterator[Fact]:
     if now.loss is not None:
         yield Fact("mean loss", brief(now.loss), lost(result))
     if result.constant is not None and now.constant is not None:
-        against = f"the best constant, {brief(result.constant.value)}"
-        yield Fact("constant", brief(now.constant), beside(now.loss, now.constant, against))
+        what = f"the best constant, {brief(result.constant.value)}"
+        yield Fact("constant", brief(now.constant), against(now.loss, now.constant, what) or what)
     if now.hindsight is not None and result.certificate is not None:
-        among = f"the best in hindsight ({clean(result.certificate.hindsight.comparator)})"
-        yield Fact("hindsight", brief(now.hindsight), beside(now.loss, now.hindsight, among))
+        what = f"the best in hindsight ({clean(result.certificate.hindsight.comparator)})"
+        yield Fact(
+            "hindsight", brief(now.hindsight), against(now.loss, now.hindsight, what) or what
+        )
     if result.mistakes is not None and now.accuracy is not None:
         right = f"labels predicted wrongly: {percent(now.accuracy)} were right"
         yield Fact("mistakes", figure(result.mistakes), right)
-    yield from regret(result)
+    yield from promised(result)
     if result.shared:
         yield Fact("shared", figure(result.shared), "slots of the hash hold more than one name")
 
 
-def beside(mine: float | None, other: float, what: str) -> str:
-    """Say how the mean loss compares with another."""
-    how = compared(mine, other)
-    if not how:
-        return f"is lost by {what}"
-    link = "as" if how == "the same" or how.endswith("much") else "than"
-    return f"{how} {link} {what}"
-
-
-def regret(result: Result) -> Iterator[Fact]:
-    """Yield the regret and what it may be."""
-    certificate = result.certificate
-    if certificate is None:
+def promised(result: Result) -> Iterator[Fact]:
+    """Yield the regret, and what the theorem allows."""
+    found, certificate = regret(result), result.certificate
+    if found is None or certificate is None:
         return
-    interval = certificate.regret
-    upper = interval.upper if interval.upper < float("inf") else None
-    number = f"≥ {brief(interval.lower)}" if upper is None else brief(upper)
-    each = f"{brief(upper / result.rows)} a row" if upper is not None and result.rows else ""
-    yield Fact("regret", number, each)
+    yield Fact("regret", *found)
     promise = certificate.theorem
     if promise is not None and promise.bound is not None:
-        used = (
-            "" if promise.tightness is None else f", of which {percent(promise.tightness)} is used"
-        )
+        share = promise.tightness
+        used = "" if share is None else f", of which {percent(share)} is used"
         yield Fact("bound", brief(promise.bound), f"of the {clean(promise.quantity)}{used}")
 
 

@@ -8,10 +8,14 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from noregret.report.figures import brief, clean, count, duration, megabytes, name_of, percent
 from noregret.report.sheet import NARROW, loss_of
-from noregret.report.verdict import Mood, Verdict, verdict_of
+from noregret.report.verdict import Verdict, verdict_of
 
 if TYPE_CHECKING:
     from noregret.run.result import Result
+
+
+# From here on, a ratio says nothing.
+MANY_TIMES = 1e5
 
 
 class Standing(NamedTuple):
@@ -57,13 +61,34 @@ def compared(mine: float | None, other: float | None) -> str:
     if mine is None or other is None or other <= 0:
         return ""
     ratio = mine / other
-    if not math.isfinite(ratio):
+    if not ratio < MANY_TIMES:  # beside next to nothing
         return ""
     if abs(ratio - 1) < NARROW:
         return "the same"
     if ratio >= 10:
         return f"{brief(ratio)} times as much"
     return f"{percent(abs(ratio - 1))} {'less' if ratio < 1 else 'more'}"
+
+
+def against(mine: float | None, other: float | None, what: str) -> str:
+    """Say how much less or more one is than what the other stands for; empty as above.
+
+    >>> against(1.0, 4.0, "the best constant")
+    '75.0% less than the best constant'
+    """
+    how = compared(mine, other)
+    link = "as" if how == "the same" or how.endswith("much") else "than"
+    return f"{how} {link} {what}" if how else ""
+
+
+def regret(result: Result) -> tuple[str, str] | None:
+    """Return the regret, and what it is a row; None without a certificate."""
+    if result.certificate is None:
+        return None
+    lower, upper = result.certificate.regret.lower, result.certificate.regret.upper
+    if not math.isfinite(upper):
+        return f"≥ {brief(lower)}", ""
+    return brief(upper), f"{brief(upper / result.rows)} a row" if result.rows else ""
 
 
 def title(result: Result) -> str:
@@ -105,34 +130,28 @@ def judged(result: Result) -> Verdict:
     return Verdict("open", "NO CERTIFICATE", f"There is no certificate{f': {why}' if why else ''}.")
 
 
-def mood_of(result: Result) -> Mood:
-    """Return how the verdict looks."""
-    return judged(result).mood
-
-
 def sentence(result: Result) -> str:
     """Say how it went in one plain sentence or two."""
     now = standing_of(result)
     if now.loss is None:
         return "No row was learned from, so there is nothing to tell."
     told = f"Over {count(result.rows, 'row')}, {name_of(result.name)} lost {brief(now.loss)} a row"
-    against = [
-        f"{how} {'as' if how == 'the same' else 'than'} {what}".replace("much than", "much as")
-        for how, what in (
-            (compared(now.loss, now.constant), "the best constant guess"),
-            (compared(now.loss, now.hindsight), "the best fixed predictor in hindsight"),
-        )
-        if how
-    ]
-    told += f": {', and '.join(against)}. " if against else ". "
+    both = (
+        against(now.loss, now.constant, "the best constant guess"),
+        against(now.loss, now.hindsight, "the best fixed predictor in hindsight"),
+    )
+    compares = ", and ".join(filter(None, both))
+    told += f": {compares}. " if compares else ". "
     return told + promise_words(result)
 
 
 def promise_words(result: Result) -> str:
     """Say whether a promise was kept, in a few words."""
     certificate = result.certificate
-    if certificate is None or certificate.theorem is None:
+    if certificate is None:
         return judged(result).words
+    if certificate.theorem is None:
+        return "No theorem covers these parameters, so nothing was promised."
     holds, failed = certificate.theorem.holds, certificate.theorem.failed
     if holds:
         return "What the theorem promised was kept."

@@ -61,7 +61,7 @@ def histogram(edges: Floats, counts: Counts, label: str, about: str) -> Html:
     ends = finite(edges)
     low, high = (float(ends[0]), float(ends[-1])) if len(ends) else (0.0, 1.0)
     across = Scale(low, high) if high > low else fitted(ends)
-    up = fitted(counts.astype(np.float64), zero=True)
+    up = fitted(counts.astype(np.float64), zero=True)._replace(whole=True)
     lefts, rights = across.place(edges[:-1]), across.place(edges[1:])
     heights = up.place(counts.astype(np.float64))
     known = np.isfinite(lefts) & np.isfinite(rights)

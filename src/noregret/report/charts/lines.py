@@ -22,11 +22,15 @@ STOPS = 150
 
 
 class Series(NamedTuple):
-    """A curve: its name, its numbers (NaN: not known), and its look, a class of the style sheet."""
+    """A curve: its name, its numbers (NaN: not known), its look, a class of the style sheet.
+
+    A ``level`` is the same everywhere, and goes all across.
+    """
 
     name: str
     y: Floats
     look: str
+    level: bool = False
 
 
 def line_chart(x: Axis, y: Axis, rounds: Floats, series: Sequence[Series], about: str) -> Html:
@@ -35,7 +39,7 @@ def line_chart(x: Axis, y: Axis, rounds: Floats, series: Sequence[Series], about
     drawn = [
         element(
             "path",
-            d=path(across, y.scale.place(one.y)),
+            d=level(one.y, y.scale) if one.level else path(across, y.scale.place(one.y)),
             class_=f"curve {one.look}",
             vector_effect="non-scaling-stroke",
         )
@@ -64,6 +68,11 @@ def path(across: Floats, up: Floats) -> str:
         return "M0 0"
     # First a stroke of no length, so that a lone point shows as a dot.
     return f"M{points[0]}h0" + "".join(f"L{point}" for point in points[1:])
+
+
+def level(values: Floats, scale: Scale) -> str:
+    """Write a line all across, at the height of the first value."""
+    return path(np.array([0.0, 1.0]), np.repeat(scale.place(values[:1]), 2))
 
 
 def hover(across: Floats, scale: Scale, rounds: Floats, series: Sequence[Series]) -> str:

@@ -27,11 +27,15 @@ class Tick(NamedTuple):
 
 
 class Scale(NamedTuple):
-    """An axis from ``low`` to ``high``; on a logarithmic one both are positive."""
+    """An axis from ``low`` to ``high``.
+
+    On a logarithmic one both are positive; beside one of ``whole`` numbers, no others are written.
+    """
 
     low: float
     high: float
     log: bool = False
+    whole: bool = False
 
     def place(self, values: Floats | float) -> Floats:
         """Return where numbers lie, 0 at the low end and 1 at the high one; NaN where unknown."""
@@ -56,6 +60,7 @@ class Scale(NamedTuple):
         if not SMALLEST < size < LARGEST:
             return [(end, compact(end, 3)) for end in (self.low, self.high)]
         step = nice((self.high - self.low) / about)
+        step = max(1.0, step) if self.whole else step
         first, last = math.ceil(self.low / step - 1e-9), math.floor(self.high / step + 1e-9)
         # As many digits as tell one step from the next.
         digits = max(3, math.floor(math.log10(size) + 1e-9) - math.floor(math.log10(step)) + 1)
@@ -114,5 +119,6 @@ def fitted_log(*values: Floats) -> Scale:
 
 def finite(*values: Floats) -> Floats:
     """Return all numbers that are known and finite."""
-    numbers: Floats = np.concatenate([np.empty(0), *(np.ravel(v).astype(np.float64) for v in values)])
+    flat = [np.ravel(one).astype(np.float64) for one in values]
+    numbers: Floats = np.concatenate([np.empty(0), *flat])
     return numbers[np.isfinite(numbers)]
