@@ -65,8 +65,8 @@ def compared(mine: float | None, other: float | None) -> str:
         return ""
     if abs(ratio - 1) < NARROW:
         return "the same"
-    if ratio >= 10:
-        return f"{brief(ratio)} times as much"
+    if ratio >= 3:
+        return f"{f'{ratio:.3g}' if ratio < 999 else brief(ratio)} times as much"
     return f"{percent(abs(ratio - 1))} {'less' if ratio < 1 else 'more'}"
 
 
