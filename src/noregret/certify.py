@@ -69,7 +69,7 @@ def certify(game: Game, name: str | None, limits: Limits, given: Mapping[str, An
             best.comparator,
             best.loss,
             best.gap,
-            witness_of(best, evidence),
+            witness_of(best, evidence, game.names),
             best.exact,
             None if limits.tolerance == USUAL.tolerance else limits.tolerance,
         ),
@@ -165,10 +165,10 @@ def within(low: float, high: float, bound: float, loss: float) -> bool | None:
     return True if high <= bound + slack else False if low > bound + slack else None
 
 
-def witness_of(best: Answer, evidence: Evidence) -> dict[str, float]:
+def witness_of(best: Answer, evidence: Evidence, names: list[str] | None) -> dict[str, float]:
     """Name the weights of the best fixed predictor."""
     books, weights = evidence.ledger.books, best.witness
-    names = books.names or [str(i) for i in range(books.features)]
+    names = names or books.names or [str(i) for i in range(books.features)]
     signed = evidence.params.get("weight")
     if len(weights) >= 2 * evidence.features and signed is not None:  # parts for U x and −U x
         n = len(weights) // 2

@@ -51,6 +51,8 @@ class Game:
         Whether to keep the predictions.
     progress
         Whether to show a progress bar; None for: on a terminal, when it takes over a second.
+    kept_at
+        A file for the rows that outlives this process, for checkpoints.
     """
 
     def __init__(
@@ -61,6 +63,7 @@ class Game:
         memory: int = MEMORY,
         predictions: bool = False,
         progress: bool | None = None,
+        kept_at: str | None = None,
     ) -> None:
         if not isinstance(learner, Learner):
             raise TypeError(f"play a learner, such as WidrowHoff(): got {learner!r}")
@@ -77,6 +80,7 @@ class Game:
             needs_rows=any(t.needs_rows for t in covering) or learner.params.get("domain") == "box",
             free=compared_with_all(learner.params),
             memory=memory,
+            kept_at=kept_at,
         )
         for theorem in covering:
             for assumption in theorem.assumptions:
@@ -88,6 +92,7 @@ class Game:
         self.answers: dict[Any, Any] = {}
         self.reading: Reading | None = None
         self.skipped: list[Refused] = []
+        self.names: list[str] | None = None  # of features, as people know them
 
     # Playing.
 
@@ -102,7 +107,10 @@ class Game:
             stream, target = read(stream, target), None
         self.transforms = tuple(getattr(stream, "transforms", self.transforms))
         self.target = target or getattr(stream, "target", self.target)
-        with self._recorded(stream, outcomes):
+        rows = None
+        if hasattr(stream, "__len__"):
+            rows = len(stream) if not hasattr(stream, "shape") else int(stream.shape[0])
+        with self.recorded(rows):
             if target is not None:
                 stream, outcomes = split_target(stream, target)
             if isinstance(stream, Stream):
@@ -114,11 +122,8 @@ class Game:
         return self
 
     @contextmanager
-    def _recorded(self, stream: Any, outcomes: Any) -> Iterator[None]:
-        """Have the learner written down, and the books settled whatever happens."""
-        rows = None
-        if hasattr(stream, "__len__"):
-            rows = len(stream) if not hasattr(stream, "shape") else int(stream.shape[0])
+    def recorded(self, rows: int | None = None) -> Iterator[None]:
+        """Have what the learner does written down, and the books settled whatever happens."""
         self.ledger.check_learner()
         self.learner.record(self.ledger.recorder)
         self.ledger.playing = True
@@ -188,6 +193,8 @@ class Game:
         self.reading = reading
         for block in reading:
             self.play_block(block)
+        if not reading.named:
+            self.names = reading.feature_names(self.learner.engine.size)
 
     def play_block(self, block: Block) -> tuple[Played, Floats | None]:
         """Play a block of the stream at hand; return what became of it, and its scores."""
@@ -253,6 +260,11 @@ class Game:
         if self._scores is None:
             raise NoRegretError("the predictions were not kept: play(…, predictions=True)")
         return self.learner.answers(np.concatenate([np.empty(0), *self._scores]))
+
+    @property
+    def feature_names(self) -> list[str]:
+        """The names of the features, as people know them."""
+        return self.names or self.learner.features
 
     @property
     def curve(self) -> Curve:

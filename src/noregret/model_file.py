@@ -12,6 +12,8 @@ import hashlib
 import json
 import os
 import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -28,25 +30,31 @@ if TYPE_CHECKING:
 
     from noregret.core.losses import Loss
     from noregret.learner import Learner
+    from noregret.streams.base import Reading
 
 FORMAT = "noregret.model/1"
+# What the names of arrays begin with that belong to the stream.
+STREAM = "stream."
 # What building a learner from a file that makes no sense may raise.
 UNUSABLE = (ArithmeticError, AttributeError, LookupError, RecursionError, TypeError, ValueError)
 
 
-def save(learner: Learner, path: str | Path) -> None:
-    """Write a learner to a file, whole or not at all."""
+def save(learner: Learner, path: str | Path, reading: Reading | None = None) -> None:
+    """Write a learner to a file, whole or not at all; with how its data were read, if that is given."""
     from safetensors.numpy import save as encode
 
     arrays, numbers, names = learner.get_state()
-    header = {
+    header: dict[str, Any] = {
         "format": FORMAT,
         "learner": learner.name,
         "params": {name: plain(value) for name, value in learner.params.items()},
         "rounds": learner.rounds,
         "features": names,
-        "numbers": {name: _exact(value) for name, value in numbers.items()},
+        "numbers": {name: exact(value) for name, value in numbers.items()},
     }
+    if reading is not None:
+        kept, header["stream"] = reading.kept_with_model()
+        arrays |= {STREAM + name: array for name, array in kept.items()}
     text = json.dumps(header, sort_keys=True)
     metadata = {"noregret": text, "digest": _digest(text, arrays)}
     write_whole(path, encode(arrays, metadata))
@@ -77,6 +85,13 @@ def load(path: str | Path, *, loss: Loss | None = None) -> Learner:
     >>> noregret.load(file).predict_one({"size": 1.0})
     1.0
     """
+    return load_with_stream(path, loss)[0]
+
+
+def load_with_stream(
+    path: str | Path, loss: Loss | None = None
+) -> tuple[Learner, dict[str, Any] | None, dict[str, NDArray[Any]]]:
+    """Read a learner, and what is kept of how its data were read: JSON or None, and arrays."""
     metadata, arrays = _read(Path(path))
     try:
         text = metadata["noregret"]
@@ -98,32 +113,43 @@ def load(path: str | Path, *, loss: Loss | None = None) -> Learner:
             for name, value in header["params"].items()
         }
         learner = make(header["learner"], **params)
-        numbers = {name: _inexact(value) for name, value in header["numbers"].items()}
+        numbers = {name: inexact(value) for name, value in header["numbers"].items()}
+        stream = header.get("stream")
+        kept: dict[str, NDArray[Any]] = {}
+        if stream is not None:
+            kept = {name: arrays.pop(name) for name in list(arrays) if name.startswith(STREAM)}
         learner.set_state(arrays, numbers, header["features"])
     except NoRegretError as error:
         raise ModelFileError(f"{path}: {error}") from None
     except UNUSABLE as error:
         raise ModelFileError(f"{path}: not a model this version can use: {error}") from None
-    return learner
+    return learner, stream, {name.removeprefix(STREAM): array for name, array in kept.items()}
 
 
 def write_whole(path: str | Path, contents: bytes) -> None:
     """Write a file so that it is there whole or not at all."""
+    with beside(path) as place, open(place, "wb") as file:
+        file.write(contents)
+
+
+@contextmanager
+def beside(path: str | Path) -> Iterator[str]:
+    """Have a file to write to, which takes the place of another when it is complete."""
     place = Path(path)
     if not place.parent.is_dir():
         raise FileNotFoundError(errno.ENOENT, "no such folder", str(place.parent))
-    descriptor, beside = tempfile.mkstemp(prefix=f".{place.name}.", dir=place.parent)
+    descriptor, made = tempfile.mkstemp(prefix=f".{place.name}.", dir=place.parent)
     try:
-        with os.fdopen(descriptor, "wb") as file:
-            file.write(contents)
-            file.flush()
-            os.fsync(file.fileno())
+        yield made
+        os.fsync(descriptor)
         mode = place.stat().st_mode if place.exists() else 0o666 & ~_umask()
-        os.chmod(beside, mode)
-        os.replace(beside, place)
+        os.chmod(made, mode)
+        os.replace(made, place)
     except BaseException:
-        os.unlink(beside)
+        os.unlink(made)
         raise
+    finally:
+        os.close(descriptor)
 
 
 def _umask() -> int:
@@ -160,10 +186,11 @@ def _values(header: Any) -> list[Any]:
     return list(params.values()) if isinstance(params, dict) else []
 
 
-def _exact(value: float | int | bool) -> Any:
+def exact(value: float | int | bool) -> Any:
     """JSON has no infinity, and integers must stay integers: floats travel as hexadecimal text."""
     return value.hex() if isinstance(value, float) else value
 
 
-def _inexact(value: Any) -> Any:
+def inexact(value: Any) -> Any:
+    """Return what ``exact`` wrote down."""
     return float.fromhex(value) if isinstance(value, str) else value

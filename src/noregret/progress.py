@@ -75,3 +75,39 @@ class Progress:
         )
         self.task = self.bar.add_task("play", total=self.rows, rate=0.0, loss=0.0)
         self.bar.start()
+
+
+class Meter:
+    """A bar for a run: rows, megabytes a second, loss, and how long it will take if that is known.
+
+    Parameters
+    ----------
+    size
+        Bytes to read, where that is known.
+    """
+
+    def __init__(self, size: int | None) -> None:
+        from rich.console import Console
+        from rich.progress import BarColumn, TextColumn, TimeRemainingColumn
+        from rich.progress import Progress as Bar
+
+        ends = [BarColumn(bar_width=24), TimeRemainingColumn()] if size else []
+        self.bar = Bar(
+            TextColumn("{task.fields[rows]:,} rows"),
+            TextColumn("{task.fields[speed]:,.0f} MB/s"),
+            *ends,
+            TextColumn("mean loss {task.fields[loss]:.4g}"),
+            console=Console(stderr=True),
+            transient=True,
+        )
+        self.task = self.bar.add_task("run", total=size, rows=0, speed=0.0, loss=0.0)
+        self.bar.start()
+
+    def show(self, rows: int, size: int, seconds: float, loss: float) -> None:
+        """Show where things stand."""
+        speed = size / 1e6 / max(seconds, 1e-9)
+        self.bar.update(self.task, completed=size, rows=rows, speed=speed, loss=loss)
+
+    def close(self) -> None:
+        """Take it off the screen."""
+        self.bar.stop()

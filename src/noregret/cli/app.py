@@ -23,8 +23,8 @@ def _show_version(wanted: bool) -> None:
         raise typer.Exit
 
 
-def build() -> typer.Typer:
-    """Return the application with every command that there is a file for."""
+def build(wanted: str | None = None) -> typer.Typer:
+    """Return the application: with one command, or with every one that there is a file for."""
     app = typer.Typer(
         name="noregret",
         help="Online learning that can prove how well it did.",
@@ -46,9 +46,10 @@ def build() -> typer.Typer:
     ) -> None:
         """Online learning that can prove how well it did."""
 
-    for module in pkgutil.iter_modules(commands.__path__):
-        command = importlib.import_module(f"{commands.__name__}.{module.name}")
-        app.command(module.name)(getattr(command, module.name))
+    names = [module.name for module in pkgutil.iter_modules(commands.__path__)]
+    for name in [wanted] if wanted in names else names:
+        command = importlib.import_module(f"{commands.__name__}.{name}")
+        app.command(name)(getattr(command, name))
     return app
 
 
@@ -61,7 +62,7 @@ def run(arguments: Sequence[str]) -> int:
         if hasattr(page, "reconfigure"):  # a letter that it cannot write is no failure
             page.reconfigure(errors="replace")
     try:
-        build()(list(arguments))
+        build(arguments[0] if arguments else None)(list(arguments))
     except SystemExit as end:  # done, or wrong usage: the message has been printed
         return end.code if isinstance(end.code, int) else DONE
     except KeyboardInterrupt:

@@ -114,9 +114,11 @@ cdef class Blocks(Door):
         cdef double given = y
         cdef int labels = self.labels, status = self.settle(&y)
         if status == FINE:
-            if out != NULL:
+            if out != NULL and self.engine.mean_kept:
                 out[0] = self.score(row)
             status = self.play_recorded(row, y, given)
+            if out != NULL and not self.engine.mean_kept and status == FINE:
+                out[0] = self.engine.last_score
         if status != FINE:
             self.labels = labels
         return status

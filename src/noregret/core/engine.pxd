@@ -89,7 +89,7 @@ cdef class Engine:
     cdef long long rounds
     cdef double loss_sum, loss_rest        # compensated: loss_sum + loss_rest
     cdef long long mistakes
-    cdef double last_loss, last_gradient   # of the latest round
+    cdef double last_score, last_loss, last_gradient   # of the latest round
     cdef double importance                 # of the round at hand: how many copies it stands for
     cdef double[6] most
     cdef double[6] limit

@@ -199,7 +199,7 @@ cdef class Engine:
         readings[OUTCOME] = fabs(y)
         readings[GRADIENT] = self.importance * fabs(slope) * readings[NORM]
         readings[GRADIENT_PEAK] = self.importance * fabs(slope) * row.peak
-        self.last_loss, self.last_gradient = value, readings[GRADIENT]
+        self.last_score, self.last_loss, self.last_gradient = score, value, readings[GRADIENT]
         for k in range(MEASURES):
             reading = readings[k]
             if reading > self.most[k]:

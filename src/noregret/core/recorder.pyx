@@ -173,6 +173,33 @@ cdef class Recorder:
         """The round in which a feature joined that was not expected, or None."""
         return self.late or None
 
+    def get_state(self):
+        """Return the page being written, and the numbers to go on from; all pages must be delivered."""
+        return self.page[:self.used].copy(), {
+            "rows": self.rows, "enough": self.enough, "mark": self.mark, "expected": self.expected,
+            "late": self.late, "weighted": self.weighted,
+            "gradient_squares": self.gradient_squares.hex(), "gradient_rest": self.gradient_rest.hex(),
+            "largest_loss": self.largest_loss.hex(),
+            "first_over": [self.first_over[k] for k in range(self.watches)],
+        }
+
+    def set_state(self, page, numbers):
+        """Go on from a state."""
+        cdef int k
+        if len(numbers["first_over"]) != self.watches:
+            raise ValueError("other limits were watched")
+        self.used = 0
+        self.make_room(max(FIRST_PAGE, 2 * len(page)))
+        self.page[:len(page)] = page
+        self.used, self.rows, self.enough = len(page), numbers["rows"], numbers["enough"]
+        self.mark, self.expected, self.late = numbers["mark"], numbers["expected"], numbers["late"]
+        self.weighted = numbers["weighted"]
+        self.gradient_squares = float.fromhex(numbers["gradient_squares"])
+        self.gradient_rest = float.fromhex(numbers["gradient_rest"])
+        self.largest_loss = float.fromhex(numbers["largest_loss"])
+        for k in range(self.watches):
+            self.first_over[k] = numbers["first_over"][k]
+
     def watch(self, measure, double limit):
         """Note the first round in which a measurement exceeds a limit; return the watch's number."""
         if self.watches == 16:

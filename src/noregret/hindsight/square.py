@@ -123,6 +123,39 @@ class LeastSquares:
             self.energy_sum.add(whole[0, 0])
             self.depth = max(self.depth, depth)
 
+    def get_state(self) -> tuple[dict[str, Floats], dict[str, Any]]:
+        """Return arrays and numbers to go on from, to the same sums to the bit."""
+        arrays = {}
+        for name in ("gram", "moment", "energy"):
+            kept: Sum = getattr(self, f"{name}_sum")
+            arrays |= {f"{name}.high": kept.high.reshape(-1), f"{name}.low": kept.low.reshape(-1)}
+        if self.waiting is not None:
+            arrays["waiting"] = self.waiting.reshape(-1)
+        return arrays, {
+            "features": len(self.moment_sum.high),
+            "rounds": self.rounds,
+            "depth": self.depth,
+            "waiting": None if self.waiting is None else len(self.waiting),
+            "waiting_depth": self.waiting_depth,
+        }
+
+    @classmethod
+    def from_state(cls, arrays: dict[str, Floats], numbers: dict[str, Any]) -> LeastSquares:
+        """Return sums that go on from a state."""
+        made = cls(numbers["features"])
+        for name in ("gram", "moment", "energy"):
+            kept: Sum = getattr(made, f"{name}_sum")
+            shape = kept.high.shape
+            kept.high, kept.low = (
+                arrays[f"{name}.{part}"].reshape(shape).copy() for part in ("high", "low")
+            )
+        made.rounds, made.depth = numbers["rounds"], numbers["depth"]
+        if numbers["waiting"] is not None:
+            side = numbers["waiting"]
+            made.waiting = arrays["waiting"].reshape(side, side).copy()
+            made.waiting_depth = numbers["waiting_depth"]
+        return made
+
     def merge(self, other: LeastSquares) -> LeastSquares:
         """Take the rows of other sums into account."""
         self.take_in()

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import partial
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -70,6 +70,7 @@ class Ledger:
     needs_rows: bool = False
     free: bool = True
     memory: int = MEMORY
+    kept_at: str | None = None  # a file for the rows that outlives this process
     moments: list[Moment] = field(default_factory=list)
 
     def __post_init__(self) -> None:
@@ -79,7 +80,7 @@ class Ledger:
         self.digest = Digest()
         self.square = is_square(self.learner.engine.loss)
         self.sums = LeastSquares() if self.square and self.keep != "rows" else None
-        self.pages = Pages(self.memory) if self.keep != "sums" else None
+        self.pages = Pages(self.memory, self.kept_at) if self.keep != "sums" else None
         if self.keep == "sums" and not self.square:
             raise ValueError("sums are enough for the square loss only: use keep='rows'")
         self.before = self.learner.rounds
@@ -136,9 +137,10 @@ class Ledger:
             if self.backstage is None:
                 self.backstage = Backstage()
             self.backstage.catch_up(WAITING)
-            # When the other thread is behind, this one helps.
+            # When the other thread is behind, this one helps; the sums are the same to the bit.
             product = None
-            if self.backstage.waiting >= BEHIND and self.sums is not None:
+            behind = self.backstage.waiting >= BEHIND and self.sums is not None
+            if behind and numbers >= SMALL_PAGE and features <= BLAS_PAYS:
                 product = self.product(table(), features)
             self.backstage.add(partial(work, features, moment, product))
         if self.told is not None:
@@ -152,8 +154,11 @@ class Ledger:
         if len(self.sheet) < room:
             self.sheet = np.empty(room)
         words = self.sheet[: packed(X, y, self.sheet)]
-        kept = self.pages is not None or len(words) < SMALL_PAGE
-        self.work(words.copy() if kept else words, len(y), features, moment, product)
+        large = X.size >= SMALL_PAGE
+        if product is None and large and self.sums is not None:
+            product = self.product(Table(X, y), features)
+        kept = self.pages is not None or not large
+        self.work(words.copy() if kept else words, len(y), features, moment, product, large)
 
     def moment(self) -> Moment:
         """Return where the game stands."""
@@ -174,21 +179,25 @@ class Ledger:
         features: int,
         moment: Moment | None,
         product: Floats | None = None,
+        large: bool | None = None,
     ) -> None:
         """Digest a page, sum it up, keep it; small pages only when some have come together."""
         self.digest.update(words)
         self.digested += rows
-        if product is None and (self.open_words or len(words) < SMALL_PAGE):
+        if large is None:
+            large = len(words) >= SMALL_PAGE
+        if not large:
             self.open.append((words, rows))
             self.open_words += len(words)
             self.open_features = features
-            if self.open_words >= SMALL_PAGE or (moment is not None and self.due(moment.rounds)):
+            due = moment is not None and self.due(moment.rounds, features)
+            if self.open_words >= SMALL_PAGE or due:
                 self.close_small()
         else:
             self.close_small()
             self.enter(words, rows, features, product)
         if moment is not None:
-            self.complete(moment)
+            self.complete(moment, features)
             self.moments.append(moment)
 
     def close_small(self) -> None:
@@ -244,20 +253,82 @@ class Ledger:
         if self.pages is None:
             self.missing = f"there are more than {DENSE} features, and rows were not kept"
 
-    def complete(self, moment: Moment) -> None:
+    def complete(self, moment: Moment, features: int) -> None:
         """Add to a moment what hindsight says of it, where that costs little."""
-        if self.sums is not None and self.due(moment.rounds):
+        if self.recorder.weighted:
+            return
+        if self.sums is not None and self.due(moment.rounds, features):
             moment.sums, self.solved = self.sums, moment.rounds
             moment.hindsight = moment.least_loss() if self.free else None
         if self.sums is None or moment.sums is not None:
             moment.bound = self.so_far(moment)
         moment.sums = None
 
-    def due(self, rounds: int) -> bool:
+    def due(self, rounds: int, features: int) -> bool:
         """Whether it is time to look back: seldom enough to cost little."""
-        features = self.learner.engine.size
         pause = 1 if features <= FEW else max(features // 2, self.solved // 10)
         return self.sums is not None and rounds >= self.solved + pause
+
+    # Going on elsewhere.
+
+    def catch_up(self) -> None:
+        """Wait until all pages handed over so far are in the books; the game goes on."""
+        if self.backstage is not None:
+            self.backstage.catch_up()
+
+    def get_state(self) -> tuple[dict[str, Floats], dict[str, Any]]:
+        """Return arrays and JSON from which a game goes on to the same books, to the bit.
+
+        Kept pages are not among them: they are in the file that ``Pages`` was given.
+        """
+        self.catch_up()
+        page, recorder = self.recorder.get_state()
+        arrays = {"page": page, "open": np.concatenate([np.empty(0), *(w for w, _ in self.open)])}
+        chain, pending = self.digest.get_state()
+        numbers = {
+            "recorder": recorder,
+            "chain": chain.hex(),
+            "pending": pending.hex(),
+            "digested": self.digested,
+            "entered": self.entered,
+            "last_mark": self.last_mark,
+            "solved": self.solved,
+            "missing": self.missing,
+            "open": [[len(words), rows] for words, rows in self.open],
+            "open_features": self.open_features,
+            "moments": [moment.get_state() for moment in self.moments],
+            "sums": None,
+            "pages": None if self.pages is None else self.pages.get_state(),
+        }
+        if self.sums is not None:
+            kept, numbers["sums"] = self.sums.get_state()
+            arrays |= {f"sums.{name}": array for name, array in kept.items()}
+        return arrays, numbers
+
+    def set_state(self, arrays: dict[str, Floats], numbers: dict[str, Any]) -> None:
+        """Go on from a state."""
+        self.recorder.set_state(arrays["page"], numbers["recorder"])
+        self.digest.set_state(bytes.fromhex(numbers["chain"]), bytes.fromhex(numbers["pending"]))
+        self.digested, self.entered = numbers["digested"], numbers["entered"]
+        self.last_mark, self.solved = numbers["last_mark"], numbers["solved"]
+        self.missing, self.open_features = numbers["missing"], numbers["open_features"]
+        cuts = np.cumsum([0, *(length for length, _ in numbers["open"])])
+        self.open = [
+            (arrays["open"][start:stop].copy(), rows)
+            for start, stop, (_, rows) in zip(cuts[:-1], cuts[1:], numbers["open"], strict=True)
+        ]
+        self.open_words = int(cuts[-1])
+        self.moments[:] = [Moment.from_state(kept, self.params) for kept in numbers["moments"]]
+        self.sums = None
+        if numbers["sums"] is not None:
+            mine = {k.removeprefix("sums."): v for k, v in arrays.items() if k.startswith("sums.")}
+            self.sums = LeastSquares.from_state(mine, numbers["sums"])
+        if numbers["pages"] is None:
+            self.pages = None
+        else:
+            assert self.pages is not None
+            self.pages.set_state(numbers["pages"])
+        self.books = books_of(self.learner, self.recorder)
 
     # When it is over, or paused.
 
@@ -286,7 +357,7 @@ class Ledger:
             self.moments.append(self.moment())
         if self.moments and self.moments[-1].bound is self.moments[-1].hindsight is None:
             self.solved = min(self.solved, rounds - DENSE)  # the last one is always worth a look
-            self.complete(self.moments[-1])
+            self.complete(self.moments[-1], self.learner.engine.size)
 
     def digest_text(self) -> str:
         """Return the digest of all rows so far."""
@@ -303,6 +374,11 @@ class Ledger:
                 f"the record of this game is incomplete ({self.broken}), as something interrupted"
                 " it: play the game again"
             )
+        if self.recorder.weighted:
+            raise NoRegretError(
+                f"round {self.recorder.weighted} has an importance other than 1: certificates are about"
+                " rounds that all count the same"
+            )
 
     def check_learner(self) -> None:
         """Check that the game can go on where it stopped."""
@@ -317,7 +393,7 @@ class Ledger:
         if self.pages is None:
             return None
         width = max(features, self.books.features)
-        if self.pages.file is not None:
+        if self.pages.spilled:
             return Rows(source=self.pages.blocks, features=width)
         rows = Rows(features=width)
         for X, y in self.pages.blocks():

@@ -38,6 +38,23 @@ class Moment:
     hindsight: float | None = None
     bound: float | None = None
 
+    def get_state(self) -> dict[str, Any]:
+        """Return what JSON can hold of it, all but the parameters."""
+        kept = vars(self) | {"largest": {k: v.hex() for k, v in self.largest.items()}}
+        for name in ("loss", "gradient_squares", "hindsight", "bound"):
+            kept[name] = None if kept[name] is None else float(kept[name]).hex()
+        return {name: value for name, value in kept.items() if name not in ("params", "sums")}
+
+    @classmethod
+    def from_state(cls, kept: dict[str, Any], params: dict[str, Any]) -> Moment:
+        """Return the moment that was kept."""
+        numbers = {
+            name: None if kept[name] is None else float.fromhex(kept[name])
+            for name in ("loss", "gradient_squares", "hindsight", "bound")
+        }
+        largest = {name: float.fromhex(value) for name, value in kept["largest"].items()}
+        return cls(**(kept | numbers | {"largest": largest, "params": params}))
+
     def least_loss(self, penalty: float = 0.0, scale: float = 1.0) -> float:
         """Return min over u of  scale · L(u) + penalty · ‖u‖²  for the square loss, not proven."""
         from scipy.linalg.lapack import dposv

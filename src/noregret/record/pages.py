@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from noregret.core.recorder import unpacked
 from noregret.core.sums import add_outer_products
+from noregret.errors import NoRegretError
 
 Floats = NDArray[np.float64]
 # Words of a page that is long enough.
@@ -31,14 +32,9 @@ class Table(NamedTuple):
         """Return Σ z zᵀ for z = (y, x), on and above the diagonal; of full rows only."""
         features = self.X.shape[1]
         product = np.zeros((features + 1, features + 1))
-        if self.whole is not None:
-            add_outer_products(self.whole, product)
-            return product
-        gram = np.zeros((features, features))
-        add_outer_products(self.X, gram)
-        product[1:, 1:] = gram
-        product[0, 1:] = self.y @ self.X
-        product[0, 0] = self.y @ self.y
+        # Always of one table (y, x), so that the sums do not depend on how the rows came.
+        whole = np.column_stack([self.y, self.X]) if self.whole is None else self.whole
+        add_outer_products(whole, product)
         return product
 
     @classmethod
@@ -71,6 +67,16 @@ def read_at(descriptor: int, size: int, place: int) -> bytes:
     return b"".join(parts)
 
 
+class Page(NamedTuple):
+    """A page that is kept: its words where they are in memory, and where they are in the file."""
+
+    words: Floats | None
+    place: int
+    length: int
+    rows: int
+    features: int
+
+
 class Pages:
     """Pages in the order in which they came, to be read again as often as asked.
 
@@ -78,44 +84,92 @@ class Pages:
     ----------
     memory
         Bytes to hold in memory; what comes after goes to a temporary file.
+    path
+        A file that outlives this process, for all of them; without, a temporary one for the rest.
     """
 
-    def __init__(self, memory: int) -> None:
-        self.memory = memory
+    def __init__(self, memory: int, path: str | None = None) -> None:
+        self.memory, self.path = memory, path
         self.held = 0
-        self.index: list[tuple[Floats | int, int, int, int]] = []
+        self.index: list[Page] = []
         self.file: IO[bytes] | None = None
+
+    @property
+    def spilled(self) -> bool:
+        """Whether some pages are only in the file."""
+        return any(page.words is None for page in self.index)
 
     def add(self, words: Floats, rows: int, features: int) -> None:
         """Take a page on record."""
-        if self.held + words.nbytes <= self.memory:
+        fits = self.held + words.nbytes <= self.memory
+        place = 0
+        if self.path is not None or not fits:
+            file = self.opened()
+            place = file.seek(0, 2)
+            words.tofile(file)
+            file.flush()
+        self.index.append(Page(words if fits else None, place, len(words), rows, features))
+        if fits:
             self.held += words.nbytes
-            self.index.append((words, len(words), rows, features))
             self.bind()
-            return
+
+    def opened(self) -> IO[bytes]:
+        """Return the file."""
         if self.file is None:
-            self.file = tempfile.TemporaryFile(prefix="noregret-")  # noqa: SIM115
+            if self.path is None:
+                self.file = tempfile.TemporaryFile(prefix="noregret-")  # noqa: SIM115
+            else:
+                self.file = open(self.path, "w+b")  # noqa: SIM115
             weakref.finalize(self, self.file.close)
-        place = self.file.seek(0, 2)
-        words.tofile(self.file)
-        self.file.flush()
-        self.index.append((place, len(words), rows, features))
+        return self.file
 
     def bind(self) -> None:
         """Make one page of the last two as long as the last is not shorter: few are left."""
         while len(self.index) > 1:
-            (before, length, rows, _), (last, more, again, features) = self.index[-2:]
-            if isinstance(before, int) or isinstance(last, int) or more < length or more > LONG:
+            before, last = self.index[-2:]
+            short = last.length < before.length or last.length > LONG
+            if before.words is None or last.words is None or short:
                 break
-            joined = np.concatenate([before, last])
-            self.index[-2:] = [(joined, length + more, rows + again, features)]
+            joined = np.concatenate([before.words, last.words])
+            rows = before.rows + last.rows
+            self.index[-2:] = [Page(joined, before.place, len(joined), rows, last.features)]
 
     def blocks(self) -> Iterator[tuple[Any, Floats]]:
         """Yield the rows again, page by page."""
-        for kept, length, rows, features in list(self.index):
-            if isinstance(kept, int):
-                assert self.file is not None
-                # Without moving a position that other threads and processes share.
-                kept = np.frombuffer(read_at(self.file.fileno(), 8 * length, kept))  # noqa: PLW2901
-            table = Table.of(kept, rows, features)
+        for page in list(self.index):
+            words = page.words if page.words is not None else self.read(page)
+            table = Table.of(words, page.rows, page.features)
             yield table.X, table.y
+
+    def read(self, page: Page) -> Floats:
+        """Read a page from the file, without moving a position that others share."""
+        assert self.file is not None
+        return np.frombuffer(read_at(self.file.fileno(), 8 * page.length, page.place))
+
+    # Going on in another process.
+
+    def get_state(self) -> dict[str, Any]:
+        """Return where the pages are in the file."""
+        index = [[p.words is not None, p.place, p.length, p.rows, p.features] for p in self.index]
+        if self.file is not None:
+            os.fsync(self.file.fileno())
+        return {"index": index}
+
+    def set_state(self, state: dict[str, Any]) -> None:
+        """Go on with the pages in the file; what came after them is forgotten."""
+        index = state["index"]
+        if not index:
+            return
+        assert self.path is not None
+        self.file = open(self.path, "r+b")  # noqa: SIM115
+        weakref.finalize(self, self.file.close)
+        end = max(place + 8 * length for _, place, length, _, _ in index)
+        if os.fstat(self.file.fileno()).st_size < end:
+            raise NoRegretError(f"{self.path}: shorter than when the checkpoint was made")
+        self.file.truncate(end)
+        for held, place, length, rows, features in index:
+            page = Page(None, place, length, rows, features)
+            if held:
+                page = page._replace(words=self.read(page).copy())
+                self.held += 8 * length
+            self.index.append(page)

@@ -206,6 +206,16 @@ class Reading:
             arrays |= {f"scale.{k}": v for k, v in kept.items()}
         return arrays, numbers
 
+    def kept_with_model(self) -> State:
+        """Return what predicting depends on; exact names are those of the model itself."""
+        arrays, numbers = self.state()
+        if self.options.hash is None:
+            arrays = {name: array for name, array in arrays.items() if not name.startswith("names.")}
+        numbers["mark"] = None
+        numbers["options"] = {"target": self.options.target, "transforms": self.options.transforms()}
+        numbers["format"] = self.stream.name
+        return arrays, numbers
+
     def set_state(self, arrays: dict[str, NDArray[Any]], numbers: dict[str, Any]) -> None:
         """Take a state over; ValueError where it does not fit."""
         parts: dict[str, dict[str, NDArray[Any]]] = {"names": {}, "scale": {}}

@@ -67,7 +67,7 @@ class CsvReading(TableReading):
         if self.header is None:
             text = piece.text()
             self.header, body = self.split_header(text, piece.path)
-            self.careful = self.careful or b'"' in text
+            self.careful = self.careful or b'"' in body
             if self.kinds is None:
                 self.kinds = self.kinds_of(body)
         assert self.kinds is not None
@@ -162,12 +162,12 @@ class CsvReading(TableReading):
     def parse(self, piece: Piece) -> Parsed:
         """Read and parse a piece; in any thread."""
         text = piece.text()
-        if b'"' in text and not self.careful and piece.contents is None:
-            return Parsed(piece, None)
         body, tail = text, tail_of(text)
         if piece.start == 0:
             header, body = self.split_header(text, piece.path)
             self.check_header(header, piece.path)
+        if b'"' in body and not self.careful and piece.contents is None:
+            return Parsed(piece, None)
         lines = text.count(b"\n") + (not text.endswith(b"\n"))
         plain = self.plain_table(body)
         if plain is not None:

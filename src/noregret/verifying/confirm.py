@@ -109,7 +109,7 @@ def played(replay: Replay) -> Iterator[Line]:
     yield same("given", dict(stated.given), dict(found.given))
     for name in ("rounds", "features", "digest", "transforms"):
         yield same(f"data.{name}", getattr(stated.data, name), getattr(found.data, name))
-    names = replay.game.learner.features
+    names = replay.game.feature_names
     numbered = names == [str(k) for k in range(len(names))]
     if stated.data.target is not None and (found.data.target is not None or numbered):
         note = "" if found.data.target is not None else "these data have no names of columns"
@@ -129,7 +129,7 @@ def hindsight(replay: Replay) -> Iterator[Line]:
     known = is_proven(stated.comparator, found.comparator)
     yield Line("hindsight.class", stated.comparator, found.comparator, known)
     yield same("hindsight.exact", stated.exact, found.exact)
-    names, features = sorted(stated.witness), sorted(replay.game.learner.features)
+    names, features = sorted(stated.witness), sorted(replay.game.feature_names)
     counted = f"{len(names)} weights", f"{len(features)} features"
     member = names == features and is_within(stated.witness, stated.comparator)
     note = "" if member or names != features else "not of the class"

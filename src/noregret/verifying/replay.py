@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from noregret.averaging import averaged
-from noregret.certificate import Certificate
+from noregret.certificate import Certificate, Played
 from noregret.certificate_file import certificate_of, checked, read_contents
 from noregret.certify import candidates
 from noregret.errors import CertificateError, NoRegretError
@@ -17,7 +17,8 @@ from noregret.hindsight.answer import USUAL
 from noregret.model_file import UNUSABLE
 from noregret.params import is_python, restored
 from noregret.registry import all_theorems, make
-from noregret.streams import read
+from noregret.streams import stream_of
+from noregret.streams.options import Options
 from noregret.verifying.confirm import Replay, compared
 from noregret.verifying.verification import Verification
 
@@ -45,7 +46,7 @@ def verify(
     certificate
         A certificate, its file, or the contents of that.
     data
-        A file (CSV, TSV, Parquet, JSON lines, .npz), or anything that ``play`` takes.
+        A file that ``noregret.streams`` reads, or several, or anything that ``play`` takes.
     outcomes
         One outcome a row, for a table.
     target
@@ -78,7 +79,7 @@ def verify(
     except CertificateError as error:
         said = str(error)
         raise CertificateError(said if said.startswith(where) else where + said) from None
-    game = replayed(learner, data, outcomes, target, stated.data.target)
+    game = replayed(learner, data, outcomes, target, stated.data)
     return compared(contents, replay_of(stated, game))
 
 
@@ -107,24 +108,34 @@ def rebuilt(stated: Certificate, loss: Loss | None) -> Learner:
 
 
 def replayed(
-    learner: Learner, data: Any, outcomes: Any, target: str | None, named: str | None
+    learner: Learner, data: Any, outcomes: Any, target: str | None, stated: Played
 ) -> Game:
-    """Play the data; those of a file are named where something is wrong with them."""
-    if not isinstance(data, str | Path):
+    """Play the data; those of a file are read as the certificate says, and named in messages."""
+    if not is_files(data):
         has_columns = hasattr(data, "columns") or hasattr(data, "column_names")
         if target is None and outcomes is None and has_columns:
-            target = named
+            target = stated.target
         return play(learner, data, outcomes, target=target, keep="rows")
-    is_table = Path(data).suffix.lower() != ".npz"
     try:
-        stream = read(data, target or (named if is_table else None))
-        game = play(learner, stream, keep="rows")
+        options = Options.of(stated.transforms, target or stated.target)
+    except ValueError as error:
+        raise CertificateError(f"data: transforms: {error}") from None
+    try:
+        game = play(learner, stream_of(data, options), keep="rows")
         if not game.rounds:
             raise NoRegretError("there are no examples in it")
     except NoRegretError as error:
-        said = str(error)
-        raise NoRegretError(said if str(data) in said else f"{data}: {said}") from None
+        said, paths = str(error), [data] if isinstance(data, str | Path) else data
+        named = any(str(path) in said for path in paths)
+        raise NoRegretError(said if named else f"{paths[0]}: {said}") from None
     return game
+
+
+def is_files(data: Any) -> bool:
+    """Whether data are the path of a file, or of several."""
+    if isinstance(data, list | tuple):
+        return bool(data) and all(isinstance(path, str | Path) for path in data)
+    return isinstance(data, str | Path)
 
 
 def replay_of(stated: Certificate, game: Game) -> Replay:

@@ -17,9 +17,10 @@ def verify(
         Path, typer.Argument(help="The certificate's file.", metavar="CERTIFICATE")
     ],
     data: Annotated[
-        Path,
+        list[str],
         typer.Argument(
-            help="The data: a CSV, TSV, Parquet, JSON-lines or .npz file.", metavar="DATA"
+            help="The data: the files that it was made from, or the same in another format.",
+            metavar="DATA",
         ),
     ],
     target: Annotated[

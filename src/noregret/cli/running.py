@@ -1,0 +1,138 @@
+"""Carrying out ``noregret run``: signals, progress, and what is printed at the end."""
+
+from __future__ import annotations
+
+import os
+import shlex
+import signal
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import typer
+
+from noregret.cli.app import INTERRUPTED
+from noregret.registry import make
+from noregret.run.result import Result
+from noregret.run.runner import Outputs, Run
+from noregret.streams import stream_of
+from noregret.streams.options import Options
+
+
+def carry_out(
+    data: list[str],
+    options: Options,
+    learner: str,
+    params: dict[str, Any],
+    outputs: dict[str, str | None],
+    *,
+    hindsight: bool,
+    quiet: bool,
+    as_json: bool,
+    checkpoint: str | None,
+    every: int,
+    resume: str | None,
+) -> None:
+    """Do the run that a command line asks for."""
+    if outputs["certificate"] is not None and not hindsight:
+        raise typer.BadParameter("a certificate compares with hindsight: leave --no-hindsight out")
+    try:
+        made = make(learner, **params)
+    except (TypeError, ValueError, LookupError) as error:
+        raise typer.BadParameter(f"{error} (see ‘noregret learners {learner}’)") from None
+    if resume is not None and resume == checkpoint and not os.path.exists(resume):
+        resume = None  # it was interrupted before the first one: begin again
+    run = Run(
+        stream_of(data, options),
+        made,
+        Outputs(**outputs),
+        hindsight=hindsight,
+        checkpoint=checkpoint,
+        every=every,
+        resume=resume,
+        command=shlex.join(["noregret", *sys.argv[1:]]),
+    )
+    with stoppable(run), shown(run, quiet or as_json):
+        result = run.go()
+    if as_json:
+        show_json(result)
+    elif not quiet:
+        show(result)
+    if result.interrupted:
+        raise typer.Exit(INTERRUPTED)
+
+
+@contextmanager
+def stoppable(run: Run) -> Iterator[None]:
+    """Let Ctrl-C and a polite kill end the run after the block at hand; a second one at once."""
+
+    def stop(number: int, frame: Any) -> None:
+        if run.stopping:
+            raise KeyboardInterrupt
+        run.stopping = True
+        if sys.stderr is not None and sys.stderr.isatty():
+            print("\nstopping: everything asked for is written; again to give up", file=sys.stderr)
+
+    try:
+        before = {number: signal.signal(number, stop) for number in (signal.SIGINT, signal.SIGTERM)}
+    except ValueError:  # not the main thread: whoever calls from there sees to it
+        yield
+        return
+    try:
+        yield
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
+
+
+@contextmanager
+def shown(run: Run, hidden: bool) -> Iterator[None]:
+    """Show progress on a terminal, for what takes longer than a second."""
+    from noregret.progress import PATIENCE
+
+    if hidden or sys.stderr is None or not sys.stderr.isatty():
+        yield
+        return
+    began = time.monotonic()
+    bar: Any = None
+
+    def look(run: Run) -> None:
+        nonlocal bar
+        seconds = time.monotonic() - began
+        if seconds < PATIENCE:
+            return
+        if bar is None:
+            from noregret.progress import Meter
+
+            bar = Meter(run.stream.size)
+        learner = run.learner
+        bar.show(learner.rounds, run.size, seconds, learner.total_loss / max(1, learner.rounds))
+
+    run.told = look
+    try:
+        yield
+    finally:
+        if bar is not None:
+            bar.close()
+
+
+def show(result: Result) -> None:
+    """Print the summary."""
+    from rich.console import Console
+
+    from noregret.report.run_text import summary
+
+    console = Console(highlight=False)
+    console.width = max(40, min(console.width, 100))
+    console.print(summary(result))
+
+
+def show_json(result: Result) -> None:
+    """Print the figures for machines."""
+    import json
+
+    from noregret.report.run_json import as_dict
+
+    print(json.dumps(as_dict(result), indent=1, ensure_ascii=False, allow_nan=False))

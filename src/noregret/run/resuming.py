@@ -1,0 +1,120 @@
+"""Saving a run as a checkpoint, and going on from one."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from noregret.errors import NoRegretError
+from noregret.model_file import UNUSABLE, exact, inexact
+from noregret.params import plain
+from noregret.run import checkpoint
+from noregret.run.result import Skipped
+
+if TYPE_CHECKING:
+    from noregret.run.runner import Run
+
+
+def save(run: Run, path: str) -> None:
+    """Write a checkpoint of a run between two blocks."""
+    arrays, numbers, names = run.learner.get_state()
+    kept = checkpoint.with_prefix("learner.", arrays)
+    stream_arrays, stream = run.reading.state()
+    kept |= checkpoint.with_prefix("stream.", stream_arrays)
+    state: dict[str, Any] = {
+        "asked": asked(run),
+        "learner": {name: exact(value) for name, value in numbers.items()},
+        "named": bool(names),
+        "stream": stream,
+        "watching": run.watching.get_state(),
+        "ledger": None,
+        "size": run.size,
+        "seen": run.seen,
+        "spent": run.spent,
+        "skipped": run.skipped,
+        "skipped_rows": [[row.place, row.reason] for row in run.skipped_rows],
+        "weighted": run.weighted,
+        "tagged": run.tags is not None,
+        "predictions": None if run.spool is None else run.spool.rows,
+    }
+    if names and not run.reading.named:
+        raise NoRegretError("the features of this learner are not those of its stream")
+    if run.spool is not None:
+        run.spool.settle()
+        if run.tags is not None:
+            # Tags have no line ends, so they go one a line.
+            text = "\n".join(run.tags).encode("utf-8", "surrogateescape")
+            kept["tags"] = np.frombuffer(text, dtype=np.uint8)
+    if run.game is not None:
+        ledger_arrays, state["ledger"] = run.game.ledger.get_state()
+        kept |= checkpoint.with_prefix("ledger.", ledger_arrays)
+    checkpoint.write(path, kept, state)
+
+
+def asked(run: Run) -> dict[str, Any]:
+    """Return what must be the same for a run to go on."""
+    return {
+        "learner": run.learner.name,
+        "parameters": {name: plain(value) for name, value in run.learner.params.items()},
+        "files": len(run.stream.paths),
+        "format": run.stream.name,
+        "target": run.stream.target,
+        "transforms": list(run.stream.transforms),
+        "hindsight": run.hindsight,
+        "predictions": run.outputs.predictions is not None,
+        "report": run.outputs.report is not None,
+    }
+
+
+def restore(run: Run, path: str) -> None:
+    """Go on from a checkpoint: everything is as it was between two blocks."""
+    arrays, state = checkpoint.read(path)
+    try:
+        check_asked(asked(run), state["asked"], path)
+        restore_state(run, path, arrays, state)
+    except NoRegretError:
+        raise
+    except UNUSABLE as error:
+        raise NoRegretError(f"{path}: not a checkpoint that this version can use: {error}") from None
+
+
+def check_asked(now: dict[str, Any], then: dict[str, Any], path: str) -> None:
+    """Refuse to go on with other settings."""
+    for name, value in now.items():
+        if then.get(name) != value:
+            raise NoRegretError(
+                f"{path}: made with another {name} ({then.get(name)!r}, now {value!r}): give the same"
+                " options as then"
+            )
+
+
+def restore_state(run: Run, path: str, arrays: checkpoint.Arrays, state: dict[str, Any]) -> None:
+    """Take all parts of a checkpoint over."""
+    from noregret.run.predictions import Spool
+
+    run.reading = run.stream.reading((checkpoint.of_prefix("stream.", arrays), state["stream"]))
+    numbers = {name: inexact(value) for name, value in state["learner"].items()}
+    names = run.reading.names(0, numbers["size"]) if state["named"] else []
+    run.learner.set_state(checkpoint.of_prefix("learner.", arrays), numbers, names)
+    run.watching.set_state(state["watching"])
+    run.size, run.seen, run.spent = state["size"], state["seen"], state["spent"]
+    run.skipped, run.weighted = state["skipped"], state["weighted"]
+    run.skipped_rows = [Skipped(*row) for row in state["skipped_rows"]]
+    beside = checkpoint.companions(path)
+    if run.checkpoint is not None and Path(run.checkpoint).resolve() != Path(path).resolve():
+        raise NoRegretError(
+            f"{run.checkpoint}: a run that goes on keeps its checkpoints where they are, at {path}"
+        )
+    run.checkpoint = path
+    if state["predictions"] is not None:
+        run.spool = Spool(3, beside["predictions"], state["predictions"])
+        if state["tagged"]:
+            text = arrays["tags"].tobytes().decode("utf-8", "surrogateescape")
+            run.tags = text.split("\n")[: state["predictions"]]
+    if run.game is not None:
+        run.game.ledger.kept_at = beside["rows"]
+        if run.game.ledger.pages is not None:
+            run.game.ledger.pages.path = beside["rows"]
+        run.game.ledger.set_state(checkpoint.of_prefix("ledger.", arrays), state["ledger"])

@@ -1,0 +1,208 @@
+"""What a run notes of its predictions and outcomes, in bounded memory."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from noregret.run.result import Calibration, Constant, Histogram, Outlook
+
+if TYPE_CHECKING:
+    from noregret.core.losses import Loss
+
+Floats = NDArray[np.float64]
+
+# Fine bins of a histogram that widens as it must, and bins of those shown.
+FINE, SHOWN, GRID, BINS = 1024, 41, 32, 10
+# The share of values that a histogram shows in full; the rest is in its first and last bin.
+SHARE = 0.995
+# The constants tried for losses of labels: beyond, a logistic loss is nothing or everything.
+WIDEST = 40.0
+
+
+class Widening:
+    """Counts of values around a centre, in bins that double their width when one falls outside."""
+
+    def __init__(self, centre: float, reach: float, bins: int, axes: int) -> None:
+        self.centre, self.reach, self.bins = centre, reach, bins
+        self.counts = np.zeros((bins,) * axes, dtype=np.int64)
+
+    def widen(self, largest: float) -> None:
+        """Make room for values that far from the centre."""
+        while self.reach < largest < math.inf:
+            for axis in range(self.counts.ndim):
+                pairs = np.moveaxis(self.counts, axis, 0)
+                merged = pairs[0::2] + pairs[1::2]
+                quarter = self.bins // 4
+                wider = np.zeros_like(pairs)
+                wider[quarter : quarter + len(merged)] = merged
+                self.counts = np.moveaxis(wider, 0, axis)
+            self.reach *= 2
+
+    def places(self, values: Floats) -> NDArray[np.int64]:
+        """Return the bins of values; those outside are in the outermost."""
+        at = (values - self.centre) * (self.bins / (2 * self.reach)) + self.bins / 2
+        return np.clip(at, 0, self.bins - 1).astype(np.int64)
+
+    @property
+    def edges(self) -> Floats:
+        """Where the bins end."""
+        return self.centre + np.linspace(-self.reach, self.reach, self.bins + 1)
+
+
+class Watching:
+    """Outcomes for the best constant, and predictions beside outcomes for the report.
+
+    Parameters
+    ----------
+    loss
+        What predictions cost.
+    """
+
+    def __init__(self, loss: Loss) -> None:
+        self.loss = loss
+        self.shift: float | None = None
+        self.weight = self.sum = self.squares = 0.0
+        self.residuals: Widening | None = None
+        self.spread: Widening | None = None
+        self.confusion = np.zeros((2, 2), dtype=np.int64)
+        self.bins = np.zeros((3, BINS))  # rows, positive ones, sum of the probabilities
+
+    def note(self, y: Floats, scores: Floats | None, importances: Floats | None) -> None:
+        """Take rows into account."""
+        if not len(y):
+            return
+        if self.loss.labels:
+            y = np.where(y > 0, 1.0, -1.0)
+        if self.shift is None:
+            self.shift = float(y[0])
+        off = y - self.shift
+        weights = np.ones(len(y)) if importances is None else importances
+        self.weight += float(weights.sum())
+        self.sum += float(weights @ off)
+        self.squares += float(weights @ (off * off))
+        if scores is not None and self.loss.labels:
+            self.note_labels(y, scores)
+        elif scores is not None:
+            self.note_numbers(y, scores)
+
+    def note_labels(self, y: Floats, scores: Floats) -> None:
+        """Count right and wrong labels, and how sure the predictions were."""
+        truth, said = (y > 0).astype(int), (scores > 0).astype(int)
+        np.add.at(self.confusion, (truth, said), 1)
+        if self.loss.name == "logistic":
+            chance = np.exp(-np.logaddexp(0.0, -scores))
+            at = np.minimum((chance * BINS).astype(int), BINS - 1)
+            self.bins[0] += np.bincount(at, minlength=BINS)
+            self.bins[1] += np.bincount(at, weights=truth, minlength=BINS)
+            self.bins[2] += np.bincount(at, weights=chance, minlength=BINS)
+
+    def note_numbers(self, y: Floats, scores: Floats) -> None:
+        """Count errors, and predictions beside outcomes."""
+        left = y - scores
+        if self.residuals is None or self.spread is None:
+            centre = float(np.median(y))
+            reach = float(np.abs(y - centre).max()) or 1.0
+            self.residuals = Widening(0.0, max(reach, 1e-9), FINE, 1)
+            self.spread = Widening(centre, reach, GRID, 2)
+        self.residuals.widen(float(np.quantile(np.abs(left), SHARE)))
+        np.add.at(self.residuals.counts, self.residuals.places(left), 1)
+        self.spread.widen(float(np.abs(y - self.spread.centre).max()))
+        np.add.at(self.spread.counts, (self.spread.places(y), self.spread.places(scores)), 1)
+
+    # What came of it.
+
+    def constant(self) -> Constant | None:
+        """Return the best constant prediction, for losses where the sums tell it."""
+        if self.shift is None or self.weight <= 0:
+            return None
+        mean = self.shift + self.sum / self.weight
+        if self.loss.name == "square":
+            return Constant(mean, max(0.0, self.squares - self.sum**2 / self.weight))
+        if self.loss.labels:
+            return best_of_labels(self.loss, self.weight * (1 + mean) / 2, self.weight * (1 - mean) / 2)
+        return None
+
+    def outlook(self) -> Outlook:
+        """Return predictions beside outcomes, in few numbers."""
+        if self.loss.labels:
+            rows = self.bins[0]
+            calibration = None
+            if rows.sum():
+                full = rows > 0
+                calibration = Calibration(
+                    self.bins[2][full] / rows[full],
+                    self.bins[1][full] / rows[full],
+                    rows[full].astype(np.int64),
+                )
+            cells = self.confusion.tolist()
+            return Outlook(calibration=calibration, confusion=(tuple(cells[0]), tuple(cells[1])))
+        if self.residuals is None or self.spread is None:
+            return Outlook()
+        edges = self.spread.edges
+        return Outlook(shown(self.residuals), self.spread.counts, float(edges[0]), float(edges[-1]))
+
+    def get_state(self) -> dict[str, Any]:
+        """Return all that was noted, as JSON can hold it."""
+        kept: dict[str, Any] = {
+            "shift": self.shift,
+            "sums": [self.weight.hex(), self.sum.hex(), self.squares.hex()],
+            "confusion": self.confusion.tolist(),
+            "bins": self.bins.tolist(),
+        }
+        for name in ("residuals", "spread"):
+            wide: Widening | None = getattr(self, name)
+            kept[name] = None if wide is None else [wide.centre, wide.reach, wide.counts.tolist()]
+        return kept
+
+    def set_state(self, kept: dict[str, Any]) -> None:
+        """Go on from what was noted."""
+        self.shift = kept["shift"]
+        self.weight, self.sum, self.squares = map(float.fromhex, kept["sums"])
+        self.confusion, self.bins = np.array(kept["confusion"]), np.array(kept["bins"])
+        for name, bins, axes in (("residuals", FINE, 1), ("spread", GRID, 2)):
+            if kept[name] is not None:
+                centre, reach, counts = kept[name]
+                wide = Widening(centre, reach, bins, axes)
+                wide.counts = np.array(counts, dtype=np.int64)
+                setattr(self, name, wide)
+
+
+def best_of_labels(loss: Loss, positive: float, negative: float) -> Constant:
+    """Return the constant score that costs least for so many labels of each kind."""
+
+    def cost(score: float) -> float:
+        return positive * loss.value(score, 1.0) + negative * loss.value(score, -1.0)
+
+    low, high = -WIDEST, WIDEST
+    for _ in range(200):  # the cost is convex
+        third = (high - low) / 3
+        if cost(low + third) <= cost(high - third):
+            high -= third
+        else:
+            low += third
+    found = min((0.5 * (low + high), -1.0, 0.0, 1.0), key=cost)
+    return Constant(found, cost(found))
+
+
+def shown(fine: Widening) -> Histogram:
+    """Return a histogram of the values that matter, the few beyond in its outermost bins."""
+    total = np.cumsum(fine.counts)
+    if not total[-1]:
+        return Histogram(np.array([-1.0, 1.0]), np.zeros(1, dtype=np.int64))
+    rest = (1 - SHARE) / 2 * total[-1]
+    first, last = int(np.searchsorted(total, rest)), int(np.searchsorted(total, total[-1] - rest))
+    half = max(fine.bins // 2 - first, last + 1 - fine.bins // 2, SHOWN // 2 + 1)
+    half = min(half, fine.bins // 2)
+    edges = fine.edges[fine.bins // 2 - half : fine.bins // 2 + half + 1]
+    counts = fine.counts[fine.bins // 2 - half : fine.bins // 2 + half].copy()
+    counts[0] += fine.counts[: fine.bins // 2 - half].sum()
+    counts[-1] += fine.counts[fine.bins // 2 + half :].sum()
+    group = max(1, math.ceil(len(counts) / SHOWN))
+    starts = np.arange(0, len(counts), group)
+    return Histogram(
+        np.append(edges[starts], edges[-1]), np.add.reduceat(counts, starts).astype(np.int64)
+    )
