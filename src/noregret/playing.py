@@ -100,15 +100,27 @@ def without_round(message: str) -> str:
 
 def score_block(learner: Learner, reading: Reading, block: Block) -> Floats:
     """Return the scores of a block's rows; nothing is learned."""
-    X = block.X
-    scores = np.empty(len(block))
-    if not isinstance(X, Sparse):
-        rows, columns = X.shape
-        X = Sparse(
-            np.arange(rows + 1, dtype=np.int64) * columns,
-            np.tile(np.arange(columns, dtype=np.int32), rows),
-            np.ascontiguousarray(X).reshape(-1),
-        )
-    if len(block):
-        learner.score_rows(*X, scores)
+    X, scores = block.X, np.empty(len(block))
+    if not len(block):
+        return scores
+    try:
+        if isinstance(X, Sparse):
+            learner.score_rows(*X, scores)
+        elif X.shape[1] == learner.engine.size:
+            learner.score_dense(X, scores)
+        else:
+            learner.score_rows(*sparse_of(X), scores)
+    except NoRegretError as error:
+        error.args = (f"{block.place_of(0)} or a row after it: {without_round(str(error))}",)
+        raise
     return scores
+
+
+def sparse_of(X: Floats) -> Sparse:
+    """Return dense rows as sparse ones."""
+    rows, columns = X.shape
+    return Sparse(
+        np.arange(rows + 1, dtype=np.int64) * columns,
+        np.tile(np.arange(columns, dtype=np.int32), rows),
+        np.ascontiguousarray(X).reshape(-1),
+    )

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import os
+import sys
 import tempfile
 from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any
 
@@ -108,16 +110,42 @@ def tables(blocks: Iterator[Floats], tags: list[str] | None, learner: Learner) -
 
 def write(path: str, found: Iterator[Any]) -> None:
     """Write tables to a CSV or Parquet file, whole or not at all."""
-    from pyarrow import csv, parquet
+    from pyarrow import parquet
 
     with beside(path) as place:
+        if path.lower().endswith(".csv"):
+            with open(place, "wb") as file:
+                write_csv(file, found)
+            return
         writer: Any = None
         try:
             for table in found:
-                if writer is None:
-                    make = csv.CSVWriter if path.lower().endswith(".csv") else parquet.ParquetWriter
-                    writer = make(place, table.schema)
+                writer = writer or parquet.ParquetWriter(place, table.schema)
                 writer.write_table(table)
         finally:
             if writer is not None:
                 writer.close()
+
+
+def show(found: Iterator[Any]) -> None:
+    """Print tables as CSV; a reader that has seen enough may close the pipe."""
+    with suppress(BrokenPipeError):
+        write_csv(sys.stdout.buffer, found)
+        sys.stdout.buffer.flush()
+
+
+def write_csv(file: IO[bytes], found: Iterator[Any]) -> None:
+    """Write tables as CSV, the names of the first on the first line."""
+    import pyarrow as pa
+    from pyarrow import csv
+
+    options = csv.WriteOptions(include_header=False)
+    named = False
+    for table in found:
+        if not named:
+            file.write(",".join(table.column_names).encode() + b"\n")
+            named = True
+        rows = pa.BufferOutputStream()
+        csv.write_csv(table, rows, options)
+        file.write(rows.getvalue())
+        file.flush()

@@ -224,7 +224,7 @@ class Reading:
             if kind not in parts:
                 raise ValueError(f"unknown array {key!r}")
             parts[kind][name] = np.array(array)
-        if self.named:
+        if self.named and parts["names"]:
             self.vocabulary = Vocabulary.from_state(parts["names"], self.options.hash)
         if self.scaler is not None:
             self.scaler.set_state(parts["scale"], numbers["scaled"])

@@ -75,7 +75,9 @@ class CsvReading(TableReading):
         for name in [*roles.numbers, *roles.categories]:
             known(name, self.header, piece.path)
         numeric = [self.kinds[name] == NUMBER for name in [*roles.numbers, roles.target] if name]
-        if roles.plain and all(numeric):
+        places = self.vocabulary.positions(roles.dense_names)
+        in_order = bool((places == np.arange(len(places))).all()) or not len(self.vocabulary)
+        if roles.plain and all(numeric) and in_order:
             at = {name: k for k, name in enumerate(roles.dense_names)}
             places = [at.get(name, -1) if name in roles.numbers else -1 for name in self.header]
             if roles.target is not None:

@@ -1,0 +1,53 @@
+"""``noregret predict``: score new data with a model; nothing is learned."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from noregret.cli.asking import INPUT, OUTPUT
+
+
+def predict(
+    model: Annotated[
+        str, typer.Argument(help="The model, as ‘noregret run --model’ wrote it.", metavar="MODEL")
+    ],
+    data: Annotated[
+        list[str],
+        typer.Argument(
+            help="Files, one or several, globs, or - for standard input; outcomes need not be there.",
+            metavar="DATA",
+        ),
+    ],
+    predictions: Annotated[
+        str | None,
+        typer.Option(
+            metavar="FILE",
+            help="Write to a .csv or .parquet file; else CSV is printed.",
+            rich_help_panel=OUTPUT,
+        ),
+    ] = None,
+    format: Annotated[
+        str | None,
+        typer.Option(
+            help="csv, tsv, parquet, jsonl, svmlight, vw or npz; by the extension if not given.",
+            rich_help_panel=INPUT,
+        ),
+    ] = None,
+    missing: Annotated[
+        str | None,
+        typer.Option(
+            help="An empty cell: stop, zero or indicator; if not given, as when it was learned.",
+            rich_help_panel=INPUT,
+        ),
+    ] = None,
+    on_error: Annotated[
+        str,
+        typer.Option(help="At a bad row: stop, or skip and count it.", rich_help_panel=INPUT),
+    ] = "stop",
+) -> None:
+    """Predict with a model, reading the data as they were read when it learned."""
+    from noregret.run.scoring import score
+
+    score(model, data, predictions, format=format, missing=missing, on_error=on_error)

@@ -1,0 +1,95 @@
+"""Scoring new data with a model: read as the model's own data were, and nothing is learned."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from noregret.errors import BadExample, ModelFileError, NoRegretError
+from noregret.learner import Learner
+from noregret.model_file import UNUSABLE, load_with_stream
+from noregret.playing import score_block
+from noregret.run import predictions
+from noregret.streams import formats, stream_of
+from noregret.streams.base import Reading
+from noregret.streams.options import Options
+from noregret.streams.source import suffix_of
+
+# Bad rows that are told in full.
+TOLD = 10
+
+
+def score(
+    model: str,
+    data: list[str],
+    path: str | None,
+    *,
+    format: str | None,
+    missing: str | None,
+    on_error: str,
+) -> None:
+    """Write the predictions of a model for some data."""
+    if path is not None:
+        predictions.check_name(path)
+    learner, kept, arrays = load_with_stream(model)
+    if format is None and kept is not None and suffix_of(data[0]) not in formats():
+        format = kept.get("format")
+    try:
+        options = Options() if kept is None else Options.of(**kept["options"])
+        changes: dict[str, Any] = {"format": format, "on_error": on_error}
+        options = replace(options, **changes, **({} if missing is None else {"missing": missing}))
+        reading = stream_of(data, options).reading(learning=False)
+        restore(reading, learner, kept, arrays)
+    except NoRegretError:
+        raise
+    except UNUSABLE as error:
+        raise ModelFileError(f"{model}: how its data were read makes no sense: {error}") from None
+    found = scored(learner, reading)
+    if path is not None:
+        predictions.write(path, found)
+    else:
+        predictions.show(found)
+
+
+def restore(
+    reading: Reading,
+    learner: Learner,
+    kept: dict[str, Any] | None,
+    arrays: dict[str, NDArray[Any]],
+) -> None:
+    """Have data read as they were when the model learned."""
+    _, _, names = learner.get_state()
+    if bool(names) != reading.named and learner.rounds:
+        known = "by name" if names else "by number"
+        raise NoRegretError(f"this model knows its features {known}, and {reading.stream.name} data do not")
+    if kept is not None:
+        reading.set_state(arrays, kept)
+    if reading.named and reading.options.hash is None:
+        reading.vocabulary.positions(names, True)
+
+
+def scored(learner: Learner, reading: Reading) -> Iterator[Any]:
+    """Yield tables of predictions."""
+    seen = skipped = 0
+    for block in reading:
+        scores = score_block(learner, reading, block)
+        numbers = seen + 1 + np.arange(len(block) + len(block.faults), dtype=np.float64)
+        numbers = np.delete(numbers, [fault.row + k for k, fault in enumerate(block.faults)])
+        rows = np.column_stack([numbers, scores, np.full(len(block), np.nan)])
+        yield from predictions.tables(iter([rows]), block.tags, learner)
+        seen += len(block) + len(block.faults)
+        for fault in block.faults:
+            if reading.options.on_error == "stop":
+                raise BadExample(f"{fault.place}: {fault.message}")
+            skipped += 1
+            if skipped <= TOLD:
+                print(f"skipped: {fault.place}: {fault.message}", file=sys.stderr)
+    if skipped > TOLD:
+        print(f"skipped: {skipped} rows in all", file=sys.stderr)
+    if not seen:
+        raise NoRegretError(f"{', '.join(reading.paths)}: there are no examples in it")
