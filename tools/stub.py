@@ -1,7 +1,7 @@
 """Print the type stub of the package's front page, for the build to install.
 
-``noregret/__init__.py`` finds the learners by walking their folder, which editors and type
-checkers cannot follow; this writes the same names down.
+``noregret/__init__.py`` fetches names when they are asked for, and finds the learners by walking
+their folder, which editors and type checkers cannot follow; this writes the same names down.
 """
 
 import ast
@@ -10,15 +10,23 @@ from pathlib import Path
 PACKAGE = Path(__file__).resolve().parent.parent / "src" / "noregret"
 
 
-def imports() -> list[str]:
-    """Return every name that the front page imports, as explicit re-exports."""
+def constant(name: str) -> object:
+    """Return what the front page sets a name to."""
     page = ast.parse((PACKAGE / "__init__.py").read_text(encoding="utf-8"))
+    for node in page.body:
+        if isinstance(node, ast.Assign) and getattr(node.targets[0], "id", "") == name:
+            return ast.literal_eval(node.value)
+    raise LookupError(name)
+
+
+def imports() -> list[str]:
+    """Return every name that the front page offers, as explicit re-exports."""
+    homes, parts = constant("_HOMES"), constant("_PARTS")
+    assert isinstance(homes, dict) and isinstance(parts, tuple)
     return [
-        f"from {node.module} import {alias.name} as {alias.name}"
-        for node in page.body
-        if isinstance(node, ast.ImportFrom)
-        for alias in node.names
-        if alias.asname is None and not alias.name.startswith("TYPE_CHECKING")
+        "from noregret._version import __version__ as __version__",
+        *(f"from noregret import {part} as {part}" for part in parts),
+        *(f"from noregret.{home} import {name} as {name}" for name, home in homes.items()),
     ]
 
 

@@ -8,71 +8,64 @@ rate=0.1)``).
 from importlib import import_module as _import_module
 from typing import Any
 
-from noregret import registry as _registry
-from noregret import streams as streams
 from noregret._version import __version__
-from noregret.averaging import averaged
-from noregret.certificate import Certificate
-from noregret.certificate_file import load_certificate
-from noregret.core.losses import LOSSES, Loss, PythonLoss, make_loss
-from noregret.errors import (
-    BadExample,
-    CertificateError,
-    Diverged,
-    ModelFileError,
-    NoRegretError,
-)
-from noregret.game import Game, play
-from noregret.learner import Learner, Measurement
-from noregret.model_file import load
-from noregret.record.curve import Curve
-from noregret.registry import all_learners, all_theorems, make, register
-from noregret.theorem import Theorem
-from noregret.verifying import Verification, verify
 
-# Every learner's class, whichever files there are.
-globals().update({learner.__name__: learner for learner in _registry.all_learners().values()})
-
+# Where every public name lives. Each is fetched when it is first asked for, so that a command or a
+# program waits only for what it uses.
+_HOMES = {
+    "LOSSES": "core.losses",
+    "BadExample": "errors",
+    "Certificate": "certificate",
+    "CertificateError": "errors",
+    "Curve": "record.curve",
+    "Diverged": "errors",
+    "Game": "game",
+    "Learner": "learner",
+    "Loss": "core.losses",
+    "Measurement": "learner",
+    "ModelFileError": "errors",
+    "NoRegretError": "errors",
+    "PythonLoss": "core.losses",
+    "Theorem": "theorem",
+    "Verification": "verifying",
+    "all_learners": "registry",
+    "all_theorems": "registry",
+    "averaged": "averaging",
+    "load": "model_file",
+    "load_certificate": "certificate_file",
+    "make": "registry",
+    "make_loss": "core.losses",
+    "play": "game",
+    "register": "registry",
+    "verify": "verifying",
+}
 # Parts of the package that are reached without an import of their own.
 _PARTS = ("adversaries", "data", "hindsight", "streams")
 
 
+def _learner_files() -> dict[str, str]:
+    """Return the file of every learner's class, which is named after it."""
+    from pkgutil import iter_modules
+
+    package = _import_module("noregret.learners")
+    names = (module.name for module in iter_modules(package.__path__))
+    return {"".join(word.capitalize() for word in name.split("_")): name for name in names}
+
+
 def __getattr__(name: str) -> Any:
+    if name == "__all__":
+        return sorted([*_HOMES, *_learner_files(), "__version__"])
     if name in _PARTS:
         return _import_module(f"noregret.{name}")
-    raise AttributeError(f"module 'noregret' has no attribute {name!r}")
+    home = _HOMES.get(name)
+    if home is None and name[:1].isupper() and name in (files := _learner_files()):
+        home = f"learners.{files[name]}"
+    if home is None:
+        raise AttributeError(f"module 'noregret' has no attribute {name!r}")
+    found = getattr(_import_module(f"noregret.{home}"), name)
+    globals()[name] = found
+    return found
 
 
 def __dir__() -> list[str]:
-    return [*__all__, *_PARTS]
-
-
-__all__ = [  # noqa: PLE0604
-    "LOSSES",
-    "BadExample",
-    "Certificate",
-    "CertificateError",
-    "Curve",
-    "Diverged",
-    "Game",
-    "Learner",
-    "Loss",
-    "Measurement",
-    "ModelFileError",
-    "NoRegretError",
-    "PythonLoss",
-    "Theorem",
-    "Verification",
-    "__version__",
-    "averaged",
-    "all_learners",
-    "all_theorems",
-    "load",
-    "load_certificate",
-    "make",
-    "make_loss",
-    "play",
-    "register",
-    "verify",
-    *(learner.__name__ for learner in _registry.all_learners().values()),
-]
+    return [*__getattr__("__all__"), *_PARTS]

@@ -7,6 +7,7 @@ import importlib
 import inspect
 import pkgutil
 from collections.abc import Iterable
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any, TypeVar
 
 if TYPE_CHECKING:
@@ -38,6 +39,11 @@ def all_learners() -> dict[str, type[Learner]]:
 
 def find(name: str) -> type[Learner]:
     """Return the learner class of that name; the error of a wrong one lists the nearest."""
+    if name not in _learners and name.replace("-", "_").isidentifier():
+        with suppress(ModuleNotFoundError):  # its file alone, where there is one
+            importlib.import_module(f"noregret.learners.{name.replace('-', '_')}")
+    if name in _learners:
+        return _learners[name]
     known = all_learners()
     if name not in known:
         raise ValueError(f"unknown learner {name!r}: {_hint(name, known)}")

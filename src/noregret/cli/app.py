@@ -1,56 +1,15 @@
-"""The commands, found by walking ``noregret.cli.commands``: a new one is a new file there."""
+"""A command line carried out: what comes of it as an exit code, and errors as one line."""
 
 from __future__ import annotations
 
-import importlib
-import pkgutil
 import sys
 from collections.abc import Sequence
 
-import typer
-
-from noregret import __version__
-from noregret.cli import commands
+from noregret.cli.asking import WrongUsage, quickly
+from noregret.cli.finding import command_names, find, is_described
 from noregret.errors import NoRegretError
-from noregret.report.figures import clean
 
-DONE, FAILED, INTERRUPTED = 0, 1, 130
-
-
-def _show_version(wanted: bool) -> None:
-    if wanted:
-        print(f"noregret {__version__}")
-        raise typer.Exit
-
-
-def build(wanted: str | None = None) -> typer.Typer:
-    """Return the application: with one command, or with every one that there is a file for."""
-    app = typer.Typer(
-        name="noregret",
-        help="Online learning that can prove how well it did.",
-        no_args_is_help=True,
-        add_completion=False,
-        pretty_exceptions_enable=False,
-        rich_markup_mode="markdown",
-    )
-
-    @app.callback()
-    def options(
-        version: bool = typer.Option(
-            False,
-            "--version",
-            callback=_show_version,
-            is_eager=True,
-            help="Print the version and stop.",
-        ),
-    ) -> None:
-        """Online learning that can prove how well it did."""
-
-    names = [module.name for module in pkgutil.iter_modules(commands.__path__)]
-    for name in [wanted] if wanted in names else names:
-        command = importlib.import_module(f"{commands.__name__}.{name}")
-        app.command(name)(getattr(command, name))
-    return app
+DONE, FAILED, MISUSED, INTERRUPTED = 0, 1, 2, 130
 
 
 def run(arguments: Sequence[str]) -> int:
@@ -62,14 +21,40 @@ def run(arguments: Sequence[str]) -> int:
         if hasattr(page, "reconfigure"):  # a letter that it cannot write is no failure
             page.reconfigure(errors="replace")
     try:
-        build(arguments[0] if arguments else None)(list(arguments))
+        carry_out(list(arguments))
     except SystemExit as end:  # done, or wrong usage: the message has been printed
         return end.code if isinstance(end.code, int) else DONE
     except KeyboardInterrupt:
         print("noregret: interrupted", file=sys.stderr)
         return INTERRUPTED
+    except WrongUsage as failure:
+        say(failure)
+        print(f"noregret: see ‘noregret {arguments[0]} --help’", file=sys.stderr)
+        return MISUSED
     except (NoRegretError, OSError) as failure:
-        said = "\n".join(map(clean, str(failure).split("\n")))  # it may name what others wrote
-        print(f"noregret: {said}", file=sys.stderr)
+        say(failure)
         return FAILED
     return DONE
+
+
+def carry_out(arguments: list[str]) -> None:
+    """Run a command: at once where nothing is unusual about it, else through Typer."""
+    name = arguments[0] if arguments else None
+    if name in command_names():
+        command = find(name)
+        if is_described(command):
+            given = quickly(command, arguments[1:])
+            if given is not None:
+                command(**given)
+                return
+    from noregret.cli.typed import build
+
+    build(name)(arguments)
+
+
+def say(failure: Exception) -> None:
+    """Print what went wrong; it may name what others wrote."""
+    from noregret.report.figures import clean
+
+    said = "\n".join(map(clean, str(failure).split("\n")))
+    print(f"noregret: {said}", file=sys.stderr)

@@ -1,16 +1,166 @@
-"""What the commands that read data ask for in the same words."""
+"""What a command asks for, described once: read quickly here, or by Typer where help is needed."""
 
 from __future__ import annotations
 
+import inspect
+import typing
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-import typer
+from noregret.errors import NoRegretError
 
 if TYPE_CHECKING:
     from noregret.streams.options import Options
 
 INPUT, OUTPUT, RECOVERY = "How the data are read", "What is written", "Going on after an interruption"
 WORDS = {"true": True, "false": False, "none": None}
+
+
+class WrongUsage(NoRegretError):
+    """A command line that makes no sense."""
+
+
+@dataclass(frozen=True)
+class Ask:
+    """An option, or an argument, of a command.
+
+    Parameters
+    ----------
+    help
+        What it means.
+    names
+        What it is called, if not after the parameter; an argument has none.
+    metavar
+        What stands for its value.
+    panel
+        Under which heading the help shows it.
+    argument
+        Whether it is given by its place.
+    """
+
+    help: str
+    names: tuple[str, ...] = ()
+    metavar: str | None = None
+    panel: str | None = None
+    argument: bool = False
+
+
+Asked = dict[str, tuple[Any, Any, Ask]]
+
+
+def asked(command: Callable[..., None]) -> Asked:
+    """Return (type, default, what is asked) of every parameter of a command."""
+    hints = typing.get_type_hints(command, include_extras=True)
+    found: Asked = {}
+    for name, parameter in inspect.signature(command).parameters.items():
+        kind, ask = typing.get_args(hints[name])[:2]
+        found[name] = kind, parameter.default, ask
+    return found
+
+
+def quickly(command: Callable[..., None], arguments: Sequence[str]) -> dict[str, Any] | None:
+    """Read a command line; None where anything is unusual, so that others can say what."""
+    wanted, given = asked(command), dict[str, Any]()
+    flags: dict[str, tuple[str, bool]] = {}
+    for name, (kind, _, ask) in wanted.items():
+        if not ask.argument:
+            written = ask.names or (f"--{name.replace('_', '-')}",)
+            flags |= dict.fromkeys(written, (name, True))
+            if kind is bool and not ask.names:
+                flags[f"--no-{name.replace('_', '-')}"] = name, False
+    places = [name for name, (_, _, ask) in wanted.items() if ask.argument]
+    rest = list(arguments)
+    loose: list[str] = []
+    while rest:
+        word = rest.pop(0)
+        if word == "-" or not word.startswith("-"):
+            loose.append(word)
+            continue
+        written, equals, value = word.partition("=")
+        if written not in flags or (equals and not written.startswith("--")):
+            return None
+        name, on = flags[written]
+        kind = wanted[name][0]
+        if kind is bool:
+            if equals:
+                return None
+            given[name] = on
+            continue
+        if not equals:
+            if not rest:
+                return None
+            value = rest.pop(0)
+        if not take(given, name, kind, value):
+            return None
+    return placed(wanted, given, places, loose)
+
+
+def take(given: dict[str, Any], name: str, kind: Any, value: str) -> bool:
+    """Take the value of an option; return whether it is one."""
+    kinds = typing.get_args(kind) or (kind,)
+    if int in kinds:
+        try:
+            given[name] = int(value)
+        except ValueError:
+            return False
+    elif kind == list[str] or list[str] in kinds:
+        given.setdefault(name, []).append(value)
+    else:
+        given[name] = value
+    return True
+
+
+def placed(
+    wanted: Asked, given: dict[str, Any], places: list[str], loose: list[str]
+) -> dict[str, Any] | None:
+    """Give arguments their places, the last taking all that are left, and options their defaults."""
+    for name in places:
+        if not loose:
+            return None
+        if wanted[name][0] == list[str]:
+            given[name], loose = loose, []
+        else:
+            given[name], loose = loose[0], loose[1:]
+    if loose:
+        return None
+    return {name: given.get(name, default) for name, (_, default, _) in wanted.items()}
+
+
+def for_typer(command: Callable[..., None]) -> Callable[..., None]:
+    """Return a command as Typer takes it."""
+    import typer
+
+    def carried_out(**given: Any) -> None:
+        try:
+            command(**given)
+        except WrongUsage as error:
+            raise typer.BadParameter(str(error)) from None
+
+    parameters = []
+    for name, (kind, default, ask) in asked(command).items():
+        info: Any
+        if ask.argument:
+            info = typer.Argument(help=ask.help, metavar=ask.metavar)
+        else:
+            info = typer.Option(
+                *ask.names, help=ask.help, metavar=ask.metavar, rich_help_panel=ask.panel
+            )
+        parameters.append(
+            inspect.Parameter(
+                name,
+                inspect.Parameter.POSITIONAL_OR_KEYWORD,
+                default=default,
+                annotation=typing.Annotated[kind, info],
+            )
+        )
+    carried_out.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
+    carried_out.__annotations__ = {p.name: p.annotation for p in parameters}
+    carried_out.__doc__, carried_out.__name__ = command.__doc__, command.__name__
+    return carried_out
+
+
+# Values that several commands read.
 
 
 def params_of(given: list[str]) -> dict[str, Any]:
@@ -20,9 +170,9 @@ def params_of(given: list[str]) -> dict[str, Any]:
         name, equals, value = text.partition("=")
         name = name.strip().replace("-", "_")
         if not equals or not name:
-            raise typer.BadParameter(f"{text!r}: write a parameter as name=value, as in rate=0.1")
+            raise WrongUsage(f"{text!r}: write a parameter as name=value, as in rate=0.1")
         if name in params:
-            raise typer.BadParameter(f"{name!r} is given twice")
+            raise WrongUsage(f"{name!r} is given twice")
         params[name] = value_of(value.strip())
     return params
 
@@ -44,14 +194,8 @@ def reading_options(**given: Any) -> Options:
     from noregret.streams.options import COLUMNS, Options
 
     for name in COLUMNS:
-        if name in given:
-            given[name] = columns_of(given[name])
+        given[name] = tuple(given[name] or ())
     try:
         return Options(**given)
     except ValueError as error:
-        raise typer.BadParameter(str(error).replace("on_error", "--on-error")) from None
-
-
-def columns_of(given: list[str] | None) -> tuple[str, ...]:
-    """Return the names of columns, each given by itself."""
-    return tuple(given or ())
+        raise WrongUsage(str(error).replace("on_error", "--on-error")) from None

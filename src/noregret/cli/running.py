@@ -11,14 +11,14 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
-import typer
-
 from noregret.cli.app import INTERRUPTED
+from noregret.cli.asking import WrongUsage
 from noregret.registry import make
 from noregret.run.result import Result
 from noregret.run.runner import Outputs, Run
 from noregret.streams import stream_of
 from noregret.streams.options import Options
+
 
 
 def carry_out(
@@ -36,12 +36,14 @@ def carry_out(
     resume: str | None,
 ) -> None:
     """Do the run that a command line asks for."""
+    if every < 1:
+        raise WrongUsage(f"--every is a number of rows, at least 1: got {every}")
     if outputs["certificate"] is not None and not hindsight:
-        raise typer.BadParameter("a certificate compares with hindsight: leave --no-hindsight out")
+        raise WrongUsage("a certificate compares with hindsight: leave --no-hindsight out")
     try:
         made = make(learner, **params)
     except (TypeError, ValueError, LookupError) as error:
-        raise typer.BadParameter(f"{error} (see ‘noregret learners {learner}’)") from None
+        raise WrongUsage(f"{error} (see ‘noregret learners {learner}’)") from None
     if resume is not None and resume == checkpoint and not os.path.exists(resume):
         resume = None  # it was interrupted before the first one: begin again
     run = Run(
@@ -61,7 +63,7 @@ def carry_out(
     elif not quiet:
         show(result)
     if result.interrupted:
-        raise typer.Exit(INTERRUPTED)
+        raise SystemExit(INTERRUPTED)
 
 
 @contextmanager

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from noregret.record.moment import Moment
+if TYPE_CHECKING:
+    from noregret.record.moment import Moment
 
 Floats = NDArray[np.float64]
 

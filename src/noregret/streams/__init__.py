@@ -9,18 +9,20 @@ from __future__ import annotations
 
 import importlib
 import pkgutil
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from noregret.errors import NoRegretError
 from noregret.streams.base import Stream
-from noregret.streams.csv import read_csv
-from noregret.streams.jsonl import read_jsonl
-from noregret.streams.npz import read_npz
 from noregret.streams.options import Options
-from noregret.streams.parquet import read_parquet
 from noregret.streams.source import STDIN, Paths, as_paths, suffix_of
-from noregret.streams.svmlight import read_svmlight
-from noregret.streams.vw import read_vw
+
+if TYPE_CHECKING:
+    from noregret.streams.csv import read_csv
+    from noregret.streams.jsonl import read_jsonl
+    from noregret.streams.npz import read_npz
+    from noregret.streams.parquet import read_parquet
+    from noregret.streams.svmlight import read_svmlight
+    from noregret.streams.vw import read_vw
 
 __all__ = [
     "Options",
@@ -34,6 +36,17 @@ __all__ = [
     "read_svmlight",
     "read_vw",
 ]
+
+
+def __getattr__(name: str) -> Any:
+    """Fetch ``read_csv`` and the like from the file of their format."""
+    if not name.startswith("read_"):
+        raise AttributeError(f"module 'noregret.streams' has no attribute {name!r}")
+    try:
+        module = importlib.import_module(f"{__name__}.{name.removeprefix('read_')}")
+    except ModuleNotFoundError:
+        raise AttributeError(f"module 'noregret.streams' has no attribute {name!r}") from None
+    return getattr(module, name)
 
 
 def kinds() -> dict[str, type[Stream]]:
@@ -82,9 +95,23 @@ def read(path: Paths, target: str | None = None, **options: Any) -> Stream:
     return stream_of(path, Options(target, **options))
 
 
+def kind_called(name: str) -> type[Stream] | None:
+    """Return the stream of a format whose file has its name: no need to look at the others."""
+    from importlib.util import find_spec
+
+    if not name.isidentifier() or find_spec(f"{__name__}.{name}") is None:
+        return None
+    module = importlib.import_module(f"{__name__}.{name}")
+    here = (kind for kind in vars(module).values() if isinstance(kind, type) and issubclass(kind, Stream))
+    return next((kind for kind in here if vars(kind).get("name") == name), None)
+
+
 def stream_of(path: Paths, options: Options) -> Stream:
     """Return the stream for some files and options."""
     paths = as_paths(path)
+    obvious = {options.format or suffix_of(name).removeprefix(".") for name in paths}
+    if len(obvious) == 1 and (quick := kind_called(obvious.pop())) is not None:
+        return quick(paths, options)
     if options.format is not None:
         known = kinds()
         if options.format not in known:

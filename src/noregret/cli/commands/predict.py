@@ -4,47 +4,45 @@ from __future__ import annotations
 
 from typing import Annotated
 
-import typer
-
-from noregret.cli.asking import INPUT, OUTPUT
+from noregret.cli.asking import INPUT, OUTPUT, Ask
 
 
 def predict(
     model: Annotated[
-        str, typer.Argument(help="The model, as ‘noregret run --model’ wrote it.", metavar="MODEL")
+        str, Ask(argument=True, help="The model, as ‘noregret run --model’ wrote it.", metavar="MODEL")
     ],
     data: Annotated[
         list[str],
-        typer.Argument(
+        Ask(argument=True, 
             help="Files, one or several, globs, or - for standard input; outcomes need not be there.",
             metavar="DATA",
         ),
     ],
     predictions: Annotated[
         str | None,
-        typer.Option(
+        Ask(
             metavar="FILE",
             help="Write to a .csv or .parquet file; else CSV is printed.",
-            rich_help_panel=OUTPUT,
+            panel=OUTPUT,
         ),
     ] = None,
     format: Annotated[
         str | None,
-        typer.Option(
+        Ask(
             help="csv, tsv, parquet, jsonl, svmlight, vw or npz; by the extension if not given.",
-            rich_help_panel=INPUT,
+            panel=INPUT,
         ),
     ] = None,
     missing: Annotated[
         str | None,
-        typer.Option(
+        Ask(
             help="An empty cell: stop, zero or indicator; if not given, as when it was learned.",
-            rich_help_panel=INPUT,
+            panel=INPUT,
         ),
     ] = None,
     on_error: Annotated[
         str,
-        typer.Option(help="At a bad row: stop, or skip and count it.", rich_help_panel=INPUT),
+        Ask(help="At a bad row: stop, or skip and count it.", panel=INPUT),
     ] = "stop",
 ) -> None:
     """Predict with a model, reading the data as they were read when it learned."""

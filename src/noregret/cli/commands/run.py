@@ -4,9 +4,7 @@ from __future__ import annotations
 
 from typing import Annotated
 
-import typer
-
-from noregret.cli.asking import INPUT, OUTPUT, RECOVERY, params_of, reading_options
+from noregret.cli.asking import INPUT, OUTPUT, RECOVERY, Ask, params_of, reading_options
 
 LEARNER = "What learns"
 
@@ -14,146 +12,145 @@ LEARNER = "What learns"
 def run(
     data: Annotated[
         list[str],
-        typer.Argument(help="Files, one or several, globs, or - for standard input.", metavar="DATA"),
+        Ask(argument=True, help="Files, one or several, globs, or - for standard input.", metavar="DATA"),
     ],
     target: Annotated[
         str | None,
-        typer.Option(help="The column to predict.", rich_help_panel=INPUT),
+        Ask(help="The column to predict.", panel=INPUT),
     ] = None,
     learner: Annotated[
         str,
-        typer.Option(help="Its name: see ‘noregret learners’.", rich_help_panel=LEARNER),
+        Ask(help="Its name: see ‘noregret learners’.", panel=LEARNER),
     ] = "widrow-hoff",
     parameter: Annotated[
         list[str] | None,
-        typer.Option(
-            "-p",
-            "--param",
+        Ask(
+            names=("-p", "--param"),
             help="A parameter of the learner, as in rate=0.1; may be repeated.",
             metavar="NAME=VALUE",
-            rich_help_panel=LEARNER,
+            panel=LEARNER,
         ),
     ] = None,
     format: Annotated[
         str | None,
-        typer.Option(
+        Ask(
             help="csv, tsv, parquet, jsonl, svmlight, vw or npz; by the extension if not given.",
-            rich_help_panel=INPUT,
+            panel=INPUT,
         ),
     ] = None,
     intercept: Annotated[
         bool,
-        typer.Option(help="Give every example a feature that is always 1.", rich_help_panel=INPUT),
+        Ask(help="Give every example a feature that is always 1.", panel=INPUT),
     ] = True,
     scale: Annotated[
         str,
-        typer.Option(
+        Ask(
             help="none, max (by the largest value so far), standard (mean 0, deviation 1), or unit"
             " (every example to norm 1).",
-            rich_help_panel=INPUT,
+            panel=INPUT,
         ),
     ] = "none",
     drop: Annotated[
         list[str] | None,
-        typer.Option(help="A column to leave out; may be repeated.", rich_help_panel=INPUT),
+        Ask(help="A column to leave out; may be repeated.", panel=INPUT),
     ] = None,
     keep: Annotated[
         list[str] | None,
-        typer.Option(help="Use only this column, and others so named.", rich_help_panel=INPUT),
+        Ask(help="Use only this column, and others so named.", panel=INPUT),
     ] = None,
     categories: Annotated[
         list[str] | None,
-        typer.Option(
+        Ask(
             help="A column whose values are names even where they look like numbers; may be repeated.",
-            rich_help_panel=INPUT,
+            panel=INPUT,
         ),
     ] = None,
     missing: Annotated[
         str,
-        typer.Option(
+        Ask(
             help="An empty cell: stop there, take it for zero, or do that and add an indicator.",
-            rich_help_panel=INPUT,
+            panel=INPUT,
         ),
     ] = "stop",
     header: Annotated[
         bool,
-        typer.Option(help="Whether a CSV file begins with names.", rich_help_panel=INPUT),
+        Ask(help="Whether a CSV file begins with names.", panel=INPUT),
     ] = True,
     hash: Annotated[
         int | None,
-        typer.Option(
+        Ask(
             metavar="BITS",
             help="Let names share 2^BITS slots, so that memory is bounded.",
-            rich_help_panel=INPUT,
+            panel=INPUT,
         ),
     ] = None,
     positive: Annotated[
         str | None,
-        typer.Option(
+        Ask(
             metavar="VALUE",
             help="The value of the target that is +1; all others are −1.",
-            rich_help_panel=INPUT,
+            panel=INPUT,
         ),
     ] = None,
     on_error: Annotated[
         str,
-        typer.Option(help="At a bad row: stop, or skip and count it.", rich_help_panel=INPUT),
+        Ask(help="At a bad row: stop, or skip and count it.", panel=INPUT),
     ] = "stop",
     predictions: Annotated[
         str | None,
-        typer.Option(
+        Ask(
             metavar="FILE",
             help="Write every prediction, made before its outcome was seen: .csv or .parquet.",
-            rich_help_panel=OUTPUT,
+            panel=OUTPUT,
         ),
     ] = None,
     model: Annotated[
         str | None,
-        typer.Option(
-            metavar="FILE", help="Write the model, for ‘noregret predict’.", rich_help_panel=OUTPUT
+        Ask(
+            metavar="FILE", help="Write the model, for ‘noregret predict’.", panel=OUTPUT
         ),
     ] = None,
     certificate: Annotated[
         str | None,
-        typer.Option(
-            metavar="FILE", help="Write the certificate (JSON).", rich_help_panel=OUTPUT
+        Ask(
+            metavar="FILE", help="Write the certificate (JSON).", panel=OUTPUT
         ),
     ] = None,
     report: Annotated[
         str | None,
-        typer.Option(metavar="FILE", help="Write a report (HTML).", rich_help_panel=OUTPUT),
+        Ask(metavar="FILE", help="Write a report (HTML).", panel=OUTPUT),
     ] = None,
     hindsight: Annotated[
         bool,
-        typer.Option(
+        Ask(
             help="Compare with the best fixed predictor in hindsight, and certify the regret.",
-            rich_help_panel=OUTPUT,
+            panel=OUTPUT,
         ),
     ] = True,
     quiet: Annotated[
-        bool, typer.Option("--quiet", "-q", help="Print nothing.", rich_help_panel=OUTPUT)
+        bool, Ask(names=("--quiet", "-q"), help="Print nothing.", panel=OUTPUT)
     ] = False,
     json: Annotated[
-        bool, typer.Option("--json", help="Print the figures as JSON.", rich_help_panel=OUTPUT)
+        bool, Ask(names=("--json",), help="Print the figures as JSON.", panel=OUTPUT)
     ] = False,
     checkpoint: Annotated[
         str | None,
-        typer.Option(
+        Ask(
             metavar="FILE",
             help="Keep a checkpoint, to go on from after an interruption of any kind.",
-            rich_help_panel=RECOVERY,
+            panel=RECOVERY,
         ),
     ] = None,
     every: Annotated[
         int,
-        typer.Option(min=1, metavar="ROWS", help="How often.", rich_help_panel=RECOVERY),
+        Ask(metavar="ROWS", help="How often.", panel=RECOVERY),
     ] = 1_000_000,
     resume: Annotated[
         str | None,
-        typer.Option(
+        Ask(
             metavar="FILE",
             help="Go on from a checkpoint, with the same options as before.",
-            rich_help_panel=RECOVERY,
+            panel=RECOVERY,
         ),
     ] = None,
 ) -> None:
