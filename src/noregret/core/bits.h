@@ -17,11 +17,13 @@
 #define UNLIKELY(condition) __builtin_expect(!!(condition), 0)
 #define PREFETCH(address) __builtin_prefetch(address)
 #define APART __attribute__((noinline))
+#define INLINE static inline __attribute__((always_inline))
 #else
 #define LIKELY(condition) (condition)
 #define UNLIKELY(condition) (condition)
 #define PREFETCH(address) ((void)(address))
 #define APART
+#define INLINE static inline
 #endif
 
 static inline uint64_t noregret_load8(const void *at) {

@@ -47,16 +47,16 @@ void noregret_add_fault(noregret_lines *lines, int64_t line, const char *text, c
     lines->faults[lines->fault_count++] = fault;
 }
 
-int noregret_grow_rows(noregret_rows *rows) {
-    const int64_t room = more_than(rows->room);
+int noregret_grow_rows(noregret_rows *rows, int64_t more) {
+    const int64_t room = more_than(rows->room) + more;
     const int fine = noregret_enlarge(&rows->lines, (void **)&rows->indices, room, sizeof(int32_t)) &&
                      noregret_enlarge(&rows->lines, (void **)&rows->data, room, sizeof(double));
     rows->room = fine ? room : rows->room;
     return fine;
 }
 
-int noregret_grow_scanned(noregret_scanned *scanned) {
-    const int64_t room = more_than(scanned->room);
+int noregret_grow_scanned(noregret_scanned *scanned, int64_t more) {
+    const int64_t room = more_than(scanned->room) + more;
     const int fine =
         noregret_enlarge(&scanned->lines, (void **)&scanned->entries, room, sizeof(noregret_entry));
     scanned->room = fine ? room : scanned->room;

@@ -41,9 +41,9 @@ int noregret_add_row(noregret_lines *lines, double outcome, int64_t line);
 void noregret_add_fault(noregret_lines *lines, int64_t line, const char *text, const char *start,
                         const char *at, int kind);
 
-/* One more entry to come, at `count`: make room. */
-int noregret_grow_rows(noregret_rows *rows);
-int noregret_grow_scanned(noregret_scanned *scanned);
+/* Make room for that many more entries. */
+int noregret_grow_rows(noregret_rows *rows, int64_t more);
+int noregret_grow_scanned(noregret_scanned *scanned, int64_t more);
 
 /* Room for that many more bytes of names, and eight to spare. */
 int noregret_grow_name_bytes(noregret_scanned *scanned, size_t more);

@@ -1,52 +1,37 @@
 #include "names.h"
 
-#include "bits.h"
-
 #include <stdlib.h>
 
-#define PRIME1 UINT64_C(0x9E3779B185EBCA87)
-#define PRIME2 UINT64_C(0xC2B2AE3D27D4EB4F)
-#define PRIME3 UINT64_C(0x165667B19E3779F9)
-#define PRIME4 UINT64_C(0x85EBCA77C2B2AE63)
-#define PRIME5 UINT64_C(0x27D4EB2F165667C5)
-
-static inline uint64_t rotated(uint64_t word, int by) { return word << by | word >> (64 - by); }
-
-static inline uint64_t mixed(uint64_t lane, uint64_t word) {
-    return rotated(lane + word * PRIME2, 31) * PRIME1;
-}
-
 static uint64_t hash_stripes(const char **at, const char *end) {
-    uint64_t lane[4] = {PRIME1 + PRIME2, PRIME2, 0, (uint64_t)0 - PRIME1};
+    uint64_t lane[4] = {NOREGRET_PRIME1 + NOREGRET_PRIME2, NOREGRET_PRIME2, 0, 0 - NOREGRET_PRIME1};
     for (; end - *at >= 32; *at += 32) {
         for (int k = 0; k < 4; k++) {
-            lane[k] = mixed(lane[k], noregret_load8(*at + 8 * k));
+            lane[k] = noregret_mixed(lane[k], noregret_load8(*at + 8 * k));
         }
     }
-    uint64_t hash = rotated(lane[0], 1) + rotated(lane[1], 7) + rotated(lane[2], 12) + rotated(lane[3], 18);
+    uint64_t hash = noregret_rotated(lane[0], 1) + noregret_rotated(lane[1], 7) + noregret_rotated(lane[2], 12) +
+                    noregret_rotated(lane[3], 18);
     for (int k = 0; k < 4; k++) {
-        hash = (hash ^ mixed(0, lane[k])) * PRIME1 + PRIME4;
+        hash = (hash ^ noregret_mixed(0, lane[k])) * NOREGRET_PRIME1 + NOREGRET_PRIME4;
     }
     return hash;
 }
 
 uint64_t noregret_hash(const char *name, size_t length) {
     const char *at = name, *end = name + length;
-    uint64_t hash = length >= 32 ? hash_stripes(&at, end) : PRIME5;
+    uint64_t hash = length >= 32 ? hash_stripes(&at, end) : NOREGRET_PRIME5;
     hash += length;
     for (; end - at >= 8; at += 8) {
-        hash = rotated(hash ^ mixed(0, noregret_load8(at)), 27) * PRIME1 + PRIME4;
+        hash = noregret_hash_word(hash, noregret_load8(at));
     }
     if (end - at >= 4) {
-        hash = rotated(hash ^ noregret_load4(at) * PRIME1, 23) * PRIME2 + PRIME3;
+        hash = noregret_hash_half(hash, noregret_load4(at));
         at += 4;
     }
     for (; at < end; at++) {
-        hash = rotated(hash ^ (uint8_t)*at * PRIME5, 11) * PRIME1;
+        hash = noregret_hash_byte(hash, *at);
     }
-    hash = (hash ^ hash >> 33) * PRIME2;
-    hash = (hash ^ hash >> 29) * PRIME3;
-    return hash ^ hash >> 32;
+    return noregret_hash_end(hash);
 }
 
 void noregret_free_names(noregret_names *names) {
@@ -106,7 +91,7 @@ static int grow_table(noregret_names *names) {
 }
 
 static int keep_bytes(noregret_names *names, const char *name, size_t length) {
-    if (names->size - names->used < length) {
+    if (names->size - names->used < length + 8) { /* eight to spare, for is_named */
         const size_t size = names->size + names->size / 2 + length + 1024;
         if (!enlarged((void **)&names->bytes, (int64_t)size, 1)) {
             return 0;
@@ -146,8 +131,15 @@ APART static int32_t admitted(noregret_names *names, const char *name, size_t le
 static inline int is_named(const noregret_names *names, int64_t position, const char *name,
                            size_t length) {
     const int64_t start = position ? names->ends[position - 1] : 0;
-    return (size_t)(names->ends[position] - start) == length &&
-           memcmp(names->bytes + start, name, length) == 0;
+    const char *known = names->bytes + start;
+    if ((size_t)(names->ends[position] - start) != length) {
+        return 0;
+    }
+    uint64_t other = 0;
+    for (; length >= 8; length -= 8, known += 8, name += 8) {
+        other |= noregret_load8(known) ^ noregret_load8(name);
+    }
+    return !(other | (noregret_load8(known) ^ noregret_load8(name)) << (56 - 8 * length) << 8);
 }
 
 int32_t noregret_find_name(noregret_names *names, const char *name, size_t length, uint64_t hash,

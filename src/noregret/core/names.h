@@ -5,8 +5,7 @@
 #ifndef NOREGRET_NAMES_H
 #define NOREGRET_NAMES_H
 
-#include <stddef.h>
-#include <stdint.h>
+#include "bits.h"
 
 enum { NOREGRET_UNKNOWN = -1, NOREGRET_NO_MEMORY = -2, NOREGRET_FULL = -3 };
 
@@ -33,10 +32,66 @@ typedef struct {
 /* XXH64 with seed 0, as its public specification has it. */
 uint64_t noregret_hash(const char *name, size_t length);
 
+#define NOREGRET_PRIME1 UINT64_C(0x9E3779B185EBCA87)
+#define NOREGRET_PRIME2 UINT64_C(0xC2B2AE3D27D4EB4F)
+#define NOREGRET_PRIME3 UINT64_C(0x165667B19E3779F9)
+#define NOREGRET_PRIME4 UINT64_C(0x85EBCA77C2B2AE63)
+#define NOREGRET_PRIME5 UINT64_C(0x27D4EB2F165667C5)
+
+static inline uint64_t noregret_rotated(uint64_t word, int by) { return word << by | word >> (64 - by); }
+
+static inline uint64_t noregret_mixed(uint64_t lane, uint64_t word) {
+    return noregret_rotated(lane + word * NOREGRET_PRIME2, 31) * NOREGRET_PRIME1;
+}
+
+static inline uint64_t noregret_chosen(int first, uint64_t a, uint64_t b) {
+    return b ^ ((a ^ b) & (0 - (uint64_t)first));
+}
+
+/* Mix in a word, half a word, a byte: the steps of XXH64. */
+static inline uint64_t noregret_hash_word(uint64_t hash, uint64_t word) {
+    return noregret_rotated(hash ^ noregret_mixed(0, word), 27) * NOREGRET_PRIME1 + NOREGRET_PRIME4;
+}
+
+static inline uint64_t noregret_hash_half(uint64_t hash, uint32_t half) {
+    return noregret_rotated(hash ^ half * NOREGRET_PRIME1, 23) * NOREGRET_PRIME2 + NOREGRET_PRIME3;
+}
+
+static inline uint64_t noregret_hash_byte(uint64_t hash, char byte) {
+    return noregret_rotated(hash ^ (uint8_t)byte * NOREGRET_PRIME5, 11) * NOREGRET_PRIME1;
+}
+
+static inline uint64_t noregret_hash_end(uint64_t hash) {
+    hash = (hash ^ hash >> 33) * NOREGRET_PRIME2;
+    hash = (hash ^ hash >> 29) * NOREGRET_PRIME3;
+    return hash ^ hash >> 32;
+}
+
+/* The same for a name in two parts, of which the first has fewer than eight bytes, given as a word
+   that has zeros behind them. Up to eight more bytes of memory must follow the second, whatever they
+   hold. Nothing is read that was just written, which would take the processor long, and there are
+   few branches, since lengths are hard to foresee. */
+INLINE uint64_t noregret_hash_joined(uint64_t prefix, size_t prefix_length, const char *name, size_t length) {
+    const size_t all = prefix_length + length;
+    uint64_t hash = NOREGRET_PRIME5 + all, word = prefix | noregret_load8(name) << 8 * prefix_length;
+    const char *next = name + 8 - prefix_length;
+    for (size_t left = all; left >= 8; left -= 8, next += 8) {
+        hash = noregret_hash_word(hash, word);
+        word = noregret_load8(next);
+    }
+    hash = noregret_chosen((all & 4) != 0, noregret_hash_half(hash, (uint32_t)word), hash);
+    word >>= 8 * (all & 4);
+    hash = noregret_chosen((all & 3) > 0, noregret_hash_byte(hash, (char)word), hash);
+    hash = noregret_chosen((all & 3) > 1, noregret_hash_byte(hash, (char)(word >> 8)), hash);
+    hash = noregret_chosen((all & 3) > 2, noregret_hash_byte(hash, (char)(word >> 16)), hash);
+    return noregret_hash_end(hash);
+}
+
 /* An empty collection takes no memory: all zeros, but for bits. */
 void noregret_free_names(noregret_names *names);
 
-/* The name's position, given to it now if it is new and admitted; else a negative number. */
+/* The name's position, given to it now if it is new and admitted; else a negative number. Eight more
+   bytes of memory must follow the name. */
 int32_t noregret_find_name(noregret_names *names, const char *name, size_t length, uint64_t hash,
                            int admit);
 

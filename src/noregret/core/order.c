@@ -4,7 +4,7 @@
 
 #include <stdlib.h>
 
-enum { FEW = 48, DIGIT = 8, DIGITS = 1 << DIGIT };
+enum { FEW = 32, DIGIT = 8, DIGITS = 1 << DIGIT };
 
 static int grow_sorter(noregret_sorter *sorter, int64_t count) {
     const int64_t room = count + count / 2;
@@ -44,12 +44,12 @@ static uint64_t *by_digits(uint64_t *keys, uint64_t *other, int64_t count) {
         highest |= keys[k];
     }
     for (int at = 32; at < 64 && highest >> at; at += DIGIT) {
-        int64_t next[DIGITS] = {0}, sum = 0;
+        uint32_t next[DIGITS] = {0}, sum = 0;
         for (int64_t k = 0; k < count; k++) {
             next[keys[k] >> at & (DIGITS - 1)]++;
         }
         for (int d = 0; d < DIGITS; d++) {
-            const int64_t here = next[d];
+            const uint32_t here = next[d];
             next[d] = sum;
             sum += here;
         }
@@ -67,11 +67,14 @@ int64_t noregret_sort_row(noregret_sorter *sorter, int32_t *at, double *values, 
         return -1;
     }
     uint64_t *keys = sorter->keys;
+    int64_t falls = 0;
     for (int64_t k = 0; k < count; k++) { /* the lower half says where the value is */
         keys[k] = (uint64_t)(uint32_t)at[k] << 32 | (uint64_t)k;
+        falls += k > 0 && at[k] < at[k - 1];
         sorter->values[k] = values[k];
     }
-    if (!insert(keys, count, count < FEW ? INT64_MAX : 4 * count)) {
+    const int by_insertion = count < FEW || falls <= count / 8;
+    if (!by_insertion || !insert(keys, count, count < FEW ? INT64_MAX : 4 * count)) {
         keys = by_digits(keys, keys + sorter->room, count);
     }
     int64_t left = 0;

@@ -61,7 +61,7 @@ int noregret_resolve(noregret_rows *rows, const noregret_scanned *scanned, noreg
         int falls = 0;
         rows->lines.starts[row] = start;
         if (scanned->intercept) {
-            const char *itself = "intercept";
+            const char *itself = "intercept\0\0\0\0\0\0\0"; /* eight bytes to spare */
             status = look_up(rows, start, names, &intercept, 1, &itself, admit);
         }
         for (int64_t k = first; k < end && status >= 0; k += AHEAD) {

@@ -1,5 +1,5 @@
 /* Lines such as "+1 qid:3 4:0.5 17:1 # a comment": a label, then positions and values. */
-#include "lines.h"
+#include "marks.h"
 
 #include <math.h>
 
@@ -47,7 +47,7 @@ static inline int put_position(Reader *reader, uint64_t index, double value) {
     if (UNLIKELY(index >= NOREGRET_INDEX_LIMIT)) {
         return FAULT_INDEX_TOO_LARGE;
     }
-    if (UNLIKELY(rows->count == rows->room) && !noregret_grow_rows(rows)) {
+    if (UNLIKELY(rows->count == rows->room) && !noregret_grow_rows(rows, 1)) {
         return LINE_READ;
     }
     rows->indices[rows->count] = (int32_t)index + reader->intercept;
@@ -68,7 +68,7 @@ static int put_name(Reader *reader, uint64_t index, double value) {
     } while (index);
     const size_t length = (size_t)(digits + sizeof digits - first);
     char *name = noregret_name_room(scanned, length);
-    if (name == NULL || (scanned->count == scanned->room && !noregret_grow_scanned(scanned))) {
+    if (name == NULL || (scanned->count == scanned->room && !noregret_grow_scanned(scanned, 1))) {
         return LINE_READ;
     }
     memcpy(name, first, length);
@@ -83,7 +83,7 @@ static int wrong(Reader *reader, const char *at, int kind) {
     return kind;
 }
 
-static inline int read_features(Reader *reader, const char *p) {
+static int read_features(Reader *reader, const char *p) {
     const char *end = reader->end;
     double sum = 0;
     for (;;) {
@@ -127,7 +127,7 @@ static inline int read_features(Reader *reader, const char *p) {
     }
 }
 
-static inline int read_label(Reader *reader, const char **p, double *outcome) {
+static int read_label(Reader *reader, const char **p, double *outcome) {
     const char *end = reader->end, *first = *p;
     *outcome = NAN;
     *p = noregret_read_number(first, end, outcome);
@@ -148,8 +148,11 @@ static inline int read_label(Reader *reader, const char **p, double *outcome) {
 /* Positions mostly increase as they come. */
 static void order(Reader *reader, int64_t first) {
     noregret_rows *rows = reader->rows;
-    int32_t *at = rows->indices + first;
     const int64_t count = rows->count - first;
+    if (count < 2) {
+        return;
+    }
+    int32_t *at = rows->indices + first;
     int falls = 0;
     for (int64_t k = 1; k < count; k++) {
         falls |= at[k] <= at[k - 1];
@@ -161,7 +164,13 @@ static void order(Reader *reader, int64_t first) {
     }
 }
 
-static inline int read_line(Reader *reader) {
+static inline void finish_row(Reader *reader, int64_t first) {
+    noregret_lines *lines = reader->lines;
+    lines->starts[lines->count - 1] = first;
+    lines->starts[lines->count] = reader->rows ? reader->rows->count : reader->scanned->count;
+}
+
+static int read_line(Reader *reader) {
     noregret_rows *rows = reader->rows;
     const char *p = noregret_skip_blanks(reader->start, reader->end);
     reader->at = p;
@@ -176,7 +185,7 @@ static inline int read_line(Reader *reader) {
     const int64_t first = rows ? rows->count : reader->scanned->count;
     const size_t used = rows ? 0 : reader->scanned->used;
     if (rows && reader->intercept) {
-        if (rows->count == rows->room && !noregret_grow_rows(rows)) {
+        if (rows->count == rows->room && !noregret_grow_rows(rows, 1)) {
             return LINE_READ;
         }
         rows->indices[rows->count] = 0;
@@ -194,23 +203,150 @@ static inline int read_line(Reader *reader) {
     if (rows) {
         order(reader, first);
     }
-    reader->lines->starts[reader->lines->count - 1] = first;
-    reader->lines->starts[reader->lines->count] = rows ? rows->count : reader->scanned->count;
+    finish_row(reader, first);
     return LINE_READ;
 }
 
-static inline void read_lines(Reader *reader) {
-    for (reader->start = reader->text; reader->start < reader->end; reader->line++) {
-        const int status = read_line(reader);
-        if (status >= 0) {
-            noregret_add_fault(reader->lines, reader->line, reader->text, reader->start, reader->at, status);
+/* Read any line, and note what is wrong with it. */
+static void read_one(Reader *reader) {
+    const int status = read_line(reader);
+    if (status >= 0) {
+        noregret_add_fault(reader->lines, reader->line, reader->text, reader->start, reader->at, status);
+    }
+    reader->start = noregret_line_end(reader->at, reader->end);
+    reader->start += reader->start < reader->end;
+    reader->line++;
+}
+
+/* Room for all entries that a piece can have; at first, for what the whole text may come to. */
+static int reserve(Reader *reader, const noregret_piece *piece) {
+    const int64_t pieces = (reader->end - piece->start) / (piece->end - piece->start);
+    if (reader->rows) {
+        noregret_rows *rows = reader->rows;
+        const int64_t guess = rows->room ? 0 : (pieces + 1) * piece->count / 2;
+        return rows->room - rows->count > piece->count || noregret_grow_rows(rows, piece->count + guess);
+    }
+    noregret_scanned *scanned = reader->scanned;
+    const int64_t guess = scanned->room ? 0 : (pieces + 1) * piece->count / 2;
+    return scanned->room - scanned->count > piece->count || noregret_grow_scanned(scanned, piece->count + guess);
+}
+
+static inline int ends_regularly(const char *p) { return *p == '\n' || (*p == '\r' && p[1] == '\n'); }
+
+/* As put_name, for an index of up to seven digits that the text spells as the name is spelled. */
+static inline int add_name(noregret_scanned *scanned, const char *field, ptrdiff_t digits, double value) {
+    char *room = noregret_name_room(scanned, 8);
+    if (UNLIKELY(room == NULL || (*field == '0' && digits > 1))) {
+        return 0;
+    }
+    memcpy(room, field, 8);
+    scanned->used += (size_t)digits;
+    const noregret_entry entry = {noregret_hash_joined(0, 0, field, (size_t)digits), value, (size_t)digits};
+    scanned->entries[scanned->count++] = entry;
+    return 1;
+}
+
+/* Read a line written the usual way: single blanks, nothing but numbers. False where it is not, with
+   nothing changed but entries behind the count. */
+static inline int read_regular_line(Reader *reader, const noregret_piece *piece, const uint32_t **mark) {
+    const char *end = reader->end, *p = piece->start + **mark;
+    const uint32_t *m = *mark;
+    double outcome, sum = 0;
+    const int64_t first = reader->rows ? reader->rows->count : reader->scanned->count;
+    int64_t filled = first;
+    int32_t last = 0, falls = 0;
+    if (noregret_read_number(reader->start, end, &outcome) != p || !(fabs(outcome) < NOREGRET_LARGEST)) {
+        return 0;
+    }
+    if (reader->rows && reader->intercept) {
+        reader->rows->indices[filled] = 0, reader->rows->data[filled++] = 1;
+    }
+    last = reader->intercept - 1;
+    while (!ends_regularly(p)) {
+        const char *field = p + 1;
+        if (UNLIKELY(*p != ' ')) {
+            return 0;
         }
-        if (reader->lines->failed) {
+        const char *colon = piece->start + *++m;
+        if (UNLIKELY(*colon != ':')) {
+            if (colon == field && ends_regularly(colon)) { /* a blank at the end */
+                p = colon;
+                break;
+            }
+            return 0;
+        }
+        p = piece->start + *++m;
+        const uint64_t word = noregret_load8_before(field, end) ^ EACH_BYTE('0');
+        const ptrdiff_t digits = colon - field;
+        double value;
+        if (UNLIKELY(digits < 1 || digits > 7 || noregret_not_digits(word) << (64 - 8 * digits))) {
+            return 0;
+        }
+        if (UNLIKELY(colon + 1 == p || end - p < 8 || !noregret_read_field(colon + 1, p, &value))) {
+            return 0;
+        }
+        const uint64_t index = noregret_eight_digits(word << (64 - 8 * digits));
+        sum += fabs(value);
+        if (reader->rows) {
+            const int32_t at = (int32_t)index + reader->intercept;
+            falls |= at <= last;
+            last = at;
+            reader->rows->indices[filled] = at, reader->rows->data[filled++] = value;
+        } else if (UNLIKELY(!add_name(reader->scanned, field, digits, value))) {
+            return 0;
+        }
+    }
+    if (!(sum < NOREGRET_LARGEST) || !noregret_add_row(reader->lines, outcome, reader->line)) {
+        return 0;
+    }
+    if (reader->rows) {
+        reader->rows->count = filled;
+        if (UNLIKELY(falls)) {
+            order(reader, first);
+        }
+    }
+    finish_row(reader, first);
+    reader->at = p, *mark = m;
+    return 1;
+}
+
+static inline void read_piece(Reader *reader, const noregret_piece *piece) {
+    const uint32_t *mark = piece->marks;
+    while (reader->start < piece->end && !reader->lines->failed) {
+        const int64_t count = reader->scanned ? reader->scanned->count : 0;
+        const size_t used = reader->scanned ? reader->scanned->used : 0;
+        if (LIKELY(read_regular_line(reader, piece, &mark))) {
+            mark += *reader->at == '\r';
+            reader->start = reader->at + 1 + (*reader->at == '\r');
+            reader->line++, mark++;
+            continue;
+        }
+        if (reader->scanned) {
+            reader->scanned->count = count, reader->scanned->used = used;
+        }
+        read_one(reader);
+        if (!reserve(reader, piece)) {
+            return;
+        }
+        mark = noregret_mark_from(piece, mark, reader->start);
+    }
+}
+
+static inline void read_lines(Reader *reader) {
+    const noregret_mark_set set = {':', ':', 1};
+    noregret_piece piece = {NULL, NULL, NULL, 0, 0};
+    while (!reader->lines->failed && noregret_next_piece(&piece, reader->start, reader->end)) {
+        noregret_mark(&piece, set);
+        if (!reserve(reader, &piece)) {
             break;
         }
-        reader->start = noregret_line_end(reader->at, reader->end) + 1;
+        read_piece(reader, &piece);
+    }
+    while (reader->start < reader->end && !reader->lines->failed) {
+        read_one(reader);
     }
     reader->lines->line_count = reader->line;
+    noregret_free_piece(&piece);
     noregret_free_sorter(&reader->sorter);
 }
 

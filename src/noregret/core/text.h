@@ -104,7 +104,7 @@ typedef struct {
     int64_t width, rows, line_count;
 } noregret_table;
 
-/* Returns whether all of the text was plain. */
+/* Returns whether all of the text was plain, or NOREGRET_NO_MEMORY. */
 int noregret_read_csv(noregret_table *table, const char *text, size_t size, int64_t columns,
                       const int32_t *places, char delimiter, int zero_for_missing);
 

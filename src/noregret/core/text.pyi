@@ -1,8 +1,8 @@
-from collections.abc import Buffer
 from typing import Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
+from typing_extensions import Buffer
 
 from noregret.core.vocabulary import Vocabulary
 
@@ -67,4 +67,4 @@ def parse_csv(
     first_line: int = 1,
 ) -> Csv: ...
 def count_lines(text: Buffer) -> int: ...
-def read_numbers(text: Buffer) -> NDArray[np.float64]: ...
+def read_numbers(text: Buffer, fields: bool = False) -> NDArray[np.float64]: ...

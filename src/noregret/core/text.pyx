@@ -20,7 +20,7 @@ import numpy as np
 cdef extern from "numbers.h" nogil:
     void noregret_prepare_numbers()
     const char* noregret_read_number(const char* at, const char* end, double* value)
-    const char* noregret_read_any_number(const char* at, const char* end, double* value)
+    int noregret_read_field(const char* at, const char* end, double* value)
 
 
 cdef extern from "text.h" nogil:
@@ -335,7 +335,8 @@ def parse_csv(text, int64_t columns, const int32_t[::1] places not None, int64_t
     cdef Text source = Text(text)
     cdef noregret_table table
     cdef int64_t room
-    cdef bint plain, zero = missing == "zero"
+    cdef int plain
+    cdef bint zero = missing == "zero"
     cdef char between
     cdef Py_ssize_t c
     cdef double[:, ::1] X
@@ -362,11 +363,13 @@ def parse_csv(text, int64_t columns, const int32_t[::1] places not None, int64_t
         table.X = &X[0, 0] if width else &outcomes[0]
     with nogil:
         plain = noregret_read_csv(&table, source.start, source.size, columns, &places[0], between, zero)
+    if plain < 0:
+        raise MemoryError
     rows = table.rows if plain else 0
     every = rows == room
     if not every:
         all_lines = all_lines[:rows] + first_line
-    return Csv(all_X[:rows], all_outcomes[:rows], None if every else all_lines, table.line_count, [], plain)
+    return Csv(all_X[:rows], all_outcomes[:rows], None if every else all_lines, table.line_count, [], bool(plain))
 
 
 def count_lines(text):
@@ -378,8 +381,17 @@ def count_lines(text):
     return count
 
 
-def read_numbers(text):
-    """Read one number a line, as the readers above do; NaN where a line is none."""
+cdef const char* newline_from(const char* at, const char* end) noexcept nogil:
+    while at < end and at[0] != b"\n":
+        at += 1
+    return at
+
+
+def read_numbers(text, bint fields=False):
+    """Read one number a line, as the readers above do; NaN where a line is none.
+
+    With fields, the end of each is found first.
+    """
     cdef Text source = Text(text)
     cdef int64_t room = noregret_count_lines(source.start, source.size), k = 0
     numbers = np.empty(room)
@@ -389,11 +401,11 @@ def read_numbers(text):
     cdef const char* after
     with nogil:
         for k in range(room):
-            after = noregret_read_number(at, end, &out[k])
-            if after == NULL or (after < end and after[0] != b"\n"):
+            after = newline_from(at, end)
+            if fields and after > at and end - after >= 8:
+                if not noregret_read_field(at, after, &out[k]):
+                    out[k] = NAN
+            elif noregret_read_number(at, end, &out[k]) != after:
                 out[k] = NAN
-                after = at
-            while after < end and after[0] != b"\n":
-                after += 1
             at = after + 1
     return numbers

@@ -7,11 +7,11 @@ import operator
 
 import numpy as np
 
+from noregret.core.features import check_text
 from noregret.errors import BadExample
 
 
-cdef extern from "Python.h":
-    const char* PyUnicode_AsUTF8AndSize(object, Py_ssize_t*) except NULL
+PADDING = b"\0" * 8  # names are compared by words
 
 
 cdef int refuse(int status) except -1:
@@ -26,9 +26,8 @@ def hash_name(str name):
 
     Its slot is that number modulo the number of slots.
     """
-    cdef Py_ssize_t length
-    cdef const char* text = PyUnicode_AsUTF8AndSize(name, &length)
-    return noregret_hash(text, <size_t> length)
+    cdef bytes text = name.encode()
+    return noregret_hash(text, <size_t> len(text))
 
 
 cdef class Vocabulary:
@@ -72,6 +71,7 @@ cdef class Vocabulary:
         return 0
 
     cdef int admit_utf8(self, const char* name, size_t length, bint admit) except? -1:
+        """Look a name up that is followed by padding."""
         cdef int32_t at = noregret_find_name(&self.c_names, name, length, noregret_hash(name, length), admit)
         if at < NOREGRET_UNKNOWN:
             refuse(at)
@@ -79,8 +79,8 @@ cdef class Vocabulary:
 
     def positions(self, names, bint admit=False):
         """Look names up; those unknown are admitted in the order given, or get -1."""
-        cdef Py_ssize_t length, k
-        cdef const char* text
+        cdef Py_ssize_t k
+        cdef bytes text
         self.enter()
         names = list(names)
         found = np.empty(len(names), np.int32)
@@ -88,8 +88,9 @@ cdef class Vocabulary:
         for k, name in enumerate(names):
             if not isinstance(name, str):
                 raise TypeError(f"feature names are strings: got {name!r}")
-            text = PyUnicode_AsUTF8AndSize(name, &length)
-            at[k] = self.admit_utf8(text, <size_t> length, admit)
+            check_text(name)
+            text = name.encode() + PADDING
+            at[k] = self.admit_utf8(text, <size_t> (len(text) - len(PADDING)), admit)
         return found
 
     def names(self, Py_ssize_t start=0, stop=None):
@@ -174,7 +175,8 @@ cdef int admit_slots(Vocabulary copy, const uint64_t[::1] owners, const uint8_t[
 cdef int admit_names(Vocabulary copy, const uint8_t[::1] text, const int64_t[::1] ends) except -1:
     cdef Py_ssize_t k
     cdef int64_t start = 0
-    cdef const char* first = <const char*> &text[0] if text.shape[0] else NULL
+    cdef bytes padded = bytes(text) + PADDING
+    cdef const char* first = padded
     for k in range(ends.shape[0]):
         if not start <= ends[k] <= text.shape[0]:
             raise ValueError(f"name {k} of the vocabulary ends at {ends[k]}, outside of its text")

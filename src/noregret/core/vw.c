@@ -1,328 +1,147 @@
-/* Lines such as "1 2.5 'tag |word cat:2 dog |size:0.1 height:3": a label, perhaps an importance and
-   a tag, then features by name in namespaces. */
-#include "lines.h"
+/* Lines in Vowpal Wabbit's format. Those written the usual way, with single blanks and names and
+   numbers only, are read here and fast; at anything else the line is read again from its start by
+   the reader in vw_lines.c. */
+#include "marks.h"
+#include "vw.h"
 
 #include <math.h>
-#include <stdio.h>
 
-enum { LINE_READ = -1, LINE_EMPTY = -2, LONGEST_NAMESPACE = 255 };
+static inline int ends_regularly(const char *p) { return *p == '\n' || (*p == '\r' && p[1] == '\n'); }
 
-typedef struct {
-    const char *text, *end, *start;
-    int64_t line;
-    const char *at; /* the byte at fault, or the end of the line */
-    int intercept, scored, ascii;
-    noregret_scanned *scanned;
-    char prefix[LONGEST_NAMESPACE + 1]; /* the namespace and ^ */
-    size_t prefix_length;
-    double scale;
-    int64_t nameless; /* features without a name in this namespace so far */
-    double sum;
-} Reader;
-
-static int wrong(Reader *reader, const char *at, int kind) {
-    reader->at = at;
-    return kind;
-}
-
-static inline int is_blank(char c) { return c == ' ' || c == '\t'; }
-static inline int ends_value(char c) { return is_blank(c) || c == '\n' || c == '\r' || c == '|'; }
-static inline int ends_name(char c) { return ends_value(c) || c == ':'; }
-
-/* The top bit of every byte that may end a name: blanks and others up to them, colon, bar. */
-static inline uint64_t name_ends(uint64_t word) {
-    const uint64_t above = ((word & EACH_BYTE(0x7f)) + EACH_BYTE(0x7f - ' ')) | word;
-    return (~above & EACH_BYTE(0x80)) | noregret_equal_bytes(word, ':') | noregret_equal_bytes(word, '|');
-}
-
-/* Copy a name behind those that are there; returns where it ends, NULL where there is no memory. */
-static inline const char *copy_name(noregret_scanned *scanned, const char *p, const char *end) {
-    for (;;) {
-        char *room = noregret_name_room(scanned, 8);
-        if (UNLIKELY(room == NULL)) {
-            return NULL;
-        }
-        const uint64_t word = noregret_load8_before(p, end);
-        const uint64_t found = name_ends(word);
-        const int count = found ? noregret_zeros_below(found) >> 3 : 8;
-        if (LIKELY(end - p >= 8)) {
-            memcpy(room, p, 8);
-        } else {
-            memcpy(room, p, (size_t)count);
-        }
-        scanned->used += (size_t)count;
-        p += count;
-        if (LIKELY(found)) {
-            if (LIKELY(ends_name(noregret_peek(p, end)))) {
-                return p;
-            }
-            scanned->names[scanned->used++] = *p++; /* another control character: part of the name */
-        }
+/* Copy by words, so that most lengths are alike; 16 bytes more may be read, and written. */
+static inline void copy_words(char *to, const char *from, size_t length) {
+    memcpy(to, from, 16);
+    for (size_t k = 16; k < length; k += 8) {
+        memcpy(to + k, from + k, 8);
     }
 }
 
-static int append(noregret_scanned *scanned, const char *bytes, size_t length) {
-    char *room = noregret_name_room(scanned, length);
-    if (room != NULL) {
-        memcpy(room, bytes, length);
-        scanned->used += length;
-    }
-    return room != NULL;
-}
-
-/* A value that is text belongs to the name: "colour:red" is a feature colour^red. What begins as a
-   number does is one, or wrong. */
-static int is_text(const char *p, const char *end) {
-    const char c = noregret_peek(p, end);
-    if ((c >= '0' && c <= '9') || c == '+' || c == '-' || c == '.' || ends_name(c)) {
+static inline int add_entry(noregret_vw_reader *reader, const char *name, size_t length, double value) {
+    noregret_scanned *scanned = reader->scanned;
+    const size_t prefix = reader->prefix_length, all = prefix + length;
+    char *room = noregret_name_room(scanned, all + 16);
+    if (UNLIKELY(room == NULL)) {
         return 0;
     }
-    if (end - p >= 3) {
-        const char word[3] = {(char)(p[0] | 0x20), (char)(p[1] | 0x20), (char)(p[2] | 0x20)};
-        return memcmp(word, "nan", 3) != 0 && memcmp(word, "inf", 3) != 0;
+    memcpy(room, reader->prefix, 8);
+    if (UNLIKELY(prefix > 8)) {
+        memcpy(room, reader->prefix, prefix);
+    }
+    copy_words(room + prefix, name, length);
+    if (UNLIKELY(all == 9 && reader->intercept && noregret_vw_is_intercept(room, all))) {
+        return 0;
+    }
+    if (LIKELY(value != 0)) {
+        const uint64_t hash = LIKELY(prefix < 8 && all < 32)
+                                  ? noregret_hash_joined(reader->prefix_word, prefix, name, length)
+                                  : noregret_hash(room, all);
+        const noregret_entry entry = {hash, value, all};
+        scanned->entries[scanned->count++] = entry;
+        scanned->used += all;
     }
     return 1;
 }
 
-/* A name that is left out, as VW numbers them: 0, 1, ... in the namespace. */
-static int append_number(Reader *reader) {
-    char digits[24];
-    const int length = snprintf(digits, sizeof digits, "%lld", (long long)reader->nameless++);
-    return append(reader->scanned, digits, (size_t)length);
+/* Read features from the mark at which the last field ended, up to the one that ends the namespace:
+   a bar or the end of the line. NULL where something is not as usual. */
+static inline const uint32_t *read_features(noregret_vw_reader *reader, const noregret_piece *piece,
+                                            const uint32_t *mark) {
+    const char *p = piece->start + *mark, *safe = reader->end - 16;
+    double sum = 0;
+    while (!ends_regularly(p)) {
+        if (UNLIKELY(*p != ' ')) {
+            if (*p == '|') {
+                break;
+            }
+            return NULL;
+        }
+        const char *name = p + 1;
+        double value = 1;
+        p = piece->start + *++mark;
+        const size_t length = (size_t)(p - name);
+        if (length == 0) {
+            continue; /* another blank, a bar, or the end of the line */
+        }
+        if (UNLIKELY(p > safe)) {
+            return NULL;
+        }
+        if (*p == ':') {
+            const char *number = p + 1;
+            p = piece->start + *++mark;
+            if (UNLIKELY(number == p || p > safe || !noregret_read_field(number, p, &value))) {
+                return NULL;
+            }
+        }
+        value *= reader->scale;
+        sum += fabs(value);
+        if (UNLIKELY(!add_entry(reader, name, length, value))) {
+            return NULL;
+        }
+    }
+    reader->sum += sum;
+    return mark;
 }
 
-/* Read what follows the colon. */
-static inline int read_value(Reader *reader, const char **at, int named, double *value) {
-    const char *end = reader->end, *first = *at;
-    const char *p = noregret_read_number(first, end, value);
-    if (UNLIKELY(p == NULL)) {
-        if (!named || !is_text(first, end)) {
-            return wrong(reader, first, ends_value(noregret_peek(first, end)) ? FAULT_NO_VALUE : FAULT_VALUE);
-        }
-        if (!append(reader->scanned, "^", 1) || (p = copy_name(reader->scanned, first, end)) == NULL) {
-            return LINE_READ;
-        }
-        *value = 1;
-    }
-    if (UNLIKELY(!ends_value(noregret_peek(p, end)))) {
-        return wrong(reader, first, FAULT_VALUE);
-    }
-    *at = p;
-    return LINE_READ;
-}
-
-/* One feature: its name, and a value where a colon follows. */
-static inline int read_feature(Reader *reader, const char **at) {
-    noregret_scanned *scanned = reader->scanned;
-    const char *end = reader->end, *first = *at, *p = first;
-    const size_t begin = scanned->used;
-    char *room = noregret_name_room(scanned, reader->prefix_length);
-    if (UNLIKELY(room == NULL)) {
-        return LINE_READ;
-    }
-    memcpy(room, reader->prefix, reader->prefix_length);
-    scanned->used += reader->prefix_length;
-    p = copy_name(scanned, p, end);
-    if (UNLIKELY(p == NULL)) {
-        return LINE_READ;
-    }
-    double value = 1;
-    if (noregret_peek(p, end) == ':') {
-        const int named = p > first;
-        p++;
-        const int status = read_value(reader, &p, named, &value);
-        if (UNLIKELY(status != LINE_READ || scanned->lines.failed)) {
-            return status;
-        }
-        if (UNLIKELY(!named) && !append_number(reader)) {
-            return LINE_READ;
-        }
-    }
-    value *= reader->scale;
-    const double magnitude = fabs(value);
-    if (UNLIKELY(!(magnitude < NOREGRET_LARGEST))) {
-        return wrong(reader, first, FAULT_TOO_LARGE);
-    }
-    *at = p;
-    const size_t length = scanned->used - begin;
-    const char *name = scanned->names + begin;
-    if (UNLIKELY(reader->intercept && length == 9 && memcmp(name, "intercept", 9) == 0)) {
-        return wrong(reader, first, FAULT_INTERCEPT);
-    }
-    if (UNLIKELY(value == 0)) {
-        scanned->used = begin;
-        return LINE_READ;
-    }
-    if (UNLIKELY(scanned->count == scanned->room) && !noregret_grow_scanned(scanned)) {
-        return LINE_READ;
-    }
-    reader->sum += magnitude;
-    const noregret_entry entry = {noregret_hash(name, length), value, length};
-    scanned->entries[scanned->count++] = entry;
-    return LINE_READ;
-}
-
-/* What follows a bar: "name", "name:scale", or a blank where the namespace has no name. */
-static int read_namespace(Reader *reader, const char **at) {
-    const char *end = reader->end, *first = *at, *p = first;
-    while (!ends_name(noregret_peek(p, end))) {
-        p++;
-    }
-    const size_t length = (size_t)(p - first);
-    if (length >= LONGEST_NAMESPACE) {
-        return wrong(reader, first, FAULT_LONG_NAMESPACE);
-    }
-    memcpy(reader->prefix, first, length);
-    reader->prefix[length] = '^';
-    reader->prefix_length = length ? length + 1 : 0;
-    reader->scale = 1, reader->nameless = 0;
-    if (noregret_peek(p, end) == ':') {
-        const char *number = ++p;
-        p = noregret_read_number(number, end, &reader->scale);
-        if (length == 0 || p == NULL || !ends_value(noregret_peek(p, end))) {
-            return wrong(reader, number, FAULT_SCALE);
-        }
-        if (!(fabs(reader->scale) < NOREGRET_LARGEST)) {
-            return wrong(reader, number, FAULT_TOO_LARGE);
-        }
-    }
-    *at = p;
-    return LINE_READ;
-}
-
-static int read_features(Reader *reader, const char *p) {
-    const char *end = reader->end;
-    int status = LINE_READ;
-    reader->sum = 0;
-    while (status == LINE_READ && !reader->scanned->lines.failed) {
-        p = noregret_skip_blanks(p, end);
-        const char c = noregret_peek(p, end);
-        if (c == '|') {
-            p++;
-            status = read_namespace(reader, &p);
-        } else if (c == '\n' || c == '\r') {
-            reader->at = p;
-            return noregret_at_line_end(p, end) ? status : wrong(reader, p, FAULT_RETURN);
-        } else {
-            status = read_feature(reader, &p);
-        }
-    }
-    return status;
-}
-
-/* The words before the first bar. */
-typedef struct {
-    double number[3]; /* label, importance, base */
-    int count;
-    const char *tag, *tag_end;
-} Head;
-
-static int read_word(Reader *reader, const char *word, const char *after, Head *head) {
-    static const int faults[3] = {FAULT_LABEL, FAULT_IMPORTANCE, FAULT_BASE};
-    if (head->count == 3) {
-        return wrong(reader, word, FAULT_TOO_MANY);
-    }
-    double *number = &head->number[head->count];
-    if (noregret_read_number(word, after, number) != after) {
-        return wrong(reader, word, faults[head->count]);
-    }
-    if (!(fabs(*number) < NOREGRET_LARGEST)) {
-        return wrong(reader, word, FAULT_TOO_LARGE);
-    }
-    if ((head->count == 1 && *number < 0) || (head->count == 2 && *number != 0)) {
-        return wrong(reader, word, faults[head->count]);
-    }
-    head->count++;
-    return LINE_READ;
-}
-
-/* The last word is a tag if it touches the bar or starts with a quote. */
-static int read_head(Reader *reader, const char **at, Head *head) {
-    const char *end = reader->end, *p = *at;
-    for (;;) {
-        while (noregret_peek(p, end) == ' ') {
-            p++;
-        }
-        const char *word = p;
-        char c = noregret_peek(p, end);
-        for (; c != ' ' && c != '|' && c != '\n' && c != '\t'; c = noregret_peek(p, end)) {
-            p++;
-        }
-        const char *after = p, *next = p;
-        while (noregret_peek(next, end) == ' ') {
-            next++;
-        }
-        c = noregret_peek(next, end);
-        if (c == '\t') {
-            return wrong(reader, next, FAULT_TAB);
-        }
-        if (c == '\n') {
-            return wrong(reader, word, FAULT_NO_BAR);
-        }
-        if (c == '|' && (next == after || *word == '\'')) {
-            head->tag = word + (word < after && *word == '\''), head->tag_end = after;
-            *at = next;
-            return LINE_READ;
-        }
-        const int status = read_word(reader, word, after, head);
-        if (status != LINE_READ) {
-            return status;
-        }
-        if (c == '|') {
-            *at = next;
-            return LINE_READ;
-        }
-        p = next;
-    }
-}
-
-static int keep_row(Reader *reader, const Head *head, int64_t first) {
-    noregret_lines *lines = &reader->scanned->lines;
-    if (!noregret_add_row(lines, head->count ? head->number[0] : NAN, reader->line)) {
-        return LINE_READ;
-    }
-    const int64_t row = lines->count - 1;
-    lines->starts[row] = first, lines->starts[row + 1] = reader->scanned->count;
-    if (head->count > 1) {
-        lines->importances[row] = head->number[1];
-        lines->weighted |= head->number[1] != 1;
-    }
-    lines->tags[2 * row] = head->tag - reader->text, lines->tags[2 * row + 1] = head->tag_end - reader->text;
-    lines->tagged |= head->tag_end > head->tag;
-    return LINE_READ;
-}
-
-static int read_line(Reader *reader) {
-    const char *p = noregret_skip_blanks(reader->start, reader->end);
-    reader->at = p;
-    if (noregret_at_line_end(p, reader->end)) {
-        return LINE_EMPTY;
-    }
-    Head head = {{0, 1, 0}, 0, reader->text, reader->text};
-    p = reader->start;
-    int status = read_head(reader, &p, &head);
-    if (status == LINE_READ && head.count == 0 && !reader->scored) {
-        const int touches = head.tag_end > head.tag && *head.tag_end == '|';
-        status = wrong(reader, reader->start, touches ? FAULT_TOUCHES_BAR : FAULT_NO_LABEL);
-    }
-    if (status != LINE_READ) {
-        return status;
-    }
+static inline int read_regular_line(noregret_vw_reader *reader, const noregret_piece *piece, const uint32_t **at) {
+    noregret_vw_head head = {{0, 1, 0}, 0, reader->text, reader->text};
     const int64_t first = reader->scanned->count;
-    const size_t used = reader->scanned->used;
-    status = read_features(reader, p);
-    if (status == LINE_READ && !(reader->sum < NOREGRET_LARGEST)) {
-        status = wrong(reader, reader->start, FAULT_SUM_TOO_LARGE);
+    const uint32_t *mark = *at;
+    const char *p = reader->start;
+    reader->sum = 0;
+    if (noregret_vw_read_head(reader, &p, &head) != LINE_READ || (head.count == 0 && !reader->scored)) {
+        return 0;
     }
-    if (status == LINE_READ && !reader->ascii) {
-        const char *odd = noregret_invalid_utf8(reader->start, reader->at);
-        status = odd == reader->at ? LINE_READ : wrong(reader, odd, FAULT_NOT_UTF8);
+    while (*p == '|') {
+        p++;
+        if (noregret_vw_read_namespace(reader, &p) != LINE_READ) {
+            return 0;
+        }
+        mark = read_features(reader, piece, noregret_mark_from(piece, mark, p));
+        if (mark == NULL) {
+            return 0;
+        }
+        p = piece->start + *mark;
     }
-    if (status == LINE_READ) {
-        return keep_row(reader, &head, first);
+    reader->at = p, *at = mark;
+    return ends_regularly(p) && noregret_vw_keep_row(reader, &head, first) == LINE_READ;
+}
+
+static void read_one(noregret_vw_reader *reader) {
+    const int status = noregret_vw_read_line(reader);
+    if (status >= 0) {
+        noregret_add_fault(&reader->scanned->lines, reader->line, reader->text, reader->start, reader->at, status);
     }
-    reader->scanned->count = first, reader->scanned->used = used;
-    return status;
+    reader->start = noregret_line_end(reader->at, reader->end);
+    reader->start += reader->start < reader->end;
+    reader->line++;
+}
+
+/* Room for all entries that a piece can have; at first, for what the whole text may come to. */
+static int reserve(noregret_vw_reader *reader, const noregret_piece *piece) {
+    noregret_scanned *scanned = reader->scanned;
+    const int64_t pieces = (reader->end - piece->start) / (piece->end - piece->start);
+    const int64_t guess = scanned->room ? 0 : (pieces + 1) * piece->count / 2;
+    return scanned->room - scanned->count > piece->count || noregret_grow_scanned(scanned, piece->count + guess);
+}
+
+static void read_piece(noregret_vw_reader *reader, const noregret_piece *piece) {
+    noregret_scanned *scanned = reader->scanned;
+    const uint32_t *mark = piece->marks;
+    while (reader->start < piece->end && !scanned->lines.failed) {
+        const int64_t count = scanned->count;
+        const size_t used = scanned->used;
+        if (LIKELY(read_regular_line(reader, piece, &mark))) {
+            reader->start = reader->at + 1 + (*reader->at == '\r');
+            reader->line++;
+        } else {
+            scanned->count = count, scanned->used = used;
+            read_one(reader);
+            if (!reserve(reader, piece)) {
+                return;
+            }
+        }
+        mark = noregret_mark_from(piece, mark, reader->start);
+    }
 }
 
 static int is_ascii(const char *text, size_t size) {
@@ -335,15 +154,21 @@ static int is_ascii(const char *text, size_t size) {
 
 void noregret_scan_vw(noregret_scanned *scanned, const char *text, size_t size, int intercept,
                       int scored) {
-    Reader reader = {.text = text, .end = text + size, .start = text, .intercept = intercept,
-                     .scored = scored, .ascii = is_ascii(text, size), .scanned = scanned};
+    const noregret_mark_set set = {':', '|', 1};
+    noregret_piece piece = {NULL, NULL, NULL, 0, 0};
+    noregret_vw_reader reader = {.text = text, .end = text + size, .start = text, .intercept = intercept,
+                                 .scored = scored, .ascii = is_ascii(text, size), .scanned = scanned};
     scanned->intercept = intercept;
-    for (; reader.start < reader.end && !scanned->lines.failed; reader.line++) {
-        const int status = read_line(&reader);
-        if (status >= 0) {
-            noregret_add_fault(&scanned->lines, reader.line, text, reader.start, reader.at, status);
+    while (size > 16 && !scanned->lines.failed && noregret_next_piece(&piece, reader.start, reader.end)) {
+        noregret_mark(&piece, set);
+        if (!reserve(&reader, &piece)) {
+            break;
         }
-        reader.start = noregret_line_end(reader.at, reader.end) + 1;
+        read_piece(&reader, &piece);
+    }
+    while (reader.start < reader.end && !scanned->lines.failed) {
+        read_one(&reader);
     }
     scanned->lines.line_count = reader.line;
+    noregret_free_piece(&piece);
 }
