@@ -15,6 +15,9 @@ def main() -> None:
         except OSError as failure:
             sys.exit(f"noregret: {failure}")
         return
+    import gc
+
+    gc.set_threshold(100_000, 20, 20)  # imports make many objects, and none of them is garbage
     from noregret.cli.app import run
 
     sys.exit(run(sys.argv[1:]))

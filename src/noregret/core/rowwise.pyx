@@ -1,8 +1,10 @@
 """Rows put together from columns: numbers at fixed positions, and indicators where they fall."""
 
-from libc.stdint cimport int32_t, int64_t
+from libc.stdint cimport int32_t, int64_t, uintptr_t
 
 import numpy as np
+
+cdef Py_ssize_t TILE = 64
 
 
 def assembled(const double[:, ::1] numbers, const int32_t[::1] places, const int32_t[:, ::1] indicators):
@@ -39,6 +41,32 @@ def assembled(const double[:, ::1] numbers, const int32_t[::1] places, const int
                 filled += 1
             starts[r + 1] = filled
     return made_starts, made_indices[:filled], made_data[:filled]
+
+
+def stacked(columns, Py_ssize_t rows):
+    """Return columns of float64 side by side as rows, and whether any number is NaN; None is a column of ones."""
+    cdef Py_ssize_t n = len(columns), k, r, first = 0, last
+    cdef double value
+    cdef bint odd = False
+    ones = np.ones(rows)
+    held = [np.ascontiguousarray(ones if given is None else given, dtype=np.float64) for given in columns]
+    if any(len(given) != rows for given in held):
+        raise ValueError("the columns have different lengths")
+    made = np.empty((rows, n))
+    cdef double[:, ::1] X = made
+    cdef double* out = &X[0, 0] if rows and n else NULL
+    cdef uintptr_t[::1] starts = np.array([given.ctypes.data for given in held], dtype=np.uintp)
+    with nogil:
+        # A few rows at a time, so that those being written stay in cache.
+        while first < rows:
+            last = min(first + TILE, rows)
+            for k in range(n):
+                for r in range(first, last):
+                    value = (<const double*> starts[k])[r]
+                    out[r * n + k] = value
+                    odd |= value != value
+            first = last
+    return made, bool(odd)
 
 
 cdef inline void insert(int32_t* indices, double* data, Py_ssize_t at, Py_ssize_t end, int32_t place, double value) noexcept nogil:

@@ -80,10 +80,10 @@ class Watching:
         if self.shift is None:
             self.shift = float(y[0])
         off = y - self.shift
-        weights = np.ones(len(y)) if importances is None else importances
-        self.weight += float(weights.sum())
-        self.sum += float(weights @ off)
-        self.squares += float(weights @ (off * off))
+        weighted = off if importances is None else importances * off
+        self.weight += len(y) if importances is None else float(importances.sum())
+        self.sum += float(weighted.sum())
+        self.squares += float((weighted * off).sum())  # no BLAS: its threads would take a core
         if scores is not None and self.loss.labels:
             self.note_labels(y, scores)
         elif scores is not None:

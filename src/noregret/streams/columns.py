@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from noregret.core.rowwise import assembled
+from noregret.core.rowwise import assembled, stacked
 from noregret.core.vocabulary import Vocabulary
 from noregret.errors import BadExample, NoRegretError
 from noregret.streams.base import INTERCEPT
@@ -41,6 +41,7 @@ class Table(NamedTuple):
     categories: list[Category]
     y: Floats
     bad_outcomes: dict[int, str]  # row: what stands there instead of an outcome
+    whole: bool = False  # whether the numbers have the intercept in place already
 
 
 class Roles:
@@ -141,20 +142,22 @@ def kind_of(column: Any) -> str:
 def encoded(table: Any, roles: Roles) -> Table:
     """Return the columns that matter as arrays."""
     rows = table.num_rows
-    numbers = np.empty((rows, len(roles.numbers)))
-    missing = np.zeros(numbers.shape, dtype=bool)
-    for k, name in enumerate(roles.numbers):
-        numbers[:, k] = as_numbers(table, name, roles.where)
-    np.isnan(numbers, out=missing)
-    any_missing = bool(missing.any())
+    columns = {name: as_numbers(table, name, roles.where) for name in roles.numbers}
+    whole = roles.plain and roles.options.intercept
+    order = roles.dense_names if whole else roles.numbers
+    numbers, any_missing = stacked([columns.get(name) for name in order], rows)
+    missing = None
     if any_missing:
+        missing = np.isnan(numbers)
         numbers[missing] = 0.0
+        if whole:
+            missing = np.delete(missing, order.index(INTERCEPT), axis=1)
     categories = [as_category(name, table.column(name)) for name in roles.categories]
     if roles.target is None:
         y, bad = np.full(rows, np.nan), {}
     else:
         y, bad = outcomes_of(table.column(roles.target), roles)
-    return Table(roles.numbers, numbers, missing if any_missing else None, categories, y, bad)
+    return Table(roles.numbers, numbers, missing, categories, y, bad, whole)
 
 
 def as_numbers(table: Any, name: str, where: str) -> Floats:
@@ -273,7 +276,7 @@ def without(table: Table, rows: Sequence[int]) -> Table:
 
 def dense_rows(table: Table, options: Options) -> Floats:
     """Return the numbers with the intercept in its alphabetical place."""
-    if not options.intercept:
+    if table.whole or not options.intercept:
         return table.numbers
     at = sorted([*table.names, INTERCEPT]).index(INTERCEPT)
     return np.insert(table.numbers, at, 1.0, axis=1)
@@ -285,7 +288,9 @@ def sparse_rows(table: Table, options: Options, vocabulary: Vocabulary) -> tuple
     if options.missing == "indicator":
         categories = [*categories, *missing_indicators(table)]
     numbers, names = table.numbers, table.names
-    if options.intercept:
+    if table.whole:
+        names = sorted([*names, INTERCEPT])
+    elif options.intercept:
         numbers, names = np.column_stack([numbers, np.ones(len(numbers))]), [*names, INTERCEPT]
     admit_new(names, categories, vocabulary, len(table.y))
     places = vocabulary.positions(names)
@@ -298,7 +303,7 @@ def sparse_rows(table: Table, options: Options, vocabulary: Vocabulary) -> tuple
     rows = Sparse(*assembled(np.ascontiguousarray(numbers), places, indicators))
     left = np.unique(indicators[indicators >= 0])
     if options.intercept:
-        left = np.append(left, places[-1])
+        left = np.append(left, places[names.index(INTERCEPT)])
     return rows, left
 
 

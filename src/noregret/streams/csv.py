@@ -11,7 +11,7 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from noregret.core.text import parse_csv
+from noregret.core.text import count_lines, parse_csv
 from noregret.errors import BadExample
 from noregret.streams.base import StartAgain, State, Stream
 from noregret.streams.block import Block, Fault, Floats
@@ -168,14 +168,14 @@ class CsvReading(TableReading):
         if piece.start == 0:
             header, body = self.split_header(text, piece.path)
             self.check_header(header, piece.path)
-        if b'"' in body and not self.careful and piece.contents is None:
-            return Parsed(piece, None)
-        lines = text.count(b"\n") + (not text.endswith(b"\n"))
+        lines = text.count(b"\n", 0, len(text) - len(body))
         plain = self.plain_table(body)
         if plain is not None:
-            return Parsed(piece, plain, True, lines, tail=tail)
+            return Parsed(piece, plain[0], True, lines + plain[1], tail=tail)
+        if b'"' in body and not self.careful and piece.contents is None:
+            return Parsed(piece, None)
         table, faults, kept = self.arrow_table(body, piece)
-        return Parsed(piece, table, False, lines, faults, kept, tail)
+        return Parsed(piece, table, False, lines + count_lines(body), faults, kept, tail)
 
     def check_header(self, header: list[str], path: str) -> None:
         """Refuse a file whose columns are not those of the first."""
@@ -184,8 +184,8 @@ class CsvReading(TableReading):
             odd = next((n for n in header if n not in self.header), None) or "another order"
             raise BadExample(f"{path}: its columns are not those of {self.paths[0]}: {odd!r} is new")
 
-    def plain_table(self, body: bytes) -> Table | None:
-        """Return a piece of nothing but numbers, or None."""
+    def plain_table(self, body: bytes) -> tuple[Table, int] | None:
+        """Return a piece of nothing but numbers, and how many lines it has; else None."""
         roles = self.settled
         if self.places is None or roles is None:
             return None
@@ -203,7 +203,7 @@ class CsvReading(TableReading):
         y: Floats = found.outcomes if roles.target is not None else np.full(len(found.X), np.nan)
         if self.options.positive is not None and roles.target is not None:
             y = signed(y, self.options.positive)
-        return Table(roles.numbers, found.X, None, [], y, {})
+        return Table(roles.numbers, found.X, None, [], y, {}), found.line_count
 
     def arrow_table(self, body: bytes, piece: Piece) -> tuple[Table, tuple[Fault, ...], list[int] | None]:
         """Return any piece, the lines that are no rows, and those that are if there are others."""

@@ -15,7 +15,7 @@ from noregret.streams.source import STDIN, Paths
 from noregret.streams.tables import TableReading
 
 # Rows read at a time.
-ROWS = 65_536
+ROWS = 16_384
 
 
 class Batch(NamedTuple):
@@ -51,7 +51,8 @@ class ParquetReading(TableReading):
 
         from pyarrow import parquet
 
-        with parquet.ParquetFile(path) as file:
+        # Mapped, as Arrow would else hold a whole row group twice, packed and unpacked.
+        with parquet.ParquetFile(path, memory_map=True) as file:
             roles = self.roles_of(file.schema_arrow, path)
             rows, size = file.metadata.num_rows, os.path.getsize(path)
             if skip > rows:
