@@ -142,7 +142,7 @@ def kind_of(column: Any) -> str:
 def encoded(table: Any, roles: Roles) -> Table:
     """Return the columns that matter as arrays."""
     rows = table.num_rows
-    columns = {name: as_numbers(table, name, roles.where) for name in roles.numbers}
+    columns = {name: as_numbers(table.column(name), name, roles.where) for name in roles.numbers}
     whole = roles.plain and roles.options.intercept
     order = roles.dense_names if whole else roles.numbers
     numbers, any_missing = stacked([columns.get(name) for name in order], rows)
@@ -160,11 +160,10 @@ def encoded(table: Any, roles: Roles) -> Table:
     return Table(roles.numbers, numbers, missing, categories, y, bad, whole)
 
 
-def as_numbers(table: Any, name: str, where: str) -> Floats:
+def as_numbers(column: Any, name: str, where: str) -> Floats:
     """Return a column of numbers or booleans as floats, NaN where it is missing."""
     import pyarrow as pa
 
-    column = table.column(name)
     if pa.types.is_boolean(column.type):
         column = column.cast(pa.uint8())
     if not pa.types.is_float64(column.type):
@@ -173,8 +172,24 @@ def as_numbers(table: Any, name: str, where: str) -> Floats:
         except pa.ArrowInvalid as error:
             said = str(error).splitlines()[0]
             raise BadExample(f"{where}: column {name!r}: {said}: give floats") from None
-    found: Floats = column.to_numpy(zero_copy_only=False) if isinstance(column, pa.Array) else column.to_numpy()
-    return found
+    chunks = column.chunks if isinstance(column, pa.ChunkedArray) else [column]
+    return np.concatenate([floats_of(c) for c in chunks]) if len(chunks) != 1 else floats_of(chunks[0])
+
+
+def floats_of(array: Any) -> Floats:
+    """Return an Arrow array of float64, NaN where it is null.
+
+    By its buffers: Arrow's own way would import pandas, where that is installed, and take a while.
+    """
+    valid, values = array.buffers()
+    part = slice(array.offset, array.offset + len(array))
+    if values is None:
+        return np.zeros(len(array))
+    floats: Floats = np.frombuffer(values, dtype=np.float64)[part]
+    if valid is not None and array.null_count:
+        there = np.unpackbits(np.frombuffer(valid, dtype=np.uint8), bitorder="little")[part]
+        floats = np.where(there == 1, floats, np.nan)
+    return floats
 
 
 def as_category(name: str, column: Any) -> Category:
@@ -209,9 +224,7 @@ def outcomes_of(column: Any, roles: Roles) -> tuple[Floats, dict[int, str]]:
             f"{roles.where}: the target {roles.target!r} holds text ({shown}, …): to tell one value from"
             f" the rest, use --positive {values[0] if values else 'VALUE'}"
         )
-    import pyarrow as pa
-
-    y = as_numbers(pa.table({"y": column}), "y", roles.where)
+    y = as_numbers(column, roles.target or "", roles.where)
     bad = {int(row): "nothing" for row in np.flatnonzero(np.isnan(y))}
     return y, bad
 
@@ -223,9 +236,7 @@ def labels_of(column: Any, kind: str, positive: str) -> tuple[Floats, dict[int, 
         hits = [code for code, value in enumerate(category.values) if value == positive]
         y = np.where(np.isin(category.codes, hits), 1.0, -1.0)
         return y, {int(row): "nothing" for row in np.flatnonzero(category.codes < 0)}
-    import pyarrow as pa
-
-    values = as_numbers(pa.table({"y": column}), "y", "")
+    values = as_numbers(column, "", "")
     bad = {int(row): "nothing" for row in np.flatnonzero(np.isnan(values))}
     return signed(values, positive), bad
 
