@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -14,6 +15,8 @@ if TYPE_CHECKING:
 
 Floats = NDArray[np.float64]
 Counts = NDArray[np.int64]
+# Features that a summary names.
+HEAVIEST = 10
 
 
 @dataclass(frozen=True)
@@ -147,3 +150,9 @@ class Result:
     def mean(self) -> float:
         """The mean loss."""
         return self.total / (self.weight or self.rows) if self.rows else 0.0
+
+
+def heaviest_of(names: Sequence[str], weights: Floats) -> tuple[tuple[str, float], ...]:
+    """Return the features of the largest weights."""
+    order = np.argsort(-np.abs(weights), kind="stable")[:HEAVIEST]
+    return tuple((names[i], float(weights[i])) for i in order.tolist() if weights[i] != 0)

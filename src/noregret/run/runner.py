@@ -17,7 +17,7 @@ from noregret._version import __version__
 from noregret.errors import NoRegretError
 from noregret.params import plain
 from noregret.playing import Played, play_block
-from noregret.run.result import Result, Skipped
+from noregret.run.result import Result, Skipped, heaviest_of
 from noregret.run.watching import Watching
 
 if TYPE_CHECKING:
@@ -30,7 +30,6 @@ if TYPE_CHECKING:
 
 # Bad rows that are told in full.
 TOLD = 10
-HEAVIEST = 10
 # Rows between checkpoints, if not said otherwise.
 EVERY = 1_000_000
 
@@ -310,7 +309,9 @@ class Run:
             certificate=certificate,
             uncertified=uncertified,
             curve=self.curve(),
-            heaviest=self.heaviest(),
+            heaviest=heaviest_of(
+                self.reading.feature_names(learner.engine.size), learner.weights
+            ),
             transforms=self.stream.transforms,
             target=self.stream.target,
             outlook=self.watching.outlook(),
@@ -339,10 +340,3 @@ class Run:
             nothing,
             nothing,
         )
-
-    def heaviest(self) -> tuple[tuple[str, float], ...]:
-        """Return the features of the largest weights."""
-        weights = self.learner.weights
-        order = np.argsort(-np.abs(weights), kind="stable")[:HEAVIEST]
-        names = self.reading.feature_names(len(weights)) if len(weights) else []
-        return tuple((names[i], float(weights[i])) for i in order.tolist() if weights[i] != 0)

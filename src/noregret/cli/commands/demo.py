@@ -1,28 +1,48 @@
-"""``noregret demo``: watch a learner learn from real data, with a certificate at the end."""
+"""``noregret demo``: watch a learner learn from real data, with a certificate and a report."""
 
 from __future__ import annotations
 
 import time
+from datetime import UTC, datetime
 from itertools import islice
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
 
-import numpy as np
-from rich.console import Console
-from rich.table import Table
+from noregret.cli.asking import OUTPUT, Ask
 
-from noregret import WidrowHoff
-from noregret.data import flights
-from noregret.game import Game
+if TYPE_CHECKING:
+    from rich.console import Console
+    from rich.table import Table
+
+    from noregret.certificate import Certificate
+    from noregret.game import Game
+    from noregret.run.result import Floats, Result
 
 REPORTED = (100, 500, 2_000, 5_000, 10_000, 20_460)
 # No flight has a norm above this; the learner divides its step by the square of it.
 LARGEST_NORM = 12.0
 
 
-def demo() -> None:
+def demo(
+    report: Annotated[
+        str, Ask("Where to write the report (HTML).", metavar="FILE", panel=OUTPUT)
+    ] = "noregret-demo.html",
+) -> None:
     """Learn flight delays from bundled data, one flight at a time, and certify the regret."""
+    import numpy as np
+    from rich.console import Console
+    from rich.table import Table
+
+    from noregret.data import flights
+    from noregret.game import Game
+    from noregret.learners.widrow_hoff import WidrowHoff
+    from noregret.model_file import write_whole
+    from noregret.report.run_html import page
+
     screen = Console(highlight=False)
     screen.width = max(40, min(screen.width, 100))
-    game = Game(WidrowHoff(rate=0.5, norm=LARGEST_NORM))
+    started = datetime.now(UTC).isoformat(timespec="seconds")
+    game = Game(WidrowHoff(rate=0.5, norm=LARGEST_NORM), predictions=True)
     stream = iter(list(flights()))
     table = Table(title="Loss so far, in squared minutes", title_justify="left")
     for heading in (
@@ -46,28 +66,76 @@ def demo() -> None:
             f"{regret:+,.0f}",
         )
     spent = time.perf_counter() - began
-    show(screen, game, table, float(np.sum((np.array(outcomes) - np.mean(outcomes)) ** 2)), spent)
+    certificate = game.certificate()
+    result = result_of(game, certificate, np.array(outcomes), spent, started)
+    show(screen, game, table, result)
+    write_whole(report, page(result).encode())
+    screen.print(f"\nThe report, with the curves: {Path(report).resolve()}", soft_wrap=True)
 
 
-def show(screen: Console, game: Game, table: Table, constant: float, spent: float) -> None:
-    """Print what was learned, what is regretted, and the certificate."""
+def result_of(
+    game: Game, certificate: Certificate, outcomes: Floats, spent: float, started: str
+) -> Result:
+    """Return the figures of the demo, as a run would."""
+    from importlib.resources import files
+
+    from noregret._version import __version__
+    from noregret.params import plain
+    from noregret.run.result import Result, heaviest_of
+    from noregret.run.watching import Watching
+
     learner = game.learner
+    watching = Watching(learner.engine.loss)
+    watching.note(outcomes, game.predictions, None)
+    return Result(
+        sources=("flights.csv",),
+        format="csv",
+        rows=game.rounds,
+        features=learner.engine.size,
+        size=len(files("noregret.data").joinpath("flights.csv").read_bytes()),
+        seconds=spent,
+        learner=repr(learner),
+        name=learner.name,
+        params={name: plain(value) for name, value in learner.params.items()},
+        loss=learner.engine.loss.name,
+        total=game.loss,
+        mistakes=None,
+        weight=None,
+        constant=watching.constant(),
+        certificate=certificate,
+        uncertified=None,
+        curve=game.curve,
+        heaviest=heaviest_of(learner.features, learner.weights),
+        transforms=game.transforms,
+        target="arrival delay (minutes)",
+        outlook=watching.outlook(),
+        skipped=0,
+        skipped_rows=(),
+        shared=None,
+        interrupted=False,
+        command="noregret demo",
+        version=__version__,
+        started=started,
+        outputs={},
+    )
+
+
+def show(screen: Console, game: Game, table: Table, result: Result) -> None:
+    """Print what was learned, what is regretted, and the certificate."""
+    learner, certificate, constant = game.learner, result.certificate, result.constant
+    assert certificate is not None and constant is not None
     screen.print(
         f"\n[bold]{learner.name}[/bold] learned the arrival delay of {game.rounds:,} flights from"
         " New York, one flight at a time, each predicted before its outcome was seen:"
-        f" {game.rounds / spent:,.0f} flights a second, books and hindsight included.\n"
+        f" {game.rounds / result.seconds:,.0f} flights a second, books and hindsight included.\n"
     )
     screen.print(table)
-    heaviest = sorted(
-        zip(learner.features, learner.weights.tolist(), strict=True), key=lambda w: -abs(w[1])
-    )[:5]
     screen.print(
         f"\nGuessing the overall mean delay, known only at the end, costs"
-        f" {constant / game.rounds:,.1f} a flight. The learner's heaviest features, in minutes: "
-        + ", ".join(f"{name} {weight:+.1f}" for name, weight in heaviest)
+        f" {constant.loss / game.rounds:,.1f} a flight. The learner's heaviest features, in minutes: "
+        + ", ".join(f"{name} {weight:+.1f}" for name, weight in result.heaviest[:5])
         + ". (A departure delay counts in hours.)\n"
     )
-    certificate = game.certificate()
     screen.print(certificate)
     more = certificate.loss.total / certificate.hindsight.loss - 1
     screen.print(
