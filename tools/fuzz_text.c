@@ -2,7 +2,7 @@
 
    clang -g -O1 -fsanitize=fuzzer,address,undefined -fno-sanitize=unsigned-integer-overflow \
        -Isrc/noregret/core tools/fuzz_text.c \
-       src/noregret/core/{numbers,names,lines,order,marks,svmlight,vw,vw_lines,resolve,csv}.c -lm -o fuzz
+       src/noregret/core/{numbers,names,lines,order,marks,svmlight,svmlight_lines,vw,vw_lines,resolve,csv}.c -lm -o fuzz
    ./fuzz -max_len=4096 corpus/
 
    The first byte chooses the options. Every row that comes out is checked to be in order. The text

@@ -63,7 +63,8 @@ BLANKS = st.sampled_from([b" "] * 12 + [b"  ", b"\t", b" \t", b"\x0b"])
 
 @st.composite
 def lines(draw: st.DrawFn) -> bytes:
-    words = [draw(LABEL), *draw(st.lists(USUAL, max_size=60))]
+    group = draw(st.sampled_from([[], [], [], [b"qid:17"], [b"qid:"], [b"qid:1x"]]))
+    words = [draw(LABEL), *group, *draw(st.lists(USUAL, max_size=60))]
     if draw(st.integers(0, 3)) == 0:
         for word in draw(st.lists(ODD, max_size=2)):
             words.insert(draw(st.integers(0, len(words))), word)

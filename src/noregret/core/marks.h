@@ -100,4 +100,7 @@ static inline const uint32_t *noregret_mark_from(const noregret_piece *piece, co
     return mark;
 }
 
+/* Whether a mark ends the line, as "\n" or "\r\n". */
+static inline int noregret_ends_line(const char *p) { return *p == '\n' || (*p == '\r' && p[1] == '\n'); }
+
 #endif

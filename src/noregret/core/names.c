@@ -91,7 +91,7 @@ static int grow_table(noregret_names *names) {
 }
 
 static int keep_bytes(noregret_names *names, const char *name, size_t length) {
-    if (names->size - names->used < length + 8) { /* eight to spare, for is_named */
+    if (names->size - names->used < length + 8) { /* eight to spare, for noregret_is_named */
         const size_t size = names->size + names->size / 2 + length + 1024;
         if (!enlarged((void **)&names->bytes, (int64_t)size, 1)) {
             return 0;
@@ -128,20 +128,6 @@ APART static int32_t admitted(noregret_names *names, const char *name, size_t le
     return (int32_t)count;
 }
 
-static inline int is_named(const noregret_names *names, int64_t position, const char *name,
-                           size_t length) {
-    const int64_t start = position ? names->ends[position - 1] : 0;
-    const char *known = names->bytes + start;
-    if ((size_t)(names->ends[position] - start) != length) {
-        return 0;
-    }
-    uint64_t other = 0;
-    for (; length >= 8; length -= 8, known += 8, name += 8) {
-        other |= noregret_load8(known) ^ noregret_load8(name);
-    }
-    return !(other | (noregret_load8(known) ^ noregret_load8(name)) << (56 - 8 * length) << 8);
-}
-
 int32_t noregret_find_name(noregret_names *names, const char *name, size_t length, uint64_t hash,
                            int admit) {
     const uint32_t sought = noregret_short_hash(names, hash);
@@ -159,7 +145,7 @@ int32_t noregret_find_name(noregret_names *names, const char *name, size_t lengt
                 }
                 return (int32_t)position;
             }
-            if (is_named(names, position, name, length)) {
+            if (noregret_is_named(names, position, name, length)) {
                 return (int32_t)position;
             }
         }

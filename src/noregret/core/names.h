@@ -44,6 +44,7 @@ static inline uint64_t noregret_mixed(uint64_t lane, uint64_t word) {
     return noregret_rotated(lane + word * NOREGRET_PRIME2, 31) * NOREGRET_PRIME1;
 }
 
+/* By arithmetic: compilers would make a branch of it. */
 static inline uint64_t noregret_chosen(int first, uint64_t a, uint64_t b) {
     return b ^ ((a ^ b) & (0 - (uint64_t)first));
 }
@@ -100,6 +101,30 @@ void noregret_cut_names(noregret_names *names, int64_t size);
 
 static inline uint32_t noregret_short_hash(const noregret_names *names, uint64_t hash) {
     return (uint32_t)(names->bits ? hash & ((UINT64_C(1) << names->bits) - 1) : hash);
+}
+
+/* Where a name may be, going by its short hash alone; else NOREGRET_UNKNOWN. */
+static inline int32_t noregret_candidate(const noregret_names *names, uint32_t sought) {
+    for (uint64_t at = sought & names->mask; names->table[at].position; at = (at + 1) & names->mask) {
+        if (LIKELY(names->table[at].hash == sought)) {
+            return (int32_t)(names->table[at].position - 1);
+        }
+    }
+    return NOREGRET_UNKNOWN;
+}
+
+/* Whether the position has this name, which eight more bytes of memory must follow. */
+static inline int noregret_is_named(const noregret_names *names, int64_t position, const char *name, size_t length) {
+    const int64_t start = position ? names->ends[position - 1] : 0;
+    const char *known = names->bytes + start;
+    if (UNLIKELY((size_t)(names->ends[position] - start) != length)) {
+        return 0;
+    }
+    uint64_t other = 0;
+    for (; length >= 8; length -= 8, known += 8, name += 8) {
+        other |= noregret_load8(known) ^ noregret_load8(name);
+    }
+    return !(other | (noregret_load8(known) ^ noregret_load8(name)) << (56 - 8 * length) << 8);
 }
 
 #endif

@@ -2,43 +2,55 @@
    is asked for before any of them is looked up. */
 #include "lines.h"
 
-enum { AHEAD = 16 };
+enum { BATCH = 32 };
 
-static inline void prefetch(const noregret_names *names, const noregret_entry *entries, int64_t count) {
-    if (names->table != NULL) {
-        for (int64_t k = 0; k < count; k++) {
-            PREFETCH(&names->table[noregret_short_hash(names, entries[k].hash) & names->mask]);
+/* Each pass asks for what the next one reads: buckets, then where names end, then names. */
+static void find_candidates(const noregret_names *names, const noregret_entry *entries, int count, int32_t *found) {
+    for (int k = 0; k < count; k++) {
+        PREFETCH(&names->table[noregret_short_hash(names, entries[k].hash) & names->mask]);
+    }
+    for (int k = 0; k < count; k++) {
+        found[k] = noregret_candidate(names, noregret_short_hash(names, entries[k].hash));
+        if (names->bits) {
+            PREFETCH(&names->owners[found[k] < 0 ? 0 : found[k]]);
+        } else {
+            PREFETCH(&names->ends[found[k] < 0 ? 0 : found[k]]);
         }
+    }
+    for (int k = 0; k < count && !names->bits; k++) {
+        PREFETCH(names->bytes + (found[k] > 0 ? names->ends[found[k] - 1] : 0));
     }
 }
 
-/* The name of an entry whose bucket is near by now is asked for next. */
-static inline void prefetch_name(const noregret_names *names, const noregret_entry *entry) {
-    if (names->table != NULL && !names->bits) {
-        const uint32_t hash = noregret_short_hash(names, entry->hash);
-        const noregret_bucket bucket = names->table[hash & names->mask];
-        if (bucket.hash == hash && bucket.position) {
-            PREFETCH(&names->ends[bucket.position - 1]);
-        }
-    }
+static inline int is_it(const noregret_names *names, int32_t at, const char *name, const noregret_entry *entry) {
+    return names->bits ? names->owners[at] == entry->hash : noregret_is_named(names, at, name, entry->length);
 }
 
 /* Returns whether the positions of the row that began at start fall, or what went wrong. */
 static int64_t look_up(noregret_rows *rows, int64_t start, noregret_names *names,
-                       const noregret_entry *entries, int64_t count, const char **name, int admit) {
+                       const noregret_entry *entries, int count, const char **name, int admit) {
+    int32_t found[BATCH];
     int falls = 0;
     int64_t filled = rows->count;
     int32_t last = filled > start ? rows->indices[filled - 1] : -1;
-    for (int64_t k = 0; k < count; k++) {
+    const int known = names->count > 0;
+    if (known) {
+        find_candidates(names, entries, count, found);
+    }
+    for (int k = 0; k < count; k++) {
         const noregret_entry *entry = &entries[k];
-        const int32_t at = noregret_find_name(names, *name, entry->length, entry->hash, admit);
-        *name += entry->length;
-        if (UNLIKELY(at < 0)) {
+        int32_t at = known ? found[k] : NOREGRET_UNKNOWN;
+        if (UNLIKELY(at < 0 || !is_it(names, at, *name, entry))) {
+            at = noregret_find_name(names, *name, entry->length, entry->hash, admit);
             if (at == NOREGRET_UNKNOWN) {
+                *name += entry->length;
                 continue;
             }
-            return at;
+            if (at < 0) {
+                return at;
+            }
         }
+        *name += entry->length;
         falls |= at <= last;
         last = at;
         rows->indices[filled] = at;
@@ -64,12 +76,8 @@ int noregret_resolve(noregret_rows *rows, const noregret_scanned *scanned, noreg
             const char *itself = "intercept\0\0\0\0\0\0\0"; /* eight bytes to spare */
             status = look_up(rows, start, names, &intercept, 1, &itself, admit);
         }
-        for (int64_t k = first; k < end && status >= 0; k += AHEAD) {
-            const int64_t count = end - k < AHEAD ? end - k : AHEAD;
-            prefetch(names, scanned->entries + k, count);
-            for (int64_t i = 0; i < count; i++) {
-                prefetch_name(names, &scanned->entries[k + i]);
-            }
+        for (int64_t k = first; k < end && status >= 0; k += BATCH) {
+            const int count = end - k < BATCH ? (int)(end - k) : BATCH;
             status = look_up(rows, start, names, scanned->entries + k, count, &name, admit);
             falls |= status > 0;
         }

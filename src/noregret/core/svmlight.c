@@ -1,225 +1,13 @@
-/* Lines such as "+1 qid:3 4:0.5 17:1 # a comment": a label, then positions and values. */
+/* Lines of positions and values. Those written the usual way, with single blanks and nothing but
+   numbers, are read here and fast; at anything else the line is read again from its start by the
+   reader in svmlight_lines.c. */
 #include "marks.h"
+#include "svmlight.h"
 
 #include <math.h>
 
-/* Where the reader is, and where the features of the line at hand go: one of two. */
-typedef struct {
-    const char *text, *end;
-    const char *start; /* of the line */
-    int64_t line;
-    const char *at;    /* the byte at fault, or the end of the line */
-    int intercept, scored;
-    noregret_rows *rows;
-    noregret_scanned *scanned;
-    noregret_lines *lines;
-    noregret_sorter sorter;
-} Reader;
-
-/* A line is read to its end, holds nothing, or is wrong: then a fault's kind is returned. */
-enum { LINE_READ = -1, LINE_EMPTY = -2 };
-
-static inline int ends_field(char c) { return c == ' ' || c == '\t' || c == '\n' || c == '\r' || c == '#'; }
-
-/* Digits only, and no more than 18 of them. */
-static inline const char *read_index(const char *p, const char *end, uint64_t *index) {
-    uint64_t word = noregret_load8_before(p, end) ^ EACH_BYTE('0');
-    const uint64_t others = noregret_not_digits(word);
-    if (LIKELY(others)) {
-        const int count = noregret_zeros_below(others) >> 3;
-        *index = noregret_eight_digits(word << (56 - 8 * count) << 8);
-        return p + count;
-    }
-    const char *first = p;
-    for (*index = 0; p < end && *p >= '0' && *p <= '9'; p++) {
-        if (p - first < 18) {
-            *index = *index * 10 + (uint64_t)(*p - '0');
-        } else {
-            *index = UINT64_MAX;
-            first = p - 18; /* stays too large */
-        }
-    }
-    return p;
-}
-
-static inline int put_position(Reader *reader, uint64_t index, double value) {
-    noregret_rows *rows = reader->rows;
-    if (UNLIKELY(index >= NOREGRET_INDEX_LIMIT)) {
-        return FAULT_INDEX_TOO_LARGE;
-    }
-    if (UNLIKELY(rows->count == rows->room) && !noregret_grow_rows(rows, 1)) {
-        return LINE_READ;
-    }
-    rows->indices[rows->count] = (int32_t)index + reader->intercept;
-    rows->data[rows->count++] = value;
-    return LINE_READ;
-}
-
-/* The name of a position is its number, without zeros in front. */
-static int put_name(Reader *reader, uint64_t index, double value) {
-    noregret_scanned *scanned = reader->scanned;
-    char digits[20], *first = digits + sizeof digits;
-    if (index == UINT64_MAX) {
-        return FAULT_INDEX_TOO_LARGE;
-    }
-    do {
-        *--first = (char)('0' + index % 10);
-        index /= 10;
-    } while (index);
-    const size_t length = (size_t)(digits + sizeof digits - first);
-    char *name = noregret_name_room(scanned, length);
-    if (name == NULL || (scanned->count == scanned->room && !noregret_grow_scanned(scanned, 1))) {
-        return LINE_READ;
-    }
-    memcpy(name, first, length);
-    scanned->used += length;
-    const noregret_entry entry = {noregret_hash(name, length), value, length};
-    scanned->entries[scanned->count++] = entry;
-    return LINE_READ;
-}
-
-static int wrong(Reader *reader, const char *at, int kind) {
-    reader->at = at;
-    return kind;
-}
-
-static int read_features(Reader *reader, const char *p) {
-    const char *end = reader->end;
-    double sum = 0;
-    for (;;) {
-        p = noregret_skip_blanks(p, end);
-        uint64_t index;
-        const char *field = p;
-        p = read_index(p, end, &index);
-        if (UNLIKELY(p == field)) {
-            const char c = noregret_peek(p, end);
-            if (c == '#' || noregret_at_line_end(p, end)) {
-                reader->at = p;
-                return sum < NOREGRET_LARGEST ? LINE_READ : wrong(reader, reader->start, FAULT_SUM_TOO_LARGE);
-            }
-            if (end - p > 4 && memcmp(p, "qid:", 4) == 0) {
-                p = read_index(p + 4, end, &index);
-                if (p == field + 4 || !ends_field(noregret_peek(p, end))) {
-                    return wrong(reader, field, FAULT_INDEX);
-                }
-                continue;
-            }
-            return wrong(reader, field, FAULT_INDEX);
-        }
-        if (UNLIKELY(noregret_peek(p, end) != ':')) {
-            return wrong(reader, field, ends_field(noregret_peek(p, end)) ? FAULT_NO_COLON : FAULT_INDEX);
-        }
-        double value;
-        const char *number = ++p;
-        p = noregret_read_number(p, end, &value);
-        if (UNLIKELY(p == NULL || !ends_field(noregret_peek(p, end)))) {
-            return wrong(reader, number, ends_field(noregret_peek(number, end)) ? FAULT_NO_VALUE : FAULT_VALUE);
-        }
-        const double magnitude = fabs(value);
-        if (UNLIKELY(!(magnitude < NOREGRET_LARGEST))) {
-            return wrong(reader, number, FAULT_TOO_LARGE);
-        }
-        sum += magnitude;
-        const int status = reader->rows ? put_position(reader, index, value) : put_name(reader, index, value);
-        if (UNLIKELY(status != LINE_READ)) {
-            return wrong(reader, field, status);
-        }
-    }
-}
-
-static int read_label(Reader *reader, const char **p, double *outcome) {
-    const char *end = reader->end, *first = *p;
-    *outcome = NAN;
-    *p = noregret_read_number(first, end, outcome);
-    const char c = noregret_peek(*p ? *p : first, end);
-    if (*p == NULL || !ends_field(c)) {
-        const char *field = first;
-        while (!ends_field(noregret_peek(field, end)) && *field != ':') {
-            field++;
-        }
-        const int missing = noregret_peek(field, end) == ':';
-        *p = first;
-        *outcome = NAN;
-        return missing && reader->scored ? LINE_READ : wrong(reader, first, missing ? FAULT_NO_LABEL : FAULT_LABEL);
-    }
-    return fabs(*outcome) < NOREGRET_LARGEST ? LINE_READ : wrong(reader, first, FAULT_TOO_LARGE);
-}
-
-/* Positions mostly increase as they come. */
-static void order(Reader *reader, int64_t first) {
-    noregret_rows *rows = reader->rows;
-    const int64_t count = rows->count - first;
-    if (count < 2) {
-        return;
-    }
-    int32_t *at = rows->indices + first;
-    int falls = 0;
-    for (int64_t k = 1; k < count; k++) {
-        falls |= at[k] <= at[k - 1];
-    }
-    if (UNLIKELY(falls)) {
-        const int64_t left = noregret_sort_row(&reader->sorter, at, rows->data + first, count);
-        rows->lines.failed |= left < 0;
-        rows->count = first + left;
-    }
-}
-
-static inline void finish_row(Reader *reader, int64_t first) {
-    noregret_lines *lines = reader->lines;
-    lines->starts[lines->count - 1] = first;
-    lines->starts[lines->count] = reader->rows ? reader->rows->count : reader->scanned->count;
-}
-
-static int read_line(Reader *reader) {
-    noregret_rows *rows = reader->rows;
-    const char *p = noregret_skip_blanks(reader->start, reader->end);
-    reader->at = p;
-    if (noregret_peek(p, reader->end) == '#' || noregret_at_line_end(p, reader->end)) {
-        return LINE_EMPTY;
-    }
-    double outcome;
-    int status = read_label(reader, &p, &outcome);
-    if (status != LINE_READ) {
-        return status;
-    }
-    const int64_t first = rows ? rows->count : reader->scanned->count;
-    const size_t used = rows ? 0 : reader->scanned->used;
-    if (rows && reader->intercept) {
-        if (rows->count == rows->room && !noregret_grow_rows(rows, 1)) {
-            return LINE_READ;
-        }
-        rows->indices[rows->count] = 0;
-        rows->data[rows->count++] = 1;
-    }
-    status = read_features(reader, p);
-    if (status != LINE_READ || !noregret_add_row(reader->lines, outcome, reader->line)) {
-        if (rows) {
-            rows->count = first;
-        } else {
-            reader->scanned->count = first, reader->scanned->used = used;
-        }
-        return status;
-    }
-    if (rows) {
-        order(reader, first);
-    }
-    finish_row(reader, first);
-    return LINE_READ;
-}
-
-/* Read any line, and note what is wrong with it. */
-static void read_one(Reader *reader) {
-    const int status = read_line(reader);
-    if (status >= 0) {
-        noregret_add_fault(reader->lines, reader->line, reader->text, reader->start, reader->at, status);
-    }
-    reader->start = noregret_line_end(reader->at, reader->end);
-    reader->start += reader->start < reader->end;
-    reader->line++;
-}
-
 /* Room for all entries that a piece can have; at first, for what the whole text may come to. */
-static int reserve(Reader *reader, const noregret_piece *piece) {
+static int reserve(noregret_svmlight_reader *reader, const noregret_piece *piece) {
     const int64_t pieces = (reader->end - piece->start) / (piece->end - piece->start);
     if (reader->rows) {
         noregret_rows *rows = reader->rows;
@@ -230,8 +18,6 @@ static int reserve(Reader *reader, const noregret_piece *piece) {
     const int64_t guess = scanned->room ? 0 : (pieces + 1) * piece->count / 2;
     return scanned->room - scanned->count > piece->count || noregret_grow_scanned(scanned, piece->count + guess);
 }
-
-static inline int ends_regularly(const char *p) { return *p == '\n' || (*p == '\r' && p[1] == '\n'); }
 
 /* As put_name, for an index of up to seven digits that the text spells as the name is spelled. */
 static inline int add_name(noregret_scanned *scanned, const char *field, ptrdiff_t digits, double value) {
@@ -246,9 +32,22 @@ static inline int add_name(noregret_scanned *scanned, const char *field, ptrdiff
     return 1;
 }
 
+/* Past " qid:17", where that follows the label. */
+static const uint32_t *skip_group(const noregret_piece *piece, const uint32_t *mark) {
+    const char *p = piece->start + *mark;
+    if (piece->end - p > 6 && memcmp(p, " qid:", 5) == 0) {
+        const char *digit = p + 5, *end = piece->start + mark[2];
+        while (digit < end && *digit >= '0' && *digit <= '9') {
+            digit++;
+        }
+        return digit == end && end > p + 5 ? mark + 2 : mark;
+    }
+    return mark;
+}
+
 /* Read a line written the usual way: single blanks, nothing but numbers. False where it is not, with
    nothing changed but entries behind the count. */
-static inline int read_regular_line(Reader *reader, const noregret_piece *piece, const uint32_t **mark) {
+static inline int read_regular_line(noregret_svmlight_reader *reader, const noregret_piece *piece, const uint32_t **mark) {
     const char *end = reader->end, *p = piece->start + **mark;
     const uint32_t *m = *mark;
     double outcome, sum = 0;
@@ -262,14 +61,16 @@ static inline int read_regular_line(Reader *reader, const noregret_piece *piece,
         reader->rows->indices[filled] = 0, reader->rows->data[filled++] = 1;
     }
     last = reader->intercept - 1;
-    while (!ends_regularly(p)) {
+    m = skip_group(piece, m);
+    p = piece->start + *m;
+    while (!noregret_ends_line(p)) {
         const char *field = p + 1;
         if (UNLIKELY(*p != ' ')) {
             return 0;
         }
         const char *colon = piece->start + *++m;
         if (UNLIKELY(*colon != ':')) {
-            if (colon == field && ends_regularly(colon)) { /* a blank at the end */
+            if (colon == field && noregret_ends_line(colon)) { /* a blank at the end */
                 p = colon;
                 break;
             }
@@ -302,15 +103,15 @@ static inline int read_regular_line(Reader *reader, const noregret_piece *piece,
     if (reader->rows) {
         reader->rows->count = filled;
         if (UNLIKELY(falls)) {
-            order(reader, first);
+            noregret_svmlight_order(reader, first);
         }
     }
-    finish_row(reader, first);
+    noregret_svmlight_finish(reader, first);
     reader->at = p, *mark = m;
     return 1;
 }
 
-static inline void read_piece(Reader *reader, const noregret_piece *piece) {
+static inline void read_piece(noregret_svmlight_reader *reader, const noregret_piece *piece) {
     const uint32_t *mark = piece->marks;
     while (reader->start < piece->end && !reader->lines->failed) {
         const int64_t count = reader->scanned ? reader->scanned->count : 0;
@@ -324,7 +125,7 @@ static inline void read_piece(Reader *reader, const noregret_piece *piece) {
         if (reader->scanned) {
             reader->scanned->count = count, reader->scanned->used = used;
         }
-        read_one(reader);
+        noregret_svmlight_read_any(reader);
         if (!reserve(reader, piece)) {
             return;
         }
@@ -332,7 +133,7 @@ static inline void read_piece(Reader *reader, const noregret_piece *piece) {
     }
 }
 
-static inline void read_lines(Reader *reader) {
+static inline void read_lines(noregret_svmlight_reader *reader) {
     const noregret_mark_set set = {':', ':', 1};
     noregret_piece piece = {NULL, NULL, NULL, 0, 0};
     while (!reader->lines->failed && noregret_next_piece(&piece, reader->start, reader->end)) {
@@ -343,7 +144,7 @@ static inline void read_lines(Reader *reader) {
         read_piece(reader, &piece);
     }
     while (reader->start < reader->end && !reader->lines->failed) {
-        read_one(reader);
+        noregret_svmlight_read_any(reader);
     }
     reader->lines->line_count = reader->line;
     noregret_free_piece(&piece);
@@ -352,13 +153,13 @@ static inline void read_lines(Reader *reader) {
 
 void noregret_read_svmlight(noregret_rows *rows, const char *text, size_t size, int intercept,
                             int scored) {
-    Reader reader = {text, text + size, text, 0, text, intercept, scored, rows, NULL, &rows->lines, {NULL, NULL, 0}};
+    noregret_svmlight_reader reader = {text, text + size, text, 0, text, intercept, scored, rows, NULL, &rows->lines, {NULL, NULL, 0}};
     read_lines(&reader);
 }
 
 void noregret_scan_svmlight(noregret_scanned *scanned, const char *text, size_t size, int intercept,
                             int scored) {
-    Reader reader = {text, text + size, text, 0, text, intercept, scored, NULL, scanned, &scanned->lines, {NULL, NULL, 0}};
+    noregret_svmlight_reader reader = {text, text + size, text, 0, text, intercept, scored, NULL, scanned, &scanned->lines, {NULL, NULL, 0}};
     scanned->intercept = intercept;
     read_lines(&reader);
 }

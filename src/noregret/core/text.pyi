@@ -1,35 +1,13 @@
-from typing import Literal, NamedTuple
+from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
 from typing_extensions import Buffer
 
+from noregret.core.rows import Csv as Csv
+from noregret.core.rows import Fault as Fault
+from noregret.core.rows import Rows as Rows
 from noregret.core.vocabulary import Vocabulary
-
-class Fault(NamedTuple):
-    row: int
-    line: int
-    column: int
-    message: str
-
-class Rows(NamedTuple):
-    starts: NDArray[np.int64]
-    indices: NDArray[np.int32]
-    data: NDArray[np.float64]
-    outcomes: NDArray[np.float64]
-    importances: NDArray[np.float64] | None
-    lines: NDArray[np.int64]
-    tags: list[str] | None
-    faults: list[Fault]
-    line_count: int
-
-class Csv(NamedTuple):
-    X: NDArray[np.float64]
-    outcomes: NDArray[np.float64]
-    lines: NDArray[np.int64] | None
-    line_count: int
-    faults: list[Fault]
-    plain: bool
 
 class Scanned:
     @property

@@ -6,15 +6,15 @@ and why; the caller decides what to do about them.
 
 from cpython.buffer cimport PyBUF_SIMPLE, PyBuffer_FillInfo, PyBuffer_Release, PyObject_GetBuffer
 from libc.math cimport NAN
-from libc.stdint cimport int32_t, int64_t, uint64_t
+from libc.stdint cimport int32_t, int64_t
 from libc.stdlib cimport free, malloc, realloc
 from libc.string cimport memset
 
-from typing import NamedTuple
-
-from noregret.core.vocabulary cimport NOREGRET_FULL, NOREGRET_NO_MEMORY, Vocabulary, noregret_names, refuse
+from noregret.core.vocabulary cimport NOREGRET_NO_MEMORY, Vocabulary, noregret_names, refuse
 
 import numpy as np
+
+from noregret.core.rows import MESSAGES, Csv, Fault, Rows
 
 
 cdef extern from "numbers.h" nogil:
@@ -24,12 +24,6 @@ cdef extern from "numbers.h" nogil:
 
 
 cdef extern from "text.h" nogil:
-    enum noregret_fault_kind:
-        FAULT_NO_LABEL, FAULT_LABEL, FAULT_INDEX, FAULT_INDEX_TOO_LARGE, FAULT_NO_COLON, FAULT_VALUE
-        FAULT_NO_VALUE, FAULT_TOO_LARGE, FAULT_SUM_TOO_LARGE, FAULT_NOT_UTF8, FAULT_NO_BAR, FAULT_TAB
-        FAULT_RETURN, FAULT_TOUCHES_BAR, FAULT_IMPORTANCE, FAULT_BASE, FAULT_TOO_MANY, FAULT_SCALE
-        FAULT_LONG_NAMESPACE, FAULT_INTERCEPT
-
     ctypedef struct noregret_fault:
         int64_t row
         int64_t line
@@ -83,67 +77,6 @@ cdef extern from "text.h" nogil:
 noregret_prepare_numbers()
 
 
-class Fault(NamedTuple):
-    """A line that was skipped: where it is and what is wrong with it."""
-
-    row: int
-    line: int
-    column: int
-    message: str
-
-
-class Rows(NamedTuple):
-    """Rows in compressed form, positions increasing in each, and the lines that were skipped."""
-
-    starts: object
-    indices: object
-    data: object
-    outcomes: object
-    importances: object
-    lines: object
-    tags: object
-    faults: list
-    line_count: int
-
-
-class Csv(NamedTuple):
-    """Rows of a table; all that matters is `plain` where that is False."""
-
-    X: object
-    outcomes: object
-    lines: object
-    line_count: int
-    faults: list
-    plain: bool
-
-
-MESSAGES = {
-    FAULT_NO_LABEL: "there is no label: a line to learn from starts with a number",
-    FAULT_LABEL: "{word} is not a label: write a plain number such as 1, -1 or 0.5",
-    FAULT_INDEX: "{word} is not a feature: write index:value, the index a whole number from 0 on",
-    FAULT_INDEX_TOO_LARGE: (
-        "feature {word} is out of range: indices go up to 67108863, or the weights alone would take more than"
-        " half a gigabyte; use --hash to give memory only to the features that occur"
-    ),
-    FAULT_NO_COLON: "{word} has no value: write index:value",
-    FAULT_VALUE: "{word} is not a number: write a plain decimal such as 0.5 or 1e-3",
-    FAULT_NO_VALUE: "nothing follows the colon: write a number, or leave the colon out",
-    FAULT_TOO_LARGE: "{word} is too large to be squared: scale it down",
-    FAULT_SUM_TOO_LARGE: "the values of this line are too large to be squared: scale them down",
-    FAULT_NOT_UTF8: "this is not UTF-8 text: convert the file, for instance with iconv",
-    FAULT_NO_BAR: "there is no bar: write label | features",
-    FAULT_TAB: "there is a tab before the bar, which would be part of the tag: use blanks",
-    FAULT_RETURN: "there is a carriage return within the line: end lines with a newline",
-    FAULT_TOUCHES_BAR: "there is no label: {word} touches the bar, which makes it a tag; put a blank between them",
-    FAULT_IMPORTANCE: "{word} is not an importance: write a number from 0 on",
-    FAULT_BASE: "{word} would be an initial prediction, which is not supported: leave it out",
-    FAULT_TOO_MANY: "there is more than a label, an importance and a tag before the bar: only simple labels are supported",
-    FAULT_SCALE: "the scale of a namespace must be a number that follows its name: write |name:0.5",
-    FAULT_LONG_NAMESPACE: "the name of a namespace is longer than 254 bytes: use a shorter one",
-    FAULT_INTERCEPT: "a feature is called intercept, as the one that is added to every row: rename it, or add none",
-}
-
-
 cdef class Memory:
     """Memory from C that an array stands on, freed with it."""
 
@@ -189,7 +122,9 @@ cdef class Text:
     cdef str word(self, int64_t at):
         """What stands there, for a message."""
         cdef int64_t end = at
-        while end < <int64_t> self.size and end - at < 40 and self.start[end] not in b" \t\r\n|":
+        while end < <int64_t> self.size and end - at < 40 and self.start[end] not in b" \t\r\n":
+            if self.start[end] == b"|" and end > at:
+                break
             end += 1
         word = self.part(at, end).decode("utf-8", "replace")
         return repr(word if len(word) <= 30 else word[:29] + "…")

@@ -6,49 +6,51 @@
 
 #include <math.h>
 
-static inline int ends_regularly(const char *p) { return *p == '\n' || (*p == '\r' && p[1] == '\n'); }
+/* Where the next name and the next entry go. In variables of its own: the processor would otherwise
+   have to look again after every byte written, which might have changed them. */
+typedef struct {
+    char *name;
+    const char *limit; /* up to where names may be written */
+    noregret_entry *entry;
+} Cursor;
 
-/* Copy by words, so that most lengths are alike; 16 bytes more may be read, and written. */
-static inline void copy_words(char *to, const char *from, size_t length) {
-    memcpy(to, from, 16);
-    for (size_t k = 16; k < length; k += 8) {
-        memcpy(to + k, from + k, 8);
-    }
+static inline Cursor cursor_of(noregret_scanned *scanned) {
+    const Cursor cursor = {scanned->names + scanned->used, scanned->names + scanned->size, scanned->entries + scanned->count};
+    return cursor;
 }
 
-static inline int add_entry(noregret_vw_reader *reader, const char *name, size_t length, double value) {
-    noregret_scanned *scanned = reader->scanned;
-    const size_t prefix = reader->prefix_length, all = prefix + length;
-    char *room = noregret_name_room(scanned, all + 16);
-    if (UNLIKELY(room == NULL)) {
-        return 0;
-    }
-    memcpy(room, reader->prefix, 8);
-    if (UNLIKELY(prefix > 8)) {
-        memcpy(room, reader->prefix, prefix);
-    }
-    copy_words(room + prefix, name, length);
-    if (UNLIKELY(all == 9 && reader->intercept && noregret_vw_is_intercept(room, all))) {
-        return 0;
-    }
-    if (LIKELY(value != 0)) {
-        const uint64_t hash = LIKELY(prefix < 8 && all < 32)
-                                  ? noregret_hash_joined(reader->prefix_word, prefix, name, length)
-                                  : noregret_hash(room, all);
-        const noregret_entry entry = {hash, value, all};
-        scanned->entries[scanned->count++] = entry;
-        scanned->used += all;
-    }
-    return 1;
+static inline void keep_cursor(noregret_scanned *scanned, Cursor cursor) {
+    scanned->used = (size_t)(cursor.name - scanned->names);
+    scanned->count = cursor.entry - scanned->entries;
+}
+
+/* Make room for names when there is little. */
+APART static int grow(noregret_scanned *scanned, Cursor *cursor, size_t more) {
+    keep_cursor(scanned, *cursor);
+    const int fine = noregret_grow_name_bytes(scanned, more);
+    *cursor = cursor_of(scanned);
+    return fine;
+}
+
+/* A long prefix or name. */
+APART static uint64_t copy_long(const noregret_vw_reader *reader, char *to, const char *name, size_t length) {
+    memcpy(to, reader->prefix, reader->prefix_length);
+    memcpy(to + reader->prefix_length, name, length);
+    return noregret_hash(to, reader->prefix_length + length);
 }
 
 /* Read features from the mark at which the last field ended, up to the one that ends the namespace:
    a bar or the end of the line. NULL where something is not as usual. */
 static inline const uint32_t *read_features(noregret_vw_reader *reader, const noregret_piece *piece,
                                             const uint32_t *mark) {
-    const char *p = piece->start + *mark, *safe = reader->end - 16;
+    const char *start = piece->start, *p = start + *mark, *safe = reader->end - 24;
+    const size_t prefix_length = reader->prefix_length;
+    const uint64_t prefix = reader->prefix_word;
+    const double scale = reader->scale;
+    const int unnamed = reader->intercept && prefix_length == 0;
+    Cursor cursor = cursor_of(reader->scanned);
     double sum = 0;
-    while (!ends_regularly(p)) {
+    while (!noregret_ends_line(p)) {
         if (UNLIKELY(*p != ' ')) {
             if (*p == '|') {
                 break;
@@ -56,28 +58,43 @@ static inline const uint32_t *read_features(noregret_vw_reader *reader, const no
             return NULL;
         }
         const char *name = p + 1;
-        double value = 1;
-        p = piece->start + *++mark;
-        const size_t length = (size_t)(p - name);
-        if (length == 0) {
+        double value = scale;
+        p = start + *++mark;
+        const size_t length = (size_t)(p - name), all = prefix_length + length;
+        if (UNLIKELY(length == 0)) {
             continue; /* another blank, a bar, or the end of the line */
-        }
-        if (UNLIKELY(p > safe)) {
-            return NULL;
         }
         if (*p == ':') {
             const char *number = p + 1;
-            p = piece->start + *++mark;
+            p = start + *++mark;
             if (UNLIKELY(number == p || p > safe || !noregret_read_field(number, p, &value))) {
                 return NULL;
             }
+            value *= scale;
         }
-        value *= reader->scale;
-        sum += fabs(value);
-        if (UNLIKELY(!add_entry(reader, name, length, value))) {
+        if (UNLIKELY(p > safe || (unnamed && noregret_vw_is_intercept(name, length)))) {
             return NULL;
         }
+        if (UNLIKELY((size_t)(cursor.limit - cursor.name) < all + 32) && !grow(reader->scanned, &cursor, all + 32)) {
+            return NULL;
+        }
+        if (LIKELY(all < 24 && prefix_length < 8)) {
+            memcpy(cursor.name, reader->prefix, 8);
+            memcpy(cursor.name + prefix_length, name, 16);
+            memcpy(cursor.name + prefix_length + 8, name + 8, 16);
+            cursor.entry->hash = noregret_hash_joined(prefix, prefix_length, name, length);
+        } else {
+            cursor.entry->hash = copy_long(reader, cursor.name, name, length);
+        }
+        cursor.entry->value = value;
+        cursor.entry->length = all;
+        sum += fabs(value);
+        if (LIKELY(value != 0)) {
+            cursor.entry++;
+            cursor.name += all;
+        }
     }
+    keep_cursor(reader->scanned, cursor);
     reader->sum += sum;
     return mark;
 }
@@ -103,7 +120,7 @@ static inline int read_regular_line(noregret_vw_reader *reader, const noregret_p
         p = piece->start + *mark;
     }
     reader->at = p, *at = mark;
-    return ends_regularly(p) && noregret_vw_keep_row(reader, &head, first) == LINE_READ;
+    return noregret_ends_line(p) && noregret_vw_keep_row(reader, &head, first) == LINE_READ;
 }
 
 static void read_one(noregret_vw_reader *reader) {
@@ -121,6 +138,9 @@ static int reserve(noregret_vw_reader *reader, const noregret_piece *piece) {
     noregret_scanned *scanned = reader->scanned;
     const int64_t pieces = (reader->end - piece->start) / (piece->end - piece->start);
     const int64_t guess = scanned->room ? 0 : (pieces + 1) * piece->count / 2;
+    if (scanned->names == NULL && !noregret_grow_name_bytes(scanned, 0)) {
+        return 0;
+    }
     return scanned->room - scanned->count > piece->count || noregret_grow_scanned(scanned, piece->count + guess);
 }
 
@@ -159,7 +179,7 @@ void noregret_scan_vw(noregret_scanned *scanned, const char *text, size_t size, 
     noregret_vw_reader reader = {.text = text, .end = text + size, .start = text, .intercept = intercept,
                                  .scored = scored, .ascii = is_ascii(text, size), .scanned = scanned};
     scanned->intercept = intercept;
-    while (size > 16 && !scanned->lines.failed && noregret_next_piece(&piece, reader.start, reader.end)) {
+    while (size > 24 && !scanned->lines.failed && noregret_next_piece(&piece, reader.start, reader.end)) {
         noregret_mark(&piece, set);
         if (!reserve(&reader, &piece)) {
             break;

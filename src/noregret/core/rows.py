@@ -1,0 +1,78 @@
+"""What the readers of text give: rows, and the lines that could not be read."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+
+class Fault(NamedTuple):
+    """A line that was skipped: where it is and what is wrong with it.
+
+    ``row`` says how many rows of the block came before it; line and column count from 1.
+    """
+
+    row: int
+    line: int
+    column: int
+    message: str
+
+
+class Rows(NamedTuple):
+    """Rows in compressed form, positions increasing in each, and the lines that were skipped.
+
+    ``importances`` is None where all are 1, ``tags`` where no row has one.
+    """
+
+    starts: NDArray[np.int64]
+    indices: NDArray[np.int32]
+    data: NDArray[np.float64]
+    outcomes: NDArray[np.float64]
+    importances: NDArray[np.float64] | None
+    lines: NDArray[np.int64]
+    tags: list[str] | None
+    faults: list[Fault]
+    line_count: int
+
+
+class Csv(NamedTuple):
+    """Rows of a table; nothing else in it means anything where ``plain`` is False.
+
+    ``lines`` is None where each line is one row.
+    """
+
+    X: NDArray[np.float64]
+    outcomes: NDArray[np.float64]
+    lines: NDArray[np.int64] | None
+    line_count: int
+    faults: list[Fault]
+    plain: bool
+
+
+# What is wrong with a line, in the order of noregret_fault_kind in text.h.
+MESSAGES = (
+    "there is no label: a line to learn from starts with a number",
+    "{word} is not a label: write a plain number such as 1, -1 or 0.5",
+    "{word} is not a feature: write index:value, the index a whole number from 0 on",
+    "feature {word} is out of range: indices go up to 67108863, or the weights alone would take"
+    " more than half a gigabyte; use --hash to give memory only to the features that occur",
+    "{word} has no value: write index:value",
+    "{word} is not a number: write a plain decimal such as 0.5 or 1e-3",
+    "nothing follows the colon: write a number, or leave the colon out",
+    "{word} is too large to be squared: scale it down",
+    "the values of this line are too large to be squared: scale them down",
+    "this is not UTF-8 text: convert the file, for instance with iconv",
+    "there is no bar: write label | features",
+    "there is a tab before the bar, which would be part of the tag: use blanks",
+    "there is a carriage return within the line: end lines with a newline",
+    "there is no label: {word} touches the bar, which makes it a tag; put a blank between them",
+    "{word} is not an importance: write a number from 0 on",
+    "{word} would be an initial prediction, which is not supported: leave it out",
+    "there is more than a label, an importance and a tag before the bar: only simple labels are"
+    " supported",
+    "the scale of a namespace must be a number that follows its name: write |name:0.5",
+    "the name of a namespace is longer than 254 bytes: use a shorter one",
+    "a feature is called intercept, as the one that is added to every row: rename it, or add none",
+)
