@@ -2,7 +2,8 @@
 
    clang -g -O1 -fsanitize=fuzzer,address,undefined -fno-sanitize=unsigned-integer-overflow \
        -Isrc/noregret/core tools/fuzz_text.c \
-       src/noregret/core/{numbers,names,lines,order,marks,svmlight,svmlight_lines,vw,vw_lines,resolve,csv}.c -lm -o fuzz
+       src/noregret/core/{numbers,names,lines,order,marks,svmlight,svmlight_lines,vw,vw_lines,resolve,csv}.c
+   -lm -o fuzz
    ./fuzz -max_len=4096 corpus/
 
    The first byte chooses the options. Every row that comes out is checked to be in order. The text
@@ -86,7 +87,8 @@ static void read_table(const char *text, size_t size, int options) {
     table.X = malloc((size_t)lines * 4 * sizeof(double) + 1);
     table.outcomes = malloc((size_t)lines * sizeof(double) + 1);
     table.lines = malloc((size_t)lines * sizeof(int64_t) + 1);
-    const int plain = noregret_read_csv(&table, text, size, columns, places, options & 4 ? ',' : '\t', options & 8);
+    const int plain = noregret_read_csv(&table, text, size, columns, places,
+                                        options & 4 ? ',' : '\t', options & 8);
     check(plain >= 0 && table.rows <= lines && (!plain || table.line_count == lines));
     free(table.X), free(table.outcomes), free(table.lines);
 }

@@ -25,11 +25,13 @@ static inline const char *skip_blanks(const Reader *reader, const char *p) {
 
 static inline int ends_cell(const Reader *reader, const char *p) {
     const char c = noregret_peek(p, reader->end);
-    return c == reader->delimiter || c == '\n' || (c == '\r' && noregret_at_line_end(p, reader->end));
+    return c == reader->delimiter || c == '\n' ||
+           (c == '\r' && noregret_at_line_end(p, reader->end));
 }
 
 /* Where the cell ends; NULL where it is no plain number. */
-APART static const char *read_odd_cell(const Reader *reader, const char *p, double *value, int outcome) {
+APART static const char *read_odd_cell(const Reader *reader, const char *p, double *value,
+                                       int outcome) {
     p = skip_blanks(reader, p);
     if (ends_cell(reader, p)) {
         *value = 0;
@@ -43,10 +45,11 @@ APART static const char *read_odd_cell(const Reader *reader, const char *p, doub
     return ends_cell(reader, p) ? p : NULL;
 }
 
-/* Read the row whose first mark is given; returns the mark of its newline, NULL where the row is not
-   plain. The marks are where cells end. */
-static inline const uint32_t *read_row(const Reader *reader, const noregret_piece *piece, const uint32_t *mark,
-                                       const char *p, double *x, double *outcome) {
+/* Read the row whose first mark is given; returns the mark of its newline, NULL where the row is
+   not plain. The marks are where cells end. */
+static inline const uint32_t *read_row(const Reader *reader, const noregret_piece *piece,
+                                       const uint32_t *mark, const char *p, double *x,
+                                       double *outcome) {
     for (int64_t c = 0; c < reader->columns; c++, mark++) {
         const char *end = piece->start + *mark;
         const int32_t place = reader->places[c];
@@ -91,8 +94,8 @@ static int read_piece(const Reader *reader, const noregret_piece *piece, noregre
 }
 
 /* The last line may lack its newline: it is read from a copy that has one. */
-static int read_last_line(Reader *reader, const char *p, noregret_piece *piece, noregret_mark_set set,
-                          noregret_table *table) {
+static int read_last_line(Reader *reader, const char *p, noregret_piece *piece,
+                          noregret_mark_set set, noregret_table *table) {
     const size_t size = (size_t)(reader->end - p);
     char *copy = malloc(size + 1);
     if (copy == NULL) {
@@ -110,7 +113,8 @@ static int read_last_line(Reader *reader, const char *p, noregret_piece *piece, 
     return plain;
 }
 
-static int64_t find_unfilled(int32_t *unfilled, int64_t width, int64_t columns, const int32_t *places) {
+static int64_t find_unfilled(int32_t *unfilled, int64_t width, int64_t columns,
+                             const int32_t *places) {
     int64_t count = 0;
     for (int64_t k = 0; k < width; k++) {
         unfilled[k] = 1;
@@ -136,8 +140,10 @@ int noregret_read_csv(noregret_table *table, const char *text, size_t size, int6
     if (unfilled == NULL) {
         return NOREGRET_NO_MEMORY;
     }
-    Reader reader = {text + (size < 8 ? 0 : size - 8), text + size, delimiter, zero_for_missing, columns, places, unfilled,
-                     find_unfilled(unfilled, table->width, columns, places)};
+    Reader reader = {.safe = text + (size < 8 ? 0 : size - 8), .end = text + size,
+                     .delimiter = delimiter, .zero_for_missing = zero_for_missing,
+                     .columns = columns, .places = places, .unfilled = unfilled};
+    reader.unfilled_count = find_unfilled(unfilled, table->width, columns, places);
     const char *p = text;
     int plain = size == 0 || memchr(text, '"', size) == NULL;
     while (plain > 0 && p < reader.end && noregret_next_piece(&piece, p, reader.end)) {

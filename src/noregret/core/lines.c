@@ -3,7 +3,8 @@
 #include <stdlib.h>
 
 int noregret_enlarge(noregret_lines *lines, void **block, int64_t items, size_t size) {
-    void *moved = (uint64_t)items > SIZE_MAX / 2 / size ? NULL : realloc(*block, (size_t)items * size);
+    void *moved =
+        (uint64_t)items > SIZE_MAX / 2 / size ? NULL : realloc(*block, (size_t)items * size);
     if (moved == NULL) {
         lines->failed = 1;
         return 0;
@@ -49,8 +50,9 @@ void noregret_add_fault(noregret_lines *lines, int64_t line, const char *text, c
 
 int noregret_grow_rows(noregret_rows *rows, int64_t more) {
     const int64_t room = more_than(rows->room) + more;
-    const int fine = noregret_enlarge(&rows->lines, (void **)&rows->indices, room, sizeof(int32_t)) &&
-                     noregret_enlarge(&rows->lines, (void **)&rows->data, room, sizeof(double));
+    const int fine =
+        noregret_enlarge(&rows->lines, (void **)&rows->indices, room, sizeof(int32_t)) &&
+        noregret_enlarge(&rows->lines, (void **)&rows->data, room, sizeof(double));
     rows->room = fine ? room : rows->room;
     return fine;
 }

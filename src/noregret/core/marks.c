@@ -23,7 +23,8 @@ int noregret_next_piece(noregret_piece *piece, const char *start, const char *en
         }
     }
     piece->start = start, piece->end = newline + 1;
-    const int64_t room = piece->end - start + 72; /* every byte may be a mark, and some are too many */
+    const int64_t room =
+        piece->end - start + 72; /* every byte may be a mark, and some are too many */
     if (room > piece->room) {
         free(piece->marks);
         piece->marks = malloc((size_t)room * sizeof(uint32_t));

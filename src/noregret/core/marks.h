@@ -39,7 +39,8 @@ static inline uint64_t noregret_marks_of_16(const char *p, noregret_mark_set set
 #else
 static inline uint64_t noregret_marks_of_8(const char *p, noregret_mark_set set) {
     const uint64_t word = noregret_load8(p);
-    uint64_t found = noregret_equal_bytes(word, (uint8_t)set.one) | noregret_equal_bytes(word, (uint8_t)set.other);
+    uint64_t found = noregret_equal_bytes(word, (uint8_t)set.one) |
+                     noregret_equal_bytes(word, (uint8_t)set.other);
     if (set.blanks) {
         const uint64_t above = ((word & EACH_BYTE(0x7f)) + EACH_BYTE(0x7f - ' ')) | word;
         found |= ~above & EACH_BYTE(0x80);
@@ -75,8 +76,9 @@ static inline void noregret_mark(noregret_piece *piece, noregret_mark_set set) {
     const char *p = piece->start;
     uint32_t *out = piece->marks;
     for (; piece->end - p >= 64; p += 64) {
-        const uint64_t found = noregret_marks_of_16(p, set) | noregret_marks_of_16(p + 16, set) << 16 |
-                               noregret_marks_of_16(p + 32, set) << 32 | noregret_marks_of_16(p + 48, set) << 48;
+        const uint64_t found =
+            noregret_marks_of_16(p, set) | noregret_marks_of_16(p + 16, set) << 16 |
+            noregret_marks_of_16(p + 32, set) << 32 | noregret_marks_of_16(p + 48, set) << 48;
         out = noregret_write_marks(out, (uint32_t)(p - piece->start), found);
     }
     for (; p < piece->end; p++) {
@@ -92,7 +94,8 @@ int noregret_next_piece(noregret_piece *piece, const char *start, const char *en
 void noregret_free_piece(noregret_piece *piece);
 
 /* The first mark not before p. */
-static inline const uint32_t *noregret_mark_from(const noregret_piece *piece, const uint32_t *mark, const char *p) {
+static inline const uint32_t *noregret_mark_from(const noregret_piece *piece, const uint32_t *mark,
+                                                 const char *p) {
     const uint32_t *end = piece->marks + piece->count;
     while (mark < end && piece->start + *mark < p) {
         mark++;
@@ -101,6 +104,8 @@ static inline const uint32_t *noregret_mark_from(const noregret_piece *piece, co
 }
 
 /* Whether a mark ends the line, as "\n" or "\r\n". */
-static inline int noregret_ends_line(const char *p) { return *p == '\n' || (*p == '\r' && p[1] == '\n'); }
+static inline int noregret_ends_line(const char *p) {
+    return *p == '\n' || (*p == '\r' && p[1] == '\n');
+}
 
 #endif

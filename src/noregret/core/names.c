@@ -9,8 +9,8 @@ static uint64_t hash_stripes(const char **at, const char *end) {
             lane[k] = noregret_mixed(lane[k], noregret_load8(*at + 8 * k));
         }
     }
-    uint64_t hash = noregret_rotated(lane[0], 1) + noregret_rotated(lane[1], 7) + noregret_rotated(lane[2], 12) +
-                    noregret_rotated(lane[3], 18);
+    uint64_t hash = noregret_rotated(lane[0], 1) + noregret_rotated(lane[1], 7) +
+                    noregret_rotated(lane[2], 12) + noregret_rotated(lane[3], 18);
     for (int k = 0; k < 4; k++) {
         hash = (hash ^ noregret_mixed(0, lane[k])) * NOREGRET_PRIME1 + NOREGRET_PRIME4;
     }
@@ -54,10 +54,10 @@ static int enlarged(void **block, int64_t items, size_t size) {
 
 static int grow_positions(noregret_names *names) {
     const int64_t room = names->room ? names->room + names->room / 2 : 64;
-    const int fine =
-        names->bits
-            ? enlarged((void **)&names->owners, room, 8) && enlarged((void **)&names->taken, room, 1)
-            : enlarged((void **)&names->hashes, room, 4) && enlarged((void **)&names->ends, room, 8);
+    const int fine = names->bits ? enlarged((void **)&names->owners, room, 8) &&
+                                       enlarged((void **)&names->taken, room, 1)
+                                 : enlarged((void **)&names->hashes, room, 4) &&
+                                       enlarged((void **)&names->ends, room, 8);
     names->room = fine ? room : names->room;
     return fine;
 }
@@ -72,7 +72,8 @@ static void put(noregret_names *names, uint32_t hash, int64_t position) {
 }
 
 static uint32_t hash_at(const noregret_names *names, int64_t position) {
-    return names->bits ? noregret_short_hash(names, names->owners[position]) : names->hashes[position];
+    return names->bits ? noregret_short_hash(names, names->owners[position])
+                       : names->hashes[position];
 }
 
 /* Names go in by position, so that the last is at the end of every chain it is on. */
@@ -103,7 +104,8 @@ static int keep_bytes(noregret_names *names, const char *name, size_t length) {
     return 1;
 }
 
-APART static int32_t admitted(noregret_names *names, const char *name, size_t length, uint64_t hash) {
+APART static int32_t admitted(noregret_names *names, const char *name, size_t length,
+                              uint64_t hash) {
     const int64_t count = names->count;
     if (count >= INT32_MAX) {
         return NOREGRET_FULL;

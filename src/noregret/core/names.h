@@ -15,18 +15,18 @@ typedef struct {
 } noregret_bucket;
 
 typedef struct {
-    int bits;          /* 2^bits slots; 0 where names are kept */
-    int64_t count;     /* positions given */
-    int64_t room;      /* positions there is room for */
-    uint32_t *hashes;  /* as in the buckets; NULL where names are hashed */
-    int64_t *ends;     /* where each name ends in the block; NULL likewise */
-    uint64_t *owners;  /* hashed: the whole hash of the name that came first */
-    uint8_t *taken;    /* hashed: whether another name fell into the same slot */
-    int64_t shared;    /* hashed: for how many that is so */
+    int bits;         /* 2^bits slots; 0 where names are kept */
+    int64_t count;    /* positions given */
+    int64_t room;     /* positions there is room for */
+    uint32_t *hashes; /* as in the buckets; NULL where names are hashed */
+    int64_t *ends;    /* where each name ends in the block; NULL likewise */
+    uint64_t *owners; /* hashed: the whole hash of the name that came first */
+    uint8_t *taken;   /* hashed: whether another name fell into the same slot */
+    int64_t shared;   /* hashed: for how many that is so */
     char *bytes;
     size_t used, size; /* of the block */
     noregret_bucket *table;
-    uint64_t mask;     /* one less than the table's size, a power of two */
+    uint64_t mask; /* one less than the table's size, a power of two */
 } noregret_names;
 
 /* XXH64 with seed 0, as its public specification has it. */
@@ -38,7 +38,9 @@ uint64_t noregret_hash(const char *name, size_t length);
 #define NOREGRET_PRIME4 UINT64_C(0x85EBCA77C2B2AE63)
 #define NOREGRET_PRIME5 UINT64_C(0x27D4EB2F165667C5)
 
-static inline uint64_t noregret_rotated(uint64_t word, int by) { return word << by | word >> (64 - by); }
+static inline uint64_t noregret_rotated(uint64_t word, int by) {
+    return word << by | word >> (64 - by);
+}
 
 static inline uint64_t noregret_mixed(uint64_t lane, uint64_t word) {
     return noregret_rotated(lane + word * NOREGRET_PRIME2, 31) * NOREGRET_PRIME1;
@@ -69,12 +71,14 @@ static inline uint64_t noregret_hash_end(uint64_t hash) {
 }
 
 /* The same for a name in two parts, of which the first has fewer than eight bytes, given as a word
-   that has zeros behind them. Up to eight more bytes of memory must follow the second, whatever they
-   hold. Nothing is read that was just written, which would take the processor long, and there are
-   few branches, since lengths are hard to foresee. */
-INLINE uint64_t noregret_hash_joined(uint64_t prefix, size_t prefix_length, const char *name, size_t length) {
+   that has zeros behind them. Up to eight more bytes of memory must follow the second, whatever
+   they hold. Nothing is read that was just written, which would take the processor long, and there
+   are few branches, since lengths are hard to foresee. */
+INLINE uint64_t noregret_hash_joined(uint64_t prefix, size_t prefix_length, const char *name,
+                                     size_t length) {
     const size_t all = prefix_length + length;
-    uint64_t hash = NOREGRET_PRIME5 + all, word = prefix | noregret_load8(name) << 8 * prefix_length;
+    uint64_t hash = NOREGRET_PRIME5 + all, word = prefix | noregret_load8(name)
+                                                               << 8 * prefix_length;
     const char *next = name + 8 - prefix_length;
     for (size_t left = all; left >= 8; left -= 8, next += 8) {
         hash = noregret_hash_word(hash, word);
@@ -91,8 +95,8 @@ INLINE uint64_t noregret_hash_joined(uint64_t prefix, size_t prefix_length, cons
 /* An empty collection takes no memory: all zeros, but for bits. */
 void noregret_free_names(noregret_names *names);
 
-/* The name's position, given to it now if it is new and admitted; else a negative number. Eight more
-   bytes of memory must follow the name. */
+/* The name's position, given to it now if it is new and admitted; else a negative number. Eight
+   more bytes of memory must follow the name. */
 int32_t noregret_find_name(noregret_names *names, const char *name, size_t length, uint64_t hash,
                            int admit);
 
@@ -105,7 +109,8 @@ static inline uint32_t noregret_short_hash(const noregret_names *names, uint64_t
 
 /* Where a name may be, going by its short hash alone; else NOREGRET_UNKNOWN. */
 static inline int32_t noregret_candidate(const noregret_names *names, uint32_t sought) {
-    for (uint64_t at = sought & names->mask; names->table[at].position; at = (at + 1) & names->mask) {
+    for (uint64_t at = sought & names->mask; names->table[at].position;
+         at = (at + 1) & names->mask) {
         if (LIKELY(names->table[at].hash == sought)) {
             return (int32_t)(names->table[at].position - 1);
         }
@@ -114,7 +119,8 @@ static inline int32_t noregret_candidate(const noregret_names *names, uint32_t s
 }
 
 /* Whether the position has this name, which eight more bytes of memory must follow. */
-static inline int noregret_is_named(const noregret_names *names, int64_t position, const char *name, size_t length) {
+static inline int noregret_is_named(const noregret_names *names, int64_t position, const char *name,
+                                    size_t length) {
     const int64_t start = position ? names->ends[position - 1] : 0;
     const char *known = names->bytes + start;
     if (UNLIKELY((size_t)(names->ends[position] - start) != length)) {

@@ -3,8 +3,8 @@
 #include <math.h>
 
 enum {
-    WORDS = 80,          /* of a big integer: 5120 bits hold 770 digits times 5^1110 */
-    MOST_DIGITS = 770,   /* 767 tell any double from the middle to its neighbour */
+    WORDS = 80,        /* of a big integer: 5120 bits hold 770 digits times 5^1110 */
+    MOST_DIGITS = 770, /* 767 tell any double from the middle to its neighbour */
 };
 
 uint64_t noregret_fives[NOREGRET_MOST_POWER - NOREGRET_LEAST_POWER + 1][2];

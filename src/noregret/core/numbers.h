@@ -108,7 +108,8 @@ static inline uint64_t noregret_first_bytes(const char *at, ptrdiff_t count) {
 }
 
 /* A number of up to eight bytes, of which one may be a dot: close the gap that it leaves. */
-INLINE int noregret_read_short_field(const char *at, const char *end, uint64_t *digits, ptrdiff_t *after) {
+INLINE int noregret_read_short_field(const char *at, const char *end, uint64_t *digits,
+                                     ptrdiff_t *after) {
     if (UNLIKELY(at == end)) {
         return 0;
     }
@@ -124,8 +125,10 @@ INLINE int noregret_read_short_field(const char *at, const char *end, uint64_t *
 }
 
 /* One digit, a dot and up to 18 more. */
-INLINE int noregret_read_long_field(const char *at, const char *end, uint64_t *digits, ptrdiff_t *after) {
-    static const uint32_t powers[9] = {1, 10, 100, 1000, 10000, 100000, 1000000, 10000000, 100000000};
+INLINE int noregret_read_long_field(const char *at, const char *end, uint64_t *digits,
+                                    ptrdiff_t *after) {
+    static const uint32_t powers[9] = {1,      10,      100,      1000,     10000,
+                                       100000, 1000000, 10000000, 100000000};
     ptrdiff_t rest = end - at - 2;
     const char *p = at + 2;
     uint64_t others = 0, sum = (uint8_t)(*at - '0');
@@ -153,7 +156,8 @@ INLINE int noregret_read_field(const char *at, const char *end, double *value) {
     if (LIKELY(end - p <= 8 ? noregret_read_short_field(p, end, &digits, &after)
                             : noregret_read_long_field(p, end, &digits, &after))) {
         /* Which way is decided by the length, that being easier to foresee than the size. */
-        const double size = LIKELY(after <= 14) ? noregret_divided(digits, after) : noregret_scaled(digits, -after);
+        const double size =
+            LIKELY(after <= 14) ? noregret_divided(digits, after) : noregret_scaled(digits, -after);
         *value = noregret_signed(size, negative);
         return 1;
     }

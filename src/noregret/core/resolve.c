@@ -5,7 +5,8 @@
 enum { BATCH = 32 };
 
 /* Each pass asks for what the next one reads: buckets, then where names end, then names. */
-static void find_candidates(const noregret_names *names, const noregret_entry *entries, int count, int32_t *found) {
+static void find_candidates(const noregret_names *names, const noregret_entry *entries, int count,
+                            int32_t *found) {
     for (int k = 0; k < count; k++) {
         PREFETCH(&names->table[noregret_short_hash(names, entries[k].hash) & names->mask]);
     }
@@ -22,8 +23,10 @@ static void find_candidates(const noregret_names *names, const noregret_entry *e
     }
 }
 
-static inline int is_it(const noregret_names *names, int32_t at, const char *name, const noregret_entry *entry) {
-    return names->bits ? names->owners[at] == entry->hash : noregret_is_named(names, at, name, entry->length);
+static inline int is_it(const noregret_names *names, int32_t at, const char *name,
+                        const noregret_entry *entry) {
+    return names->bits ? names->owners[at] == entry->hash
+                       : noregret_is_named(names, at, name, entry->length);
 }
 
 /* Returns whether the positions of the row that began at start fall, or what went wrong. */
@@ -82,8 +85,8 @@ int noregret_resolve(noregret_rows *rows, const noregret_scanned *scanned, noreg
             falls |= status > 0;
         }
         if (status >= 0 && falls && rows->count > start) {
-            const int64_t left = noregret_sort_row(&sorter, rows->indices + start, rows->data + start,
-                                                   rows->count - start);
+            const int64_t left = noregret_sort_row(&sorter, rows->indices + start,
+                                                   rows->data + start, rows->count - start);
             status = left < 0 ? NOREGRET_NO_MEMORY : 0;
             rows->count = start + left;
         }

@@ -12,22 +12,26 @@ static int reserve(noregret_svmlight_reader *reader, const noregret_piece *piece
     if (reader->rows) {
         noregret_rows *rows = reader->rows;
         const int64_t guess = rows->room ? 0 : (pieces + 1) * piece->count / 2;
-        return rows->room - rows->count > piece->count || noregret_grow_rows(rows, piece->count + guess);
+        return rows->room - rows->count > piece->count ||
+               noregret_grow_rows(rows, piece->count + guess);
     }
     noregret_scanned *scanned = reader->scanned;
     const int64_t guess = scanned->room ? 0 : (pieces + 1) * piece->count / 2;
-    return scanned->room - scanned->count > piece->count || noregret_grow_scanned(scanned, piece->count + guess);
+    return scanned->room - scanned->count > piece->count ||
+           noregret_grow_scanned(scanned, piece->count + guess);
 }
 
 /* As put_name, for an index of up to seven digits that the text spells as the name is spelled. */
-static inline int add_name(noregret_scanned *scanned, const char *field, ptrdiff_t digits, double value) {
+static inline int add_name(noregret_scanned *scanned, const char *field, ptrdiff_t digits,
+                           double value) {
     char *room = noregret_name_room(scanned, 8);
     if (UNLIKELY(room == NULL || (*field == '0' && digits > 1))) {
         return 0;
     }
     memcpy(room, field, 8);
     scanned->used += (size_t)digits;
-    const noregret_entry entry = {noregret_hash_joined(0, 0, field, (size_t)digits), value, (size_t)digits};
+    const noregret_entry entry = {noregret_hash_joined(0, 0, field, (size_t)digits), value,
+                                  (size_t)digits};
     scanned->entries[scanned->count++] = entry;
     return 1;
 }
@@ -45,16 +49,18 @@ static const uint32_t *skip_group(const noregret_piece *piece, const uint32_t *m
     return mark;
 }
 
-/* Read a line written the usual way: single blanks, nothing but numbers. False where it is not, with
-   nothing changed but entries behind the count. */
-static inline int read_regular_line(noregret_svmlight_reader *reader, const noregret_piece *piece, const uint32_t **mark) {
+/* Read a line written the usual way: single blanks, nothing but numbers. False where it is not,
+   with nothing changed but entries behind the count. */
+static inline int read_regular_line(noregret_svmlight_reader *reader, const noregret_piece *piece,
+                                    const uint32_t **mark) {
     const char *end = reader->end, *p = piece->start + **mark;
     const uint32_t *m = *mark;
     double outcome, sum = 0;
     const int64_t first = reader->rows ? reader->rows->count : reader->scanned->count;
     int64_t filled = first;
     int32_t last = 0, falls = 0;
-    if (noregret_read_number(reader->start, end, &outcome) != p || !(fabs(outcome) < NOREGRET_LARGEST)) {
+    if (noregret_read_number(reader->start, end, &outcome) != p ||
+        !(fabs(outcome) < NOREGRET_LARGEST)) {
         return 0;
     }
     if (reader->rows && reader->intercept) {
@@ -153,13 +159,17 @@ static inline void read_lines(noregret_svmlight_reader *reader) {
 
 void noregret_read_svmlight(noregret_rows *rows, const char *text, size_t size, int intercept,
                             int scored) {
-    noregret_svmlight_reader reader = {text, text + size, text, 0, text, intercept, scored, rows, NULL, &rows->lines, {NULL, NULL, 0}};
+    noregret_svmlight_reader reader = {.text = text, .end = text + size, .start = text, .at = text,
+                                       .intercept = intercept, .scored = scored, .rows = rows,
+                                       .lines = &rows->lines};
     read_lines(&reader);
 }
 
 void noregret_scan_svmlight(noregret_scanned *scanned, const char *text, size_t size, int intercept,
                             int scored) {
-    noregret_svmlight_reader reader = {text, text + size, text, 0, text, intercept, scored, NULL, scanned, &scanned->lines, {NULL, NULL, 0}};
+    noregret_svmlight_reader reader = {.text = text, .end = text + size, .start = text, .at = text,
+                                       .intercept = intercept, .scored = scored,
+                                       .scanned = scanned, .lines = &scanned->lines};
     scanned->intercept = intercept;
     read_lines(&reader);
 }

@@ -10,7 +10,7 @@ typedef struct {
     const char *text, *end;
     const char *start; /* of the line */
     int64_t line;
-    const char *at;    /* the byte at fault, or the end of the line */
+    const char *at; /* the byte at fault, or the end of the line */
     int intercept, scored;
     noregret_rows *rows;
     noregret_scanned *scanned;

@@ -1,5 +1,5 @@
-/* Any line such as "+1 qid:3 4:0.5 17:1 # a comment": a label, then positions and values; or what is
-   wrong with it. */
+/* Any line such as "+1 qid:3 4:0.5 17:1 # a comment": a label, then positions and values; or what
+   is wrong with it. */
 #include "svmlight.h"
 
 #include <math.h>
@@ -7,7 +7,9 @@
 /* A line is read to its end, holds nothing, or is wrong: then a fault's kind is returned. */
 enum { LINE_READ = -1, LINE_EMPTY = -2 };
 
-static inline int ends_field(char c) { return c == ' ' || c == '\t' || c == '\n' || c == '\r' || c == '#'; }
+static inline int ends_field(char c) {
+    return c == ' ' || c == '\t' || c == '\n' || c == '\r' || c == '#';
+}
 
 /* Digits only, and no more than 18 of them. */
 static inline const char *read_index(const char *p, const char *end, uint64_t *index) {
@@ -83,7 +85,8 @@ static int read_features(noregret_svmlight_reader *reader, const char *p) {
             const char c = noregret_peek(p, end);
             if (c == '#' || noregret_at_line_end(p, end)) {
                 reader->at = p;
-                return sum < NOREGRET_LARGEST ? LINE_READ : wrong(reader, reader->start, FAULT_SUM_TOO_LARGE);
+                return sum < NOREGRET_LARGEST ? LINE_READ
+                                              : wrong(reader, reader->start, FAULT_SUM_TOO_LARGE);
             }
             if (end - p > 4 && memcmp(p, "qid:", 4) == 0) {
                 p = read_index(p + 4, end, &index);
@@ -95,20 +98,23 @@ static int read_features(noregret_svmlight_reader *reader, const char *p) {
             return wrong(reader, field, FAULT_INDEX);
         }
         if (UNLIKELY(noregret_peek(p, end) != ':')) {
-            return wrong(reader, field, ends_field(noregret_peek(p, end)) ? FAULT_NO_COLON : FAULT_INDEX);
+            return wrong(reader, field,
+                         ends_field(noregret_peek(p, end)) ? FAULT_NO_COLON : FAULT_INDEX);
         }
         double value;
         const char *number = ++p;
         p = noregret_read_number(p, end, &value);
         if (UNLIKELY(p == NULL || !ends_field(noregret_peek(p, end)))) {
-            return wrong(reader, number, ends_field(noregret_peek(number, end)) ? FAULT_NO_VALUE : FAULT_VALUE);
+            return wrong(reader, number,
+                         ends_field(noregret_peek(number, end)) ? FAULT_NO_VALUE : FAULT_VALUE);
         }
         const double magnitude = fabs(value);
         if (UNLIKELY(!(magnitude < NOREGRET_LARGEST))) {
             return wrong(reader, number, FAULT_TOO_LARGE);
         }
         sum += magnitude;
-        const int status = reader->rows ? put_position(reader, index, value) : put_name(reader, index, value);
+        const int status =
+            reader->rows ? put_position(reader, index, value) : put_name(reader, index, value);
         if (UNLIKELY(status != LINE_READ)) {
             return wrong(reader, field, status);
         }
@@ -128,7 +134,9 @@ static int read_label(noregret_svmlight_reader *reader, const char **p, double *
         const int missing = noregret_peek(field, end) == ':';
         *p = first;
         *outcome = NAN;
-        return missing && reader->scored ? LINE_READ : wrong(reader, first, missing ? FAULT_NO_LABEL : FAULT_LABEL);
+        return missing && reader->scored
+                   ? LINE_READ
+                   : wrong(reader, first, missing ? FAULT_NO_LABEL : FAULT_LABEL);
     }
     return fabs(*outcome) < NOREGRET_LARGEST ? LINE_READ : wrong(reader, first, FAULT_TOO_LARGE);
 }
@@ -191,7 +199,8 @@ static int read_line(noregret_svmlight_reader *reader) {
 void noregret_svmlight_read_any(noregret_svmlight_reader *reader) {
     const int status = read_line(reader);
     if (status >= 0) {
-        noregret_add_fault(reader->lines, reader->line, reader->text, reader->start, reader->at, status);
+        noregret_add_fault(reader->lines, reader->line, reader->text, reader->start, reader->at,
+                           status);
     }
     reader->start = noregret_line_end(reader->at, reader->end);
     reader->start += reader->start < reader->end;

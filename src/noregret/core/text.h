@@ -44,7 +44,7 @@ typedef struct {
 
 /* What every kind of text has: rows, and what stands before their features. */
 typedef struct {
-    int64_t *starts;     /* where each row's entries start, and one more */
+    int64_t *starts; /* where each row's entries start, and one more */
     double *outcomes;
     double *importances;
     int64_t *lines;      /* counted from 0 */

@@ -15,7 +15,8 @@ typedef struct {
 } Cursor;
 
 static inline Cursor cursor_of(noregret_scanned *scanned) {
-    const Cursor cursor = {scanned->names + scanned->used, scanned->names + scanned->size, scanned->entries + scanned->count};
+    const Cursor cursor = {scanned->names + scanned->used, scanned->names + scanned->size,
+                           scanned->entries + scanned->count};
     return cursor;
 }
 
@@ -33,7 +34,8 @@ APART static int grow(noregret_scanned *scanned, Cursor *cursor, size_t more) {
 }
 
 /* A long prefix or name. */
-APART static uint64_t copy_long(const noregret_vw_reader *reader, char *to, const char *name, size_t length) {
+APART static uint64_t copy_long(const noregret_vw_reader *reader, char *to, const char *name,
+                                size_t length) {
     memcpy(to, reader->prefix, reader->prefix_length);
     memcpy(to + reader->prefix_length, name, length);
     return noregret_hash(to, reader->prefix_length + length);
@@ -75,7 +77,8 @@ static inline const uint32_t *read_features(noregret_vw_reader *reader, const no
         if (UNLIKELY(p > safe || (unnamed && noregret_vw_is_intercept(name, length)))) {
             return NULL;
         }
-        if (UNLIKELY((size_t)(cursor.limit - cursor.name) < all + 32) && !grow(reader->scanned, &cursor, all + 32)) {
+        if (UNLIKELY((size_t)(cursor.limit - cursor.name) < all + 32) &&
+            !grow(reader->scanned, &cursor, all + 32)) {
             return NULL;
         }
         if (LIKELY(all < 24 && prefix_length < 8)) {
@@ -99,13 +102,15 @@ static inline const uint32_t *read_features(noregret_vw_reader *reader, const no
     return mark;
 }
 
-static inline int read_regular_line(noregret_vw_reader *reader, const noregret_piece *piece, const uint32_t **at) {
+static inline int read_regular_line(noregret_vw_reader *reader, const noregret_piece *piece,
+                                    const uint32_t **at) {
     noregret_vw_head head = {{0, 1, 0}, 0, reader->text, reader->text};
     const int64_t first = reader->scanned->count;
     const uint32_t *mark = *at;
     const char *p = reader->start;
     reader->sum = 0;
-    if (noregret_vw_read_head(reader, &p, &head) != LINE_READ || (head.count == 0 && !reader->scored)) {
+    if (noregret_vw_read_head(reader, &p, &head) != LINE_READ ||
+        (head.count == 0 && !reader->scored)) {
         return 0;
     }
     while (*p == '|') {
@@ -126,7 +131,8 @@ static inline int read_regular_line(noregret_vw_reader *reader, const noregret_p
 static void read_one(noregret_vw_reader *reader) {
     const int status = noregret_vw_read_line(reader);
     if (status >= 0) {
-        noregret_add_fault(&reader->scanned->lines, reader->line, reader->text, reader->start, reader->at, status);
+        noregret_add_fault(&reader->scanned->lines, reader->line, reader->text, reader->start,
+                           reader->at, status);
     }
     reader->start = noregret_line_end(reader->at, reader->end);
     reader->start += reader->start < reader->end;
@@ -141,7 +147,8 @@ static int reserve(noregret_vw_reader *reader, const noregret_piece *piece) {
     if (scanned->names == NULL && !noregret_grow_name_bytes(scanned, 0)) {
         return 0;
     }
-    return scanned->room - scanned->count > piece->count || noregret_grow_scanned(scanned, piece->count + guess);
+    return scanned->room - scanned->count > piece->count ||
+           noregret_grow_scanned(scanned, piece->count + guess);
 }
 
 static void read_piece(noregret_vw_reader *reader, const noregret_piece *piece) {
@@ -176,10 +183,16 @@ void noregret_scan_vw(noregret_scanned *scanned, const char *text, size_t size, 
                       int scored) {
     const noregret_mark_set set = {':', '|', 1};
     noregret_piece piece = {NULL, NULL, NULL, 0, 0};
-    noregret_vw_reader reader = {.text = text, .end = text + size, .start = text, .intercept = intercept,
-                                 .scored = scored, .ascii = is_ascii(text, size), .scanned = scanned};
+    noregret_vw_reader reader = {.text = text,
+                                 .end = text + size,
+                                 .start = text,
+                                 .intercept = intercept,
+                                 .scored = scored,
+                                 .ascii = is_ascii(text, size),
+                                 .scanned = scanned};
     scanned->intercept = intercept;
-    while (size > 24 && !scanned->lines.failed && noregret_next_piece(&piece, reader.start, reader.end)) {
+    while (size > 24 && !scanned->lines.failed &&
+           noregret_next_piece(&piece, reader.start, reader.end)) {
         noregret_mark(&piece, set);
         if (!reserve(&reader, &piece)) {
             break;

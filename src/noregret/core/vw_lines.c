@@ -17,7 +17,8 @@ static inline int ends_name(char c) { return ends_value(c) || c == ':'; }
 /* The top bit of every byte that may end a name: blanks and others up to them, colon, bar. */
 static inline uint64_t name_ends(uint64_t word) {
     const uint64_t above = ((word & EACH_BYTE(0x7f)) + EACH_BYTE(0x7f - ' ')) | word;
-    return (~above & EACH_BYTE(0x80)) | noregret_equal_bytes(word, ':') | noregret_equal_bytes(word, '|');
+    return (~above & EACH_BYTE(0x80)) | noregret_equal_bytes(word, ':') |
+           noregret_equal_bytes(word, '|');
 }
 
 /* Copy a name behind those that are there; returns where it ends, NULL where there is no memory. */
@@ -41,7 +42,8 @@ static inline const char *copy_name(noregret_scanned *scanned, const char *p, co
             if (LIKELY(ends_name(noregret_peek(p, end)))) {
                 return p;
             }
-            scanned->names[scanned->used++] = *p++; /* another control character: part of the name */
+            scanned->names[scanned->used++] =
+                *p++; /* another control character: part of the name */
         }
     }
 }
@@ -77,14 +79,17 @@ static int append_number(noregret_vw_reader *reader) {
 }
 
 /* Read what follows the colon. */
-static inline int read_value(noregret_vw_reader *reader, const char **at, int named, double *value) {
+static inline int read_value(noregret_vw_reader *reader, const char **at, int named,
+                             double *value) {
     const char *end = reader->end, *first = *at;
     const char *p = noregret_read_number(first, end, value);
     if (UNLIKELY(p == NULL)) {
         if (!named || !is_text(first, end)) {
-            return wrong(reader, first, ends_value(noregret_peek(first, end)) ? FAULT_NO_VALUE : FAULT_VALUE);
+            return wrong(reader, first,
+                         ends_value(noregret_peek(first, end)) ? FAULT_NO_VALUE : FAULT_VALUE);
         }
-        if (!append(reader->scanned, "^", 1) || (p = copy_name(reader->scanned, first, end)) == NULL) {
+        if (!append(reader->scanned, "^", 1) ||
+            (p = copy_name(reader->scanned, first, end)) == NULL) {
             return LINE_READ;
         }
         *value = 1;
@@ -199,7 +204,8 @@ static int read_features(noregret_vw_reader *reader, const char *p) {
     return status;
 }
 
-static int read_word(noregret_vw_reader *reader, const char *word, const char *after, noregret_vw_head *head) {
+static int read_word(noregret_vw_reader *reader, const char *word, const char *after,
+                     noregret_vw_head *head) {
     static const int faults[3] = {FAULT_LABEL, FAULT_IMPORTANCE, FAULT_BASE};
     if (head->count == 3) {
         return wrong(reader, word, FAULT_TOO_MANY);
@@ -278,7 +284,8 @@ int noregret_vw_keep_row(noregret_vw_reader *reader, const noregret_vw_head *hea
         lines->importances[row] = head->number[1];
         lines->weighted |= head->number[1] != 1;
     }
-    lines->tags[2 * row] = head->tag - reader->text, lines->tags[2 * row + 1] = head->tag_end - reader->text;
+    lines->tags[2 * row] = head->tag - reader->text,
+                    lines->tags[2 * row + 1] = head->tag_end - reader->text;
     lines->tagged |= head->tag_end > head->tag;
     return LINE_READ;
 }
