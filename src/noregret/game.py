@@ -22,7 +22,7 @@ from noregret.frames import split_target
 from noregret.hindsight import Limits
 from noregret.hindsight.answer import USUAL
 from noregret.learner import Learner, Measurement
-from noregret.playing import Played, Refused, play_block
+from noregret.playing import Played, Refused, acquaint, play_block
 from noregret.progress import Progress
 from noregret.record.books import Books, books_of
 from noregret.record.curve import Curve, curve_of
@@ -191,6 +191,7 @@ class Game:
     def _play_reading(self, reading: Reading) -> None:
         """Play a pass through a stream."""
         self.reading = reading
+        acquaint(self.learner, reading)
         for block in reading:
             self.play_block(block)
         if not reading.named:

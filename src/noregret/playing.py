@@ -15,6 +15,8 @@ if TYPE_CHECKING:
     from noregret.streams.base import Reading
 
 Floats = NDArray[np.float64]
+# Rows tried at a time after one was refused.
+FEW = 1_024
 
 
 class Refused(NamedTuple):
@@ -41,31 +43,29 @@ def play_block(
     first is raised, with the place it came from. ``scores`` is filled in for rows that are played.
     """
     start, rows = 0, len(block)
+    left_out: list[int] = []
     refused: list[tuple[int, Refused]] = [
         (fault.row, Refused(fault.place, fault.message)) for fault in block.faults
     ]
-    left_out: list[int] = []
     while start < rows:
+        # After a refusal few are tried at a time, as every try looks at all that it is given.
+        stop = min(rows, start + FEW) if left_out else rows
         before = learner.rounds
         try:
-            play_rows(learner, reading, block, start, scores)
-            break
-        except BadExample as error:
-            row = start + learner.rounds - before
-            if row >= rows:
-                raise
+            play_rows(learner, reading, block, slice(start, stop), scores)
+            start = stop
+        except NoRegretError as error:
+            row = min(rows - 1, start + learner.rounds - before)
             place, reason = block.place_of(row), without_round(str(error))
-            if reading.options.on_error == "stop":
-                raise BadExample(
-                    f"{place}: {reason}", round=error.round, feature=error.feature
-                ) from None
+            of_a_row = isinstance(error, BadExample) and error.round is not None
+            if not of_a_row or reading.options.on_error == "stop":
+                error.args = (f"{place}: {reason}",)
+                raise
             refused.append((row, Refused(place, reason)))
             left_out.append(row)
             start = row + 1
-        except NoRegretError as error:
-            row = min(rows - 1, start + learner.rounds - before)
-            error.args = (f"{block.place_of(row)}: {error}",)
-            raise
+    if block.booleans and len(left_out) < rows:
+        learner.note_booleans()
     if block.faults and reading.options.on_error == "stop":
         raise reading.refusal(block)
     kept = None
@@ -76,14 +76,23 @@ def play_block(
     return Played(rows - len(left_out), kept, [found for _, found in refused])
 
 
+def acquaint(learner: Learner, reading: Reading) -> None:
+    """Have a pass begin with the features that its learner knows already, each in its place."""
+    if not (reading.named and learner.known.names) or len(reading.vocabulary):
+        return
+    if reading.options.hash is not None:
+        raise NoRegretError("this learner has features already: hashing begins with a new learner")
+    reading.vocabulary.positions(learner.features, True)
+
+
 def play_rows(
-    learner: Learner, reading: Reading, block: Block, start: int, scores: Floats | None
+    learner: Learner, reading: Reading, block: Block, part: slice, scores: Floats | None
 ) -> None:
-    """Play a block's rows from one on."""
-    X, y = block.rows(start, len(block)), block.y[start:]
-    out = None if scores is None else scores[start:]
+    """Play some of a block's rows."""
+    X, y = block.rows(part.start, part.stop), block.y[part]
+    out = None if scores is None else scores[part]
     if isinstance(X, Sparse):
-        importances = None if block.importances is None else block.importances[start:]
+        importances = None if block.importances is None else block.importances[part]
         if reading.fixed:
             learner.meet_columns(reading.width, True)
         learner.play_rows(*X, y, importances, out, reading.name_source)

@@ -141,20 +141,19 @@ def test_lines_nested_deeply_are_refused_in_time(tmp_path: Path) -> None:
     good = b'{"a": 1, "y": 1}\n'
     for deep in (b"[" * 100_000, b'{"a":' * 100_000, b'{"\\"}": ' + b"[" * 100_000):
         file.write_bytes(good + deep + b"\n")
-        with pytest.raises(BadExample, match=r"deep\.jsonl: line 2: nested too deeply"):
+        with pytest.raises(BadExample, match=r"deep\.jsonl, line 2: nested too deeply"):
             list(read(file, "y"))
     for over in (b"[\n", b'{"}":\n'):  # one level a line
         file.write_bytes(good + over * 100_000)
-        with pytest.raises(BadExample, match=r"deep\.jsonl: line 2"):
+        with pytest.raises(BadExample, match=r"deep\.jsonl, line 2"):
             list(read(file, "y"))
 
 
 def test_brackets_in_text_are_text(tmp_path: Path) -> None:
     file = tmp_path / "text.jsonl"
-    file.write_text(json.dumps({"a": "[" * 1000 + '\\"{', "y": 1}) + "\n", "utf-8")
-    ((table, outcomes),) = read(file, "y")
-    assert table.column_names == ["a"]
-    assert outcomes.tolist() == [1]
+    text = "[" * 1000 + '\\"{'
+    file.write_text(json.dumps({"a": text, "y": 1}) + "\n", "utf-8")
+    assert list(read(file, "y")) == [({f"a={text}": 1.0}, 1.0)]
 
 
 def test_many_names_are_looked_through_once(tmp_path: Path) -> None:
@@ -185,8 +184,8 @@ def broken(folder: Path, kind: str) -> Path:
         file.write_bytes(b'{"\xe9": 1, "sold": 2}\n')
     elif kind == "parquet":
         file = folder / "f.parquet"
-        large = pa.array([2**64 - 1, 1], pa.uint64())
-        parquet.write_table(pa.table({"a": large, "sold": y}), file)
+        nested = pa.array([[1.0], [2.0]])
+        parquet.write_table(pa.table({"a": nested, "sold": y}), file)
     else:
         file = folder / "f.npz"
         if kind == "inf":
@@ -228,7 +227,7 @@ def test_broken_files_are_named(tmp_path: Path, kind: str) -> None:
     err = io.StringIO()
     with contextlib.redirect_stderr(err):
         assert run(["verify", str(certificate), str(file)]) == 1
-    assert err.getvalue().startswith(f"noregret: {file}: ")
+    assert err.getvalue().startswith((f"noregret: {file}: ", f"noregret: {file}, line "))
     assert err.getvalue().count("\n") == 1
 
 

@@ -97,29 +97,27 @@ def test_wrong_usage_ends_with_2(folder: Path) -> None:
 @pytest.mark.parametrize(
     ("name", "contents", "said"),
     [
-        ("d.csv", b"", "d.csv: Empty CSV file"),
+        ("d.csv", b"", "d.csv: there are no examples in it"),
         ("d.csv", b"sun,wind\n1,2\n", "there is no column 'sold'"),
         ("d.csv", b"sun,Sold\n1,2\n", "did you mean 'Sold'?"),
-        ("d.csv", b"sun,sold\n1,2,3\n", "Row #2"),
+        ("d.csv", b"sun,sold\n1,2,3\n", "d.csv, line 2: 3 values, but there are 2 columns"),
         ("d.csv", b"sun,sun,sold\n1,2,3\n", "two columns are called 'sun'"),
-        ("d.csv", b"sun,sold\n1,\xff\xfe\n", "column 'sold' holds binary"),
-        ("d.csv", b"sun,sold\n2020-01-01,3\n", "column 'sun' holds date32"),
+        ("d.csv", b"sun,sold\n1,\xff\xfe\n", "d.csv, line 2: column 'sold': not UTF-8 text"),
+        ("d.csv", b"sun,sold\n2020-01-01,3\n", "column 'sun' holds dates or times: drop it"),
         ("d.csv", b"sun,sold\n", "there are no examples in it"),
-        ("d.csv", b"sun,sold\n1,\n", "d.csv: round 1: "),
-        ("d.csv", b"sun,sold\n,1\n", "d.csv: round 1: feature 'sun' is nan"),
-        ("d.csv", b"sun,sold\n1,yes\n", "d.csv: round 1: "),
+        ("d.csv", b"sun,sold\n1,\n", "d.csv, line 2: the outcome is nothing"),
+        ("d.csv", b"sun,sold\n,1\n", "d.csv, line 2: column 'sun' is empty"),
+        ("d.csv", b"sun,sold\n1,yes\n", "d.csv: the target 'sold' holds text"),
         ("d.parquet", b"PAR1nonsense", "d.parquet: damaged, or not Parquet"),
         ("d.parquet", b"", "d.parquet: damaged, or not Parquet"),
-        ("d.jsonl", b'{"sun": 1, "sold": 2}\n{"sun": }\n', "d.jsonl: line 2, column"),
-        ("d.jsonl", b"[1, 2]\n", "d.jsonl: line 1: an example is an object"),
+        ("d.jsonl", b'{"sun": 1, "sold": 2}\n{"sun": }\n', "d.jsonl, line 2: column"),
+        ("d.jsonl", b"[1, 2]\n", "d.jsonl, line 1: an example is an object"),
         ("d.jsonl", b'{"sun": 1}\n', "d.jsonl: there is no column 'sold'"),
-        ("d.jsonl", b'{"a": 1, "sold": 1}\n{"sun": 1}\n', "d.jsonl: line 2: there is no column"),
-        ("d.jsonl", b'{"sun": null, "sold": 2}\n', "d.jsonl: round 1: "),
-        ("d.jsonl", b'{"sun": [1], "sold": 2}\n', "d.jsonl: round 1: "),
-        ("d.jsonl", b"\xff\xfe\n", "d.jsonl: line 1"),
-        ("d.npz", b"PK\x03\x04", "d.npz: damaged"),
-        ("d.npz", b"", "d.npz: damaged"),
-        ("d.npz", b"\x93NUMPY\x01\x00", "d.npz: damaged"),
+        ("d.jsonl", b'{"a": 1, "sold": 1}\n{"sun": 1}\n', "d.jsonl, line 2: there is no field"),
+        ("d.jsonl", b'{"sun": null, "sold": 2}\n', "d.jsonl, line 1: "),
+        ("d.jsonl", b'{"sun": [1], "sold": 2}\n', "d.jsonl, line 1: "),
+        ("d.jsonl", b"\xff\xfe\n", "d.jsonl: UTF-16 text"),
+        ("d.npz", b"PK\x03\x04", "target means nothing for npz files"),
         ("d.xlsx", b"PK", "files that end in .xlsx are not known: use one of .csv,"),
         ("data", b"1 2", "files that end in nothing are not known"),
     ],
@@ -134,6 +132,15 @@ def test_hostile_data_end_with_1_and_one_line(
     assert done.out == ""
     assert done.err.count("\n") == 1
     assert said in done.err
+
+
+@pytest.mark.parametrize("contents", [b"PK\x03\x04", b"", b"\x93NUMPY\x01\x00"])
+def test_damaged_archives_end_with_1_and_one_line(tmp_path: Path, contents: bytes) -> None:
+    certificate_of("widrow-hoff").save(tmp_path / "c.json")
+    (tmp_path / "d.npz").write_bytes(contents)
+    done = command(tmp_path / "c.json", tmp_path / "d.npz")
+    assert (done.code, done.out, done.err.count("\n")) == (1, "", 1)
+    assert "d.npz: damaged" in done.err
 
 
 def test_hostile_certificates_end_with_1_and_one_line(folder: Path) -> None:

@@ -96,7 +96,7 @@ def test_files_and_column_names_are_played_directly(tmp_path: Path) -> None:
     assert game.certificate().data.target == "sold"
     assert nr.verify(game.certificate(), file).confirmed
     file.write_text("sun,sky,sold\n0.5,blue,2\n0.25,,1\n", encoding="utf-8")
-    with pytest.raises(nr.BadExample, match=r"round 2: column 'sky' is missing"):
+    with pytest.raises(nr.BadExample, match=r"days\.csv, line 3: column 'sky' is empty"):
         nr.play(nr.Nlms(), file, target="sold")
 
 

@@ -28,7 +28,7 @@ cdef class Flow(Blocks):
 
         ``names(start, stop)`` gives the names of positions; without it, features are columns.
         """
-        cdef Py_ssize_t r = 0, rows = starts.shape[0] - 1, before = 0, needed
+        cdef Py_ssize_t r = 0, rows, before = 0, needed
         cdef int status = FINE
         cdef bint growing = False
         cdef int kind = self.known.kind
@@ -37,6 +37,7 @@ cdef class Flow(Blocks):
         self.enter(True)
         try:
             self.check_rows(starts, indices, data, y, importances, out)
+            rows = self.until_refused(importances, starts.shape[0] - 1)
             self.meet_stream(names is not None)
             while r < rows and status == FINE:
                 with nogil:
@@ -68,36 +69,45 @@ cdef class Flow(Blocks):
                 self.join(names)
             if status != FINE:
                 self.refuse(status, y[r], &row)
+            if rows < starts.shape[0] - 1:
+                self.refuse_importance(importances[rows])
         finally:
             if growing:  # only a refused row brought these
                 self.undo(before, self.known.kind if r else kind)
             self.engine.importance = 1
             self.leave()
 
-    def check_rows(self, const int64_t[::1] starts, indices, data, const double[::1] y,
-                   const double[::1] importances, out):
-        """Check that the arrays of some rows fit together, and that importances can be taken."""
-        cdef Py_ssize_t r, rows = starts.shape[0] - 1
+    def check_rows(self, const int64_t[::1] starts, indices, data, y, importances, out):
+        """Check that the arrays of some rows fit together."""
+        rows = starts.shape[0] - 1
         self.check_starts(starts, len(indices), len(data))
-        if len(y) != rows or (out is not None and len(out) != rows) or (importances is not None and len(importances) != rows):
+        if any(given is not None and len(given) != rows for given in (y, importances, out)):
             raise BadExample(f"{rows} rows, but not as many outcomes")
+
+    cdef Py_ssize_t until_refused(self, const double[::1] importances, Py_ssize_t rows) except -1:
+        """Return how many rows come before one whose importance cannot be taken."""
+        cdef Py_ssize_t r
         if importances is None:
-            return
+            return rows
+        cdef bint takes = self.engine.takes_importance
         for r in range(rows):
-            if importances[r] == 1:
-                continue
-            round = self.engine.rounds + 1 + r
-            if not 0 <= importances[r] < LARGEST:
-                raise BadExample(f"round {round}: the importance is {importances[r]:g}: give a number of at least 0", round=round)
-            if not self.engine.takes_importance:
-                raise BadExample(
-                    f"round {round}: the importance is {importances[r]:g}, and this learner takes none: it needs an implicit"
-                    " update, as widrow-hoff, logistic, hinge-ogd and passive-aggressive have",
-                    round=round,
-                )
-            if self.recorder is not None and self.recorder.weighted == 0:
-                self.recorder.weighted = round
-            break
+            if importances[r] != 1:
+                if not (takes and 0 <= importances[r] < LARGEST):
+                    return r
+                if self.recorder is not None and self.recorder.weighted == 0:
+                    self.recorder.weighted = self.engine.rounds + 1 + r
+        return rows
+
+    def refuse_importance(self, double importance):
+        """Say why a row's importance cannot be taken."""
+        round, what = self.engine.rounds + 1, f"the importance is {importance:g}"
+        if self.engine.takes_importance:
+            raise BadExample(f"round {round}: {what}: give a number of at least 0", round=round)
+        raise BadExample(
+            f"round {round}: {what}, and this learner takes none: it needs an implicit step (-p step=implicit), as"
+            " widrow-hoff, logistic, hinge and gradient-descent have; passive-aggressive always takes it",
+            round=round,
+        )
 
     def meet_stream(self, bint named):
         """Refuse a stream that knows its features in another way than this learner."""

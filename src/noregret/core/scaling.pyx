@@ -11,7 +11,8 @@ import numpy as np
 
 from noregret.core.features cimport LARGEST
 
-KINDS = ("max", "standard", "unit")
+KEPT = {"max": ["largest"], "standard": ["mean", "squares", "rows", "left"], "unit": []}
+KINDS = tuple(KEPT)
 
 cdef enum:  # Kind
     MAX
@@ -26,41 +27,43 @@ cdef class Scaler:
     ----------
     kind
         ``max``: by the largest absolute value of the feature so far. ``standard``: to mean 0 and
-        standard deviation 1, by those so far. ``unit``: the whole row to norm 1.
+        standard deviation 1, by those of the rows so far that have the feature. ``unit``: the whole
+        row to norm 1.
     """
 
     cdef readonly str kind
     cdef int how
-    cdef readonly object largest, mean, squares, left
-    cdef double[::1] most, means, sums
+    cdef readonly dict arrays       # what it has seen, an array a name: the views below look into them
+    cdef double[::1] most, means, sums, rows
     cdef uint8_t[::1] skipped       # positions that are not standardised
-    cdef readonly long long rows
 
     def __init__(self, str kind):
         self.kind, self.how = kind, KINDS.index(kind)
-        self.set_arrays(np.zeros(0), np.zeros(0), np.zeros(0), np.zeros(0, dtype=np.uint8))
+        self.set_arrays({name: np.zeros(0, np.uint8 if name == "left" else np.float64) for name in KEPT[kind]})
 
-    def set_arrays(self, largest, mean, squares, left):
+    def set_arrays(self, arrays):
         """Go on with these numbers, one a feature."""
-        self.largest, self.mean, self.squares, self.left = largest, mean, squares, left
-        self.most, self.means, self.sums, self.skipped = largest, mean, squares, left
+        self.arrays = arrays
+        if self.how == MAX:
+            self.most = arrays["largest"]
+        elif self.how == STANDARD:
+            self.means, self.sums, self.rows, self.skipped = [arrays[name] for name in KEPT["standard"]]
 
     cdef int make_room(self, Py_ssize_t size) except -1:
         """Have numbers for so many features."""
-        cdef Py_ssize_t room = self.most.shape[0]
+        room = min([len(array) for array in self.arrays.values()], default=size)
         if size > room:
             more = max(size, 2 * room, 16) - room
-            self.set_arrays(*[
-                np.concatenate([array, np.zeros(more, array.dtype)])
-                for array in (self.largest, self.mean, self.squares, self.left)
-            ])
+            self.set_arrays({
+                name: np.concatenate([array, np.zeros(more, array.dtype)]) for name, array in self.arrays.items()
+            })
         return 0
 
     def leave_out(self, positions):
         """Leave some positions as they are, when standardising: indicators and the intercept."""
-        if len(positions):
+        if len(positions) and self.how == STANDARD:
             self.make_room(int(max(positions)) + 1)
-            self.left[np.asarray(positions)] = 1
+            self.arrays["left"][np.asarray(positions)] = 1
 
     def scale_dense(self, double[:, ::1] X, bint learning=True):
         """Scale the rows of an array in place."""
@@ -86,19 +89,20 @@ cdef class Scaler:
 
     cdef void scale(self, double* x, const int32_t* at, Py_ssize_t n, bint learning) noexcept nogil:
         cdef Py_ssize_t k
-        cdef double total = 0
+        cdef double peak = 0, total = 0
         for k in range(n):
             if not fabs(x[k]) < LARGEST:
                 return
+            peak = max(peak, fabs(x[k]))
         if self.how == UNIT:
-            for k in range(n):
-                total += x[k] * x[k]
-            total = sqrt(total)
-            if total > 0:
+            if peak > 0:  # divided by first, as squares of small numbers would be lost
+                for k in range(n):
+                    x[k] /= peak
+                    total += x[k] * x[k]
+                total = sqrt(total)
                 for k in range(n):
                     x[k] /= total
             return
-        self.rows += learning
         for k in range(n):
             if self.how == MAX:
                 x[k] = self.by_largest(x[k], at[k] if at != NULL else k, learning)
@@ -116,34 +120,25 @@ cdef class Scaler:
         if self.skipped[i]:
             return x
         if learning:
+            self.rows[i] += 1
             off = x - self.means[i]
-            self.means[i] += off / self.rows
+            self.means[i] += off / self.rows[i]
             self.sums[i] += off * (x - self.means[i])
-        spread = sqrt(self.sums[i] / max(1, self.rows))
+        spread = sqrt(self.sums[i] / max(1.0, self.rows[i]))
         return (x - self.means[i]) / spread if spread > 1e-14 * fabs(self.means[i]) else 0.0
 
     def get_state(self, Py_ssize_t size):
-        """Return what was seen of the first features: named arrays, and the number of rows."""
+        """Return what was seen of the first features, as named arrays."""
         self.make_room(size)
-        arrays = {"largest": self.largest, "mean": self.mean, "squares": self.squares, "left": self.left}
-        wanted = {"max": ["largest"], "standard": ["mean", "squares", "left"], "unit": []}[self.kind]
-        return {name: arrays[name][:size].copy() for name in wanted}, self.rows
+        return {name: array[:size].copy() for name, array in self.arrays.items()}
 
-    def set_state(self, arrays, rows):
+    def set_state(self, arrays):
         """Take a state over, or raise ValueError where it makes no sense."""
-        if not isinstance(rows, int) or rows < 0:
-            raise ValueError("the number of rows that were scaled makes no sense")
-        kept = {"largest": self.largest, "mean": self.mean, "squares": self.squares, "left": self.left}
-        wanted = {"max": {"largest"}, "standard": {"mean", "squares", "left"}, "unit": set()}[self.kind]
-        if arrays.keys() != wanted or len({array.shape for array in arrays.values()}) > 1:
-            raise ValueError(f"scaling by {self.kind} keeps {sorted(wanted)}, of one length")
+        if arrays.keys() != self.arrays.keys() or len({array.shape for array in arrays.values()}) > 1:
+            raise ValueError(f"scaling by {self.kind} keeps {list(self.arrays)}, of one length")
         for name, array in arrays.items():
-            if array.ndim != 1 or array.dtype != kept[name].dtype or not np.isfinite(array).all():
+            if array.ndim != 1 or array.dtype != self.arrays[name].dtype or not np.isfinite(array).all():
                 raise ValueError(f"{name}: not what scaling keeps")
             if name != "mean" and (array < 0).any():
-                raise ValueError(f"{name}: no sum of squares and no size is negative")
-            kept[name] = array.copy()
-        size = max(len(array) for array in kept.values())
-        padded = [np.concatenate([array, np.zeros(size - len(array), array.dtype)]) for array in kept.values()]
-        self.set_arrays(*padded)
-        self.rows = rows
+                raise ValueError(f"{name}: no count, no sum of squares and no size is negative")
+        self.set_arrays({name: arrays[name].copy() for name in self.arrays})

@@ -102,7 +102,11 @@ def kind_called(name: str) -> type[Stream] | None:
     if not name.isidentifier() or find_spec(f"{__name__}.{name}") is None:
         return None
     module = importlib.import_module(f"{__name__}.{name}")
-    here = (kind for kind in vars(module).values() if isinstance(kind, type) and issubclass(kind, Stream))
+    here = (
+        kind
+        for kind in vars(module).values()
+        if isinstance(kind, type) and issubclass(kind, Stream)
+    )
     return next((kind for kind in here if vars(kind).get("name") == name), None)
 
 
@@ -115,18 +119,22 @@ def stream_of(path: Paths, options: Options) -> Stream:
     if options.format is not None:
         known = kinds()
         if options.format not in known:
-            raise NoRegretError(f"the format {options.format!r} is not known: use one of {', '.join(known)}")
+            raise NoRegretError(
+                f"the format {options.format!r} is not known: use one of {', '.join(known)}"
+            )
         return known[options.format](paths, options)
     by_suffix = formats()
     found = {by_suffix.get(suffix_of(name)) for name in paths}
     if len(found) > 1:
-        raise NoRegretError(f"files of several kinds ({', '.join(paths[:3])}, …): say which with --format")
+        raise NoRegretError(
+            f"files of several kinds ({', '.join(paths[:3])}, …): say which with --format"
+        )
     kind = found.pop()
     if kind is not None:
         return kind(paths, options)
     if paths[0] == STDIN:
         raise NoRegretError("standard input has no extension: say what it is with --format")
     raise NoRegretError(
-        f"{paths[0]}: files that end in {suffix_of(paths[0]) or 'nothing'} are not known: use one of"
-        f" {', '.join(by_suffix)}, or say what it is with --format"
+        f"{paths[0]}: files that end in {suffix_of(paths[0]) or 'nothing'} are not known: use one"
+        f" of {', '.join(by_suffix)}, or say what it is with --format"
     )

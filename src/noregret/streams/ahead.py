@@ -15,7 +15,9 @@ WORKERS, WAITING = 2, 4
 LOOK = 0.1
 
 
-def in_order(jobs: Iterator[Callable[[], T]], wanted: Callable[[], bool] = lambda: True) -> Iterator[T]:
+def in_order(
+    jobs: Iterator[Callable[[], T]], wanted: Callable[[], bool] = lambda: True
+) -> Iterator[T]:
     """Yield what jobs return, in their order, some of them done ahead.
 
     One thread asks for the jobs, which may mean to wait for input; others do them. What goes wrong

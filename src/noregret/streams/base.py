@@ -39,8 +39,15 @@ class Stream:
     name: ClassVar[str]
     extensions: ClassVar[tuple[str, ...]] = ()
     reading_class: ClassVar[type[Reading]]
+    # Options that mean nothing for such files.
+    meaningless: ClassVar[tuple[str, ...]] = ()
 
     def __init__(self, paths: Paths, options: Options) -> None:
+        for option in self.meaningless:
+            if getattr(options, option) != getattr(Options(), option):
+                raise NoRegretError(
+                    f"{option} means nothing for {self.name} files: leave --{option} out"
+                )
         self.paths, self.options = as_paths(paths), options
 
     @property
@@ -98,8 +105,8 @@ class Reading:
         self.paths = stream.paths
         if self.options.scale == "standard" and not self.centred:
             raise NoRegretError(
-                f"{stream.name} data are sparse, and to standardise them would fill them up: use the"
-                " scale max or unit"
+                f"{stream.name} data are sparse, and to standardise them would fill them up: use"
+                " the scale max or unit"
             )
         scale = self.options.scale
         self.scaler = None if scale == "none" else Scaler(scale)
@@ -132,7 +139,7 @@ class Reading:
     def __iter__(self) -> Iterator[Block]:
         while self.wanted():
             try:
-                for raw in in_order(self.jobs(self.mark), lambda: self.wanted()):
+                for raw in in_order(self.jobs(self.mark), self.still_wanted):
                     block = self.settle(raw)
                     if self.options.on_error == "stop" and block.faults:
                         block = until(block, block.faults[0].row)
@@ -145,6 +152,10 @@ class Reading:
             except StartAgain:
                 continue
             return
+
+    def still_wanted(self) -> bool:
+        """Whether anybody wants more, as ``wanted`` says now."""
+        return self.wanted()
 
     def scale(self, block: Block) -> None:
         """Scale the rows, in place."""
@@ -198,21 +209,29 @@ class Reading:
         """Return arrays and JSON: all that going on, and predicting, depend on."""
         size = self.features
         arrays: dict[str, NDArray[Any]] = {}
-        numbers: dict[str, Any] = {"mark": self.mark, "width": self.width, "columns": self.columns_state()}
+        numbers: dict[str, Any] = {
+            "mark": self.mark,
+            "width": self.width,
+            "columns": self.columns_state(),
+        }
         if self.named:
             arrays |= {f"names.{k}": v for k, v in self.vocabulary.get_state().items()}
         if self.scaler is not None:
-            kept, numbers["scaled"] = self.scaler.get_state(size)
-            arrays |= {f"scale.{k}": v for k, v in kept.items()}
+            arrays |= {f"scale.{k}": v for k, v in self.scaler.get_state(size).items()}
         return arrays, numbers
 
     def kept_with_model(self) -> State:
         """Return what predicting depends on; exact names are those of the model itself."""
         arrays, numbers = self.state()
         if self.options.hash is None:
-            arrays = {name: array for name, array in arrays.items() if not name.startswith("names.")}
+            arrays = {
+                name: array for name, array in arrays.items() if not name.startswith("names.")
+            }
         numbers["mark"] = None
-        numbers["options"] = {"target": self.options.target, "transforms": self.options.transforms()}
+        numbers["options"] = {
+            "target": self.options.target,
+            "transforms": self.options.transforms(),
+        }
         numbers["format"] = self.stream.name
         return arrays, numbers
 
@@ -227,7 +246,7 @@ class Reading:
         if self.named and parts["names"]:
             self.vocabulary = Vocabulary.from_state(parts["names"], self.options.hash)
         if self.scaler is not None:
-            self.scaler.set_state(parts["scale"], numbers["scaled"])
+            self.scaler.set_state(parts["scale"])
         self.mark, self.width = numbers["mark"], int(numbers["width"])
         self.set_columns_state(numbers["columns"])
 
@@ -239,6 +258,7 @@ def until(block: Block, row: int) -> Block:
         X=block.rows(0, row),
         y=block.y[:row],
         importances=None if block.importances is None else block.importances[:row],
+        tags=None if block.tags is None else block.tags[:row],
         faults=block.faults[:1],
     )
 
@@ -249,4 +269,6 @@ def example_of(block: Block, row: int, names: list[str]) -> dict[str, float]:
         return dict(zip(names, block.X[row].tolist(), strict=True))
     part = slice(block.X.starts[row], block.X.starts[row + 1])
     values: Floats = block.X.data[part]
-    return {names[i]: v for i, v in zip(block.X.indices[part].tolist(), values.tolist(), strict=True)}
+    return {
+        names[i]: v for i, v in zip(block.X.indices[part].tolist(), values.tolist(), strict=True)
+    }

@@ -38,7 +38,8 @@ class Block:
 
     ``y`` holds NaN where rows come without outcomes, to be predicted only. ``place_of(row)`` says
     in words where a row came from. ``mark`` is where reading goes on after this block; ``size`` is
-    how many bytes of input were read up to there.
+    how many bytes of input were read up to there. ``booleans`` says whether outcomes are written as
+    true and false.
     """
 
     X: Floats | Sparse
@@ -49,6 +50,7 @@ class Block:
     importances: Floats | None = None
     tags: list[str] | None = None
     faults: list[Fault] = field(default_factory=list)
+    booleans: bool = False
 
     def __len__(self) -> int:
         return len(self.y)

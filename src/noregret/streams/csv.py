@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import csv
-import io
 from collections.abc import Callable, Iterator
-from functools import partial
+from functools import cache, partial
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
@@ -15,13 +13,23 @@ from noregret.core.text import count_lines, parse_csv
 from noregret.errors import BadExample
 from noregret.streams.base import StartAgain, State, Stream
 from noregret.streams.block import Block, Fault, Floats
-from noregret.streams.columns import BOOLEAN, NUMBER, TEXT, Table, encoded, kind_of, known, signed
+from noregret.streams.columns import (
+    BINARY,
+    BOOLEAN,
+    NUMBER,
+    TEXT,
+    Table,
+    encoded,
+    kind_of,
+    known,
+    signed,
+)
 from noregret.streams.options import Options
-from noregret.streams.records import kinds_by_rows, line_of, numeral_share, repaired
+from noregret.streams.records import kind_of_most, repaired, row_lines, split_names
 from noregret.streams.source import Paths, Piece, Source, as_paths, suffix_of, tail_of
 from noregret.streams.tables import TableReading
 
-# What stands in a column of numbers where there is none. Text may be "NA"; an empty cell is missing.
+# What stands in a column of numbers where there is none. Text may be "NA"; nothing is missing.
 NOTHING = ("", "NA", "N/A", "n/a", "NaN", "nan", "NULL", "null", "None", "#N/A")
 # Bytes from which the kinds of columns are told, and values looked at where text seems to be there.
 SAMPLE, LOOKED_AT = 1 << 20, 10_000
@@ -36,9 +44,10 @@ class Parsed(NamedTuple):
     table: Table | None  # None: it holds quotes, and must be cut with care
     whole: bool = False  # whether its numbers have all features in place already
     lines: int = 0
+    names: int = 0  # lines before the first row, in the first piece of a file
     faults: tuple[Fault, ...] = ()  # lines that are no rows; their place is the line in the piece
     kept: list[int] | None = None  # the line of each row, where some are no rows
-    tail: dict[str, Any] = {}
+    tail: dict[str, Any] | None = None
 
 
 class CsvReading(TableReading):
@@ -66,8 +75,8 @@ class CsvReading(TableReading):
         """Find out from a piece which columns there are, what they hold and what they are for."""
         if self.header is None:
             text = piece.text()
-            self.header, body = self.split_header(text, piece.path)
-            self.careful = self.careful or b'"' in body
+            self.header, body = self.split_header(piece, text)
+            self.careful = self.careful or b'"' in text
             if self.kinds is None:
                 self.kinds = self.kinds_of(body)
         assert self.kinds is not None
@@ -79,34 +88,14 @@ class CsvReading(TableReading):
         in_order = bool((places == np.arange(len(places))).all()) or not len(self.vocabulary)
         if roles.plain and all(numeric) and in_order:
             at = {name: k for k, name in enumerate(roles.dense_names)}
-            places = [at.get(name, -1) if name in roles.numbers else -1 for name in self.header]
+            used = [at.get(name, -1) if name in roles.numbers else -1 for name in self.header]
             if roles.target is not None:
-                places[self.header.index(roles.target)] = -2
-            self.places = np.array(places, dtype=np.int32)
+                used[self.header.index(roles.target)] = -2
+            self.places = np.array(used, dtype=np.int32)
 
-    def split_header(self, text: bytes, path: str) -> tuple[list[str], bytes]:
+    def split_header(self, piece: Piece, text: bytes) -> tuple[list[str], bytes]:
         """Return the names of the columns, and the text after the line that holds them."""
-        start = len(text) - len(text.lstrip(b"\r\n"))
-        if start == len(text):
-            raise BadExample(f"{path}: empty: there is not even a line of names")
-        end = text.find(b"\n", start) + 1 or len(text)
-        while b'"' in text[start:end] and text.count(b'"', start, end) % 2 and end < len(text):
-            end = text.find(b"\n", end) + 1 or len(text)
-        try:
-            first = text[start:end].decode("utf-8")
-            cells = next(csv.reader(io.StringIO(first, newline=""), delimiter=self.delimiter))
-        except UnicodeDecodeError:
-            raise BadExample(f"{path}: the names in its first row are not UTF-8 text") from None
-        except csv.Error as error:
-            raise BadExample(f"{path}, line 1: {error}") from None
-        if not self.options.header:
-            return [str(k + 1) for k in range(len(cells))], text
-        names = [name.strip() or str(k + 1) for k, name in enumerate(cells)]
-        if "\0" in first:
-            raise BadExample(f"{path}, line 1: the names hold NUL characters: this is not CSV")
-        if twice := {name for name in names if names.count(name) > 1}:
-            raise BadExample(f"{path}: two columns are called {min(twice)!r}: rename one")
-        return names, text[end:]
+        return split_names(text, piece.path, self.delimiter, self.options.header)
 
     @property
     def delimiter(self) -> str:
@@ -126,15 +115,14 @@ class CsvReading(TableReading):
 
             try:
                 table = self.arrow(sample, None, self.header)
-                kinds = {field.name: kind_of(field.type) for field in table.schema}
-                for name in [name for name, kind in kinds.items() if kind == TEXT]:
-                    values = table.column(name).slice(0, LOOKED_AT).to_pylist()
-                    is_target = name == self.options.target and self.options.positive is None
-                    share = HALF if is_target else MOST
-                    if numeral_share(values, NOTHING) >= share:
-                        kinds[name] = NUMBER  # and the odd ones are bad rows
-            except (pa.ArrowInvalid, UnicodeDecodeError):  # a bad row among the first
-                kinds = kinds_by_rows(sample, self.header, self.delimiter, NOTHING)
+            except pa.ArrowInvalid:  # a bad row among the first
+                whole = repaired(sample, self.header, {}, self.delimiter, NOTHING)
+                table = self.arrow(whole.text, None, self.header) if whole.kept else pa.table({})
+            kinds |= {field.name: kind_of(field.type) for field in table.schema}
+            for name in [name for name, kind in kinds.items() if kind in (TEXT, BINARY)]:
+                values = table.column(name).slice(0, LOOKED_AT).to_pylist()
+                is_target = name == self.options.target and self.options.positive is None
+                kinds[name] = kind_of_most(values, HALF if is_target else MOST, NOTHING)
         for name in self.options.categories:
             if name in kinds:
                 kinds[name] = TEXT
@@ -153,7 +141,8 @@ class CsvReading(TableReading):
     def jobs(self, mark: dict[str, Any] | None) -> Iterator[Callable[[], Parsed]]:
         """Yield a job for every piece."""
         careful = self.careful
-        for piece in Source(self.paths, quoted=True, careful=careful).pieces(mark):
+        source = Source(self.paths, self.delimiter.encode(), careful)
+        for piece in self.with_rows(source.pieces(mark)):
             if self.settled is None:
                 self.begin(piece)
                 if self.careful and not careful and piece.contents is None:
@@ -161,56 +150,79 @@ class CsvReading(TableReading):
                     return
             yield partial(self.parse, piece)
 
+    def with_rows(self, pieces: Iterator[Piece]) -> Iterator[Piece]:
+        """Join the first pieces of each file until a row follows the names; leave out the rest."""
+        held: Piece | None = None
+        for piece in pieces:
+            whole = held.with_next(piece) if held and held.file == piece.file else piece
+            if whole.start or self.has_rows(whole):
+                yield whole
+                held = None
+            else:
+                held = whole
+
+    def has_rows(self, piece: Piece) -> bool:
+        """Whether the first piece of a file holds more than the names."""
+        text = piece.text()
+        body = self.split_header(piece, text)[1]
+        return bool(body.strip(b"\r\n"))
+
     def parse(self, piece: Piece) -> Parsed:
         """Read and parse a piece; in any thread."""
         text = piece.text()
         body, tail = text, tail_of(text)
         if piece.start == 0:
-            header, body = self.split_header(text, piece.path)
+            header, body = self.split_header(piece, text)
             self.check_header(header, piece.path)
-        lines = text.count(b"\n", 0, len(text) - len(body))
+        names = text.count(b"\n", 0, len(text) - len(body))
         plain = self.plain_table(body)
         if plain is not None:
-            return Parsed(piece, plain[0], True, lines + plain[1], tail=tail)
+            return Parsed(piece, plain[0], True, names + plain[1], names, tail=tail)
         if b'"' in body and not self.careful and piece.contents is None:
             return Parsed(piece, None)
         table, faults, kept = self.arrow_table(body, piece)
-        return Parsed(piece, table, False, lines + count_lines(body), faults, kept, tail)
+        return Parsed(piece, table, False, names + count_lines(body), names, faults, kept, tail)
 
     def check_header(self, header: list[str], path: str) -> None:
         """Refuse a file whose columns are not those of the first."""
         if header != self.header:
             assert self.header is not None
-            odd = next((n for n in header if n not in self.header), None) or "another order"
-            raise BadExample(f"{path}: its columns are not those of {self.paths[0]}: {odd!r} is new")
+            odd = next((name for name in header if name not in self.header), None)
+            lost = next((name for name in self.header if name not in header), None)
+            said = "they are in another order" if lost is None else f"there is no {lost!r}"
+            said = said if odd is None else f"{odd!r} is new"
+            raise BadExample(f"{path}: its columns are not those of {self.paths[0]}: {said}")
 
     def plain_table(self, body: bytes) -> tuple[Table, int] | None:
         """Return a piece of nothing but numbers, and how many lines it has; else None."""
         roles = self.settled
         if self.places is None or roles is None:
             return None
-        missing = "zero" if self.options.missing == "zero" else "stop"
         found = parse_csv(
             body,
             len(self.places),
             self.places,
             len(roles.dense_names),
             self.delimiter.encode(),
-            missing,
+            "zero" if self.options.missing == "zero" else "stop",
         )
         if not found.plain:
             return None
         y: Floats = found.outcomes if roles.target is not None else np.full(len(found.X), np.nan)
         if self.options.positive is not None and roles.target is not None:
-            y = signed(y, self.options.positive)
+            y = signed(y, self.options.positive, roles.where)
         return Table(roles.numbers, found.X, None, [], y, {}), found.line_count
 
-    def arrow_table(self, body: bytes, piece: Piece) -> tuple[Table, tuple[Fault, ...], list[int] | None]:
+    def arrow_table(
+        self, body: bytes, piece: Piece
+    ) -> tuple[Table, tuple[Fault, ...], list[int] | None]:
         """Return any piece, the lines that are no rows, and those that are if there are others."""
         import pyarrow as pa
 
         roles = self.settled
-        assert roles is not None and self.kinds is not None and self.header is not None
+        assert roles is not None
+        assert self.kinds is not None
+        assert self.header is not None
         used = [*roles.numbers, *roles.categories, *([roles.target] if roles.target else [])]
         names = {NUMBER: pa.float64(), BOOLEAN: pa.bool_(), TEXT: pa.string()}
         types = {name: names[self.kinds[name]] for name in used}
@@ -219,14 +231,14 @@ class CsvReading(TableReading):
             return encoded(empty, roles), (), None
         try:
             return encoded(self.arrow(body, types, used), roles), (), None
-        except (pa.ArrowInvalid, UnicodeDecodeError):
+        except pa.ArrowInvalid:
             kinds = {name: self.kinds[name] for name in used}
             mended = repaired(body, self.header, kinds, self.delimiter, NOTHING)
         try:
             if not mended.kept:
                 return self.arrow_table(b"", piece)[0], mended.faults, []
             return encoded(self.arrow(mended.text, types, used), roles), mended.faults, mended.kept
-        except (pa.ArrowInvalid, UnicodeDecodeError) as error:
+        except pa.ArrowInvalid as error:
             said = str(error).removeprefix("CSV parse error: ").splitlines()[0]
             raise BadExample(f"{piece.path}: {said}") from None
 
@@ -260,21 +272,31 @@ class CsvReading(TableReading):
         before = 0
         if self.mark is not None and self.mark["file"] == piece.file:
             before = self.mark["line"]
-        mark = {"file": piece.file, "offset": piece.stop, "line": before + raw.lines} | raw.tail
+        mark = {"file": piece.file, "offset": piece.stop, "line": before + raw.lines} | (
+            raw.tail or {}
+        )
         size = self.read_so_far(piece.file, piece.read)
 
+        before += raw.names
+
+        @cache
+        def lines() -> list[int]:
+            if raw.kept is not None:
+                return raw.kept
+            text = piece.text()
+            body = self.split_header(piece, text)[1] if piece.start == 0 else text
+            return row_lines(body, self.delimiter)
+
         def place_of(row: int) -> str:
-            names = piece.start == 0 and self.options.header
-            line = raw.kept[row] + names if raw.kept is not None else line_of(piece.text(), row + names, self.delimiter)
-            return f"{piece.path}, line {before + line}"
+            return f"{piece.path}, line {before + lines()[row]}"
 
         if raw.whole:
             if len(raw.table.y) and self.settled is not None:
                 self.admit_dense(self.settled)
             return Block(raw.table.numbers, raw.table.y, place_of, mark, size)
-        shift = before + (piece.start == 0 and self.options.header)
         faults = [
-            fault._replace(place=f"{piece.path}, line {shift + int(fault.place)}") for fault in raw.faults
+            fault._replace(place=f"{piece.path}, line {before + int(fault.place)}")
+            for fault in raw.faults
         ]
         return self.block_of(raw.table, place_of, mark, size, faults)
 

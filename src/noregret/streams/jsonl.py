@@ -2,44 +2,43 @@
 
 from __future__ import annotations
 
-import io
 import json
-import re
+import math
 from collections.abc import Callable, Iterator
-from functools import partial
-from typing import Any, NamedTuple
+from dataclasses import replace
+from functools import cache, partial
+from typing import Any
 
 import numpy as np
 
 from noregret.errors import BadExample
 from noregret.streams.base import INTERCEPT, Stream
 from noregret.streams.block import Block, Fault, Sparse
-from noregret.streams.columns import BOOLEAN, NUMBER, TEXT, Roles, encoded, kind_of, listed
+from noregret.streams.columns import (
+    BOOLEAN,
+    NUMBER,
+    TEXT,
+    Roles,
+    check_columns,
+    encoded,
+    kind_of,
+    listed,
+    signed,
+)
+from noregret.streams.json_lines import Lines, lines_of, one_by_one, parse
 from noregret.streams.options import Options
-from noregret.streams.source import Paths, Piece, Source, tail_of
+from noregret.streams.rows import LARGEST
+from noregret.streams.source import Paths, Source
 from noregret.streams.tables import TableReading
-
-# How deeply a line may be nested; more than an example ever is, less than any reader's stack.
-DEEPEST = 64
-# A line without brackets but the outer ones; in others those outside of strings are counted.
-FLAT = re.compile(rb"\s*(?:\{[^\[\]{}]*\}\s*)?")
-STRING = re.compile(rb'"(?:[^"\\]|\\.)*(?:"|$)', re.DOTALL)
-BRACKET = re.compile(rb"[\[\]{}]")
-
-
-class Lines(NamedTuple):
-    """A piece of a file: as a table, or as examples with the lines they came from."""
-
-    piece: Piece
-    table: Any
-    examples: list[tuple[int, Any]]
-    faults: list[tuple[int, str]]  # line and what is wrong with it
-    count: int
-    tail: dict[str, Any]
 
 
 class JsonlReading(TableReading):
-    """One pass through files of JSON lines. A field that a line leaves out is 0, as in a dict."""
+    """One pass through files of JSON lines. A field that a line leaves out is 0, as in a dict.
+
+    The fields that the options name must be among those of the first lines.
+    """
+
+    checked = False
 
     def jobs(self, mark: dict[str, Any] | None) -> Iterator[Callable[[], Lines]]:
         """Yield a job for every piece."""
@@ -51,52 +50,74 @@ class JsonlReading(TableReading):
         piece, before = raw.piece, 0
         if self.mark is not None and self.mark["file"] == piece.file:
             before = self.mark["line"]
-        mark = {"file": piece.file, "offset": piece.stop, "line": before + raw.count} | raw.tail
+        mark = {
+            "file": piece.file,
+            "offset": piece.stop,
+            "line": before + raw.line_count,
+        } | raw.tail
         size = self.read_so_far(piece.file, piece.read)
-        if raw.table is not None and self.has_usual_kinds(raw.table, piece.path):
+        if not self.checked:
+            self.check_fields(raw)
+        if raw.table is not None and self.has_usual_kinds(raw.table):
             table = encoded(raw.table, self.table_roles(raw.table, piece.path))
 
+            @cache
+            def lines() -> list[int]:
+                return [n for n, line in enumerate(lines_of(piece.text()), 1) if line.strip()]
+
             def place_of(row: int) -> str:
-                full = (n for n, line in enumerate(piece.text().split(b"\n"), 1) if line.strip())
-                line = next(n for k, n in enumerate(full) if k == row)
-                return f"{piece.path}, line {before + line}"
+                return f"{piece.path}, line {before + lines()[row]}"
 
             return self.block_of(table, place_of, mark, size)
         examples, faults = raw.examples, raw.faults
         if raw.table is not None:
-            examples, faults = one_by_one(piece.text().splitlines())
+            examples, faults = one_by_one(lines_of(piece.text()))
         return self.from_dicts(examples, faults, piece.path, before, mark, size)
 
-    def has_usual_kinds(self, table: Any, path: str) -> bool:
+    def check_fields(self, raw: Lines) -> None:
+        """Check, once, that the fields that the options name are there."""
+        if raw.table is not None:
+            fields = list(raw.table.column_names)
+        else:
+            objects = (example for _, example in raw.examples if isinstance(example, dict))
+            fields = list(dict.fromkeys(name for example in objects for name in example))
+        if fields:
+            check_columns(fields, self.options, raw.piece.path, self.learning)
+            self.checked = True
+
+    def has_usual_kinds(self, table: Any) -> bool:
         """Whether the fields hold what they held before; new ones are taken on."""
+        import pyarrow as pa
+
+        if self.learning and self.options.target not in table.column_names:
+            return False
         found = {field.name: kind_of(field.type) for field in table.schema}
         for name in self.options.categories:
             if name in found:
+                if pa.types.is_floating(table.schema.field(name).type):
+                    return False  # 1.0 and 1 are two names, and here they look the same
                 found[name] = TEXT
-        if self.kinds is None:
-            self.kinds = found
-            self.roles(path)
-        if self.learning and self.options.target not in found:
-            return False
-        usual = all(self.kinds.get(name, kind) == kind for name, kind in found.items())
+        before = self.kinds or {}
+        usual = all(before.get(name, kind) == kind for name, kind in found.items())
         if usual:
-            self.kinds = self.kinds | found
+            self.kinds = before | found
         return usual
 
     def table_roles(self, table: Any, path: str) -> Roles:
         """Return what the fields of a table are for."""
         assert self.kinds is not None
-        there = {name: self.kinds[name] for name in table.column_names}
-        options = self.options
-        unnamed = Options(
-            **{
-                **vars(options),
-                "drop": tuple(n for n in options.drop if n in there),
-                "keep": tuple(n for n in options.keep if n in there),
-                "categories": tuple(n for n in options.categories if n in there),
-            }
+        options, there = self.options, {name: self.kinds[name] for name in table.column_names}
+        left_out = [name for name in there if options.keep and name not in options.keep]
+        present = replace(
+            options,
+            keep=(),
+            drop=(*left_out, *(name for name in options.drop if name in there)),
+            categories=tuple(name for name in options.categories if name in there),
         )
-        return Roles(there, unnamed, path, self.learning)
+        roles = Roles(there, present, path, self.learning)
+        if self.settled is None:
+            self.settled = roles
+        return roles
 
     # One by one.
 
@@ -111,8 +132,10 @@ class JsonlReading(TableReading):
     ) -> Block:
         """Make a block of examples that differ in their fields."""
         starts, indices, data, y, lines = [0], [], [], [], []
-        faults = [(line, message) for line, message in broken]
+        faults = list(broken)
+        booleans = False
         for line, example in examples:
+            target = example.get(self.options.target) if isinstance(example, dict) else None
             try:
                 names, outcome = self.features_of(example)
             except BadExample as error:
@@ -125,8 +148,11 @@ class JsonlReading(TableReading):
             starts.append(len(indices))
             y.append(outcome)
             lines.append(line)
+            booleans |= isinstance(target, bool) and self.options.positive is None
         rows = Sparse(
-            np.array(starts, dtype=np.int64), np.array(indices, dtype=np.int32), np.array(data, dtype=float)
+            np.array(starts, dtype=np.int64),
+            np.array(indices, dtype=np.int32),
+            np.array(data, dtype=float),
         )
         told = [
             Fault(int(np.searchsorted(lines, line)), f"{path}, line {before + line}", message)
@@ -139,6 +165,7 @@ class JsonlReading(TableReading):
             mark,
             size,
             faults=told,
+            booleans=booleans,
         )
 
     def places_of(self, names: list[str]) -> list[int]:
@@ -154,142 +181,82 @@ class JsonlReading(TableReading):
         if not isinstance(example, dict):
             raise BadExample('an example is an object: {"name": value, …}')
         options = self.options
-        if self.learning and options.target is None:
-            raise BadExample(
-                f"say which field is to be predicted: --target, target=…; there are"
-                f" {listed(list(example))}"
-            )
-        outcome = example.pop(options.target, None) if options.target is not None else None
+        target = example.pop(options.target, None) if options.target is not None else None
+        outcome = self.outcome_of(target, example) if self.learning else math.nan
         features: dict[str, float] = {INTERCEPT: 1.0} if options.intercept else {}
+        kinds: dict[str, str] = {}
         for name, value in example.items():
             if name in options.drop or (options.keep and name not in options.keep):
                 continue
-            self.add_feature(name, value, features)
-        return features, self.outcome_of(outcome, example) if self.learning else float("nan")
+            key, number = self.feature_of(name, value)
+            if key in features:
+                raise BadExample(f"feature {key!r} is given twice")
+            if key:
+                features[key] = number
+            if value is not None and value != "":
+                text = isinstance(value, str) or name in options.categories
+                kinds[name] = TEXT if text else BOOLEAN if isinstance(value, bool) else NUMBER
+        self.check_kinds(kinds)
+        return features, outcome
 
-    def add_feature(self, name: str, value: Any, features: dict[str, float]) -> None:
-        """Add one field to the features of an example."""
-        if self.kinds is None:
-            self.kinds = {}
+    def feature_of(self, name: str, value: Any) -> tuple[str, float]:
+        """Return the feature that a field stands for, and its number; no name where it is none."""
         if value is None or value == "":
             if self.options.missing == "stop":
-                raise BadExample(
-                    f"field {name!r} is empty: fill it in, or use --missing zero or --missing indicator"
-                )
-            key, number = (f"{name}=missing", 1.0) if self.options.missing == "indicator" else ("", 0.0)
-        elif isinstance(value, str) or name in self.options.categories:
-            key, number = f"{name}={text_of(value)}", 1.0
-        elif isinstance(value, bool | int | float):
-            try:
-                key, number = name, float(value)
-            except OverflowError:
-                raise BadExample(f"field {name!r}: {str(value)[:40]}… is too large") from None
-        else:
+                hint = "fill it in, or use --missing zero or --missing indicator"
+                raise BadExample(f"field {name!r} is empty: {hint}")
+            return (f"{name}=missing", 1.0) if self.options.missing == "indicator" else ("", 0.0)
+        if isinstance(value, list | dict):
             raise BadExample(f"field {name!r} is nested: an example holds plain values")
-        if key and value is not None:
-            kind = TEXT if "=" in key and key != name else BOOLEAN if isinstance(value, bool) else NUMBER
-            held = self.kinds.setdefault(name, kind)
+        if not isinstance(value, str) and name not in self.options.categories:
+            return name, number_of(value, f"field {name!r}")
+        key = f"{name}={text_of(value)}"
+        if not key.isascii() and any("\ud800" <= letter <= "\udfff" for letter in key):
+            raise BadExample(f"field {name!r}: half of a character is no text")
+        return key, 1.0
+
+    def check_kinds(self, kinds: dict[str, str]) -> None:
+        """Refuse fields that hold text where they held numbers, or numbers where text."""
+        before = self.kinds or {}
+        for name, kind in kinds.items():
+            held = before.get(name, kind)
             if held != kind and TEXT in (held, kind):
-                raise BadExample(f"field {name!r} holds {kind}, not {held} as in the lines before it")
-        if key in features:
-            raise BadExample(f"feature {key!r} is given twice")
-        if key:
-            features[key] = number
+                raise BadExample(
+                    f"field {name!r} holds {kind}, not {held} as in the lines before it"
+                )
+        self.kinds = kinds | before
 
     def outcome_of(self, value: Any, example: dict[str, Any]) -> float:
         """Return an outcome as a number."""
         target, positive = self.options.target, self.options.positive
         if value is None:
             raise BadExample(f"there is no field {target!r}: there are {listed(list(example))}")
-        if positive is not None:
-            same = value == positive if isinstance(value, str) else text_of(value) == positive
-            if isinstance(value, int | float) and not same:
-                try:
-                    same = float(positive) == float(value)
-                except ValueError:
-                    same = False
-            return 1.0 if same else -1.0
-        if isinstance(value, bool | int | float):
-            try:
-                return float(value)
-            except OverflowError:
-                pass
-        raise BadExample(f"the outcome is {str(value)[:40]!r}: give a number, or use --positive VALUE")
+        if positive is not None and isinstance(value, str):
+            return 1.0 if value == positive else -1.0
+        if isinstance(value, str | list | dict):
+            shown = str(value)[:40]
+            raise BadExample(f"the outcome is {shown!r}: give a number, or use --positive VALUE")
+        number = number_of(value, "the outcome")
+        if positive is None:
+            return number
+        return float(signed(np.array([number]), positive, f"field {target!r}")[0])
+
+
+def number_of(value: float, what: str) -> float:
+    """Return a number that can be learned from."""
+    try:
+        number = float(value)
+    except OverflowError:
+        number = math.inf
+    if not abs(number) < LARGEST:
+        shown = f"{number:g}" if isinstance(value, float) else f"{str(value)[:20]}…"
+        raise BadExample(f"{what} is {shown}: it must be finite, and at most {LARGEST:g}")
+    return number
 
 
 def text_of(value: Any) -> str:
     """Return a value as a name."""
     return value if isinstance(value, str) else json.dumps(value)
-
-
-def parse(piece: Piece) -> Lines:
-    """Read a piece; in any thread."""
-    text = piece.text()
-    lines = text.split(b"\n")
-    if not lines[-1]:
-        lines.pop()
-    table = as_table(text) if are_whole(lines) else None
-    examples, faults = ([], []) if table is not None else one_by_one(lines)
-    return Lines(piece, table, examples, faults, len(lines), tail_of(text))
-
-
-def are_whole(lines: list[bytes]) -> bool:
-    """Whether every line closes what it opens, and none is nested too deeply for a stack."""
-    for line in lines:
-        if not FLAT.fullmatch(line):
-            deepest, left = depth_of(line)
-            if left or deepest > DEEPEST:
-                return False
-    return True
-
-
-def depth_of(line: bytes) -> tuple[int, int]:
-    """Return how deeply a line of JSON is nested, and how deeply it still is at its end."""
-    depth = deepest = 0
-    for bracket in BRACKET.findall(STRING.sub(b"", line)):
-        depth += 1 if bracket in b"[{" else -1
-        deepest = max(deepest, depth)
-    return deepest, depth
-
-
-def one_by_one(lines: list[bytes]) -> tuple[list[tuple[int, Any]], list[tuple[int, str]]]:
-    """Return what is on some lines, and the lines that are not JSON."""
-    examples: list[tuple[int, Any]] = []
-    faults: list[tuple[int, str]] = []
-    for number, line in enumerate(lines, 1):
-        if not line.strip():
-            continue
-        try:
-            if depth_of(line)[0] > DEEPEST:
-                raise RecursionError
-            examples.append((number, json.loads(line)))
-        except json.JSONDecodeError as error:
-            faults.append((number, f"column {error.colno}: {error.msg}"))
-        except UnicodeDecodeError as error:
-            faults.append((number, f"byte {error.start + 1} is not UTF-8 text"))
-        except RecursionError:
-            faults.append((number, "nested too deeply: an example holds plain values"))
-        except ValueError:
-            faults.append((number, "not JSON that can be read"))
-    return examples, faults
-
-
-def as_table(text: bytes) -> Any:
-    """Return lines as an Arrow table, or None where the lines differ in more than their numbers."""
-    import pyarrow as pa
-    from pyarrow import json as arrow_json
-
-    try:
-        table = arrow_json.read_json(
-            io.BytesIO(text),
-            read_options=arrow_json.ReadOptions(block_size=len(text) + 1, use_threads=False),
-        )
-        names = table.column_names
-    except (pa.ArrowInvalid, UnicodeDecodeError):
-        return None
-    plain = all(kind_of(kind) in (NUMBER, BOOLEAN, TEXT) for kind in table.schema.types)
-    whole = plain and names and not any(column.null_count for column in table.columns)
-    return table if whole else None
 
 
 class JsonlStream(Stream):
@@ -298,6 +265,7 @@ class JsonlStream(Stream):
     name = "jsonl"
     extensions = (".jsonl", ".ndjson")
     reading_class = JsonlReading
+    meaningless = ("header",)
 
 
 def read_jsonl(path: Paths, target: str | None = None, **options: Any) -> Stream:

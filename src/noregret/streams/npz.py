@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import tokenize
 import zipfile
 import zlib
@@ -13,12 +14,12 @@ import numpy as np
 
 from noregret.errors import BadExample, NoRegretError
 from noregret.inputs import as_array, as_floats, as_outcomes, block_rows, sparse_parts
-from noregret.streams.base import Reading, Stream
+from noregret.streams.base import Reading, State, Stream
 from noregret.streams.block import Block, Floats, Sparse
 from noregret.streams.columns import signed
 from noregret.streams.options import Options
 from noregret.streams.source import STDIN, Paths
-from noregret.streams.texts import check_options
+from noregret.streams.texts import FOR_TABLES
 
 # What NumPy, SciPy and zipfile raise where an archive is broken, or lies about itself.
 DAMAGED = (
@@ -43,17 +44,26 @@ class NpzReading(Reading):
     named = False
     fixed = True
 
+    def __init__(self, stream: Stream, learning: bool, state: State | None) -> None:
+        super().__init__(stream, learning, state)
+        if self.scaler is not None and self.options.intercept:
+            self.scaler.leave_out([0])
+
     def jobs(self, mark: dict[str, Any] | None) -> Iterator[Callable[[], Any]]:
         """Yield a job for every few rows."""
         start = mark or {"file": 0, "row": 0}
         for number in range(start["file"], len(self.paths)):
             path = self.paths[number]
             X, y = self.arrays(path)
-            if mark is None and number == 0 or not self.width:
+            if (mark is None and number == 0) or not self.width:
                 self.width = X.shape[1] + self.options.intercept
             if X.shape[1] + self.options.intercept != self.width:
                 raise wrong(path, f"{X.shape[1]} columns, but those before it have another number")
+            if self.options.scale == "standard" and hasattr(X, "tocsr"):
+                raise wrong(path, "sparse, and to standardise it would fill it up: use max or unit")
             first = start["row"] if number == start["file"] else 0
+            if first and digest_before(X, y, first) != start["digest"]:
+                raise wrong(path, "not the data that the checkpoint was made from")
             step = block_rows(X.shape[1])
             for row in range(first, X.shape[0], step):
                 yield partial(self.cut, number, X, y, row, min(row + step, X.shape[0]))
@@ -73,19 +83,21 @@ class NpzReading(Reading):
         outcomes = as_outcomes(y[start:stop])
         if outcomes.bad is not None:
             row = start + len(outcomes.values) + 1
-            raise wrong(self.paths[number], f"row {row}: the outcome is {outcomes.bad}, not a number")
-        return number, rows, outcomes.values, start, stop
+            raise wrong(
+                self.paths[number], f"row {row}: the outcome is {outcomes.bad}, not a number"
+            )
+        return number, rows, outcomes.values, start, stop, digest_before(X, y, stop)
 
     def settle(self, raw: Any) -> Block:
         """Make a block of some rows."""
-        number, rows, y, start, stop = raw
+        number, rows, y, start, stop, digest = raw
         if self.options.positive is not None:
-            y = signed(y, self.options.positive)
+            y = signed(y, self.options.positive, self.paths[number])
         return Block(
             rows,
             y,
             lambda row: f"{self.paths[number]}, row {start + row + 1}",
-            {"file": number, "row": stop},
+            {"file": number, "row": stop, "digest": digest},
         )
 
     def arrays(self, path: str) -> tuple[Any, Any]:
@@ -122,6 +134,15 @@ class NpzReading(Reading):
         return X, y
 
 
+def digest_before(X: Any, y: Any, row: int) -> str:
+    """Return a digest of a few rows before one, to tell whether data are what they were."""
+    few = slice(max(0, row - 8), row)
+    rows = X[few]
+    parts = [rows.indptr, rows.indices, rows.data] if hasattr(X, "tocsr") else [rows]
+    text = b"".join(part.tobytes() for part in (*parts, y[few]))
+    return hashlib.blake2b(text, digest_size=16).hexdigest()
+
+
 def with_intercept(rows: Sparse) -> Sparse:
     """Return sparse rows with a column of ones before the others."""
     at = rows.starts[:-1]
@@ -146,14 +167,12 @@ class NpzStream(Stream):
     name = "npz"
     extensions = (".npz",)
     reading_class = NpzReading
+    meaningless = (*FOR_TABLES, "hash")
 
     def __init__(self, paths: Paths, options: Options) -> None:
-        if options.target is not None:
-            raise BadExample("an .npz file has its outcomes as y: leave the target out")
-        check_options(self.name, options)
         super().__init__(paths, options)
-        if STDIN in self.paths or options.hash is not None:
-            raise NoRegretError("archives of arrays are files, and their columns have no names to hash")
+        if STDIN in self.paths:
+            raise NoRegretError("archives of arrays cannot be read from standard input")
 
 
 def read_npz(path: Paths, **options: Any) -> Stream:

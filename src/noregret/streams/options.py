@@ -1,4 +1,4 @@
-"""How a stream is read: the options, the same in Python, on the command line and in certificates."""
+"""How a stream is read: options, the same in Python, on the command line and in certificates."""
 
 from __future__ import annotations
 
@@ -16,6 +16,7 @@ BITS = range(1, 31)
 COLUMNS = ("drop", "keep", "categories")
 # What is not written down as a transform: the certificate has its own place for the target.
 ELSEWHERE = ("target",)
+FLAGS = ("intercept", "no-header")
 
 
 @dataclass(frozen=True)
@@ -74,7 +75,9 @@ class Options:
         one_of("scale", self.scale, SCALES)
         one_of("on_error", self.on_error, ON_ERROR)
         if self.hash is not None and self.hash not in BITS:
-            raise ValueError(f"hash must be a number of bits from 1 to {BITS[-1]}: got {self.hash!r}")
+            raise ValueError(
+                f"hash must be a number of bits from 1 to {BITS[-1]}: got {self.hash!r}"
+            )
         if self.positive is not None:
             object.__setattr__(self, "positive", str(self.positive))
         if self.drop and self.keep:
@@ -102,11 +105,11 @@ class Options:
         known = {field.name: field for field in fields(cls) if field.name not in ELSEWHERE}
         given: dict[str, Any] = {"target": target}
         for text in transforms:
-            name, _, value = text.partition("=")
+            name, has_value, value = text.partition("=")
             key = name.replace("-", "_")
-            if key.removeprefix("no_") == "header" or key == "intercept":
+            if text in FLAGS:
                 given[key.removeprefix("no_")] = not key.startswith("no_")
-            elif key not in known or not value:
+            elif key not in known or isinstance(known[key].default, bool) or not has_value:
                 raise ValueError(f"{text!r} is no transform that this version knows")
             elif key in COLUMNS:
                 given[key] = (*given.get(key, ()), value)

@@ -39,11 +39,15 @@ class ParquetReading(TableReading):
         for number in range(start["file"], len(self.paths)):
             path = self.paths[number]
             try:
-                yield from self.batches(number, path, start["row"] if number == start["file"] else 0)
+                yield from self.batches(
+                    number, path, start["row"] if number == start["file"] else 0
+                )
             except (pa.ArrowException, OSError) as error:
                 if isinstance(error, OSError) and error.errno is not None:
                     raise
-                raise BadExample(f"{path}: damaged, or not Parquet: {str(error).splitlines()[0]}") from None
+                raise BadExample(
+                    f"{path}: damaged, or not Parquet: {str(error).splitlines()[0]}"
+                ) from None
 
     def batches(self, number: int, path: str, skip: int) -> Iterator[Callable[[], Batch]]:
         """Yield jobs for the rows of one file, but the first few."""
@@ -57,7 +61,8 @@ class ParquetReading(TableReading):
             rows, size = file.metadata.num_rows, os.path.getsize(path)
             if skip > rows:
                 raise NoRegretError(f"{path}: not the data that the checkpoint was made from")
-            groups, first = [], 0
+            groups: list[int] = []
+            first = 0
             for group in range(file.metadata.num_row_groups):
                 length = file.metadata.row_group(group).num_rows
                 if first + length > skip or groups:
@@ -98,16 +103,22 @@ class ParquetReading(TableReading):
             if name not in kinds:
                 raise BadExample(f"{path}: there is no column {name!r}, which the others have")
             if kinds[name] != held and NUMBER not in (kinds[name], held):
-                raise BadExample(f"{path}: column {name!r} holds {kinds[name]}, not {held} as before")
+                raise BadExample(
+                    f"{path}: column {name!r} holds {kinds[name]}, not {held} as before"
+                )
             if kinds[name] != held and "text" in (kinds[name], held):
-                raise BadExample(f"{path}: column {name!r} holds {kinds[name]}, not {held} as before")
+                raise BadExample(
+                    f"{path}: column {name!r} holds {kinds[name]}, not {held} as before"
+                )
         return roles
 
     def settle(self, raw: Batch) -> Block:
         """Make a block of some rows."""
         mark = {"file": raw.file, "row": raw.first + len(raw.table.y)}
         size = self.read_so_far(raw.file, raw.read)
-        return self.block_of(raw.table, lambda row: f"{raw.path}, row {raw.first + row + 1}", mark, size)
+        return self.block_of(
+            raw.table, lambda row: f"{raw.path}, row {raw.first + row + 1}", mark, size
+        )
 
 
 class ParquetStream(Stream):
@@ -116,11 +127,14 @@ class ParquetStream(Stream):
     name = "parquet"
     extensions = (".parquet", ".pq")
     reading_class = ParquetReading
+    meaningless = ("header",)
 
     def __init__(self, paths: Paths, options: Options) -> None:
         super().__init__(paths, options)
         if STDIN in self.paths:
-            raise NoRegretError("Parquet cannot be read from standard input: its contents list is at its end")
+            raise NoRegretError(
+                "Parquet cannot be read from standard input: its contents list is at its end"
+            )
 
 
 def read_parquet(path: Paths, target: str | None = None, **options: Any) -> Stream:

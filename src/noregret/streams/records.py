@@ -11,11 +11,12 @@ from typing import NamedTuple
 from noregret.errors import BadExample
 from noregret.streams.block import Fault
 from noregret.streams.columns import BOOLEAN, NUMBER, TEXT
+from noregret.streams.quotes import Quotes
 
 NUMERAL = re.compile(
-    r"\s*[+-]?(?:(?:\d+\.?\d*|\.\d+)(?:e[+-]?\d+)?|inf|infinity|nan)\s*", re.IGNORECASE
+    r"\s*[+-]?(?:(?:\d+\.?\d*|\.\d+)(?:e[+-]?\d+)?|inf|infinity|nan)\s*", re.IGNORECASE | re.ASCII
 )
-TRUTH = ("true", "false", "0", "1")
+TRUTH = {"true": "true", "false": "false", "1": "true", "0": "false"}
 
 
 class Mended(NamedTuple):
@@ -26,8 +27,48 @@ class Mended(NamedTuple):
     faults: tuple[Fault, ...]
 
 
-def records(text: bytes, delimiter: str) -> Iterator[tuple[int, list[str]]]:
-    """Yield the records, each with the line it begins in; bytes that are not UTF-8 stay visible."""
+def split_names(text: bytes, path: str, delimiter: str, header: bool) -> tuple[list[str], bytes]:
+    """Return the names of the columns, and the text after the line that holds them."""
+    start = end = len(text) - len(text.lstrip(b"\r\n"))
+    quotes = Quotes(delimiter.encode())
+    while end < len(text) and (end == start or quotes.inside):
+        line = text[end : text.find(b"\n", end) + 1 or len(text)]
+        quotes.last_cut(line)
+        end += len(line)
+    number = 1 + text.count(b"\n", 0, start)
+    where = f"{path}, line {number}"
+    try:
+        first = text[start:end].decode("utf-8")
+        cells = next(csv.reader(io.StringIO(first, newline=""), delimiter=delimiter), [])
+    except UnicodeDecodeError:
+        raise BadExample(f"{where}: not UTF-8 text") from None
+    except csv.Error as error:
+        raise BadExample(f"{where}: {error}") from None
+    if "\r" in first.strip("\r\n") and '"' not in first:
+        raise BadExample(f"{where}: lines end in carriage returns alone: end them with newlines")
+    if not header:
+        return [str(k + 1) for k in range(len(cells))], text
+    if "\0" in first:
+        raise BadExample(f"{where}: the names hold NUL characters: this is not CSV")
+    names = [name.strip() or str(k + 1) for k, name in enumerate(cells)]
+    check_names(names, where)
+    return names, text[end:]
+
+
+def check_names(names: Sequence[str], where: str) -> None:
+    """Refuse a name that two columns have."""
+    seen: set[str] = set()
+    for name in names:
+        if name in seen:
+            raise BadExample(f"{where}: two columns are called {name!r}: rename one")
+        seen.add(name)
+
+
+def records(text: bytes, delimiter: str) -> Iterator[tuple[int, list[str] | str]]:
+    """Yield the records, each with the line it begins in, or what is wrong with it.
+
+    Bytes that are not UTF-8 stay visible.
+    """
     lines = io.StringIO(text.decode("utf-8", "surrogateescape"), newline="")
     reader = csv.reader(lines, delimiter=delimiter)
     line = 0
@@ -37,22 +78,18 @@ def records(text: bytes, delimiter: str) -> Iterator[tuple[int, list[str]]]:
         except StopIteration:
             return
         except csv.Error as error:
-            raise BadExample(f"line {line + 1}: {error}") from None
-        if cells:
-            yield line + 1, cells
+            yield line + 1, str(error)
+        else:
+            if cells:
+                yield line + 1, cells
         line = reader.line_num
 
 
-def line_of(text: bytes, row: int, delimiter: str) -> int:
-    """Return the line in which a record begins."""
-    if b'"' not in text:
-        for number, line in enumerate(text.split(b"\n"), 1):
-            if line.strip(b"\r"):
-                row -= 1
-                if row < 0:
-                    return number
-        return 0
-    return next((line for k, (line, _) in enumerate(records(text, delimiter)) if k == row), 0)
+def row_lines(text: bytes, delimiter: str) -> list[int]:
+    """Return the lines in which records begin."""
+    if b'"' in text:
+        return [line for line, _ in records(text, delimiter)]
+    return [n for n, line in enumerate(text.split(b"\n"), 1) if line.strip(b"\r")]
 
 
 def repaired(
@@ -68,13 +105,24 @@ def repaired(
     kept: list[int] = []
     faults: list[Fault] = []
     for line, cells in records(text, delimiter):
-        wrong = fault_in(cells, header, kinds, nothing)
+        wrong = cells if isinstance(cells, str) else fault_in(cells, header, kinds, nothing)
         if wrong is None:
-            writer.writerow(cells)
+            writer.writerow(
+                [usual(cell, kinds.get(n)) for n, cell in zip(header, cells, strict=True)]
+            )
             kept.append(line)
         else:
             faults.append(Fault(len(kept), str(line), wrong))
     return Mended(good.getvalue().encode("utf-8", "replace"), kept, tuple(faults))
+
+
+def usual(cell: str, kind: str | None) -> str:
+    """Return a cell as Arrow can read it."""
+    if kind == NUMBER and NUMERAL.fullmatch(cell):
+        return repr(float(cell))
+    if kind == BOOLEAN:
+        return TRUTH.get(cell.strip().lower(), cell)
+    return cell
 
 
 def fault_in(
@@ -90,28 +138,21 @@ def fault_in(
             return f"column {name!r}: not UTF-8 text"
         if kind == NUMBER and cell not in nothing and not NUMERAL.fullmatch(cell):
             return (
-                f"column {name!r}: {shown} is not a number, as in the rows before it: correct it, or"
-                f" read the column as names (--categories {name})"
+                f"column {name!r}: {shown} is not a number, as in the rows before it: correct it,"
+                f" or read the column as names (--categories {name})"
             )
-        if kind == BOOLEAN and cell not in nothing and cell.lower() not in TRUTH:
+        if kind == BOOLEAN and cell not in nothing and cell.strip().lower() not in TRUTH:
             return f"column {name!r}: {shown} is not true or false, as in the rows before it"
     return None
 
 
-def numeral_share(values: Sequence[str], nothing: Sequence[str]) -> float:
-    """Return how many of some values are numbers, those aside that are missing."""
-    there = [value for value in values if value not in nothing]
-    return sum(NUMERAL.fullmatch(value) is not None for value in there) / max(1, len(there))
-
-
-def kinds_by_rows(
-    text: bytes, header: Sequence[str], delimiter: str, nothing: Sequence[str]
-) -> dict[str, str]:
-    """Return what most rows hold, where some are broken."""
-    numbers, rows = dict.fromkeys(header, 0), 0
-    for _, cells in records(text, delimiter):
-        if len(cells) == len(header):
-            rows += 1
-            for name, cell in zip(header, cells, strict=True):
-                numbers[name] += cell in nothing or NUMERAL.fullmatch(cell) is not None
-    return {name: NUMBER if 2 * count >= rows else TEXT for name, count in numbers.items()}
+def kind_of_most(values: Sequence[str | bytes], share: float, nothing: Sequence[str]) -> str:
+    """Return what most of a column's values are, those aside that are missing."""
+    texts = [v if isinstance(v, str) else v.decode("utf-8", "replace") for v in values]
+    there = [text for text in texts if text not in nothing]
+    needed = share * max(1, len(there))
+    if sum(NUMERAL.fullmatch(text) is not None for text in there) >= needed:
+        return NUMBER
+    if sum(text.strip().lower() in TRUTH for text in there) >= needed:
+        return BOOLEAN
+    return TEXT

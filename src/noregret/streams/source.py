@@ -8,27 +8,24 @@ from __future__ import annotations
 
 import errno
 import glob
-import hashlib
 import os
-import select
 import stat
-import sys
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import IO, Any
+from typing import Any
 
-from noregret.errors import NoRegretError
+from noregret.errors import BadExample, NoRegretError
+from noregret.streams import opened as files
+from noregret.streams.opened import STDIN, Opened, check_tail, read_at, stdin_descriptor, tail_of
+from noregret.streams.quotes import Quotes
 
-# Bytes parsed at a time, and looked through at a time for the end of a line.
-BLOCK = 1 << 22
+__all__ = ["STDIN", "Paths", "Piece", "Source", "as_paths", "suffix_of", "tail_of", "total_size"]
+
+# Bytes looked through at a time for the end of a line.
 LOOK = 1 << 16
-# Bytes before a mark that must be the same when reading goes on there.
-TAIL = 1 << 12
 # A quoted value that is longer than this was probably never closed.
 LONGEST_VALUE = 1 << 26
-STDIN = "-"
-PACKED = {b"\x1f\x8b": "gzip", b"\x28\xb5\x2f\xfd": "zstd"}
 BOM, UTF_16 = b"\xef\xbb\xbf", (b"\xff\xfe", b"\xfe\xff")
 
 Paths = str | Path | Sequence[str | Path]
@@ -59,8 +56,7 @@ def as_paths(given: Paths) -> tuple[str, ...]:
 def check_readable(path: str) -> None:
     """Tell at once where a file cannot be read."""
     if path == STDIN:
-        if sys.stdin is None:
-            raise NoRegretError("standard input is closed")
+        stdin_descriptor()
     elif os.path.isdir(path):
         raise NoRegretError(f"{path}: a folder: name the files in it, as in '{path}/*.csv'")
     elif not stat.S_ISFIFO(os.stat(path).st_mode):
@@ -113,16 +109,12 @@ class Piece:
             text = text.removeprefix(BOM)
         return text
 
-
-def read_at(descriptor: int, place: int, size: int) -> bytes:
-    """Return bytes of a file, fewer only at its end."""
-    text = os.pread(descriptor, size, place)
-    while 0 < len(text) < size:
-        more = os.pread(descriptor, size - len(text), place + len(text))
-        if not more:
-            break
-        text += more
-    return text
+    def with_next(self, other: Piece) -> Piece:
+        """Return this piece and the one that follows it as one."""
+        contents = self.contents
+        if contents is not None:
+            contents += other.contents or b""
+        return replace(other, start=self.start, contents=contents)
 
 
 class Source:
@@ -132,14 +124,16 @@ class Source:
     ----------
     paths
         The files; ``-`` is standard input.
-    quoted
-        Whether a line end may be part of a quoted value.
+    delimiter
+        What stands between values, where a line end may be part of a quoted one.
     careful
         Whether to read plain files here too, as quotes must be counted to know where to cut them.
     """
 
-    def __init__(self, paths: Sequence[str], quoted: bool = False, careful: bool = False) -> None:
-        self.paths, self.quoted, self.careful = tuple(paths), quoted, careful
+    def __init__(
+        self, paths: Sequence[str], delimiter: bytes | None = None, careful: bool = False
+    ) -> None:
+        self.paths, self.delimiter, self.careful = tuple(paths), delimiter, careful
 
     def pieces(self, mark: dict[str, Any] | None = None) -> Iterator[Piece]:
         """Yield the text from a mark on, or from the start."""
@@ -153,136 +147,52 @@ class Source:
                     yield from self.read(number, opened, from_here)
 
     def cut(self, number: int, opened: Opened, mark: dict[str, Any] | None) -> Iterator[Piece]:
-        """Yield pieces that are still to be read."""
+        """Yield pieces that are still to be read, of what the file holds now."""
         path, descriptor = opened.path, opened.descriptor
-        start = 0
+        start, size = 0, os.fstat(descriptor).st_size
         if mark is not None:
             start = mark["offset"]
-            check_tail(path, read_at(descriptor, max(0, start - TAIL), min(start, TAIL)), mark)
-        size = os.fstat(descriptor).st_size
+            check_tail(
+                path, read_at(descriptor, max(0, start - files.TAIL), min(start, files.TAIL)), mark
+            )
         while start < size:
-            stop = line_end(descriptor, start, min(start + BLOCK, size), size)
+            stop = line_end(descriptor, start, min(start + files.BLOCK, size), size)
             yield Piece(number, path, start, stop, stop, None, opened)
-            start, size = stop, os.fstat(descriptor).st_size
+            start = stop
 
     def read(self, number: int, opened: Opened, mark: dict[str, Any] | None) -> Iterator[Piece]:
         """Yield pieces as they are read."""
-        start = 0
+        quotes = None if self.delimiter is None else Quotes(self.delimiter)
+        start = line = waiting = 0
         rest: list[bytes] = []
-        waiting = 0
         if mark is not None:
-            start = opened.skip(mark)
+            start, line = opened.skip(mark), mark["line"]
         while block := opened.block():
-            cut = self.last_cut(rest, block)
-            if cut < 0:
-                rest.append(block)
-                waiting += len(block)
-                if self.quoted and waiting > LONGEST_VALUE:
-                    raise NoRegretError(
-                        f"{opened.path}: a quote that opens after byte {start:,} is never closed"
-                    )
-                continue
-            text = b"".join([*rest, block[:cut]])
-            rest = [block[cut:]] if cut < len(block) else []
-            waiting = sum(map(len, rest))
-            yield Piece(number, opened.path, start, start + len(text), opened.read_so_far, text)
-            start += len(text)
-        text = b"".join(rest)
-        if text:
-            yield Piece(number, opened.path, start, start + len(text), opened.read_so_far, text)
-
-    def last_cut(self, rest: list[bytes], block: bytes) -> int:
-        """Return where the last whole line of a block ends, −1 if nowhere."""
-        cut = block.rfind(b"\n") + 1
-        if not self.quoted:
-            return cut or -1
-        odd = sum(part.count(b'"') for part in rest) % 2
-        while cut > 0 and (odd + block.count(b'"', 0, cut)) % 2:
-            cut = block.rfind(b"\n", 0, cut - 1) + 1
-        return cut or -1
-
-
-class Opened:
-    """A file that is open for reading, unpacked where it is packed."""
-
-    def __init__(self, path: str) -> None:
-        self.path = path
-        self.stream: IO[bytes] | None = None
-        if path == STDIN:
-            self.descriptor, self.owned = sys.stdin.fileno(), False
-        else:
-            self.descriptor, self.owned = os.open(path, os.O_RDONLY), True
-        self.regular = stat.S_ISREG(os.fstat(self.descriptor).st_mode)
-        self.read_so_far = 0
-        packing = None
-        if self.regular:
-            packing = next((k for m, k in PACKED.items() if os.pread(self.descriptor, 4, 0).startswith(m)), None)
-        self.seekable = self.regular and packing is None and path != STDIN
-        if packing is not None:
-            self.raw = os.fdopen(os.dup(self.descriptor), "rb")
-            self.stream = unpacked(self.raw, packing)
-
-    def __enter__(self) -> Opened:
-        return self
-
-    def __exit__(self, *failure: object) -> None:
-        # Pieces of a plain file may still be read: that is closed when they are forgotten.
-        if self.stream is not None:
-            self.stream.close()
-
-    def __del__(self) -> None:
-        if self.owned:
-            os.close(self.descriptor)
-
-    def block(self) -> bytes:
-        """Return the next bytes: as many as there are now, at most a block."""
-        if self.stream is not None:
-            try:
-                text = self.stream.read(BLOCK)
-            except (OSError, EOFError, ValueError) as error:
-                raise NoRegretError(f"{self.path}: damaged, it cannot be unpacked: {error}") from None
-            self.read_so_far = self.raw.tell()
-            return text
-        parts = [os.read(self.descriptor, BLOCK)]
-        if self.read_so_far == 0 and not self.regular and parts[0].startswith(tuple(PACKED)):
-            raise NoRegretError(f"{self.path}: compressed data: unpack it on the way, as with zcat")
-        waiting = len(parts[0])
-        while parts[-1] and waiting < BLOCK and self.more_is_there():
-            parts.append(os.read(self.descriptor, BLOCK - waiting))
-            waiting += len(parts[-1])
-        self.read_so_far += waiting
-        return b"".join(parts)
-
-    def more_is_there(self) -> bool:
-        """Whether reading would not have to wait."""
-        return self.regular or bool(select.select([self.descriptor], [], [], 0)[0])
-
-    def skip(self, mark: dict[str, Any]) -> int:
-        """Read up to a mark, and check that it is the same text."""
-        left, tail = mark["offset"], b""
-        while left > 0:
-            if self.stream is not None:
-                block = self.stream.read(min(left, BLOCK))
+            if quotes is None:
+                cut = block.rfind(b"\n") + 1
             else:
-                block = os.read(self.descriptor, min(left, BLOCK))
-            if not block:
-                raise NoRegretError(f"{self.path}: shorter than it was: there is nothing to go on with")
-            self.read_so_far = self.raw.tell() if self.stream is not None else self.read_so_far + len(block)
-            left -= len(block)
-            tail = (tail + block)[-TAIL:]
-        check_tail(self.path, tail, mark)
-        return int(mark["offset"])
+                begins = start == 0 and not rest and block.startswith(BOM)
+                cut = quotes.last_cut(b"\n\n\n" + block[3:] if begins else block)
+            rest.append(block)
+            waiting += len(block)
+            if cut:
+                text = b"".join(rest)
+                rest = [text[len(text) - len(block) + cut :]]
+                text, waiting = text[: len(text) - len(rest[0])], len(rest[0])
+                yield Piece(number, opened.path, start, start + len(text), opened.read_so_far, text)
+                start += len(text)
+                line += text.count(b"\n") if quotes is not None else 0
+            elif quotes is not None and waiting > LONGEST_VALUE:
+                raise unclosed(opened.path, line)
+        if quotes is not None and quotes.inside:
+            raise unclosed(opened.path, line)
+        if text := b"".join(rest):
+            yield Piece(number, opened.path, start, start + len(text), opened.read_so_far, text)
 
 
-def unpacked(raw: IO[bytes], packing: str) -> IO[bytes]:
-    """Return a packed stream as a plain one."""
-    if packing == "gzip":
-        import gzip
-
-        return gzip.GzipFile(fileobj=raw, mode="rb")  # type: ignore[return-value]
-    import pyarrow as pa
-
-    return pa.CompressedInputStream(pa.PythonFile(raw, "r"), "zstd")  # type: ignore[no-any-return]
+def unclosed(path: str, line: int) -> BadExample:
+    """Return the error for a quoted value without an end."""
+    return BadExample(f"{path}, line {line + 1}: a quote is opened and never closed")
 
 
 def line_end(descriptor: int, start: int, stop: int, size: int) -> int:
@@ -298,23 +208,8 @@ def line_end(descriptor: int, start: int, stop: int, size: int) -> int:
         at = begin
     at = stop
     while at < size:
-        found = read_at(descriptor, at, BLOCK).find(b"\n")
+        found = read_at(descriptor, at, files.BLOCK).find(b"\n")
         if found >= 0:
             return at + found + 1
-        at += BLOCK
+        at += files.BLOCK
     return size
-
-
-def tail_of(text: bytes) -> dict[str, Any]:
-    """Return what a mark keeps of the text before it."""
-    tail = bytes(text[-TAIL:])
-    return {"tail": len(tail), "digest": hashlib.blake2b(tail, digest_size=16).hexdigest()}
-
-
-def check_tail(path: str, tail: bytes, mark: dict[str, Any]) -> None:
-    """Check that the text before a mark is what it was."""
-    length = mark["tail"]
-    if length == 0:
-        return
-    if len(tail) < length or tail_of(tail[-length:])["digest"] != mark["digest"]:
-        raise NoRegretError(f"{path}: not the data that the checkpoint was made from")

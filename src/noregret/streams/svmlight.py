@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
-from noregret.core.text import Rows, parse_svmlight
+from noregret.core.text import Rows, parse_svmlight, resolve_vw, scan_svmlight
 from noregret.streams.base import State, Stream
 from noregret.streams.options import Options
 from noregret.streams.source import Paths
-from noregret.streams.texts import TextReading, check_options
+from noregret.streams.texts import FOR_TABLES, TextReading
 
 
 class SvmlightReading(TextReading):
@@ -25,17 +25,12 @@ class SvmlightReading(TextReading):
 
     def scan(self, text: bytes) -> Any:
         """Parse lines."""
-        if self.named:
-            return text
-        return parse_svmlight(text, 1, self.options.intercept, scored=not self.learning)
+        read = scan_svmlight if self.named else parse_svmlight
+        return read(text, 1, self.options.intercept, scored=not self.learning)
 
     def rows_of(self, found: Any) -> Rows:
         """Look names up, where there are any."""
-        if not self.named:
-            return found  # type: ignore[no-any-return]
-        return parse_svmlight(
-            found, 1, self.options.intercept, self.vocabulary, scored=not self.learning
-        )
+        return resolve_vw(found, self.vocabulary) if self.named else found
 
 
 class SvmlightStream(Stream):
@@ -44,10 +39,7 @@ class SvmlightStream(Stream):
     name = "svmlight"
     extensions = (".svmlight", ".svm", ".libsvm")
     reading_class = SvmlightReading
-
-    def __init__(self, paths: Paths, options: Options) -> None:
-        check_options(self.name, options)
-        super().__init__(paths, options)
+    meaningless = FOR_TABLES
 
 
 def read_svmlight(path: Paths, **options: Any) -> Stream:

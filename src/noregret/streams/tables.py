@@ -11,7 +11,8 @@ import numpy as np
 from noregret.core.scaling import Scaler
 from noregret.streams.base import Reading, State, Stream
 from noregret.streams.block import Block, Fault, Floats, Sparse
-from noregret.streams.columns import Roles, Table, dense_rows, faults_of, sparse_rows, without
+from noregret.streams.columns import BOOLEAN, Roles, Table
+from noregret.streams.rows import dense_rows, faults_of, sparse_rows, without
 
 
 class TableReading(Reading):
@@ -54,10 +55,12 @@ class TableReading(Reading):
             return self.made(table, place_of, mark, size, list(others))
         bad = [fault.row for fault in faults]
         kept = np.delete(np.arange(len(table.y)), bad)
-        counted = [fault._replace(row=fault.row - n) for n, fault in enumerate(faults)]
-        counted += [fault._replace(row=fault.row - bisect_left(bad, fault.row)) for fault in others]
-        counted.sort(key=lambda fault: fault.row)
-        return self.made(without(table, bad), lambda row: place_of(int(kept[row])), mark, size, counted)
+        # What is no row at all comes before the row of the table that has its number.
+        told = sorted([*others, *faults], key=lambda fault: fault.row)
+        counted = [fault._replace(row=fault.row - bisect_left(bad, fault.row)) for fault in told]
+        return self.made(
+            without(table, bad), lambda row: place_of(int(kept[row])), mark, size, counted
+        )
 
     def made(
         self,
@@ -75,7 +78,16 @@ class TableReading(Reading):
             rows, left = sparse_rows(table, self.options, self.vocabulary)
             if isinstance(self.scaler, Scaler) and self.scaler.kind == "standard":
                 self.scaler.leave_out(left)
-        return Block(rows, table.y, place_of, mark, size, faults=faults)
+        block = Block(rows, table.y, place_of, mark, size, faults=faults)
+        block.booleans = self.has_boolean_outcomes
+        return block
+
+    @property
+    def has_boolean_outcomes(self) -> bool:
+        """Whether the outcomes are written as true and false."""
+        if self.settled is None or self.kinds is None or self.options.positive is not None:
+            return False
+        return self.kinds.get(self.settled.target or "") == BOOLEAN
 
     def fits_dense(self, table: Table) -> bool:
         """Whether every row has the same features as all before, each in its place."""

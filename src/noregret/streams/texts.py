@@ -7,15 +7,13 @@ from functools import partial
 from typing import Any, ClassVar, NamedTuple
 
 from noregret.core.text import Rows
-from noregret.errors import NoRegretError
 from noregret.streams.base import Reading, State, Stream
 from noregret.streams.block import Block, Fault, Sparse
 from noregret.streams.columns import signed
-from noregret.streams.options import Options
 from noregret.streams.source import Piece, Source, tail_of
 
-# Options that speak of columns.
-FOR_TABLES = ("target", "drop", "keep", "categories")
+# Options that speak of columns, which such files have not.
+FOR_TABLES = ("target", "drop", "keep", "categories", "missing", "header")
 
 
 class Scanned(NamedTuple):
@@ -62,7 +60,7 @@ class TextReading(Reading):
         rows = self.rows_of(raw.found)
         outcomes = rows.outcomes
         if self.options.positive is not None:
-            outcomes = signed(outcomes, self.options.positive)
+            outcomes = signed(outcomes, self.options.positive, piece.path)
         if not self.named and len(rows.indices):
             self.width = max(self.width, int(rows.indices.max()) + 1)
         return Block(
@@ -78,12 +76,3 @@ class TextReading(Reading):
                 for row, line, column, message in rows.faults
             ],
         )
-
-
-def check_options(name: str, options: Options) -> None:
-    """Refuse options that speak of columns where there are none."""
-    for option in FOR_TABLES:
-        if getattr(options, option):
-            raise NoRegretError(f"--{option} speaks of columns, and {name} files have none: leave it out")
-    if options.missing != "stop" or not options.header:
-        raise NoRegretError(f"--missing and --header speak of columns, and {name} files have none")

@@ -8,7 +8,7 @@ from noregret.core.text import Rows, resolve_vw, scan_vw
 from noregret.streams.base import Stream
 from noregret.streams.options import Options
 from noregret.streams.source import Paths
-from noregret.streams.texts import TextReading, check_options
+from noregret.streams.texts import FOR_TABLES, TextReading
 
 
 class VwReading(TextReading):
@@ -29,10 +29,7 @@ class VwStream(Stream):
     name = "vw"
     extensions = (".vw",)
     reading_class = VwReading
-
-    def __init__(self, paths: Paths, options: Options) -> None:
-        check_options(self.name, options)
-        super().__init__(paths, options)
+    meaningless = FOR_TABLES
 
 
 def read_vw(path: Paths, **options: Any) -> Stream:

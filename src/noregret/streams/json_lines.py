@@ -1,0 +1,104 @@
+"""The lines of JSON files: through Arrow where all have the same fields, else one by one."""
+
+from __future__ import annotations
+
+import io
+import json
+import re
+from typing import Any, NamedTuple
+
+from noregret.streams.columns import BOOLEAN, NUMBER, TEXT, kind_of
+from noregret.streams.source import Piece, tail_of
+
+# How deeply a line may be nested; more than an example ever is, less than any reader's stack.
+DEEPEST = 64
+# A line without brackets but the outer ones; in others those outside of strings are counted.
+FLAT = re.compile(rb"\s*(?:\{[^\[\]{}]*\}\s*)?")
+STRING = re.compile(rb'"(?:[^"\\]|\\.)*(?:"|$)', re.DOTALL)
+BRACKET = re.compile(rb"[\[\]{}]")
+
+
+class Lines(NamedTuple):
+    """A piece of a file: as a table, or as examples with the lines they came from."""
+
+    piece: Piece
+    table: Any
+    examples: list[tuple[int, Any]]
+    faults: list[tuple[int, str]]  # line and what is wrong with it
+    line_count: int
+    tail: dict[str, Any]
+
+
+def parse(piece: Piece) -> Lines:
+    """Read a piece; in any thread."""
+    text = piece.text()
+    lines = lines_of(text)
+    table = as_table(text) if are_whole(lines) else None
+    examples, faults = ([], []) if table is not None else one_by_one(lines)
+    return Lines(piece, table, examples, faults, len(lines), tail_of(text))
+
+
+def lines_of(text: bytes) -> list[bytes]:
+    """Return the lines of a text; the last may lack its newline."""
+    lines = text.split(b"\n")
+    return lines if lines[-1] else lines[:-1]
+
+
+def are_whole(lines: list[bytes]) -> bool:
+    """Whether every line holds one object, all of it, and none is too deep for a stack."""
+    for line in lines:
+        if not FLAT.fullmatch(line):
+            deepest, left, values = depth_of(line)
+            if left or deepest > DEEPEST or values > 1:
+                return False
+    return True
+
+
+def depth_of(line: bytes) -> tuple[int, int, int]:
+    """Return how deep a line of JSON goes, how deep it ends, and how many values it holds."""
+    depth = deepest = values = 0
+    for bracket in BRACKET.findall(STRING.sub(b"", line)):
+        depth += 1 if bracket in b"[{" else -1
+        deepest = max(deepest, depth)
+        values += depth == 0
+    return deepest, depth, values
+
+
+def one_by_one(lines: list[bytes]) -> tuple[list[tuple[int, Any]], list[tuple[int, str]]]:
+    """Return what is on some lines, and the lines that are not JSON."""
+    examples: list[tuple[int, Any]] = []
+    faults: list[tuple[int, str]] = []
+    for number, line in enumerate(lines, 1):
+        if not line.strip():
+            continue
+        try:
+            if depth_of(line)[0] > DEEPEST:
+                raise RecursionError
+            examples.append((number, json.loads(line)))
+        except json.JSONDecodeError as error:
+            faults.append((number, f"column {error.colno}: {error.msg}"))
+        except UnicodeDecodeError as error:
+            faults.append((number, f"byte {error.start + 1} is not UTF-8 text"))
+        except RecursionError:
+            faults.append((number, "nested too deeply: an example holds plain values"))
+        except ValueError:
+            faults.append((number, "not JSON that can be read"))
+    return examples, faults
+
+
+def as_table(text: bytes) -> Any:
+    """Return lines as an Arrow table, or None where the lines differ in more than their numbers."""
+    import pyarrow as pa
+    from pyarrow import json as arrow_json
+
+    try:
+        table = arrow_json.read_json(
+            io.BytesIO(text),
+            read_options=arrow_json.ReadOptions(block_size=len(text) + 1, use_threads=False),
+        )
+        names = table.column_names
+    except (pa.ArrowInvalid, UnicodeDecodeError):
+        return None
+    plain = all(kind_of(kind) in (NUMBER, BOOLEAN, TEXT) for kind in table.schema.types)
+    whole = plain and names and not any(column.null_count for column in table.columns)
+    return table if whole else None
