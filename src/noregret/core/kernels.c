@@ -3,15 +3,10 @@
 #include <math.h>
 #include <string.h>
 
+#include "dispatch.h"
+
 #define LANES 8
 #define AHEAD 512 /* doubles to fetch ahead: rows of a block follow each other in memory */
-
-/* One binary for every machine: wider vectors are chosen when the program starts. */
-#if defined(__x86_64__) && defined(__gnu_linux__) && defined(__GNUC__) && !defined(__clang__)
-#define DISPATCHED __attribute__((target_clones("avx2", "default")))
-#else
-#define DISPATCHED
-#endif
 
 static inline double total(const double *lane) {
     return ((lane[0] + lane[4]) + (lane[2] + lane[6])) + ((lane[1] + lane[5]) + (lane[3] + lane[7]));

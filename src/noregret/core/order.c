@@ -1,10 +1,14 @@
-/* A row's entries in order of position. Most come in order; a few out of place are moved; where
-   there are many, the digits of the positions sort them. Both ways keep equals in their order. */
+/* A row's entries in order of position. Of a short row, each entry is put where its rank says, which
+   takes no branches; in a longer one, or one that names a position twice, a few entries out of place
+   are moved, and where there are many, the digits of the positions sort them. Equals stay in their
+   order. */
 #include "lines.h"
 
 #include <stdlib.h>
 
-enum { FEW = 32, DIGIT = 8, DIGITS = 1 << DIGIT };
+#include "dispatch.h"
+
+enum { SHORT = 96, FULL = 16, DIGIT = 8, DIGITS = 1 << DIGIT };
 
 static int grow_sorter(noregret_sorter *sorter, int64_t count) {
     const int64_t room = count + count / 2;
@@ -62,7 +66,48 @@ static uint64_t *by_digits(uint64_t *keys, uint64_t *other, int64_t count) {
     return keys;
 }
 
+/* How many entries have lower positions than each; there are so many that vectors are full. */
+DISPATCHED
+static void rank_all(const int32_t *restrict at, int32_t *restrict ranks, int32_t count,
+                     int32_t padded) {
+    for (int32_t i = 0; i < count; i++) {
+        const int32_t here = at[i];
+        int32_t before = 0;
+        for (int32_t k = 0; k < padded; k++) {
+            before += at[k] < here;
+        }
+        ranks[i] = before;
+    }
+}
+
+/* Returns 0 where a position occurs twice. */
+static int sort_short(int32_t *at, double *values, int32_t count) {
+    int32_t positions[SHORT], ranks[SHORT];
+    double numbers[SHORT];
+    const int32_t padded = (count + FULL - 1) / FULL * FULL;
+    int32_t total = 0;
+    memcpy(positions, at, (size_t)count * sizeof *at);
+    memcpy(numbers, values, (size_t)count * sizeof *values);
+    for (int32_t k = count; k < padded; k++) {
+        positions[k] = INT32_MAX;
+    }
+    rank_all(positions, ranks, count, padded);
+    for (int32_t k = 0; k < count; k++) {
+        total += ranks[k];
+    }
+    if (total != count * (count - 1) / 2) { /* equals have one rank, and leave others out */
+        return 0;
+    }
+    for (int32_t k = 0; k < count; k++) {
+        at[ranks[k]] = positions[k], values[ranks[k]] = numbers[k];
+    }
+    return 1;
+}
+
 int64_t noregret_sort_row(noregret_sorter *sorter, int32_t *at, double *values, int64_t count) {
+    if (count <= SHORT && sort_short(at, values, (int32_t)count)) {
+        return count;
+    }
     if (count > UINT32_MAX || (count > sorter->room && !grow_sorter(sorter, count))) {
         return -1;
     }
@@ -73,8 +118,7 @@ int64_t noregret_sort_row(noregret_sorter *sorter, int32_t *at, double *values, 
         falls += k > 0 && at[k] < at[k - 1];
         sorter->values[k] = values[k];
     }
-    const int by_insertion = count < FEW || falls <= count / 8;
-    if (!by_insertion || !insert(keys, count, count < FEW ? INT64_MAX : 4 * count)) {
+    if (falls > count / 8 || !insert(keys, count, 4 * count)) {
         keys = by_digits(keys, keys + sorter->room, count);
     }
     int64_t left = 0;
