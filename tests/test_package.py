@@ -1,5 +1,6 @@
 """The package as people meet it: light to import, typed, complete."""
 
+import ast
 import importlib.util
 import json
 import subprocess
@@ -65,6 +66,14 @@ def test_the_stub_names_every_learner_and_every_public_name() -> None:
     stub = (INSTALLED / "__init__.pyi").read_text(encoding="utf-8")
     for name in noregret.__all__:
         assert f" as {name}\n" in stub + "\n", name
+
+
+def test_the_names_for_type_checkers_are_those_that_are_there() -> None:
+    page = ast.parse((SOURCE / "__init__.py").read_text(encoding="utf-8"))
+    (block,) = [node for node in page.body if isinstance(node, ast.If)]
+    told = {alias.name: node.module for node in block.body for alias in node.names}  # type: ignore[attr-defined]
+    homes = {name: f"noregret.{home}" for name, home in noregret._HOMES.items()}
+    assert told == homes | dict.fromkeys(noregret._PARTS, "noregret")
 
 
 def test_learners_are_found_by_walking_so_that_a_new_file_is_enough() -> None:

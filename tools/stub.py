@@ -22,7 +22,8 @@ def constant(name: str) -> object:
 def imports() -> list[str]:
     """Return every name that the front page offers, as explicit re-exports."""
     homes, parts = constant("_HOMES"), constant("_PARTS")
-    assert isinstance(homes, dict) and isinstance(parts, tuple)
+    assert isinstance(homes, dict)
+    assert isinstance(parts, tuple)
     return [
         "from noregret._version import __version__ as __version__",
         *(f"from noregret import {part} as {part}" for part in parts),

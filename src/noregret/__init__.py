@@ -6,9 +6,40 @@ rate=0.1)``).
 """
 
 from importlib import import_module as _import_module
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from noregret._version import __version__
+from noregret._version import __version__ as __version__
+
+if TYPE_CHECKING:  # the names below, for type checkers; a test holds the two together
+    from noregret import adversaries as adversaries
+    from noregret import data as data
+    from noregret import hindsight as hindsight
+    from noregret import streams as streams
+    from noregret.averaging import averaged as averaged
+    from noregret.certificate import Certificate as Certificate
+    from noregret.certificate_file import load_certificate as load_certificate
+    from noregret.core.losses import LOSSES as LOSSES
+    from noregret.core.losses import Loss as Loss
+    from noregret.core.losses import PythonLoss as PythonLoss
+    from noregret.core.losses import make_loss as make_loss
+    from noregret.errors import BadExample as BadExample
+    from noregret.errors import CertificateError as CertificateError
+    from noregret.errors import Diverged as Diverged
+    from noregret.errors import ModelFileError as ModelFileError
+    from noregret.errors import NoRegretError as NoRegretError
+    from noregret.game import Game as Game
+    from noregret.game import play as play
+    from noregret.learner import Learner as Learner
+    from noregret.learner import Measurement as Measurement
+    from noregret.model_file import load as load
+    from noregret.record.curve import Curve as Curve
+    from noregret.registry import all_learners as all_learners
+    from noregret.registry import all_theorems as all_theorems
+    from noregret.registry import make as make
+    from noregret.registry import register as register
+    from noregret.theorem import Theorem as Theorem
+    from noregret.verifying import Verification as Verification
+    from noregret.verifying import verify as verify
 
 # Where every public name lives. Each is fetched when it is first asked for, so that a command or a
 # program waits only for what it uses.

@@ -163,7 +163,9 @@ class Many(Flow):
         finally:
             self.release()
 
-    def play_columns(self, X: Floats, y: Floats, names: list[str] | None, out: Floats | None) -> None:
+    def play_columns(
+        self, X: Floats, y: Floats, names: list[str] | None, out: Floats | None
+    ) -> None:
         """Play dense rows of a stream whose columns have these names, in this order; or none."""
         if names is None:
             with self._columns(X.shape[1]):
@@ -174,8 +176,8 @@ class Many(Flow):
                 self.admit_names(names)
             if self.known.names != names:
                 raise BadExample(
-                    "this learner knows other features, or the same in another order: give it a stream"
-                    " like the one that it has learned from"
+                    "this learner knows other features, or the same in another order: give it a"
+                    " stream like the one that it has learned from"
                 )
             self.play_dense(X, y, out)
 

@@ -125,7 +125,7 @@ class LeastSquares:
 
     def get_state(self) -> tuple[dict[str, Floats], dict[str, Any]]:
         """Return arrays and numbers to go on from, to the same sums to the bit."""
-        arrays = {}
+        arrays: dict[str, Floats] = {}
         for name in ("gram", "moment", "energy"):
             kept: Sum = getattr(self, f"{name}_sum")
             arrays |= {f"{name}.high": kept.high.reshape(-1), f"{name}.low": kept.low.reshape(-1)}

@@ -123,7 +123,8 @@ def result_of(
 def show(screen: Console, game: Game, table: Table, result: Result) -> None:
     """Print what was learned, what is regretted, and the certificate."""
     learner, certificate, constant = game.learner, result.certificate, result.constant
-    assert certificate is not None and constant is not None
+    assert certificate is not None
+    assert constant is not None
     screen.print(
         f"\n[bold]{learner.name}[/bold] learned the arrival delay of {game.rounds:,} flights from"
         " New York, one flight at a time, each predicted before its outcome was seen:"
@@ -132,7 +133,8 @@ def show(screen: Console, game: Game, table: Table, result: Result) -> None:
     screen.print(table)
     screen.print(
         f"\nGuessing the overall mean delay, known only at the end, costs"
-        f" {constant.loss / game.rounds:,.1f} a flight. The learner's heaviest features, in minutes: "
+        f" {constant.loss / game.rounds:,.1f} a flight. The learner's heaviest features, in"
+        " minutes: "
         + ", ".join(f"{name} {weight:+.1f}" for name, weight in result.heaviest[:5])
         + ". (A departure delay counts in hours.)\n"
     )

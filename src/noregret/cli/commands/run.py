@@ -12,7 +12,11 @@ LEARNER = "What learns"
 def run(
     data: Annotated[
         list[str],
-        Ask(argument=True, help="Files, one or several, globs, or - for standard input.", metavar="DATA"),
+        Ask(
+            argument=True,
+            help="Files, one or several, globs, or - for standard input.",
+            metavar="DATA",
+        ),
     ],
     target: Annotated[
         str | None,
@@ -61,7 +65,8 @@ def run(
     categories: Annotated[
         list[str] | None,
         Ask(
-            help="A column whose values are names even where they look like numbers; may be repeated.",
+            help="A column whose values are names even where they look like numbers; may be"
+            " repeated.",
             panel=INPUT,
         ),
     ] = None,
@@ -106,15 +111,11 @@ def run(
     ] = None,
     model: Annotated[
         str | None,
-        Ask(
-            metavar="FILE", help="Write the model, for ‘noregret predict’.", panel=OUTPUT
-        ),
+        Ask(metavar="FILE", help="Write the model, for ‘noregret predict’.", panel=OUTPUT),
     ] = None,
     certificate: Annotated[
         str | None,
-        Ask(
-            metavar="FILE", help="Write the certificate (JSON).", panel=OUTPUT
-        ),
+        Ask(metavar="FILE", help="Write the certificate (JSON).", panel=OUTPUT),
     ] = None,
     report: Annotated[
         str | None,
