@@ -76,7 +76,6 @@ class CsvReading(TableReading):
         if self.header is None:
             text = piece.text()
             self.header, body = self.split_header(piece, text)
-            self.careful = self.careful or b'"' in text
             if self.kinds is None:
                 self.kinds = self.kinds_of(body)
         assert self.kinds is not None
@@ -144,10 +143,11 @@ class CsvReading(TableReading):
         source = Source(self.paths, self.delimiter.encode(), careful)
         for piece in self.with_rows(source.pieces(mark)):
             if self.settled is None:
-                self.begin(piece)
-                if self.careful and not careful and piece.contents is None:
+                if not careful and piece.contents is None and b'"' in piece.text():
+                    self.careful = True
                     yield from self.jobs(mark)
                     return
+                self.begin(piece)
             yield partial(self.parse, piece)
 
     def with_rows(self, pieces: Iterator[Piece]) -> Iterator[Piece]:
