@@ -6,6 +6,7 @@ import contextlib
 import doctest
 import importlib
 import io
+import os
 import re
 import subprocess
 import sys
@@ -23,8 +24,10 @@ ROOT = Path(__file__).parent.parent
 DOCS = ROOT / "docs"
 WRITTEN = sorted(DOCS.glob("*.md"))
 THEOREMS = {name: theorem for name, (theorem, _) in noregret.all_theorems().items()}
-# A block of Python, and what it prints where a block of text follows directly.
-BLOCK = re.compile(r"^```python\n(.*?)^```\n(?:\n```text\n(.*?)^```\n)?", re.MULTILINE | re.DOTALL)
+# A block of Python or of commands, and what it prints where a block of text follows directly.
+BLOCK = re.compile(
+    r"^```(python|sh)\n(.*?)^```\n(?:\n```text\n(.*?)^```\n)?", re.MULTILINE | re.DOTALL
+)
 
 
 def extension(name: str) -> ModuleType:
@@ -80,8 +83,25 @@ def pages(site: Path) -> Iterator[tuple[str, Page]]:
 
 
 def steady(text: str | None) -> str:
-    """Leave out what rounding makes different on every machine."""
-    return re.sub(r"rounding of \S+ at most *", "", text or "")
+    """Leave out what rounding and time make different on every machine, and blanks at line ends."""
+    text = re.sub(r"rounding of \S+ at most *", "", text or "")
+    text = re.sub(r"; [\d.,]+ \S+, [\d.,]+ rows/s.*", "", text)
+    return re.sub(r" +$", "", text, flags=re.MULTILINE)
+
+
+def printed_by(commands: str, place: Path) -> str:
+    """Run commands as a reader would who has the package, and return what they print."""
+    path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
+    done = subprocess.run(
+        ["sh", "-c", commands],
+        cwd=place,
+        env={**os.environ, "PATH": path, "COLUMNS": "80", "PYTHONIOENCODING": "utf-8"},
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        encoding="utf-8",
+        check=False,
+    )
+    return done.stdout
 
 
 # The site.
@@ -159,12 +179,16 @@ def test_every_name_in_a_model_file_is_explained() -> None:
 
 
 @pytest.mark.parametrize("page", WRITTEN, ids=lambda path: path.stem)
-def test_python_on_a_page_runs_and_prints_what_is_shown(
+def test_what_is_on_a_page_runs_and_prints_what_is_shown(
     page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    """All Python; of commands, those whose output is shown."""
     monkeypatch.chdir(tmp_path)
     names: dict[str, Any] = {"__name__": "__main__"}
-    for code, shown in BLOCK.findall(page.read_text(encoding="utf-8")):
+    for language, code, shown in BLOCK.findall(page.read_text(encoding="utf-8")):
+        if language == "sh":
+            assert not shown or steady(printed_by(code, tmp_path)) == steady(shown)
+            continue
         printed = io.StringIO()
         with contextlib.redirect_stdout(printed):
             exec(compile(code, page.name, "exec"), names)
@@ -174,7 +198,8 @@ def test_python_on_a_page_runs_and_prints_what_is_shown(
 @pytest.mark.parametrize("name", noregret.all_learners())
 def test_the_example_on_a_learners_page_runs_as_it_stands(name: str) -> None:
     text = extension("learner_pages").learner_page(name, noregret.all_learners()[name])
-    code = "\n".join(block for block, _ in BLOCK.findall(text + "\n"))
+    blocks = BLOCK.findall(text + "\n")
+    code = "\n".join(block for language, block, _ in blocks if language == "python")
     test = doctest.DocTestParser().get_doctest(code, {}, name, None, None)
     assert test.examples
     assert doctest.DocTestRunner(verbose=False).run(test).failed == 0

@@ -1,12 +1,11 @@
-"""Docstrings, taken apart and turned into Markdown.
+"""Docstrings, turned into Markdown.
 
-They are plain prose with ``code``, indented lines for formulas, and NumPy-style sections; a
-subscript is written w_i or x_{t,i}.
+They are plain prose with ``code``, indented lines for formulas, and NumPy-style sections, which
+``noregret.cli.learner_facts`` takes apart; a subscript is written w_i or x_{t,i}.
 """
 
 from __future__ import annotations
 
-import inspect
 import re
 import textwrap
 from typing import TYPE_CHECKING
@@ -18,25 +17,6 @@ if TYPE_CHECKING:
 
     from sphinx.application import Sphinx
     from sphinx.util.typing import ExtensionMetadata
-
-
-def sections(docstring: str | None) -> dict[str, str]:
-    """Split a NumPy-style docstring at its underlined headings; what comes before is under ""."""
-    parts = re.split(r"^(\w[\w ]*)\n-{3,}\n", inspect.cleandoc(docstring or ""), flags=re.MULTILINE)
-    return {"": parts[0].strip()} | {
-        title: body.strip("\n") for title, body in zip(parts[1::2], parts[2::2], strict=True)
-    }
-
-
-def entries(section: str) -> dict[str, str]:
-    """Read a list of names, each with an indented description below it."""
-    found: dict[str, list[str]] = {}
-    for line in section.splitlines():
-        if line and not line[0].isspace():
-            found[line.split(" : ")[0]] = []
-        elif found:
-            found[next(reversed(found))].append(line.strip())
-    return {name: " ".join(lines).strip() for name, lines in found.items()}
 
 
 def markdown(text: str) -> str:

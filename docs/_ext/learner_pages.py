@@ -12,11 +12,12 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from docstrings import blocks, entries, markdown, prose, sections
+from docstrings import blocks, markdown, prose
 from sphinx.errors import ExtensionError
 
 import noregret
 from noregret.adversaries.table import of_theorem
+from noregret.cli.learner_facts import entries, explain, sections
 from noregret.theorem import QUANTITIES
 
 if TYPE_CHECKING:
@@ -59,6 +60,10 @@ def learner_page(name: str, learner: type[Learner]) -> str:
         f'Built by class, or by name: `noregret.make("{name}")`. It has all that'
         " [every learner](/api.md#learners) has.",
         reference(learner),
+        "## On the command line",
+        f"```sh\n{explain(learner)['command']}\n```",
+        f"[The command](/run.md) tells the rest; `noregret learners {name}` shows this page's facts"
+        " in a terminal, and `--json` gives them to a program.",
     ]
     if "Examples" in doc:
         # The docstring takes its own class for granted.
