@@ -1,9 +1,11 @@
-"""The README's Python runs as printed."""
+"""The README's Python and its command run as printed."""
 
 import re
 import subprocess
 import sys
 from pathlib import Path
+
+from tests.test_docs import printed_by, steady
 
 README = Path(__file__).parent.parent / "README.md"
 
@@ -23,3 +25,16 @@ def test_the_example_runs_and_prints_what_stands_below_it() -> None:
     sold = [3 + 2 * (day % 7) / 7 + (0 if day % 3 else 1) + day % 5 / 5 for day in range(100)]
     mean = sum(sold) / len(sold)
     assert float(found[1]) < sum((y - mean) ** 2 for y in sold) / len(sold)
+
+
+def test_the_command_runs_and_prints_what_stands_below_it() -> None:
+    text = README.read_text(encoding="utf-8")
+    command, shown = re.findall(
+        r"```sh\n(noregret run .*?)```\n\n```text\n(.*?)…\n```", text, re.S
+    )[0]
+    assert steady(printed_by(command, README.parent)).startswith(steady(shown))
+
+
+def test_every_picture_is_there() -> None:
+    for path in re.findall(r"!\[[^]]*\]\(([^)]+)\)", README.read_text(encoding="utf-8")):
+        assert (README.parent / path).is_file(), path

@@ -40,11 +40,12 @@ class Options:
     header
         Whether the first line of a CSV file holds the names; without, columns are called 1, 2, ….
     hash
-        Bits: names of categories and of text features share 2^bits slots, so memory is bounded.
+        Bits: the names of all features share 2^bits slots, so memory is bounded.
     intercept
         Whether every example gets the feature ``intercept``, always 1.
     scale
-        ``max``, ``standard`` or ``unit`` (see ``noregret.core.scaling``); ``none`` by default.
+        ``max`` divides by the largest value of the feature so far, ``standard`` makes its mean 0
+        and its deviation 1, ``unit`` gives every row the norm 1; ``none`` by default.
     positive
         The target's value that counts as +1; all others are −1.
     on_error
