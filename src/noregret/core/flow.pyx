@@ -104,8 +104,8 @@ cdef class Flow(Blocks):
         if self.engine.takes_importance:
             raise BadExample(f"round {round}: {what}: give a number of at least 0", round=round)
         raise BadExample(
-            f"round {round}: {what}, and this learner takes none: it needs an implicit step (-p step=implicit), as"
-            " widrow-hoff, logistic, hinge and gradient-descent have; passive-aggressive always takes it",
+            f"round {round}: {what}, and this learner takes none: that needs an implicit step, as widrow-hoff, nlms,"
+            " logistic, hinge, gradient-descent and passive-aggressive have, and exponentiated-gradient if told",
             round=round,
         )
 
