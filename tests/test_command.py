@@ -42,9 +42,9 @@ def test_a_failure_is_one_line_and_exit_code_1(monkeypatch: pytest.MonkeyPatch) 
         [
             sys.executable,
             "-c",
-            "import noregret.cli.commands.demo as d, sys\n"
+            "import noregret.data, sys\n"
             "def broken(): raise FileNotFoundError(2, 'No such file', 'flights.csv')\n"
-            "d.flights = broken\n"
+            "noregret.data.flights = broken\n"
             "from noregret.cli.app import run\n"
             "sys.exit(run(['demo']))",
         ],
@@ -57,9 +57,9 @@ def test_a_failure_is_one_line_and_exit_code_1(monkeypatch: pytest.MonkeyPatch) 
     assert "flights.csv" in done.stderr
 
 
-def demo_lines() -> list[list[float]]:
+def demo_lines(report: Path) -> list[list[float]]:
     """The rows of the demo's table: flights, learner's mean, hindsight's mean, regret."""
-    done = run("demo")
+    done = run("demo", "--report", str(report))
     assert done.returncode == 0, done.stderr
     assert done.stderr == ""  # the progress bar is for terminals
     lines = [line for line in done.stdout.splitlines() if line.count("│") == 5]
@@ -67,7 +67,7 @@ def demo_lines() -> list[list[float]]:
     return [[float(cell.replace(",", "")) for cell in row] for row in rows]
 
 
-def test_the_demo_reports_what_an_independent_computation_finds() -> None:
+def test_the_demo_reports_what_an_independent_computation_finds(tmp_path: Path) -> None:
     examples = list(flights())
     names = sorted(
         {f"{k}={v}" if isinstance(v, str) else k for x, _ in examples for k, v in x.items()}
@@ -88,7 +88,8 @@ def test_the_demo_reports_what_an_independent_computation_finds() -> None:
         weights -= 0.5 / 12.0**2 * error * x_t
     best = np.linalg.lstsq(rows, outcomes, rcond=None)[0]
     hindsight = float(np.sum((rows @ best - outcomes) ** 2))
-    flights_seen, mean, hindsight_mean, regret = demo_lines()[-1]
+    flights_seen, mean, hindsight_mean, regret = demo_lines(tmp_path / "demo.html")[-1]
+    assert "</html>" in (tmp_path / "demo.html").read_text(encoding="utf-8")
     assert flights_seen == len(examples)
     assert mean == pytest.approx(paid / len(examples), abs=0.05)
     assert hindsight_mean == pytest.approx(hindsight / len(examples), abs=0.05)

@@ -190,11 +190,10 @@ def test_a_failure_while_writing_leaves_what_was_there(
 def test_a_full_disk_leaves_what_was_there(file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     small().save(file)
     before = files(file.parent)
-    really_open = os.fdopen
 
     class Full:
         def __init__(self, *args: Any) -> None:
-            self.file = really_open(*args)
+            self.file = open(*args)
 
         def __enter__(self) -> Full:
             return self
@@ -206,7 +205,7 @@ def test_a_full_disk_leaves_what_was_there(file: Path, monkeypatch: pytest.Monke
             raise OSError(28, "No space left on device")
 
     with monkeypatch.context() as patch:
-        patch.setattr(os, "fdopen", Full)
+        patch.setattr("noregret.files.open", Full, raising=False)
         with pytest.raises(OSError, match="No space left"):
             small().save(file)
     assert files(file.parent) == before

@@ -159,7 +159,7 @@ class Certificate:
 
     def save(self, path: str | Path) -> None:
         """Write the file, whole or not at all."""
-        from noregret.model_file import write_whole
+        from noregret.files import write_whole
 
         write_whole(path, self.to_json().encode())
 

@@ -1,25 +1,20 @@
 """Models on disk: one file of named arrays with a JSON header, in the safetensors format.
 
 Nothing in a file is ever run: the header names a registered learner and its parameters, the
-arrays are numbers, and a digest over both tells a damaged file from a good one. A file is written
-beside its place and moved there when it is complete.
+arrays are numbers, and a digest over both tells a damaged file from a good one.
 """
 
 from __future__ import annotations
 
-import errno
 import hashlib
 import json
-import os
-import tempfile
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from noregret.errors import ModelFileError, NoRegretError
+from noregret.files import write_whole
 from noregret.params import is_python, plain, restored
 from noregret.registry import make
 
@@ -40,9 +35,7 @@ UNUSABLE = (ArithmeticError, AttributeError, LookupError, RecursionError, TypeEr
 
 
 def save(learner: Learner, path: str | Path, reading: Reading | None = None) -> None:
-    """Write a learner to a file, whole or not at all; with how its data were read, if that is given."""
-    from safetensors.numpy import save as encode
-
+    """Write a learner to a file, whole or not at all, with how its data were read if given."""
     arrays, numbers, names = learner.get_state()
     header: dict[str, Any] = {
         "format": FORMAT,
@@ -57,7 +50,20 @@ def save(learner: Learner, path: str | Path, reading: Reading | None = None) -> 
         arrays |= {STREAM + name: array for name, array in kept.items()}
     text = json.dumps(header, sort_keys=True)
     metadata = {"noregret": text, "digest": _digest(text, arrays)}
-    write_whole(path, encode(arrays, metadata))
+    write_whole(path, encoded(arrays, metadata))
+
+
+def encoded(arrays: dict[str, NDArray[Any]], metadata: dict[str, str]) -> bytes:
+    """Return the contents of a file; the same for the same arrays, in every process."""
+    from safetensors.numpy import save as encode
+
+    # The library writes the metadata in any order, so they are put in theirs.
+    contents = encode(arrays, metadata)
+    start = 8 + int.from_bytes(contents[:8], "little")
+    header = json.loads(contents[8:start]) | {"__metadata__": dict(sorted(metadata.items()))}
+    text = json.dumps(header, ensure_ascii=False, separators=(",", ":")).encode()
+    text += b" " * (-len(text) % 8)
+    return len(text).to_bytes(8, "little") + text + contents[start:]
 
 
 def load(path: str | Path, *, loss: Loss | None = None) -> Learner:
@@ -124,38 +130,6 @@ def load_with_stream(
     except UNUSABLE as error:
         raise ModelFileError(f"{path}: not a model this version can use: {error}") from None
     return learner, stream, {name.removeprefix(STREAM): array for name, array in kept.items()}
-
-
-def write_whole(path: str | Path, contents: bytes) -> None:
-    """Write a file so that it is there whole or not at all."""
-    with beside(path) as place, open(place, "wb") as file:
-        file.write(contents)
-
-
-@contextmanager
-def beside(path: str | Path) -> Iterator[str]:
-    """Have a file to write to, which takes the place of another when it is complete."""
-    place = Path(path)
-    if not place.parent.is_dir():
-        raise FileNotFoundError(errno.ENOENT, "no such folder", str(place.parent))
-    descriptor, made = tempfile.mkstemp(prefix=f".{place.name}.", dir=place.parent)
-    try:
-        yield made
-        os.fsync(descriptor)
-        mode = place.stat().st_mode if place.exists() else 0o666 & ~_umask()
-        os.chmod(made, mode)
-        os.replace(made, place)
-    except BaseException:
-        os.unlink(made)
-        raise
-    finally:
-        os.close(descriptor)
-
-
-def _umask() -> int:
-    mask = os.umask(0)
-    os.umask(mask)
-    return mask
 
 
 def _read(path: Path) -> tuple[dict[str, str], dict[str, NDArray[Any]]]:

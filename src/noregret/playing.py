@@ -101,6 +101,14 @@ def play_rows(
     learner.play_columns(X, y, names, out)
 
 
+def numbers_of(block: Block, before: int) -> Floats:
+    """Return the numbers of a block's rows in the data, where so many come before it."""
+    numbers = before + 1 + np.arange(len(block) + len(block.faults), dtype=np.float64)
+    if not block.faults:
+        return numbers
+    return np.delete(numbers, [fault.row + k for k, fault in enumerate(block.faults)])
+
+
 def without_round(message: str) -> str:
     """Leave the round out of a message that names the line."""
     head, _, rest = message.partition(": ")

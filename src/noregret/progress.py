@@ -103,10 +103,9 @@ class Meter:
         self.task = self.bar.add_task("run", total=size, rows=0, speed=0.0, loss=0.0)
         self.bar.start()
 
-    def show(self, rows: int, size: int, seconds: float, loss: float) -> None:
-        """Show where things stand."""
-        speed = size / 1e6 / max(seconds, 1e-9)
-        self.bar.update(self.task, completed=size, rows=rows, speed=speed, loss=loss)
+    def show(self, rows: int, size: int, speed: float, loss: float) -> None:
+        """Show where things stand: rows and bytes so far, bytes a second, the mean loss."""
+        self.bar.update(self.task, completed=size, rows=rows, speed=speed / 1e6, loss=loss)
 
     def close(self) -> None:
         """Take it off the screen."""

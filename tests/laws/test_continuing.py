@@ -127,7 +127,7 @@ def test_a_learner_shows_how_to_make_it(variant: Variant) -> None:
     if any(isinstance(value, nr.Loss) for value in variant.params.values()):
         return
     learner = variant.make()
-    known = vars(nr) | {"averaged": nr.averaged}
+    known = {name: getattr(nr, name) for name in nr.__all__}
     again = eval(repr(learner), known)
     assert again.params == learner.params
     assert again.averaged_weights == learner.averaged_weights

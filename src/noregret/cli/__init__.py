@@ -18,6 +18,8 @@ def main() -> None:
     import gc
 
     gc.set_threshold(100_000, 20, 20)  # imports make many objects, and none of them is garbage
-    from noregret.cli.app import run
-
+    try:
+        from noregret.cli.app import run
+    except KeyboardInterrupt:
+        sys.exit(130)
     sys.exit(run(sys.argv[1:]))

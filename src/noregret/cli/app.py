@@ -22,6 +22,7 @@ def run(arguments: Sequence[str]) -> int:
             page.reconfigure(errors="replace")
     try:
         carry_out(list(arguments))
+        sys.stdout.flush()
     except SystemExit as end:  # done, or wrong usage: the message has been printed
         return end.code if isinstance(end.code, int) else DONE
     except KeyboardInterrupt:
@@ -31,6 +32,8 @@ def run(arguments: Sequence[str]) -> int:
         say(failure)
         print(f"noregret: see ‘noregret {arguments[0]} --help’", file=sys.stderr)
         return MISUSED
+    except BrokenPipeError:  # whoever reads has seen enough
+        nobody_reads()
     except (NoRegretError, OSError) as failure:
         say(failure)
         return FAILED
@@ -50,6 +53,13 @@ def carry_out(arguments: list[str]) -> None:
     from noregret.cli.typed import build
 
     build(name)(arguments)
+
+
+def nobody_reads() -> None:
+    """Let what is left to print go nowhere: Python would try once more when it ends."""
+    import os
+
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def say(failure: Exception) -> None:

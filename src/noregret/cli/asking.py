@@ -13,7 +13,11 @@ from noregret.errors import NoRegretError
 if TYPE_CHECKING:
     from noregret.streams.options import Options
 
-INPUT, OUTPUT, RECOVERY = "How the data are read", "What is written", "Going on after an interruption"
+INPUT, OUTPUT, RECOVERY = (
+    "How the data are read",
+    "What is written",
+    "Going on after an interruption",
+)
 WORDS = {"true": True, "false": False, "none": None}
 
 
@@ -77,10 +81,10 @@ def quickly(command: Callable[..., None], arguments: Sequence[str]) -> dict[str,
         if word == "-" or not word.startswith("-"):
             loose.append(word)
             continue
-        written, equals, value = word.partition("=")
-        if written not in flags or (equals and not written.startswith("--")):
+        flag, equals, value = word.partition("=")
+        if flag not in flags or (equals and not flag.startswith("--")):
             return None
-        name, on = flags[written]
+        name, on = flags[flag]
         kind = wanted[name][0]
         if kind is bool:
             if equals:
@@ -114,7 +118,7 @@ def take(given: dict[str, Any], name: str, kind: Any, value: str) -> bool:
 def placed(
     wanted: Asked, given: dict[str, Any], places: list[str], loose: list[str]
 ) -> dict[str, Any] | None:
-    """Give arguments their places, the last taking all that are left, and options their defaults."""
+    """Give arguments their places, the last all that are left, and options their defaults."""
     for name in places:
         if not loose:
             return None
@@ -194,7 +198,7 @@ def reading_options(**given: Any) -> Options:
     from noregret.streams.options import COLUMNS, Options
 
     for name in COLUMNS:
-        given[name] = tuple(given[name] or ())
+        given[name] = tuple(given.get(name) or ())
     try:
         return Options(**given)
     except ValueError as error:

@@ -13,12 +13,15 @@ from typing import Any
 
 from noregret.cli.app import INTERRUPTED
 from noregret.cli.asking import WrongUsage
+from noregret.errors import NoRegretError
 from noregret.registry import make
 from noregret.run.result import Result
-from noregret.run.runner import Outputs, Run
+from noregret.run.runner import Run
+from noregret.run.writing import Outputs
 from noregret.streams import stream_of
 from noregret.streams.options import Options
 
+STOPPING = b"\nstopping: everything asked for is written; again to give up\n"
 
 
 def carry_out(
@@ -62,6 +65,8 @@ def carry_out(
         show_json(result)
     elif not quiet:
         show(result)
+    if run.failures:
+        raise NoRegretError("\n".join(run.failures))
     if result.interrupted:
         raise SystemExit(INTERRUPTED)
 
@@ -74,8 +79,8 @@ def stoppable(run: Run) -> Iterator[None]:
         if run.stopping:
             raise KeyboardInterrupt
         run.stopping = True
-        if sys.stderr is not None and sys.stderr.isatty():
-            print("\nstopping: everything asked for is written; again to give up", file=sys.stderr)
+        if os.isatty(2):  # past Python's own buffer, which may be at work just now
+            os.write(2, STOPPING)
 
     try:
         before = {number: signal.signal(number, stop) for number in (signal.SIGINT, signal.SIGTERM)}
@@ -97,7 +102,7 @@ def shown(run: Run, hidden: bool) -> Iterator[None]:
     if hidden or sys.stderr is None or not sys.stderr.isatty():
         yield
         return
-    began = time.monotonic()
+    began, before = time.monotonic(), run.size
     bar: Any = None
 
     def look(run: Run) -> None:
@@ -110,7 +115,8 @@ def shown(run: Run, hidden: bool) -> Iterator[None]:
 
             bar = Meter(run.stream.size)
         learner = run.learner
-        bar.show(learner.rounds, run.size, seconds, learner.total_loss / max(1, learner.rounds))
+        mean = learner.total_loss / max(1, run.watching.weight)
+        bar.show(learner.rounds, run.size, (run.size - before) / seconds, mean)
 
     run.told = look
     try:

@@ -48,7 +48,7 @@ cdef class Blocks(Door):
 
     def play_dense(self, const double[:, :] X, const double[::1] y, double[::1] out=None):
         """Play the rows of an array, up to the first that is refused; raise why."""
-        cdef Py_ssize_t r = 0, rows = X.shape[0], noted = 0
+        cdef Py_ssize_t r = 0, rows = X.shape[0], start, noted = 0
         cdef int status = FINE
         cdef Row row
         row.indices, row.count, row.unseen, row.unseen_sum, row.spread = NULL, X.shape[1], 0, 0, 0
@@ -56,10 +56,10 @@ cdef class Blocks(Door):
         try:
             check_block(X, self.engine.size)
             check_lengths(rows, y, out)
-            if self.recorder is not None and self.recorder.block_sink is not None and rows * X.shape[1] >= LARGE_BLOCK:
-                self.recorder.hand_over()
-                self.recorder.by_block = True
             while r < rows and status == FINE:
+                if self.recorder is not None and not self.recorder.by_block and self.recorder.takes_blocks():
+                    self.recorder.by_block = (rows - r) * X.shape[1] >= LARGE_BLOCK
+                    noted = r
                 with nogil:
                     while r < rows and not self.due:
                         row.values = &X[r, 0]
@@ -67,18 +67,20 @@ cdef class Blocks(Door):
                         if status != FINE:
                             break
                         r += 1
-                if self.recorder is not None and self.recorder.by_block:
-                    self.due = False
-                    self.recorder.hand_over_block(np.asarray(X)[noted:r], np.asarray(y)[noted:r])
-                    noted = r
+                if self.due and self.recorder.by_block:
+                    self.due, start, noted = False, noted, r
+                    self.recorder.hand_over_block(np.asarray(X)[start:r], np.asarray(y)[start:r])
                 elif self.due:
                     self.hand_over()
             if status != FINE:
                 self.refuse(status, y[r], &row)
         finally:
-            if self.recorder is not None:
-                self.recorder.by_block = False
-            self.leave()
+            try:
+                if self.recorder is not None and self.recorder.by_block:
+                    self.recorder.by_block = False
+                    self.recorder.write_later(X[noted:r], y[noted:r])
+            finally:
+                self.leave()
 
     def play_sparse(self, const int64_t[::1] starts, const int32_t[::1] indices, const double[::1] data,
                     const double[::1] y, double[::1] out=None):

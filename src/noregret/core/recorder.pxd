@@ -15,8 +15,8 @@ cdef class Recorder:
     cdef Py_ssize_t used, room      # how many are written, and how many there are
     cdef Py_ssize_t rows            # rows on the page
     cdef bint by_block              # whether rows are not written down, as whole blocks are kept
-    cdef Py_ssize_t unwritten       # how many words those since the last mark would have been
-    cdef Py_ssize_t enough          # numbers after which the page is handed over
+    cdef Py_ssize_t weight          # numbers and rows since the page began, written down or not,
+    cdef Py_ssize_t enough          # and how many are enough to hand it over
     cdef readonly long long mark    # or the round in which it is
     cdef readonly double gradient_squares
     cdef double gradient_rest
@@ -32,6 +32,8 @@ cdef class Recorder:
     cdef int reserve(self, const Row* row) noexcept nogil
     cdef bint note(self) noexcept nogil
     cdef bint write(self, const Row* row, double y) noexcept nogil
+    cdef bint takes_blocks(self) noexcept nogil
+    cdef int write_later(self, const double[:, :] X, const double[::1] y) except -1
     cdef int hand_over_block(self, object X, object y) except -1
     cdef void next_mark(self) noexcept
     cdef double reading(self, int measure) noexcept nogil

@@ -2,7 +2,8 @@
 
 A page is an array of 8-byte words, row after row, as ``noregret_pack`` writes them: two rows are
 the same words if and only if they are the same numbers, however they came. Pages are handed over
-when they are full, and at marks: rounds that lie ever further apart.
+when they are full, and at marks: rounds that lie ever further apart. Where a page ends depends on the
+rows alone, not on the calls that they came in.
 """
 
 from libc.math cimport INFINITY
@@ -75,12 +76,11 @@ cdef class Recorder:
 
     cdef bint write(self, const Row* row, double y) noexcept nogil:
         """Write down a row that was played; return whether the page should be handed over."""
-        if self.by_block:
-            self.unwritten += row.count + 3
-        else:
+        self.weight += row.count + 3
+        if not self.by_block:
             self.used += noregret_pack(self.words + self.used, row.values, row.indices, row.count, y)
             self.rows += 1
-        return self.note() or self.used >= self.enough or self.unwritten >= PAGE
+        return self.note() or self.weight >= self.enough
 
     cdef bint note(self) noexcept nogil:
         """Note what theorems ask for; return whether the round is a mark."""
@@ -110,6 +110,7 @@ cdef class Recorder:
     cpdef hand_over(self):
         """Give the page to the sink and begin another."""
         self.next_mark()
+        self.weight = 0
         if not self.rows:
             self.deliver()
             return
@@ -139,9 +140,23 @@ cdef class Recorder:
         if self.engine.rounds >= self.mark:
             self.mark = max(self.engine.rounds + 1, <long long> after)
 
+    cdef bint takes_blocks(self) noexcept nogil:
+        """Whether rows may be kept as blocks from here on: a page begins, and it is a long one."""
+        return self.block_sink is not None and self.rows == 0 and self.enough >= PAGE
+
+    cdef int write_later(self, const double[:, :] X, const double[::1] y) except -1:
+        """Write down the rows of a block that did not fill a page."""
+        cdef Py_ssize_t r, n = X.shape[1]
+        if self.used + X.shape[0] * (2 * n + 2) > self.room:
+            self.make_room(self.used + X.shape[0] * (2 * n + 2))
+        for r in range(X.shape[0]):
+            self.used += noregret_pack(self.words + self.used, &X[r, 0] if n else NULL, NULL, n, y[r])
+        self.rows += X.shape[0]
+        return 0
+
     cdef int hand_over_block(self, object X, object y) except -1:
         """Give rows that were not written down to the other sink."""
-        self.unwritten = 0
+        self.weight = 0
         self.next_mark()
         if len(y):
             self.outbox.append((self.block_sink, X, y))
@@ -176,7 +191,7 @@ cdef class Recorder:
     def get_state(self):
         """Return the page being written, and the numbers to go on from; all pages must be delivered."""
         return self.page[:self.used].copy(), {
-            "rows": self.rows, "enough": self.enough, "mark": self.mark, "expected": self.expected,
+            "rows": self.rows, "weight": self.weight, "enough": self.enough, "mark": self.mark, "expected": self.expected,
             "late": self.late, "weighted": self.weighted,
             "gradient_squares": self.gradient_squares.hex(), "gradient_rest": self.gradient_rest.hex(),
             "largest_loss": self.largest_loss.hex(),
@@ -192,6 +207,7 @@ cdef class Recorder:
         self.make_room(max(FIRST_PAGE, 2 * len(page)))
         self.page[:len(page)] = page
         self.used, self.rows, self.enough = len(page), numbers["rows"], numbers["enough"]
+        self.weight = numbers["weight"]
         self.mark, self.expected, self.late = numbers["mark"], numbers["expected"], numbers["late"]
         self.weighted = numbers["weighted"]
         self.gradient_squares = float.fromhex(numbers["gradient_squares"])

@@ -154,11 +154,11 @@ class Ledger:
         if len(self.sheet) < room:
             self.sheet = np.empty(room)
         words = self.sheet[: packed(X, y, self.sheet)]
-        large = X.size >= SMALL_PAGE
+        large = len(words) >= SMALL_PAGE
         if product is None and large and self.sums is not None:
             product = self.product(Table(X, y), features)
         kept = self.pages is not None or not large
-        self.work(words.copy() if kept else words, len(y), features, moment, product, large)
+        self.work(words.copy() if kept else words, len(y), features, moment, product)
 
     def moment(self) -> Moment:
         """Return where the game stands."""
@@ -179,14 +179,11 @@ class Ledger:
         features: int,
         moment: Moment | None,
         product: Floats | None = None,
-        large: bool | None = None,
     ) -> None:
         """Digest a page, sum it up, keep it; small pages only when some have come together."""
         self.digest.update(words)
         self.digested += rows
-        if large is None:
-            large = len(words) >= SMALL_PAGE
-        if not large:
+        if len(words) < SMALL_PAGE:
             self.open.append((words, rows))
             self.open_words += len(words)
             self.open_features = features
@@ -236,9 +233,13 @@ class Ledger:
             self.sums.add_product(product, len(table.y))
 
     def product(self, table: Table | None, features: int) -> Floats | None:
-        """Return Σ z zᵀ for rows z = (y, x), where there is a fast way."""
-        fast = table is not None and table.full and features <= BLAS_PAYS
-        return table.product() if table is not None and fast else None
+        """Return Σ z zᵀ for rows z = (y, x), where there is a fast way.
+
+        Which way it is depends on the numbers alone: rows may come as a block or written down.
+        """
+        if table is None or features > BLAS_PAYS or not table.is_dense():
+            return None
+        return table.product()
 
     def may_drop_rows(self) -> bool:
         """Whether sums will do once there are many rows."""
@@ -376,8 +377,8 @@ class Ledger:
             )
         if self.recorder.weighted:
             raise NoRegretError(
-                f"round {self.recorder.weighted} has an importance other than 1: certificates are about"
-                " rounds that all count the same"
+                f"round {self.recorder.weighted} has an importance other than 1: certificates are"
+                " about rounds that all count the same"
             )
 
     def check_learner(self) -> None:

@@ -14,10 +14,13 @@ from numpy.typing import NDArray
 from noregret.core.recorder import unpacked
 from noregret.core.sums import add_outer_products
 from noregret.errors import NoRegretError
+from noregret.files import reopened
 
 Floats = NDArray[np.float64]
 # Words of a page that is long enough.
 LONG = 2**17
+# One number in so many that is not zero makes a table dense.
+DENSE = 4
 
 
 class Table(NamedTuple):
@@ -26,14 +29,22 @@ class Table(NamedTuple):
     X: Any
     y: Floats
     whole: Floats | None = None  # (y, x) as one table, where there is one
-    full: bool = True  # whether every row has a number for every feature
+
+    def is_dense(self) -> bool:
+        """Whether so many of its numbers are not zero that it is best taken as a full table."""
+        if self.whole is not None:
+            return True
+        count = self.X.nnz if hasattr(self.X, "nnz") else np.count_nonzero(self.X)
+        rows, features = self.X.shape
+        return bool(DENSE * count >= rows * features)
 
     def product(self) -> Floats:
-        """Return Σ z zᵀ for z = (y, x), on and above the diagonal; of full rows only."""
+        """Return Σ z zᵀ for z = (y, x), on and above the diagonal."""
         features = self.X.shape[1]
         product = np.zeros((features + 1, features + 1))
         # Always of one table (y, x), so that the sums do not depend on how the rows came.
-        whole = np.column_stack([self.y, self.X]) if self.whole is None else self.whole
+        X = self.X.toarray() if hasattr(self.X, "toarray") else self.X
+        whole = np.column_stack([self.y, X]) if self.whole is None else self.whole
         add_outer_products(whole, product)
         return product
 
@@ -52,7 +63,7 @@ class Table(NamedTuple):
         starts, indices, data, outcomes = unpacked(words, rows)
         made = sparse.csr_array((data, indices, starts), shape=(rows, features))
         made.has_canonical_format = True
-        return cls(made, outcomes, full=False)
+        return cls(made, outcomes)
 
 
 def read_at(descriptor: int, size: int, place: int) -> bytes:
@@ -106,8 +117,14 @@ class Pages:
         if self.path is not None or not fits:
             file = self.opened()
             place = file.seek(0, 2)
-            words.tofile(file)
-            file.flush()
+            try:
+                file.write(words.data)
+                file.flush()
+            except OSError as error:
+                raise NoRegretError(
+                    f"{self.path or tempfile.gettempdir()}: the rows to be compared with in"
+                    f" hindsight do not fit: {error.strerror}"
+                ) from None
         self.index.append(Page(words if fits else None, place, len(words), rows, features))
         if fits:
             self.held += words.nbytes
@@ -161,12 +178,8 @@ class Pages:
         if not index:
             return
         assert self.path is not None
-        self.file = open(self.path, "r+b")  # noqa: SIM115
+        self.file = reopened(self.path, max(place + 8 * size for _, place, size, _, _ in index))
         weakref.finalize(self, self.file.close)
-        end = max(place + 8 * length for _, place, length, _, _ in index)
-        if os.fstat(self.file.fileno()).st_size < end:
-            raise NoRegretError(f"{self.path}: shorter than when the checkpoint was made")
-        self.file.truncate(end)
         for held, place, length, rows, features in index:
             page = Page(None, place, length, rows, features)
             if held:

@@ -15,25 +15,26 @@ import numpy as np
 from numpy.typing import NDArray
 
 from noregret.errors import NoRegretError
-from noregret.model_file import write_whole
+from noregret.files import write_whole
+from noregret.model_file import encoded
 
 FORMAT = "noregret.checkpoint/1"
 Arrays = dict[str, NDArray[Any]]
 
 
-def companions(path: str) -> dict[str, str]:
-    """Return the files that belong to a checkpoint."""
+def companions(path: str | None) -> dict[str, str]:
+    """Return the files that belong to a checkpoint, itself not among them; none without one."""
+    if path is None:
+        return {}
     return {kind: f"{path}.{kind}" for kind in ("rows", "predictions", "tags")}
 
 
 def write(path: str, arrays: Arrays, numbers: dict[str, Any]) -> None:
     """Write a checkpoint."""
-    from safetensors.numpy import save
-
     text = json.dumps(numbers, sort_keys=True)
     arrays = {name: np.ascontiguousarray(array) for name, array in arrays.items()}
     metadata = {"format": FORMAT, "state": text, "digest": digest_of(text, arrays)}
-    write_whole(path, save(arrays, metadata))
+    write_whole(path, encoded(arrays, metadata))
 
 
 def read(path: str) -> tuple[Arrays, dict[str, Any]]:
@@ -46,7 +47,7 @@ def read(path: str) -> tuple[Arrays, dict[str, Any]]:
         with safe_open(path, framework="numpy") as file:
             metadata = file.metadata() or {}
             arrays = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118
-    except FileNotFoundError:
+    except (FileNotFoundError, PermissionError):
         raise
     except (SafetensorError, AttributeError, OSError, ValueError, TypeError, KeyError):
         raise NoRegretError(f"{path}: not a checkpoint, or a damaged one") from None
@@ -62,8 +63,8 @@ def digest_of(text: str, arrays: Arrays) -> str:
     """Return what tells a whole checkpoint from a damaged one."""
     digest = hashlib.blake2b(text.encode(), digest_size=16)
     for name in sorted(arrays):
-        digest.update(name.encode())
-        digest.update(np.ascontiguousarray(arrays[name]))
+        digest.update(f"{name} {arrays[name].dtype} {arrays[name].shape}".encode())
+        digest.update(np.ascontiguousarray(arrays[name]).data)
     return digest.hexdigest()
 
 

@@ -1,12 +1,10 @@
-"""The file of predictions: gathered row by row, written whole at the end."""
+"""The file of predictions: written whole, or not at all."""
 
 from __future__ import annotations
 
-import os
 import sys
-import tempfile
 from collections.abc import Iterator
-from contextlib import suppress
+from itertools import chain, repeat
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any
 
@@ -14,14 +12,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from noregret.errors import NoRegretError
-from noregret.model_file import beside
+from noregret.files import beside
 
 if TYPE_CHECKING:
     from noregret.learner import Learner
 
 Floats = NDArray[np.float64]
-# Rows written at a time.
-ROWS = 65_536
 SUFFIXES = (".csv", ".parquet", ".pq")
 
 
@@ -31,66 +27,16 @@ def check_name(path: str) -> None:
         raise NoRegretError(f"{path}: predictions are written to a .csv or a .parquet file")
 
 
-class Spool:
-    """Numbers gathered in a file, a few for each row; a file with a name outlives the process.
+def tables(
+    blocks: Iterator[Floats], tags: Iterator[list[str]] | None, learner: Learner
+) -> Iterator[Any]:
+    """Yield Arrow tables of rows: number, prediction, outcome, and what fits besides.
 
-    Parameters
-    ----------
-    columns
-        How many numbers a row has.
-    path
-        Where; without, in a temporary file.
-    rows
-        How many rows to go on after; what the file holds beyond is forgotten.
+    Outcomes are NaN, all of them, where there are none; tags come in blocks as rows do.
     """
-
-    def __init__(self, columns: int, path: str | None = None, rows: int = 0) -> None:
-        self.columns, self.path, self.rows = columns, path, rows
-        if path is None:
-            self.file: IO[bytes] = tempfile.TemporaryFile(prefix="noregret-")  # noqa: SIM115
-        elif rows:
-            self.file = open(path, "r+b")  # noqa: SIM115
-            size = 8 * columns * rows
-            if os.fstat(self.file.fileno()).st_size < size:
-                raise NoRegretError(f"{path}: shorter than when the checkpoint was made")
-            self.file.truncate(size)
-            self.file.seek(size)
-        else:
-            self.file = open(path, "w+b")  # noqa: SIM115
-
-    def add(self, *columns: Floats) -> None:
-        """Gather rows."""
-        np.column_stack(columns).astype(np.float64, copy=False).tofile(self.file)
-        self.rows += len(columns[0])
-
-    def settle(self) -> None:
-        """Have all of it on disk."""
-        self.file.flush()
-        os.fsync(self.file.fileno())
-
-    def blocks(self) -> Iterator[Floats]:
-        """Yield what was gathered."""
-        self.file.flush()
-        self.file.seek(0)
-        left = self.rows
-        while left:
-            rows = min(left, ROWS)
-            yield np.fromfile(self.file, count=rows * self.columns).reshape(rows, self.columns)
-            left -= rows
-
-    def close(self) -> None:
-        """Let go of it."""
-        self.file.close()
-        if self.path is not None:
-            Path(self.path).unlink(missing_ok=True)
-
-
-def tables(blocks: Iterator[Floats], tags: list[str] | None, learner: Learner) -> Iterator[Any]:
-    """Yield Arrow tables of rows: their number, the prediction, the outcome, and what fits besides."""
     import pyarrow as pa
 
-    done = 0
-    for block in blocks:
+    for block, tagged in zip(blocks, chain(tags or [], repeat(None)), strict=False):
         row, scores, outcomes = block.T
         columns: dict[str, Any] = {
             "row": row.astype(np.int64),
@@ -102,9 +48,8 @@ def tables(blocks: Iterator[Floats], tags: list[str] | None, learner: Learner) -
             columns["probability"] = np.exp(-np.logaddexp(0.0, -scores))
         elif learner.engine.loss.labels:
             columns["score"] = scores
-        if tags is not None:
-            columns["tag"] = pa.array(tags[done : done + len(block)], pa.string())
-        done += len(block)
+        if tagged is not None:
+            columns["tag"] = pa.array(tagged, pa.string())
         yield pa.table(columns)
 
 
@@ -128,10 +73,9 @@ def write(path: str, found: Iterator[Any]) -> None:
 
 
 def show(found: Iterator[Any]) -> None:
-    """Print tables as CSV; a reader that has seen enough may close the pipe."""
-    with suppress(BrokenPipeError):
-        write_csv(sys.stdout.buffer, found)
-        sys.stdout.buffer.flush()
+    """Print tables as CSV."""
+    write_csv(sys.stdout.buffer, found)
+    sys.stdout.buffer.flush()
 
 
 def write_csv(file: IO[bytes], found: Iterator[Any]) -> None:

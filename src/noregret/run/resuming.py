@@ -2,19 +2,24 @@
 
 from __future__ import annotations
 
+import hashlib
+import os
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
-
-import numpy as np
 
 from noregret.errors import NoRegretError
 from noregret.model_file import UNUSABLE, exact, inexact
 from noregret.params import plain
 from noregret.run import checkpoint
 from noregret.run.result import Skipped
+from noregret.run.spool import PREDICTIONS, TAGS, Numbers, Tags
+from noregret.streams.source import STDIN
 
 if TYPE_CHECKING:
     from noregret.run.runner import Run
+
+# Bytes at the end of a file by which it is known: the contents list of a Parquet file is there.
+END = 1 << 16
 
 
 def save(run: Run, path: str) -> None:
@@ -28,6 +33,7 @@ def save(run: Run, path: str) -> None:
         "learner": {name: exact(value) for name, value in numbers.items()},
         "named": bool(names),
         "stream": stream,
+        "traces": traces(run, stream["mark"]),
         "watching": run.watching.get_state(),
         "ledger": None,
         "size": run.size,
@@ -36,17 +42,14 @@ def save(run: Run, path: str) -> None:
         "skipped": run.skipped,
         "skipped_rows": [[row.place, row.reason] for row in run.skipped_rows],
         "weighted": run.weighted,
-        "tagged": run.tags is not None,
+        "tags": None if run.tags is None else run.tags.size,
         "predictions": None if run.spool is None else run.spool.rows,
     }
     if names and not run.reading.named:
         raise NoRegretError("the features of this learner are not those of its stream")
-    if run.spool is not None:
-        run.spool.settle()
-        if run.tags is not None:
-            # Tags have no line ends, so they go one a line.
-            text = "\n".join(run.tags).encode("utf-8", "surrogateescape")
-            kept["tags"] = np.frombuffer(text, dtype=np.uint8)
+    for spool in (run.spool, run.tags):
+        if spool is not None:
+            spool.settle()
     if run.game is not None:
         ledger_arrays, state["ledger"] = run.game.ledger.get_state()
         kept |= checkpoint.with_prefix("ledger.", ledger_arrays)
@@ -68,6 +71,30 @@ def asked(run: Run) -> dict[str, Any]:
     }
 
 
+def traces(run: Run, mark: dict[str, Any] | None) -> list[list[Any] | None]:
+    """Return by what to know the files that were read to their end, or that cannot grow."""
+    done = 0 if mark is None else mark["file"] + ("row" in mark)
+    return [trace_of(path) for path in run.stream.paths[:done]]
+
+
+def trace_of(path: str) -> list[Any] | None:
+    """Return the size of a file and a digest of its end, None where it cannot be read twice."""
+    if path == STDIN or not os.path.isfile(path):
+        return None
+    with open(path, "rb") as file:
+        size = file.seek(0, os.SEEK_END)
+        file.seek(max(0, size - END))
+        return [size, hashlib.blake2b(file.read(), digest_size=16).hexdigest()]
+
+
+def check_traces(run: Run, state: dict[str, Any]) -> None:
+    """Refuse to go on with other data."""
+    now = traces(run, state["stream"]["mark"])
+    for path, here, then in zip(run.stream.paths, now, state["traces"], strict=False):
+        if here != then:
+            raise NoRegretError(f"{path}: not the data that the checkpoint was made from")
+
+
 def restore(run: Run, path: str) -> None:
     """Go on from a checkpoint: everything is as it was between two blocks."""
     arrays, state = checkpoint.read(path)
@@ -77,7 +104,9 @@ def restore(run: Run, path: str) -> None:
     except NoRegretError:
         raise
     except UNUSABLE as error:
-        raise NoRegretError(f"{path}: not a checkpoint that this version can use: {error}") from None
+        raise NoRegretError(
+            f"{path}: not a checkpoint that this version can use: {error}"
+        ) from None
 
 
 def check_asked(now: dict[str, Any], then: dict[str, Any], path: str) -> None:
@@ -85,15 +114,14 @@ def check_asked(now: dict[str, Any], then: dict[str, Any], path: str) -> None:
     for name, value in now.items():
         if then.get(name) != value:
             raise NoRegretError(
-                f"{path}: made with another {name} ({then.get(name)!r}, now {value!r}): give the same"
-                " options as then"
+                f"{path}: made with another {name} ({then.get(name)!r}, now {value!r}): give the"
+                " same options as then"
             )
 
 
 def restore_state(run: Run, path: str, arrays: checkpoint.Arrays, state: dict[str, Any]) -> None:
     """Take all parts of a checkpoint over."""
-    from noregret.run.predictions import Spool
-
+    check_traces(run, state)
     run.reading = run.stream.reading((checkpoint.of_prefix("stream.", arrays), state["stream"]))
     numbers = {name: inexact(value) for name, value in state["learner"].items()}
     names = run.reading.names(0, numbers["size"]) if state["named"] else []
@@ -102,19 +130,14 @@ def restore_state(run: Run, path: str, arrays: checkpoint.Arrays, state: dict[st
     run.size, run.seen, run.spent = state["size"], state["seen"], state["spent"]
     run.skipped, run.weighted = state["skipped"], state["weighted"]
     run.skipped_rows = [Skipped(*row) for row in state["skipped_rows"]]
-    beside = checkpoint.companions(path)
     if run.checkpoint is not None and Path(run.checkpoint).resolve() != Path(path).resolve():
         raise NoRegretError(
             f"{run.checkpoint}: a run that goes on keeps its checkpoints where they are, at {path}"
         )
-    run.checkpoint = path
+    run.checkpoint, run.saved = path, run.learner.rounds
     if state["predictions"] is not None:
-        run.spool = Spool(3, beside["predictions"], state["predictions"])
-        if state["tagged"]:
-            text = arrays["tags"].tobytes().decode("utf-8", "surrogateescape")
-            run.tags = text.split("\n")[: state["predictions"]]
+        run.spool = Numbers(3, run.beside[PREDICTIONS], state["predictions"])
+    if state["tags"] is not None:
+        run.tags = Tags(run.beside[TAGS], state["tags"])
     if run.game is not None:
-        run.game.ledger.kept_at = beside["rows"]
-        if run.game.ledger.pages is not None:
-            run.game.ledger.pages.path = beside["rows"]
         run.game.ledger.set_state(checkpoint.of_prefix("ledger.", arrays), state["ledger"])

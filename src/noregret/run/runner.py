@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import os
 import time
 from collections.abc import Callable
-from contextlib import AbstractContextManager, ExitStack, nullcontext
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
@@ -16,9 +15,12 @@ import numpy as np
 from noregret._version import __version__
 from noregret.errors import NoRegretError
 from noregret.params import plain
-from noregret.playing import Played, play_block
+from noregret.playing import Played, numbers_of, play_block
+from noregret.run.checkpoint import companions
 from noregret.run.result import Result, Skipped, heaviest_of
+from noregret.run.spool import PREDICTIONS, TAGS, Numbers, Tags
 from noregret.run.watching import Watching
+from noregret.run.writing import Outputs, write_all
 
 if TYPE_CHECKING:
     from noregret.certificate import Certificate
@@ -32,39 +34,6 @@ if TYPE_CHECKING:
 TOLD = 10
 # Rows between checkpoints, if not said otherwise.
 EVERY = 1_000_000
-
-
-@dataclass
-class Outputs:
-    """What to write, and where."""
-
-    predictions: str | None = None
-    model: str | None = None
-    certificate: str | None = None
-    report: str | None = None
-
-    def given(self) -> dict[str, str]:
-        """Return the files by what they are."""
-        return {kind: path for kind, path in vars(self).items() if path is not None}
-
-    def check(self, sources: tuple[str, ...]) -> None:
-        """Refuse at once what could not be written at the end."""
-        from noregret.run import predictions
-
-        taken: dict[Path, str] = {Path(path).resolve(): "the data" for path in sources}
-        for kind, path in self.given().items():
-            place = Path(path)
-            if not place.parent.is_dir():
-                raise NoRegretError(f"{path}: there is no folder {place.parent}")
-            if place.is_dir():
-                raise NoRegretError(f"{path}: a folder: name a file for the {kind}")
-            if not os.access(place.parent, os.W_OK):
-                raise NoRegretError(f"{path}: the folder cannot be written to")
-            if place.resolve() in taken:
-                raise NoRegretError(f"{path}: already taken, by {taken[place.resolve()]}")
-            taken[place.resolve()] = f"the {kind}"
-        if self.predictions is not None:
-            predictions.check_name(self.predictions)
 
 
 @dataclass
@@ -100,9 +69,14 @@ class Run:
     told: Callable[[Run], None] | None = None
 
     def __post_init__(self) -> None:
-        from noregret.run.predictions import Spool
-
-        self.outputs.check(self.stream.paths)
+        if self.resume is None and self.checkpoint is not None and Path(self.checkpoint).exists():
+            raise NoRegretError(
+                f"{self.checkpoint}: there already: --resume {self.checkpoint} goes on from it; to"
+                " begin again, remove it"
+            )
+        kept_at = self.checkpoint or self.resume
+        self.beside = companions(kept_at)
+        self.outputs.check(self.stream.paths, [kept_at, *self.beside.values()] if kept_at else [])
         self.watching = Watching(self.learner.engine.loss)
         self.watches = self.outputs.report is not None
         self.size = 0
@@ -112,25 +86,25 @@ class Run:
         self.spent = 0.0
         self.stopping = False
         self.weighted = False
-        self.tags: list[str] | None = None
+        self.interrupted = False  # whether rows were left unplayed
+        self.failures: list[str] = []  # what could not be written
+        self.spool: Numbers | None = None
+        self.tags: Tags | None = None
+        self.saved: int | None = None  # rounds in the last checkpoint
         self.game: Game | None = None
         if self.hindsight:
             from noregret.game import Game
 
-            kept_at = None if self.checkpoint is None else f"{self.checkpoint}.rows"
-            self.game = Game(self.learner, progress=False, kept_at=kept_at)
+            self.game = Game(self.learner, progress=False, kept_at=self.beside.get("rows"))
             self.game.transforms, self.game.target = self.stream.transforms, self.stream.target
-        self.spool: Spool | None = None
         self.reading = self.stream.reading()
         if self.resume is not None:
             from noregret.run.resuming import restore
 
             restore(self, self.resume)
         elif self.outputs.predictions is not None:
-            kept_at = None if self.checkpoint is None else f"{self.checkpoint}.predictions"
-            self.spool = Spool(3, kept_at)
+            self.spool = Numbers(3, self.beside.get(PREDICTIONS))
         self.reading.wanted = lambda: not self.stopping
-        self.saved = self.learner.rounds
 
     # While it runs.
 
@@ -139,36 +113,52 @@ class Run:
         started = datetime.now(UTC).isoformat(timespec="seconds")
         self.began = time.perf_counter()
         before = self.spent
-        recorded: AbstractContextManager[Any] = nullcontext()
-        if self.game is not None:
-            self.game.reading = self.reading
-            recorded = self.game.recorded()
-        with recorded:
-            for block in self.reading:
-                self.take(block)
-                self.spent = before + time.perf_counter() - self.began
-                if self.told is not None:
-                    self.told(self)
-                if self.checkpoint is not None and self.learner.rounds - self.saved >= self.every:
+        try:
+            with self.recorded():
+                for block in self.reading:
+                    self.take(block)
+                    self.spent = before + time.perf_counter() - self.began
+                    if self.told is not None:
+                        self.told(self)
+                    if self.is_due():
+                        self.save_checkpoint()
+                    if self.stopping:
+                        break
+                self.interrupted = self.stopping
+                if self.interrupted and self.checkpoint is not None and self.learner.rounds:
                     self.save_checkpoint()
-                if self.stopping:
-                    break
-            if self.stopping and self.checkpoint is not None and self.learner.rounds:
-                self.save_checkpoint()
-        if not self.learner.rounds:
-            self.refuse_nothing()
-        self.spent = before + time.perf_counter() - self.began
-        return self.finish(started)
+            if not self.learner.rounds:
+                self.refuse_nothing()
+            self.spent = before + time.perf_counter() - self.began
+            return self.finish(started)
+        except BaseException:
+            if self.saved is None:  # nobody can go on from here
+                self.remove_checkpoint()
+            raise
+
+    def recorded(self) -> AbstractContextManager[Any]:
+        """Have what is played written down, where it will be compared with hindsight."""
+        if self.game is None:
+            return nullcontext()
+        self.game.reading = self.reading
+        return self.game.recorded()
+
+    def is_due(self) -> bool:
+        """Whether it is time for a checkpoint."""
+        return self.checkpoint is not None and (
+            self.learner.rounds - (self.saved or 0) >= self.every
+        )
 
     def refuse_nothing(self) -> None:
         """Say that there was nothing to learn from."""
         where = ", ".join(self.stream.paths)
-        if self.stopping:
-            raise NoRegretError(f"{where}: stopped before the first example")
+        if self.interrupted:
+            raise KeyboardInterrupt
         if self.skipped:
             first = self.skipped_rows[0]
             raise NoRegretError(
-                f"{where}: none of its {self.skipped} rows could be used; {first.place}: {first.reason}"
+                f"{where}: none of its {self.skipped} rows could be used; {first.place}:"
+                f" {first.reason}"
             )
         raise NoRegretError(f"{where}: there are no examples in it")
 
@@ -183,7 +173,7 @@ class Run:
     def note(self, block: Block, played: Played, scores: Any) -> None:
         """Note the rows of a block."""
         y, importances, kept = block.y, block.importances, played.kept
-        numbers = self.numbers_of(block)
+        numbers = numbers_of(block, self.seen)
         tags = block.tags
         if kept is not None:
             y, numbers = y[kept], numbers[kept]
@@ -200,21 +190,14 @@ class Run:
         self.skipped_rows += [Skipped(*row) for row in played.refused[:more]]
         self.seen += len(block) + len(block.faults)
 
-    def numbers_of(self, block: Block) -> Any:
-        """Return the numbers of a block's rows in the data, those of faults left out."""
-        numbers = self.seen + 1 + np.arange(len(block) + len(block.faults), dtype=np.float64)
-        if not block.faults:
-            return numbers
-        gaps = [fault.row + k for k, fault in enumerate(block.faults)]
-        return np.delete(numbers, gaps)
-
     def note_tags(self, tags: list[str] | None, rows: int) -> None:
         """Keep the tags of rows, where any has one."""
         assert self.spool is not None
         if tags is not None and self.tags is None:
-            self.tags = [""] * self.spool.rows
+            self.tags = Tags(self.beside.get(TAGS))
+            self.tags.add([""] * self.spool.rows)
         if self.tags is not None:
-            self.tags += tags if tags is not None else [""] * rows
+            self.tags.add(tags if tags is not None else [""] * rows)
 
     def save_checkpoint(self) -> None:
         """Write down where things stand."""
@@ -229,13 +212,11 @@ class Run:
     def finish(self, started: str) -> Result:
         """Make the certificate, write everything, and return what came of it."""
         certificate, uncertified = self.certified()
-        result = self.result(started, certificate, uncertified)
-        with ExitStack() as stack:  # one that cannot be written does not keep back the others
-            for kind, path in reversed(self.outputs.given().items()):
-                stack.callback(getattr(self, f"write_{kind}"), path, result)
+        result, self.failures = write_all(self, self.result(started, certificate, uncertified))
+        if not self.interrupted and not self.failures:  # else it can be had from the checkpoint
+            self.remove_checkpoint()
         if uncertified is not None and self.outputs.certificate is not None:
-            raise NoRegretError(f"{self.outputs.certificate}: no certificate: {uncertified}")
-        self.clean_up()
+            self.failures.append(f"{self.outputs.certificate}: no certificate: {uncertified}")
         return result
 
     def certified(self) -> tuple[Certificate | None, str | None]:
@@ -248,41 +229,10 @@ class Run:
         except NoRegretError as error:
             return None, str(error)
 
-    def write_predictions(self, path: str, result: Result) -> None:
-        """Write the predictions."""
-        from noregret.run import predictions
-
-        assert self.spool is not None
-        predictions.write(path, predictions.tables(self.spool.blocks(), self.tags, self.learner))
-
-    def write_model(self, path: str, result: Result) -> None:
-        """Write the model, with how the data were read."""
-        from noregret.model_file import save
-
-        save(self.learner, path, self.reading)
-
-    def write_certificate(self, path: str, result: Result) -> None:
-        """Write the certificate."""
-        if result.certificate is not None:
-            result.certificate.save(path)
-
-    def write_report(self, path: str, result: Result) -> None:
-        """Write the report."""
-        from noregret.model_file import write_whole
-        from noregret.report.run_html import page
-
-        write_whole(path, page(result).encode())
-
-    def clean_up(self) -> None:
-        """Remove what only an unfinished run needs."""
-        if self.checkpoint is not None and self.stopping:
-            return
-        if self.spool is not None:
-            self.spool.close()
+    def remove_checkpoint(self) -> None:
+        """Remove what only an unfinished run needs, the checkpoint first."""
         if self.checkpoint is not None:
-            from noregret.run.checkpoint import companions
-
-            for path in (self.checkpoint, *companions(self.checkpoint).values()):
+            for path in (self.checkpoint, *self.beside.values()):
                 Path(path).unlink(missing_ok=True)
 
     def result(
@@ -309,20 +259,18 @@ class Run:
             certificate=certificate,
             uncertified=uncertified,
             curve=self.curve(),
-            heaviest=heaviest_of(
-                self.reading.feature_names(learner.engine.size), learner.weights
-            ),
+            heaviest=heaviest_of(self.reading.feature_names(learner.engine.size), learner.weights),
             transforms=self.stream.transforms,
             target=self.stream.target,
             outlook=self.watching.outlook(),
             skipped=self.skipped,
             skipped_rows=tuple(self.skipped_rows),
             shared=None if options.hash is None else self.reading.vocabulary.shared,
-            interrupted=self.stopping,
+            interrupted=self.interrupted,
             command=self.command,
             version=__version__,
             started=started,
-            outputs=self.outputs.given(),
+            outputs={},
         )
 
     def curve(self) -> Curve:

@@ -13,8 +13,10 @@ from numpy.typing import NDArray
 from noregret.errors import BadExample, ModelFileError, NoRegretError
 from noregret.learner import Learner
 from noregret.model_file import UNUSABLE, load_with_stream
-from noregret.playing import score_block
+from noregret.playing import numbers_of, score_block
+from noregret.report.figures import clean
 from noregret.run import predictions
+from noregret.run.writing import Outputs
 from noregret.streams import formats, stream_of
 from noregret.streams.base import Reading
 from noregret.streams.options import Options
@@ -34,16 +36,18 @@ def score(
     on_error: str,
 ) -> None:
     """Write the predictions of a model for some data."""
-    if path is not None:
-        predictions.check_name(path)
     learner, kept, arrays = load_with_stream(model)
-    if format is None and kept is not None and suffix_of(data[0]) not in formats():
-        format = kept.get("format")
+    kind = format
+    if kind is None and kept is not None and suffix_of(data[0]) not in formats():
+        kind = kept.get("format")
     try:
         options = Options() if kept is None else Options.of(**kept["options"])
-        changes: dict[str, Any] = {"format": format, "on_error": on_error}
-        options = replace(options, **changes, **({} if missing is None else {"missing": missing}))
-        reading = stream_of(data, options).reading(learning=False)
+        options = replace(options, format=format, on_error=on_error)
+        if missing is not None:
+            options = replace(options, missing=missing)
+        stream = stream_of(data, options)
+        Outputs(path).check([model, *stream.paths])
+        reading = stream.reading(learning=False)
         restore(reading, learner, kept, arrays)
     except NoRegretError:
         raise
@@ -66,7 +70,9 @@ def restore(
     _, _, names = learner.get_state()
     if bool(names) != reading.named and learner.rounds:
         known = "by name" if names else "by number"
-        raise NoRegretError(f"this model knows its features {known}, and {reading.stream.name} data do not")
+        raise NoRegretError(
+            f"this model knows its features {known}, and {reading.stream.name} data do not"
+        )
     if kept is not None:
         reading.set_state(arrays, kept)
     if reading.named and reading.options.hash is None:
@@ -76,19 +82,20 @@ def restore(
 def scored(learner: Learner, reading: Reading) -> Iterator[Any]:
     """Yield tables of predictions."""
     seen = skipped = 0
+    tagged = reading.stream.name == "vw"  # whether or not any is seen: the columns stay the same
     for block in reading:
         scores = score_block(learner, reading, block)
-        numbers = seen + 1 + np.arange(len(block) + len(block.faults), dtype=np.float64)
-        numbers = np.delete(numbers, [fault.row + k for k, fault in enumerate(block.faults)])
+        numbers = numbers_of(block, seen)
         rows = np.column_stack([numbers, scores, np.full(len(block), np.nan)])
-        yield from predictions.tables(iter([rows]), block.tags, learner)
+        tags = iter([block.tags or [""] * len(block)]) if tagged else None
+        yield from predictions.tables(iter([rows]), tags, learner)
         seen += len(block) + len(block.faults)
         for fault in block.faults:
             if reading.options.on_error == "stop":
                 raise BadExample(f"{fault.place}: {fault.message}")
             skipped += 1
             if skipped <= TOLD:
-                print(f"skipped: {fault.place}: {fault.message}", file=sys.stderr)
+                print(f"skipped: {clean(f'{fault.place}: {fault.message}')}", file=sys.stderr)
     if skipped > TOLD:
         print(f"skipped: {skipped} rows in all", file=sys.stderr)
     if not seen:

@@ -123,7 +123,9 @@ class Watching:
         if self.loss.name == "square":
             return Constant(mean, max(0.0, self.squares - self.sum**2 / self.weight))
         if self.loss.labels:
-            return best_of_labels(self.loss, self.weight * (1 + mean) / 2, self.weight * (1 - mean) / 2)
+            return best_of_labels(
+                self.loss, self.weight * (1 + mean) / 2, self.weight * (1 - mean) / 2
+            )
         return None
 
     def outlook(self) -> Outlook:
@@ -138,8 +140,8 @@ class Watching:
                     self.bins[1][full] / rows[full],
                     rows[full].astype(np.int64),
                 )
-            cells = self.confusion.tolist()
-            return Outlook(calibration=calibration, confusion=(tuple(cells[0]), tuple(cells[1])))
+            (right, raised), (missed, found) = self.confusion.tolist()
+            return Outlook(calibration=calibration, confusion=((right, raised), (missed, found)))
         if self.residuals is None or self.spread is None:
             return Outlook()
         edges = self.spread.edges

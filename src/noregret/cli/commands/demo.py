@@ -34,9 +34,9 @@ def demo(
     from rich.table import Table
 
     from noregret.data import flights
+    from noregret.files import write_whole
     from noregret.game import Game
     from noregret.learners.widrow_hoff import WidrowHoff
-    from noregret.model_file import write_whole
     from noregret.report.run_html import page
 
     screen = Console(highlight=False)

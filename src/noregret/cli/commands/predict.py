@@ -4,17 +4,19 @@ from __future__ import annotations
 
 from typing import Annotated
 
-from noregret.cli.asking import INPUT, OUTPUT, Ask
+from noregret.cli.asking import INPUT, OUTPUT, Ask, reading_options
 
 
 def predict(
     model: Annotated[
-        str, Ask(argument=True, help="The model, as ‘noregret run --model’ wrote it.", metavar="MODEL")
+        str,
+        Ask(argument=True, help="The model, as ‘noregret run --model’ wrote it.", metavar="MODEL"),
     ],
     data: Annotated[
         list[str],
-        Ask(argument=True, 
-            help="Files, one or several, globs, or - for standard input; outcomes need not be there.",
+        Ask(
+            argument=True,
+            help="Files, one or several, globs, or - for standard input; without outcomes, too.",
             metavar="DATA",
         ),
     ],
@@ -48,4 +50,5 @@ def predict(
     """Predict with a model, reading the data as they were read when it learned."""
     from noregret.run.scoring import score
 
+    reading_options(format=format, missing=missing or "stop", on_error=on_error)
     score(model, data, predictions, format=format, missing=missing, on_error=on_error)

@@ -30,12 +30,16 @@ def verify(
             " names."
         ),
     ] = None,
+    format: Annotated[
+        str | None,
+        typer.Option(help="What the files are, where their extensions do not say it."),
+    ] = None,
 ) -> None:
     """Check a certificate against the data: every figure is computed again.
 
     Ends with 0 if all of it is confirmed, with 1 if anything is not.
     """
-    found = noregret.verify(certificate, data, target=target)
+    found = noregret.verify(certificate, data, target=target, format=format)
     if hasattr(sys.stdout, "reconfigure"):  # a name that the terminal cannot write is no failure
         sys.stdout.reconfigure(errors="replace")
     Console(highlight=False).print(found)

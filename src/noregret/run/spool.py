@@ -1,0 +1,114 @@
+"""Predictions and tags on their way to a file: gathered on disk, so that memory stays flat."""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from collections.abc import Iterator
+from itertools import islice
+from pathlib import Path
+from typing import IO
+
+import numpy as np
+from numpy.typing import NDArray
+
+from noregret.errors import NoRegretError
+from noregret.files import reopened
+
+Floats = NDArray[np.float64]
+# Rows written at a time.
+ROWS = 65_536
+PREDICTIONS, TAGS = "predictions", "tags"
+
+
+class Spool:
+    """Bytes gathered in a file; a file with a name outlives the process.
+
+    Parameters
+    ----------
+    path
+        Where; without, in a temporary file.
+    size
+        How many bytes to go on after; what the file holds beyond is forgotten.
+    """
+
+    def __init__(self, path: str | None = None, size: int = 0) -> None:
+        self.path, self.size = path, size
+        self.file: IO[bytes]
+        if path is None:
+            self.file = tempfile.TemporaryFile(prefix="noregret-")  # noqa: SIM115
+        elif size:
+            self.file = reopened(path, size)
+        else:
+            self.file = open(path, "w+b")  # noqa: SIM115
+
+    def write(self, contents: bytes | memoryview) -> None:
+        """Gather bytes."""
+        try:
+            self.file.write(contents)
+            self.file.flush()
+        except OSError as error:
+            raise NoRegretError(
+                f"{self.path or tempfile.gettempdir()}: the predictions so far do not fit:"
+                f" {error.strerror}"
+            ) from None
+        self.size += memoryview(contents).nbytes
+
+    def settle(self) -> None:
+        """Have all of it on disk."""
+        os.fsync(self.file.fileno())
+
+    def close(self) -> None:
+        """Let go of it."""
+        self.file.close()
+        if self.path is not None:
+            Path(self.path).unlink(missing_ok=True)
+
+
+class Numbers(Spool):
+    """A few numbers for each row.
+
+    Parameters
+    ----------
+    columns
+        How many.
+    path, rows
+        As for ``Spool``.
+    """
+
+    def __init__(self, columns: int, path: str | None = None, rows: int = 0) -> None:
+        self.columns = columns
+        super().__init__(path, 8 * columns * rows)
+
+    @property
+    def rows(self) -> int:
+        """How many rows there are."""
+        return self.size // (8 * self.columns)
+
+    def add(self, *columns: Floats) -> None:
+        """Gather rows."""
+        self.write(np.column_stack(columns).astype(np.float64, copy=False).data)
+
+    def blocks(self) -> Iterator[Floats]:
+        """Yield what was gathered."""
+        self.file.seek(0)
+        left = self.rows
+        while left:
+            rows = min(left, ROWS)
+            found = np.frombuffer(self.file.read(8 * rows * self.columns))
+            yield found.reshape(rows, self.columns)
+            left -= rows
+
+
+class Tags(Spool):
+    """The tags of rows, one a line: they have no line ends."""
+
+    def add(self, tags: list[str]) -> None:
+        """Gather tags; an empty one for a row that has none."""
+        self.write("".join(f"{tag}\n" for tag in tags).encode())
+
+    def blocks(self) -> Iterator[list[str]]:
+        """Yield what was gathered."""
+        self.file.seek(0)
+        while lines := list(islice(self.file, ROWS)):
+            yield [line[:-1].decode() for line in lines]

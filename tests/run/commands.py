@@ -1,0 +1,71 @@
+"""Running the command: in this process, or in one of its own."""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import subprocess
+import sys
+from pathlib import Path
+from typing import NamedTuple
+
+import pytest
+
+from noregret.cli.app import run
+from noregret.streams import opened, parquet
+
+COMMAND = [sys.executable, "-W", "error", "-c", "from noregret.cli import main; main()"]
+
+
+class Ended(NamedTuple):
+    """How a command ended: its exit code, and what it printed."""
+
+    code: int
+    out: str
+    err: str
+
+
+def command(*arguments: str | Path) -> Ended:
+    """Run the command in this process."""
+    raw, err = io.BytesIO(), io.StringIO()
+    out = io.TextIOWrapper(raw, encoding="utf-8")
+    with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
+        code = run(list(map(str, arguments)))
+        out.flush()
+    return Ended(code, raw.getvalue().decode(), err.getvalue())
+
+
+def done(*arguments: str | Path) -> str:
+    """Run a command that must succeed, and return what it printed."""
+    ended = command(*arguments)
+    assert ended.code == 0, ended.err
+    return ended.out
+
+
+def refused(*arguments: str | Path, code: int = 1) -> str:
+    """Run a command that must fail, and return its message."""
+    ended = command(*arguments)
+    assert ended.code == code, (ended.code, ended.err)
+    assert "Traceback" not in ended.err
+    assert ended.err
+    return ended.err
+
+
+def process(
+    *arguments: str | Path, stdin: bytes | None = None, timeout: float = 120
+) -> subprocess.CompletedProcess[bytes]:
+    """Run the command in a process of its own."""
+    return subprocess.run(
+        [*COMMAND, *map(str, arguments)],
+        input=stdin,
+        capture_output=True,
+        check=False,
+        timeout=timeout,
+    )
+
+
+@pytest.fixture
+def small_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Have files read a few rows at a time."""
+    monkeypatch.setattr(opened, "BLOCK", 4_000)
+    monkeypatch.setattr(parquet, "ROWS", 64)

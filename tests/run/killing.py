@@ -1,0 +1,145 @@
+"""A run that is killed again and again, each time in a process that ends without a last word.
+
+``python -m tests.run.killing CASE.json`` plays one case, twice: at one go without checkpoints, and
+with them, from one kill to the next. Both leave their files in the folder of the case.
+"""
+
+from __future__ import annotations
+
+import importlib
+import json
+import os
+import random
+import sys
+from collections.abc import Callable
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+from noregret.cli.app import run
+from noregret.game import Game
+from noregret.record.pages import Pages
+from noregret.run import checkpoint
+from noregret.run.runner import Run
+from noregret.run.spool import Spool
+from noregret.streams import opened, parquet
+
+OUTPUTS = {"model": "model", "certificate": "json", "predictions": "csv"}
+# Enough is enough: then it may go on to the end.
+KILLS = 12
+SEEN = "seen.json"
+
+
+class Killer:
+    """Ends the process at one of the calls that it watches.
+
+    Parameters
+    ----------
+    at
+        The number of the last call; 0 for none.
+    """
+
+    def __init__(self, at: int) -> None:
+        self.at, self.calls = at, 0
+
+    def maybe(self) -> None:
+        """End the process if it is time."""
+        self.calls += 1
+        if self.calls == self.at:
+            os._exit(9)
+
+    def watch(self, owner: Any, name: str) -> None:
+        """Have a call be the last before or after it, perhaps."""
+        before: Callable[..., Any] = getattr(owner, name)
+
+        def watched(*args: Any, **options: Any) -> Any:
+            self.maybe()
+            found = before(*args, **options)
+            self.maybe()
+            return found
+
+        setattr(owner, name, watched)
+
+    def tear(self) -> None:
+        """Have what is gathered end in the middle, perhaps."""
+        before = Spool.write
+
+        def torn(spool: Spool, contents: bytes | memoryview) -> None:
+            if self.calls == self.at - 1:
+                spool.file.write(bytes(contents)[: self.at % (len(contents) + 1)])
+                spool.file.flush()
+            self.maybe()
+            before(spool, contents)
+
+        Spool.write = torn  # type: ignore[method-assign]
+
+    def everywhere(self) -> None:
+        """Watch all that leaves something on disk."""
+        for owner, name in (
+            (Run, "take"),
+            (Run, "finish"),
+            (Run, "save_checkpoint"),
+            (Pages, "add"),
+            (checkpoint, "write"),
+            (os, "replace"),
+            (os, "fsync"),
+            (os, "unlink"),
+            (Path, "unlink"),
+        ):
+            self.watch(owner, name)
+        self.tear()
+
+
+def outputs(name: str) -> list[str]:
+    """Return the options that ask for everything."""
+    return [text for kind, end in OUTPUTS.items() for text in (f"--{kind}", f"{name}.{end}")]
+
+
+def in_a_process(arguments: list[str], stdin: str | None, killer: Killer) -> int:
+    """Run the command in a process of its own; return how that ended."""
+    child = os.fork()
+    if child:
+        return os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
+    code = 70
+    try:
+        if stdin is not None:
+            os.dup2(os.open(stdin, os.O_RDONLY), 0)
+        killer.everywhere()
+        code = run(arguments)
+        Path(SEEN).write_text(json.dumps([killer.calls, list(sys.modules)]), encoding="utf-8")
+    finally:
+        os._exit(code)
+    return code
+
+
+def seen() -> int:
+    """Return how many calls there were to watch, and import what was used: that saves time."""
+    calls, modules = json.loads(Path(SEEN).read_text(encoding="utf-8"))
+    for name in modules:
+        with suppress(ImportError):
+            importlib.import_module(name)
+    return int(calls)
+
+
+def play(case: dict[str, Any]) -> dict[str, Any]:
+    """Play a case; return how often it was killed, and how it ended."""
+    os.chdir(case["folder"])
+    opened.BLOCK, parquet.ROWS = case["block"], 64
+    if "memory" in case:
+        Game.__init__.__kwdefaults__["memory"] = case["memory"]
+    arguments, stdin = ["run", *case["arguments"], "--quiet"], case.get("stdin")
+    ended = in_a_process([*arguments, *outputs("whole")], stdin, Killer(0))
+    again = [*arguments, *outputs("killed"), "--checkpoint", "c", "--resume", "c"]
+    again += ["--every", str(case["every"])]
+    calls, kills, draw = seen(), 0, random.Random(case["seed"])
+    while ended == 0:
+        at = draw.randrange(1, max(6, calls // 2)) if kills < KILLS else 0
+        ended = in_a_process(again, stdin, Killer(at))
+        if ended != 9:
+            break
+        kills, ended = kills + 1, 0
+    return {"kills": kills, "ended": ended}
+
+
+if __name__ == "__main__":
+    print(json.dumps(play(json.loads(sys.argv[1]))))

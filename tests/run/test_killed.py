@@ -1,0 +1,157 @@
+"""After any number of kills at any moment, a run ends as if nothing had happened, to the bit."""
+
+from __future__ import annotations
+
+import json
+import random
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from . import data
+from .commands import COMMAND, done
+from .killing import OUTPUTS
+
+HERE = Path(__file__).parents[2]
+LABELS = ["--target", "late", "--positive", "yes", "--drop", "sold", "--learner", "logistic"]
+
+
+def with_bad_rows(path: Path) -> Path:
+    """Write numbers among which some are none."""
+    lines = data.csv(path, data.numbers()).read_text(encoding="utf-8").splitlines()
+    for line in range(9, len(lines), 23):
+        lines[line] = "1,oops" if line % 2 else lines[line].replace(",", ",?", 1)
+    path.write_text("\n".join(lines), encoding="utf-8")
+    return path
+
+
+# A name: the file, how it is made, the options, and what is special.
+Case = tuple[str, Callable[[Path], Any], list[str], dict[str, Any]]
+PLAIN = ["--target", "y", "--drop", "label", "-p", "rate=0.3", "-p", "norm=6"]
+CASES: dict[str, Case] = {
+    "sums": ("d.csv", lambda p: data.csv(p, data.numbers()), PLAIN, {}),
+    "sums, large": (
+        "d.csv",
+        lambda p: data.csv(p, data.numbers(24_000, 20)),
+        PLAIN,
+        {"block": 300_000, "every": 1},
+    ),
+    "sums, rows dropped": (
+        "d.csv",
+        lambda p: data.csv(p, data.numbers(9_000)),
+        PLAIN,
+        {"memory": 50_000, "block": 30_000},
+    ),
+    "compressed, large": (
+        "d.csv.gz",
+        lambda p: data.csv(p, data.numbers(24_000, 20)),
+        PLAIN,
+        {"block": 300_000, "every": 1},
+    ),
+    "standard input": (
+        "d.csv",
+        lambda p: data.csv(p, data.numbers(24_000, 20)),
+        PLAIN,
+        {"stdin": "d.csv", "block": 300_000, "every": 1},
+    ),
+    "rows": ("d.csv", lambda p: data.csv(p, data.frame()), LABELS, {}),
+    "rows beyond memory": (
+        "d.csv",
+        lambda p: data.csv(p, data.frame()),
+        LABELS,
+        {"memory": 10_000},
+    ),
+    "averaged": (
+        "d.csv",
+        lambda p: data.csv(p, data.numbers()),
+        ["--target", "label", "--drop", "y", "--learner", "perceptron"] + ["-p", "averaged=true"],
+        {},
+    ),
+    "names that grow, tags": ("d.vw", data.vw, ["--learner", "logistic"], {}),
+    "names that grow, perceptron": ("d.vw", data.vw, ["--learner", "perceptron"], {}),
+    "hashed": ("d.vw", data.vw, ["--learner", "logistic", "--hash", "6"], {}),
+    "numbered": ("d.svm", data.svmlight, ["--format", "svmlight", "--scale", "max"], {}),
+    "scaled": (
+        "d.csv",
+        lambda p: data.csv(p, data.frame()),
+        [*LABELS, "--scale", "standard", "--missing", "indicator"],
+        {},
+    ),
+    "scaled by the largest": (
+        "d.parquet",
+        lambda p: data.parquet(p, data.frame()),
+        [*LABELS, "--scale", "max"],
+        {},
+    ),
+    "bad rows": ("d.csv", with_bad_rows, [*PLAIN, "--on-error", "skip"], {}),
+    "lines of JSON": ("d.jsonl", lambda p: data.jsonl(p, data.frame()), LABELS, {}),
+    "multiplicative": (
+        "d.csv",
+        lambda p: data.csv(p, data.numbers()),
+        ["--target", "y", "--drop", "label", "--learner", "exponentiated-gradient"]
+        + ["-p", "weight=3", "-p", "rate=0.01"],
+        {},
+    ),
+}
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_a_run_that_is_killed_ends_as_one_that_is_not(name: str, tmp_path: Path) -> None:
+    file, make, arguments, special = CASES[name]
+    make(tmp_path / file)
+    given = "-" if "stdin" in special else file
+    if given == "-":
+        arguments = [*arguments, "--format", "csv"]
+    case = {"folder": str(tmp_path), "block": 2_500, "every": 40, "seed": name}
+    played = subprocess.run(
+        [
+            sys.executable,
+            "-m",
+            "tests.run.killing",
+            json.dumps(case | {"arguments": [given, *arguments]} | special),
+        ],
+        cwd=HERE,
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=300,
+    )
+    assert played.returncode == 0, played.stderr
+    found = json.loads(played.stdout)
+    assert found["ended"] == 0, played.stderr
+    assert found["kills"] >= 3, found
+    for end in OUTPUTS.values():
+        whole, killed = (tmp_path / f"{run}.{end}" for run in ("whole", "killed"))
+        assert whole.read_bytes() == killed.read_bytes(), end
+    assert not list(tmp_path.glob("c*")), "a finished run leaves no checkpoint behind"
+
+
+def test_signals_at_random_times_change_nothing(tmp_path: Path) -> None:
+    file = data.csv(tmp_path / "d.csv", data.numbers(150_000, 6))
+    arguments = ["run", str(file), "--quiet", *PLAIN]
+    done(*arguments, *outputs(tmp_path / "whole"))
+    kept = str(tmp_path / "c")
+    again = [*arguments, *outputs(tmp_path / "killed")]
+    again += ["--checkpoint", kept, "--resume", kept, "--every", "20000"]
+    draw, kills = random.Random(4), 0
+    while True:
+        child = subprocess.Popen([*COMMAND, *again])
+        try:
+            assert child.wait(draw.uniform(0.3, 1.2) if kills < 8 else 120) == 0
+            break
+        except subprocess.TimeoutExpired:
+            child.kill()
+            child.wait()
+            kills += 1
+    for end in OUTPUTS.values():
+        whole, killed = (tmp_path / f"{run}.{end}" for run in ("whole", "killed"))
+        assert whole.read_bytes() == killed.read_bytes(), end
+
+
+def outputs(place: Path) -> list[str]:
+    """Return the options that ask for everything."""
+    return [text for kind, end in OUTPUTS.items() for text in (f"--{kind}", f"{place}.{end}")]
