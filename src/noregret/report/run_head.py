@@ -17,6 +17,7 @@ from noregret.report.run_words import (
     standing_of,
     title,
 )
+from noregret.report.verdict import subject
 
 if TYPE_CHECKING:
     from noregret.run.result import Result
@@ -113,6 +114,6 @@ def promised(result: Result) -> Iterable[Html]:
         most = "an assumption failed" if promise.failed else ""
         if promise.bound is not None:
             share = f", {percent(promise.tightness)} used" if promise.tightness is not None else ""
-            most = f"{promise.quantity} at most {brief(promise.bound)}{share}"
+            most = f"{subject(promise).rstrip(',')} at most {brief(promise.bound)}{share}"
         mark = "open" if promise.holds is None and promise.bound is not None else ""
         yield tile("bound", mark or marks[promise.holds], most, said.mood)

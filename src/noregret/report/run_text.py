@@ -13,6 +13,7 @@ from noregret.report.certificate_text import COLOURS, Bar, columns
 from noregret.report.figures import brief, clean, count, figure, name_of, percent, signed
 from noregret.report.run_words import against, judged, lost, regret, standing_of, title, took
 from noregret.report.sheet import Fact
+from noregret.report.verdict import subject
 
 if TYPE_CHECKING:
     from noregret.run.result import Result, Skipped
@@ -88,7 +89,7 @@ def promised(result: Result) -> Iterator[Fact]:
     if promise is not None and promise.bound is not None:
         share = promise.tightness
         used = "" if share is None else f", of which {percent(share)} is used"
-        yield Fact("bound", brief(promise.bound), f"of the {clean(promise.quantity)}{used}")
+        yield Fact("bound", brief(promise.bound), f"on {subject(promise).rstrip(',')}{used}")
 
 
 def verdict(result: Result) -> Text:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -17,8 +18,9 @@ from noregret.hindsight.answer import USUAL
 from noregret.model_file import UNUSABLE
 from noregret.params import is_python, restored
 from noregret.registry import all_theorems, make
-from noregret.streams import stream_of
+from noregret.streams import formats, stream_of
 from noregret.streams.options import Options
+from noregret.streams.source import suffix_of
 from noregret.verifying.confirm import Replay, compared
 from noregret.verifying.verification import Verification
 
@@ -38,6 +40,7 @@ def verify(
     *,
     target: str | None = None,
     loss: Loss | None = None,
+    format: str | None = None,
 ) -> Verification:
     """Play the game of a certificate again, and say which of its figures are confirmed.
 
@@ -54,6 +57,8 @@ def verify(
         certificate names, if not given.
     loss
         The loss, for a learner whose loss is written in Python: code is not kept in files.
+    format
+        What the files are, where their extensions do not say it.
 
     Raises
     ------
@@ -79,7 +84,7 @@ def verify(
     except CertificateError as error:
         said = str(error)
         raise CertificateError(said if said.startswith(where) else where + said) from None
-    game = replayed(learner, data, outcomes, target, stated.data)
+    game = replayed(learner, data, outcomes, target, stated.data, format)
     return compared(contents, replay_of(stated, game))
 
 
@@ -108,7 +113,12 @@ def rebuilt(stated: Certificate, loss: Loss | None) -> Learner:
 
 
 def replayed(
-    learner: Learner, data: Any, outcomes: Any, target: str | None, stated: Played
+    learner: Learner,
+    data: Any,
+    outcomes: Any,
+    target: str | None,
+    stated: Played,
+    format: str | None,
 ) -> Game:
     """Play the data; those of a file are read as the certificate says, and named in messages."""
     if not is_files(data):
@@ -118,6 +128,7 @@ def replayed(
         return play(learner, data, outcomes, target=target, keep="rows")
     try:
         options = Options.of(stated.transforms, target or stated.target)
+        options = replace(options, format=format or format_of(data, options.format))
     except ValueError as error:
         raise CertificateError(f"data: transforms: {error}") from None
     try:
@@ -129,6 +140,13 @@ def replayed(
         named = any(str(path) in said for path in paths)
         raise NoRegretError(said if named else f"{paths[0]}: {said}") from None
     return game
+
+
+def format_of(data: Any, stated: str | None) -> str | None:
+    """Return the format that the certificate names, but where the files have another extension."""
+    paths = [data] if isinstance(data, str | Path) else data
+    known = all(suffix_of(str(path)) in formats() for path in paths)
+    return None if known else stated
 
 
 def is_files(data: Any) -> bool:
