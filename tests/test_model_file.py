@@ -193,7 +193,7 @@ def test_a_full_disk_leaves_what_was_there(file: Path, monkeypatch: pytest.Monke
 
     class Full:
         def __init__(self, *args: Any) -> None:
-            self.file = open(*args)
+            self.file = open(*args)  # noqa: SIM115
 
         def __enter__(self) -> Full:
             return self

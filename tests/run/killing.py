@@ -71,7 +71,7 @@ class Killer:
             self.maybe()
             before(spool, contents)
 
-        Spool.write = torn  # type: ignore[method-assign]
+        setattr(Spool, "write", torn)  # noqa: B010
 
     def everywhere(self) -> None:
         """Watch all that leaves something on disk."""
@@ -126,7 +126,8 @@ def play(case: dict[str, Any]) -> dict[str, Any]:
     os.chdir(case["folder"])
     opened.BLOCK, parquet.ROWS = case["block"], 64
     if "memory" in case:
-        Game.__init__.__kwdefaults__["memory"] = case["memory"]
+        usual: dict[str, Any] = Game.__init__.__kwdefaults__ or {}
+        usual["memory"] = case["memory"]
     arguments, stdin = ["run", *case["arguments"], "--quiet"], case.get("stdin")
     ended = in_a_process([*arguments, *outputs("whole")], stdin, Killer(0))
     again = [*arguments, *outputs("killed"), "--checkpoint", "c", "--resume", "c"]

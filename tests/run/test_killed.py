@@ -68,7 +68,7 @@ CASES: dict[str, Case] = {
     "averaged": (
         "d.csv",
         lambda p: data.csv(p, data.numbers()),
-        ["--target", "label", "--drop", "y", "--learner", "perceptron"] + ["-p", "averaged=true"],
+        ["--target", "label", "--drop", "y", "--learner", "perceptron", "-p", "averaged=true"],
         {},
     ),
     "names that grow, tags": ("d.vw", data.vw, ["--learner", "logistic"], {}),
@@ -92,8 +92,7 @@ CASES: dict[str, Case] = {
     "multiplicative": (
         "d.csv",
         lambda p: data.csv(p, data.numbers()),
-        ["--target", "y", "--drop", "label", "--learner", "exponentiated-gradient"]
-        + ["-p", "weight=3", "-p", "rate=0.01"],
+        [*PLAIN[:4], "--learner", "exponentiated-gradient", "-p", "weight=3", "-p", "rate=0.01"],
         {},
     ),
 }

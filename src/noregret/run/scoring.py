@@ -42,7 +42,7 @@ def score(
         kind = kept.get("format")
     try:
         options = Options() if kept is None else Options.of(**kept["options"])
-        options = replace(options, format=format, on_error=on_error)
+        options = replace(options, format=kind, on_error=on_error)
         if missing is not None:
             options = replace(options, missing=missing)
         stream = stream_of(data, options)

@@ -82,8 +82,9 @@ class Watching:
         off = y - self.shift
         weighted = off if importances is None else importances * off
         self.weight += len(y) if importances is None else float(importances.sum())
-        self.sum += float(weighted.sum())
-        self.squares += float((weighted * off).sum())  # no BLAS: its threads would take a core
+        with np.errstate(over="ignore"):
+            self.sum += float(weighted.sum())
+            self.squares += float((weighted * off).sum())  # no BLAS: it would take another core
         if scores is not None and self.loss.labels:
             self.note_labels(y, scores)
         elif scores is not None:
@@ -121,7 +122,8 @@ class Watching:
             return None
         mean = self.shift + self.sum / self.weight
         if self.loss.name == "square":
-            return Constant(mean, max(0.0, self.squares - self.sum**2 / self.weight))
+            loss = self.squares - self.sum * (self.sum / self.weight)
+            return Constant(mean, max(0.0, loss)) if math.isfinite(loss) else None
         if self.loss.labels:
             return best_of_labels(
                 self.loss, self.weight * (1 + mean) / 2, self.weight * (1 - mean) / 2
