@@ -185,7 +185,7 @@ def as_numbers(column: Any, name: str, where: str) -> Floats:
     if not pa.types.is_float64(column.type):  # an integer too large for one is rounded
         column = cast(column, pa.float64(), f"{where}: column {name!r}")
     chunks = column.chunks if isinstance(column, pa.ChunkedArray) else [column]
-    floats = [floats_of(chunk) for chunk in chunks]
+    floats = [values_of(chunk, np.float64, np.nan) for chunk in chunks]
     return floats[0] if len(floats) == 1 else np.concatenate([np.empty(0), *floats])
 
 
@@ -201,20 +201,20 @@ def cast(column: Any, kind: Any, what: str) -> Any:
         raise BadExample(f"{what} holds {column.type} values, which cannot be read") from None
 
 
-def floats_of(array: Any) -> Floats:
-    """Return an Arrow array of float64, NaN where it is null.
+def values_of(array: Any, kind: type[np.generic], missing: float) -> NDArray[Any]:
+    """Return an Arrow array of numbers, with another number where it is null.
 
     By its buffers: Arrow's own way would import pandas, where that is installed, and take a while.
     """
     valid, values = array.buffers()
     part = slice(array.offset, array.offset + len(array))
     if values is None:
-        return np.zeros(len(array))
-    floats: Floats = np.frombuffer(values, dtype=np.float64)[part]
+        return np.zeros(len(array), dtype=kind)
+    found: NDArray[Any] = np.frombuffer(values, dtype=kind)[part]
     if valid is not None and array.null_count:
         there = np.unpackbits(np.frombuffer(valid, dtype=np.uint8), bitorder="little")[part]
-        floats = np.where(there == 1, floats, np.nan)
-    return floats
+        found = np.where(there == 1, found, kind(missing))
+    return found
 
 
 def as_category(column: Any, name: str, where: str) -> Category:
@@ -230,8 +230,10 @@ def as_category(column: Any, name: str, where: str) -> Category:
     if not pa.types.is_dictionary(column.type):
         column = column.dictionary_encode()
     values = ["" if value is None else str(value) for value in column.dictionary.to_pylist()]
-    indices = column.indices.cast(pa.int32()).fill_null(-1)
-    codes = np.array(indices.to_numpy(zero_copy_only=False), dtype=np.int32)
+    indices = column.indices
+    if not pa.types.is_int32(indices.type):
+        indices = indices.cast(pa.int32())
+    codes = np.array(values_of(indices, np.int32, -1))
     empty = [code for code, value in enumerate(values) if value == ""]
     if empty:
         codes[np.isin(codes, empty)] = -1

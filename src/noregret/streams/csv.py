@@ -224,7 +224,8 @@ class CsvReading(TableReading):
         assert self.kinds is not None
         assert self.header is not None
         used = [*roles.numbers, *roles.categories, *([roles.target] if roles.target else [])]
-        names = {NUMBER: pa.float64(), BOOLEAN: pa.bool_(), TEXT: pa.string()}
+        words = pa.dictionary(pa.int32(), pa.string())
+        names = {NUMBER: pa.float64(), BOOLEAN: pa.bool_(), TEXT: words}
         types = {name: names[self.kinds[name]] for name in used}
         if not body.strip(b"\r\n"):
             empty = pa.table({name: pa.array([], kind) for name, kind in types.items()})
