@@ -45,7 +45,7 @@ def test_what_is_said_of_a_regression() -> None:
         "84.2% less than the best constant, 7.005",
         "1.84% more than the best in hindsight (all linear predictors)",
         "115,354  5.638 a row",
-        "of the loss, of which 46.6% is used",
+        "on the cumulative loss, of which 46.6% is used",
         "PROMISE KEPT",
         "departure delay  +60.66  ━━━━",
         "flights.html",
