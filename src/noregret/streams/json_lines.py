@@ -92,6 +92,8 @@ def as_table(text: bytes) -> Any:
     from pyarrow import json as arrow_json
 
     try:
+        if not text.isascii():
+            text.decode("utf-8")  # which Arrow does not check
         table = arrow_json.read_json(
             io.BytesIO(text),
             read_options=arrow_json.ReadOptions(block_size=len(text) + 1, use_threads=False),

@@ -193,7 +193,7 @@ class JsonlReading(TableReading):
                 raise BadExample(f"feature {key!r} is given twice")
             if key:
                 features[key] = number
-            if value is not None and value != "":
+            if not is_missing(value):
                 text = isinstance(value, str) or name in options.categories
                 kinds[name] = TEXT if text else BOOLEAN if isinstance(value, bool) else NUMBER
         self.check_kinds(kinds)
@@ -201,19 +201,18 @@ class JsonlReading(TableReading):
 
     def feature_of(self, name: str, value: Any) -> tuple[str, float]:
         """Return the feature that a field stands for, and its number; no name where it is none."""
-        if value is None or value == "":
+        if is_missing(value):
             if self.options.missing == "stop":
                 hint = "fill it in, or use --missing zero or --missing indicator"
                 raise BadExample(f"field {name!r} is empty: {hint}")
             return (f"{name}=missing", 1.0) if self.options.missing == "indicator" else ("", 0.0)
         if isinstance(value, list | dict):
             raise BadExample(f"field {name!r} is nested: an example holds plain values")
-        if not isinstance(value, str) and name not in self.options.categories:
-            return name, number_of(value, f"field {name!r}")
-        key = f"{name}={text_of(value)}"
+        is_number = not isinstance(value, str) and name not in self.options.categories
+        key = name if is_number else f"{name}={text_of(value)}"
         if not key.isascii() and any("\ud800" <= letter <= "\udfff" for letter in key):
             raise BadExample(f"field {name!r}: half of a character is no text")
-        return key, 1.0
+        return key, number_of(value, f"field {name!r}") if is_number else 1.0
 
     def check_kinds(self, kinds: dict[str, str]) -> None:
         """Refuse fields that hold text where they held numbers, or numbers where text."""
@@ -240,6 +239,11 @@ class JsonlReading(TableReading):
         if positive is None:
             return number
         return float(signed(np.array([number]), positive, f"field {target!r}")[0])
+
+
+def is_missing(value: Any) -> bool:
+    """Whether a field holds nothing."""
+    return value is None or value == "" or (isinstance(value, float) and math.isnan(value))
 
 
 def number_of(value: float, what: str) -> float:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import hashlib
+import os
 from collections.abc import Callable, Iterator
 from functools import partial
 from typing import Any, NamedTuple
@@ -16,6 +18,8 @@ from noregret.streams.tables import TableReading
 
 # Rows read at a time.
 ROWS = 16_384
+# Bytes of each column read at a time.
+BUFFER = 1 << 18
 
 
 class Batch(NamedTuple):
@@ -26,6 +30,7 @@ class Batch(NamedTuple):
     file: int
     first: int
     read: int
+    digest: str
 
 
 class ParquetReading(TableReading):
@@ -39,9 +44,7 @@ class ParquetReading(TableReading):
         for number in range(start["file"], len(self.paths)):
             path = self.paths[number]
             try:
-                yield from self.batches(
-                    number, path, start["row"] if number == start["file"] else 0
-                )
+                yield from self.batches(number, path, start if number == start["file"] else {})
             except (pa.ArrowException, OSError) as error:
                 if isinstance(error, OSError) and error.errno is not None:
                     raise
@@ -49,17 +52,18 @@ class ParquetReading(TableReading):
                     f"{path}: damaged, or not Parquet: {str(error).splitlines()[0]}"
                 ) from None
 
-    def batches(self, number: int, path: str, skip: int) -> Iterator[Callable[[], Batch]]:
-        """Yield jobs for the rows of one file, but the first few."""
-        import os
-
+    def batches(
+        self, number: int, path: str, mark: dict[str, Any]
+    ) -> Iterator[Callable[[], Batch]]:
+        """Yield jobs for the rows of one file, from a mark on."""
         from pyarrow import parquet
 
-        # Mapped, as Arrow would else hold a whole row group twice, packed and unpacked.
-        with parquet.ParquetFile(path, memory_map=True) as file:
+        # Through small buffers, as Arrow would else hold a whole row group, packed and unpacked.
+        with parquet.ParquetFile(path, buffer_size=BUFFER, pre_buffer=False) as file:
             roles = self.roles_of(file.schema_arrow, path)
-            rows, size = file.metadata.num_rows, os.path.getsize(path)
-            if skip > rows:
+            rows, size, skip = file.metadata.num_rows, os.path.getsize(path), mark.get("row", 0)
+            digest = digest_of_contents(path)
+            if skip and mark["digest"] != digest:
                 raise NoRegretError(f"{path}: not the data that the checkpoint was made from")
             groups: list[int] = []
             first = 0
@@ -75,12 +79,12 @@ class ParquetReading(TableReading):
                 if stop > skip:
                     rest = batch.slice(max(0, skip - first))
                     done = size * stop // max(1, rows)
-                    yield partial(self.encode, rest, roles, number, max(first, skip), done)
+                    yield partial(self.encode, rest, roles, number, max(first, skip), done, digest)
                 first = stop
 
-    def encode(self, batch: Any, roles: Roles, number: int, first: int, read: int) -> Batch:
+    def encode(self, batch: Any, roles: Roles, number: int, *where: Any) -> Batch:
         """Turn Arrow's columns into arrays."""
-        return Batch(encoded(batch, roles), self.paths[number], number, first, read)
+        return Batch(encoded(batch, roles), self.paths[number], number, *where)
 
     def roles_of(self, schema: Any, path: str) -> Roles:
         """Return what the columns are for; every file must have those of the first."""
@@ -114,11 +118,20 @@ class ParquetReading(TableReading):
 
     def settle(self, raw: Batch) -> Block:
         """Make a block of some rows."""
-        mark = {"file": raw.file, "row": raw.first + len(raw.table.y)}
+        mark = {"file": raw.file, "row": raw.first + len(raw.table.y), "digest": raw.digest}
         size = self.read_so_far(raw.file, raw.read)
         return self.block_of(
             raw.table, lambda row: f"{raw.path}, row {raw.first + row + 1}", mark, size
         )
+
+
+def digest_of_contents(path: str) -> str:
+    """Return a digest of a file's list of contents: where its parts are, and what is in them."""
+    with open(path, "rb") as file:
+        file.seek(-8, os.SEEK_END)
+        size = int.from_bytes(file.read(4), "little")
+        file.seek(-8 - size, os.SEEK_END)
+        return hashlib.blake2b(file.read(size), digest_size=16).hexdigest()
 
 
 class ParquetStream(Stream):

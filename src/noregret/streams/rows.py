@@ -173,6 +173,8 @@ def admit_new(
     for category in categories:
         written = category.features()
         unknown = np.flatnonzero(vocabulary.positions(written) < 0)
+        if vocabulary.bits is not None:  # all are told, so that those who share a slot are counted
+            unknown = np.arange(len(written))
         if not len(unknown):
             continue
         first = np.full(len(written) + 1, rows)

@@ -61,7 +61,7 @@ def linear(X: Floats, weights: Floats) -> Floats:
 
 def paid_by(witness: Mapping[str, float], comparator: str, game: Game) -> Paid | None:
     """Return what a witness pays over all rounds; None where it is not about these features."""
-    features, rows = game.learner.features, game.ledger.rows()
+    features, rows = game.feature_names, game.ledger.rows()
     assert rows is not None
     if set(features) != set(witness):
         return None

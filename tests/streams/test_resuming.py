@@ -1,0 +1,184 @@
+"""Reading that goes on from a mark: the same rows as if it had never stopped."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from scipy import sparse
+
+from noregret import NoRegretError, streams
+from noregret.streams.base import Reading, State
+from noregret.streams.block import Block, Sparse
+
+from .files import Row, blocks_of, write_csv, write_gzip, write_jsonl, write_parquet, write_zstd
+
+ROWS: list[Row] = [
+    {
+        "a": k / 3,
+        "town": f'the "{k % 7}"' + ("\n" if k % 5 == 0 else ""),
+        "wet": k % 3 == 0,
+        "sold": k % 4,
+    }
+    for k in range(40)
+]
+NUMBERS: list[Row] = [{"a": k / 3, "b": -k, "sold": k % 4} for k in range(40)]
+VW = "\n".join(f"{k % 2} |n f{k % 11}:{k / 7} g{k}" for k in range(40)) + "\n"
+SVM = "\n".join(f"{k % 2} {k % 5}:{k / 7} {10 + k}:1" for k in range(40)) + "\n"
+
+
+def write(kind: str, folder: Path, change: bool = False) -> Any:  # noqa: PLR0911
+    """Write a file of a kind; or the same with another number in its first half."""
+    rows = [dict(row) for row in (NUMBERS if kind == "numbers" else ROWS)]
+    vw, svm = VW, SVM
+    X = np.array([[row["a"], row["b"]] for row in NUMBERS])
+    if change:
+        rows[8]["a"], X[8, 0] = 99.0, 99.0
+        vw, svm = VW.replace(" g8\n", " h8\n"), SVM.replace(" 18:1", " 18:2")
+    if kind in {"csv", "numbers"}:
+        return write_csv(rows, folder / "d.csv")
+    if kind == "several":
+        return [write_csv(rows[:20], folder / "1.csv"), write_csv(rows[20:], folder / "2.csv")]
+    if kind == "parquet":
+        return write_parquet(rows, folder / "d.parquet", group=11)
+    if kind == "jsonl":
+        return write_jsonl(rows, folder / "d.jsonl")
+    if kind == "gzip":
+        return write_gzip(write_csv(rows, folder / "d.csv").read_bytes(), folder / "d.csv.gz")
+    if kind == "zstd":
+        return write_zstd(vw.encode(), folder / "d.vw.zst")
+    if kind in {"vw", "svm"}:
+        (folder / f"d.{kind}").write_text(vw if kind == "vw" else svm, "utf-8")
+        return folder / f"d.{kind}"
+    return write_arrays(kind, X, folder / "d.npz")
+
+
+def write_arrays(kind: str, X: Any, file: Path) -> Path:
+    y = np.arange(40) % 4
+    if kind == "npz":
+        np.savez(file, X=X, y=y)
+    else:
+        csr = sparse.csr_array(X)
+        parts = {"data": csr.data, "indices": csr.indices, "indptr": csr.indptr, "shape": csr.shape}
+        np.savez(file, **parts, y=y)  # type: ignore[arg-type]
+    return file
+
+
+TABLES = ["csv", "numbers", "several", "parquet", "jsonl", "gzip"]
+KINDS = [*TABLES, "zstd", "vw", "svm", "npz", "sparse npz"]
+kinds = pytest.mark.parametrize("kind", KINDS)
+
+
+def stream_for(kind: str, files: Any, **options: Any) -> streams.Stream:
+    return streams.read(files, "sold" if kind in TABLES else None, **options)
+
+
+def rows_of(block: Block, reading: Reading) -> list[Any]:
+    """Return a block's rows by position, with their places."""
+    rows: list[Any] = []
+    for r in range(len(block)):
+        if isinstance(block.X, Sparse):
+            part = slice(block.X.starts[r], block.X.starts[r + 1])
+            x = dict(zip(block.X.indices[part].tolist(), block.X.data[part].tolist(), strict=True))
+        else:
+            x = dict(enumerate(block.X[r].tolist()))
+        named = {reading.feature_names(reading.features)[i]: v for i, v in x.items()}
+        rows.append((x, named, float(block.y[r]), block.place_of(r)))
+    return rows
+
+
+def as_kept(state: State) -> State:
+    """Return a state as it is after a stay in a file."""
+    arrays, numbers = state
+    return {name: array.copy() for name, array in arrays.items()}, json.loads(json.dumps(numbers))
+
+
+def options_of(kind: str) -> list[dict[str, Any]]:
+    scales = ["max", "unit"] if kind in {"zstd", "vw", "svm", "sparse npz"} else ["standard"]
+    return [{}, *({"scale": scale, "intercept": True} for scale in scales)]
+
+
+@kinds
+def test_reading_goes_on_from_any_mark(
+    kind: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("noregret.streams.npz.block_rows", lambda _: 7)
+    stream_files = write(kind, tmp_path)
+    for options in options_of(kind):
+        stream = stream_for(kind, stream_files, **options)
+        with blocks_of(90):
+            reading = stream.reading()
+            blocks, states = [], []
+            for block in reading:
+                blocks.append(rows_of(block, reading))
+                states.append(as_kept(reading.state()))
+            assert sum(map(len, blocks)) == 40
+            assert len(blocks) > 4
+            for done, state in enumerate(states, 1):
+                again = stream.reading(state)
+                found = [row for block in again for row in rows_of(block, again)]
+                assert found == [row for block in blocks[done:] for row in block]
+        # And in blocks of another size.
+        again = stream.reading(states[0])
+        found = [row for block in again for row in rows_of(block, again)]
+        assert found == [row for block in blocks[1:] for row in block]
+
+
+@kinds
+def test_hashed_names_keep_their_slots(kind: str, tmp_path: Path) -> None:
+    if "npz" in kind:
+        pytest.skip("the columns of arrays have no names to hash")
+    stream = stream_for(kind, write(kind, tmp_path), hash=4)
+    with blocks_of(120):
+        reading = stream.reading()
+        taken = [(rows_of(block, reading), as_kept(reading.state())) for block in reading]
+        again = stream.reading(taken[0][1])
+        found = [row for block in again for row in rows_of(block, again)]
+    assert found == [row for rows, _ in taken[1:] for row in rows]
+    assert again.vocabulary.shared == reading.vocabulary.shared
+    if kind != "numbers":  # which has three names only
+        assert reading.vocabulary.shared > 0
+
+
+@kinds
+def test_other_data_are_refused(kind: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("noregret.streams.npz.block_rows", lambda _: 10)
+    stream = stream_for(kind, write(kind, tmp_path))
+    with blocks_of(200):
+        reading = stream.reading()
+        state = None
+        for block in reading:
+            state = as_kept(reading.state())
+            if int(block.place_of(len(block) - 1).split()[-1]) > 9:
+                break
+        write(kind, tmp_path, change=True)
+        with pytest.raises(NoRegretError, match="not the data that the checkpoint was made from"):
+            list(stream.reading(state))
+
+
+@pytest.mark.parametrize("kind", ["csv", "numbers", "jsonl", "gzip", "vw", "svm", "zstd"])
+def test_data_that_became_shorter_are_refused(kind: str, tmp_path: Path) -> None:
+    file = write(kind, tmp_path)
+    stream = stream_for(kind, file)
+    reading = stream.reading()
+    assert sum(map(len, reading)) == 40
+    state = as_kept(reading.state())
+    short = b"a,town,wet,sold\n1,x,true,1\n"
+    if kind == "gzip":
+        write_gzip(short, file)
+    elif kind == "zstd":
+        write_zstd(short, file)
+    else:
+        file.write_bytes(short)
+    with pytest.raises(NoRegretError, match=r"shorter than it was|not the data that"):
+        list(stream.reading(state))
+
+
+@kinds
+def test_a_state_of_another_kind_is_refused(kind: str, tmp_path: Path) -> None:
+    stream = stream_for(kind, write(kind, tmp_path))
+    with pytest.raises((ValueError, KeyError)):
+        stream.reading(({"speed.limit": np.zeros(1)}, {"mark": None, "width": 0, "columns": {}}))
