@@ -196,7 +196,7 @@ def cast(column: Any, kind: Any, what: str) -> Any:
     try:
         if pa.types.is_dictionary(column.type):
             column = column.cast(column.type.value_type)
-        return column.cast(kind, safe=False)
+        return column.cast(kind, safe=pa.types.is_string(kind))
     except pa.ArrowException:
         raise BadExample(f"{what} holds {column.type} values, which cannot be read") from None
 

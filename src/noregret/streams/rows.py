@@ -165,16 +165,13 @@ def admit_new(
     """Let features join that were never seen: by the row in which they appear, then by name."""
     if rows == 0:
         return
-    new = {
-        name: 0
-        for name, at in zip(names, vocabulary.positions(names).tolist(), strict=True)
-        if at < 0
-    }
+    # With hashing all are told, so that those who share a slot are counted.
+    hashed = vocabulary.bits is not None
+    places = vocabulary.positions(names).tolist()
+    new = {name: 0 for name, at in zip(names, places, strict=True) if hashed or at < 0}
     for category in categories:
         written = category.features()
-        unknown = np.flatnonzero(vocabulary.positions(written) < 0)
-        if vocabulary.bits is not None:  # all are told, so that those who share a slot are counted
-            unknown = np.arange(len(written))
+        unknown = np.flatnonzero(hashed | (vocabulary.positions(written) < 0))
         if not len(unknown):
             continue
         first = np.full(len(written) + 1, rows)
