@@ -118,8 +118,8 @@ def test_fields_may_come_and_go_as_in_dicts(tmp_path: Path) -> None:
 @pytest.mark.parametrize("suffix", ["csv", "jsonl", "parquet"])
 def test_boolean_outcomes_are_answered_with_booleans(suffix: str, tmp_path: Path) -> None:
     rows: list[Row] = [{"wet": True, "bought": True}, {"wet": False, "bought": False}] * 3
-    write: Any = {"csv": write_csv, "jsonl": write_jsonl, "parquet": write_parquet}[suffix]
-    file = write(rows, tmp_path / f"d.{suffix}")
+    writers: dict[str, Any] = {"csv": write_csv, "jsonl": write_jsonl, "parquet": write_parquet}
+    file = writers[suffix](rows, tmp_path / f"d.{suffix}")
     game = play(noregret.make("perceptron"), file, target="bought")
     assert game.learner.predict_one({"wet": 1.0}) is True
     frame = play(noregret.make("perceptron"), frame_of(rows), target="bought")

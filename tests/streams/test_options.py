@@ -72,11 +72,14 @@ def test_categories_are_names(suffix: str, tmp_path: Path) -> None:
 
 
 def test_a_number_as_a_name_is_as_it_is_written(tmp_path: Path) -> None:
-    rows = [{"a": 1.0, "sold": 1}, {"a": 1.5, "sold": 1}] * 4
+    rows: list[Row] = [{"a": 1.0, "sold": 1}, {"a": 1.5, "sold": 1}] * 4
     expected = game_of(changed(rows, lambda x: {"a": repr(x["a"])}))
     assert_same(read(rows, "csv", tmp_path, categories="a"), expected)
     assert_same(read(rows, "jsonl", tmp_path, categories="a"), expected)
-    mixed = [*rows, {"a": None, "sold": 1}]  # which no longer has the same fields in all lines
+    mixed: list[Row] = [
+        *rows,
+        {"a": None, "sold": 1},
+    ]  # which no longer has the same fields in all lines
     game = read(mixed, "jsonl", tmp_path, categories="a", missing="zero")
     assert game.learner.features == expected.learner.features
 
@@ -164,10 +167,10 @@ def test_what_is_no_number_is_missing(written: str, tmp_path: Path) -> None:
 @pytest.mark.parametrize("missing", ["stop", "zero", "indicator"])
 @formats
 def test_a_missing_outcome_is_never_filled_in(missing: str, suffix: str, tmp_path: Path) -> None:
-    rows = [*GAPS[:1], {"sun": 1.0, "town": "x", "sold": None}, *GAPS[4:]]
+    rows: list[Row] = [*GAPS[:1], {"sun": 1.0, "town": "x", "sold": None}, *GAPS[4:]]
     game = read(rows, suffix, tmp_path, missing=missing, on_error="skip")
     assert_same(game, game_of(pairs_of([rows[0], rows[2]])))
-    numbers = [{"sun": 1.0, "sold": 1.0}, {"sun": 1.0, "sold": None}, {"sun": 2.0, "sold": 1.0}]
+    numbers: list[Row] = [{"sun": 1.0, "sold": y} for y in (1.0, None, 2.0)]
     game = read(numbers, suffix, tmp_path, missing=missing, on_error="skip")
     assert_same(game, game_of(pairs_of([numbers[0], numbers[2]])))
 

@@ -63,7 +63,7 @@ def write_arrays(kind: str, X: Any, file: Path) -> Path:
     else:
         csr = sparse.csr_array(X)
         parts = {"data": csr.data, "indices": csr.indices, "indptr": csr.indptr, "shape": csr.shape}
-        np.savez(file, **parts, y=y)  # type: ignore[arg-type]
+        np.savez(file, **parts, y=y)
     return file
 
 
@@ -127,10 +127,8 @@ def test_reading_goes_on_from_any_mark(
         assert found == [row for block in blocks[1:] for row in block]
 
 
-@kinds
+@pytest.mark.parametrize("kind", [kind for kind in KINDS if "npz" not in kind])
 def test_hashed_names_keep_their_slots(kind: str, tmp_path: Path) -> None:
-    if "npz" in kind:
-        pytest.skip("the columns of arrays have no names to hash")
     stream = stream_for(kind, write(kind, tmp_path), hash=4)
     with blocks_of(120):
         reading = stream.reading()
