@@ -7,8 +7,8 @@ import os
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
+from io import FileIO
 from pathlib import Path
-from typing import IO
 
 from noregret.errors import NoRegretError
 
@@ -48,10 +48,22 @@ def _umask() -> int:
     return mask
 
 
-def reopened(path: str, size: int) -> IO[bytes]:
+def opened(path: str | None) -> FileIO:
+    """Open a new file to add to; without a path, one that is gone with the process.
+
+    Nothing waits in a buffer: what cannot be written is told at once, and only once.
+    """
+    if path is None:
+        descriptor, made = tempfile.mkstemp(prefix="noregret-")
+        os.unlink(made)
+        return FileIO(descriptor, "r+b")
+    return FileIO(path, "w+b")
+
+
+def reopened(path: str, size: int) -> FileIO:
     """Open a file that belongs to a checkpoint; what it holds beyond a size is forgotten."""
     try:
-        file = open(path, "r+b")  # noqa: SIM115
+        file = FileIO(path, "r+b")
     except FileNotFoundError:
         raise NoRegretError(f"{path}: missing: it belongs to the checkpoint") from None
     if os.fstat(file.fileno()).st_size < size:
@@ -60,3 +72,10 @@ def reopened(path: str, size: int) -> IO[bytes]:
     file.truncate(size)
     file.seek(size)
     return file
+
+
+def add(file: FileIO, contents: memoryview) -> None:
+    """Write all of it where the file is at."""
+    rest = contents.cast("B")
+    while len(rest):
+        rest = rest[file.write(rest) :]

@@ -6,7 +6,6 @@ import contextlib
 import io
 import subprocess
 import sys
-from pathlib import Path
 from typing import NamedTuple
 
 import pytest
@@ -25,7 +24,7 @@ class Ended(NamedTuple):
     err: str
 
 
-def command(*arguments: str | Path) -> Ended:
+def command(*arguments: object) -> Ended:
     """Run the command in this process."""
     raw, err = io.BytesIO(), io.StringIO()
     out = io.TextIOWrapper(raw, encoding="utf-8")
@@ -35,14 +34,14 @@ def command(*arguments: str | Path) -> Ended:
     return Ended(code, raw.getvalue().decode(), err.getvalue())
 
 
-def done(*arguments: str | Path) -> str:
+def done(*arguments: object) -> str:
     """Run a command that must succeed, and return what it printed."""
     ended = command(*arguments)
     assert ended.code == 0, ended.err
     return ended.out
 
 
-def refused(*arguments: str | Path, code: int = 1) -> str:
+def refused(*arguments: object, code: int = 1) -> str:
     """Run a command that must fail, and return its message."""
     ended = command(*arguments)
     assert ended.code == code, (ended.code, ended.err)
@@ -52,7 +51,7 @@ def refused(*arguments: str | Path, code: int = 1) -> str:
 
 
 def process(
-    *arguments: str | Path, stdin: bytes | None = None, timeout: float = 120
+    *arguments: object, stdin: bytes | None = None, timeout: float = 120
 ) -> subprocess.CompletedProcess[bytes]:
     """Run the command in a process of its own."""
     return subprocess.run(

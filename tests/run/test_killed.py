@@ -36,7 +36,7 @@ CASES: dict[str, Case] = {
     "sums": ("d.csv", lambda p: data.csv(p, data.numbers()), PLAIN, {}),
     "sums, large": (
         "d.csv",
-        lambda p: data.csv(p, data.numbers(24_000, 20)),
+        lambda p: data.csv(p, data.numbers(16_000, 20)),
         PLAIN,
         {"block": 300_000, "every": 1},
     ),
@@ -48,13 +48,13 @@ CASES: dict[str, Case] = {
     ),
     "compressed, large": (
         "d.csv.gz",
-        lambda p: data.csv(p, data.numbers(24_000, 20)),
+        lambda p: data.csv(p, data.numbers(16_000, 20)),
         PLAIN,
         {"block": 300_000, "every": 1},
     ),
     "standard input": (
         "d.csv",
-        lambda p: data.csv(p, data.numbers(24_000, 20)),
+        lambda p: data.csv(p, data.numbers(16_000, 20)),
         PLAIN,
         {"stdin": "d.csv", "block": 300_000, "every": 1},
     ),
@@ -71,8 +71,18 @@ CASES: dict[str, Case] = {
         ["--target", "label", "--drop", "y", "--learner", "perceptron", "-p", "averaged=true"],
         {},
     ),
-    "names that grow, tags": ("d.vw", data.vw, ["--learner", "logistic"], {}),
-    "names that grow, perceptron": ("d.vw", data.vw, ["--learner", "perceptron"], {}),
+    "names that grow, tags": (
+        "d.vw",
+        lambda p: data.vw(p, 300),
+        ["--learner", "logistic"],
+        {"every": 20},
+    ),
+    "names that grow, perceptron": (
+        "d.vw",
+        lambda p: data.vw(p, 200),
+        ["--learner", "perceptron"],
+        {"every": 20},
+    ),
     "hashed": ("d.vw", data.vw, ["--learner", "logistic", "--hash", "6"], {}),
     "numbered": ("d.svm", data.svmlight, ["--format", "svmlight", "--scale", "max"], {}),
     "scaled": (

@@ -6,7 +6,8 @@ import os
 import tempfile
 import weakref
 from collections.abc import Iterator
-from typing import IO, Any, NamedTuple
+from io import FileIO
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,7 +15,7 @@ from numpy.typing import NDArray
 from noregret.core.recorder import unpacked
 from noregret.core.sums import add_outer_products
 from noregret.errors import NoRegretError
-from noregret.files import reopened
+from noregret.files import add, opened, reopened
 
 Floats = NDArray[np.float64]
 # Words of a page that is long enough.
@@ -103,7 +104,7 @@ class Pages:
         self.memory, self.path = memory, path
         self.held = 0
         self.index: list[Page] = []
-        self.file: IO[bytes] | None = None
+        self.file: FileIO | None = None
 
     @property
     def spilled(self) -> bool:
@@ -118,8 +119,7 @@ class Pages:
             file = self.opened()
             place = file.seek(0, 2)
             try:
-                file.write(words.data)
-                file.flush()
+                add(file, words.data)
             except OSError as error:
                 raise NoRegretError(
                     f"{self.path or tempfile.gettempdir()}: the rows to be compared with in"
@@ -130,13 +130,10 @@ class Pages:
             self.held += words.nbytes
             self.bind()
 
-    def opened(self) -> IO[bytes]:
+    def opened(self) -> FileIO:
         """Return the file."""
         if self.file is None:
-            if self.path is None:
-                self.file = tempfile.TemporaryFile(prefix="noregret-")  # noqa: SIM115
-            else:
-                self.file = open(self.path, "w+b")  # noqa: SIM115
+            self.file = opened(self.path)
             weakref.finalize(self, self.file.close)
         return self.file
 

@@ -4,16 +4,15 @@ from __future__ import annotations
 
 import os
 import tempfile
+import weakref
 from collections.abc import Iterator
 from itertools import islice
-from pathlib import Path
-from typing import IO
 
 import numpy as np
 from numpy.typing import NDArray
 
 from noregret.errors import NoRegretError
-from noregret.files import reopened
+from noregret.files import add, opened, reopened
 
 Floats = NDArray[np.float64]
 # Rows written at a time.
@@ -34,35 +33,23 @@ class Spool:
 
     def __init__(self, path: str | None = None, size: int = 0) -> None:
         self.path, self.size = path, size
-        self.file: IO[bytes]
-        if path is None:
-            self.file = tempfile.TemporaryFile(prefix="noregret-")  # noqa: SIM115
-        elif size:
-            self.file = reopened(path, size)
-        else:
-            self.file = open(path, "w+b")  # noqa: SIM115
+        self.file = reopened(path, size) if path is not None and size else opened(path)
+        weakref.finalize(self, self.file.close)
 
-    def write(self, contents: bytes | memoryview) -> None:
+    def write(self, contents: memoryview) -> None:
         """Gather bytes."""
         try:
-            self.file.write(contents)
-            self.file.flush()
+            add(self.file, contents)
         except OSError as error:
             raise NoRegretError(
                 f"{self.path or tempfile.gettempdir()}: the predictions so far do not fit:"
                 f" {error.strerror}"
             ) from None
-        self.size += memoryview(contents).nbytes
+        self.size += contents.nbytes
 
     def settle(self) -> None:
         """Have all of it on disk."""
         os.fsync(self.file.fileno())
-
-    def close(self) -> None:
-        """Let go of it."""
-        self.file.close()
-        if self.path is not None:
-            Path(self.path).unlink(missing_ok=True)
 
 
 class Numbers(Spool):
@@ -105,10 +92,11 @@ class Tags(Spool):
 
     def add(self, tags: list[str]) -> None:
         """Gather tags; an empty one for a row that has none."""
-        self.write("".join(f"{tag}\n" for tag in tags).encode())
+        self.write(memoryview("".join(f"{tag}\n" for tag in tags).encode()))
 
     def blocks(self) -> Iterator[list[str]]:
         """Yield what was gathered."""
         self.file.seek(0)
-        while lines := list(islice(self.file, ROWS)):
-            yield [line[:-1].decode() for line in lines]
+        with open(os.dup(self.file.fileno()), "rb") as lines:
+            while some := list(islice(lines, ROWS)):
+                yield [line[:-1].decode() for line in some]

@@ -127,14 +127,15 @@ def replayed(
             target = stated.target
         return play(learner, data, outcomes, target=target, keep="rows")
     try:
-        options = Options.of(stated.transforms, target or stated.target)
-        options = replace(options, format=format or format_of(data, options.format))
+        as_stated = Options.of(stated.transforms, target or stated.target)
+        options = replace(as_stated, format=format or format_of(data, as_stated.format))
     except ValueError as error:
         raise CertificateError(f"data: transforms: {error}") from None
     try:
         game = play(learner, stream_of(data, options), keep="rows")
         if not game.rounds:
             raise NoRegretError("there are no examples in it")
+        game.transforms = as_stated.transforms()  # the format of these files does not matter
     except NoRegretError as error:
         said, paths = str(error), [data] if isinstance(data, str | Path) else data
         named = any(str(path) in said for path in paths)

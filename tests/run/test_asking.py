@@ -1,0 +1,157 @@
+"""A command line read quickly means what Typer takes it to mean."""
+
+from __future__ import annotations
+
+import importlib
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+import typer
+from hypothesis import given
+from hypothesis import strategies as st
+
+from noregret.cli.asking import Ask, asked, for_typer, params_of, quickly
+from noregret.cli.finding import command_names, find, is_described
+
+from .commands import command, refused
+
+COMMANDS = {name: find(name) for name in command_names() if is_described(find(name))}
+
+
+def by_typer(wanted: Callable[..., None], arguments: list[str]) -> dict[str, Any] | None:
+    """Return how Typer reads a command line; None where it refuses it."""
+    found: dict[str, Any] = {}
+    carried_out = for_typer(wanted)
+
+    def noted(**given: Any) -> None:
+        found.update(given)
+
+    noted.__signature__ = carried_out.__signature__  # type: ignore[attr-defined]
+    noted.__annotations__ = carried_out.__annotations__
+    app = typer.Typer(add_completion=False, pretty_exceptions_enable=False)
+    app.command()(noted)
+    try:
+        app(arguments, standalone_mode=False)
+    except (SystemExit, Exception):  # of one kind or another, as Typer's version has it
+        return None
+    return found or None
+
+
+def words(wanted: Callable[..., None]) -> st.SearchStrategy[list[str]]:
+    """Return command lines: some that make sense, some that do not."""
+    flags = ["--", "-", "-x", "--nothing", "--help=1"]
+    for name, (kind, _, ask) in asked(wanted).items():
+        if not ask.argument:
+            flags += [*ask.names, f"--{name.replace('_', '-')}"]
+            flags += [f"--no-{name.replace('_', '-')}"] if kind is bool else []
+    flag = st.sampled_from(flags)
+    value = st.sampled_from(
+        ["a.csv", "7", "-7", "1_000", " 7 ", "x", "", "-", "rate=0.1", "é", "="]
+    )
+    word = st.one_of(
+        flag,
+        value,
+        st.tuples(flag, value).map("=".join),
+        st.tuples(flag, value).map("".join),
+        st.text(alphabet="-=pq7a", max_size=4),
+    )
+    pair = st.tuples(flag, value).map(list)
+    return st.lists(st.one_of(word.map(lambda one: [one]), pair), max_size=7).map(
+        lambda parts: [word for part in parts for word in part]
+    )
+
+
+def told(given: dict[str, Any]) -> dict[str, Any]:
+    """Return values as commands take them: no list is an empty one."""
+    return {name: value or None if value in ([], ()) else value for name, value in given.items()}
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_both_readers_agree(name: str) -> None:
+    wanted = COMMANDS[name]
+
+    @given(words(wanted))
+    def check(arguments: list[str]) -> None:
+        quick = quickly(wanted, arguments)
+        if quick is not None:
+            slow = by_typer(wanted, arguments)
+            assert slow is not None, arguments
+            assert told(slow) == told(quick), arguments
+
+    check()
+
+
+def test_usual_command_lines_are_read_quickly() -> None:
+    line = "a.csv b.csv --target y --learner nlms -p rate=1 -p x=2 --no-intercept -q --hash=9"
+    found = quickly(COMMANDS["run"], line.split())
+    assert found is not None
+    assert found["data"] == ["a.csv", "b.csv"]
+    assert found["parameter"] == ["rate=1", "x=2"]
+    assert (found["intercept"], found["quiet"], found["hash"]) == (False, True, 9)
+    assert found["every"] == 1_000_000
+
+
+def test_every_described_command_says_what_it_asks() -> None:
+    assert {"run", "predict"} <= set(COMMANDS)
+    for name, wanted in COMMANDS.items():
+        assert all(isinstance(ask, Ask) and ask.help for _, _, ask in asked(wanted).values())
+        assert importlib.import_module(f"noregret.cli.commands.{name}").__doc__
+        ended = command(name, "--help")
+        assert ended.code == 0
+        assert "Usage" in ended.out
+
+
+def test_parameters() -> None:
+    given = ["rate=0.1", "averaged=True", "radius=none", "loss=hinge", "horizon=100", "max-norm=-1"]
+    assert params_of(given) == {
+        "rate": 0.1,
+        "averaged": True,
+        "radius": None,
+        "loss": "hinge",
+        "horizon": 100,
+        "max_norm": -1,
+    }
+
+
+@pytest.mark.parametrize(
+    ("line", "said"),
+    [
+        ("run", "Missing argument"),
+        ("run d.csv --nothing", "No such option"),
+        ("run d.csv --hash many", "integer"),
+        ("run d.csv --hash 99", "number of bits from 1 to 30"),
+        ("run d.csv -p rate", "name=value"),
+        ("run d.csv -p rate=1 -p rate=2", "given twice"),
+        ("run d.csv --learner nonesuch", "unknown learner 'nonesuch'"),
+        ("run d.csv --learner nlms -p speed=1", "has no parameter 'speed'"),
+        ("run d.csv --learner nlms -p rate=fast", "rate"),
+        ("run d.csv --scale huge", "unknown scale 'huge'"),
+        ("run d.csv --missing maybe", "unknown missing 'maybe'"),
+        ("run d.csv --on-error cry", "--on-error"),
+        ("run d.csv --drop a --keep b", "not both"),
+        ("run d.csv --every 0", "at least 1"),
+        ("predict m d.csv --on-error cry", "--on-error"),
+        ("nonesuch", "nonesuch"),
+    ],
+)
+def test_wrong_usage_ends_with_2_and_says_what_is_wrong(line: str, said: str) -> None:
+    found = refused(*line.split(), code=2)
+    assert said in " ".join(found.split())
+
+
+@pytest.mark.parametrize(
+    ("line", "said"),
+    [
+        ("run nowhere.csv --target y", "nowhere.csv"),
+        ("run nowhere*.csv --target y", "no file matches"),
+        ("run . --target y", "a folder"),
+        ("run pyproject.toml --target y", "say what it is with --format"),
+        ("run pyproject.toml --target y --format word", "the format 'word' is not known"),
+        ("predict nowhere d.csv", "nowhere"),
+    ],
+)
+def test_work_that_cannot_be_done_ends_with_1(line: str, said: str) -> None:
+    found = refused(*line.split())
+    assert said in found
+    assert found.count("\n") == 1
