@@ -77,13 +77,7 @@ CASES: dict[str, Case] = {
         ["--learner", "logistic"],
         {"every": 20},
     ),
-    "names that grow, perceptron": (
-        "d.vw",
-        lambda p: data.vw(p, 200),
-        ["--learner", "perceptron"],
-        {"every": 20},
-    ),
-    "hashed": ("d.vw", data.vw, ["--learner", "logistic", "--hash", "6"], {}),
+    "hashed": ("d.vw", lambda p: data.vw(p, 300), ["--learner", "logistic", "--hash", "6"], {}),
     "numbered": ("d.svm", data.svmlight, ["--format", "svmlight", "--scale", "max"], {}),
     "scaled": (
         "d.csv",

@@ -34,7 +34,7 @@ def confirmed(folder: Path, file: Path, *options: Any) -> None:
         [*SOLD, "--scale", "standard"],
         [*SOLD, "--scale", "unit", "--hash", "3"],
         [*LATE],
-        [*LATE, "--categories", "wind", "--hash", "14"],
+        [*LATE, "--categories", "city", "--hash", "6"],
         ["--target", "sold", "--keep", "sun", "--keep", "wind"],
         [*LATE[:-1], "perceptron"],
     ],
