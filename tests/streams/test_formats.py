@@ -45,6 +45,7 @@ MIXED: list[Row] = [
 @settings(max_examples=25)
 @given(tables(), st.integers(1, 60))
 @example(MIXED, 1)
+@example([{"c,": False, "sold": 0}], 1)
 @example(MIXED, 7)
 def test_a_table_is_the_same_game_in_every_format(rows: list[Row], size: int) -> None:
     expected = game_of(pairs_of(rows))

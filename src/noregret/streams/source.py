@@ -171,8 +171,7 @@ class Source:
             if quotes is None:
                 cut = block.rfind(b"\n") + 1
             else:
-                begins = start == 0 and not rest and block.startswith(BOM)
-                cut = quotes.last_cut(b"\n\n\n" + block[3:] if begins else block)
+                cut = quotes.last_cut(without_bom(block, start + waiting))
             rest.append(block)
             waiting += len(block)
             if cut:
@@ -188,6 +187,12 @@ class Source:
             raise unclosed(opened.path, line)
         if text := b"".join(rest):
             yield Piece(number, opened.path, start, start + len(text), opened.read_so_far, text)
+
+
+def without_bom(block: bytes, at: int) -> bytes:
+    """Return a block with blanks for what it holds of a byte order mark; it begins at a place."""
+    marked = block[: max(0, len(BOM) - at)]
+    return b"\r" * len(marked) + block[len(marked) :] if BOM.startswith(marked, at) else block
 
 
 def unclosed(path: str, line: int) -> BadExample:
