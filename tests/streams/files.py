@@ -78,6 +78,17 @@ def assert_same(game: noregret.Game, expected: noregret.Game) -> None:
     assert game.digest == expected.digest
 
 
+def refused(file: Path, **options: Any) -> str:
+    """Play a file that is refused; return what is said, having checked that it is one of ours."""
+    made = learner()
+    with pytest.raises((noregret.NoRegretError, OSError)) as caught:
+        noregret.play(made, streams.read(file, **options))
+    said = str(caught.value)
+    assert file.name in said
+    assert "\n" not in said
+    return said
+
+
 @contextmanager
 def blocks_of(size: int) -> Iterator[None]:
     """Have files read in blocks of so many bytes, and tables in so many rows."""
