@@ -17,7 +17,7 @@ from noregret.errors import NoRegretError
 from noregret.params import plain
 from noregret.playing import Played, numbers_of, play_block
 from noregret.run.checkpoint import companions
-from noregret.run.result import Result, Skipped, heaviest_of
+from noregret.run.result import Outlook, Result, Skipped, heaviest_of
 from noregret.run.spool import PREDICTIONS, TAGS, Numbers, Tags
 from noregret.run.watching import Watching
 from noregret.run.writing import Outputs, write_all
@@ -87,6 +87,7 @@ class Run:
         self.stopping = False
         self.weighted = False
         self.interrupted = False  # whether rows were left unplayed
+        self.looking_back, self.looked_back = False, 0.0  # whether it does, and for how long it did
         self.failures: list[str] = []  # what could not be written
         self.spool: Numbers | None = None
         self.tags: Tags | None = None
@@ -129,11 +130,13 @@ class Run:
                     self.save_checkpoint()
             if not self.learner.rounds:
                 self.refuse_nothing()
+            if not self.interrupted:
+                self.check_positive()
             self.spent = before + time.perf_counter() - self.began
             return self.finish(started)
         except BaseException:
-            if self.saved is None:  # nobody can go on from here
-                self.remove_checkpoint()
+            if self.checkpoint is not None and not Path(self.checkpoint).exists():
+                self.remove_checkpoint()  # nobody can go on from here
             raise
 
     def recorded(self) -> AbstractContextManager[Any]:
@@ -161,6 +164,15 @@ class Run:
                 f" {first.reason}"
             )
         raise NoRegretError(f"{where}: there are no examples in it")
+
+    def check_positive(self) -> None:
+        """Refuse labels that are all the same because the positive value was mistyped."""
+        positive = self.stream.options.positive
+        if positive is not None and not self.watching.positives:
+            raise NoRegretError(
+                f"{', '.join(self.stream.paths)}: no outcome is {positive!r}, so all labels are −1:"
+                " write the positive value as it stands in the data"
+            )
 
     def take(self, block: Block) -> None:
         """Play a block, and note what is wanted of it."""
@@ -211,7 +223,11 @@ class Run:
 
     def finish(self, started: str) -> Result:
         """Make the certificate, write everything, and return what came of it."""
+        self.looking_back, began = True, time.perf_counter()
+        if self.told is not None:
+            self.told(self)
         certificate, uncertified = self.certified()
+        self.looked_back = time.perf_counter() - began
         result, self.failures = write_all(self, self.result(started, certificate, uncertified))
         if not self.interrupted and not self.failures:  # else it can be had from the checkpoint
             self.remove_checkpoint()
@@ -262,7 +278,8 @@ class Run:
             heaviest=heaviest_of(self.reading.feature_names(learner.engine.size), learner.weights),
             transforms=self.stream.transforms,
             target=self.stream.target,
-            outlook=self.watching.outlook(),
+            looked_back=self.looked_back,
+            outlook=self.watching.outlook() if self.watches else Outlook(),
             skipped=self.skipped,
             skipped_rows=tuple(self.skipped_rows),
             shared=None if options.hash is None else self.reading.vocabulary.shared,
