@@ -115,22 +115,41 @@ def without_round(message: str) -> str:
     return rest if head.startswith("round ") and rest else message
 
 
-def score_block(learner: Learner, reading: Reading, block: Block) -> Floats:
-    """Return the scores of a block's rows; nothing is learned."""
-    X, scores = block.X, np.empty(len(block))
-    if not len(block):
-        return scores
+def score_block(
+    learner: Learner, reading: Reading, block: Block
+) -> tuple[Floats, list[tuple[int, Refused]]]:
+    """Return the scores of a block's rows, NaN for those that are refused, and why these are.
+
+    Nothing is learned. Where the stream's ``on_error`` is ``stop``, the first refusal is raised.
+    """
+    scores = np.full(len(block), np.nan)
+    refused: list[tuple[int, Refused]] = []
     try:
-        if isinstance(X, Sparse):
-            learner.score_rows(*X, scores)
-        elif X.shape[1] == learner.engine.size:
-            learner.score_dense(X, scores)
-        else:
-            learner.score_rows(*sparse_of(X), scores)
-    except NoRegretError as error:
-        error.args = (f"{block.place_of(0)} or a row after it: {without_round(str(error))}",)
-        raise
-    return scores
+        score_rows(learner, block.X, scores)
+    except NoRegretError:  # which of them it was shows one by one
+        for row in range(len(block)):
+            try:
+                score_rows(learner, block.rows(row, row + 1), scores[row : row + 1])
+            except NoRegretError as error:
+                place, reason = block.place_of(row), without_round(str(error))
+                if reading.options.on_error == "stop":
+                    error.args = (f"{place}: {reason}",)
+                    raise
+                scores[row] = np.nan
+                refused.append((row, Refused(place, reason)))
+    return scores, refused
+
+
+def score_rows(learner: Learner, X: Floats | Sparse, scores: Floats) -> None:
+    """Fill in the scores of some rows."""
+    if not len(scores):
+        return
+    if isinstance(X, Sparse):
+        learner.score_rows(*X, scores)
+    elif X.shape[1] == learner.engine.size:
+        learner.score_dense(X, scores)
+    else:
+        learner.score_rows(*sparse_of(X), scores)
 
 
 def sparse_of(X: Floats) -> Sparse:

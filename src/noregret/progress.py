@@ -91,21 +91,21 @@ class Meter:
         from rich.progress import BarColumn, TextColumn, TimeRemainingColumn
         from rich.progress import Progress as Bar
 
-        ends = [BarColumn(bar_width=24), TimeRemainingColumn()] if size else []
+        ends = [BarColumn(bar_width=12), TimeRemainingColumn()] if size else []
         self.bar = Bar(
             TextColumn("{task.fields[rows]:,} rows"),
             TextColumn("{task.fields[speed]:,.0f} MB/s"),
             *ends,
-            TextColumn("mean loss {task.fields[loss]:.4g}"),
+            TextColumn("{task.description}"),
             console=Console(stderr=True),
             transient=True,
         )
-        self.task = self.bar.add_task("run", total=size, rows=0, speed=0.0, loss=0.0)
+        self.task = self.bar.add_task("", total=size, rows=0, speed=0.0)
         self.bar.start()
 
-    def show(self, rows: int, size: int, speed: float, loss: float) -> None:
-        """Show where things stand: rows and bytes so far, bytes a second, the mean loss."""
-        self.bar.update(self.task, completed=size, rows=rows, speed=speed / 1e6, loss=loss)
+    def show(self, rows: int, size: int, speed: float, words: str) -> None:
+        """Show where things stand: rows and bytes so far, bytes a second, and a few words."""
+        self.bar.update(self.task, completed=size, rows=rows, speed=speed / 1e6, description=words)
 
     def close(self) -> None:
         """Take it off the screen."""

@@ -66,5 +66,8 @@ def say(failure: Exception) -> None:
     """Print what went wrong; it may name what others wrote."""
     from noregret.report.figures import clean
 
-    said = "\n".join(map(clean, str(failure).split("\n")))
+    words = str(failure)
+    if isinstance(failure, OSError) and failure.filename and failure.strerror:
+        words = f"{failure.filename}: {failure.strerror}"
+    said = "\n".join(map(clean, words.split("\n")))
     print(f"noregret: {said}", file=sys.stderr)

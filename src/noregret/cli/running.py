@@ -13,14 +13,17 @@ from typing import Any
 
 from noregret.cli.app import INTERRUPTED
 from noregret.cli.asking import WrongUsage
-from noregret.errors import NoRegretError
-from noregret.registry import make
+from noregret.errors import Diverged, NoRegretError
+from noregret.registry import all_learners, make
 from noregret.run.result import Result
 from noregret.run.runner import Run
 from noregret.run.writing import Outputs
 from noregret.streams import stream_of
 from noregret.streams.options import Options
 
+# Seconds within which a second signal is the same wish.
+TWICE = 0.5
+CURES = "-p rate=…, -p step=implicit, --learner nlms, or --scale unit"
 STOPPING = b"\nstopping: everything asked for is written; again to give up\n"
 
 
@@ -46,7 +49,8 @@ def carry_out(
     try:
         made = make(learner, **params)
     except (TypeError, ValueError, LookupError) as error:
-        raise WrongUsage(f"{error} (see ‘noregret learners {learner}’)") from None
+        known = learner if learner in all_learners() else ""
+        raise WrongUsage(f"{error} (see ‘{f'noregret learners {known}'.strip()}’)") from None
     if resume is not None and resume == checkpoint and not os.path.exists(resume):
         resume = None  # it was interrupted before the first one: begin again
     run = Run(
@@ -60,7 +64,10 @@ def carry_out(
         command=shlex.join(["noregret", *sys.argv[1:]]),
     )
     with stoppable(run), shown(run, quiet or as_json):
-        result = run.go()
+        try:
+            result = run.go()
+        except Diverged as error:
+            raise NoRegretError(f"{error}. On the command line: {CURES}") from None
     if as_json:
         show_json(result)
     elif not quiet:
@@ -74,11 +81,15 @@ def carry_out(
 @contextmanager
 def stoppable(run: Run) -> Iterator[None]:
     """Let Ctrl-C and a polite kill end the run after the block at hand; a second one at once."""
+    asked = 0.0
 
     def stop(number: int, frame: Any) -> None:
-        if run.stopping:
+        nonlocal asked
+        if run.stopping and time.monotonic() - asked > TWICE:
             raise KeyboardInterrupt
-        run.stopping = True
+        if run.stopping:  # one wish to stop may come as two signals, to a process and its group
+            return
+        run.stopping, asked = True, time.monotonic()
         if os.isatty(2):  # past Python's own buffer, which may be at work just now
             os.write(2, STOPPING)
 
@@ -116,7 +127,8 @@ def shown(run: Run, hidden: bool) -> Iterator[None]:
             bar = Meter(run.stream.size)
         learner = run.learner
         mean = learner.total_loss / max(1, run.watching.weight)
-        bar.show(learner.rounds, run.size, (run.size - before) / seconds, mean)
+        words = "looking back" if run.looking_back else f"mean loss {mean:.4g}"
+        bar.show(learner.rounds, run.size, (run.size - before) / seconds, words)
 
     run.told = look
     try:

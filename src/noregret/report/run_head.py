@@ -9,6 +9,7 @@ from noregret.report.figures import brief, count, figure, percent
 from noregret.report.markup import Html, element
 from noregret.report.run_words import (
     Standing,
+    among,
     compared,
     judged,
     lost,
@@ -98,7 +99,7 @@ def versus(result: Result, now: Standing) -> Iterable[Html]:
         value = f"{brief(result.constant.value)} for every row loses {brief(now.constant)}"
         yield tile("vs best constant", compared(now.loss, now.constant) or "–", value)
     if now.hindsight is not None:
-        words = f"the best fixed predictor loses {brief(now.hindsight)}"
+        words = f"the best fixed predictor{among(result)} loses {brief(now.hindsight)}"
         yield tile("vs hindsight", compared(now.loss, now.hindsight) or "–", words)
 
 

@@ -11,7 +11,17 @@ from rich.text import Text
 
 from noregret.report.certificate_text import COLOURS, Bar, columns
 from noregret.report.figures import brief, clean, count, figure, name_of, percent, signed
-from noregret.report.run_words import against, judged, lost, regret, standing_of, title, took
+from noregret.report.run_words import (
+    USUAL,
+    against,
+    among,
+    judged,
+    lost,
+    regret,
+    standing_of,
+    title,
+    took,
+)
 from noregret.report.sheet import Fact
 from noregret.report.verdict import subject
 
@@ -67,7 +77,7 @@ def facts(result: Result) -> Iterator[Fact]:
         what = f"the best constant, {brief(result.constant.value)}"
         yield Fact("constant", brief(now.constant), against(now.loss, now.constant, what) or what)
     if now.hindsight is not None and result.certificate is not None:
-        what = f"the best in hindsight ({clean(result.certificate.hindsight.comparator)})"
+        what = f"the best in hindsight{among(result) or f' ({USUAL})'}"
         yield Fact(
             "hindsight", brief(now.hindsight), against(now.loss, now.hindsight, what) or what
         )

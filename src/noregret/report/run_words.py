@@ -14,6 +14,8 @@ if TYPE_CHECKING:
     from noregret.run.result import Result
 
 
+# With whom a learner is compared where nothing is said of it.
+USUAL = "all linear predictors"
 # From here on, a ratio says nothing.
 MANY_TIMES = 1e5
 
@@ -119,7 +121,8 @@ def speed(result: Result) -> str:
 def took(result: Result) -> str:
     """Say how long it took, and how fast that was."""
     fast = speed(result)
-    return duration(result.seconds) + (f", {fast}" if fast else "")
+    back = f"; {duration(result.looked_back)} to look back" if result.looked_back >= 1 else ""
+    return duration(result.seconds) + (f", {fast}" if fast else "") + back
 
 
 def judged(result: Result) -> Verdict:
@@ -138,11 +141,21 @@ def sentence(result: Result) -> str:
     told = f"Over {count(result.rows, 'row')}, {name_of(result.name)} lost {brief(now.loss)} a row"
     both = (
         against(now.loss, now.constant, "the best constant guess"),
-        against(now.loss, now.hindsight, "the best fixed predictor in hindsight"),
+        against(now.loss, now.hindsight, f"the best fixed predictor in hindsight{among(result)}"),
     )
     compares = ", and ".join(filter(None, both))
     told += f": {compares}. " if compares else ". "
     return told + promise_words(result)
+
+
+def among(result: Result) -> str:
+    """Say among which predictors, of which data, the best in hindsight is; empty for the usual."""
+    if result.certificate is None:
+        return ""
+    comparator = clean(result.certificate.hindsight.comparator)
+    if any(transform.startswith("scale=") for transform in result.transforms):
+        comparator += ", of the data as scaled on the way"
+    return "" if comparator == USUAL else f" ({comparator})"
 
 
 def promise_words(result: Result) -> str:

@@ -114,6 +114,8 @@ class Result:
         Of noregret; and when, as ISO 8601 in UTC.
     outputs
         What was written, by kind (model, certificate, report, predictions): paths.
+    looked_back
+        How many seconds the comparison with hindsight took, besides.
     """
 
     sources: tuple[str, ...]
@@ -145,6 +147,7 @@ class Result:
     version: str
     started: str
     outputs: dict[str, str]
+    looked_back: float = 0.0
 
     @property
     def mean(self) -> float:

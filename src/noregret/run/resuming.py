@@ -113,10 +113,23 @@ def check_asked(now: dict[str, Any], then: dict[str, Any], path: str) -> None:
     """Refuse to go on with other settings."""
     for name, value in now.items():
         if then.get(name) != value:
+            before, after = differing(then.get(name), value)
             raise NoRegretError(
-                f"{path}: made with another {name} ({then.get(name)!r}, now {value!r}): give the"
-                " same options as then"
+                f"{path}: made with other options: {name}: {before} then, {after} now; give the"
+                " same as then"
             )
+
+
+def differing(then: Any, now: Any) -> tuple[str, str]:
+    """Return what was asked for and what is, without what is the same."""
+    if isinstance(then, dict) and isinstance(now, dict):
+        odd = [key for key in then | now if then.get(key) != now.get(key)]
+        return tuple(", ".join(f"{k}={part.get(k)}" for k in odd) for part in (then, now))  # type: ignore[return-value]
+    if isinstance(then, list) and isinstance(now, list):
+        gone, new = [x for x in then if x not in now], [x for x in now if x not in then]
+        return ", ".join(gone) or "nothing more", ", ".join(new) or "nothing more"
+    words = {True: "asked for", False: "not asked for"}
+    return words.get(then, str(then)), words.get(now, str(now))
 
 
 def restore_state(run: Run, path: str, arrays: checkpoint.Arrays, state: dict[str, Any]) -> None:

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from noregret.errors import BadExample, ModelFileError, NoRegretError
 from noregret.learner import Learner
 from noregret.model_file import UNUSABLE, load_with_stream
-from noregret.playing import numbers_of, score_block
+from noregret.playing import Refused, numbers_of, score_block
 from noregret.report.figures import clean
 from noregret.run import predictions
 from noregret.run.writing import Outputs
@@ -84,18 +84,22 @@ def scored(learner: Learner, reading: Reading) -> Iterator[Any]:
     seen = skipped = 0
     tagged = reading.stream.name == "vw"  # whether or not any is seen: the columns stay the same
     for block in reading:
-        scores = score_block(learner, reading, block)
-        numbers = numbers_of(block, seen)
-        rows = np.column_stack([numbers, scores, np.full(len(block), np.nan)])
-        tags = iter([block.tags or [""] * len(block)]) if tagged else None
+        scores, refused = score_block(learner, reading, block)
+        numbers, there = numbers_of(block, seen), ~np.isnan(scores)
+        rows = np.column_stack([numbers, scores, np.full(len(block), np.nan)])[there]
+        tags = None
+        if tagged:
+            given = block.tags or [""] * len(block)
+            tags = iter([[tag for tag, kept in zip(given, there, strict=True) if kept]])
         yield from predictions.tables(iter([rows]), tags, learner)
         seen += len(block) + len(block.faults)
-        for fault in block.faults:
+        bad = refused + [(fault.row, Refused(fault.place, fault.message)) for fault in block.faults]
+        for _, (place, reason) in sorted(bad, key=lambda found: found[0]):
             if reading.options.on_error == "stop":
-                raise BadExample(f"{fault.place}: {fault.message}")
+                raise BadExample(f"{place}: {reason}")
             skipped += 1
             if skipped <= TOLD:
-                print(f"skipped: {clean(f'{fault.place}: {fault.message}')}", file=sys.stderr)
+                print(f"skipped: {clean(f'{place}: {reason}')}", file=sys.stderr)
     if skipped > TOLD:
         print(f"skipped: {skipped} rows in all", file=sys.stderr)
     if not seen:

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 Floats = NDArray[np.float64]
 
 # Fine bins of a histogram that widens as it must, and bins of those shown.
-FINE, SHOWN, GRID, BINS = 1024, 41, 32, 10
+FINE, SHOWN, GRID, BINS = 1024, 41, 64, 10
 # The share of values that a histogram shows in full; the rest is in its first and last bin.
 SHARE = 0.995
 # The constants tried for losses of labels: beyond, a logistic loss is nothing or everything.
@@ -66,6 +66,7 @@ class Watching:
         self.loss = loss
         self.shift: float | None = None
         self.weight = self.sum = self.squares = 0.0
+        self.positives = 0
         self.residuals: Widening | None = None
         self.spread: Widening | None = None
         self.confusion = np.zeros((2, 2), dtype=np.int64)
@@ -75,6 +76,7 @@ class Watching:
         """Take rows into account."""
         if not len(y):
             return
+        self.positives += int(np.count_nonzero(y > 0))
         if self.loss.labels:
             y = np.where(y > 0, 1.0, -1.0)
         if self.shift is None:
@@ -146,14 +148,20 @@ class Watching:
             return Outlook(calibration=calibration, confusion=((right, raised), (missed, found)))
         if self.residuals is None or self.spread is None:
             return Outlook()
-        edges = self.spread.edges
-        return Outlook(shown(self.residuals), self.spread.counts, float(edges[0]), float(edges[-1]))
+        counts, edges = self.spread.counts, self.spread.edges
+        full = np.flatnonzero(counts.sum(axis=1))
+        first, last = int(full[0]), int(full[-1]) + 1
+        grid = counts[first:last, first:last].copy()  # predictions beyond count with the outermost
+        grid[:, 0] += counts[first:last, :first].sum(axis=1)
+        grid[:, -1] += counts[first:last, last:].sum(axis=1)
+        return Outlook(shown(self.residuals), grid, float(edges[first]), float(edges[last]))
 
     def get_state(self) -> dict[str, Any]:
         """Return all that was noted, as JSON can hold it."""
         kept: dict[str, Any] = {
             "shift": self.shift,
             "sums": [self.weight.hex(), self.sum.hex(), self.squares.hex()],
+            "positives": self.positives,
             "confusion": self.confusion.tolist(),
             "bins": self.bins.tolist(),
         }
@@ -164,7 +172,7 @@ class Watching:
 
     def set_state(self, kept: dict[str, Any]) -> None:
         """Go on from what was noted."""
-        self.shift = kept["shift"]
+        self.shift, self.positives = kept["shift"], kept["positives"]
         self.weight, self.sum, self.squares = map(float.fromhex, kept["sums"])
         self.confusion, self.bins = np.array(kept["confusion"]), np.array(kept["bins"])
         for name, bins, axes in (("residuals", FINE, 1), ("spread", GRID, 2)):

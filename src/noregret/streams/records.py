@@ -130,7 +130,8 @@ def fault_in(
 ) -> str | None:
     """Say what is wrong with a record, if anything is."""
     if len(cells) != len(header):
-        return f"{len(cells)} values, but there are {len(header)} columns"
+        values = f"{len(cells)} value{'' if len(cells) == 1 else 's'}"
+        return f"{values}, but there are {len(header)} columns"
     for name, cell in zip(header, cells, strict=True):
         kind = kinds.get(name)
         shown = repr(cell if len(cell) <= 40 else cell[:40] + "…")
