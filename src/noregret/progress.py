@@ -101,11 +101,11 @@ class Meter:
             transient=True,
         )
         self.task = self.bar.add_task("", total=size, rows=0, speed=0.0)
-        self.bar.start()
 
     def show(self, rows: int, size: int, speed: float, words: str) -> None:
         """Show where things stand: rows and bytes so far, bytes a second, and a few words."""
         self.bar.update(self.task, completed=size, rows=rows, speed=speed / 1e6, description=words)
+        self.bar.start()
 
     def close(self) -> None:
         """Take it off the screen."""

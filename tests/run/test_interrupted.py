@@ -97,6 +97,7 @@ def test_a_second_signal_gives_up_and_writes_nothing(
         pytest.fail("it went on")
 
     monkeypatch.setattr(Run, "finish", finish)
+    monkeypatch.setattr("noregret.cli.running.TWICE", -1.0)
     args = ["run", file, *PLAIN, "--model", tmp_path / "m", "--checkpoint", tmp_path / "kept"]
     ended = stopped(monkeypatch, 2, signal.SIGINT, *args)
     assert ended.code == 130

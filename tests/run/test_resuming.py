@@ -51,14 +51,17 @@ def half(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Stopped:
 @pytest.mark.parametrize(
     ("change", "said"),
     [
-        (lambda o: [*o[:-1], "perceptron"], "made with another learner"),
-        (lambda o: [*o, "-p", "rate=0.01"], "made with another parameters"),
-        (lambda o: [*o, "--scale", "max"], "made with another transforms"),
-        (lambda o: [*o, "--no-intercept"], "made with another transforms"),
-        (lambda o: [*o, "--on-error", "skip"], "made with another transforms"),
-        (lambda o: [*o, "--no-hindsight"], "made with another hindsight"),
-        (lambda o: ["--target", "sold", *o[6:], "--positive", "1"], "made with another target"),
-        (lambda o: [*o, "--report", "/tmp/r.html"], "made with another report"),
+        (lambda o: [*o[:-1], "perceptron"], "made with other options: learner: "),
+        (lambda o: [*o, "-p", "rate=0.01"], "made with other options: parameters: "),
+        (lambda o: [*o, "--scale", "max"], "made with other options: transforms: "),
+        (lambda o: [*o, "--no-intercept"], "made with other options: transforms: "),
+        (lambda o: [*o, "--on-error", "skip"], "made with other options: transforms: "),
+        (lambda o: [*o, "--no-hindsight"], "made with other options: hindsight: "),
+        (
+            lambda o: ["--target", "sold", *o[6:], "--positive", "1"],
+            "made with other options: target: ",
+        ),
+        (lambda o: [*o, "--report", "/tmp/r.html"], "made with other options: report: "),
     ],
 )
 def test_other_options_are_refused(
@@ -97,7 +100,9 @@ def test_a_changed_first_file_is_refused(tmp_path: Path, monkeypatch: pytest.Mon
     assert stopped(monkeypatch, 3, signal.SIGINT, *args, "--checkpoint", kept).code == 130
     data.csv(first, table[1:21])
     assert "a.csv: not the data that" in refused(*args, "--resume", kept)
-    assert "made with another files (2, now 1)" in refused(*(args[:2] + args[3:]), "--resume", kept)
+    assert "made with other options: files: 2 then, 1 now" in refused(
+        *(args[:2] + args[3:]), "--resume", kept
+    )
     data.csv(first, table[:20])
     done(*args, "--resume", kept)
 

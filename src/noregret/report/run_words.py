@@ -16,6 +16,8 @@ if TYPE_CHECKING:
 
 # With whom a learner is compared where nothing is said of it.
 USUAL = "all linear predictors"
+# Seconds of looking back that are worth a word.
+LONG = 10.0
 # From here on, a ratio says nothing.
 MANY_TIMES = 1e5
 
@@ -121,7 +123,7 @@ def speed(result: Result) -> str:
 def took(result: Result) -> str:
     """Say how long it took, and how fast that was."""
     fast = speed(result)
-    back = f"; {duration(result.looked_back)} to look back" if result.looked_back >= 1 else ""
+    back = f"; {duration(result.looked_back)} to look back" if result.looked_back >= LONG else ""
     return duration(result.seconds) + (f", {fast}" if fast else "") + back
 
 

@@ -128,8 +128,13 @@ def differing(then: Any, now: Any) -> tuple[str, str]:
     if isinstance(then, list) and isinstance(now, list):
         gone, new = [x for x in then if x not in now], [x for x in now if x not in then]
         return ", ".join(gone) or "nothing more", ", ".join(new) or "nothing more"
-    words = {True: "asked for", False: "not asked for"}
-    return words.get(then, str(then)), words.get(now, str(now))
+    return in_words(then), in_words(now)
+
+
+def in_words(asked: Any) -> str:
+    """Say what was asked for."""
+    words = {True: "asked for", False: "not asked for", None: "not said"}
+    return words[asked] if asked is None or isinstance(asked, bool) else str(asked)
 
 
 def restore_state(run: Run, path: str, arrays: checkpoint.Arrays, state: dict[str, Any]) -> None:

@@ -141,10 +141,11 @@ class JsonlReading(TableReading):
             except BadExample as error:
                 faults.append((line, str(error)))
                 continue
-            places = self.places_of(sorted(names))
-            row = sorted(zip(places, [names[n] for n in sorted(names)], strict=True))
-            indices += [place for place, _ in row]
-            data += [value for _, value in row]
+            row: dict[int, float] = {}
+            for name, place in zip(sorted(names), self.places_of(sorted(names)), strict=True):
+                row[place] = row.get(place, 0.0) + names[name]  # names may share a slot of a hash
+            indices += sorted(row)
+            data += [row[place] for place in sorted(row)]
             starts.append(len(indices))
             y.append(outcome)
             lines.append(line)
