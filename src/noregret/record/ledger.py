@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import partial
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -276,60 +276,6 @@ class Ledger:
         """Wait until all pages handed over so far are in the books; the game goes on."""
         if self.backstage is not None:
             self.backstage.catch_up()
-
-    def get_state(self) -> tuple[dict[str, Floats], dict[str, Any]]:
-        """Return arrays and JSON from which a game goes on to the same books, to the bit.
-
-        Kept pages are not among them: they are in the file that ``Pages`` was given.
-        """
-        self.catch_up()
-        page, recorder = self.recorder.get_state()
-        arrays = {"page": page, "open": np.concatenate([np.empty(0), *(w for w, _ in self.open)])}
-        chain, pending = self.digest.get_state()
-        numbers = {
-            "recorder": recorder,
-            "chain": chain.hex(),
-            "pending": pending.hex(),
-            "digested": self.digested,
-            "entered": self.entered,
-            "last_mark": self.last_mark,
-            "solved": self.solved,
-            "missing": self.missing,
-            "open": [[len(words), rows] for words, rows in self.open],
-            "open_features": self.open_features,
-            "moments": [moment.get_state() for moment in self.moments],
-            "sums": None,
-            "pages": None if self.pages is None else self.pages.get_state(),
-        }
-        if self.sums is not None:
-            kept, numbers["sums"] = self.sums.get_state()
-            arrays |= {f"sums.{name}": array for name, array in kept.items()}
-        return arrays, numbers
-
-    def set_state(self, arrays: dict[str, Floats], numbers: dict[str, Any]) -> None:
-        """Go on from a state."""
-        self.recorder.set_state(arrays["page"], numbers["recorder"])
-        self.digest.set_state(bytes.fromhex(numbers["chain"]), bytes.fromhex(numbers["pending"]))
-        self.digested, self.entered = numbers["digested"], numbers["entered"]
-        self.last_mark, self.solved = numbers["last_mark"], numbers["solved"]
-        self.missing, self.open_features = numbers["missing"], numbers["open_features"]
-        cuts = np.cumsum([0, *(length for length, _ in numbers["open"])])
-        self.open = [
-            (arrays["open"][start:stop].copy(), rows)
-            for start, stop, (_, rows) in zip(cuts[:-1], cuts[1:], numbers["open"], strict=True)
-        ]
-        self.open_words = int(cuts[-1])
-        self.moments[:] = [Moment.from_state(kept, self.params) for kept in numbers["moments"]]
-        self.sums = None
-        if numbers["sums"] is not None:
-            mine = {k.removeprefix("sums."): v for k, v in arrays.items() if k.startswith("sums.")}
-            self.sums = LeastSquares.from_state(mine, numbers["sums"])
-        if numbers["pages"] is None:
-            self.pages = None
-        else:
-            assert self.pages is not None
-            self.pages.set_state(numbers["pages"])
-        self.books = books_of(self.learner, self.recorder)
 
     # When it is over, or paused.
 

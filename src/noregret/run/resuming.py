@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING, Any
 from noregret.errors import NoRegretError
 from noregret.model_file import UNUSABLE, exact, inexact
 from noregret.params import plain
+from noregret.record.keeping import restore as restore_ledger
+from noregret.record.keeping import state_of as ledger_state
 from noregret.run import checkpoint
 from noregret.run.result import Skipped
 from noregret.run.spool import PREDICTIONS, TAGS, Numbers, Tags
@@ -51,7 +53,7 @@ def save(run: Run, path: str) -> None:
         if spool is not None:
             spool.settle()
     if run.game is not None:
-        ledger_arrays, state["ledger"] = run.game.ledger.get_state()
+        ledger_arrays, state["ledger"] = ledger_state(run.game.ledger)
         kept |= checkpoint.with_prefix("ledger.", ledger_arrays)
     checkpoint.write(path, kept, state)
 
@@ -158,4 +160,4 @@ def restore_state(run: Run, path: str, arrays: checkpoint.Arrays, state: dict[st
     if state["tags"] is not None:
         run.tags = Tags(run.beside[TAGS], state["tags"])
     if run.game is not None:
-        run.game.ledger.set_state(checkpoint.of_prefix("ledger.", arrays), state["ledger"])
+        restore_ledger(run.game.ledger, checkpoint.of_prefix("ledger.", arrays), state["ledger"])
