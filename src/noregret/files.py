@@ -21,8 +21,11 @@ def write_whole(path: str | Path, contents: bytes) -> None:
 
 @contextmanager
 def beside(path: str | Path) -> Iterator[str]:
-    """Have a file to write to, which takes the place of another when it is complete."""
-    place = Path(path)
+    """Have a file to write to, which takes the place of another when it is complete.
+
+    A link stays one: what it leads to is replaced.
+    """
+    place = Path(os.path.realpath(path))
     if not place.parent.is_dir():
         raise FileNotFoundError(errno.ENOENT, "no such folder", str(place.parent))
     if place.exists() and not place.is_file():

@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 NUMBER = re.compile(rb"[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?")
 LARGEST = 1e150
-INDEX_LIMIT = 2**26
+INDEX_LIMIT = 2**24
 
 
 class Unreadable(Exception):

@@ -34,7 +34,7 @@ def run(arguments: Sequence[str]) -> int:
         return MISUSED
     except BrokenPipeError:  # whoever reads has seen enough
         nobody_reads()
-    except (NoRegretError, OSError) as failure:
+    except (NoRegretError, OSError, MemoryError) as failure:
         say(failure)
         return FAILED
     return DONE
@@ -66,7 +66,7 @@ def say(failure: Exception) -> None:
     """Print what went wrong; it may name what others wrote."""
     from noregret.report.figures import clean
 
-    words = str(failure)
+    words = str(failure) or "there is not enough memory"
     if isinstance(failure, OSError) and failure.filename and failure.strerror:
         words = f"{failure.filename}: {failure.strerror}"
     said = "\n".join(map(clean, words.split("\n")))

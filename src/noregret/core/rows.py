@@ -56,8 +56,8 @@ MESSAGES = (
     "there is no label: a line to learn from starts with a number",
     "{word} is not a label: write a plain number such as 1, -1 or 0.5",
     "{word} is not a feature: write index:value, the index a whole number from 0 on",
-    "feature {word} is out of range: indices go up to 67108863, or the weights alone would take"
-    " more than half a gigabyte; use --hash to give memory only to the features that occur",
+    "feature {word} is out of range: indices go up to 16777215, as all up to the largest have a"
+    " place in memory; use --hash to give one only to the features that occur",
     "{word} has no value: write index:value",
     "{word} is not a number: write a plain decimal such as 0.5 or 1e-3",
     "nothing follows the colon: write a number, or leave the colon out",

@@ -81,7 +81,7 @@ typedef struct {
     int intercept;
 } noregret_scanned;
 
-enum { NOREGRET_INDEX_LIMIT = 1 << 26 };
+enum { NOREGRET_INDEX_LIMIT = 1 << 24 };
 
 void noregret_read_svmlight(noregret_rows *rows, const char *text, size_t size, int intercept,
                             int scored);

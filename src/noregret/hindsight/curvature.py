@@ -17,6 +17,8 @@ from noregret.hindsight.rows import Rows
 
 # Up to this many unknowns a dense factor is made.
 DENSE = 2_000
+# By how much a diagonal is lifted where rounding has left a matrix without a factor.
+LIFTS = (0.0, 1e-12, 1e-9, 1e-6)
 # Up to this many features it is quick whatever the rows, and loses the fewest digits.
 SMALL = 300
 # Rows that bend are copied out of the record when they are at most this share of it.
@@ -105,7 +107,7 @@ class Factored:
         system = self.matrix * scale[:, None]
         system *= scale
         # Rounding can leave a singular matrix with a negative eigenvalue: lift the diagonal then.
-        for lift in (0.0, 1e-12, 1e-9, 1e-6, float(len(scale))):
+        for lift in (*LIFTS, float(len(scale))):
             np.fill_diagonal(system, 1.0 + lift)
             try:
                 factor = cho_factor(system, lower=True, check_finite=False)
@@ -159,8 +161,16 @@ class FewRows:
             scaled = self.block.multiply(1 / extra) if is_sparse(self.block) else self.block / extra
             kernel = scaled @ self.back
             system = kernel.toarray() if is_sparse(kernel) else kernel
-            system[np.diag_indices_from(system)] += 1 / self.weights
-            self.made = extra, cho_factor(system, lower=True, check_finite=False)
+            diagonal = np.diag(system) + 1 / self.weights
+            # Rows that repeat, and many features, can leave it without a factor: lift it then.
+            for lift in LIFTS:
+                np.fill_diagonal(system, diagonal * (1.0 + lift))
+                try:
+                    factor = cho_factor(system, lower=True, check_finite=False)
+                except np.linalg.LinAlgError:
+                    continue
+                break
+            self.made = extra, factor
         return self.made[1]
 
 

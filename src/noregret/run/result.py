@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -155,7 +155,7 @@ class Result:
         return self.total / (self.weight or self.rows) if self.rows else 0.0
 
 
-def heaviest_of(names: Sequence[str], weights: Floats) -> tuple[tuple[str, float], ...]:
+def heaviest_of(name: Callable[[int], str], weights: Floats) -> tuple[tuple[str, float], ...]:
     """Return the features of the largest weights."""
     order = np.argsort(-np.abs(weights), kind="stable")[:HEAVIEST]
-    return tuple((names[i], float(weights[i])) for i in order.tolist() if weights[i] != 0)
+    return tuple((name(i), float(weights[i])) for i in order.tolist() if weights[i] != 0)

@@ -242,8 +242,8 @@ class Run:
         try:
             self.game.names = self.reading.feature_names(self.game.ledger.books.features)
             return self.game.certificate(), None
-        except NoRegretError as error:
-            return None, str(error)
+        except (NoRegretError, ArithmeticError, MemoryError, ValueError) as error:
+            return None, str(error) or "there is not enough memory"
 
     def remove_checkpoint(self) -> None:
         """Remove what only an unfinished run needs, the checkpoint first."""
@@ -275,7 +275,7 @@ class Run:
             certificate=certificate,
             uncertified=uncertified,
             curve=self.curve(),
-            heaviest=heaviest_of(self.reading.feature_names(learner.engine.size), learner.weights),
+            heaviest=heaviest_of(self.reading.feature_name, learner.weights),
             transforms=self.stream.transforms,
             target=self.stream.target,
             looked_back=self.looked_back,

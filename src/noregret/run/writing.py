@@ -33,12 +33,12 @@ class Outputs:
         """Refuse at once what could not be written at the end."""
         if self.predictions is not None:
             predictions.check_name(self.predictions)
-        taken = {Path(path).resolve(): "the data" for path in sources}
+        taken = {os.path.realpath(path): "the data" for path in sources}
         wanted = [(path, f"the {kind}") for kind, path in self.given().items()]
         wanted += [(path, "the checkpoint") for path in checkpoints]
         for path, kind in wanted:
             check_place(path, kind)
-            if (by := taken.setdefault(Path(path).resolve(), kind)) is not kind:
+            if (by := taken.setdefault(os.path.realpath(path), kind)) is not kind:
                 raise NoRegretError(f"{path}: already taken, by {by}: name another file for {kind}")
 
 

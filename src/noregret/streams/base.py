@@ -187,6 +187,13 @@ class Reading:
         """What tells a learner the names of features; None where they are columns."""
         return self.names if self.named else None
 
+    def feature_name(self, position: int) -> str:
+        """Return the name of a feature, as people know it."""
+        if self.named:
+            return self.names(position, position + 1)[0]
+        position -= int(self.options.intercept)
+        return INTERCEPT if position < 0 else str(position)
+
     def feature_names(self, count: int) -> list[str]:
         """Return the names of the first features, as people know them."""
         if self.named:

@@ -80,14 +80,17 @@ class CsvReading(TableReading):
                 self.kinds = self.kinds_of(body)
         assert self.kinds is not None
         roles = self.roles(piece.path)
+        there = set(self.header)
         for name in [*roles.numbers, *roles.categories]:
-            known(name, self.header, piece.path)
+            if name not in there:
+                known(name, self.header, piece.path)
         numeric = [self.kinds[name] == NUMBER for name in [*roles.numbers, roles.target] if name]
         places = self.vocabulary.positions(roles.dense_names)
         in_order = bool((places == np.arange(len(places))).all()) or not len(self.vocabulary)
         if roles.plain and all(numeric) and in_order:
             at = {name: k for k, name in enumerate(roles.dense_names)}
-            used = [at.get(name, -1) if name in roles.numbers else -1 for name in self.header]
+            numbers = set(roles.numbers)
+            used = [at.get(name, -1) if name in numbers else -1 for name in self.header]
             if roles.target is not None:
                 used[self.header.index(roles.target)] = -2
             self.places = np.array(used, dtype=np.int32)

@@ -14,7 +14,8 @@ from noregret.streams.source import Piece, tail_of
 DEEPEST = 64
 # A line without brackets but the outer ones; in others those outside of strings are counted.
 FLAT = re.compile(rb"\s*(?:\{[^\[\]{}]*\}\s*)?")
-STRING = re.compile(rb'"(?:[^"\\]|\\.)*(?:"|$)', re.DOTALL)
+# Without a way back, which would cost memory for every letter of a long value.
+STRING = re.compile(rb'"[^"\\]*+(?:\\.[^"\\]*+)*+(?:"|$)', re.DOTALL)
 BRACKET = re.compile(rb"[\[\]{}]")
 
 

@@ -15,7 +15,7 @@ BITS = range(1, 31)
 # Options that name columns, one or several.
 COLUMNS = ("drop", "keep", "categories")
 # What is not written down as a transform: the certificate has its own place for the target.
-ELSEWHERE = ("target",)
+ELSEWHERE = ("target", "format")
 FLAGS = ("intercept", "no-header")
 
 

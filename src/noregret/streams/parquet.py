@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import os
+from collections import Counter
 from collections.abc import Callable, Iterator
 from functools import partial
 from typing import Any, NamedTuple
@@ -93,7 +94,7 @@ class ParquetReading(TableReading):
         except UnicodeDecodeError:
             raise BadExample(f"{path}: the names of its columns are not UTF-8 text") from None
         if len(kinds) < len(schema):
-            twice = next(n for n in schema.names if schema.names.count(n) > 1)
+            twice = Counter(schema.names).most_common(1)[0][0]
             raise BadExample(f"{path}: two columns are called {twice!r}: rename one")
         for name in self.options.categories:
             if name in kinds:

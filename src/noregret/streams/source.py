@@ -26,6 +26,8 @@ __all__ = ["STDIN", "Paths", "Piece", "Source", "as_paths", "suffix_of", "tail_o
 LOOK = 1 << 16
 # A quoted value that is longer than this was probably never closed.
 LONGEST_VALUE = 1 << 26
+# A line that is longer than this is none.
+LONGEST_LINE = 1 << 29
 BOM, UTF_16 = b"\xef\xbb\xbf", (b"\xff\xfe", b"\xfe\xff")
 
 Paths = str | Path | Sequence[str | Path]
@@ -183,6 +185,8 @@ class Source:
                 line += text.count(b"\n") if quotes is not None else 0
             elif quotes is not None and waiting > LONGEST_VALUE:
                 raise unclosed(opened.path, line)
+            elif waiting > LONGEST_LINE:
+                raise too_long(opened.path, start)
         if quotes is not None and quotes.inside:
             raise unclosed(opened.path, line)
         if text := b"".join(rest):
@@ -193,6 +197,14 @@ def without_bom(block: bytes, at: int) -> bytes:
     """Return a block with blanks for what it holds of a byte order mark; it begins at a place."""
     marked = block[: max(0, len(BOM) - at)]
     return b"\r" * len(marked) + block[len(marked) :] if BOM.startswith(marked, at) else block
+
+
+def too_long(path: str, start: int) -> BadExample:
+    """Return the error for a line without an end."""
+    return BadExample(
+        f"{path}: the line that begins at byte {start:,} is longer than {LONGEST_LINE >> 20} MiB:"
+        " is this text?"
+    )
 
 
 def unclosed(path: str, line: int) -> BadExample:

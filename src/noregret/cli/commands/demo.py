@@ -105,7 +105,7 @@ def result_of(
         certificate=certificate,
         uncertified=None,
         curve=game.curve,
-        heaviest=heaviest_of(learner.features, learner.weights),
+        heaviest=heaviest_of(learner.features.__getitem__, learner.weights),
         transforms=game.transforms,
         target="arrival delay (minutes)",
         outlook=watching.outlook(),
