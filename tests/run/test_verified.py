@@ -18,10 +18,11 @@ LATE = ["--target", "late", "--positive", "yes", "--drop", "sold", "--learner", 
 
 
 def confirmed(folder: Path, file: Path, *options: Any) -> None:
-    """Run and verify."""
+    """Run and verify; a format that had to be said must be said again."""
     certificate = folder / "c.json"
     done("run", file, *options, "--certificate", certificate, "--quiet")
-    ended = command("verify", certificate, file)
+    again = [] if file.suffix else ["--format", options[options.index("--format") + 1]]
+    ended = command("verify", certificate, file, *again)
     assert ended.code == 0, ended.out + ended.err
 
 

@@ -18,9 +18,8 @@ from noregret.hindsight.answer import USUAL
 from noregret.model_file import UNUSABLE
 from noregret.params import is_python, restored
 from noregret.registry import all_theorems, make
-from noregret.streams import formats, stream_of
+from noregret.streams import stream_of
 from noregret.streams.options import Options
-from noregret.streams.source import suffix_of
 from noregret.verifying.confirm import Replay, compared
 from noregret.verifying.verification import Verification
 
@@ -127,27 +126,18 @@ def replayed(
             target = stated.target
         return play(learner, data, outcomes, target=target, keep="rows")
     try:
-        as_stated = Options.of(stated.transforms, target or stated.target)
-        options = replace(as_stated, format=format or format_of(data, as_stated.format))
+        options = replace(Options.of(stated.transforms, target or stated.target), format=format)
     except ValueError as error:
         raise CertificateError(f"data: transforms: {error}") from None
     try:
         game = play(learner, stream_of(data, options), keep="rows")
         if not game.rounds:
             raise NoRegretError("there are no examples in it")
-        game.transforms = as_stated.transforms()  # the format of these files does not matter
     except NoRegretError as error:
         said, paths = str(error), [data] if isinstance(data, str | Path) else data
         named = any(str(path) in said for path in paths)
         raise NoRegretError(said if named else f"{paths[0]}: {said}") from None
     return game
-
-
-def format_of(data: Any, stated: str | None) -> str | None:
-    """Return the format that the certificate names, but where the files have another extension."""
-    paths = [data] if isinstance(data, str | Path) else data
-    known = all(suffix_of(str(path)) in formats() for path in paths)
-    return None if known else stated
 
 
 def is_files(data: Any) -> bool:
