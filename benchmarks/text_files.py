@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import json
 import re
+import time
 from collections.abc import Iterator
 from functools import partial
 from pathlib import Path
@@ -48,27 +49,34 @@ def run(quick: bool) -> Iterator[Row]:
         must_be_alike(our_loss(ours(kind, path)), expected, f"mean loss on {kind} text")
 
     commands = [[*peer, "--quiet"]]
-    for kind, path in texts.items():
-        command = [*ours(kind, path), QUIET]
-        commands += [[*command, LEARN_ONLY], command]
+    commands += [[*ours(kind, path), QUIET, LEARN_ONLY] for kind, path in texts.items()]
     reads = [partial(read, path) for path in texts.values()]
     theirs, *times = race(*runs(*commands), *reads, seconds=0)
     for k, (kind, path) in enumerate(texts.items()):
         size = path.stat().st_size
-        learning, certified, reading = times[2 * k], times[2 * k + 1], times[4 + k]
+        learning, reading = times[k], times[len(texts) + k]
         work = f"{size / 1e6:.0f} MB of {kind} text, whole command"
         same = "" if kind == "VW" else ", the same rows as VW text"
         beside = f"Vowpal Wabbit{same} {duration(theirs)}"
         figure = f"{duration(learning)}, {speed(size / learning)}"
         yield faster(f"{work}, learning only", figure, beside, theirs / learning, 6)
-        figure = f"{duration(certified)}, {speed(size / certified)}"
-        yield faster(f"{work}, with certificate", figure, beside, theirs / certified)
+        if kind == "svmlight":
+            certified = once([*ours(kind, path), QUIET])
+            figure = f"{duration(certified)}, {speed(size / certified)}"
+            yield faster(f"{work}, with certificate, once", figure, beside, theirs / certified)
         yield Row(
             f"{work}, learning only, against reading",
             speed(size / learning),
             f"plain read {speed(size / reading)}",
             f"{reading / learning:.2f} of its speed",
         )
+
+
+def once(command: list[str]) -> float:
+    """Time a command once: the search for the best in hindsight takes longer than learning."""
+    start = time.perf_counter()
+    finish(command)
+    return time.perf_counter() - start
 
 
 def ours(kind: str, path: Path) -> list[str]:
