@@ -98,7 +98,7 @@ def load_with_stream(
     path: str | Path, loss: Loss | None = None
 ) -> tuple[Learner, dict[str, Any] | None, dict[str, NDArray[Any]]]:
     """Read a learner, and what is kept of how its data were read: JSON or None, and arrays."""
-    metadata, arrays = _read(Path(path))
+    metadata, arrays = read_parts(path, "a noregret model", ModelFileError)
     try:
         text = metadata["noregret"]
         header = json.loads(text)
@@ -132,19 +132,22 @@ def load_with_stream(
     return learner, stream, {name.removeprefix(STREAM): array for name, array in kept.items()}
 
 
-def _read(path: Path) -> tuple[dict[str, str], dict[str, NDArray[Any]]]:
+def read_parts(
+    path: str | Path, what: str, wrong: type[NoRegretError]
+) -> tuple[dict[str, str], dict[str, NDArray[Any]]]:
     """Read the parts of a file; arrays are views of what is there, so nothing else is allocated."""
     from safetensors import SafetensorError, safe_open
 
-    if path.is_dir():
-        raise ModelFileError(f"{path}: a directory, not a model")
+    if Path(path).is_dir():
+        raise wrong(f"{path}: a directory, not {what}")
     try:
         with safe_open(path, framework="numpy") as file:
-            return file.metadata() or {}, {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118
-    except FileNotFoundError:
+            names = list(file.keys())
+            return file.metadata() or {}, {name: file.get_tensor(name) for name in names}
+    except (FileNotFoundError, PermissionError):
         raise
     except (SafetensorError, AttributeError, OSError, ValueError, TypeError, KeyError) as error:
-        raise ModelFileError(f"{path}: not a noregret model, or a damaged one") from error
+        raise wrong(f"{path}: not {what}, or a damaged one") from error
 
 
 def _digest(text: str, arrays: Mapping[str, NDArray[Any]]) -> str:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -343,18 +342,3 @@ def test_transforms_say_all_that_options_do(given_options: dict[str, Any]) -> No
 def test_what_is_no_transform_is_refused(text: str) -> None:
     with pytest.raises(ValueError, match=r"transform|invalid literal"):
         Options.of([text])
-
-
-def test_names_in_one_slot_add_up_in_json_lines_of_different_fields(tmp_path: Path) -> None:
-    examples = [{"a": 1.0, "b": 2.0, "c": 4.0, "y": 1.0}, {"a": 8.0, "y": 0.0}]
-    file = tmp_path / "d.jsonl"
-    file.write_text("\n".join(map(json.dumps, examples)), encoding="utf-8")
-    stream = streams.read(file, target="y", hash=1)
-    slots = {name: f"#{hash_name(name) % 2}" for name in "abc"}
-    for (found, _), example in zip(stream, examples, strict=True):
-        expected: dict[str, float] = {}
-        for name in "abc":
-            if name in example:
-                expected[slots[name]] = expected.get(slots[name], 0.0) + example[name]
-        assert found == expected
-    assert noregret.play(noregret.WidrowHoff(rate=0.01), stream).rounds == 2

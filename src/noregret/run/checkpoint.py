@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -16,7 +15,7 @@ from numpy.typing import NDArray
 
 from noregret.errors import NoRegretError
 from noregret.files import write_whole
-from noregret.model_file import encoded
+from noregret.model_file import encoded, read_parts
 
 FORMAT = "noregret.checkpoint/1"
 Arrays = dict[str, NDArray[Any]]
@@ -39,18 +38,7 @@ def write(path: str, arrays: Arrays, numbers: dict[str, Any]) -> None:
 
 def read(path: str) -> tuple[Arrays, dict[str, Any]]:
     """Read a checkpoint, or say what is wrong with it."""
-    from safetensors import SafetensorError, safe_open
-
-    if Path(path).is_dir():
-        raise NoRegretError(f"{path}: a folder, not a checkpoint")
-    try:
-        with safe_open(path, framework="numpy") as file:
-            metadata = file.metadata() or {}
-            arrays = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118
-    except (FileNotFoundError, PermissionError):
-        raise
-    except (SafetensorError, AttributeError, OSError, ValueError, TypeError, KeyError):
-        raise NoRegretError(f"{path}: not a checkpoint, or a damaged one") from None
+    metadata, arrays = read_parts(path, "a checkpoint", NoRegretError)
     if metadata.get("format") != FORMAT:
         raise NoRegretError(f"{path}: not a checkpoint of this version")
     text = metadata.get("state", "")

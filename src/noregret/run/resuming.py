@@ -126,7 +126,8 @@ def differing(then: Any, now: Any) -> tuple[str, str]:
     """Return what was asked for and what is, without what is the same."""
     if isinstance(then, dict) and isinstance(now, dict):
         odd = [key for key in then | now if then.get(key) != now.get(key)]
-        return tuple(", ".join(f"{k}={part.get(k)}" for k in odd) for part in (then, now))  # type: ignore[return-value]
+        before, after = (", ".join(f"{k}={part.get(k)}" for k in odd) for part in (then, now))
+        return before, after
     if isinstance(then, list) and isinstance(now, list):
         gone, new = [x for x in then if x not in now], [x for x in now if x not in then]
         return ", ".join(gone) or "nothing more", ", ".join(new) or "nothing more"

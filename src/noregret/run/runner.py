@@ -17,9 +17,9 @@ from noregret.errors import NoRegretError
 from noregret.params import plain
 from noregret.playing import Played, numbers_of, play_block
 from noregret.run.checkpoint import companions
-from noregret.run.result import Outlook, Result, Skipped, heaviest_of
+from noregret.run.result import Constant, Outlook, Result, Skipped, heaviest_of
 from noregret.run.spool import PREDICTIONS, TAGS, Numbers, Tags
-from noregret.run.watching import Watching
+from noregret.run.watching import Watching, best_of_outcomes
 from noregret.run.writing import Outputs, write_all
 
 if TYPE_CHECKING:
@@ -271,7 +271,7 @@ class Run:
             total=learner.total_loss,
             mistakes=learner.mistakes if labels else None,
             weight=self.watching.weight if self.weighted else None,
-            constant=self.watching.constant(),
+            constant=self.watching.constant() or self.constant_of_rows(),
             certificate=certificate,
             uncertified=uncertified,
             curve=self.curve(),
@@ -289,6 +289,15 @@ class Run:
             started=started,
             outputs={},
         )
+
+    def constant_of_rows(self) -> Constant | None:
+        """Return the best constant for a loss that only the outcomes themselves tell it for."""
+        loss = self.learner.engine.loss
+        pages = None if self.game is None else self.game.ledger.pages
+        if pages is None or self.weighted or loss.labels or loss.name == "square":
+            return None
+        outcomes = np.concatenate([np.empty(0), *(y for _, y in pages.blocks())])
+        return best_of_outcomes(loss, outcomes)
 
     def curve(self) -> Curve:
         """Return the curve of the game, or its last point where no record was kept."""

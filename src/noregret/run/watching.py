@@ -183,6 +183,28 @@ class Watching:
                 setattr(self, name, wide)
 
 
+def best_of_outcomes(loss: Loss, outcomes: Floats) -> Constant | None:
+    """Return the constant that costs least for some outcomes, for losses that have a least cost."""
+    from noregret.hindsight.losses import losses_of
+
+    if loss.name == "linear" or not len(outcomes):
+        return None
+    losses = losses_of(loss, outcomes)
+
+    def cost(score: float) -> float:
+        return float(losses.value(np.full(len(outcomes), score)).sum())
+
+    low, high = float(outcomes.min()), float(outcomes.max())
+    for _ in range(80):  # the cost is convex, and least among the outcomes
+        third = (high - low) / 3
+        if cost(low + third) <= cost(high - third):
+            high -= third
+        else:
+            low += third
+    found = 0.5 * (low + high)
+    return Constant(found, cost(found))
+
+
 def best_of_labels(loss: Loss, positive: float, negative: float) -> Constant:
     """Return the constant score that costs least for so many labels of each kind."""
 

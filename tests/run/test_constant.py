@@ -1,0 +1,35 @@
+"""The best constant prediction of a run, against a search over many constants."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import noregret
+from noregret.run.runner import Run
+from noregret.streams import read
+
+
+@pytest.mark.parametrize("loss", noregret.LOSSES)
+def test_no_constant_that_is_tried_costs_less(loss: str, tmp_path: Path) -> None:
+    rng = np.random.default_rng(3)
+    outcomes = rng.standard_normal(200) * 3 + 1
+    labels = noregret.make_loss(loss).labels
+    y = np.sign(outcomes) if labels else outcomes
+    file = tmp_path / "d.csv"
+    np.savetxt(
+        file, np.column_stack([rng.uniform(size=200), y]), delimiter=",", header="x,y", comments=""
+    )
+    learner = noregret.make("gradient-descent", loss=loss, rate=0.01, radius=5.0, domain="ball")
+    result = Run(read(file, target="y"), learner).go()
+    if loss == "linear":  # it falls for ever
+        assert result.constant is None
+        return
+    assert result.constant is not None
+    value = noregret.make_loss(loss).value
+    tried = [sum(value(c, outcome) for outcome in y) for c in np.linspace(-8, 10, 2_000)]
+    found = sum(value(result.constant.value, outcome) for outcome in y)
+    assert result.constant.loss == pytest.approx(found, rel=1e-9)
+    assert found <= min(tried) * (1 + 1e-9)
