@@ -22,7 +22,8 @@ class Case:
     reference: Callable[[int], Reference]
 
     def learner(self, **more: Any) -> nr.Learner:
-        return nr.make(self.name, **self.params, **more)
+        learner: nr.Learner = nr.make(self.name, **self.params, **more)
+        return learner
 
     @property
     def takes_dimension(self) -> bool:

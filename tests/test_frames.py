@@ -19,7 +19,8 @@ MAKES = [pd.DataFrame, pl.DataFrame, pa.table]
 
 
 def make() -> nr.Learner:
-    return nr.make("widrow-hoff", rate=0.1)
+    learner: nr.Learner = nr.WidrowHoff(rate=0.1)
+    return learner
 
 
 def taught(rows: Any, y: Any = Y) -> nr.Learner:

@@ -30,7 +30,7 @@ def file(tmp_path: Path) -> Path:
 
 
 def learner_of(name: str, **params: Any) -> nr.Learner:
-    learner = nr.make(name, **params)
+    learner: nr.Learner = nr.make(name, **params)
     learner.learn_many([{"a": 1.0, "b": 0.0}, {"b": 1.0}], [1, -1])
     return learner
 

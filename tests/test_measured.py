@@ -155,7 +155,7 @@ def test_a_limit_that_was_exceeded_already_is_refused() -> None:
 @pytest.mark.parametrize("limit", [math.nan, -1.0, "1", None])
 def test_a_limit_is_a_number(limit: object) -> None:
     with pytest.raises((ValueError, TypeError)):
-        nr.make("widrow-hoff").watch("norm", limit)  # type: ignore[arg-type]
+        nr.make("widrow-hoff").watch("norm", limit)
 
 
 def test_an_unknown_measurement_lists_the_known() -> None:

@@ -37,7 +37,7 @@ def file(tmp_path: Path) -> Path:
 
 
 def small() -> nr.Learner:
-    learner = nr.make("perceptron")
+    learner: nr.Learner = nr.Perceptron()
     learner.learn_many([{"a": 1.0, "b": 0.5}, {"b": 2.0}], [1, -1])
     return learner
 

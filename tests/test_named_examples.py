@@ -20,7 +20,8 @@ from tests.variants import state
 
 
 def make() -> nr.Learner:
-    return nr.make("widrow-hoff", rate=0.1)
+    learner: nr.Learner = nr.WidrowHoff(rate=0.1)
+    return learner
 
 
 class Lazy(collections.abc.Mapping[str, float]):

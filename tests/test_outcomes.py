@@ -21,7 +21,8 @@ Y = np.array([1.0, -1.0, 0.5, 2.0])
 
 
 def make() -> nr.Learner:
-    return nr.make("widrow-hoff", rate=0.1)
+    learner: nr.Learner = nr.WidrowHoff(rate=0.1)
+    return learner
 
 
 def taught(y: Any) -> nr.Learner:

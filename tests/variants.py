@@ -112,7 +112,7 @@ class Variant:
     averaged: bool
 
     def make(self) -> nr.Learner:
-        learner = nr.make(self.name, **self.params)
+        learner: nr.Learner = nr.make(self.name, **self.params)
         return nr.averaged(learner) if self.averaged else learner
 
     def __str__(self) -> str:
@@ -139,7 +139,7 @@ class Variant:
     @cached_property
     def counts_features(self) -> bool:
         """Whether a feature still to come would change the score of the others."""
-        learner = nr.make(self.name, **self.params)
+        learner: nr.Learner = nr.make(self.name, **self.params)
         learner.learn_one({"a": 1.0, "b": 1.0}, 1.0)
         return learner.decision_one({"a": 1.0}) != learner.decision_one({"a": 1.0, "z": 0.0})
 
@@ -247,7 +247,7 @@ def visible(learner: nr.Learner, X: Floats) -> dict[str, Any]:
 
 
 def _position_kind() -> int:
-    learner = nr.make("perceptron")
+    learner: nr.Learner = nr.Perceptron()
     learner.learn_one([1.0], 1)
     return learner.feature_kind
 

@@ -1,7 +1,7 @@
 """Print the type stub of the package's front page, for the build to install.
 
-``noregret/__init__.py`` fetches names when they are asked for, and finds the learners by walking
-their folder, which editors and type checkers cannot follow; this writes the same names down.
+``noregret/__init__.py`` fetches names when they are asked for, and finds the algorithms by walking
+their folders, which editors and type checkers cannot follow; this writes the same names down.
 """
 
 import ast
@@ -10,9 +10,9 @@ from pathlib import Path
 PACKAGE = Path(__file__).resolve().parent.parent / "src" / "noregret"
 
 
-def constant(name: str) -> object:
-    """Return what the front page sets a name to."""
-    page = ast.parse((PACKAGE / "__init__.py").read_text(encoding="utf-8"))
+def constant(name: str, file: str = "__init__.py") -> object:
+    """Return what a file, the front page if not given, sets a name to."""
+    page = ast.parse((PACKAGE / file).read_text(encoding="utf-8"))
     for node in page.body:
         if isinstance(node, ast.Assign) and getattr(node.targets[0], "id", "") == name:
             return ast.literal_eval(node.value)
@@ -32,10 +32,21 @@ def imports() -> list[str]:
 
 
 def classes() -> list[str]:
-    """Return every learner's class, named after its file."""
-    files = sorted(p.stem for p in (PACKAGE / "learners").glob("*.py") if p.stem != "__init__")
-    names = ((stem, "".join(word.capitalize() for word in stem.split("_"))) for stem in files)
-    return [f"from noregret.learners.{stem} import {name} as {name}" for stem, name in names]
+    """Return every class of every family, named after its file; the first family's of a name."""
+    found: dict[str, str] = {}
+    for package in families():
+        folder = PACKAGE.joinpath(*package.split(".")[1:])
+        for stem in sorted(p.stem for p in folder.glob("*.py") if p.stem != "__init__"):
+            name = "".join(word.capitalize() for word in stem.split("_"))
+            found.setdefault(name, f"from {package}.{stem} import {name} as {name}")
+    return list(found.values())
+
+
+def families() -> list[str]:
+    """Return the packages of algorithms."""
+    packages = constant("FAMILIES", "families.py")
+    assert isinstance(packages, dict)
+    return list(packages.values())
 
 
 if __name__ == "__main__":

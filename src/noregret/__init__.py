@@ -2,7 +2,7 @@
 
 Learners take examples one at a time or in blocks, and every one answers for a theorem. They are
 reached by class (``noregret.WidrowHoff(rate=0.1)``) or by name (``noregret.make("widrow-hoff",
-rate=0.1)``).
+rate=0.1)``). So are those of the other families: ``experts``, ``bandits`` and ``portfolios``.
 """
 
 from importlib import import_module as _import_module
@@ -12,8 +12,11 @@ from noregret._version import __version__ as __version__
 
 if TYPE_CHECKING:  # the names below, for type checkers; a test holds the two together
     from noregret import adversaries as adversaries
+    from noregret import bandits as bandits
     from noregret import data as data
+    from noregret import experts as experts
     from noregret import hindsight as hindsight
+    from noregret import portfolios as portfolios
     from noregret import streams as streams
     from noregret.averaging import averaged as averaged
     from noregret.certificate import Certificate as Certificate
@@ -71,29 +74,30 @@ _HOMES = {
     "verify": "verifying",
 }
 # Parts of the package that are reached without an import of their own.
-_PARTS = ("adversaries", "data", "hindsight", "streams")
+_PARTS = ("adversaries", "bandits", "data", "experts", "hindsight", "portfolios", "streams")
 
 
-def _learner_files() -> dict[str, str]:
-    """Return the file of every learner's class, which is named after it."""
-    from pkgutil import iter_modules
+def _class_homes() -> dict[str, str]:
+    """Return the module of every class of every family; the first family's of two of a name."""
+    from noregret.families import FAMILIES, homes
 
-    package = _import_module("noregret.learners")
-    names = (module.name for module in iter_modules(package.__path__))
-    return {"".join(word.capitalize() for word in name.split("_")): name for name in names}
+    found: dict[str, str] = {}
+    for family in FAMILIES:
+        found = homes(family) | found
+    return found
 
 
 def __getattr__(name: str) -> Any:
     if name == "__all__":
-        return sorted([*_HOMES, *_learner_files(), "__version__"])
+        return sorted([*_HOMES, *_class_homes(), "__version__"])
     if name in _PARTS:
         return _import_module(f"noregret.{name}")
-    home = _HOMES.get(name)
-    if home is None and name[:1].isupper() and name in (files := _learner_files()):
-        home = f"learners.{files[name]}"
+    home = f"noregret.{_HOMES[name]}" if name in _HOMES else None
+    if home is None and name[:1].isupper():
+        home = _class_homes().get(name)
     if home is None:
         raise AttributeError(f"module 'noregret' has no attribute {name!r}")
-    found = getattr(_import_module(f"noregret.{home}"), name)
+    found = getattr(_import_module(home), name)
     globals()[name] = found
     return found
 

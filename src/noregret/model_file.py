@@ -1,6 +1,6 @@
 """Models on disk: one file of named arrays with a JSON header, in the safetensors format.
 
-Nothing in a file is ever run: the header names a registered learner and its parameters, the
+Nothing in a file is ever run: the header names what is registered and its parameters, the
 arrays are numbers, and a digest over both tells a damaged file from a good one.
 """
 
@@ -16,7 +16,7 @@ import numpy as np
 from noregret.errors import ModelFileError, NoRegretError
 from noregret.files import write_whole
 from noregret.params import is_python, plain, restored
-from noregret.registry import make
+from noregret.registry import built, find
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from noregret.core.losses import Loss
-    from noregret.learner import Learner
+    from noregret.named import Named
     from noregret.streams.base import Reading
 
 FORMAT = "noregret.model/1"
@@ -34,7 +34,7 @@ STREAM = "stream."
 UNUSABLE = (ArithmeticError, AttributeError, LookupError, RecursionError, TypeError, ValueError)
 
 
-def save(learner: Learner, path: str | Path, reading: Reading | None = None) -> None:
+def save(learner: Named, path: str | Path, reading: Reading | None = None) -> None:
     """Write a learner to a file, whole or not at all, with how its data were read if given."""
     arrays, numbers, names = learner.get_state()
     header: dict[str, Any] = {
@@ -45,6 +45,8 @@ def save(learner: Learner, path: str | Path, reading: Reading | None = None) -> 
         "features": names,
         "numbers": {name: exact(value) for name, value in numbers.items()},
     }
+    if learner.family != "learners":
+        header["family"] = learner.family
     if reading is not None:
         kept, header["stream"] = reading.kept_with_model()
         arrays |= {STREAM + name: array for name, array in kept.items()}
@@ -66,8 +68,8 @@ def encoded(arrays: dict[str, NDArray[Any]], metadata: dict[str, str]) -> bytes:
     return len(text).to_bytes(8, "little") + text + contents[start:]
 
 
-def load(path: str | Path, *, loss: Loss | None = None) -> Learner:
-    """Read a learner from a file written by ``Learner.save``; it goes on where it stopped.
+def load(path: str | Path, *, loss: Loss | None = None) -> Any:
+    """Read a learner, of any family, from a file written by its ``save``; it goes on from there.
 
     Parameters
     ----------
@@ -96,7 +98,7 @@ def load(path: str | Path, *, loss: Loss | None = None) -> Learner:
 
 def load_with_stream(
     path: str | Path, loss: Loss | None = None
-) -> tuple[Learner, dict[str, Any] | None, dict[str, NDArray[Any]]]:
+) -> tuple[Any, dict[str, Any] | None, dict[str, NDArray[Any]]]:
     """Read a learner, and what is kept of how its data were read: JSON or None, and arrays."""
     metadata, arrays = read_parts(path, "a noregret model", ModelFileError)
     try:
@@ -118,7 +120,7 @@ def load_with_stream(
             name: restored(name, value, loss, "load(…, loss=…)")
             for name, value in header["params"].items()
         }
-        learner = make(header["learner"], **params)
+        learner = built(find(header["learner"], header.get("family", "learners")), params)
         numbers = {name: inexact(value) for name, value in header["numbers"].items()}
         stream = header.get("stream")
         kept: dict[str, NDArray[Any]] = {}

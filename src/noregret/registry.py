@@ -1,52 +1,84 @@
-"""Every learner by name. A learner's file registers it; everything else looks here."""
+"""Everything by name. An algorithm's file registers it under its family; all else looks here."""
 
 from __future__ import annotations
 
 import difflib
-import importlib
 import inspect
-import pkgutil
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from contextlib import suppress
-from typing import TYPE_CHECKING, Any, TypeVar
+from importlib import import_module
+from typing import TYPE_CHECKING, Any, TypeVar, cast
+
+from noregret.families import FAMILIES, class_name, modules_of
 
 if TYPE_CHECKING:
     from noregret.learner import Learner
+    from noregret.named import Named
     from noregret.theorem import Theorem
 
-_learners: dict[str, type[Learner]] = {}
-L = TypeVar("L", bound="type[Learner]")
+_registered: dict[str, dict[str, type[Named]]] = {family: {} for family in FAMILIES}
+K = TypeVar("K", bound="type[Named]")
 
 
-def register(learner: L) -> L:
-    """Class decorator: make a learner known by its ``name``."""
-    if learner.name in _learners:
-        raise ValueError(f"two learners are called {learner.name!r}")
-    expected = "".join(word.capitalize() for word in learner.name.split("-"))
-    if learner.__name__ != expected:
-        raise ValueError(f"the class of {learner.name!r} must be called {expected}")
-    _learners[learner.name] = learner
-    return learner
+def register(kind: K) -> K:
+    """Class decorator: make a learner, or one of another family, known by its ``name``."""
+    known = _registered[in_family(kind.family)]
+    if kind.name in known:
+        raise ValueError(f"two {kind.family} are called {kind.name!r}")
+    expected = class_name(kind.name)
+    if kind.__name__ != expected:
+        raise ValueError(f"the class of {kind.name!r} must be called {expected}")
+    known[kind.name] = kind
+    return kind
+
+
+def in_family(family: str) -> str:
+    """Return the name of a family, if it is one."""
+    if family not in FAMILIES:
+        raise ValueError(f"unknown family {family!r}: {_hint(family, FAMILIES)}")
+    return family
+
+
+def all_of(family: str) -> dict[str, type[Named]]:
+    """Return every class of a family by name, in alphabetical order."""
+    for module in modules_of(in_family(family)):
+        import_module(module)
+    return dict(sorted(_registered[family].items()))
 
 
 def all_learners() -> dict[str, type[Learner]]:
     """Return every learner class by name, in alphabetical order."""
-    package = importlib.import_module("noregret.learners")
-    for module in pkgutil.iter_modules(package.__path__):
-        importlib.import_module(f"noregret.learners.{module.name}")
-    return dict(sorted(_learners.items()))
+    return cast("dict[str, type[Learner]]", all_of("learners"))
 
 
-def find(name: str) -> type[Learner]:
-    """Return the learner class of that name; the error of a wrong one lists the nearest."""
-    if name not in _learners and name.replace("-", "_").isidentifier():
-        with suppress(ModuleNotFoundError):  # its file alone, where there is one
-            importlib.import_module(f"noregret.learners.{name.replace('-', '_')}")
-    if name in _learners:
-        return _learners[name]
-    known = all_learners()
+def everyone() -> list[type[Named]]:
+    """Return every class of every family, in the order of the families and of their names."""
+    return [kind for family in FAMILIES for kind in all_of(family).values()]
+
+
+def families_with(name: str) -> list[str]:
+    """Return the families in which something has that name."""
+    return [family for family in FAMILIES if name in all_of(family)]
+
+
+def find(name: str, family: str | None = None) -> type[Any]:
+    """Return the class of that name; the error of a wrong one lists the nearest.
+
+    Where several families have the name, it is the first's, unless the family is given.
+    """
+    families = list(FAMILIES) if family is None else [in_family(family)]
+    for each in families:
+        if name not in _registered[each] and name.replace("-", "_").isidentifier():
+            with suppress(ModuleNotFoundError):  # its file alone, where there is one
+                import_module(f"{FAMILIES[each]}.{name.replace('-', '_')}")
+        if name in _registered[each]:
+            return _registered[each][name]
+    known: dict[str, type[Named]] = {}
+    for each in reversed(families):
+        known |= all_of(each)
     if name not in known:
-        raise ValueError(f"unknown learner {name!r}: {_hint(name, known)}")
+        what = "learner" if family in (None, "learners") else f"name among the {family}:"
+        raise ValueError(f"unknown {what} {name!r}: {_hint(name, sorted(known))}")
     return known[name]
 
 
@@ -57,19 +89,19 @@ def general_theorems() -> tuple[Theorem, ...]:
     return theorems
 
 
-def all_theorems() -> dict[str, tuple[Theorem, type[Learner] | None]]:
+def all_theorems() -> dict[str, tuple[Theorem, type[Any] | None]]:
     """Return every theorem by name, with its learner; None where it is about many."""
-    found: dict[str, tuple[Theorem, type[Learner] | None]] = {}
-    for learner in all_learners().values():
-        for theorem in learner.theorems:
+    found: dict[str, tuple[Theorem, type[Any] | None]] = {}
+    for kind in everyone():
+        for theorem in kind.theorems:
             if theorem.name in found:
                 raise ValueError(f"two theorems are called {theorem.name!r}")
-            found[theorem.name] = (theorem, learner)
+            found[theorem.name] = (theorem, kind)
     found |= {theorem.name: (theorem, None) for theorem in general_theorems()}
     return dict(sorted(found.items()))
 
 
-def find_theorem(name: str) -> tuple[Theorem, type[Learner] | None]:
+def find_theorem(name: str) -> tuple[Theorem, type[Any] | None]:
     """Return the theorem of that name, with its learner; the error of a wrong one lists some."""
     known = all_theorems()
     if name not in known:
@@ -83,16 +115,20 @@ def _hint(wrong: str, known: Iterable[str]) -> str:
     return f"choose one of {', '.join(known)}" if list(known) else "it takes none"
 
 
-def make(name: str, **params: Any) -> Learner:
-    """Build a learner by name.
+def make(name: str, **params: Any) -> Any:
+    """Build a learner by name, or else one of the experts, bandits or portfolios.
 
     >>> import noregret
     >>> noregret.make("widrow-hoff", rate=0.2)
     WidrowHoff(rate=0.2)
     """
-    learner = find(name)
-    known = inspect.signature(learner).parameters
+    return built(find(name), params)
+
+
+def built(kind: type[Named], params: Mapping[str, Any]) -> Any:
+    """Build one of a class; the error of a wrong parameter lists the nearest."""
+    known = inspect.signature(kind).parameters
     for given in params:
         if given not in known:
-            raise ValueError(f"{name} has no parameter {given!r}: {_hint(given, known)}")
-    return learner(**params)
+            raise ValueError(f"{kind.name} has no parameter {given!r}: {_hint(given, known)}")
+    return kind(**params)

@@ -7,12 +7,12 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from noregret.learner import Learner
+    from noregret.named import Named
     from noregret.theorem import Theorem
 
 
 def tuned_params(
-    learner: type[Learner], name: str | None, known: Mapping[str, Any]
+    learner: type[Named], name: str | None, known: Mapping[str, Any]
 ) -> dict[str, Any]:
     """Return the parameters that one of a learner's theorems asks for."""
     tunable = {t.name: t for t in learner.theorems if t.tune is not None}

@@ -34,7 +34,8 @@ WRITERS: dict[str, Callable[[pd.DataFrame, Path], Any]] = {
 
 
 def learner() -> noregret.Learner:
-    return noregret.make("widrow-hoff", rate=0.4, norm=1.5)
+    made: noregret.Learner = noregret.WidrowHoff(rate=0.4, norm=1.5)
+    return made
 
 
 @pytest.mark.parametrize("suffix", WRITERS)

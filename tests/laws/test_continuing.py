@@ -33,7 +33,8 @@ within_one_folder = settings(
 def ways(variant: Variant, folder: Path) -> dict[str, Callable[[nr.Learner], nr.Learner]]:
     def through_a_file(learner: nr.Learner) -> nr.Learner:
         learner.save(folder / "model")
-        return nr.load(folder / "model", loss=variant.python_loss)
+        found: nr.Learner = nr.load(folder / "model", loss=variant.python_loss)
+        return found
 
     return {
         "copy()": lambda learner: learner.copy(),

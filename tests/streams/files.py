@@ -54,7 +54,8 @@ def tables(draw: st.DrawFn, most_rows: int = 9) -> list[Row]:
 
 
 def learner() -> noregret.Learner:
-    return noregret.make("nlms", rate=0.5)
+    made: noregret.Learner = noregret.Nlms(rate=0.5)
+    return made
 
 
 def pairs_of(rows: list[Row], target: str = TARGET) -> list[tuple[Row, Any]]:

@@ -146,7 +146,8 @@ def test_the_intercept_is_a_feature_as_in_dicts(tmp_path: Path) -> None:
 
 
 def implicit(name: str, **params: Any) -> noregret.Learner:
-    return noregret.make(name, step="implicit", **params)
+    learner: noregret.Learner = noregret.make(name, step="implicit", **params)
+    return learner
 
 
 def played(made: noregret.Learner, text: str, folder: Path) -> noregret.Game:

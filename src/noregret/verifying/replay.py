@@ -105,7 +105,7 @@ def rebuilt(stated: Certificate, loss: Loss | None) -> Learner:
             name: restored(name, value, loss, "noregret.verify(…, loss=…) in Python")
             for name, value in stated.params.items()
         }
-        learner = make(stated.learner, **params)
+        learner: Learner = make(stated.learner, **params)
         return averaged(learner) if stated.averaged else learner
     except (NoRegretError, *UNUSABLE) as error:
         raise CertificateError(f"learner: {error}") from None

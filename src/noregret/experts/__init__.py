@@ -1,0 +1,16 @@
+"""Learning from experts: masters that mix what others advise, by class or by name."""
+
+from typing import Any
+
+from noregret.families import Front
+
+_front = Front("experts", Master="noregret.experts.master")
+make = _front.make
+
+
+def __getattr__(name: str) -> Any:
+    return _front.fetch(name)
+
+
+def __dir__() -> list[str]:
+    return _front.names()

@@ -1,0 +1,16 @@
+"""Portfolios: strategies that divide wealth among assets, by class or by name."""
+
+from typing import Any
+
+from noregret.families import Front
+
+_front = Front("portfolios", Strategy="noregret.portfolios.strategy")
+make = _front.make
+
+
+def __getattr__(name: str) -> Any:
+    return _front.fetch(name)
+
+
+def __dir__() -> list[str]:
+    return _front.names()
