@@ -7,12 +7,14 @@ sums alone.
 
 from noregret.hindsight.answer import Answer, Limits
 from noregret.hindsight.best import best_in_ball, best_in_simplex, best_linear, best_ridge
+from noregret.hindsight.experts import best_expert
 from noregret.hindsight.margin import Margin, largest_margin
 from noregret.hindsight.penalised import best_penalised
 from noregret.hindsight.perceptron import best_mistake_bound
 from noregret.hindsight.rows import Rows
 from noregret.hindsight.rules import best_conjunction, best_disjunction
 from noregret.hindsight.square import LeastSquares
+from noregret.hindsight.switches import Segment, Sequences, best_sequences
 from noregret.hindsight.weights_margin import largest_margin_of_weights
 
 __all__ = [
@@ -21,14 +23,18 @@ __all__ = [
     "Limits",
     "Margin",
     "Rows",
+    "Segment",
+    "Sequences",
     "best_conjunction",
     "best_disjunction",
+    "best_expert",
     "best_in_ball",
     "best_in_simplex",
     "best_linear",
     "best_mistake_bound",
     "best_penalised",
     "best_ridge",
+    "best_sequences",
     "largest_margin",
     "largest_margin_of_weights",
 ]
