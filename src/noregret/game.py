@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from itertools import chain
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,6 +22,7 @@ from noregret.frames import split_target
 from noregret.hindsight import Limits
 from noregret.hindsight.answer import USUAL
 from noregret.learner import Learner, Measurement
+from noregret.named import Named
 from noregret.playing import Played, Refused, acquaint, play_block
 from noregret.progress import Progress
 from noregret.record.books import Books, books_of
@@ -32,6 +33,7 @@ from noregret.streams.base import Reading, Stream
 from noregret.streams.block import Block
 
 Floats = NDArray[np.float64]
+G_co = TypeVar("G_co", covariant=True)
 # Pairs asked for at a time, between looks at the clock.
 PAIRS = 1_024
 
@@ -325,8 +327,16 @@ def is_table(x: Any) -> bool:
     return (shape is not None and len(shape) == 2) or hasattr(x, "column_names")
 
 
+class Player(Protocol[G_co]):
+    """Whoever has a game of its own to play in."""
+
+    def new_game(self, **options: Any) -> G_co:
+        """Return it."""
+        ...
+
+
 def play(
-    learner: Learner,
+    learner: Player[G_co],
     stream: Any,
     outcomes: Any = None,
     *,
@@ -335,13 +345,15 @@ def play(
     keep: Keep = "auto",
     memory: int = MEMORY,
     progress: bool | None = None,
-) -> Game:
+) -> G_co:
     """Play a learner against a stream and return the game: the figures, and the certificate.
 
     Parameters
     ----------
     learner
-        Who plays: it predicts each outcome before it sees it, then learns from it.
+        Who plays: it predicts each outcome before it sees it, then learns from it. The others
+        (``experts``, ``bandits``, ``portfolios``) play the rows of a table, with outcomes or
+        without.
     stream
         Pairs (x, y), each asked for when those before it have been learned; or blocks of them,
         pairs of a table and its outcomes; or a table: a 2-d array, a SciPy sparse matrix, a data
@@ -371,5 +383,9 @@ def play(
     >>> certificate.theorem.name, certificate.theorem.holds
     ('widrow-hoff', True)
     """
-    game = Game(learner, keep=keep, memory=memory, predictions=predictions, progress=progress)
-    return game.play(stream, outcomes, target=target)
+    if not isinstance(learner, Named):
+        raise TypeError(f"play a learner, such as WidrowHoff(): got {learner!r}")
+    options = {"keep": keep, "memory": memory, "predictions": predictions, "progress": progress}
+    game: Any = learner.new_game(**options)
+    played: G_co = game.play(stream, outcomes, target=target)
+    return played

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple, TypeVar
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -10,6 +10,9 @@ from numpy.typing import NDArray
 from noregret.core.flow import Flow
 from noregret.many import Many
 from noregret.named import Named
+
+if TYPE_CHECKING:
+    from noregret.game import Game
 
 Floats = NDArray[np.float64]
 L = TypeVar("L", bound="Learner")
@@ -75,7 +78,13 @@ class Learner(Named, Many):
             raise ValueError(f"unknown measurement {measure!r}: choose one of {known}")
         self.engine.watch(measure, limit)
 
-    # Its copies.
+    # Its games and copies.
+
+    def new_game(self, **options: Any) -> Game:
+        """Return a game for it to play in; the options are those of ``noregret.play``."""
+        from noregret.game import Game
+
+        return Game(self, **options)
 
     def clone(self: L) -> L:
         """Return a fresh learner with the same parameters, which has learned nothing."""

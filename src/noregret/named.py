@@ -39,6 +39,12 @@ class Named:
         ) -> None:
             """Go on from a state."""
 
+    def new_game(self, **options: Any) -> Any:
+        """Return a game for it to play in; the options are those of ``noregret.play``."""
+        from noregret.table_game import TableGame
+
+        return TableGame(self, **options)
+
     @classmethod
     def tuned(cls: type[N], theorem: str | None = None, **known: Any) -> N:
         """Build one with the parameters that a theorem asks for.

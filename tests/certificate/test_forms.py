@@ -180,7 +180,8 @@ def test_an_interval_of_regret_is_shown_as_one() -> None:
 def named(names: list[str]) -> Certificate:
     rows = [{name: 0.1 * (i + k) for i, name in enumerate(names)} for k in range(5)]
     pairs = [(row, float(k)) for k, row in enumerate(rows)]
-    return play(noregret.make("widrow-hoff", norm=9.0), pairs).certificate()
+    learner: noregret.Learner = noregret.make("widrow-hoff", norm=9.0)
+    return play(learner, pairs).certificate()
 
 
 @pytest.mark.parametrize("name", HOSTILE)

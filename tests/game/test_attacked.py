@@ -206,7 +206,7 @@ def test_a_loss_that_is_not_convex_gets_no_promise() -> None:
 
 def test_the_curve_claims_no_bound_where_the_certificate_claims_none() -> None:
     small = play(nr.WidrowHoff(norm=0.5), D[:300], y[:300])
-    first: Any = small.certificate().theorem.failed.first_violation  # type: ignore[union-attr]
+    first: Any = small.certificate().theorem.failed.first_violation
     curve = small.curve
     assert np.isnan(curve.bound[curve.rounds >= first]).all()
     learner = nr.GradientDescent.tuned(loss="absolute", radius=9.0, lipschitz=3.0, horizon=100)

@@ -236,7 +236,7 @@ def test_too_many_features_for_sums_do_not_stop_a_game() -> None:
             yield {f"f{t}": 0.5, "always": 0.5}, 1.0
 
     with_rows = play(nr.WidrowHoff(rate=0.5), stream())
-    assert with_rows.certificate().theorem.holds  # type: ignore[union-attr]
+    assert with_rows.certificate().theorem.holds
     for keep, memory in (("sums", 0), ("auto", 0)):
         game = play(nr.WidrowHoff(rate=0.5), stream(), keep=keep, memory=memory)  # type: ignore[arg-type]
         assert game.rounds == 4_200

@@ -37,7 +37,8 @@ OPTIONS: list[dict[str, Any]] = [
 
 def certificate_of(file: Path, **options: Any) -> noregret.Certificate:
     stream = streams.read(file, "sold", **options)
-    return play(noregret.make("nlms", rate=0.5), stream).certificate()
+    learner: noregret.Learner = noregret.make("nlms", rate=0.5)
+    return play(learner, stream).certificate()
 
 
 @pytest.mark.parametrize("options", OPTIONS, ids=str)
