@@ -1,5 +1,6 @@
 /* Tables of plain numbers, such as "0.5,17,,1e-3". At the first cell that is anything else the
-   reader gives up: another, slower one knows about quotes, words and dates. */
+   reader gives up: another, slower one knows about quotes, words and dates. Where an empty cell is
+   somebody asleep, it is NaN, the outcome's too. */
 #include "marks.h"
 
 #include <math.h>
@@ -9,7 +10,8 @@ typedef struct {
     const char *safe; /* eight bytes before the end of the text */
     const char *end;
     char delimiter;
-    int zero_for_missing;
+    int missing;      /* what an empty cell is */
+    int64_t *asleep;  /* how many cells were NaN */
     int64_t columns;
     const int32_t *places;
     const int32_t *unfilled; /* output columns that no cell goes to */
@@ -29,13 +31,38 @@ static inline int ends_cell(const Reader *reader, const char *p) {
            (c == '\r' && noregret_at_line_end(p, reader->end));
 }
 
+/* Words for nothing; csv.py has the same. */
+static const char *const NOTHING[] = {"NA",   "N/A",  "n/a",  "NaN", "nan",
+                                      "NULL", "null", "None", "#N/A"};
+
+static const char *after_nothing(const Reader *reader, const char *p) {
+    for (size_t k = 0; k < sizeof(NOTHING) / sizeof(*NOTHING); k++) {
+        const size_t length = strlen(NOTHING[k]);
+        if ((size_t)(reader->end - p) > length && memcmp(p, NOTHING[k], length) == 0) {
+            const char *after = skip_blanks(reader, p + length);
+            if (ends_cell(reader, after)) {
+                return after;
+            }
+        }
+    }
+    return NULL;
+}
+
 /* Where the cell ends; NULL where it is no plain number. */
 APART static const char *read_odd_cell(const Reader *reader, const char *p, double *value,
                                        int outcome) {
     p = skip_blanks(reader, p);
-    if (ends_cell(reader, p)) {
+    const char *nothing = ends_cell(reader, p) ? p : NULL;
+    if (reader->missing == NOREGRET_ASLEEP) {
+        nothing = nothing != NULL ? nothing : after_nothing(reader, p);
+        if (nothing != NULL) {
+            *value = NAN;
+            ++*reader->asleep;
+            return nothing;
+        }
+    } else if (nothing != NULL) {
         *value = 0;
-        return reader->zero_for_missing && !outcome ? p : NULL;
+        return reader->missing == NOREGRET_ZERO && !outcome ? p : NULL;
     }
     p = noregret_read_number(p, reader->end, value);
     if (p == NULL || !(fabs(*value) < NOREGRET_LARGEST)) {
@@ -133,7 +160,7 @@ static int64_t find_unfilled(int32_t *unfilled, int64_t width, int64_t columns,
 }
 
 int noregret_read_csv(noregret_table *table, const char *text, size_t size, int64_t columns,
-                      const int32_t *places, char delimiter, int zero_for_missing) {
+                      const int32_t *places, char delimiter, int missing) {
     const noregret_mark_set set = {delimiter, '\n', 0};
     int32_t *unfilled = malloc((size_t)table->width * sizeof(int32_t) + 1);
     noregret_piece piece = {NULL, NULL, NULL, 0, 0};
@@ -141,7 +168,7 @@ int noregret_read_csv(noregret_table *table, const char *text, size_t size, int6
         return NOREGRET_NO_MEMORY;
     }
     Reader reader = {.safe = text + (size < 8 ? 0 : size - 8), .end = text + size,
-                     .delimiter = delimiter, .zero_for_missing = zero_for_missing,
+                     .delimiter = delimiter, .missing = missing, .asleep = &table->asleep,
                      .columns = columns, .places = places, .unfilled = unfilled};
     reader.unfilled_count = find_unfilled(unfilled, table->width, columns, places);
     const char *p = text;

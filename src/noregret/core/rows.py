@@ -40,7 +40,8 @@ class Rows(NamedTuple):
 class Csv(NamedTuple):
     """Rows of a table; nothing else in it means anything where ``plain`` is False.
 
-    ``lines`` is None where each line is one row.
+    ``lines`` is None where each line is one row. ``asleep`` counts the numbers that are NaN, where
+    empty cells may be.
     """
 
     X: NDArray[np.float64]
@@ -49,6 +50,7 @@ class Csv(NamedTuple):
     line_count: int
     faults: list[Fault]
     plain: bool
+    asleep: int = 0
 
 
 # What is wrong with a line, in the order of noregret_fault_kind in text.h.

@@ -9,3 +9,6 @@ def assembled(
 def stacked(
     columns: Sequence[NDArray[np.float64] | None], rows: int
 ) -> tuple[NDArray[np.float64], bool]: ...
+def summarise(
+    X: NDArray[np.float64], columns: NDArray[np.int32], mean_at: int, median_at: int
+) -> int: ...

@@ -98,15 +98,19 @@ int noregret_resolve(noregret_rows *rows, const noregret_scanned *scanned, noreg
 /* Rows of a dense table: places[c] is the output column of cell c, or one of these. */
 enum { NOREGRET_SKIPPED = -1, NOREGRET_OUTCOME = -2 };
 
+/* What an empty cell is: no plain number, 0 (but not as an outcome), or NaN. */
+enum { NOREGRET_STOP = 0, NOREGRET_ZERO = 1, NOREGRET_ASLEEP = 2 };
+
 typedef struct {
     double *X, *outcomes; /* with room for a row a line */
     int64_t *lines;
     int64_t width, rows, line_count;
+    int64_t asleep; /* cells that are NaN */
 } noregret_table;
 
 /* Returns whether all of the text was plain, or NOREGRET_NO_MEMORY. */
 int noregret_read_csv(noregret_table *table, const char *text, size_t size, int64_t columns,
-                      const int32_t *places, char delimiter, int zero_for_missing);
+                      const int32_t *places, char delimiter, int missing);
 
 int64_t noregret_count_lines(const char *text, size_t size);
 

@@ -41,7 +41,7 @@ def parse_csv(
     places: NDArray[np.int32],
     width: int,
     delimiter: bytes,
-    missing: Literal["stop", "zero"],
+    missing: Literal["stop", "zero", "asleep"],
     first_line: int = 1,
 ) -> Csv: ...
 def count_lines(text: Buffer) -> int: ...

@@ -63,18 +63,22 @@ cdef extern from "text.h" nogil:
         int64_t width
         int64_t rows
         int64_t line_count
+        int64_t asleep
 
+    int NOREGRET_STOP, NOREGRET_ZERO, NOREGRET_ASLEEP
     void noregret_read_svmlight(noregret_rows* rows, const char* text, size_t size, int intercept, int scored)
     void noregret_scan_svmlight(noregret_scanned* scanned, const char* text, size_t size, int intercept, int scored)
     void noregret_scan_vw(noregret_scanned* scanned, const char* text, size_t size, int intercept, int scored)
     int noregret_resolve(noregret_rows* rows, const noregret_scanned* scanned, noregret_names* names, int admit)
-    int noregret_read_csv(noregret_table* table, const char* text, size_t size, int64_t columns, const int32_t* places, char delimiter, int zero_for_missing)
+    int noregret_read_csv(noregret_table* table, const char* text, size_t size, int64_t columns, const int32_t* places, char delimiter, int missing)
     int64_t noregret_count_lines(const char* text, size_t size)
     void noregret_free_rows(noregret_rows* rows)
     void noregret_free_scanned(noregret_scanned* scanned)
 
 
 noregret_prepare_numbers()
+
+cdef dict MISSING = {"stop": NOREGRET_STOP, "zero": NOREGRET_ZERO, "asleep": NOREGRET_ASLEEP}
 
 
 cdef class Memory:
@@ -265,13 +269,14 @@ def parse_csv(text, int64_t columns, const int32_t[::1] places not None, int64_t
     """Read a table in which every cell that is used is a plain number, or empty; else give up.
 
     `places` says for each column where it goes in the output, -1 for nowhere, -2 for the outcome.
-    Output columns that nothing fills are 1.
+    Output columns that nothing fills are 1. With missing="asleep" empty cells and words for nothing
+    are NaN, the outcome's too; their number is `asleep`.
     """
     cdef Text source = Text(text)
     cdef noregret_table table
     cdef int64_t room
     cdef int plain
-    cdef bint zero = missing == "zero"
+    cdef int empty
     cdef char between
     cdef Py_ssize_t c
     cdef double[:, ::1] X
@@ -279,8 +284,9 @@ def parse_csv(text, int64_t columns, const int32_t[::1] places not None, int64_t
     cdef int64_t[::1] lines
     if len(delimiter) != 1 or delimiter in b"\r\n\"":
         raise ValueError(f"a delimiter is one byte, no quote and no line break: got {delimiter!r}")
-    if missing not in ("stop", "zero"):
-        raise ValueError(f"missing must be 'stop' or 'zero': got {missing!r}")
+    if missing not in MISSING:
+        raise ValueError(f"missing must be 'stop', 'zero' or 'asleep': got {missing!r}")
+    empty = MISSING[missing]
     if columns < 1 or width < 0 or places.shape[0] != columns:
         raise ValueError(f"{places.shape[0]} places for {columns} columns and a width of {width}")
     for c in range(columns):
@@ -297,14 +303,14 @@ def parse_csv(text, int64_t columns, const int32_t[::1] places not None, int64_t
         table.outcomes, table.lines = &outcomes[0], &lines[0]
         table.X = &X[0, 0] if width else &outcomes[0]
     with nogil:
-        plain = noregret_read_csv(&table, source.start, source.size, columns, &places[0], between, zero)
+        plain = noregret_read_csv(&table, source.start, source.size, columns, &places[0], between, empty)
     if plain < 0:
         raise MemoryError
     rows = table.rows if plain else 0
     every = rows == room
     if not every:
         all_lines = all_lines[:rows] + first_line
-    return Csv(all_X[:rows], all_outcomes[:rows], None if every else all_lines, table.line_count, [], bool(plain))
+    return Csv(all_X[:rows], all_outcomes[:rows], None if every else all_lines, table.line_count, [], bool(plain), table.asleep)
 
 
 def count_lines(text):

@@ -144,6 +144,7 @@ class Reading:
                     if self.options.on_error == "stop" and block.faults:
                         block = until(block, block.faults[0].row)
                     self.scale(block)
+                    self.complete(block)
                     self.mark = block.mark
                     if len(block) or block.faults:
                         yield block
@@ -165,6 +166,9 @@ class Reading:
             self.scaler.scale_sparse(*block.X, self.learning)
         else:
             self.scaler.scale_dense(block.X, self.learning)
+
+    def complete(self, block: Block) -> None:
+        """Fill in what depends on the rows before, in place."""
 
     def refusal(self, block: Block) -> BadExample:
         """Return the error for a block's first fault."""
@@ -266,6 +270,8 @@ def until(block: Block, row: int) -> Block:
         y=block.y[:row],
         importances=None if block.importances is None else block.importances[:row],
         tags=None if block.tags is None else block.tags[:row],
+        groups=None if block.groups is None else block.groups[:row],
+        numbers=None if block.numbers is None else block.numbers[:row],
         faults=block.faults[:1],
     )
 

@@ -39,7 +39,9 @@ class Block:
     ``y`` holds NaN where rows come without outcomes, to be predicted only. ``place_of(row)`` says
     in words where a row came from. ``mark`` is where reading goes on after this block; ``size`` is
     how many bytes of input were read up to there. ``booleans`` says whether outcomes are written as
-    true and false.
+    true and false. ``groups`` holds for each row the number of its group, where rows have one.
+    ``read`` says how many rows were read, where some are neither here nor among the faults, and
+    ``numbers`` which of them these are, counted from 0.
     """
 
     X: Floats | Sparse
@@ -51,6 +53,9 @@ class Block:
     tags: list[str] | None = None
     faults: list[Fault] = field(default_factory=list)
     booleans: bool = False
+    groups: NDArray[np.int64] | None = None
+    read: int | None = None
+    numbers: NDArray[np.int64] | None = None
 
     def __len__(self) -> int:
         return len(self.y)

@@ -13,11 +13,11 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from noregret.core.rowwise import stacked
+from noregret.core.rowwise import stacked, summarise
 from noregret.errors import BadExample, NoRegretError
 from noregret.streams.base import INTERCEPT
 from noregret.streams.block import Floats
-from noregret.streams.options import Options
+from noregret.streams.options import ASLEEP, AVERAGE, MEDIAN, Options
 
 NUMBER, BOOLEAN, TEXT = "numbers", "booleans", "text"
 BINARY = "binary values"
@@ -45,6 +45,7 @@ class Table(NamedTuple):
     y: Floats
     bad_outcomes: dict[int, str]  # row: what stands there instead of an outcome
     whole: bool = False  # whether the numbers have the intercept in place already
+    groups: Category | None = None  # which rows belong together
 
 
 class Roles:
@@ -69,9 +70,13 @@ class Roles:
         self.options, self.kinds, self.where = options, kinds, where
         check_columns(names, options, where, needs_target)
         self.target = options.target if needs_target else None
-        used = [name for name in names if name != options.target and name not in options.drop]
+        apart = (options.target, options.group, *options.drop)
+        used = [name for name in names if name not in apart]
         if options.keep:
             used = [name for name in used if name in options.keep]
+        self.left_out: list[str] = []  # columns that are no experts, though nobody said so
+        if options.missing == ASLEEP:
+            used = self.experts_of(used)
         for name in used if self.target is None else [*used, self.target]:
             if kinds[name] not in (NUMBER, BOOLEAN, TEXT):
                 raise NoRegretError(
@@ -88,6 +93,29 @@ class Roles:
                 " drop it"
             )
 
+    def experts_of(self, columns: list[str]) -> list[str]:
+        """Return the columns of numbers; others are left out, unless they were asked for."""
+        options, kinds, where = self.options, self.kinds, self.where
+        experts = [name for name in columns if kinds[name] in (NUMBER, BOOLEAN)]
+        self.left_out = [name for name in columns if name not in experts]
+        if options.keep and self.left_out:
+            name = self.left_out[0]
+            raise NoRegretError(
+                f"{where}: column {name!r} holds {kinds[name]}: an expert's forecasts are numbers"
+            )
+        if not experts:
+            others = f"; {listed(self.left_out)} hold none" if self.left_out else ""
+            raise NoRegretError(
+                f"{where}: there is no expert: no column of numbers besides the target{others}"
+            )
+        for name in options.add:
+            if name in experts:
+                raise NoRegretError(
+                    f"{where}: there is a column called {name!r} already, which is to be added:"
+                    f" leave it out (--drop {name}), or do not add it"
+                )
+        return experts
+
     @property
     def plain(self) -> bool:
         """Whether every row has the same features."""
@@ -98,9 +126,22 @@ class Roles:
         )
 
     @property
+    def columns(self) -> list[str]:
+        """The columns to read."""
+        apart = [name for name in (self.target, self.options.group) if name is not None]
+        return [*self.numbers, *self.categories, *apart]
+
+    @property
     def dense_names(self) -> list[str]:
         """The features of every row, in alphabetical order."""
-        return sorted([*self.numbers, *([INTERCEPT] if self.options.intercept else [])])
+        added = [INTERCEPT] if self.options.intercept else self.options.add
+        return sorted([*self.numbers, *added])
+
+    @property
+    def expert_places(self) -> NDArray[np.int32]:
+        """Where among these the columns of the table are."""
+        at = {name: k for k, name in enumerate(self.dense_names)}
+        return np.array([at[name] for name in self.numbers], dtype=np.int32)
 
 
 def check_columns(names: Sequence[str], options: Options, where: str, needs_target: bool) -> None:
@@ -111,8 +152,11 @@ def check_columns(names: Sequence[str], options: Options, where: str, needs_targ
             f" {listed(names)}"
         )
     named = [options.target] if needs_target and options.target is not None else []
+    named += [] if options.group is None else [options.group]
     for column in (*named, *options.drop, *options.keep, *options.categories):
         known(column, names, where)
+    if needs_target and options.group is not None and options.group == options.target:
+        raise NoRegretError(f"{where}: {options.group!r} is the target: groups need another column")
 
 
 def known(column: str, names: Sequence[str], where: str) -> None:
@@ -159,21 +203,32 @@ def encoded(table: Any, roles: Roles) -> Table:
     """Return the columns that matter as arrays."""
     rows = table.num_rows
     columns = {name: as_numbers(table.column(name), name, roles.where) for name in roles.numbers}
-    whole = roles.plain and roles.options.intercept
+    intercept, added = roles.options.intercept, roles.options.add
+    whole = roles.plain and bool(intercept or added)
     order = roles.dense_names if whole else roles.numbers
     numbers, any_missing = stacked([columns.get(name) for name in order], rows)
+    if added:
+        summaries(numbers, roles)
     missing = None
-    if any_missing:
+    if any_missing and roles.options.missing != ASLEEP:
         missing = np.isnan(numbers)
         numbers[missing] = 0.0
         if whole:
             missing = np.delete(missing, order.index(INTERCEPT), axis=1)
     categories = [as_category(table.column(name), name, roles.where) for name in roles.categories]
-    if roles.target is None:
-        nothing = np.full(rows, np.nan)
-        return Table(roles.numbers, numbers, missing, categories, nothing, {}, whole)
-    y, bad = outcomes_of(table.column(roles.target), roles)
-    return Table(roles.numbers, numbers, missing, categories, y, bad, whole)
+    group = roles.options.group
+    groups = None if group is None else as_category(table.column(group), group, roles.where)
+    y, bad = np.full(rows, np.nan), dict[int, str]()
+    if roles.target is not None:
+        y, bad = outcomes_of(table.column(roles.target), roles)
+    return Table(roles.numbers, numbers, missing, categories, y, bad, whole, groups)
+
+
+def summaries(numbers: Floats, roles: Roles) -> int:
+    """Fill in the average and the median of the experts; return how many rows have none awake."""
+    names, added = roles.dense_names, roles.options.add
+    at = [names.index(name) if name in added else -1 for name in (AVERAGE, MEDIAN)]
+    return summarise(numbers, roles.expert_places, *at)
 
 
 def as_numbers(column: Any, name: str, where: str) -> Floats:
@@ -248,9 +303,12 @@ def outcomes_of(column: Any, roles: Roles) -> tuple[Floats, dict[int, str]]:
     if kind == TEXT and len(column):
         values = [value for value in column.slice(0, 1000).unique().to_pylist() if value][:3]
         shown = " or ".join(map(repr, values))
+        said = f"{roles.where}: the target {roles.target!r} holds text ({shown}, …):"
+        if options.missing == ASLEEP:
+            raise NoRegretError(f"{said} forecasts are compared with numbers")
         raise NoRegretError(
-            f"{roles.where}: the target {roles.target!r} holds text ({shown}, …): to tell one value"
-            f" from the rest, use --positive {values[0] if values else 'VALUE'}"
+            f"{said} to tell one value from the rest, use --positive"
+            f" {values[0] if values else 'VALUE'}"
         )
     y = as_numbers(column, roles.target or "", roles.where)
     bad = {int(row): "nothing" for row in np.flatnonzero(np.isnan(y))}

@@ -23,8 +23,9 @@ from noregret.streams.columns import (
     kind_of,
     known,
     signed,
+    summaries,
 )
-from noregret.streams.options import Options
+from noregret.streams.options import ASLEEP, Options
 from noregret.streams.records import kind_of_most, repaired, row_lines, split_names
 from noregret.streams.source import Paths, Piece, Source, as_paths, suffix_of, tail_of
 from noregret.streams.tables import TableReading
@@ -87,7 +88,7 @@ class CsvReading(TableReading):
         numeric = [self.kinds[name] == NUMBER for name in [*roles.numbers, roles.target] if name]
         places = self.vocabulary.positions(roles.dense_names)
         in_order = bool((places == np.arange(len(places))).all()) or not len(self.vocabulary)
-        if roles.plain and all(numeric) and in_order:
+        if roles.plain and all(numeric) and in_order and self.options.group is None:
             at = {name: k for k, name in enumerate(roles.dense_names)}
             numbers = set(roles.numbers)
             used = [at.get(name, -1) if name in numbers else -1 for name in self.header]
@@ -125,9 +126,9 @@ class CsvReading(TableReading):
                 values = table.column(name).slice(0, LOOKED_AT).to_pylist()
                 is_target = name == self.options.target and self.options.positive is None
                 kinds[name] = kind_of_most(values, HALF if is_target else MOST, NOTHING)
-        for name in self.options.categories:
-            if name in kinds:
-                kinds[name] = TEXT
+        for words in (*self.options.categories, self.options.group):
+            if words in kinds:
+                kinds[words] = TEXT
         return {sys.intern(name): kind for name, kind in kinds.items()}
 
     def looks_plain(self, sample: bytes) -> bool:
@@ -181,7 +182,8 @@ class CsvReading(TableReading):
         names = text.count(b"\n", 0, len(text) - len(body))
         plain = self.plain_table(body)
         if plain is not None:
-            return Parsed(piece, plain[0], True, names + plain[1], names, tail=tail)
+            table, lines, whole = plain
+            return Parsed(piece, table, whole, names + lines, names, tail=tail)
         if b'"' in body and not self.careful and piece.contents is None:
             return Parsed(piece, None)
         table, faults, kept = self.arrow_table(body, piece)
@@ -197,9 +199,12 @@ class CsvReading(TableReading):
             said = said if odd is None else f"{odd!r} is new"
             raise BadExample(f"{path}: its columns are not those of {self.paths[0]}: {said}")
 
-    def plain_table(self, body: bytes) -> tuple[Table, int] | None:
-        """Return a piece of nothing but numbers, and how many lines it has; else None."""
-        roles = self.settled
+    def plain_table(self, body: bytes) -> tuple[Table, int, bool] | None:
+        """Return a piece of nothing but numbers, how many lines it has, and whether all is well.
+
+        None for any other piece.
+        """
+        roles, missing = self.settled, self.options.missing
         if self.places is None or roles is None:
             return None
         found = parse_csv(
@@ -208,14 +213,17 @@ class CsvReading(TableReading):
             self.places,
             len(roles.dense_names),
             self.delimiter.encode(),
-            "zero" if self.options.missing == "zero" else "stop",
+            missing if missing in ("zero", ASLEEP) else "stop",  # type: ignore[arg-type]
         )
         if not found.plain:
             return None
+        nobody = summaries(found.X, roles) if found.asleep or self.options.add else 0
         y: Floats = found.outcomes if roles.target is not None else np.full(len(found.X), np.nan)
         if self.options.positive is not None and roles.target is not None:
             y = signed(y, self.options.positive, roles.where)
-        return Table(roles.numbers, found.X, None, [], y, {}), found.line_count
+        # Where cells are empty, an outcome may be among them, or all forecasts of a row.
+        whole = not found.asleep or not (nobody or np.isnan(y).any())
+        return Table(roles.numbers, found.X, None, [], y, {}), found.line_count, whole
 
     def arrow_table(
         self, body: bytes, piece: Piece
@@ -227,7 +235,7 @@ class CsvReading(TableReading):
         assert roles is not None
         assert self.kinds is not None
         assert self.header is not None
-        used = [*roles.numbers, *roles.categories, *([roles.target] if roles.target else [])]
+        used = roles.columns
         words = pa.dictionary(pa.int32(), pa.string())
         names = {NUMBER: pa.float64(), BOOLEAN: pa.bool_(), TEXT: words}
         types = {name: names[self.kinds[name]] for name in used}
@@ -238,7 +246,8 @@ class CsvReading(TableReading):
             return encoded(self.arrow(body, types, used), roles), (), None
         except pa.ArrowInvalid:
             kinds = {name: self.kinds[name] for name in used}
-            mended = repaired(body, self.header, kinds, self.delimiter, NOTHING)
+            cure = "leave it empty" if self.options.missing == ASLEEP else ""
+            mended = repaired(body, self.header, kinds, self.delimiter, NOTHING, cure)
         try:
             if not mended.kept:
                 return self.arrow_table(b"", piece)[0], mended.faults, []

@@ -8,12 +8,19 @@ from typing import Any
 
 from noregret.checks import one_of
 
-MISSING = ("stop", "zero", "indicator")
+ASLEEP = "asleep"
+MISSING = ("stop", "zero", "indicator", ASLEEP)
+# Experts that can be made of the others.
+AVERAGE, MEDIAN, CORRECTED = ADDED = ("average", "median", "corrected")
 SCALES = ("none", "max", "standard", "unit")
 ON_ERROR = ("stop", "skip")
 BITS = range(1, 31)
 # Options that name columns, one or several.
 COLUMNS = ("drop", "keep", "categories")
+# Options that may be given several times.
+LISTS = (*COLUMNS, "add")
+# Options that mean nothing for a table of forecasts.
+NOT_FOR_EXPERTS = ("categories", "hash", "intercept", "scale", "positive")
 # What is not written down as a transform: the certificate has its own place for the target.
 ELSEWHERE = ("target", "format")
 FLAGS = ("intercept", "no-header")
@@ -36,7 +43,9 @@ class Options:
         indicator feature.
     missing
         What to do with an empty cell: ``stop`` refuses the row, ``zero`` takes it for 0 (for text:
-        no indicator), ``indicator`` does that and adds the feature ``column=missing``.
+        no indicator), ``indicator`` does that and adds the feature ``column=missing``. ``asleep``
+        is for tables of forecasts, an expert a column: who has none in a row is asleep there (NaN).
+        Columns that hold no numbers are left out, and rows without an outcome are not played.
     header
         Whether the first line of a CSV file holds the names; without, columns are called 1, 2, ….
     hash
@@ -52,6 +61,13 @@ class Options:
         ``stop`` at a row that cannot be used, or ``skip`` and count it.
     format
         What the files are; if not given, their extensions say it.
+    add
+        With ``asleep``, experts made of the others: ``average`` and ``median`` of those awake,
+        ``corrected``, a linear combination learned from the rows before.
+    group
+        A column that says which rows belong together; it is no feature.
+    only
+        The only group to use.
     """
 
     target: str | None = None
@@ -66,9 +82,12 @@ class Options:
     positive: str | None = None
     on_error: str = "stop"
     format: str | None = None
+    add: tuple[str, ...] = ()
+    group: str | None = None
+    only: str | None = None
 
     def __post_init__(self) -> None:
-        for name in COLUMNS:
+        for name in LISTS:
             given = getattr(self, name)
             columns = (given,) if isinstance(given, str) else tuple(given)
             object.__setattr__(self, name, columns)
@@ -83,6 +102,21 @@ class Options:
             object.__setattr__(self, "positive", str(self.positive))
         if self.drop and self.keep:
             raise ValueError("name the columns to drop or those to keep, not both")
+        self.check_experts()
+
+    def check_experts(self) -> None:
+        """Refuse what makes no sense for a table of forecasts, or without one."""
+        for name in self.add:
+            one_of("add", name, ADDED)
+        if self.missing != ASLEEP:
+            if self.add:
+                raise ValueError("add makes experts of experts: it needs missing='asleep'")
+        elif odd := [n for n in NOT_FOR_EXPERTS if getattr(self, n) != getattr(type(self), n, ())]:
+            raise ValueError(f"with missing='asleep' columns are experts: leave {odd[0]} out")
+        if self.only is not None:
+            if self.group is None:
+                raise ValueError("only names a group: say which column holds the groups")
+            object.__setattr__(self, "only", str(self.only))
 
     def transforms(self) -> tuple[str, ...]:
         """Write down all that differs from a plain reading, as certificates have it."""
@@ -92,7 +126,7 @@ class Options:
             if field.name in ELSEWHERE or value == field.default:
                 continue
             name = field.name.replace("_", "-")
-            if field.name in COLUMNS:
+            if field.name in LISTS:
                 said += [f"{name}={column}" for column in value]
             elif isinstance(value, bool):
                 said.append(name if value else f"no-{name}")
@@ -112,7 +146,7 @@ class Options:
                 given[key.removeprefix("no_")] = not key.startswith("no_")
             elif key not in known or isinstance(known[key].default, bool) or not has_value:
                 raise ValueError(f"{text!r} is no transform that this version knows")
-            elif key in COLUMNS:
+            elif key in LISTS:
                 given[key] = (*given.get(key, ()), value)
             else:
                 given[key] = int(value) if key == "hash" else value

@@ -74,7 +74,7 @@ class ParquetReading(TableReading):
                     groups.append(group)
                 else:
                     first += length
-            wanted = [*roles.numbers, *roles.categories, *([roles.target] if roles.target else [])]
+            wanted = roles.columns
             for batch in file.iter_batches(ROWS, row_groups=groups, columns=wanted):
                 stop = first + batch.num_rows
                 if stop > skip:
@@ -96,14 +96,13 @@ class ParquetReading(TableReading):
         if len(kinds) < len(schema):
             twice = Counter(schema.names).most_common(1)[0][0]
             raise BadExample(f"{path}: two columns are called {twice!r}: rename one")
-        for name in self.options.categories:
+        for name in (*self.options.categories, self.options.group):
             if name in kinds:
                 kinds[name] = "text"
         if self.kinds is None:
             self.kinds = kinds
         roles = self.roles(path)
-        used = [*roles.numbers, *roles.categories, *([roles.target] if roles.target else [])]
-        for name in used:
+        for name in roles.columns:
             held = self.kinds[name]
             if name not in kinds:
                 raise BadExample(f"{path}: there is no column {name!r}, which the others have")

@@ -98,17 +98,18 @@ def repaired(
     kinds: dict[str, str],
     delimiter: str,
     nothing: Sequence[str],
+    cure: str = "",
 ) -> Mended:
-    """Tell the records that can be read from those that cannot."""
+    """Tell the records that can be read from those that cannot, and what to do about a word."""
     good = io.StringIO()
     writer = csv.writer(good, delimiter=delimiter, lineterminator="\n")
     kept: list[int] = []
     faults: list[Fault] = []
     for line, cells in records(text, delimiter):
-        wrong = cells if isinstance(cells, str) else fault_in(cells, header, kinds, nothing)
+        wrong = cells if isinstance(cells, str) else fault_in(cells, header, kinds, nothing, cure)
         if wrong is None:
             writer.writerow(
-                [usual(cell, kinds.get(n)) for n, cell in zip(header, cells, strict=True)]
+                [usual(cell, kinds.get(n), nothing) for n, cell in zip(header, cells, strict=True)]
             )
             kept.append(line)
         else:
@@ -116,8 +117,10 @@ def repaired(
     return Mended(good.getvalue().encode("utf-8", "replace"), kept, tuple(faults))
 
 
-def usual(cell: str, kind: str | None) -> str:
+def usual(cell: str, kind: str | None, nothing: Sequence[str]) -> str:
     """Return a cell as Arrow can read it."""
+    if kind == NUMBER and cell.strip() in nothing:
+        return ""
     if kind == NUMBER and NUMERAL.fullmatch(cell):
         return repr(float(cell))
     if kind == BOOLEAN:
@@ -126,7 +129,11 @@ def usual(cell: str, kind: str | None) -> str:
 
 
 def fault_in(
-    cells: Sequence[str], header: Sequence[str], kinds: dict[str, str], nothing: Sequence[str]
+    cells: Sequence[str],
+    header: Sequence[str],
+    kinds: dict[str, str],
+    nothing: Sequence[str],
+    cure: str = "",
 ) -> str | None:
     """Say what is wrong with a record, if anything is."""
     if len(cells) != len(header):
@@ -137,10 +144,11 @@ def fault_in(
         shown = repr(cell if len(cell) <= 40 else cell[:40] + "…")
         if kind is not None and any("\udc80" <= letter <= "\udcff" for letter in cell):
             return f"column {name!r}: not UTF-8 text"
-        if kind == NUMBER and cell not in nothing and not NUMERAL.fullmatch(cell):
+        if kind == NUMBER and cell.strip() not in nothing and not NUMERAL.fullmatch(cell):
+            cure = cure or f"read the column as names (--categories {name})"
             return (
                 f"column {name!r}: {shown} is not a number, as in the rows before it: correct it,"
-                f" or read the column as names (--categories {name})"
+                f" or {cure}"
             )
         if kind == BOOLEAN and cell not in nothing and cell.strip().lower() not in TRUTH:
             return f"column {name!r}: {shown} is not true or false, as in the rows before it"
@@ -150,7 +158,7 @@ def fault_in(
 def kind_of_most(values: Sequence[str | bytes], share: float, nothing: Sequence[str]) -> str:
     """Return what most of a column's values are, those aside that are missing."""
     texts = [v if isinstance(v, str) else v.decode("utf-8", "replace") for v in values]
-    there = [text for text in texts if text not in nothing]
+    there = [text for text in texts if text.strip() not in nothing]
     needed = share * max(1, len(there))
     if sum(NUMERAL.fullmatch(text) is not None for text in there) >= needed:
         return NUMBER

@@ -17,7 +17,7 @@ from noregret.core.vocabulary import Vocabulary
 from noregret.streams.base import INTERCEPT
 from noregret.streams.block import Fault, Floats, Sparse
 from noregret.streams.columns import Category, Table
-from noregret.streams.options import Options
+from noregret.streams.options import ASLEEP, Options
 
 # As in the core: values up to here can be squared and added up.
 LARGEST = 1e150
@@ -33,7 +33,12 @@ def faults_of(
         found |= too_large(table, options, scored)
     if options.missing == "stop":
         found |= empty_cells(table)
-    if not scored:
+    if options.missing == ASLEEP:
+        found |= nobody_awake(table, options)
+    if table.groups is not None:
+        for row in np.flatnonzero(table.groups.codes < 0).tolist():
+            found[row] = f"column {table.groups.name!r} is empty: every row needs its group"
+    if not scored and options.missing != ASLEEP:
         for row, what in table.bad_outcomes.items():
             found[row] = f"the outcome is {what}: every row needs one"
     return [Fault(row, place_of(row), message) for row, message in sorted(found.items())]
@@ -56,6 +61,15 @@ def too_large(table: Table, options: Options, scored: bool) -> dict[int, str]:
                 f"the outcome is {table.y[row]:g}: it must be finite, and at most {LARGEST:g}"
             )
     return found
+
+
+def nobody_awake(table: Table, options: Options) -> dict[int, str]:
+    """Return the rows in which every expert is asleep."""
+    columns = sorted([*table.names, *options.add])
+    experts = [columns.index(name) for name in table.names]
+    asleep = np.isnan(table.numbers[:, experts]).all(axis=1)
+    said = "every expert is asleep: there is no forecast to go by"
+    return dict.fromkeys(np.flatnonzero(asleep).tolist(), said)
 
 
 def empty_cells(table: Table) -> dict[int, str]:
@@ -113,6 +127,9 @@ def without(table: Table, rows: Sequence[int]) -> Table:
         missing=None if table.missing is None else table.missing[keep],
         categories=[category._replace(codes=category.codes[keep]) for category in table.categories],
         y=table.y[keep],
+        groups=None
+        if table.groups is None
+        else table.groups._replace(codes=table.groups.codes[keep]),
     )
 
 

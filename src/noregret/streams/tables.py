@@ -3,16 +3,21 @@
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections.abc import Callable, Sequence
-from typing import Any
+from collections.abc import Callable, Iterator, Sequence
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from noregret.core.scaling import Scaler
 from noregret.streams.base import Reading, State, Stream
 from noregret.streams.block import Block, Fault, Floats, Sparse
-from noregret.streams.columns import BOOLEAN, Roles, Table
+from noregret.streams.columns import BOOLEAN, Category, Roles, Table
+from noregret.streams.options import ASLEEP, CORRECTED
 from noregret.streams.rows import dense_rows, faults_of, sparse_rows, without
+
+if TYPE_CHECKING:
+    from noregret.experts.correcting import Correcting
 
 
 class TableReading(Reading):
@@ -21,6 +26,10 @@ class TableReading(Reading):
     def __init__(self, stream: Stream, learning: bool, state: State | None) -> None:
         self.kinds: dict[str, str] | None = None
         self.settled: Roles | None = None
+        # Whether rows are wanted, too, whose outcome is still to come.
+        self.without_outcomes = False
+        self.groups: dict[str, int] = {}  # their numbers, by when they appeared
+        self.correcting: dict[int, Correcting] = {}
         super().__init__(stream, learning, state)
 
     def columns_state(self) -> dict[str, Any]:
@@ -46,21 +55,41 @@ class TableReading(Reading):
         size: int,
         others: Sequence[Fault] = (),
     ) -> Block:
-        """Make a block of a table; rows that cannot be used are left out.
+        """Make a block of a table; rows that cannot be used, or are not wanted, are left out.
 
         ``others`` are faults that are not rows of the table.
         """
         faults = faults_of(table, self.options, place_of, not self.learning)
-        if not faults:
+        unwanted = self.unwanted(table)
+        faults = [fault for fault in faults if fault.row not in unwanted]
+        if not faults and not unwanted:
             return self.made(table, place_of, mark, size, list(others))
-        bad = [fault.row for fault in faults]
+        bad = sorted([*unwanted, *(fault.row for fault in faults)])
         kept = np.delete(np.arange(len(table.y)), bad)
         # What is no row at all comes before the row of the table that has its number.
         told = sorted([*others, *faults], key=lambda fault: fault.row)
         counted = [fault._replace(row=fault.row - bisect_left(bad, fault.row)) for fault in told]
-        return self.made(
+        block = self.made(
             without(table, bad), lambda row: place_of(int(kept[row])), mark, size, counted
         )
+        if unwanted:
+            before = np.searchsorted([fault.row for fault in others], kept, side="right")
+            block.read, block.numbers = len(table.y) + len(others), kept + before
+        return block
+
+    def unwanted(self, table: Table) -> set[int]:
+        """Return the rows of other groups than the only one, and those that cannot be played yet.
+
+        Those are forecasts whose outcome is still to come.
+        """
+        found: set[int] = set()
+        if self.options.only is not None and table.groups is not None:
+            values = table.groups.values
+            code = values.index(self.options.only) if self.options.only in values else len(values)
+            found |= set(np.flatnonzero(table.groups.codes != code).tolist())
+        if self.options.missing == ASLEEP and self.learning and not self.without_outcomes:
+            found |= set(np.flatnonzero(np.isnan(table.y)).tolist())
+        return found
 
     def made(
         self,
@@ -80,7 +109,30 @@ class TableReading(Reading):
                 self.scaler.leave_out(left)
         block = Block(rows, table.y, place_of, mark, size, faults=faults)
         block.booleans = self.has_boolean_outcomes
+        if table.groups is not None:
+            block.groups = self.numbered(table.groups)
         return block
+
+    def numbered(self, column: Category) -> NDArray[np.int64]:
+        """Return the number of each row's group, by when it first appeared."""
+        codes, first = np.unique(column.codes, return_index=True)
+        places = np.zeros(len(column.values), dtype=np.int64)
+        for code in codes[np.argsort(first)].tolist():
+            places[code] = self.groups.setdefault(column.values[code], len(self.groups))
+        return places[column.codes]
+
+    def complete(self, block: Block) -> None:
+        """Have the experts corrected, in order."""
+        if CORRECTED not in self.options.add or not len(block) or isinstance(block.X, Sparse):
+            return
+        from noregret.experts.correcting import Correcting
+
+        assert self.settled is not None
+        experts, at = self.settled.expert_places, self.settled.dense_names.index(CORRECTED)
+        for group, rows in rows_of_groups(block):
+            if group not in self.correcting:
+                self.correcting[group] = Correcting(len(experts))
+            self.correcting[group].correct(block.X, experts, at, block.y, rows)
 
     @property
     def has_boolean_outcomes(self) -> bool:
@@ -106,3 +158,15 @@ class TableReading(Reading):
             if self.options.intercept and self.scaler is not None:
                 at = roles.dense_names.index("intercept")
                 self.scaler.leave_out([int(places[at])])
+
+
+def rows_of_groups(block: Block) -> Iterator[tuple[int, NDArray[np.int64]]]:
+    """Yield the groups of a block, those that come first first, each with its rows in order."""
+    if block.groups is None:
+        yield 0, np.arange(len(block))
+        return
+    order = np.argsort(block.groups, kind="stable")
+    numbers = block.groups[order]
+    starts = np.flatnonzero(np.diff(numbers, prepend=-1))
+    for rows in np.split(order, starts[1:]):
+        yield int(block.groups[rows[0]]), rows

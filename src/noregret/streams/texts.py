@@ -13,7 +13,7 @@ from noregret.streams.columns import signed
 from noregret.streams.source import Piece, Source, tail_of
 
 # Options that speak of columns, which such files have not.
-FOR_TABLES = ("target", "drop", "keep", "categories", "missing", "header")
+FOR_TABLES = ("target", "drop", "keep", "categories", "missing", "header", "group")
 
 
 class Scanned(NamedTuple):

@@ -1,0 +1,120 @@
+"""Recursive least squares on forecasts, row by row: the same to the bit however rows come in blocks.
+
+The matrix of all rows so far is kept as its triangular factor, turned by Givens rotations, so that
+nothing drifts. No BLAS: its sums differ from machine to machine.
+"""
+
+from libc.math cimport NAN, fmax, fmin, isfinite, sqrt
+from libc.stdint cimport int32_t, int64_t
+
+import numpy as np
+
+# What is kept besides the factor: rows learned, mean outcome, sum of squared errors of the average,
+# least and largest outcome.
+cdef enum:
+    ROWS
+    MEAN
+    SQUARES
+    LEAST
+    MOST
+    NUMBERS
+
+
+def fresh(Py_ssize_t n, double ridge):
+    """Return the state for n experts that has seen nothing: the factor, what it is to give, and numbers."""
+    numbers = np.zeros(NUMBERS)
+    numbers[LEAST], numbers[MOST] = np.inf, -np.inf
+    return np.eye(n + 2) * sqrt(ridge), np.zeros(n + 2), numbers
+
+
+def correct(double[:, ::1] X not None, const int32_t[::1] columns not None, Py_ssize_t at, const double[::1] y not None, const int64_t[::1] rows not None, double[:, ::1] factor not None, double[::1] given not None, double[::1] numbers not None):
+    """Write a corrected forecast into a column of each of some rows, and learn from its outcome, if any.
+
+    The columns hold forecasts, NaN where there is none. A row without any gets NaN.
+    """
+    cdef Py_ssize_t n = columns.shape[0], d = n + 2, k, r
+    for k in range(n):
+        if not 0 <= columns[k] < X.shape[1]:
+            raise ValueError(f"there is no column {columns[k]} of {X.shape[1]}")
+    if not (0 <= at < X.shape[1] and y.shape[0] == X.shape[0] and factor.shape[0] == factor.shape[1] == given.shape[0] == d and numbers.shape[0] == NUMBERS):
+        raise ValueError(f"no state for {n} experts, or no column {at}")
+    for k in range(rows.shape[0]):
+        if not 0 <= rows[k] < X.shape[0]:
+            raise ValueError(f"there is no row {rows[k]} of {X.shape[0]}")
+    if n == 0:
+        raise ValueError("there are no experts to correct")
+    cdef double[::1] z = np.empty(d), weights = np.empty(d)
+    with nogil:
+        for k in range(rows.shape[0]):
+            r = rows[k]
+            X[r, at] = one(&X[r, 0], &columns[0], n, y[r], &factor[0, 0], &given[0], &numbers[0], &z[0], &weights[0])
+
+
+cdef double one(const double* row, const int32_t* columns, Py_ssize_t n, double y, double* factor, double* given, double* numbers, double* z, double* weights) noexcept nogil:
+    """Return the corrected forecast of one row, and learn from it."""
+    cdef Py_ssize_t d = n + 2, k, awake = 0
+    cdef double total = 0.0, least = numbers[LEAST], most = numbers[MOST], spread = 0.0, x, average, size, found, error
+    for k in range(n):
+        x = row[columns[k]]
+        if x == x:
+            total += x
+            awake += 1
+            least, most = fmin(least, x), fmax(most, x)
+    if awake == 0:
+        return NAN
+    average = total / awake
+    for k in range(n):
+        x = row[columns[k]]
+        z[k + 2] = x - average if x == x else 0.0
+        spread += z[k + 2] * z[k + 2]
+    size = sqrt(numbers[SQUARES] / numbers[ROWS]) if numbers[ROWS] > 0 and numbers[SQUARES] > 0 else sqrt(spread / awake)
+    if not size > 0:
+        size = 1.0
+    z[0], z[1] = 1.0, (average - numbers[MEAN]) / size if numbers[ROWS] > 0 else 0.0
+    for k in range(n):
+        z[k + 2] /= size
+    solve(factor, given, weights, d)
+    found = 0.0
+    for k in range(d):
+        found += weights[k] * z[k]
+    found = fmin(fmax(average + size * found, least), most) if isfinite(found) else average
+    error = y - average
+    if isfinite(error / size) and isfinite(error * error + spread):
+        turn(factor, given, z, error / size, d)
+        numbers[ROWS] += 1
+        numbers[MEAN] += (y - numbers[MEAN]) / numbers[ROWS]
+        numbers[SQUARES] += error * error
+        numbers[LEAST], numbers[MOST] = fmin(numbers[LEAST], y), fmax(numbers[MOST], y)
+    return found
+
+
+cdef inline void solve(const double* factor, const double* given, double* weights, Py_ssize_t d) noexcept nogil:
+    """Find the weights that the triangular factor turns into what is given."""
+    cdef Py_ssize_t j, k
+    cdef double left
+    for j in range(d - 1, -1, -1):
+        left = given[j]
+        for k in range(j + 1, d):
+            left -= factor[j * d + k] * weights[k]
+        weights[j] = left / factor[j * d + j]
+
+
+cdef inline void turn(double* factor, double* given, double* z, double outcome, Py_ssize_t d) noexcept nogil:
+    """Take a row into the factor: rotate it away, entry by entry."""
+    cdef Py_ssize_t j, k
+    cdef double length, c, s, held
+    cdef double* row
+    for j in range(d):
+        if z[j] == 0.0:
+            continue
+        row = factor + j * d
+        length = sqrt(row[j] * row[j] + z[j] * z[j])
+        c, s = row[j] / length, z[j] / length
+        row[j] = length
+        for k in range(j + 1, d):
+            held = row[k]
+            row[k] = c * held + s * z[k]
+            z[k] = c * z[k] - s * held
+        held = given[j]
+        given[j] = c * held + s * outcome
+        outcome = c * outcome - s * held

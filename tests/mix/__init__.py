@@ -1,0 +1,1 @@
+"""Mixing forecasts: the streams they come in, the command, what it writes."""
