@@ -166,6 +166,13 @@ def test_an_expert_that_pays_without_end_can_be_left() -> None:
     assert found.answer(2).gap < 1e-14
 
 
+def test_whole_numbers_are_summed_without_rounding() -> None:
+    table = np.random.default_rng(0).integers(-3, 9, (500, 4)).astype(float)
+    found = best_sequences(table, 5)
+    for k, least in enumerate(plainly(table, 5)):
+        assert found.answer(k).loss == found.answer(k).lower == least
+
+
 def test_more_switches_than_rounds_are_no_trouble() -> None:
     table = np.eye(3)
     found = best_sequences(table, 40)

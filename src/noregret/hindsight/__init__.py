@@ -7,7 +7,7 @@ sums alone.
 
 from noregret.hindsight.answer import Answer, Limits
 from noregret.hindsight.best import best_in_ball, best_in_simplex, best_linear, best_ridge
-from noregret.hindsight.experts import best_expert
+from noregret.hindsight.experts import best_convex, best_expert
 from noregret.hindsight.margin import Margin, largest_margin
 from noregret.hindsight.penalised import best_penalised
 from noregret.hindsight.perceptron import best_mistake_bound
@@ -26,6 +26,7 @@ __all__ = [
     "Segment",
     "Sequences",
     "best_conjunction",
+    "best_convex",
     "best_disjunction",
     "best_expert",
     "best_in_ball",

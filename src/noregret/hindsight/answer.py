@@ -63,7 +63,7 @@ class Answer:
     @property
     def gap(self) -> float:
         """How far the minimum may lie below ``loss``."""
-        return self.loss - self.lower
+        return 0.0 if self.loss == self.lower else self.loss - self.lower
 
     @property
     def relative_gap(self) -> float:

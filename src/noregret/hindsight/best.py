@@ -20,7 +20,7 @@ from noregret.hindsight.curvature import DENSE
 from noregret.hindsight.doubled import Doubled
 from noregret.hindsight.losses import losses_of
 from noregret.hindsight.newton import minimise, proven
-from noregret.hindsight.rounding import downward, upward
+from noregret.hindsight.rounding import Floats, downward, upward
 from noregret.hindsight.rows import Rows
 from noregret.hindsight.simplex import Simplex
 from noregret.hindsight.square import LeastSquares
@@ -98,6 +98,7 @@ def best_in_simplex(
     weight: float | None = None,
     loss_parameter: float | None = None,
     limits: Limits = USUAL,
+    start: Floats | None = None,
 ) -> Answer:
     """Return the weighting u that minimises  scale · L(u) + entropy · KL(u ‖ uniform).
 
@@ -119,6 +120,8 @@ def best_in_simplex(
         The loss's ε, δ or quantile, where it has one and was given by name.
     limits
         When to stop. The interval is honest wherever it stops.
+    start
+        Weights, none of them zero, to begin the search at; uniform if not given.
 
     Examples
     --------
@@ -129,13 +132,14 @@ def best_in_simplex(
     """
     if is_square(loss) and rows.shape[1] <= DENSE:
         square = square_loss(rows)
-        return quadratic.best_in_simplex(square, entropy, scale, weight, limits)
+        return quadratic.best_in_simplex(square, entropy, scale, weight, limits, start)
     a, words = positive("scale", scale), quadratic.simplex_words(entropy, weight)
     if weight is not None:
         rows = Doubled(rows, positive("weight", weight))
     simplex = Simplex(rows.shape[1], entropy and positive("entropy", entropy) / a)
     losses = losses_of(loss, rows.outcomes, loss_parameter)
-    found = minimise(rows, losses, simplex, simplex.centre, limits)
+    begin = simplex.centre if start is None else start
+    found = minimise(rows, losses, simplex, begin, limits)
     attained, lower = proven(rows, losses, simplex, found)
     return Answer(words, upward(a * attained), downward(a * lower), found.w)
 

@@ -58,7 +58,7 @@ class Totals:
     @property
     def values(self) -> Floats:
         """The losses, rounded."""
-        return np.asarray(self.parts[0] + (self.parts[1] + self.parts[2]))
+        return sum_of_parts(self.parts)
 
     @property
     def best(self) -> int:
@@ -76,8 +76,15 @@ class Totals:
         """What the losses are surely not below."""
         values = self.values
         with np.errstate(invalid="ignore"):
-            below = np.where(np.isinf(values), LARGEST, values - self.off)
+            below = np.where(self.off > 0, np.nextafter(values - self.off, -np.inf), values)
+        below[np.isinf(values)] = LARGEST
         return np.where(self.endless, np.inf, below)
+
+    @property
+    def above(self) -> Floats:
+        """What the losses are surely not above."""
+        values = self.values
+        return np.where(self.off > 0, np.nextafter(values + self.off, np.inf), values)
 
 
 def expert_losses(given: Given, loss: Any = None, *, loss_parameter: float | None = None) -> Totals:
@@ -109,11 +116,26 @@ def expert_losses(given: Given, loss: Any = None, *, loss_parameter: float | Non
         with np.errstate(over="ignore"):
             size += np.abs(block).sum(axis=0)
         endless |= np.isposinf(block).any(axis=0)
-    doubt = 0 if loss is None else ROUNDINGS
+    values = sum_of_parts(sums.parts)
+    doubt = 0 if loss is None or values_are_exact(loss) else ROUNDINGS
     with np.errstate(invalid="ignore", over="ignore"):
+        rounded = sum_of_parts(np.vstack([sums.parts, -values]))
         lost = UNIT * (sums.rows * sums.lost + doubt * size) * (1 + sums.rows * 4 * UNIT)
-        off = lost + 2 * UNIT * np.abs(sums.parts[0]) + doubt * sums.rows * SMALLEST
-    return Totals(sums.parts, np.nan_to_num(off, nan=np.inf), endless, sums.rows)
+        off = lost + np.abs(rounded) * (1 + 4 * UNIT) + doubt * sums.rows * SMALLEST
+    return Totals(sums.parts, np.nan_to_num(off, nan=0.0), endless, sums.rows)
+
+
+def sum_of_parts(parts: Floats) -> Floats:
+    """Return the sum of each column, rounded once; NaN where infinities cancel."""
+    sums = parts.sum(axis=0)
+    for i in np.flatnonzero(np.isfinite(sums)).tolist():
+        sums[i] = math.fsum(parts[:, i].tolist())
+    return np.asarray(sums)
+
+
+def values_are_exact(loss: Any) -> bool:
+    """Whether a loss counts, so that none of its values is rounded."""
+    return (loss if isinstance(loss, str) else getattr(loss, "name", "")) == "zero-one"
 
 
 def loss_blocks(given: Given, loss: Any, loss_parameter: float | None = None) -> Iterator[Floats]:

@@ -207,7 +207,12 @@ def best_in_ball(loss: Quadratic, radius: float) -> Answer:
 
 
 def best_in_simplex(
-    loss: Quadratic, entropy: float, scale: float, weight: float | None, limits: Limits
+    loss: Quadratic,
+    entropy: float,
+    scale: float,
+    weight: float | None,
+    limits: Limits,
+    start: Floats | None = None,
 ) -> Answer:
     """Return the weighting that minimises  scale · L(u) + entropy · KL(u ‖ uniform).
 
@@ -219,7 +224,8 @@ def best_in_simplex(
         rows = Doubled(rows, positive("weight", weight))
     simplex = Simplex(rows.shape[1], entropy and positive("entropy", entropy) / a)
     losses = losses_of("square", rows.outcomes)
-    found = minimise(rows, losses, simplex, simplex.centre, limits)
+    begin = simplex.centre if start is None else start
+    found = minimise(rows, losses, simplex, begin, limits)
 
     def tangent(u: Floats) -> Tangent:
         if weight is None:

@@ -47,6 +47,8 @@ class Simplex:
     def lowest_below(self, g: Floats, off: Floats) -> float:
         """Return what that minimum is surely not below, where g may be off by so much."""
         least = self.lowest(g - off)
+        if self.entropy == 0:
+            return downward(least)  # of differences rounded once, the least is the least rounded
         # Every exponential is off by less than its share of 1, their sum by its growth.
         error = self.entropy * (growth(2 * len(g)) + 16 * UNIT)
         size = float(np.abs(g).max()) + float(off.max()) + self.entropy * math.log(len(g) + 1)

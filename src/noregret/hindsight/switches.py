@@ -23,8 +23,9 @@ from noregret.hindsight.expert_losses import (
     ROUNDINGS,
     Given,
     loss_blocks,
+    values_are_exact,
 )
-from noregret.hindsight.rounding import SMALLEST, UNIT, Floats, downward, upward
+from noregret.hindsight.rounding import SMALLEST, UNIT, Floats
 
 
 class Segment(NamedTuple):
@@ -105,8 +106,9 @@ class Sequences:
         """
         witness = np.array(self.stays(switches), dtype=np.float64).ravel()
         loss, off = float(self.losses[switches]), float(self.rounding[switches])
-        lower = min(downward(loss - off, off), LARGEST)
-        return Answer(words(switches), upward(loss + off, off), lower, witness, exact=True)
+        above = math.nextafter(loss + off, math.inf) if off else loss
+        lower = min(math.nextafter(loss - off, -math.inf) if off else loss, LARGEST)
+        return Answer(words(switches), above, lower, witness, exact=True)
 
 
 def words(switches: int) -> str:
@@ -150,16 +152,21 @@ def best_sequences(
     paths = Paths(first.shape[1], most)
     ends: list[NDArray[np.uint32]] = []
     starts: list[NDArray[np.uint32]] = []
-    size, negative = 0.0, False
+    size, negative, whole = 0.0, False, True
     for block in chain([first], blocks):
         least, most_paid = float(block.min()), float(block.max())
         negative = negative or least < 0
+        whole = whole and bool((np.rint(block) == block).all())
         size += len(block) * max(-least, most_paid) if most_paid < np.inf else largest(block)
         came_to, since = paths.add(block)
         ends.append(came_to)
         starts.append(since)
     losses = np.minimum.accumulate(np.add(*paths.losses()))
-    rounding = off_by(losses, paths.rounds, size * negative, 0 if loss is None else ROUNDINGS)
+    doubt = 0 if loss is None or values_are_exact(loss) else ROUNDINGS
+    if whole and not doubt and size < 2**53:
+        rounding = np.zeros(most + 1)
+    else:
+        rounding = off_by(losses, paths.rounds, size * negative, doubt)
     return Sequences(losses, rounding, paths.rounds, first.shape[1], ends, starts, given, loss)
 
 
