@@ -1,0 +1,253 @@
+"""The best of portfolios after the fact: the best asset, and the best constant rebalanced one.
+
+A constant rebalanced portfolio u restores the same shares before every round and multiplies its
+wealth by u·x. Its loss is minus the logarithm of its wealth. The best asset is a sum a column; the
+best constant rebalanced portfolio is found by Newton's method on the simplex. The proof that none
+is much better is the concavity of the logarithm: for every other portfolio v
+
+    Σ ln(v·x_t / u·x_t)  ≤  T ln( (1/T) Σ v·x_t / u·x_t )  ≤  T ln( max_i (1/T) Σ x_{t,i} / u·x_t ).
+"""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Callable, Iterable, Iterator
+
+import numpy as np
+
+from noregret.errors import NoRegretError
+from noregret.hindsight.active_set import least_quadratic
+from noregret.hindsight.answer import USUAL, Answer, Limits
+from noregret.hindsight.rounding import UNIT, Floats, downward, growth, total, two_sum, upward
+
+ASSETS = "single assets"
+REBALANCED = "constant rebalanced portfolios"
+# Of so many assets the best alone are the start: the answer is mostly made of few.
+MANY = 64
+# Rows added up at a time, where a sum is to be proven.
+FEW = 128
+# What is added to the diagonal of the curvature, as a share of its mean, where assets are alike.
+ALIKE = 1e-12
+# Steps that bring nothing, after which there is nothing more to be had.
+PATIENCE = 4
+
+Blocks = Callable[[], Iterable[Floats]]
+
+
+def best_asset(blocks: Blocks) -> Answer:
+    """Return the asset of the greatest wealth; ``blocks`` yields the relatives, block by block.
+
+    Examples
+    --------
+    >>> best_asset(lambda: [np.array([[1.0, 2.0], [1.0, 0.9]])]).witness
+    array([0., 1.])
+    """
+    sums, sizes, rows = log_wealth_of_assets(blocks)
+    best = int(np.argmax(sums))
+    if not sums[best] > -math.inf:
+        raise NoRegretError("every asset fell to 0 at some time: none has a finite log-wealth")
+    witness = np.zeros(len(sums))
+    witness[best] = 1.0
+    off = growth(rows) * float(sizes[np.isfinite(sums)].max())
+    loss = -float(sums[best])
+    return Answer(ASSETS, upward(loss + off, off), downward(loss - off, off), witness, True)
+
+
+def log_wealth_of_assets(blocks: Blocks) -> tuple[Floats, Floats, int]:
+    """Return the log-wealth of every asset, the sums of its terms' sizes, and the rounds."""
+    sums: Floats | None = None
+    rows = 0
+    for block in blocks():
+        with np.errstate(divide="ignore"):
+            logs = np.log(block)
+        if sums is None:
+            sums, sizes = np.zeros(block.shape[1]), np.zeros(block.shape[1])
+        sums = sums + logs.sum(axis=0)
+        sizes = sizes + np.abs(logs).sum(axis=0)
+        rows += len(block)
+    if sums is None:
+        raise NoRegretError("there are no rounds to look back at")
+    return sums, sizes, rows
+
+
+def best_rebalanced(
+    blocks: Blocks, *, limits: Limits = USUAL, start: Floats | None = None
+) -> Answer:
+    """Return the constant rebalanced portfolio of the greatest wealth, with a proven gap.
+
+    Parameters
+    ----------
+    blocks
+        A function that returns the relatives anew each time: blocks of rounds × assets, none
+        negative, at least one positive in every round.
+    limits
+        When to stop; a relative gap counts from a log-wealth of 1 on. The interval is honest
+        wherever it stops.
+    start
+        Where to begin, if something is known that may be near.
+
+    Examples
+    --------
+    Half and half turns two assets that come to nothing into growth:
+
+    >>> X = np.array([[1.0, 2.0], [1.0, 0.5]] * 10)
+    >>> answer = best_rebalanced(lambda: [X])
+    >>> answer.witness.round(4), round(math.exp(-answer.loss), 4)
+    (array([0.5, 0.5]), 3.2473)
+    """
+    search = Search(blocks, start)
+    until = time.monotonic() + limits.seconds
+    wasted = 0
+    for _ in range(limits.steps):
+        search.look()
+        wanted = 0.5 * limits.tolerance * max(1.0, abs(search.loss))
+        # Newton's last steps are the best: one more is cheap and leaves next to nothing.
+        if search.gap <= 1e-3 * wanted or wasted >= PATIENCE or time.monotonic() > until:
+            break
+        before = search.gap
+        if not search.moved():
+            break
+        wasted = wasted + 1 if search.gap > 0.9 * before and search.gap <= wanted else 0
+    return search.answer()
+
+
+class Search:
+    """A portfolio on its way to the best one.
+
+    Rows are divided by their largest number, whose logarithms are added up apart, so that neither
+    tiny nor enormous relatives matter.
+    """
+
+    def __init__(self, blocks: Blocks, start: Floats | None = None) -> None:
+        self.blocks = blocks
+        wealth, _, self.rounds = log_wealth_of_assets(blocks)
+        n = len(wealth)
+        logs = [np.log(block.max(axis=1)) for block in blocks()]
+        self.peaks = -total(np.concatenate(logs))
+        few = np.zeros(n)
+        few[np.argsort(-wealth, kind="stable")[:MANY]] = 1.0 / min(n, MANY)
+        for u in (start, few, np.full(n, 1.0 / n)):
+            if u is not None:
+                self.u, self.scores = u, self.scores_of(u)
+                if (self.scores > 0).all():
+                    break
+        self.loss, self.gap = math.inf, math.inf
+        self.best: tuple[float, float, Floats] | None = None
+
+    def scaled(self) -> Iterator[Floats]:
+        """Yield the rows, each divided by its largest number."""
+        for block in self.blocks():
+            yield block / block.max(axis=1, keepdims=True)
+
+    def scores_of(self, u: Floats) -> Floats:
+        """Return u·x of every scaled row."""
+        return np.concatenate([block @ u for block in self.scaled()])
+
+    def look(self) -> None:
+        """Find loss, gap, and the quadratic that resembles the function around here."""
+        n = len(self.u)
+        self.slope, self.curvature = np.zeros(n), np.zeros((n, n))
+        sums, at = np.zeros(n), 0
+        for block in self.scaled():
+            ratios = block / self.scores[at : at + len(block), None]
+            at += len(block)
+            sums += ratios.sum(axis=0)
+            ratios -= 1.0  # on the simplex a constant makes no difference
+            self.curvature += ratios.T @ ratios
+            self.slope += ratios.sum(axis=0)
+        self.loss = self.peaks - float(np.log(self.scores).sum())
+        self.gap = self.rounds * math.log(max(1.0, float(sums.max()) / self.rounds))
+        self.pull = sums / self.rounds
+        if self.best is None or self.gap < self.best[0]:
+            self.best = self.gap, self.loss, self.u
+
+    def moved(self) -> bool:
+        """Take one step; return False when there is none to take."""
+        n = len(self.u)
+        level = ALIKE * float(np.trace(self.curvature)) / n + 1e-300
+        curved = self.curvature + level * np.eye(n)
+        target = least_quadratic(curved, self.slope + level * self.u, self.u)
+        if self.stepped(target - self.u):
+            return True
+        # The rule that Cover gave never goes down, however badly the quadratic was solved.
+        return self.stepped(self.u * self.pull - self.u)
+
+    def stepped(self, direction: Floats) -> bool:
+        """Go in a direction as far as it is best; return whether that was anywhere."""
+        along = self.scores_of(direction)
+        step = best_step(self.scores, along)
+        if step == 0.0:
+            return False
+        u = np.maximum(self.u + step * direction, 0.0)
+        u = u / u.sum()
+        scores = self.scores_of(u)
+        if not (scores > 0).all():
+            return False
+        moved = bool((u != self.u).any())
+        self.u, self.scores = u, scores
+        return moved
+
+    def answer(self) -> Answer:
+        """Return the best that was found, with what surely none exceeds."""
+        assert self.best is not None
+        u = self.best[2]
+        loss, off = loss_of(self.blocks, u)
+        lower = loss - off - self.proven_gap(u)
+        return Answer(REBALANCED, upward(loss + off, off), downward(lower, abs(loss) + off), u)
+
+    def proven_gap(self, u: Floats) -> float:
+        """Return what no portfolio exceeds this one by."""
+        sums, lost = np.zeros(len(u)), np.zeros(len(u))
+        for block in self.scaled():
+            ratios = block / (block @ u)[:, None]
+            for start in range(0, len(ratios), FEW):
+                sums, more = two_sum(sums, ratios[start : start + FEW].sum(axis=0))
+                lost = lost + more
+        largest = float((sums + lost).max()) * (1 + growth(FEW + 4 * len(u) + 8))
+        return upward(self.rounds * math.log(max(1.0, upward(largest / self.rounds))))
+
+
+def loss_of(blocks: Blocks, u: Floats) -> tuple[float, float]:
+    """Return what a constant rebalanced portfolio loses, and how far rounding may have it off.
+
+    >>> round(math.exp(-loss_of(lambda: [np.array([[1.0, 3.0]])], np.array([0.5, 0.5]))[0]), 6)
+    2.0
+    """
+    logs: list[float] = []
+    for block in blocks():
+        most = block.max(axis=1)
+        with np.errstate(divide="ignore", invalid="ignore"):
+            logs += np.log(most).tolist()
+            logs += np.log((block / most[:, None]) @ u).tolist()
+    sizes = total(np.abs(logs))
+    if not math.isfinite(sizes):
+        return math.inf, 0.0
+    return -math.fsum(logs), len(logs) // 2 * growth(3 * len(u)) + 8 * UNIT * sizes
+
+
+def best_step(scores: Floats, along: Floats) -> float:
+    """Return where between 0 and 1 the sum of ln(scores + step·along) is greatest, nearly."""
+
+    def slope(step: float) -> float:
+        there = scores + step * along
+        if not (there > 0).all():
+            return -math.inf
+        return float((along / there).sum())
+
+    first = slope(0.0)
+    if not first > 0:
+        return 0.0
+    if slope(1.0) >= 0:
+        return 1.0
+    low, high = 0.0, 1.0
+    for _ in range(60):
+        middle = 0.5 * (low + high)
+        there = slope(middle)
+        if there < 0:
+            high = middle
+        else:
+            low = middle
+            if there < 0.1 * first:
+                break
+    return low

@@ -1,0 +1,96 @@
+"""What a theorem about a strategy may look at when a game is over."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping
+
+import numpy as np
+from numpy.typing import NDArray
+
+from noregret.assumptions import Finding, Shown
+from noregret.hindsight.answer import Answer
+from noregret.hindsight.portfolio import (
+    ASSETS,
+    best_asset,
+    best_rebalanced,
+    log_wealth_of_assets,
+    loss_of,
+)
+from noregret.table_evidence import TableEvidence
+
+Floats = NDArray[np.float64]
+# How far the weights of a witness may be from a portfolio.
+OFF = 1e-9
+
+
+class PortfolioEvidence(TableEvidence):
+    """A game of a strategy: its rows are relatives, and hindsight is about portfolios."""
+
+    told = ()
+
+    def blocks(self) -> Iterator[Floats]:
+        """Yield the relatives again, block by block."""
+        for X, _ in self.table.blocks():
+            yield X
+
+    def usual(self) -> Answer:
+        """Return the best constant rebalanced portfolio."""
+        return self.once("rebalanced", lambda: best_rebalanced(self.blocks, limits=self.limits))
+
+    def best_asset(self) -> Answer:
+        """Return the best single asset."""
+        return self.once("asset", lambda: best_asset(self.blocks))
+
+    def log_wealth_of_assets(self) -> Floats:
+        """Return the log-wealth of every asset."""
+        return self.once("assets", lambda: log_wealth_of_assets(self.blocks)[0])
+
+    def smallest_ratio(self) -> float:
+        """Return r: the smallest relative, divided by the largest of its round."""
+        return self.once(
+            "ratio",
+            lambda: min(float((X.min(axis=1) / X.max(axis=1)).min()) for X in self.blocks()),
+        )
+
+    def first_zero(self) -> int | None:
+        """Return the first round in which a relative is 0."""
+        before = 0
+        for X in self.blocks():
+            zero = (X.min(axis=1) / X.max(axis=1)) <= 0
+            if zero.any():
+                return before + int(np.argmax(zero)) + 1
+            before += len(X)
+        return None
+
+    def paid_by(self, witness: Mapping[str, float], comparator: str) -> tuple[float, float] | None:
+        """Return what a constant rebalanced portfolio pays, and what rounding may add."""
+        if set(witness) != set(self.names):
+            return None
+        u = np.array([witness[name] for name in self.names])
+        return loss_of(self.blocks, u)
+
+    def is_within(self, witness: Mapping[str, float], comparator: str) -> bool:
+        """Whether a witness is a portfolio, of the kind that it stands for."""
+        u = np.array([witness.get(name, math.nan) for name in self.names])
+        if len(witness) != len(u) or not (u >= -OFF).all() or abs(math.fsum(u) - 1) > OFF * len(u):
+            return False
+        if comparator == ASSETS:
+            return float(u.max()) >= 1 - OFF
+        if points := getattr(self.player, "points_near", None):
+            return bool(points(u, comparator))
+        return True
+
+
+def all_positive(evidence: PortfolioEvidence) -> Finding:
+    """Check that no relative is 0 beside the largest of its round."""
+    ratio = evidence.smallest_ratio()
+    first = None if ratio > 0 else evidence.first_zero()
+    return Finding("smallest relative / largest of its round > 0", 0.0, ratio, ratio > 0, first)
+
+
+ALL_POSITIVE = Shown(
+    r"$x_{t,i} \ge r \max_j x_{t,j}$ in every round, for some $r > 0$; the largest such $r$ is"
+    " found in hindsight",
+    all_positive,
+)

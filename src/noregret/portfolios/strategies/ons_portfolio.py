@@ -1,0 +1,208 @@
+"""Online Newton step for portfolios: follow the leader of quadratics that stand for the losses.
+
+With d_t = x_t/(w_t·x_t) − 1, what each asset gained beyond the portfolio,
+
+    w ← argmin over the simplex of  ½ wᵀA w − b·w/γ,     A = εI + Σ d_t d_tᵀ,   b = Σ d_t
+
+which is the point b/γ, multiplied by A⁻¹ and projected on the simplex in the norm of A. (The
+usual form takes x_t/(w_t·x_t) for d_t. The portfolios are the same, as the shares sum to 1; the
+bound is smaller this way.)
+
+Promise. As long as no asset grows more than κ times as much as the portfolio in a round, where
+κ = 1 + y solves γ = 2(y − ln(1+y))/y²,
+
+    regret ≤ ln det(A/ε)/(2γ) + γε(1 − 1/n)/2
+
+against the best constant rebalanced portfolio. It holds in particular where x_{t,i} ≥ r max_j
+x_{t,j} with r = 1/κ, and then grows with n ln(T)/(2γ) at most.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+from noregret.assumptions import ROUNDING, Finding, Shown
+from noregret.checks import positive, whole
+from noregret.hindsight.active_set import least_quadratic
+from noregret.portfolios.evidence import PortfolioEvidence
+from noregret.portfolios.strategy import NO_COSTS, Floats, Strategy
+from noregret.registry import register
+from noregret.theorem import Theorem
+
+# Gains beyond the portfolio's by more than this count as this: no promise reaches so far.
+STEEPEST = 1e6
+
+
+def rate_of(ratio: float) -> float:
+    """Return the largest γ for assets that grow at most so many times as much as the portfolio.
+
+    >>> round(rate_of(1.0), 6), round(rate_of(2.0), 6)
+    (1.0, 0.613706)
+    """
+    y = ratio - 1.0
+    if y < 1e-4:
+        return 1.0 - y * 2 / 3
+    return 2.0 * (y - math.log1p(y)) / y / y
+
+
+def ratio_of(rate: float) -> float:
+    """Return κ: the largest ratio for which the rate is small enough."""
+    low, high = 1.0, 2.0
+    while rate_of(high) > rate and high < 1e150:
+        low, high = high, 2 * high
+    for _ in range(200):
+        middle = 0.5 * (low + high)
+        low, high = (middle, high) if rate_of(middle) >= rate else (low, middle)
+    return low
+
+
+def not_too_steep(evidence: PortfolioEvidence) -> Finding:
+    """Check that no asset grew too much beside the portfolio."""
+    limit = ratio_of(evidence.params["rate"])
+    player = evidence.player
+    name = f"max x_i / (w·x) <= {limit:.6g}"
+    holds = player.steepest <= limit * ROUNDING
+    return Finding(name, limit, player.steepest, holds, player.first_steep or None)
+
+
+def by_determinant(evidence: PortfolioEvidence) -> float:
+    """Return the bound."""
+    return float(evidence.player.allowed())
+
+
+def tuned(ratio: float, assets: int) -> dict[str, Any]:
+    """Return γ and ε for relatives that are at least ``ratio`` times the largest of their round."""
+    if not positive("ratio", ratio) < 1:
+        raise ValueError(f"ratio must be a number between 0 and 1: got {ratio!r}")
+    rate = rate_of(1 / ratio)
+    return {"rate": rate, "ridge": whole("assets", assets) / rate**2}
+
+
+@register
+class OnsPortfolio(Strategy):
+    """Divide wealth by the online Newton step.
+
+    Parameters
+    ----------
+    rate
+        γ, above 0 and at most 1: how far the losses are trusted to be curved.
+    ridge
+        ε, above 0: how long the shares stay nearly equal.
+    damping
+        δ, above 0: A⁻¹b is multiplied by it before the projection, in the usual form of the
+        algorithm. The theorem is about 1. With 1/8, as in published experiments, the strategy
+        turns around: it prefers assets that have fallen.
+    cost
+        The share of all that is traded that is paid for it, from 0 to below 1.
+
+    Examples
+    --------
+    >>> strategy = OnsPortfolio(ridge=1.0)
+    >>> strategy.learn_many([[1.0, 1.1, 0.9]] * 50)
+    >>> strategy.weights().round(3)
+    array([0., 1., 0.])
+
+    References
+    ----------
+    A. Agarwal, E. Hazan, S. Kale and R. Schapire, "Algorithms for portfolio management based on
+    the Newton method", 2006.
+    """
+
+    name = "ons-portfolio"
+    theorems = (
+        Theorem(
+            name="ons-portfolio",
+            quantity="log-wealth regret",
+            formula=r"R_T \le \frac{\ln \det (A_T/\varepsilon)}{2\gamma}"
+            r" + \frac{\gamma \varepsilon}{2} (1 - \frac{1}{n})",
+            plain="log-wealth regret <= ln det(A/ε)/(2γ) + γε(1 - 1/n)/2",
+            assumptions=(
+                Shown(
+                    r"$x_{t,i} \le \kappa (w_t \cdot x_t)$ in every round, where $\kappa = 1 + y$"
+                    r" solves $\gamma = 2 (y - \ln(1+y))/y^2$; it is enough that"
+                    r" $x_{t,i} \ge \max_j x_{t,j} / \kappa$",
+                    not_too_steep,
+                ),
+                NO_COSTS,
+            ),
+            bound=by_determinant,
+            covers=lambda params: params["damping"] == 1.0,
+            tune=tuned,
+            tuning=r"$\gamma = 2 (y - \ln(1+y))/y^2$ with $y = 1/r - 1$,"
+            r" $\varepsilon = n/\gamma^2$",
+            source="Agarwal, Hazan, Kale and Schapire, 2006; with the constants of the logarithm",
+        ),
+    )
+
+    def __init__(
+        self, rate: float = 0.5, ridge: float = 16.0, damping: float = 1.0, cost: float = 0.0
+    ) -> None:
+        if positive("rate", rate) > 1:
+            raise ValueError(f"rate must be a number above 0 and at most 1: got {rate!r}")
+        self.rate = rate
+        self.ridge, self.damping = positive("ridge", ridge), positive("damping", damping)
+        super().__init__(cost)
+        self._limit = ratio_of(self.rate)
+        self._pull = self.damping * (1.0 + 1.0 / self.rate) - 1.0
+        self.curvature = np.empty((0, 0))
+        self.slope = np.empty(0)
+        self.steepest, self.first_steep = 0.0, 0
+
+    def begin(self, assets: int) -> None:
+        """Start with nothing but ε."""
+        self.curvature, self.slope = self.ridge * np.eye(assets), np.zeros(assets)
+        self.shares = np.full(assets, 1.0 / assets)
+
+    def shapes(self, assets: int) -> dict[str, tuple[int, ...]]:
+        """Return the arrays it keeps."""
+        return {"curvature": (assets, assets), "slope": (assets,)}
+
+    def divide(self) -> Floats:
+        """Return the lowest point of the quadratic, looked for from the shares at hand."""
+        if not self.slope.any():
+            return np.full(self.width, 1.0 / self.width)
+        return least_quadratic(self.curvature, self._pull * self.slope, self.shares)
+
+    def update(self, relatives: Floats, ratios: Floats, log_gain: float) -> None:
+        """Add the round's quadratic."""
+        most = float(ratios.max())
+        self.steepest = max(self.steepest, most)
+        if most > self._limit * ROUNDING and not self.first_steep:
+            self.first_steep = self.rounds + 1
+        beyond = np.minimum(ratios - 1.0, STEEPEST)
+        self.curvature = self.curvature + beyond[:, None] * beyond
+        self.slope = self.slope + beyond
+
+    def allowed(self) -> float:
+        """Return what the theorem allows."""
+        _, determinant = np.linalg.slogdet(self.curvature / self.ridge)
+        return float(
+            max(0.0, determinant) / (2 * self.rate)
+            + self.rate * self.ridge * (1 - 1 / self.width) / 2
+        )
+
+    def check_state(self) -> None:
+        """Raise ValueError where the curvature is none."""
+        A = self.curvature
+        if not (np.isfinite(A).all() and np.isfinite(self.slope).all() and (A == A.T).all()):
+            raise ValueError("curvature and slope should be finite, and the former symmetric")
+        if not (np.diag(A) >= self.ridge).all():
+            raise ValueError("the diagonal of the curvature should be the ridge at least")
+
+    def numbers(self) -> dict[str, Any]:
+        """Return the numbers that files hold."""
+        return super().numbers() | {"steepest": self.steepest, "first_steep": self.first_steep}
+
+    def take_numbers(self, numbers: dict[str, Any]) -> None:
+        """Go on from the numbers of a file."""
+        super().take_numbers(numbers)
+        self.steepest, self.first_steep = numbers["steepest"], numbers["first_steep"]
+
+    def bound_so_far(self) -> float | None:
+        """Return what the theorem allows, as long as it can speak."""
+        if self.cost or self.damping != 1.0 or self.first_steep or not self.width:
+            return None
+        return self.allowed()

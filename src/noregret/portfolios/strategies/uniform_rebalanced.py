@@ -1,0 +1,77 @@
+"""Uniform rebalanced: the same share in every asset, restored before every round.
+
+    w_i = 1/n
+
+It sells what has risen and buys what has fallen. On two assets, one that stands still and one that
+doubles and halves in turn, neither of which comes to anything, it grows by 9/8 every two rounds.
+
+Promise. Its wealth is at least the geometric mean of the assets' wealth, since a round's mean is at
+least the geometric mean of the round.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from noregret.portfolios.evidence import ALL_POSITIVE, PortfolioEvidence
+from noregret.portfolios.strategy import NO_COSTS, Floats, Strategy
+from noregret.registry import register
+from noregret.theorem import Theorem
+
+
+def mean_loss(evidence: PortfolioEvidence) -> float:
+    """Return the mean of the assets' losses."""
+    return -float(evidence.log_wealth_of_assets().mean())
+
+
+@register
+class UniformRebalanced(Strategy):
+    """Hold the same share of every asset, always.
+
+    Parameters
+    ----------
+    cost
+        The share of all that is traded that is paid for it, from 0 to below 1.
+
+    Examples
+    --------
+    >>> strategy = UniformRebalanced()
+    >>> strategy.learn_many([[1.0, 2.0], [1.0, 0.5]] * 10)
+    >>> round(strategy.wealth, 4), round((9 / 8) ** 10, 4)
+    (3.2473, 3.2473)
+
+    References
+    ----------
+    T. Cover, "Universal portfolios", 1991.
+    """
+
+    name = "uniform-rebalanced"
+    theorems = (
+        Theorem(
+            name="uniform-rebalanced",
+            quantity="loss",
+            formula=r"\ln S_T \ge \frac{1}{n} \sum_i \ln S_T^{(i)}",
+            plain="log-wealth >= the mean of the assets' log-wealths",
+            assumptions=(ALL_POSITIVE, NO_COSTS),
+            bound=mean_loss,
+            source="the inequality of arithmetic and geometric means",
+        ),
+        Theorem(
+            name="uniform-rebalanced-regret",
+            quantity="log-wealth regret",
+            formula=r"R_T \le T \ln n",
+            plain="log-wealth regret <= T ln(n): a round's mean is at least its largest / n",
+            assumptions=(NO_COSTS,),
+            bound=lambda e: e.rounds * math.log(e.width),
+            source="immediate",
+        ),
+    )
+
+    def __init__(self, cost: float = 0.0) -> None:
+        super().__init__(cost)
+
+    def divide(self) -> Floats:
+        """Return equal shares."""
+        return np.full(self.width, 1.0 / self.width)

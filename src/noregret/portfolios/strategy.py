@@ -1,0 +1,392 @@
+"""What every strategy can do: say how to divide wealth, and learn from a round's relatives."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from noregret.assumptions import Chosen
+from noregret.checks import not_negative, state_numbers
+from noregret.errors import BadExample, NoRegretError
+from noregret.named import Named
+from noregret.portfolios.costs import left_after
+from noregret.portfolios.relatives import first_fault, one_row
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from noregret.hindsight import Limits
+    from noregret.portfolios.evidence import PortfolioEvidence
+    from noregret.record.table import Table
+
+Floats = NDArray[np.float64]
+# Gains between these are added up as they are; beyond, by logarithms.
+FAINT, HUGE = 1e-200, 1e200
+# The logarithm of the largest ratio of an asset's gain to the portfolio's: more has no effect.
+STEEPEST = 690.0
+LARGEST = 1.7976931348623157e308
+# How far the shares in a file may be from a sum of 1.
+OFF = 1e-9
+
+NO_COSTS = Chosen("costs = 0", "costs <= 0", lambda e: e.params["cost"], 0.0, strict=False)
+
+
+class Strategy(Named):
+    """A rule that divides wealth among assets before each round.
+
+    A strategy says by ``begin`` what it starts with, by ``divide`` which shares it wants next, and
+    by ``update`` what it makes of a round. ``shapes`` names its arrays, which files hold.
+
+    Parameters
+    ----------
+    cost
+        The share of all that is sold, and of all that is bought, that is paid for it: from 0 to
+        below 1 (see ``noregret.portfolios.costs``).
+    """
+
+    family = "portfolios"
+    loss_name = "log-wealth"
+    mistakes: None = None
+
+    def __init__(self, cost: float = 0.0) -> None:
+        if not_negative("cost", cost) >= 1:
+            raise ValueError(f"cost must be a number from 0 to below 1: got {cost!r}")
+        self.cost = cost
+        self._played = 0
+        self._sum = self._rest = 0.0  # the loss, and what its sum has lost by rounding
+        self.width = 0
+        self.names: list[str] | None = None
+        self.shares = self.drifted = np.empty(0)
+        self._diary: list[Floats] | None = None
+
+    # What an algorithm says.
+
+    def begin(self, assets: int) -> None:
+        """Get ready for so many assets."""
+
+    def divide(self) -> Floats:
+        """Return the shares for the next round: a new array that sums to 1."""
+        raise NotImplementedError
+
+    def update(self, relatives: Floats, ratios: Floats, log_gain: float) -> None:
+        """Learn from a round: its relatives, and these divided by what the portfolio gained."""
+
+    def check_state(self) -> None:
+        """Raise ValueError where the arrays of a file make no sense."""
+
+    def shapes(self, assets: int) -> dict[str, tuple[int, ...]]:
+        """Return the arrays that it keeps, each an attribute, and their shapes."""
+        return {}
+
+    # Dividing and learning.
+
+    def weights(self, assets: int | None = None) -> Floats:
+        """Return the share of each asset for the next round.
+
+        Parameters
+        ----------
+        assets
+            How many there are, where none have been seen yet.
+        """
+        if self.width:
+            if assets not in (None, self.width):
+                raise NoRegretError(f"there are {self.width} assets, not {assets}")
+            return self.shares.copy()
+        if assets is None:
+            raise NoRegretError("how many assets are there? Say it once: weights(assets=3)")
+        fresh = self.clone()
+        fresh.meet(assets)
+        return fresh.shares
+
+    def allocation(self) -> dict[str, float]:
+        """Return the share of each asset for the next round, by name."""
+        return dict(zip(self.assets, self.shares.tolist(), strict=True))
+
+    def learn(self, relatives: Any) -> None:
+        """Learn from one round.
+
+        Parameters
+        ----------
+        relatives
+            Each asset's price divided by the one before: a dict of names to numbers, or an array.
+        """
+        try:
+            row, names = one_row(relatives, self.names)
+        except BadExample as error:
+            raise self._refusal(str(error), error.feature) from None
+        if names is not None:
+            self.check_names(names)
+        self.play_block(row[None, :])
+
+    learn_one = learn
+
+    def learn_many(self, table: Any) -> None:
+        """Learn from many rounds, in order: an array, a data frame or a list of dicts.
+
+        When a row is refused, those before it have been learned, it and those after it have not.
+        """
+        from noregret.table_rows import table_blocks
+
+        for block in table_blocks(table, None, None, self.names):
+            X, names = block.X, block.names
+            if names is not None:
+                order = self.names or names
+                if names != order and sorted(names) == sorted(order):
+                    X = X[:, [names.index(name) for name in order]]
+                    names = order
+                self.check_names(names)
+            self.play_block(np.ascontiguousarray(X))
+            if block.fault is not None:
+                raise self._refusal(block.fault)
+
+    def play_block(
+        self,
+        X: Floats,
+        y: Floats | None = None,
+        predictions: Floats | None = None,
+        weights: Floats | None = None,
+    ) -> None:
+        """Play rounds in order.
+
+        Parameters
+        ----------
+        X
+            The relatives, one row a round.
+        y
+            Nothing: portfolios have no outcomes.
+        predictions
+            To be filled with what wealth was multiplied by in each round, costs paid.
+        weights
+            To be filled with the shares held in each round.
+        """
+        if y is not None:
+            raise NoRegretError("relatives have no outcomes: play(strategy, relatives)")
+        if not len(X):
+            return
+        self.meet(X.shape[1])
+        fault = first_fault(X, self.assets)
+        for k in range(len(X) if fault is None else fault[0]):
+            held = self.shares
+            gained = self._round(X[k])
+            if predictions is not None:
+                predictions[k] = gained
+            if weights is not None:
+                weights[k] = held
+            if self._diary is not None:
+                self._diary.append(held)
+        if fault is not None:
+            raise self._refusal(*fault[1:])
+
+    def _round(self, x: Floats) -> float:
+        """Play one round; return what wealth was multiplied by."""
+        shares = self.shares
+        with np.errstate(over="ignore", under="ignore", divide="ignore", invalid="ignore"):
+            gain = float(shares @ x)
+            if FAINT < gain < HUGE:
+                log_gain, ratios = math.log(gain), x / gain
+            else:
+                log_gain, ratios = gained_by_logs(shares, x)
+            if log_gain == -math.inf:
+                raise self._ruin(x)
+            left = 1.0
+            if self.cost:
+                left = left_after(self.drifted, shares, self.cost) if self._played else 1.0
+                drifted = shares * ratios
+                self.drifted = drifted / drifted.sum()
+            self._pay(-log_gain - math.log(left))
+            self.update(x, ratios, log_gain)
+            self._played += 1
+            self.shares = self.divide()
+        return min(left * gain, LARGEST)
+
+    def _pay(self, loss: float) -> None:
+        """Add to the loss; what rounding takes from the sum is kept apart."""
+        added = self._sum + loss
+        larger, smaller = (self._sum, loss) if abs(self._sum) >= abs(loss) else (loss, self._sum)
+        self._rest += (larger - added) + smaller
+        self._sum = added
+
+    def _ruin(self, x: Floats) -> BadExample:
+        held = [name for name, share in zip(self.assets, self.shares, strict=True) if share > 0]
+        what = f"{held[0]!r}" if len(held) == 1 else f"{len(held)} assets, {held[0]!r} first"
+        return self._refusal(
+            f"all wealth is in {what}, and their relative is 0: nothing would be left, and its"
+            " logarithm is no number",
+            held[0],
+        )
+
+    def _refusal(self, words: str, feature: str | None = None) -> BadExample:
+        number = self._played + 1
+        return BadExample(f"round {number}: {words}", round=number, feature=feature)
+
+    def meet(self, assets: int) -> None:
+        """Get to know how many assets there are, once."""
+        if self.width == assets:
+            return
+        if self.width:
+            raise BadExample(f"{assets} assets, but there were {self.width} before")
+        if assets < 1:
+            raise BadExample("there are no assets")
+        if self.names is not None and len(self.names) != assets:
+            raise BadExample(f"{assets} assets, but {len(self.names)} names")
+        self.width = assets
+        self.begin(assets)
+        self.shares = self.divide()
+        self.drifted = self.shares
+
+    def check_names(self, names: Sequence[str]) -> None:
+        """Take the names of the assets, or refuse others than before."""
+        if self.names is None and not self._played:
+            if len(set(names)) != len(names):
+                raise BadExample("two assets have the same name")
+            if self.width and len(names) != self.width:
+                raise BadExample(f"{len(names)} assets, but there were {self.width} before")
+            self.names = list(names)
+        elif list(names) != self.assets:
+            raise BadExample(
+                f"the assets are {', '.join(self.assets[:5])}{' …' if self.width > 5 else ''}: got"
+                f" {', '.join(map(str, names[:5]))}{' …' if len(names) > 5 else ''}"
+            )
+
+    # What came of it.
+
+    @property
+    def assets(self) -> list[str]:
+        """The names of the assets; "0", "1", … where they have none."""
+        return self.names or [str(k) for k in range(self.width)]
+
+    @property
+    def rounds(self) -> int:
+        """How many rounds it has learned from."""
+        return self._played
+
+    @property
+    def total_loss(self) -> float:
+        """Minus the logarithm of wealth, which starts at 1."""
+        return self._sum + self._rest
+
+    @property
+    def log_wealth(self) -> float:
+        """The logarithm of wealth."""
+        return -self.total_loss
+
+    @property
+    def wealth(self) -> float:
+        """What 1 has become; infinite where that is beyond all numbers."""
+        return math.exp(self.log_wealth) if self.log_wealth < 709.0 else math.inf
+
+    def regret_so_far(self) -> float | None:
+        """Return the regret, where it can be had cheaply: not against rebalanced portfolios."""
+        return None
+
+    def bound_so_far(self) -> float | None:
+        """Return what the theorem allows so far, where it can be had cheaply."""
+        return None
+
+    def evidence(
+        self,
+        table: Table,
+        given: Mapping[str, Any],
+        limits: Limits,
+        answers: dict[Any, Any],
+    ) -> PortfolioEvidence:
+        """Return what a theorem may look at when a game is over."""
+        from noregret.portfolios.evidence import PortfolioEvidence
+
+        return PortfolioEvidence(self, table, given, limits, answers)
+
+    def keep_diary(self) -> list[Floats]:
+        """Have the shares held in each round from now on written down; return where."""
+        self._diary = []
+        return self._diary
+
+    # Files.
+
+    def numbers(self) -> dict[str, Any]:
+        """Return the numbers that files hold."""
+        return {
+            "rounds": self._played,
+            "width": self.width,
+            "named": self.names is not None,
+            "loss_sum": self._sum,
+            "total_rest": self._rest,
+        }
+
+    def take_numbers(self, numbers: dict[str, Any]) -> None:
+        """Go on from the numbers of a file."""
+        self._played = numbers["rounds"]
+        self._sum, self._rest = numbers["loss_sum"], numbers["total_rest"]
+
+    def get_state(self) -> tuple[dict[str, Any], dict[str, Any], list[str]]:
+        """Return all that it has learned."""
+        arrays = {name: np.array(getattr(self, name)) for name in self._arrays(self.width)}
+        return arrays, self.numbers(), list(self.names or [])
+
+    def _arrays(self, assets: int) -> dict[str, tuple[int, ...]]:
+        """Return all arrays that files hold, and their shapes."""
+        if not assets:
+            return {}
+        return {"shares": (assets,), "drifted": (assets,)} | self.shapes(assets)
+
+    def set_state(self, arrays: dict[str, Any], numbers: dict[str, Any], names: list[str]) -> None:
+        """Go on from a state; raise ValueError where it makes no sense."""
+        fresh = self.clone()
+        state_numbers(numbers, fresh.numbers())
+        check_asset_names(names, numbers)
+        width = numbers["width"]
+        if not width and (numbers["rounds"] or arrays):
+            raise ValueError("there are no assets, but something was learned")
+        fresh.take_numbers(numbers)
+        check_arrays(arrays, fresh._arrays(width))  # before room is made for so many
+        if width:
+            fresh._played = 0
+            fresh.meet(width)
+            fresh.take_numbers(numbers)
+            for key, values in arrays.items():
+                setattr(fresh, key, np.array(values))
+            for key in ("shares", "drifted"):
+                check_shares(key, getattr(fresh, key))
+            fresh.check_state()
+        fresh.names = list(names) if numbers["named"] else None
+        self.__dict__.update(fresh.__dict__)
+
+
+def gained_by_logs(shares: Floats, x: Floats) -> tuple[float, Floats]:
+    """Return the logarithm of shares·x, and x divided by it, where neither fits in a number."""
+    parts = np.log(shares) + np.log(x)
+    most = float(parts.max())
+    if most == -math.inf:
+        return most, np.zeros_like(x)
+    log_gain = most + math.log(float(np.exp(parts - most).sum()))
+    return log_gain, np.exp(np.minimum(np.log(x) - log_gain, STEEPEST))
+
+
+def check_asset_names(names: Any, numbers: dict[str, Any]) -> None:
+    """Raise ValueError where the names in a file are not those of its assets."""
+    wanted = numbers["width"] if numbers["named"] else 0
+    good = isinstance(names, list) and all(isinstance(name, str) for name in names)
+    if not good or len(names) != wanted or len(set(names)) != wanted:
+        raise ValueError(f"expected the names of {wanted} assets")
+
+
+def check_arrays(arrays: dict[str, Any], shapes: dict[str, tuple[int, ...]]) -> None:
+    """Raise ValueError where the arrays of a file are not of the kind that a strategy keeps."""
+    if arrays.keys() != shapes.keys():
+        raise ValueError(f"expected the arrays {sorted(shapes)}, got {sorted(arrays)}")
+    for name, shape in shapes.items():
+        found = np.asarray(arrays[name])
+        if found.dtype != np.float64 or found.shape != shape:
+            raise ValueError(
+                f"{name} should be float64 of shape {shape}: got {found.dtype} of {found.shape}"
+            )
+        if np.isnan(found).any():
+            raise ValueError(f"{name} holds NaN")
+
+
+def check_shares(name: str, shares: Floats) -> None:
+    """Raise ValueError where shares are not shares of a whole."""
+    if not (shares >= 0).all() or abs(math.fsum(shares) - 1) > OFF:
+        raise ValueError(f"{name} should be shares of a whole: not negative, of sum 1")
