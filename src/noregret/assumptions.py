@@ -62,7 +62,7 @@ class Assumption:
         """Return whether it held until a moment, as far as that is known then."""
         return True
 
-    def check(self, evidence: Evidence) -> Finding | None:
+    def check(self, evidence: Any) -> Finding | None:
         """Return what was found; None where there is nothing to find out."""
         return None
 
@@ -94,7 +94,7 @@ class AtMost(Assumption):
         measure, limit = self.limit_of(moment.params)
         return moment.largest.get(measure, 0.0) <= limit
 
-    def check(self, evidence: Evidence) -> Finding:
+    def check(self, evidence: Any) -> Finding:
         """Compare the largest value with the limit."""
         limit, largest = self.limit(evidence.params), evidence.largest(self.measure)
         holds = largest <= limit * ROUNDING
@@ -119,11 +119,11 @@ class Chosen(Assumption):
     """
 
     name: str
-    value: Callable[[Evidence], float]
+    value: Callable[[Any], float]
     limit: float
     strict: bool = True
 
-    def check(self, evidence: Evidence) -> Finding:
+    def check(self, evidence: Any) -> Finding:
         """Compare."""
         value = self.value(evidence)
         holds = value < self.limit if self.strict else value <= self.limit
@@ -148,7 +148,7 @@ class WithinHorizon(Assumption):
         horizon = moment.params["horizon"]
         return horizon is None or moment.rounds <= horizon
 
-    def check(self, evidence: Evidence) -> Finding:
+    def check(self, evidence: Any) -> Finding:
         """Compare the rounds with the horizon."""
         rounds, told = evidence.rounds, evidence.params["horizon"]
         if self.optional and told is None:
@@ -171,7 +171,7 @@ class Trusted(Assumption):
 
     name: str
 
-    def check(self, evidence: Evidence) -> Finding:
+    def check(self, evidence: Any) -> Finding:
         """Say that it is taken on trust."""
         return Finding(self.name, None, None, None)
 
@@ -191,14 +191,14 @@ class Shown(Assumption):
         What finds it out.
     """
 
-    finding: Callable[[Evidence], Finding]
+    finding: Callable[[Any], Finding]
 
-    def check(self, evidence: Evidence) -> Finding:
+    def check(self, evidence: Any) -> Finding:
         """Find it out."""
         return self.finding(evidence)
 
 
-def starts_untrained(evidence: Evidence) -> Finding:
+def starts_untrained(evidence: Any) -> Finding:
     """Check what every theorem assumes: that the first weights are the ones it speaks of."""
     before = evidence.rounds_before
     return Finding("rounds learned before = 0", 0, before, before == 0, 1 if before else None)

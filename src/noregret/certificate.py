@@ -20,6 +20,8 @@ if TYPE_CHECKING:
     from rich.console import RenderableType
 
 FORMAT = "noregret.certificate/1"
+# The family that is meant where a certificate names none.
+LINEAR = "learners"
 
 
 @dataclass(frozen=True)
@@ -40,7 +42,7 @@ class Paid:
     name: str
     total: float
     mean: float
-    mistakes: int | None = None
+    mistakes: float | None = None
 
 
 @dataclass(frozen=True)
@@ -98,7 +100,8 @@ class Certificate:
     Made by ``Game.certificate``. It shows itself as text in a terminal and as a card in a
     notebook; ``save`` and ``load_certificate`` keep it in a file, ``verify`` computes it again.
     ``given`` is what it was told besides, such as a radius. Of an ``averaged`` learner the loss is
-    that of the weights being averaged, which the theorems are about.
+    that of the weights being averaged, which the theorems are about. ``family`` is where the name
+    is to be looked up: ``learners``, ``experts``, ``bandits`` or ``portfolios``.
     """
 
     learner: str
@@ -110,6 +113,7 @@ class Certificate:
     theorem: Promise | None
     given: Mapping[str, Any] = field(default_factory=dict)
     averaged: bool = False
+    family: str = LINEAR
 
     def to_dict(self) -> dict[str, Any]:
         """Return it as the JSON file has it."""
@@ -140,6 +144,8 @@ class Certificate:
         learner: dict[str, Any] = {"name": self.learner, "params": dict(self.params)}
         if self.averaged:
             learner["averaged"] = True
+        if self.family != LINEAR:
+            learner["family"] = self.family
         contents: dict[str, Any] = {
             "format": FORMAT,
             "learner": learner,

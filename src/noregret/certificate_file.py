@@ -14,6 +14,7 @@ from typing import Any, NoReturn
 from noregret.assumptions import Finding
 from noregret.certificate import (
     FORMAT,
+    LINEAR,
     Best,
     Certificate,
     Interval,
@@ -188,6 +189,7 @@ def certificate_of(contents: Mapping[str, Any]) -> Certificate:
         None if theorem is None else promise_of(theorem),
         contents.get("given", {}),
         contents["learner"].get("averaged", False),
+        contents["learner"].get("family", LINEAR),
     )
 
 

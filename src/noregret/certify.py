@@ -5,50 +5,40 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
-
-import numpy as np
+from typing import Any
 
 from noregret.assumptions import Finding, starts_untrained
-from noregret.certificate import Best, Certificate, Interval, Paid, Played, Promise
+from noregret.certificate import LINEAR, Best, Certificate, Interval, Paid, Played, Promise
 from noregret.errors import NoRegretError
-from noregret.evidence import Evidence
-from noregret.hindsight import Answer, Limits
+from noregret.hindsight import Limits
 from noregret.hindsight.answer import USUAL
 from noregret.params import plain
-from noregret.theorem import Theorem
+from noregret.theorem import REGRETS, Theorem
 from noregret.tuning import takes_of
-
-if TYPE_CHECKING:
-    from noregret.game import Game
 
 # What a measured figure may exceed its bound by: the rounding of sums.
 ROUNDING = 1e-9
-# What a theorem can be told besides the learner's parameters.
-GIVEN = ("chance", "largest_loss", "radius")
 
 
-def certify(game: Game, name: str | None, limits: Limits, given: Mapping[str, Any]) -> Certificate:
-    """Return the certificate of a game."""
-    game.ledger.check()
+def certify(game: Any, name: str | None, limits: Limits, given: Mapping[str, Any]) -> Certificate:
+    """Return the certificate of a game, be it of examples or over a table."""
+    game.check()
     if game.rounds == 0:
         raise NoRegretError("nothing was played yet, so there is nothing to certify")
-    for name_of_it in given:
-        if name_of_it not in GIVEN:
-            raise ValueError(f"unknown {name_of_it!r}: a theorem can be told {', '.join(GIVEN)}")
     learner, told = game.learner, Told(given)
-    evidence = Evidence(game.ledger, told, limits, game.answers)
+    evidence = game.evidence(told, limits)
+    for key in given:
+        if key not in evidence.told:
+            known = ", ".join(evidence.told) or "nothing"
+            raise ValueError(f"unknown {key!r}: a theorem can be told {known}")
     theorem, findings = chosen(candidates(game, name), evidence)
-    best = ((theorem and theorem.best) or Evidence.usual)(evidence)
+    best = evidence.usual() if theorem is None or theorem.best is None else theorem.best(evidence)
     if best.lower > best.loss + ROUNDING * abs(best.loss):  # so the loss cannot be convex
         best = replace(best, lower=-math.inf)
         findings = (*findings, Finding("the loss is convex", None, 0.0, False))
     regret = Interval(evidence.loss - best.loss, evidence.loss - best.lower)
     paid = Paid(
-        learner.engine.loss.name,
-        evidence.loss,
-        evidence.loss / evidence.rounds,
-        evidence.mistakes if learner.engine.loss.labels else None,
+        game.loss_name, evidence.loss, evidence.loss / evidence.rounds, game.counted_mistakes
     )
     promise = None if theorem is None else promised(theorem, findings, evidence, regret)
     if unheard := sorted(set(told) - told.heard):
@@ -57,26 +47,21 @@ def certify(game: Game, name: str | None, limits: Limits, given: Mapping[str, An
     return Certificate(
         learner.name,
         {key: plain(value) for key, value in learner.params.items()},
-        Played(
-            game.rounds,
-            game.ledger.books.features,
-            game.digest,
-            game.transforms,
-            game.target,
-        ),
+        Played(game.rounds, game.width, game.digest, game.transforms, game.target),
         paid,
         Best(
             best.comparator,
             best.loss,
             best.gap,
-            witness_of(best, evidence, game.names),
+            evidence.witness_of(best),
             best.exact,
             None if limits.tolerance == USUAL.tolerance else limits.tolerance,
         ),
         regret,
         promise,
         {key: plain(value) for key, value in given.items()},
-        learner.averaged_weights and not learner.params.get("averaged"),
+        game.averaged,
+        learner.family,
     )
 
 
@@ -93,18 +78,18 @@ class Told(dict[str, Any]):
         return super().get(key, default)
 
 
-def candidates(game: Game, name: str | None) -> list[Theorem]:
+def candidates(game: Any, name: str | None) -> list[Theorem]:
     """Return the theorems that may speak, in order."""
     from noregret.registry import general_theorems
 
     learner = game.learner
     if name is None:
         return [t for t in learner.theorems if t.covers(learner.params)]
-    known = {t.name: t for t in (*learner.theorems, *general_theorems())}
+    general = general_theorems() if learner.family == LINEAR else ()
+    known = {t.name: t for t in (*learner.theorems, *general)}
     if name not in known:
-        raise ValueError(
-            f"{learner.name} does not answer for {name!r}: choose one of {', '.join(known)}"
-        )
+        hint = f"choose one of {', '.join(known)}" if known else "it answers for none"
+        raise ValueError(f"{learner.name} does not answer for {name!r}: {hint}")
     if not known[name].covers(learner.params):
         hint = f"see ‘noregret theorems {name}’"
         if known[name].tune is not None:
@@ -114,7 +99,7 @@ def candidates(game: Game, name: str | None) -> list[Theorem]:
 
 
 def chosen(
-    theorems: Iterable[Theorem], evidence: Evidence
+    theorems: Iterable[Theorem], evidence: Any
 ) -> tuple[Theorem | None, tuple[Finding, ...]]:
     """Return the first theorem whose assumptions held, or else the first, with what was found."""
     first: tuple[Theorem | None, tuple[Finding, ...]] = (None, ())
@@ -134,14 +119,16 @@ def surely(found: Finding) -> bool:
 
 
 def promised(
-    theorem: Theorem, findings: tuple[Finding, ...], evidence: Evidence, regret: Interval
+    theorem: Theorem, findings: tuple[Finding, ...], evidence: Any, regret: Interval
 ) -> Promise:
     """Return the theorem's part: what it bounds, by what, and whether that held."""
-    low, high = {
-        "loss": (evidence.loss, evidence.loss),
-        "mistakes": (float(evidence.mistakes), float(evidence.mistakes)),
-        "regret": (regret.lower, regret.upper),
-    }.get(theorem.quantity, (math.nan, math.nan))
+    low = high = math.nan
+    if theorem.quantity in REGRETS:
+        low, high = regret.lower, regret.upper
+    elif theorem.quantity == "loss":
+        low = high = evidence.loss
+    elif theorem.quantity == "mistakes" and evidence.mistakes is not None:
+        low = high = float(evidence.mistakes)
     if theorem.measured is not None:
         told = theorem.measured(evidence)
         low = high = math.nan if told is None else told
@@ -161,19 +148,5 @@ def promised(
 
 def within(low: float, high: float, bound: float, loss: float) -> bool | None:
     """Return whether a figure between low and high is within a bound; None if it may or may not."""
-    slack = ROUNDING * max(abs(bound), loss)
+    slack = ROUNDING * max(abs(bound), abs(loss))
     return True if high <= bound + slack else False if low > bound + slack else None
-
-
-def witness_of(best: Answer, evidence: Evidence, names: list[str] | None) -> dict[str, float]:
-    """Name the weights of the best fixed predictor."""
-    books, weights = evidence.ledger.books, best.witness
-    names = names or books.names or [str(i) for i in range(books.features)]
-    signed = evidence.params.get("weight")
-    if len(weights) >= 2 * evidence.features and signed is not None:  # parts for U x and −U x
-        n = len(weights) // 2
-        weights = signed * (weights[:n] - weights[n:])
-    return {
-        name: float(weight)
-        for name, weight in zip(names, np.asarray(weights)[: len(names)], strict=True)
-    }

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
+from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,12 +18,16 @@ from noregret.hindsight.losses import as_labels, losses_of
 from noregret.hindsight.rounding import total, upward
 from noregret.hindsight.rows import score_error
 from noregret.hindsight.rules import best_conjunction, best_disjunction
+from noregret.hindsight.witness import Paid, is_proven, is_within, paid_by
 
 Floats = NDArray[np.float64]
 
 
 class Evidence(Facts):
     """A game as a theorem sees it; hindsight is asked each question once."""
+
+    # What a theorem can be told besides the learner's parameters.
+    told: ClassVar[tuple[str, ...]] = ("chance", "largest_loss", "radius")
 
     def usual(self) -> Answer:
         """Return the best fixed predictor of the learner's own domain, for its own loss."""
@@ -175,3 +181,31 @@ class Evidence(Facts):
     def best_conjunction(self) -> Answer:
         """Return the AND of literals that fits the labels, or nearly."""
         return self.once("conjunction", lambda: best_conjunction(self.rows))
+
+    # The witness of a certificate.
+
+    def witness_of(self, answer: Answer) -> dict[str, float]:
+        """Name the weights of the best fixed predictor."""
+        weights, signed = answer.witness, self.params.get("weight")
+        if len(weights) >= 2 * self.features and signed is not None:  # parts for U x and −U x
+            n = len(weights) // 2
+            weights = signed * (weights[:n] - weights[n:])
+        numbers = np.asarray(weights)[: len(self.names)].tolist()
+        return dict(zip(self.names, numbers, strict=True))
+
+    def is_within(self, witness: Mapping[str, float], comparator: str) -> bool:
+        """Whether a witness is about these features, and of the class that it stands for."""
+        return set(witness) == set(self.names) and is_within(witness, comparator)
+
+    def is_proven(self, stated: str, found: str) -> bool:
+        """Whether what was found of a class of predictors holds for the one stated."""
+        return is_proven(stated, found)
+
+    def paid_by(self, witness: Mapping[str, float], comparator: str) -> Paid | None:
+        """Return what a witness pays, from the rows alone; None if it has other features."""
+        if set(witness) != set(self.names):
+            return None
+        weights = np.array([witness[name] for name in self.names], dtype=np.float64)
+        rows = self.ledger.rows()
+        assert rows is not None
+        return paid_by(weights, comparator, rows, self.learner.engine.loss)

@@ -36,6 +36,8 @@ class Facts:
         How hard hindsight tries.
     answers
         Where hindsight keeps its answers.
+    names
+        Of the features, as people know them; the learner's own if not given.
     """
 
     def __init__(
@@ -44,11 +46,14 @@ class Facts:
         given: Mapping[str, Any],
         limits: Limits,
         answers: dict[Any, Any],
+        names: list[str] | None = None,
     ) -> None:
         self.ledger, self.given, self.limits, self.answers = ledger, given, limits, answers
         ledger.check()
         self.learner = ledger.learner
         self.params: Mapping[str, Any] = self.learner.params
+        books = ledger.books
+        self.names = names or books.names or [str(i) for i in range(books.features)]
 
     # The figures.
 

@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from itertools import chain
 from pathlib import Path
-from typing import Any, Protocol, TypeVar
+from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -31,6 +31,9 @@ from noregret.record.ledger import MEMORY, Keep, Ledger
 from noregret.record.moment import Moment
 from noregret.streams.base import Reading, Stream
 from noregret.streams.block import Block
+
+if TYPE_CHECKING:
+    from noregret.evidence import Evidence
 
 Floats = NDArray[np.float64]
 G_co = TypeVar("G_co", covariant=True)
@@ -283,6 +286,39 @@ class Game:
         return None
 
     # The certificate.
+
+    @property
+    def loss_name(self) -> str:
+        """The name of the loss."""
+        return self.learner.engine.loss.name
+
+    @property
+    def counted_mistakes(self) -> int | None:
+        """The mistakes, where outcomes are labels."""
+        return self.mistakes if self.learner.engine.loss.labels else None
+
+    @property
+    def width(self) -> int:
+        """How many features were seen."""
+        return self.ledger.books.features
+
+    @property
+    def averaged(self) -> bool:
+        """Whether the learner predicts with the mean of its weights, by ``noregret.averaged``."""
+        return self.learner.averaged_weights and not self.learner.params.get("averaged")
+
+    def check(self) -> None:
+        """Raise an error where the books cannot be relied on."""
+        self.ledger.check()
+
+    def evidence(
+        self, given: Mapping[str, Any], limits: Limits, answers: dict[Any, Any] | None = None
+    ) -> Evidence:
+        """Return what a theorem may look at."""
+        from noregret.evidence import Evidence
+
+        found = self.answers if answers is None else answers
+        return Evidence(self.ledger, given, limits, found, self.names)
 
     def certificate(
         self, theorem: str | None = None, *, limits: Limits = USUAL, **given: Any

@@ -16,6 +16,10 @@ def plain(value: Any) -> Any:
         return {"python": value.name}
     if isinstance(value, Loss):
         return {"loss": value.name, "parameter": value.parameter}
+    if isinstance(value, np.ndarray):
+        return value.tolist()
+    if isinstance(value, list | tuple):
+        return [plain(each) for each in value]
     return value.item() if isinstance(value, np.generic) else value
 
 

@@ -103,7 +103,7 @@ class TableGame:
         if isinstance(stream, str | Path):
             from noregret.streams import read
 
-            stream, target = read(stream, target), None
+            stream, target = read(stream, target, missing="asleep"), None
         self.transforms = tuple(getattr(stream, "transforms", self.transforms))
         self.target = target or getattr(stream, "target", self.target)
         rows = None if isinstance(stream, Stream) else length_of(stream)
@@ -250,6 +250,16 @@ class TableGame:
         """How many outcomes it got wrong, where those can be wrong or right."""
         now = self._now.mistakes
         return None if now is None else now - (self.before.mistakes or 0)
+
+    @property
+    def counted_mistakes(self) -> float | None:
+        """The mistakes, as certificates have them."""
+        return self.mistakes
+
+    @property
+    def averaged(self) -> bool:
+        """Whether it predicts with the mean of its weights: never here."""
+        return False
 
     @property
     def loss_name(self) -> str:

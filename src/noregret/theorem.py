@@ -1,7 +1,7 @@
 """What a theorem is: the promise that a learner answers for.
 
 A theorem is written where its learner is. What it takes for granted is in ``assumptions``; what it
-may look at when a game is over is the ``Evidence``.
+may look at when a game is over is the ``Evidence``, of tables the ``TableEvidence``.
 """
 
 from __future__ import annotations
@@ -14,7 +14,6 @@ from noregret.core.losses import Loss
 
 if TYPE_CHECKING:
     from noregret.assumptions import Assumption
-    from noregret.evidence import Evidence
     from noregret.hindsight import Answer
     from noregret.record.moment import Moment
 
@@ -25,13 +24,16 @@ def loss_name(params: Mapping[str, Any]) -> str:
     return loss if isinstance(loss, str) else str(loss.name) if type(loss) is Loss else ""
 
 
-Quantity = Literal["loss", "regret", "mistakes", "risk"]
+Quantity = Literal["loss", "regret", "mistakes", "risk", "log-wealth regret"]
 QUANTITIES: dict[str, str] = {
     "loss": "the cumulative loss",
     "regret": "the regret",
     "mistakes": "the number of mistakes",
     "risk": "the risk on new examples",
+    "log-wealth regret": "the regret in log-wealth",
 }
+# Those that are the regret, by whatever name.
+REGRETS = ("regret", "log-wealth regret")
 
 
 @dataclass(frozen=True)
@@ -43,8 +45,8 @@ class Theorem:
     name
         The name it is known by, in kebab case.
     quantity
-        What it bounds: the cumulative ``loss``, the ``regret``, the number of ``mistakes``, or the
-        ``risk`` on examples to come.
+        What it bounds: the cumulative ``loss``, the ``regret``, the number of ``mistakes``, the
+        ``risk`` on examples to come, or the ``log-wealth regret``.
     formula
         The promise in LaTeX.
     plain
@@ -82,10 +84,10 @@ class Theorem:
     formula: str
     plain: str
     assumptions: tuple[Assumption, ...]
-    bound: Callable[[Evidence], float] | None = None
+    bound: Callable[[Any], float] | None = None
     covers: Callable[[Mapping[str, Any]], bool] = lambda params: True
-    best: Callable[[Evidence], Answer] | None = None
-    measured: Callable[[Evidence], float | None] | None = None
+    best: Callable[[Any], Answer] | None = None
+    measured: Callable[[Any], float | None] | None = None
     so_far: Callable[[Moment], float | None] | None = None
     tune: Callable[..., dict[str, Any]] | None = None
     tuning: str = ""

@@ -26,7 +26,7 @@ from noregret.certificate import seal
 from noregret.cli.app import run
 from noregret.hindsight import Limits
 from noregret.streams import read
-from noregret.verifying.witness import is_within
+from noregret.hindsight.witness import is_within
 
 from .games import certificate_of, frame
 

@@ -68,7 +68,7 @@ class Steady(Named):
             "regret",
             r"L_A - L_i \le 4 T",
             "regret <= 4 T",
-            (Structural("$T > 0$"), Shown("advice is at most 1", in_range)),  # type: ignore[arg-type]
+            (Structural("$T > 0$"), Shown("advice is at most 1", in_range)),
             bound=lambda evidence: 4.0 * evidence.rounds,
         ),
     )

@@ -8,16 +8,14 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from noregret.assumptions import Finding, Shown, Structural
-from noregret.certificate import Certificate, Promise, number
+from noregret.certificate import LINEAR, Certificate, Promise, number
 from noregret.certificate_file import is_sealed
 from noregret.certify import within
-from noregret.evidence import Evidence
-from noregret.game import Game
 from noregret.hindsight import Limits
 from noregret.hindsight.answer import USUAL
-from noregret.theorem import Theorem
+from noregret.hindsight.witness import Paid
+from noregret.theorem import REGRETS, Theorem
 from noregret.verifying.verification import Line, Verification
-from noregret.verifying.witness import REACH, Paid, is_within, paid_by
 
 # How far a figure that is computed again may be off, relatively: rounding on another machine.
 TOLERANCE = 1e-9
@@ -49,12 +47,16 @@ class Replay:
         How far figures that depend on where a search stopped may be off, relatively.
     """
 
-    game: Game
+    game: Any
     stated: Certificate
     found: Certificate
     theorem: Theorem | None
     limits: Limits
     solver: float
+
+    def evidence(self, answers: dict[Any, Any] | None = None) -> Any:
+        """Return what was to be seen when the game was over."""
+        return self.game.evidence(self.found.given, self.limits, answers)
 
 
 def compared(contents: Mapping[str, Any], replay: Replay) -> Verification:
@@ -105,6 +107,8 @@ def played(replay: Replay) -> Iterator[Line]:
     """Compare who played what, and what it cost."""
     stated, found = replay.stated, replay.found
     yield same("learner.name", stated.learner, found.learner)
+    if stated.family != LINEAR:
+        yield same("learner.family", stated.family, found.family)
     yield same("learner.params", dict(stated.params), dict(found.params))
     yield same("given", dict(stated.given), dict(found.given))
     for name in ("rounds", "features", "digest", "transforms"):
@@ -126,17 +130,20 @@ def played(replay: Replay) -> Iterator[Line]:
 def hindsight(replay: Replay) -> Iterator[Line]:
     """Compare the best in hindsight and the regret."""
     stated, found = replay.stated.hindsight, replay.found.hindsight
-    known = is_proven(stated.comparator, found.comparator)
+    evidence = replay.evidence()
+    known = evidence.is_proven(stated.comparator, found.comparator)
     yield Line("hindsight.class", stated.comparator, found.comparator, known)
     yield same("hindsight.exact", stated.exact, found.exact)
     names, features = sorted(stated.witness), sorted(replay.game.feature_names)
     counted = f"{len(names)} weights", f"{len(features)} features"
-    member = names == features and is_within(stated.witness, stated.comparator)
+    member = evidence.is_within(stated.witness, stated.comparator)
     note = "" if member or names != features else "not of the class"
     witness = Line("hindsight.witness", *counted, member, note)
     yield witness
-    own = paid_by(stated.witness, stated.comparator, replay.game) or Paid(math.nan, 0.0)
-    there = paid_by(found.witness, found.comparator, replay.game) or Paid(math.nan, 0.0)
+    own, there = (
+        Paid(*(evidence.paid_by(best.witness, best.comparator) or (math.nan, 0.0)))
+        for best in (stated, found)
+    )
     size = max(abs(stated.loss), abs(own.loss))
     slack = TOLERANCE * size + own.rounding + there.rounding
     # A solver adds its own rounding to what it states: as much as it adds here.
@@ -154,19 +161,6 @@ def hindsight(replay: Replay) -> Iterator[Line]:
     least, most = total - stated.loss, total - (stated.loss - stated.gap)
     yield close("regret.lower", regret.lower, least, ROUNDING, size).given(paid, upper)
     yield close("regret.upper", regret.upper, most, ROUNDING, size).given(paid, lower)
-
-
-def is_proven(stated: str, found: str) -> bool:
-    """Whether what was found of a class of predictors holds for the one stated.
-
-    They are the same, or the stated one is the part of it up to some norm: on columns that depend
-    on each other, how far a proof reaches depends on whether rows, or sums over them, were at hand.
-    """
-    here, there = REACH.fullmatch(stated), REACH.fullmatch(found)
-    if here is None or (there is None and found != "all linear predictors"):
-        return stated == found
-    reach = math.inf if there is None else float(there[1])
-    return float(here[1]) <= reach * 1.01  # it is written with three digits
 
 
 def lower_end(replay: Replay, rounding: float) -> Line:
@@ -195,7 +189,7 @@ def promise(replay: Replay) -> Iterator[Line]:
     bound = close("theorem.bound", stated.bound, found.bound)
     bound = bound if agree is None else replace(bound, confirmed=agree)
     measured = close("theorem.measured", stated.measured, found.measured)
-    if stated.quantity == "regret":
+    if stated.quantity in REGRETS:
         upper = number(replay.stated.regret.upper)
         measured = close("theorem.measured", stated.measured, upper, ROUNDING)
     yield from (bound, measured)
@@ -242,7 +236,7 @@ def verdict(stated: Certificate, promise: Promise) -> bool | None:
     if promise.bound is None:
         return None
     low = high = math.nan if promise.measured is None else promise.measured
-    if promise.quantity == "regret":
+    if promise.quantity in REGRETS:
         low, high = stated.regret.lower, stated.regret.upper
     return within(low, high, promise.bound, stated.loss.total)
 
@@ -263,5 +257,5 @@ def is_searched_for(replay: Replay, theorem: Theorem) -> bool:
     found = replay.found.theorem
     asked = Asked(replay.game.answers)
     if theorem.bound is not None and found is not None and found.bound is not None:
-        theorem.bound(Evidence(replay.game.ledger, replay.found.given, replay.limits, asked))
+        theorem.bound(replay.evidence(asked))
     return asked.searched

@@ -12,12 +12,12 @@ from noregret.certificate import Certificate, Played
 from noregret.certificate_file import certificate_of, checked, read_contents
 from noregret.certify import candidates
 from noregret.errors import CertificateError, NoRegretError
-from noregret.game import Game, play
+from noregret.game import play
 from noregret.hindsight import Limits
 from noregret.hindsight.answer import USUAL
 from noregret.model_file import UNUSABLE
 from noregret.params import is_python, restored
-from noregret.registry import all_theorems, make
+from noregret.registry import built, find
 from noregret.streams import stream_of
 from noregret.streams.options import Options
 from noregret.verifying.confirm import Replay, compared
@@ -25,7 +25,6 @@ from noregret.verifying.verification import Verification
 
 if TYPE_CHECKING:
     from noregret.core.losses import Loss
-    from noregret.learner import Learner
 
 # How much harder hindsight is searched than it was for the certificate, and the least hard.
 HARDER = 0.1
@@ -96,7 +95,7 @@ def contents_of(certificate: Certificate | str | Path | Mapping[str, Any]) -> di
     return checked(certificate, sealed=False)
 
 
-def rebuilt(stated: Certificate, loss: Loss | None) -> Learner:
+def rebuilt(stated: Certificate, loss: Loss | None) -> Any:
     """Return a fresh learner of the certificate's name and parameters."""
     if loss is not None and not any(map(is_python, stated.params.values())):
         raise CertificateError("its loss is not written in Python: leave loss out")
@@ -105,20 +104,20 @@ def rebuilt(stated: Certificate, loss: Loss | None) -> Learner:
             name: restored(name, value, loss, "noregret.verify(…, loss=…) in Python")
             for name, value in stated.params.items()
         }
-        learner: Learner = make(stated.learner, **params)
+        learner = built(find(stated.learner, stated.family), params)
         return averaged(learner) if stated.averaged else learner
     except (NoRegretError, *UNUSABLE) as error:
         raise CertificateError(f"learner: {error}") from None
 
 
 def replayed(
-    learner: Learner,
+    learner: Any,
     data: Any,
     outcomes: Any,
     target: str | None,
     stated: Played,
     format: str | None,
-) -> Game:
+) -> Any:
     """Play the data; those of a file are read as the certificate says, and named in messages."""
     if not is_files(data):
         has_columns = hasattr(data, "columns") or hasattr(data, "column_names")
@@ -147,7 +146,7 @@ def is_files(data: Any) -> bool:
     return isinstance(data, str | Path)
 
 
-def replay_of(stated: Certificate, game: Game) -> Replay:
+def replay_of(stated: Certificate, game: Any) -> Replay:
     """Make the certificate of the game played again, searching hindsight harder."""
     promise = stated.theorem
     tolerance = min(stated.hindsight.tolerance or USUAL.tolerance, LOOSEST)
@@ -162,5 +161,5 @@ def replay_of(stated: Certificate, game: Game) -> Replay:
         found = game.certificate(name, limits=limits, **given)
     except UNUSABLE as error:
         raise CertificateError(f"given: {error}") from None
-    theorem = None if found.theorem is None else all_theorems()[found.theorem.name][0]
+    theorem = None if found.theorem is None else candidates(game, found.theorem.name)[0]
     return Replay(game, stated, found, theorem, limits, 10 * tolerance)

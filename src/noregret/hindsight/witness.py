@@ -5,18 +5,16 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
+from noregret.core.losses import Loss
 from noregret.hindsight.blocks import padded
 from noregret.hindsight.losses import as_labels, losses_of
 from noregret.hindsight.rounding import Floats, norm, total
-from noregret.hindsight.rows import score_error
+from noregret.hindsight.rows import Rows, score_error
 from noregret.hindsight.rules import SCORED
-
-if TYPE_CHECKING:
-    from noregret.game import Game
 
 
 class Paid(NamedTuple):
@@ -59,14 +57,22 @@ def linear(X: Floats, weights: Floats) -> Floats:
     return np.asarray(X @ weights)
 
 
-def paid_by(witness: Mapping[str, float], comparator: str, game: Game) -> Paid | None:
-    """Return what a witness pays over all rounds; None where it is not about these features."""
-    features, rows = game.feature_names, game.ledger.rows()
-    assert rows is not None
-    if set(features) != set(witness):
-        return None
-    weights = np.array([witness[name] for name in features], dtype=np.float64)
-    loss, outcomes = game.learner.engine.loss, rows.outcomes
+def is_proven(stated: str, found: str) -> bool:
+    """Whether what was found of a class of predictors holds for the one stated.
+
+    They are the same, or the stated one is the part of it up to some norm: on columns that depend
+    on each other, how far a proof reaches depends on whether rows, or sums over them, were at hand.
+    """
+    here, there = REACH.fullmatch(stated), REACH.fullmatch(found)
+    if here is None or (there is None and found != "all linear predictors"):
+        return stated == found
+    reach = math.inf if there is None else float(there[1])
+    return float(here[1]) <= reach * THREE
+
+
+def paid_by(weights: Floats, comparator: str, rows: Rows, loss: Loss) -> Paid:
+    """Return what a witness pays over all rounds."""
+    outcomes = rows.outcomes
     if comparator in SCORED or loss.name == "mistake":
         score = SCORED.get(comparator, linear)
         labels, missed, at = as_labels(outcomes), 0, 0
