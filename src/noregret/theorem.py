@@ -24,13 +24,14 @@ def loss_name(params: Mapping[str, Any]) -> str:
     return loss if isinstance(loss, str) else str(loss.name) if type(loss) is Loss else ""
 
 
-Quantity = Literal["loss", "regret", "mistakes", "risk", "log-wealth regret"]
+Quantity = Literal["loss", "regret", "mistakes", "risk", "log-wealth regret", "expected regret"]
 QUANTITIES: dict[str, str] = {
     "loss": "the cumulative loss",
     "regret": "the regret",
     "mistakes": "the number of mistakes",
     "risk": "the risk on new examples",
     "log-wealth regret": "the regret in log-wealth",
+    "expected regret": "the expected regret",
 }
 # Those that are the regret, by whatever name.
 REGRETS = ("regret", "log-wealth regret")
@@ -46,7 +47,8 @@ class Theorem:
         The name it is known by, in kebab case.
     quantity
         What it bounds: the cumulative ``loss``, the ``regret``, the number of ``mistakes``, the
-        ``risk`` on examples to come, or the ``log-wealth regret``.
+        ``risk`` on examples to come, the ``log-wealth regret``, or the ``expected regret``, which
+        the theorem says how to measure.
     formula
         The promise in LaTeX.
     plain

@@ -4,7 +4,14 @@ from typing import Any
 
 from noregret.families import Front
 
-_front = Front("bandits", Policy="noregret.bandits.policy")
+_front = Front(
+    "bandits",
+    Estimate="noregret.bandits.estimating",
+    Log="noregret.bandits.log",
+    Policy="noregret.bandits.policy",
+    off_policy="noregret.bandits.estimating",
+    ucb1_bound="noregret.bandits.policies.ucb1",
+)
 make = _front.make
 
 

@@ -1,0 +1,150 @@
+"""The log of decisions: what was chosen, with which chance, and what came of it."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import math
+from collections import deque
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from noregret.checks import whole
+from noregret.errors import NoRegretError
+
+COLUMNS = ["round", "arm", "propensity", "reward"]
+CONTEXT = "context"
+
+
+class Decision(NamedTuple):
+    """One line of the log."""
+
+    round: int
+    arm: str
+    propensity: float
+    reward: float
+    context: Any = None
+
+
+class Log:
+    """Decisions in the order in which their rewards came.
+
+    Give one to a policy, ``policy.log = Log()``, before it chooses.
+
+    Parameters
+    ----------
+    limit
+        How many to keep, the latest; all, if not given.
+
+    Examples
+    --------
+    >>> from noregret.bandits import Exp3, Log
+    >>> policy = Exp3(arms=["red", "blue"])
+    >>> policy.log = Log()
+    >>> for _ in range(3):
+    ...     arm = policy.choose()
+    ...     policy.learn(arm, 1.0 if arm == "blue" else 0.0)
+    >>> policy.log.rounds.tolist(), policy.log.propensities[0].item()
+    ([1, 2, 3], 0.5)
+    """
+
+    def __init__(self, limit: int | None = None) -> None:
+        self.limit = None if limit is None else whole("limit", limit)
+        self.decisions: deque[Decision] = deque(maxlen=self.limit)
+
+    def add(
+        self, round: int, arm: Any, propensity: float, reward: float, context: Any = None
+    ) -> None:
+        """Write down a decision; also for logs that were kept elsewhere."""
+        if not 0 < propensity <= 1 + 1e-9:
+            raise ValueError(
+                f"round {round}: the propensity of an arm that was chosen lies above 0 and is at"
+                f" most 1: got {propensity!r}"
+            )
+        if not math.isfinite(reward):
+            raise ValueError(f"round {round}: the reward must be a number: got {reward!r}")
+        self.decisions.append(
+            Decision(int(round), str(arm), float(propensity), float(reward), context)
+        )
+
+    def __len__(self) -> int:
+        return len(self.decisions)
+
+    def __iter__(self) -> Iterator[Decision]:
+        return iter(self.decisions)
+
+    def __repr__(self) -> str:
+        return f"<Log of {len(self)} decisions>"
+
+    @property
+    def rounds(self) -> NDArray[np.int64]:
+        """The rounds, counted from 1."""
+        return np.array([d.round for d in self], dtype=np.int64)
+
+    @property
+    def arms(self) -> list[str]:
+        """The arms, by name; numbers as text."""
+        return [d.arm for d in self]
+
+    @property
+    def propensities(self) -> NDArray[np.float64]:
+        """The chance that the arm had of being chosen."""
+        return np.array([d.propensity for d in self], dtype=np.float64)
+
+    @property
+    def rewards(self) -> NDArray[np.float64]:
+        """The rewards."""
+        return np.array([d.reward for d in self], dtype=np.float64)
+
+    def save(self, path: str | Path) -> None:
+        """Write a CSV file, whole or not at all; contexts, where there are any, as JSON."""
+        from noregret.files import write_whole
+
+        text = io.StringIO()
+        with_context = any(d.context is not None for d in self)
+        out = csv.writer(text, lineterminator="\n")
+        out.writerow([*COLUMNS, CONTEXT] if with_context else COLUMNS)
+        for d in self:
+            row = [d.round, d.arm, repr(d.propensity), repr(d.reward)]
+            out.writerow([*row, written(d.context)] if with_context else row)
+        write_whole(path, text.getvalue().encode())
+
+    @classmethod
+    def load(cls, path: str | Path, limit: int | None = None) -> Log:
+        """Read a CSV file that ``save`` wrote, or another with the same columns."""
+        log = cls(limit)
+        with open(path, encoding="utf-8", newline="") as file:
+            lines = csv.DictReader(file)
+            if missing := [name for name in COLUMNS if name not in (lines.fieldnames or ())]:
+                raise NoRegretError(f"{path}: a log has a column {missing[0]!r}, this has none")
+            try:
+                for line in lines:
+                    told = line.get(CONTEXT) or "null"
+                    chance, reward = float(line["propensity"]), float(line["reward"])
+                    log.add(int(line["round"]), line["arm"], chance, reward, json.loads(told))
+            except (TypeError, ValueError, csv.Error) as error:
+                raise NoRegretError(f"{path}: line {lines.line_num}: {error}") from None
+        return log
+
+
+def written(context: Any) -> str:
+    """Return a context as JSON."""
+    try:
+        return json.dumps(context, default=listed)
+    except TypeError:
+        raise NoRegretError(
+            f"a context that is written to a file must be made of numbers, text, lists and dicts:"
+            f" got {context!r}"
+        ) from None
+
+
+def listed(value: Any) -> Any:
+    """Return arrays and their numbers as JSON has them."""
+    if isinstance(value, np.ndarray | np.generic):
+        return value.tolist()
+    raise TypeError

@@ -1,0 +1,134 @@
+"""Thompson sampling: pull an arm with the probability that it is the best.
+
+Of every arm's mean a Beta distribution is kept, which starts as the prior Beta(a, b):
+
+    θ_i ~ Beta(a + S_i, b + F_i),   pull the arm i of the largest θ_i
+    S_i ← S_i + 1   after a success,   F_i ← F_i + 1   after a failure
+
+A reward strictly between low and high counts as a success with the probability of its share of
+the range.
+
+Promise. If the means of n arms are drawn independently from the prior and the rewards are drawn
+independently given those, the expected regret against the arm of the best mean, over the draw of
+the means too, is at most √(nT ln(n)/2); against the arm that was best in hindsight it is at most
+√(T ln(n)/2) more. For means that were not drawn from the prior, what is proven is asymptotic: the
+regret grows as Σ Δ_i ln T/kl(μ_i, μ*), the least that any policy can have. No number of rounds is
+named from which on it holds, so no bound is claimed of it here.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import ClassVar
+
+from noregret.assumptions import Trusted
+from noregret.bandits.arms import Arms
+from noregret.bandits.drawing import Floats, leader
+from noregret.bandits.policy import Policy
+from noregret.bandits.promises import IN_RANGE, INDEPENDENT, luck_of_hindsight, own_regret, promised
+from noregret.checks import positive
+from noregret.registry import register
+from noregret.theorem import Theorem
+
+
+@register
+class Thompson(Policy):
+    """A draw from what is believed of every arm, and the arm that came out best.
+
+    Arms may join while it runs: they start at the prior. Its propensities are integrals, worked
+    out when they are asked for or a log is kept; they are right to about 1e-6.
+
+    Parameters
+    ----------
+    arms
+        How many there are, or their names. For a table its columns, if not given.
+    prior_successes, prior_failures
+        a and b of the prior, above 0; 1 and 1 take all means for equally likely.
+    low, high
+        The range of the rewards; one outside is refused.
+    seed
+        Of the policy's own random numbers.
+
+    Examples
+    --------
+    >>> from noregret.bandits import Thompson
+    >>> policy = Thompson(arms=["red", "blue"])
+    >>> for _ in range(500):
+    ...     arm = policy.choose()
+    ...     policy.learn(arm, arm == "blue")
+    >>> bool(policy.pulls[1] > 480)
+    True
+
+    References
+    ----------
+    W. Thompson, "On the likelihood that one unknown probability exceeds another in view of the
+    evidence of two samples", 1933. D. Russo and B. Van Roy, "An information-theoretic analysis of
+    Thompson sampling", 2016, for the bound. S. Agrawal and N. Goyal, "Further optimal regret
+    bounds for Thompson sampling", 2013, for rewards between 0 and 1 and the asymptotic form.
+    """
+
+    name = "thompson"
+    grows = True
+    kept: ClassVar[tuple[str, ...]] = (*Policy.kept, "successes", "failures")
+    successes: Floats
+    failures: Floats
+    theorems = (
+        Theorem(
+            name="thompson",
+            quantity="expected regret",
+            formula=r"\mathbb{E} R_T \le \bigl(\sqrt{n} + 1\bigr) \sqrt{\frac{T \ln n}{2}}",
+            plain="expected regret <= (√n + 1) √(T ln(n)/2), times high - low",
+            assumptions=(
+                IN_RANGE,
+                INDEPENDENT,
+                Trusted(
+                    "the means of the arms, in shares of the range, are drawn independently from"
+                    " the prior",
+                    "the arms' means are drawn from the prior",
+                ),
+            ),
+            bound=promised,
+            measured=own_regret,
+            source="Russo and Van Roy, 2016",
+        ),
+    )
+
+    def __init__(
+        self,
+        arms: Arms = None,
+        prior_successes: float = 1.0,
+        prior_failures: float = 1.0,
+        low: float = 0.0,
+        high: float = 1.0,
+        seed: int = 0,
+    ) -> None:
+        self.prior_successes = positive("prior_successes", prior_successes)
+        self.prior_failures = positive("prior_failures", prior_failures)
+        super().__init__(arms, low, high, seed)
+
+    def draw(self, advice: Floats | None) -> tuple[int, None]:
+        """Draw a mean for every arm and take the largest."""
+        good, bad = self.beliefs()
+        return leader(self.random.beta(good, bad), self.random), None
+
+    def beliefs(self) -> tuple[Floats, Floats]:
+        """Return the two parameters of every arm's Beta distribution."""
+        return self.prior_successes + self.successes, self.prior_failures + self.failures
+
+    def chances(self, advice: Floats | None) -> Floats:
+        """Return the probability of each arm that its draw is the largest."""
+        from noregret.bandits.beta import chances_of_best
+
+        return chances_of_best(*self.beliefs())
+
+    def update(self, arm: int, loss: float, chance: float, advice: Floats | None) -> None:
+        """Count a success or a failure, by a draw where the reward is neither."""
+        if loss == 0.0 or (loss < 1.0 and self.random.random() >= loss):
+            self.successes[arm] += 1.0
+        else:
+            self.failures[arm] += 1.0
+
+    def bound_after(self, rounds: int) -> float:
+        """Return what is promised of so many rounds, in shares of the range."""
+        n = len(self.names)
+        return math.sqrt(n) * luck_of_hindsight(n, rounds) + luck_of_hindsight(n, rounds)

@@ -1,0 +1,137 @@
+"""UCB1: pull the arm that may well be the best.
+
+Pull each arm once; then, at every round after t pulls, of which n_i of arm i with mean reward x̄_i,
+
+    pull the arm of the largest   x̄_i + (high − low) √(2 ln t / n_i)
+
+Promise. If the rewards of every arm are drawn independently from one distribution in [0, 1], and
+Δ_i is how far the mean of arm i lies below the best, the expected number of pulls of arm i is at
+most 8 ln T/Δ_i² + 1 + π²/3. So the expected regret against the arm of the best mean is at most
+Σ 8 ln T/Δ_i + (1 + π²/3) Σ Δ_i, and whatever the Δ_i at most √((n−1) T (8 ln T + 1 + π²/3)).
+Against the arm that was best in hindsight it is at most √(T ln(n)/2) more.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+
+import numpy as np
+
+from noregret.bandits.arms import Arms
+from noregret.bandits.drawing import Floats, leader
+from noregret.bandits.policy import Policy
+from noregret.bandits.promises import IN_RANGE, INDEPENDENT, luck_of_hindsight, own_regret, promised
+from noregret.checks import not_negative, whole
+from noregret.registry import register
+from noregret.theorem import Theorem
+
+# What the expected number of pulls of a worse arm may exceed 8 ln T/Δ² by.
+BEYOND = 1 + math.pi**2 / 3
+
+
+def ucb1_bound(gaps: Iterable[float], rounds: int) -> float:
+    """Return Σ 8 ln T/Δ_i + (1 + π²/3) Σ Δ_i, for arms whose means lie that far below the best.
+
+    It bounds the expected regret of ucb1 against the arm of the best mean, for rewards in [0, 1];
+    with ``gaps`` in shares of the range, it is in such shares too.
+    """
+    log = math.log(whole("rounds", rounds))
+    behind = [gap for gap in (not_negative("gap", gap) for gap in gaps) if gap]
+    return sum(8 * log / gap + BEYOND * gap for gap in behind)
+
+
+@register
+class Ucb1(Policy):
+    """The arm with the largest upper confidence bound: for rewards drawn independently.
+
+    Arms may join while it runs: they are pulled first. With several choices waiting for their
+    rewards it goes by the rewards that it knows.
+
+    Parameters
+    ----------
+    arms
+        How many there are, or their names. For a table its columns, if not given.
+    low, high
+        The range of the rewards; one outside is refused.
+    seed
+        Of the policy's own random numbers, which choose between arms that are equal.
+
+    Examples
+    --------
+    >>> from noregret.bandits import Ucb1
+    >>> policy = Ucb1(arms=["red", "blue"])
+    >>> for _ in range(500):
+    ...     arm = policy.choose()
+    ...     policy.learn(arm, 1.0 if arm == "blue" else 0.0)
+    >>> bool(policy.pulls[1] > 450)
+    True
+
+    References
+    ----------
+    P. Auer, N. Cesa-Bianchi and P. Fischer, "Finite-time analysis of the multiarmed bandit
+    problem", 2002, theorem 1; the form without gaps follows by the Cauchy-Schwarz inequality.
+    """
+
+    name = "ucb1"
+    grows = True
+    theorems = (
+        Theorem(
+            name="ucb1",
+            quantity="expected regret",
+            formula=r"\mathbb{E} R_T \le \sqrt{(n-1)\, T \Bigl(8 \ln T + 1 + \frac{\pi^2}{3}\Bigr)}"
+            r" + \sqrt{\frac{T \ln n}{2}}",
+            plain="expected regret <= √((n-1) T (8 ln(T) + 1 + π²/3)) + √(T ln(n)/2), times"
+            " high - low",
+            assumptions=(IN_RANGE, INDEPENDENT),
+            bound=promised,
+            measured=own_regret,
+            source="Auer, Cesa-Bianchi and Fischer, 2002",
+        ),
+    )
+
+    def __init__(
+        self, arms: Arms = None, low: float = 0.0, high: float = 1.0, seed: int = 0
+    ) -> None:
+        super().__init__(arms, low, high, seed)
+
+    def indices(self) -> Floats:
+        """Return the upper confidence bound of each arm; infinite for one never chosen."""
+        if np.count_nonzero(self.pulls) < len(self.pulls):
+            return self._first_indices()
+        bonus = np.sqrt(2 * math.log(self.learned) / self.pulls)
+        bonus += self.gains / self.pulls
+        return bonus
+
+    def _first_indices(self) -> Floats:
+        """Prefer arms never chosen, then those known; of none known, the least often chosen."""
+        waiting, known = np.zeros(len(self.names)), self.pulls > 0
+        for choice in self.waiting.values():
+            waiting[choice.arm] += 1
+        if not known.any():
+            return -waiting
+        pulls = np.maximum(self.pulls, 1)
+        bounds = self.gains / pulls + np.sqrt(2 * math.log(self.learned) / pulls)
+        return np.where(known, bounds, np.where(waiting > 0, -np.inf, np.inf))
+
+    def draw(self, advice: Floats | None) -> tuple[int, Floats]:
+        """Take an arm of the largest bound."""
+        indices = self.indices()
+        return leader(indices, self.random), shares(indices)
+
+    def chances(self, advice: Floats | None) -> Floats:
+        """Return 1 for the arm of the largest bound; equal ones share it."""
+        return shares(self.indices())
+
+    def bound_after(self, rounds: int) -> float:
+        """Return what is promised of so many rounds, in shares of the range."""
+        n = len(self.names)
+        pulls = math.sqrt((n - 1) * rounds * (8 * math.log(rounds) + BEYOND))
+        return pulls + luck_of_hindsight(n, rounds)
+
+
+def shares(values: Floats) -> Floats:
+    """Return 1 for the largest value, shared between equal ones, and 0 for the others."""
+    largest: Floats = (values == values.max()).astype(np.float64)
+    largest /= np.add.reduce(largest)
+    return largest

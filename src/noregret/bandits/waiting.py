@@ -1,0 +1,69 @@
+"""Choices whose rewards are not known yet."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+Floats = NDArray[np.float64]
+
+
+class Choice(NamedTuple):
+    """An arm that was chosen, and what is needed when its reward comes.
+
+    ``chance`` is NaN where nobody needs it; ``advice`` is what each expert said of the arm.
+    """
+
+    arm: int
+    chance: float
+    advice: Floats | None = None
+    context: Any = None
+
+
+class Waiting(dict[int, Choice]):
+    """Choices by their number, oldest first."""
+
+    def oldest(self, arm: int) -> int | None:
+        """Return the number of the oldest choice of an arm."""
+        return next((number for number, choice in self.items() if choice.arm == arm), None)
+
+    def state(self, experts: int) -> dict[str, NDArray[Any]]:
+        """Return it as arrays; contexts are not kept."""
+        advice = [c.advice for c in self.values() if c.advice is not None]
+        return {
+            "waiting_rounds": np.array(list(self), dtype=np.int64),
+            "waiting_arms": np.array([c.arm for c in self.values()], dtype=np.int64),
+            "waiting_chances": np.array([c.chance for c in self.values()], dtype=np.float64),
+            "waiting_advice": np.array(advice, dtype=np.float64).reshape(len(advice), experts),
+        }
+
+    @classmethod
+    def of(cls, arrays: dict[str, NDArray[Any]], chosen: int, arms: int, experts: int) -> Waiting:
+        """Return what arrays say; ValueError where they make no sense."""
+        numbers, pulled = arrays["waiting_rounds"], arrays["waiting_arms"]
+        chances, advice = arrays["waiting_chances"], arrays["waiting_advice"]
+        count = len(numbers)
+        if numbers.dtype != np.int64 or pulled.dtype != np.int64:
+            raise ValueError("waiting rounds and arms should be whole numbers")
+        if chances.dtype != np.float64 or advice.dtype != np.float64:
+            raise ValueError("waiting chances and advice should be float64")
+        if not numbers.shape == pulled.shape == chances.shape == (count,):
+            raise ValueError("the arrays of waiting choices differ in length")
+        if advice.shape != (count if experts else 0, experts):
+            raise ValueError("the advice of waiting choices has another shape")
+        if count and (numbers[0] < 1 or numbers[-1] > chosen or (np.diff(numbers) <= 0).any()):
+            raise ValueError("the rounds of waiting choices are not in order")
+        if ((pulled < 0) | (pulled >= arms)).any():
+            raise ValueError("a waiting choice is of no arm")
+        if ((chances <= 0) | (chances > 1 + 1e-9)).any() or not in_unit(advice):
+            raise ValueError("a waiting choice has no possible chance")
+        said = list(advice) if experts else [None] * count
+        rows = zip(numbers.tolist(), pulled.tolist(), chances.tolist(), said, strict=True)
+        return cls({number: Choice(arm, chance, row) for number, arm, chance, row in rows})
+
+
+def in_unit(values: Floats) -> bool:
+    """Whether all numbers lie in [0, 1], but for rounding."""
+    return bool(((values >= 0) & (values <= 1 + 1e-9)).all())
