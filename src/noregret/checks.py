@@ -54,11 +54,17 @@ def truth(name: str, value: Any) -> bool:
 SIGNED = {
     "clock",
     "clock_at_start",
+    "drawn_loss",
+    "highest",
     "loss_rest",
     "loss_sum",
+    "lowest",
     "offset",
     "offset_sum",
+    "own_gap",
     "reference",
+    "rest",
+    "total",
     "total_rest",
     "unborn_sum",
 }

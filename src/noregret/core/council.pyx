@@ -1,0 +1,691 @@
+"""The round over experts: their advice is combined, the outcome is seen, everyone pays, weights move.
+
+One expert or a thousand, one round or a block of them, advice or plain losses: all pass here.
+"""
+
+from libc.math cimport INFINITY, NAN, fabs, isfinite, isnan, log
+from libc.stdint cimport uint64_t
+from libc.string cimport memcpy
+
+import numpy as np
+
+cimport numpy as cnp
+
+from noregret.checks import state_numbers
+from noregret.core.losses cimport Loss, LossTable, PythonLoss, as_loss
+from noregret.core.weigher cimport Weigher, noregret_excess, noregret_survey, noregret_survey_of
+from noregret.errors import BadExample
+
+cnp.import_array()
+
+# Forecasts and losses beyond these leave no room for what is made of them.
+cdef double LARGEST_ADVICE = 1e150
+cdef double LARGEST_LOSS = 1e300
+
+cdef enum:  # Status
+    FINE
+    BAD_ADVICE
+    BAD_OUTCOME
+    BAD_LOSS
+    ALL_ASLEEP
+    NO_SLEEP
+    NOT_BOOLEAN
+    NOT_PROBABILITY
+    ZERO_OUTCOME
+    HOPELESS
+    OVERFLOWED
+    LOSS_FAILED
+
+cdef enum:  # Manner
+    MEAN                 # predict the weighted mean of the advice
+    VOTE                 # predict what the heavier half says
+    SUBSTITUTE           # predict as Vovk's aggregating algorithm does, square loss
+    EXPECT               # pay the weighted mean of the losses
+    SAMPLE               # follow one expert, drawn from the weights
+
+MANNERS = ("mean", "vote", "substitute", "expect", "sample")
+
+
+# Losses that only forecasts have, beside those of the linear learners.
+
+cdef double different_value(const LossTable* t, double s, double y) noexcept nogil:
+    return 1.0 if s != y else 0.0
+
+cdef double different_slope(const LossTable* t, double s, double y) noexcept nogil:
+    return 0.0
+
+cdef double log_value(const LossTable* t, double s, double y) noexcept nogil:
+    cdef double paid = 0
+    if y > 0:
+        paid -= y * log(s)
+    if y < 1:
+        paid -= (1 - y) * log(1 - s)
+    return paid + 0.0  # minus zero is zero
+
+cdef double log_slope(const LossTable* t, double s, double y) noexcept nogil:
+    cdef double slope = 0
+    if y > 0:
+        slope -= y / s
+    if y < 1:
+        slope += (1 - y) / (1 - s)
+    return slope
+
+cdef double percentage_value(const LossTable* t, double s, double y) noexcept nogil:
+    return fabs(s - y) / fabs(y)
+
+cdef double percentage_slope(const LossTable* t, double s, double y) noexcept nogil:
+    return (1.0 if s > y else -1.0 if s < y else 0.0) / fabs(y)
+
+cdef LossTable DIFFERENT = LossTable(different_value, different_slope, NULL, 0, 0, False, NULL)
+cdef LossTable LOG = LossTable(log_value, log_slope, NULL, 0, 0, False, NULL)
+cdef LossTable PERCENTAGE = LossTable(percentage_value, percentage_slope, NULL, 0, 0, False, NULL)
+
+cdef Loss forecast_loss(str name, LossTable table):
+    cdef Loss loss = Loss.__new__(Loss)
+    loss.name, loss.table = name, table
+    return loss
+
+FORECAST_LOSSES = {
+    "zero-one": forecast_loss("zero-one", DIFFERENT),
+    "log": forecast_loss("log", LOG),
+    "percentage": forecast_loss("percentage", PERCENTAGE),
+}
+EXPERT_LOSSES = ("square", "absolute", "zero-one", "log", "quantile", "percentage")
+
+
+def find_loss(loss, parameter=None):
+    """Return the loss of that name, or one of your own as it is."""
+    if isinstance(loss, str) and loss not in EXPERT_LOSSES:
+        raise ValueError(f"unknown loss {loss!r}: choose one of {', '.join(EXPERT_LOSSES)}")
+    if isinstance(loss, str) and loss in FORECAST_LOSSES:
+        if parameter is not None:
+            raise ValueError(f"the {loss} loss takes no parameter")
+        return FORECAST_LOSSES[loss]
+    return as_loss(loss, parameter)
+
+
+cdef inline double drawn(uint64_t seed, uint64_t round) noexcept nogil:
+    """Return a number in [0, 1) that depends on the seed and the round alone."""
+    cdef uint64_t z = seed * 0x9E3779B97F4A7C15ULL + (round + 1) * 0xD1B54A32D192ED03ULL
+    z = (z ^ (z >> 30)) * 0xBF58476D1CE4E5B9ULL
+    z = (z ^ (z >> 27)) * 0x94D049BB133111EBULL
+    z ^= z >> 31
+    return (z >> 11) * (1.0 / 9007199254740992.0)
+
+
+cdef class Council:
+    """Experts, how they are weighed and combined, and what everyone has paid.
+
+    Parameters
+    ----------
+    weigher
+        How they are weighed.
+    loss, loss_parameter
+        What a forecast costs.
+    gradient
+        Whether experts pay the slope of the mixture's loss times their forecast.
+    manner
+        How advice is combined: ``mean``, ``vote``, ``substitute``, ``expect`` or ``sample``.
+    low, high
+        The range of forecasts and outcomes, where one is assumed.
+    spread
+        The largest difference between two losses of a round, where one is assumed.
+    sleeping
+        Whether experts may sleep.
+    seed
+        For ``sample``.
+    """
+
+    cdef readonly Weigher weigher
+    cdef readonly Loss cost
+    cdef readonly bint linearised
+    cdef readonly double floor, ceiling      # of forecasts and outcomes, where a range is assumed
+    cdef readonly double allowed             # difference between two losses of a round, likewise
+    cdef readonly bint may_sleep
+    cdef int manner
+    cdef uint64_t seed
+    cdef public list experts                 # their names; empty where they are numbered
+    cdef bint advised                        # whether rounds come with advice; else with losses
+    cdef double total, rest                  # of the losses paid: total + rest
+    cdef public double drawn_loss
+    cdef public double lowest, highest       # of forecasts and outcomes
+    cdef public double widest                # difference between two losses of a round
+    cdef public long long first_outside, first_wide, naps, first_nap
+    cdef public double worst                 # loss of a round
+    cdef object held                         # arrays that live as long as their pointers
+    cdef double* excess                      # what each lost more than the mixture
+    cdef double* asleep_rounds
+    cdef double* paid                        # scratch: what each paid in the round
+    cdef double* counted                     # scratch: what is counted against each
+    cdef double* q                           # scratch: the weights among those awake
+    cdef unsigned char* awake
+    cdef Py_ssize_t culprit
+    cdef cnp.ndarray row                     # the latest, as long as it is looked at
+
+    def __init__(self, Weigher weigher, loss="square", loss_parameter=None, gradient=False, manner="mean",
+                 low=-INFINITY, high=INFINITY, spread=INFINITY, sleeping=True, seed=0):
+        self.weigher, self.cost = weigher, find_loss(loss, loss_parameter)
+        self.linearised, self.manner = gradient, MANNERS.index(manner)
+        self.floor, self.ceiling, self.allowed, self.may_sleep, self.seed = low, high, spread, sleeping, seed
+        self.experts = []
+        self.lowest, self.highest = INFINITY, -INFINITY
+        self.settle()
+
+    def settle(self):
+        """Have room for as many experts as there are."""
+        n = self.weigher.n
+        before = self.held or {}
+        made = {}
+        for name in ("excess", "asleep_rounds", "paid", "counted", "q"):
+            made[name] = np.zeros(n)
+            if name in before and len(before[name]) <= n:
+                made[name][:len(before[name])] = before[name]
+        made["awake"] = np.ones(n, np.uint8)
+        self.held = made
+        self.excess = <double*> cnp.PyArray_DATA(<cnp.ndarray> made["excess"])
+        self.asleep_rounds = <double*> cnp.PyArray_DATA(<cnp.ndarray> made["asleep_rounds"])
+        self.paid = <double*> cnp.PyArray_DATA(<cnp.ndarray> made["paid"])
+        self.counted = <double*> cnp.PyArray_DATA(<cnp.ndarray> made["counted"])
+        self.q = <double*> cnp.PyArray_DATA(<cnp.ndarray> made["q"])
+        self.awake = <unsigned char*> cnp.PyArray_DATA(<cnp.ndarray> made["awake"])
+
+    def begin(self, n):
+        """Start with n experts."""
+        self.weigher.begin(n)
+        self.held = None
+        self.settle()
+
+    # What there is to know.
+
+    @property
+    def width(self):
+        """How many experts there are; 0 before the first round."""
+        return self.weigher.n
+
+    @property
+    def rounds(self):
+        """How many rounds were learned from."""
+        return self.weigher.rounds
+
+    @property
+    def total_loss(self):
+        """What was paid in all; the expected loss where experts are drawn."""
+        return self.total + self.rest
+
+    @property
+    def expert_losses(self):
+        """What each expert paid in all; in rounds it slept, what the mixture paid."""
+        return self.held["excess"] + self.total_loss
+
+    @property
+    def regrets(self):
+        """What the mixture paid more than each expert."""
+        return -self.held["excess"]
+
+    @property
+    def rounds_awake(self):
+        """In how many rounds each expert was awake."""
+        return self.weigher.rounds - self.held["asleep_rounds"].astype(np.int64)
+
+    # One round.
+
+    cdef int wake(self, const double* x) noexcept nogil:
+        """Note who is awake; return how many sleep."""
+        cdef Py_ssize_t i
+        cdef int asleep = 0
+        for i in range(self.weigher.n):
+            self.awake[i] = not isnan(x[i])
+            asleep += not self.awake[i]
+        return asleep
+
+    cdef const double* shares(self, int asleep) noexcept nogil:
+        """Return the weights among those awake."""
+        if asleep:
+            self.weigher.weigh(self.q, self.awake)
+            return self.q
+        self.weigher.next_weights()
+        return self.weigher.p
+
+    cdef int check_advice(self, const double* x) noexcept nogil:
+        """Refuse advice that cannot be used."""
+        cdef Py_ssize_t i
+        cdef bint votes = self.manner == VOTE, chances = self.cost.table.value == log_value
+        for i in range(self.weigher.n):
+            if not self.awake[i]:
+                continue
+            self.culprit = i
+            if not (fabs(x[i]) <= LARGEST_ADVICE):
+                return BAD_ADVICE
+            if votes and x[i] != 0 and x[i] != 1:
+                return NOT_BOOLEAN
+            if chances and not (0 <= x[i] <= 1):
+                return NOT_PROBABILITY
+        self.culprit = -1
+        return FINE
+
+    cdef double combined(self, const double* q, const double* x, Py_ssize_t* pick) noexcept nogil:
+        """Return the prediction."""
+        cdef Py_ssize_t i
+        cdef double sum = 0, u, at_low = 0, at_high = 0, low = INFINITY, high = -INFINITY
+        if self.manner == SAMPLE:
+            u = drawn(self.seed, self.weigher.rounds)
+            for i in range(self.weigher.n):
+                if q[i] > 0:
+                    sum += q[i]
+                    pick[0] = i
+                    if u < sum:
+                        break
+            return x[pick[0]]
+        if self.manner == SUBSTITUTE:
+            return self.substituted(q, x)
+        for i in range(self.weigher.n):
+            if q[i] > 0:
+                sum += q[i] * x[i]
+            if self.awake[i]:
+                low, high = min(low, x[i]), max(high, x[i])
+        if self.manner == VOTE:
+            return 1.0 if sum >= 0.5 else 0.0
+        return low if sum < low else high if sum > high else sum  # rounding leaves no hull
+
+    cdef double substituted(self, const double* q, const double* x) noexcept nogil:
+        """Return Vovk's prediction: one that pays at most the mixed loss, whatever the outcome."""
+        cdef double width = self.ceiling - self.floor, rate = 2 / (width * width), guess
+        guess = (self.ceiling + self.floor) / 2 + (
+            self.mixed(q, x, self.floor, rate) - self.mixed(q, x, self.ceiling, rate)) / (2 * width)
+        return self.floor if guess < self.floor else self.ceiling if guess > self.ceiling else guess
+
+    cdef double mixed(self, const double* q, const double* x, double y, double rate) noexcept nogil:
+        """Return −ln Σ q exp(−rate · (x − y)²) / rate, from the least exponent."""
+        cdef Py_ssize_t i
+        cdef double least = INFINITY, sum = 0, off
+        for i in range(self.weigher.n):
+            if q[i] > 0:
+                least = min(least, (x[i] - y) * (x[i] - y))
+        for i in range(self.weigher.n):
+            if q[i] > 0:
+                off = (x[i] - y) * (x[i] - y) - least
+                sum += q[i] * exp_of(-rate * off)
+        return least - log(sum) / rate
+
+    cdef int play(self, const double* x, double y, double* prediction, double* used) noexcept nogil:
+        """Play a round with advice, or return why not and leave everything as it was."""
+        cdef Py_ssize_t i, n = self.weigher.n, pick = -1
+        cdef int asleep = self.wake(x), status
+        cdef double guess, own, slope, linear, value, least = INFINITY, most = -INFINITY
+        cdef LossTable* table = &self.cost.table
+        cdef const double* q
+        if asleep and not self.may_sleep:
+            return NO_SLEEP
+        if asleep == n:
+            return ALL_ASLEEP
+        status = self.check_advice(x)
+        if status == FINE:
+            status = self.check_outcome(y)
+        if status != FINE:
+            return status
+        q = self.shares(asleep)
+        guess = self.combined(q, x, &pick)
+        if table.value == square_like.table.value:
+            for i in range(n):
+                self.paid[i] = (x[i] - y) * (x[i] - y)
+        else:
+            for i in range(n):
+                self.paid[i] = table.value(table, x[i], y) if self.awake[i] else 0.0
+        own = table.value(table, guess, y)
+        if self.manner == EXPECT or self.manner == SAMPLE:
+            own = 0
+            for i in range(n):
+                if q[i] > 0:
+                    own += q[i] * self.paid[i]
+        if table.python != NULL and (isnan(own) or has_nan(self.paid, self.awake, n)):
+            return LOSS_FAILED
+        if own == INFINITY:
+            return HOPELESS
+        if not fabs(own) <= LARGEST_LOSS:
+            return OVERFLOWED
+        for i in range(n):
+            if not self.awake[i]:
+                self.paid[i] = own
+            elif not self.paid[i] <= LARGEST_LOSS:
+                self.paid[i] = LARGEST_LOSS
+        if self.linearised:
+            slope = table.slope(table, guess, y)
+            linear = slope * guess
+            for i in range(n):
+                value = slope * x[i] if self.awake[i] else linear
+                if not fabs(value) <= LARGEST_LOSS:
+                    return OVERFLOWED if not isnan(slope) else LOSS_FAILED
+                self.counted[i] = value
+                least, most = min(least, value), max(most, value)
+            self.settle_round(linear, self.counted, asleep, used, q, least, most)
+        else:
+            for i in range(n):
+                least, most = min(least, self.paid[i]), max(most, self.paid[i])
+            self.settle_round(own, self.paid, asleep, used, q, least, most)
+        if prediction != NULL:
+            prediction[0] = guess
+        self.measure(x, y)
+        noregret_excess(self.excess, self.paid, own, n)
+        self.pay(own)
+        if pick >= 0:
+            self.drawn_loss += self.paid[pick]
+        return FINE
+
+    cdef int play_losses(self, const double* x, double* prediction, double* used) noexcept nogil:
+        """Play a round in which only losses are shown, or return why not."""
+        cdef Py_ssize_t i, n = self.weigher.n, pick = -1
+        cdef noregret_survey found
+        cdef int asleep = 0
+        cdef double own
+        cdef const double* losses = x
+        self.weigher.next_weights()
+        cdef const double* q = self.weigher.p
+        found = noregret_survey_of(q, x, n)
+        if found.sane != 0 or not (fabs(found.low) <= LARGEST_LOSS and fabs(found.high) <= LARGEST_LOSS):
+            asleep = self.wake(x)
+            if asleep and not self.may_sleep:
+                return NO_SLEEP
+            if asleep == n:
+                return ALL_ASLEEP
+            for i in range(n):
+                if self.awake[i] and not fabs(x[i]) <= LARGEST_LOSS:
+                    self.culprit = i
+                    return BAD_LOSS
+            q = self.shares(asleep)
+            own = 0
+            for i in range(n):
+                own += q[i] * x[i] if q[i] > 0 else 0.0
+            found.low, found.high = INFINITY, -INFINITY
+            for i in range(n):
+                self.paid[i] = x[i] if self.awake[i] else own
+                found.low, found.high = min(found.low, self.paid[i]), max(found.high, self.paid[i])
+            losses = self.paid
+        else:
+            own = found.dot
+        if self.manner == SAMPLE:
+            self.combined(q, losses, &pick)
+        if prediction != NULL:
+            prediction[0] = own if pick < 0 else losses[pick]
+        if pick >= 0:
+            self.drawn_loss += losses[pick]
+        self.settle_round(own, losses, asleep, used, q, found.low, found.high)
+        noregret_excess(self.excess, losses, own, n)
+        self.pay(own)
+        return FINE
+
+    cdef void settle_round(
+        self, double own, const double* losses, int asleep, double* used, const double* q, double low, double high
+    ) noexcept nogil:
+        """Have the weights learn what everyone lost; low and high are the ends of the losses."""
+        cdef Py_ssize_t i, n = self.weigher.n
+        if used != NULL:
+            memcpy(used, q, n * sizeof(double))
+        if high - low > self.widest:
+            self.widest = high - low
+        if high - low > self.allowed and not self.first_wide:
+            self.first_wide = self.weigher.rounds + 1
+        if asleep:
+            self.naps += asleep
+            if not self.first_nap:
+                self.first_nap = self.weigher.rounds + 1
+            for i in range(n):
+                self.asleep_rounds[i] += not self.awake[i]
+        self.weigher.update(own, losses, self.awake if asleep else NULL, low, high)
+        self.weigher.rounds += 1
+        self.weigher.fresh = False
+
+    cdef void measure(self, const double* x, double y) noexcept nogil:
+        """Note the range of forecasts and outcomes."""
+        cdef Py_ssize_t i
+        cdef double low = y, high = y
+        for i in range(self.weigher.n):
+            if x[i] < low:
+                low = x[i]
+            if x[i] > high:
+                high = x[i]
+        self.lowest, self.highest = min(self.lowest, low), max(self.highest, high)
+        if (low < self.floor or high > self.ceiling) and not self.first_outside:
+            self.first_outside = self.weigher.rounds
+
+    cdef void pay(self, double own) noexcept nogil:
+        """Add up what is paid, with what rounding leaves."""
+        cdef double sum = self.total + own
+        if fabs(self.total) >= fabs(own):
+            self.rest += (self.total - sum) + own
+        else:
+            self.rest += (own - sum) + self.total
+        self.total = sum
+        self.worst = max(self.worst, own)
+
+    cdef int check_outcome(self, double y) noexcept nogil:
+        """Refuse outcomes that cannot be used."""
+        if not fabs(y) <= LARGEST_ADVICE:
+            return BAD_OUTCOME
+        if self.manner == VOTE and y != 0 and y != 1:
+            return NOT_BOOLEAN
+        if self.cost.table.value == log_value and not (0 <= y <= 1):
+            return NOT_PROBABILITY
+        if self.cost.table.value == percentage_value and y == 0:
+            return ZERO_OUTCOME
+        return FINE
+
+    # Errors.
+
+    def name_of(self, i):
+        """Name an expert."""
+        return self.experts[i] if self.experts else str(i)
+
+    cdef int refuse(self, int status, double value) except -1:
+        """Say why a round cannot be played."""
+        cdef Py_ssize_t i = self.culprit
+        self.culprit = -1
+        if isinstance(self.cost, PythonLoss):
+            self.cost.raise_failure()
+        round = self.weigher.rounds + 1
+        who = None if i < 0 else self.name_of(i)
+        about = f"expert {who!r}" if who is not None else "the outcome"
+        said = {
+            BAD_ADVICE: f"{about} says {value:g}: forecasts are numbers up to 1e150 in size, or NaN for one that sleeps",
+            BAD_OUTCOME: f"the outcome is {value:g}: it must be a number up to 1e150 in size",
+            BAD_LOSS: f"{about} loses {value:g}: losses are numbers up to 1e300 in size, or NaN for one that sleeps",
+            ALL_ASLEEP: "every expert sleeps, so there is nothing to predict with",
+            NO_SLEEP: "an expert sleeps, and the promise is about experts that are always awake:"
+                      " use hedge, ml-poly or another that lets them sleep",
+            NOT_BOOLEAN: f"{about} is {value:g}: votes and their outcomes are 0 or 1",
+            NOT_PROBABILITY: f"{about} is {value:g}: the log loss takes probabilities, from 0 to 1",
+            ZERO_OUTCOME: "the outcome is 0, of which there is no percentage: use the absolute loss",
+            HOPELESS: "the mixture gives probability 0 to what happened, an infinite loss: leave experts out"
+                      " that are certain and wrong, or bound forecasts away from 0 and 1",
+            OVERFLOWED: "forecast and outcome are so far apart that the loss overflows: scale them down",
+            LOSS_FAILED: f"the loss {self.cost.name!r} is not a number here",
+        }[status]
+        raise BadExample(f"round {round}: {said}", round=round, feature=who)
+
+    cdef int keep_kind(self, bint losses) except -1:
+        """Refuse losses after advice, and advice after losses."""
+        if self.weigher.rounds == 0:
+            self.advised = not losses
+        elif self.advised == losses:
+            raise BadExample(
+                "it has learned from advice and outcomes so far: go on with these, or take a fresh one" if losses
+                else "it has learned from losses so far: go on with these, or take a fresh one",
+                round=self.weigher.rounds + 1)
+        return 0
+
+    @property
+    def from_losses(self):
+        """Whether rounds come as losses, without advice."""
+        return self.weigher.rounds > 0 and not self.advised
+
+    # Blocks, and single rounds.
+
+    cdef int run(self, const double* x, double y, bint losses, double* prediction, double* used) except -1:
+        """Play a round, or say why not."""
+        cdef int status
+        self.keep_kind(losses)
+        with nogil:
+            status = self.play_losses(x, prediction, used) if losses else self.play(x, y, prediction, used)
+        if status != FINE:
+            self.refuse(status, x[self.culprit] if self.culprit >= 0 else y)
+        return 0
+
+    def play_rows(self, cnp.ndarray X, y, predictions=None, weights=None):
+        """Play the rows of a block in order; without outcomes they are losses."""
+        cdef Py_ssize_t t, rows = cnp.PyArray_DIM(X, 0), n = self.weigher.n
+        cdef const double* x = <const double*> cnp.PyArray_DATA(X)
+        cdef const double* outcomes = NULL
+        cdef double* guesses = NULL
+        cdef double* used = NULL
+        cdef bint losses = y is None
+        cdef int status = FINE
+        if not losses:
+            outcomes = <const double*> cnp.PyArray_DATA(<cnp.ndarray> y)
+        if predictions is not None:
+            guesses = <double*> cnp.PyArray_DATA(<cnp.ndarray> predictions)
+        if weights is not None:
+            used = <double*> cnp.PyArray_DATA(<cnp.ndarray> weights)
+        self.culprit = -1
+        self.keep_kind(losses)
+        with nogil:
+            for t in range(rows):
+                if losses:
+                    status = self.play_losses(x, guesses, used)
+                else:
+                    status = self.play(x, outcomes[t], guesses, used)
+                if status != FINE:
+                    break
+                x += n
+                if guesses != NULL:
+                    guesses += 1
+                if used != NULL:
+                    used += n
+        if status != FINE:
+            self.refuse(status, x[self.culprit] if self.culprit >= 0 else 0.0 if losses else outcomes[t])
+
+    cdef const double* row_of(self, object x) except NULL:
+        """Return where the numbers of a row are; the first row settles how many experts there are."""
+        if type(x) is cnp.ndarray and cnp.PyArray_NDIM(<cnp.ndarray> x) == 1 \
+                and cnp.PyArray_TYPE(<cnp.ndarray> x) == cnp.NPY_DOUBLE \
+                and cnp.PyArray_ISCARRAY_RO(<cnp.ndarray> x) \
+                and cnp.PyArray_DIM(<cnp.ndarray> x, 0) == self.weigher.n and self.weigher.n:
+            self.row = x
+        else:
+            from noregret.experts.rows import as_row
+
+            self.row = as_row(self, x)
+        self.culprit = -1
+        return <const double*> cnp.PyArray_DATA(self.row)
+
+    def learn_losses(self, losses):
+        """Learn from what every expert lost in a round; NaN for one that slept."""
+        cdef const double* x = self.row_of(losses)
+        self.run(x, 0.0, True, NULL, NULL)
+
+    def learn_one(self, advice, double y):
+        """Learn from a round: what every expert said, and what happened."""
+        cdef const double* x = self.row_of(advice)
+        self.run(x, y, False, NULL, NULL)
+
+    def predict_one(self, advice):
+        """Return the forecast for a round from what every expert says; nothing is learned."""
+        cdef const double* x = self.row_of(advice)
+        cdef Py_ssize_t pick = -1
+        cdef int asleep = self.wake(x), status = FINE
+        if asleep and not self.may_sleep:
+            status = NO_SLEEP
+        elif asleep == self.weigher.n:
+            status = ALL_ASLEEP
+        else:
+            status = self.check_advice(x)
+        if status != FINE:
+            self.refuse(status, x[self.culprit] if self.culprit >= 0 else NAN)
+        return self.combined(self.shares(asleep), x, &pick)
+
+    def drawn_expert(self):
+        """Return which expert is drawn in the next round, all being awake."""
+        cdef Py_ssize_t found = -1
+        self.weigher.next_weights()
+        self.combined(self.weigher.p, self.weigher.p, &found)
+        return found
+
+    def current_weights(self, awake=None):
+        """Return the weights of the next round, all awake or some."""
+        self.weigher.next_weights()
+        cdef cnp.ndarray made = np.array(self.weigher.arrays["p"])
+        if awake is not None:
+            flags = np.ascontiguousarray(awake, np.uint8)
+            self.weigher.weigh(<double*> cnp.PyArray_DATA(made), <unsigned char*> cnp.PyArray_DATA(<cnp.ndarray> flags))
+        return made
+
+    def join(self, name, share):
+        """Let an expert in while running."""
+        self.weigher.join(share, {})
+        self.settle()
+        if name is not None:
+            self.experts.append(name)
+
+    # The state.
+
+    def get_state(self):
+        """Return the arrays, the numbers and the names that it goes on from."""
+        arrays, numbers = self.weigher.get_state()
+        for name in ("excess", "asleep_rounds"):
+            arrays["council." + name] = self.held[name].copy()
+        numbers |= {
+            "rounds": self.weigher.rounds, "total": self.total, "rest": self.rest, "drawn_loss": self.drawn_loss,
+            "reached": bool(self.weigher.rounds > 0 and self.lowest <= self.highest),
+            "lowest": self.lowest if self.lowest <= self.highest else 0.0,
+            "highest": self.highest if self.lowest <= self.highest else 0.0,
+            "widest": self.widest, "first_outside": self.first_outside, "first_wide": self.first_wide,
+            "naps": self.naps, "first_nap": self.first_nap, "worst": self.worst, "advised": bool(self.advised),
+        }
+        return arrays, numbers, list(self.experts)
+
+    def set_state(self, arrays, numbers, names):
+        """Go on from a state; ValueError where it makes none."""
+        own = {name.removeprefix("council."): array for name, array in arrays.items() if name.startswith("council.")}
+        rest = {name: array for name, array in arrays.items() if not name.startswith("council.")}
+        kept, like, _ = self.get_state()
+        theirs = {name: numbers.get(name) for name in type(self.weigher).NUMBERS}
+        mine = {name: value for name, value in numbers.items() if name not in theirs}
+        state_numbers(mine, {name: like[name] for name in like if name not in theirs})
+        if set(own) != {"excess", "asleep_rounds"}:
+            raise ValueError("what the experts paid is missing")
+        self.weigher.set_state(rest, theirs)
+        n = self.weigher.n
+        if not isinstance(names, list) or not all(isinstance(name, str) for name in names):
+            raise ValueError("the names of experts must be text")
+        if names and (len(names) != n or len(set(names)) != n):
+            raise ValueError(f"{len(names)} names for {n} experts")
+        for name, array in own.items():
+            array = np.asarray(array)
+            if array.dtype != np.float64 or array.shape != (n,) or not np.isfinite(array).all():
+                raise ValueError(f"{name} must hold one number an expert")
+        self.held = None
+        self.settle()
+        for name, array in own.items():
+            self.held[name][:] = array
+        self.experts = list(names)
+        self.weigher.rounds = mine["rounds"]
+        self.total, self.rest, self.drawn_loss = mine["total"], mine["rest"], mine["drawn_loss"]
+        if mine["reached"]:
+            self.lowest, self.highest = mine["lowest"], mine["highest"]
+        else:
+            self.lowest, self.highest = INFINITY, -INFINITY
+        self.widest, self.worst = mine["widest"], mine["worst"]
+        self.first_outside, self.first_wide = mine["first_outside"], mine["first_wide"]
+        self.naps, self.first_nap, self.advised = mine["naps"], mine["first_nap"], mine["advised"]
+
+
+cdef Loss square_like = as_loss("square", None)
+
+cdef extern from "math.h" nogil:
+    double exp_of "exp"(double x) noexcept
+
+
+cdef bint has_nan(const double* x, const unsigned char* awake, Py_ssize_t n) noexcept nogil:
+    cdef Py_ssize_t i
+    for i in range(n):
+        if awake[i] and isnan(x[i]):
+            return True
+    return False

@@ -1,0 +1,33 @@
+"""What every way of weighing experts shares: one array of weights, made from what they lost."""
+
+cdef extern from "weights.h" nogil:
+    ctypedef struct noregret_survey:
+        double dot
+        double low
+        double high
+        double sane
+    noregret_survey noregret_survey_of(const double* p, const double* x, Py_ssize_t n) noexcept
+    double noregret_decayed(const double* v, double rate, const double* x, double low, double* out, Py_ssize_t n) noexcept
+    double noregret_lag(double* gap, const double* x, double low, double most, Py_ssize_t n) noexcept
+    void noregret_excess(double* total, const double* x, double paid, Py_ssize_t n) noexcept
+    void noregret_multiply(double* x, double a, Py_ssize_t n) noexcept
+    void noregret_lower(double* x, double a, Py_ssize_t n) noexcept
+    double noregret_exp(double x) noexcept
+
+
+cdef class Weigher:
+    cdef readonly Py_ssize_t n
+    cdef readonly object given_prior
+    cdef long long rounds
+    cdef dict arrays                    # name -> NumPy array; the pointers below look into them
+    cdef double* prior                  # of each expert, adding up to 1
+    cdef double* p                      # the weights of the next round, where they are fresh
+
+    cdef bint fresh
+
+    cdef void weigh(self, double* p, const unsigned char* awake) noexcept nogil
+    cdef void update(self, double own, const double* losses, const unsigned char* awake, double low, double high) noexcept nogil
+    cdef void relocate(self)
+    cdef double* look_up(self, str name)
+    cdef double normalise(self, double* p, const unsigned char* awake) noexcept nogil
+    cdef void next_weights(self) noexcept nogil

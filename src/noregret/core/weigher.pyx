@@ -1,0 +1,346 @@
+"""Weighing experts: from what each has lost to the share it has in the next round.
+
+Losses are kept as gaps to the best expert, never as products of factors: after a million rounds, or
+one loss of 1e300, the weights of the others are as exact as ever. A sleeping expert is given what
+the mixture itself lost, so that nothing is learned of it.
+"""
+
+from libc.math cimport INFINITY, expm1, hypot, log, log1p, sqrt
+from libc.string cimport memcpy
+
+import math
+
+import numpy as np
+
+cimport numpy as cnp
+
+from noregret.checks import state_numbers
+
+cnp.import_array()
+
+# No gap grows beyond this: the weight is nothing long before.
+cdef double MOST = 1e305
+
+
+cdef class Weigher:
+    """How experts are weighed; each kind keeps its own arrays."""
+
+    ARRAYS = ()                 # of one number an expert, besides the prior
+    SCRATCH = ()                # made again whenever arrays move
+    NUMBERS = ()                # attributes that belong to the state
+
+    def __init__(self, prior=None):
+        self.given_prior = prior
+        self.arrays = {}
+        self.begin(0)
+
+    # What a kind of weigher says for itself.
+
+    cdef void weigh(self, double* p, const unsigned char* awake) noexcept nogil:
+        """Fill in the weights of the next round; those of sleepers are 0."""
+
+    cdef void update(self, double own, const double* losses, const unsigned char* awake, double low, double high) noexcept nogil:
+        """Learn what each lost, sleepers what the mixture lost, ``own``; low and high are its ends."""
+
+    # The experts.
+
+    def begin(self, n):
+        """Start with n experts, each with its prior weight."""
+        prior = np.full(n, 1.0 / max(1, n)) if self.given_prior is None else np.array(self.given_prior, float)
+        if n and len(prior) != n:
+            raise ValueError(f"the prior is for {len(prior)} experts, and there are {n}")
+        self.n = n
+        self.arrays = {"prior": prior[:n].copy()} | {name: np.zeros(n) for name in self.ARRAYS}
+        self.arrays["p"] = np.zeros(n)
+        self.relocate()
+        self.started()
+
+    def started(self):
+        """Fill in what is not zero before the first round."""
+
+    def join(self, share, others):
+        """Let an expert in; it counts as having lost what the mixture lost.
+
+        Parameters
+        ----------
+        share
+            Its share of the prior.
+        others
+            Numbers of its own for some of the arrays; zero if not given.
+        """
+        made = {}
+        for name, array in self.arrays.items():
+            if name in self.SCRATCH:
+                continue
+            made[name] = np.append(array * (1 - share) if name == "prior" else array, others.get(name, 0.0))
+        made["prior"][self.n] = share
+        self.n += 1
+        self.arrays = made
+        self.relocate()
+        self.joined()
+
+    def joined(self):
+        """Look after what depends on how many there are."""
+
+    cdef double* look_up(self, str name):
+        return <double*> cnp.PyArray_DATA(<cnp.ndarray> self.arrays[name])
+
+    cdef void relocate(self):
+        """Look up the arrays again after they moved."""
+        self.prior, self.p = self.look_up("prior"), self.look_up("p")
+        self.fresh = False
+
+    cdef void next_weights(self) noexcept nogil:
+        """Have the weights of the next round at hand."""
+        if not self.fresh:
+            self.weigh(self.p, NULL)
+            self.fresh = True
+
+    cdef double normalise(self, double* p, const unsigned char* awake) noexcept nogil:
+        """Make weights add up to 1; the prior's where there are none. Return what they added up to."""
+        cdef Py_ssize_t i
+        cdef double total = 0
+        for i in range(self.n):
+            if awake != NULL and not awake[i]:
+                p[i] = 0
+            total += p[i]
+        if not (total > 0 and total < INFINITY):
+            total = 0
+            for i in range(self.n):
+                p[i] = self.prior[i] if awake == NULL or awake[i] else 0.0
+                total += p[i]
+        if total > 0:
+            for i in range(self.n):
+                p[i] /= total
+        return total
+
+    # The state.
+
+    def get_state(self):
+        """Return the arrays and the numbers that it goes on from."""
+        kept = {name: self.arrays[name].copy() for name in ("prior", *self.ARRAYS)}
+        return kept, {name: getattr(self, name) for name in self.NUMBERS}
+
+    def set_state(self, arrays, numbers):
+        """Go on from a state; ValueError where it makes none."""
+        wanted = {"prior", *self.ARRAYS}
+        if set(arrays) != wanted:
+            raise ValueError(f"expected the arrays {sorted(wanted)}, got {sorted(arrays)}")
+        found = {}
+        for name, array in arrays.items():
+            array = np.array(array)
+            if array.dtype != np.float64 or array.ndim != 1 or len(array) != len(arrays["prior"]):
+                raise ValueError(f"{name} must hold one number an expert")
+            if not np.isfinite(array).all():
+                raise ValueError(f"{name} holds a number that is not finite")
+            found[name] = array
+        prior = found["prior"]
+        if len(prior) and (prior.min() <= 0 or abs(math.fsum(prior) - 1) > 1e-9):
+            raise ValueError("the prior must be positive and add up to 1")
+        like = {name: getattr(self, name) for name in self.NUMBERS}
+        state_numbers(numbers, like)
+        self.n = len(prior)
+        self.arrays = found | {"p": np.zeros(self.n)}
+        self.relocate()
+        for name, value in numbers.items():
+            setattr(self, name, value)
+        self.check_state()
+
+    def check_state(self):
+        """Refuse numbers that this kind cannot have."""
+
+
+cdef enum:  # Pace
+    CONSTANT            # the rate as it is
+    SHRINKING           # rate / sqrt(t)
+    ADAPTIVE            # rate / what mixing has cost so far (AdaHedge)
+    LEADERS             # all on the best so far
+
+PACES = ("constant", "shrinking", "adaptive", "leaders")
+
+
+cdef class Exponential(Weigher):
+    """Weights  prior · exp(−rate · loss so far).
+
+    Parameters
+    ----------
+    rate
+        η; of the shrinking pace η_t = rate/√t, of the adaptive one rate/(what mixing has cost so far).
+    pace
+        ``constant``, ``shrinking``, ``adaptive`` or ``leaders``.
+    prior
+        The weights before the first round; equal if not given.
+    """
+
+    cdef public double rate, mixing_cost, spreads, rates
+    cdef public double own_gap       # of the mixture to the best expert: negative where it is better
+    cdef int pace
+    cdef double* gap
+    ARRAYS = ("gap",)
+    NUMBERS = ("rate", "mixing_cost", "spreads", "rates", "own_gap")
+
+    def __init__(self, rate=1.0, pace="constant", prior=None):
+        self.rate, self.pace = rate, PACES.index(pace)
+        super().__init__(prior)
+
+    cdef void relocate(self):
+        Weigher.relocate(self)
+        self.gap = self.look_up("gap")
+
+    def check_state(self):
+        """Gaps are not negative."""
+        if self.n and self.arrays["gap"].min() < 0:
+            raise ValueError("a gap to the best expert is negative")
+
+    @property
+    def current_rate(self):
+        """η of the next round."""
+        return self.rate_now()
+
+    cdef double rate_now(self) noexcept nogil:
+        if self.pace == CONSTANT:
+            return self.rate
+        if self.pace == SHRINKING:
+            return self.rate / sqrt(<double> (self.rounds + 1))
+        if self.pace == ADAPTIVE and self.mixing_cost > 0:
+            return self.rate / self.mixing_cost
+        return INFINITY
+
+    cdef void weigh(self, double* p, const unsigned char* awake) noexcept nogil:
+        cdef double rate = self.rate_now(), least = 0, total
+        cdef Py_ssize_t i
+        if awake != NULL:
+            least = INFINITY
+            for i in range(self.n):
+                if awake[i]:
+                    least = min(least, self.gap[i])
+        if rate < INFINITY and awake == NULL:
+            total = noregret_decayed(self.prior, rate, self.gap, 0.0, p, self.n)
+            noregret_multiply(p, 1 / total, self.n)
+            return
+        for i in range(self.n):
+            if awake != NULL and not awake[i]:
+                p[i] = 0
+            elif rate < INFINITY:
+                p[i] = self.prior[i] * noregret_exp(-rate * (self.gap[i] - least))
+            else:
+                p[i] = self.prior[i] if self.gap[i] <= least else 0.0
+        self.normalise(p, awake)
+
+    cdef void update(self, double own, const double* losses, const unsigned char* awake, double low, double high) noexcept nogil:
+        cdef double least, rate = self.rate_now()
+        self.spreads = hypot(self.spreads, high - low)
+        if rate < INFINITY:
+            self.rates += rate
+        if self.pace == ADAPTIVE:
+            self.mixing_cost += self.cost_of_mixing(rate, losses, low, high)
+        least = noregret_lag(self.gap, losses, low, MOST, self.n)
+        self.own_gap = min(MOST, self.own_gap + (own - low)) - least
+        if least > 0:
+            noregret_lower(self.gap, least, self.n)
+
+    def join(self, share, others):
+        """Let an expert in, at the gap of the mixture."""
+        if self.own_gap < 0:
+            self.arrays["gap"] -= self.own_gap
+            self.own_gap = 0.0
+        Weigher.join(self, share, others | {"gap": self.own_gap})
+
+    cdef double cost_of_mixing(self, double rate, const double* losses, double low, double high) noexcept nogil:
+        """Return what the mixture loses above the best that any mixing could: never negative."""
+        cdef double sum = 0, mean = 0, best = INFINITY
+        cdef Py_ssize_t i
+        self.next_weights()
+        for i in range(self.n):
+            mean += self.p[i] * (losses[i] - low)
+            if self.p[i] > 0:
+                best = min(best, losses[i])
+        if rate == INFINITY:
+            return max(0.0, mean - (best - low))
+        # Shares of weight that are lost, gathered as small numbers so that small rates count too.
+        for i in range(self.n):
+            sum += self.p[i] * expm1(-rate * (losses[i] - low))
+        return max(0.0, mean + log1p(sum) / rate) if sum > -1 else min(mean, high - low)
+
+
+cdef class Sharing(Weigher):
+    """Exponential weights of which every expert gives a share away after each round.
+
+    Parameters
+    ----------
+    rate
+        η.
+    share
+        α: what each gives to the others, in equal parts.
+    variable
+        Whether an expert gives in proportion to its loss: 1 − (1 − α)^loss.
+    prior
+        The weights before the first round; equal if not given.
+    """
+
+    cdef public double rate, share
+    cdef public bint variable
+    cdef double* held
+    ARRAYS = ("held",)
+
+    def __init__(self, rate=1.0, share=0.0, variable=False, prior=None):
+        self.rate, self.share, self.variable = rate, share, variable
+        super().__init__(prior)
+
+    cdef void relocate(self):
+        Weigher.relocate(self)
+        self.held = self.look_up("held")
+
+    def started(self):
+        """Every expert holds its prior."""
+        self.arrays["held"][:] = self.arrays["prior"]
+
+    def join(self, share, others):
+        """Let an expert in with its share of all that is held."""
+        self.arrays["held"] *= 1 - share
+        Weigher.join(self, share, others | {"held": share})
+
+    def check_state(self):
+        """What is held adds up to 1."""
+        held = self.arrays["held"]
+        if self.n and (held.min() < 0 or abs(math.fsum(held) - 1) > 1e-6):
+            raise ValueError("the weights held must not be negative and must add up to 1")
+
+    cdef void weigh(self, double* p, const unsigned char* awake) noexcept nogil:
+        memcpy(p, self.held, self.n * sizeof(double))
+        if awake != NULL:
+            self.normalise(p, awake)
+
+    cdef void update(self, double own, const double* losses, const unsigned char* awake, double low, double high) noexcept nogil:
+        cdef Py_ssize_t i
+        cdef double total, pool = 0, given, stays = log1p(-self.share)
+        if self.n == 1:
+            return
+        total = noregret_decayed(self.held, self.rate, losses, low, self.p, self.n)
+        if not total > 0:  # the only ones left were hit beyond what numbers hold
+            self.decay_from_the_best(losses)
+            total = 1
+        for i in range(self.n):
+            self.p[i] /= total
+            given = self.share
+            if self.variable:
+                given = -expm1(stays * max(0.0, losses[i])) if losses[i] < 1e300 else 1.0
+            given *= self.p[i]
+            self.held[i] = self.p[i] - given - given / (self.n - 1)
+            pool += given
+        for i in range(self.n):
+            self.held[i] = max(0.0, self.held[i] + pool / (self.n - 1))
+
+    cdef void decay_from_the_best(self, const double* losses) noexcept nogil:
+        """Decay weights whose plain products underflow: as logarithms, from the largest."""
+        cdef Py_ssize_t i
+        cdef double most = -INFINITY, total = 0, now
+        for i in range(self.n):
+            if self.held[i] > 0:
+                most = max(most, log(self.held[i]) - self.rate * losses[i])
+        for i in range(self.n):
+            now = log(self.held[i]) - self.rate * losses[i] - most if self.held[i] > 0 else -INFINITY
+            self.p[i] = noregret_exp(min(0.0, now))
+            total += self.p[i]
+        for i in range(self.n):
+            self.p[i] /= total

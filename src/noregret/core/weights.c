@@ -1,0 +1,77 @@
+#include "weights.h"
+
+#include <math.h>
+#include <stdint.h>
+
+#include "dispatch.h"
+
+#define LANES 8
+#define INLINED static inline __attribute__((always_inline))
+
+static void fill(double *full, const double *x, ptrdiff_t left, double value) {
+    for (ptrdiff_t j = 0; j < LANES; j++) {
+        full[j] = j < left ? x[j] : value;
+    }
+}
+
+#define NAMED(name) narrow_##name
+#define WIDTH 4
+#define TARGET DISPATCHED
+#include "weights_loops.h"
+
+#ifdef WIDEST
+#define NAMED(name) wide_##name
+#define WIDTH 8
+#define TARGET WIDEST
+#include "weights_loops.h"
+
+static int wide; /* whether this machine has the widest vectors */
+
+__attribute__((constructor)) static void look(void) {
+    __builtin_cpu_init();
+    wide = __builtin_cpu_supports("avx512f") != 0 && __builtin_cpu_supports("avx512dq") != 0;
+}
+#define BEST(call) (wide ? wide_##call : narrow_##call)
+#else
+#define BEST(call) narrow_##call
+#endif
+
+noregret_survey noregret_survey_of(const double *p, const double *x, ptrdiff_t n) {
+    return BEST(survey_of(p, x, n));
+}
+
+double noregret_decayed(const double *v, double rate, const double *x, double low, double *out,
+                        ptrdiff_t n) {
+    return BEST(decayed(v, rate, x, low, out, n));
+}
+
+double noregret_lag(double *gap, const double *x, double low, double most, ptrdiff_t n) {
+    return BEST(lag(gap, x, low, most, n));
+}
+
+double noregret_exp(double x) {
+    double out;
+    const double one = 1.0;
+    return narrow_decayed(&one, 1.0, &(double){-x}, 0.0, &out, 1);
+}
+
+DISPATCHED
+void noregret_excess(double *restrict total, const double *restrict x, double paid, ptrdiff_t n) {
+    for (ptrdiff_t i = 0; i < n; i++) {
+        total[i] += x[i] - paid;
+    }
+}
+
+DISPATCHED
+void noregret_multiply(double *x, double a, ptrdiff_t n) {
+    for (ptrdiff_t i = 0; i < n; i++) {
+        x[i] *= a;
+    }
+}
+
+DISPATCHED
+void noregret_lower(double *x, double a, ptrdiff_t n) {
+    for (ptrdiff_t i = 0; i < n; i++) {
+        x[i] -= a;
+    }
+}

@@ -1,0 +1,37 @@
+/* The loops over the experts of one round.
+
+   Sums run in lanes added up in one fixed order, so that machines with different vector units give
+   the same weights to the last bit. */
+#ifndef NOREGRET_WEIGHTS_H
+#define NOREGRET_WEIGHTS_H
+
+#include <stddef.h>
+
+typedef struct {
+    double dot;  /* sum of p[i] x[i] */
+    double low;  /* the smallest x[i] */
+    double high; /* the largest */
+    double sane; /* 0 where every x[i] is finite, NaN otherwise */
+} noregret_survey;
+
+noregret_survey noregret_survey_of(const double *p, const double *x, ptrdiff_t n);
+
+/* out[i] = v[i] exp(-rate (x[i] - low)); returns the sum. No x is below low. */
+double noregret_decayed(const double *v, double rate, const double *x, double low, double *out,
+                        ptrdiff_t n);
+
+/* gap[i] += x[i] - low, at most ``most``; returns the smallest gap. */
+double noregret_lag(double *gap, const double *x, double low, double most, ptrdiff_t n);
+
+/* total[i] += x[i] - paid */
+void noregret_excess(double *total, const double *x, double paid, ptrdiff_t n);
+
+/* x[i] *= a */
+void noregret_multiply(double *x, double a, ptrdiff_t n);
+
+/* x[i] -= a */
+void noregret_lower(double *x, double a, ptrdiff_t n);
+
+double noregret_exp(double x);
+
+#endif

@@ -1,0 +1,140 @@
+/* The loops of weights.h, for vectors of WIDTH numbers: included once for every width.
+
+   A set of lanes is PARTS vectors; lane j of it is always column j mod LANES. The last numbers of an
+   array, where fewer are left, are copied to a full set first. */
+
+typedef double NAMED(lanes) __attribute__((vector_size(8 * WIDTH), aligned(8), may_alias));
+typedef int64_t NAMED(bits) __attribute__((vector_size(8 * WIDTH), aligned(8), may_alias));
+#define lanes NAMED(lanes)
+#define bits NAMED(bits)
+#define PARTS (LANES / WIDTH)
+#define EACH(h) for (int h = 0; h < PARTS; h++)
+
+INLINED lanes NAMED(at)(const double *x, int h) { return *(const lanes *)(x + h * WIDTH); }
+INLINED void NAMED(put)(double *x, int h, lanes v) { *(lanes *)(x + h * WIDTH) = v; }
+INLINED lanes NAMED(all)(double a) { return a - (lanes){0}; }
+
+INLINED lanes NAMED(chosen)(bits which, lanes a, lanes b) {
+    return (lanes)((which & (bits)a) | (~which & (bits)b));
+}
+
+INLINED lanes NAMED(lesser)(lanes a, lanes b) { return NAMED(chosen)(b < a, b, a); }
+
+INLINED double NAMED(sum_of)(const lanes *v) {
+    double a[LANES];
+    EACH(h) { NAMED(put)(a, h, v[h]); }
+    return ((a[0] + a[4]) + (a[2] + a[6])) + ((a[1] + a[5]) + (a[3] + a[7]));
+}
+
+INLINED double NAMED(least_of)(const lanes *v) {
+    double a[LANES];
+    EACH(h) { NAMED(put)(a, h, v[h]); }
+    double found = a[0];
+    for (int j = 1; j < LANES; j++) {
+        found = a[j] < found ? a[j] : found;
+    }
+    return found;
+}
+
+/* exp(x) for x <= 0: 2^k times a polynomial of what remains, to about one unit in the last place;
+   0 where x is below -708. The polynomial is gathered in pairs, so that the additions need not wait
+   for each other. */
+INLINED lanes NAMED(small_exp)(lanes x) {
+    const double shift = 0x1.8p52; /* adding it rounds to a whole number in the lowest bits */
+    const bits within = x >= -708.0;
+    const lanes kept = NAMED(chosen)(within, x, NAMED(all)(-708.0));
+    const lanes rounded = kept * 0x1.71547652b82fep0 + shift;
+    const lanes k = rounded - shift;
+    const lanes r = (kept - k * 0x1.62e42fefa0000p-1) - k * 0x1.cf79abc9e3b3ap-40;
+    const lanes r2 = r * r, r4 = r2 * r2;
+    const lanes a = 1.0 / 2 + r * (1.0 / 6), b = 1.0 / 24 + r * (1.0 / 120);
+    const lanes c = 1.0 / 720 + r * (1.0 / 5040), d = 1.0 / 40320 + r * (1.0 / 362880);
+    const lanes e = 1.0 / 3628800 + r * (1.0 / 39916800), f = r2 * (1.0 / 479001600);
+    const lanes high = (c + r2 * d) + r4 * (e + f);
+    const lanes value = 1.0 + (r + r2 * ((a + r2 * b) + r4 * high));
+    return (lanes)(((bits)value + ((bits)rounded << 52)) & within);
+}
+
+TARGET
+static noregret_survey NAMED(survey_of)(const double *p, const double *x, ptrdiff_t n) {
+    lanes dot[PARTS], sane[PARTS], low[PARTS], high[PARTS]; /* high: of the negated numbers */
+    EACH(h) {
+        dot[h] = sane[h] = NAMED(all)(0.0);
+        low[h] = high[h] = NAMED(all)(INFINITY);
+    }
+    double ps[LANES], xs[LANES];
+    for (ptrdiff_t i = 0; i < n; i += LANES) {
+        const double *v = p + i, *u = x + i;
+        if (i + LANES > n) {
+            fill(ps, v, n - i, 0.0), fill(xs, u, n - i, x[0]);
+            v = ps, u = xs;
+        }
+        EACH(h) {
+            const lanes value = NAMED(at)(u, h);
+            dot[h] += NAMED(at)(v, h) * value;
+            sane[h] += value - value;
+            low[h] = NAMED(lesser)(low[h], value);
+            high[h] = NAMED(lesser)(high[h], -value);
+        }
+    }
+    const noregret_survey found = {NAMED(sum_of)(dot), NAMED(least_of)(low), -NAMED(least_of)(high),
+                                   NAMED(sum_of)(sane)};
+    return found;
+}
+
+/* out[i] = v[i] exp(-rate (x[i] - low)) */
+TARGET
+static double NAMED(decayed)(const double *v, double rate, const double *x, double low, double *out,
+                             ptrdiff_t n) {
+    lanes sum[PARTS];
+    EACH(h) { sum[h] = NAMED(all)(0.0); }
+    double vs[LANES], xs[LANES], os[LANES];
+    for (ptrdiff_t i = 0; i < n; i += LANES) {
+        const double *w = v + i, *u = x + i;
+        double *o = out + i;
+        if (i + LANES > n) {
+            fill(vs, w, n - i, 0.0), fill(xs, u, n - i, low);
+            w = vs, u = xs, o = os;
+        }
+        EACH(h) {
+            const lanes value = NAMED(at)(w, h) * NAMED(small_exp)(-rate * (NAMED(at)(u, h) - low));
+            NAMED(put)(o, h, value);
+            sum[h] += value;
+        }
+    }
+    for (ptrdiff_t i = n - n % LANES; i < n; i++) {
+        out[i] = os[i % LANES];
+    }
+    return NAMED(sum_of)(sum);
+}
+
+TARGET
+static double NAMED(lag)(double *gap, const double *x, double low, double most, ptrdiff_t n) {
+    lanes least[PARTS];
+    EACH(h) { least[h] = NAMED(all)(INFINITY); }
+    const lanes limit = NAMED(all)(most);
+    ptrdiff_t i = 0;
+    for (; i + LANES <= n; i += LANES) {
+        EACH(h) {
+            const lanes sum = NAMED(at)(gap + i, h) + (NAMED(at)(x + i, h) - low);
+            const lanes value = NAMED(lesser)(limit, sum);
+            NAMED(put)(gap + i, h, value);
+            least[h] = NAMED(lesser)(least[h], value);
+        }
+    }
+    double found = NAMED(least_of)(least);
+    for (; i < n; i++) {
+        const double sum = gap[i] + (x[i] - low);
+        gap[i] = sum < most ? sum : most;
+        found = gap[i] < found ? gap[i] : found;
+    }
+    return found;
+}
+
+#undef lanes
+#undef bits
+#undef PARTS
+#undef EACH
+#undef NAMED
+#undef WIDTH
+#undef TARGET

@@ -1,0 +1,204 @@
+"""What a theorem about experts may look at when a game is over."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+from itertools import pairwise
+from typing import TYPE_CHECKING, Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from noregret.experts.losses import expert_loss
+from noregret.experts.master import at_the_best
+from noregret.hindsight.answer import Answer
+from noregret.hindsight.expert_losses import Totals, expert_losses
+from noregret.hindsight.experts import BEST, MIXTURES, best_convex, best_expert
+from noregret.hindsight.switches import Sequences, best_sequences
+from noregret.table_evidence import TableEvidence
+
+if TYPE_CHECKING:
+    from noregret.experts.master import Master
+
+Floats = NDArray[np.float64]
+# How many switches a sequence of experts may make, if nobody says otherwise.
+SWITCHES = 20
+SEQUENCES = "sequences of experts with at most {} switches"
+
+
+class ExpertEvidence(TableEvidence):
+    """A game over experts; who slept counts as having repeated the mixture."""
+
+    told: ClassVar[tuple[str, ...]] = ("switches",)
+    player: Master
+
+    # Rows, completed where experts slept.
+
+    def blocks(self) -> Iterator[tuple[Floats, Floats | None]]:
+        """Yield advice and outcomes, or losses alone, as the experts' own."""
+        fresh: Master | None = self.player.clone() if self.player.naps else None
+        for X, y in self.table.blocks():
+            if fresh is None:
+                yield X, y
+                continue
+            said = np.empty(len(X))
+            fresh.play_block(X, y, said)
+            yield np.where(np.isnan(X), said[:, None], X), y
+
+    def losses(self) -> Iterator[Floats]:
+        """Yield what every expert paid; who slept paid what the mixture paid."""
+        if self.player.from_losses or not self.is_drawn or not self.player.naps:
+            for X, y in self.blocks():
+                yield X if y is None else self.value(X, y[:, None])
+            return
+        fresh: Master = self.player.clone()
+        for X, y in self.table.blocks():
+            used = np.empty(X.shape)
+            fresh.play_block(X, y, None, used)
+            paid = self.value(X, np.asarray(y)[:, None])
+            own = np.where(used > 0, used * paid, 0.0).sum(axis=1)
+            yield np.where(np.isnan(X), own[:, None], paid)
+
+    @property
+    def is_drawn(self) -> bool:
+        """Whether the mixture pays the mean of the losses, not the loss of the mean."""
+        return bool(self.player.pays_expected)
+
+    @property
+    def loss_function(self) -> Any:
+        """The loss as functions of arrays; None where the rows are losses."""
+        if self.player.from_losses:
+            return None
+        cost = self.player.cost
+        takes = cost.parameter if cost.name == "quantile" else None
+        own = type(cost).__name__ == "PythonLoss"
+        return expert_loss(cost if own else cost.name, takes)
+
+    def value(self, x: Floats, y: Floats) -> Floats:
+        """Return what forecasts cost."""
+        with np.errstate(over="ignore"):
+            return np.asarray(self.loss_function.value(x, y))
+
+    # The best in hindsight.
+
+    def totals(self) -> Totals:
+        """Return what every expert paid in all."""
+        return self.once("totals", lambda: expert_losses(self.losses))
+
+    def regrets(self) -> Floats:
+        """Return what the mixture paid more than each expert, in this game."""
+        return np.asarray(self.loss - self.totals().values)
+
+    def usual(self) -> Answer:
+        """Return the best expert; where gradients are followed, the best mixture of them."""
+        return self.best_mixture() if self.player.linearised else self.best()
+
+    def best(self) -> Answer:
+        """Return the best expert."""
+        return self.once("best", lambda: best_expert(self.losses))
+
+    def best_mixture(self) -> Answer:
+        """Return the best fixed weights."""
+        if self.player.from_losses:
+            return self.once("mixture", lambda: best_convex(self.losses))
+        return self.once(
+            "mixture",
+            lambda: best_convex(self.blocks, self.loss_function, limits=self.limits),
+        )
+
+    def sequences(self) -> Sequences:
+        """Return the best sequences of experts with few switches."""
+        told = self.given.get("switches")
+        most = SWITCHES if told is None else told
+        if isinstance(most, bool) or not isinstance(most, int) or not 0 <= most <= 1000:
+            raise ValueError(f"switches must be a whole number from 0 to 1000: got {told!r}")
+        most = min(most, self.rounds - 1)
+        return self.once(("sequences", most), lambda: best_sequences(self.losses, most))
+
+    def best_sequence(self, switches: int) -> Answer:
+        """Return the best sequence of experts with so many switches."""
+        words = SEQUENCES.format(switches)
+        found = self.sequences()
+        stays = [*found.stays(switches), (self.rounds + 1, -1)]
+        self.answers[("segments", words)] = {
+            f"rounds {first} to {after - 1}: {self.names[expert]}": float(after - first)
+            for (first, expert), (after, _) in pairwise(stays)
+        }
+        return replace(found.answer(switches), comparator=words)
+
+    def at_the_best(self, price: Floats | float) -> float:
+        """Return the bound on the regret, where each expert has its price.
+
+        Against the best mixture it is a mean of prices, so at most the largest of them.
+        """
+        prices = np.broadcast_to(np.asarray(price, dtype=np.float64), (self.width,))
+        if self.player.linearised:
+            return float(prices.max())
+        return at_the_best(prices, self.regrets())
+
+    # For a certificate, and for checking one.
+
+    def witness_of(self, answer: Answer) -> dict[str, float]:
+        """Name the best expert, the best weights, or the segments of the best sequence."""
+        segments = self.answers.get(("segments", answer.comparator))
+        if segments is not None:
+            return dict(segments)
+        return super().witness_of(answer)
+
+    def paid_by(self, witness: Mapping[str, float], comparator: str) -> tuple[float, float] | None:
+        """Return what a witness pays and what rounding may add."""
+        if comparator.startswith("sequences"):
+            found = self.segments_of(witness)
+            return None if found is None else self.paid_by_segments(found)
+        if set(witness) != set(self.names):
+            return None
+        weights = np.array([witness[name] for name in self.names], dtype=np.float64)
+        paid, size = 0.0, 0.0
+        if comparator == MIXTURES and not self.player.from_losses:
+            for X, y in self.blocks():
+                each = self.value(X @ weights, np.asarray(y))
+                paid, size = paid + math.fsum(each), size + float(np.abs(each).sum())
+        else:
+            for block in self.losses():
+                each = np.where(weights > 0, block * weights, 0.0).sum(axis=1)
+                paid, size = paid + math.fsum(each), size + float(np.abs(each).sum())
+        return paid, 1e-12 * size
+
+    def segments_of(self, witness: Mapping[str, float]) -> list[tuple[int, int, int]] | None:
+        """Read the segments of a sequence; None where they are not of these rounds and experts."""
+        found, at = [], 0
+        for text, length in witness.items():
+            head, _, name = text.partition(": ")
+            if name not in self.names or length != int(length) or length < 1:
+                return None
+            if head != f"rounds {at + 1} to {at + int(length)}":
+                return None
+            found.append((at, at + int(length), self.names.index(name)))
+            at += int(length)
+        return found if at == self.rounds else None
+
+    def paid_by_segments(self, segments: list[tuple[int, int, int]]) -> tuple[float, float]:
+        """Return what a sequence of experts pays."""
+        paid, size, at = [], 0.0, 0
+        for block in self.losses():
+            for first, last, expert in segments:
+                part = block[max(0, first - at) : max(0, last - at), expert]
+                paid.append(math.fsum(part))
+                size += float(np.abs(part).sum())
+            at += len(block)
+        return math.fsum(paid), 1e-12 * size
+
+    def is_within(self, witness: Mapping[str, float], comparator: str) -> bool:
+        """Whether a witness is one expert, or weights, or a sequence of few switches."""
+        if comparator.startswith("sequences"):
+            found = self.segments_of(witness)
+            most = [
+                k for k in range(len(found or ()) - 1, 1001) if comparator == SEQUENCES.format(k)
+            ]
+            return found is not None and bool(most)
+        weights = np.array(list(witness.values()), dtype=np.float64)
+        if comparator == BEST:
+            return sorted(weights)[-1:] == [1.0] and float(np.abs(weights).sum()) == 1.0
+        return bool((weights >= -1e-9).all()) and abs(math.fsum(weights) - 1) <= 1e-6

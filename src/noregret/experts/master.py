@@ -1,0 +1,282 @@
+"""What every master over experts can do, whatever its weights."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from numbers import Real
+from typing import TYPE_CHECKING, Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from noregret.checks import truth
+from noregret.core.council import Council
+from noregret.core.weigher import Weigher
+from noregret.errors import BadExample, NoRegretError
+from noregret.experts.losses import expert_loss
+from noregret.named import Named
+
+if TYPE_CHECKING:
+    from noregret.experts.evidence import ExpertEvidence
+    from noregret.hindsight import Limits
+    from noregret.record.table import Table
+
+Floats = NDArray[np.float64]
+
+
+class Master(Council, Named):
+    """Weighs experts by what they have lost, and combines what they say.
+
+    Experts are columns of a table, keys of a dict, or learners (see ``Experts``). There are two
+    ways in. With advice, ``predict_one`` combines what the experts say and ``learn_one`` shows the
+    outcome. Without, ``weights`` are an allocation and ``learn_losses`` shows what each lost. An
+    expert may sleep in any round: NaN, None, or a key that is missing.
+    """
+
+    family: ClassVar[str] = "experts"
+    # Whether it pays the mean of the experts' losses, not the loss of their mean.
+    pays_expected: bool = False
+    # The rate at which it weighs, where that is one number for all rounds.
+    rate_in_use: float = math.nan
+
+    def __init__(
+        self,
+        weigher: Weigher,
+        loss: Any = "square",
+        loss_parameter: float | None = None,
+        gradient: bool = False,
+        manner: str | None = None,
+        **how: Any,
+    ) -> None:
+        convex = expert_loss(loss, loss_parameter).convex
+        if truth("gradient", gradient) and not convex:
+            raise ValueError(f"the {loss} loss has no gradient to follow: gradient=False")
+        if manner is None:
+            manner = "mean" if convex else "expect"
+        if gradient and manner != "mean":
+            raise ValueError("gradient=True goes with play='mixture'")
+        self.pays_expected = manner in ("expect", "sample")
+        Council.__init__(self, weigher, loss, loss_parameter, gradient, manner, **how)
+
+    def begin(self, n: int) -> None:
+        """Start with n experts."""
+        Council.begin(self, n)
+        self.settle_rate(n)
+
+    def settle_rate(self, n: int) -> None:
+        """Choose what depends on how many experts there are."""
+
+    # What it has learned.
+
+    def weights(self, awake: Any = None) -> Floats:
+        """Return the weights of the next round in the order of ``experts``.
+
+        Parameters
+        ----------
+        awake
+            One truth value an expert, where some sleep.
+        """
+        if awake is None:
+            return np.asarray(self.current_weights())
+        flags = np.asarray(awake, dtype=bool)
+        if flags.shape != (self.width,) or not flags.any():
+            raise ValueError(
+                f"say of {self.width} experts who is awake, at least one: got {awake!r}"
+            )
+        return np.asarray(self.current_weights(flags))
+
+    @property
+    def names(self) -> list[str]:
+        """The names of the experts; those without are called "0", "1", …."""
+        return list(self.experts) or [str(k) for k in range(self.width)]
+
+    @property
+    def loss_name(self) -> str:
+        """What is paid, in words."""
+        if self.from_losses:
+            return "given"
+        return f"expected {self.cost.name}" if self.pays_expected else str(self.cost.name)
+
+    @property
+    def mistakes(self) -> float | None:
+        """How many outcomes it got wrong, for masters that vote."""
+        return None
+
+    # Learning.
+
+    def learn_many(self, X: Any, y: Any = None) -> None:
+        """Learn from many rounds: a table of advice with its outcomes, or one of losses alone.
+
+        Parameters
+        ----------
+        X
+            A 2-d array, a data frame, or a list of rows or dicts; NaN for experts that sleep.
+        y
+            One outcome a row; without, the table holds losses.
+        """
+        from noregret.table_rows import table_blocks
+
+        for block in table_blocks(X, y, None, self.experts or None):
+            if block.names is not None:
+                self.check_names(block.names)
+            self.play_block(self._arranged(block), block.y, None)
+            if block.fault is not None:
+                raise BadExample(f"round {self.rounds + 1}: {block.fault}", round=self.rounds + 1)
+
+    def _arranged(self, block: Any) -> Floats:
+        """Return the columns of a block in the order of the experts."""
+        if block.names is None or list(block.names) == self.experts:
+            return np.ascontiguousarray(block.X, dtype=np.float64)
+        order = [list(block.names).index(name) for name in self.experts]
+        return np.ascontiguousarray(block.X[:, order], dtype=np.float64)
+
+    def play_block(
+        self, X: Floats, y: Floats | None, predictions: Floats | None, weights: Floats | None = None
+    ) -> None:
+        """Learn from the rows of a block in order, and note forecasts and weights.
+
+        Parameters
+        ----------
+        X
+            One row a round, one column an expert.
+        y
+            The outcomes; None where the rows are losses.
+        predictions
+            Filled with the forecast of every round; with losses, with what was paid.
+        weights
+            Filled with the weights of every round; sleepers have none.
+        """
+        if not len(X):
+            return
+        if not self.width:
+            if not X.shape[1]:
+                raise BadExample("there are no experts to learn from", round=1)
+            self.begin(X.shape[1])
+        if X.shape[1] != self.width:
+            raise BadExample(
+                f"round {self.rounds + 1}: {X.shape[1]} columns for {self.width} experts",
+                round=self.rounds + 1,
+            )
+        self.play_rows(
+            np.ascontiguousarray(X, dtype=np.float64),
+            None if y is None else np.ascontiguousarray(y, dtype=np.float64),
+            predictions,
+            weights,
+        )
+
+    def check_names(self, names: Sequence[str]) -> None:
+        """Take over the names of the experts; others than before are refused."""
+        if not self.width and not self.experts:
+            if len(set(names)) < len(names):
+                raise BadExample(f"two experts have the same name: {', '.join(names)}")
+            self.begin(len(names))
+            self.experts = list(names)
+        elif sorted(names) != sorted(self.names):
+            raise BadExample(
+                f"round {self.rounds + 1}: the experts are {', '.join(self.names)}, and here they"
+                f" are {', '.join(names)}",
+                round=self.rounds + 1,
+            )
+
+    def add_expert(self, name: str | None = None, share: float | None = None) -> None:
+        """Let an expert in while running; it counts as having slept until now.
+
+        Parameters
+        ----------
+        name
+            Its name, where the experts have names.
+        share
+            Its part of the prior, between 0 and 1; an equal one if not given.
+        """
+        if not self.width:
+            raise NoRegretError("the first round says who the experts are: begin with that")
+        if bool(self.experts) != (name is not None):
+            raise ValueError(
+                "the experts have names: give one" if self.experts else "the experts have no names"
+            )
+        if name in self.experts:
+            raise ValueError(f"there is an expert {name!r} already")
+        if not self.may_sleep:
+            raise NoRegretError(
+                f"{self.name} speaks of experts that were there from the first round"
+            )
+        part = 1 / (self.width + 1) if share is None else share
+        if not 0 < part < 1:
+            raise ValueError(f"share must be a number between 0 and 1: got {share!r}")
+        self.join(name, part)
+
+    # Against hindsight.
+
+    @property
+    def price(self) -> Floats | None:
+        """What the regret to each expert is at most, as far as that is known while it plays."""
+        return None
+
+    def regret_so_far(self) -> float | None:
+        """Return what was paid more than the best expert paid."""
+        return float(self.regrets.max()) if self.width and self.rounds else None
+
+    def bound_so_far(self) -> float | None:
+        """Return what that is at most."""
+        price = self.price if self.width and self.rounds else None
+        return None if price is None else at_the_best(price, self.regrets)
+
+    def evidence(
+        self, table: Table, given: Mapping[str, Any], limits: Limits, answers: dict[Any, Any]
+    ) -> ExpertEvidence:
+        """Return what theorems may look at when a game is over."""
+        from noregret.experts.evidence import ExpertEvidence
+
+        return ExpertEvidence(self, table, given, limits, answers)
+
+    # Its parts.
+
+    @property
+    def log_prior(self) -> Floats:
+        """ln(1/prior) of every expert."""
+        return np.log(1 / np.asarray(self.weigher.get_state()[0]["prior"]))
+
+    def get_state(self) -> tuple[dict[str, Any], dict[str, Any], list[str]]:
+        """Return the arrays, the numbers and the names that it goes on from."""
+        found: tuple[dict[str, Any], dict[str, Any], list[str]] = Council.get_state(self)
+        return found
+
+    def set_state(self, arrays: dict[str, Any], numbers: dict[str, Any], names: list[str]) -> None:
+        """Go on from a state; ValueError where it makes none."""
+        Council.set_state(self, arrays, numbers, names)
+
+
+def at_the_best(price: Floats, regrets: Floats) -> float:
+    """Return the bound on the regret to the best expert, where each expert has its price.
+
+    L ≤ min_i (L_i + price_i), and L_i is the mixture's loss less the regret to i.
+    """
+    return float(np.min(price - regrets) + np.max(regrets))
+
+
+def checked_prior(prior: Any) -> list[float] | None:
+    """Return prior weights that add up to 1, or raise ValueError."""
+    if prior is None:
+        return None
+    try:
+        weights = [float(weight) for weight in prior]
+        good = len(weights) > 0 and all(math.isfinite(w) and w > 0 for w in weights)
+    except (TypeError, ValueError):
+        good = False
+    if not good:
+        raise ValueError(f"prior must be positive numbers, one an expert: got {prior!r}")
+    largest = max(weights)
+    shares = [weight / largest for weight in weights]
+    total = math.fsum(shares)
+    if min(shares) / total < 1e-300:
+        raise ValueError("prior weights are too far apart: none may be below 1e-300 of the total")
+    return [share / total for share in shares]
+
+
+def range_of(low: Any, high: Any) -> float:
+    """Return how wide a range is, or raise ValueError."""
+    good = all(isinstance(end, Real) and not isinstance(end, bool) for end in (low, high))
+    if not good or not math.isfinite(low) or not math.isfinite(high) or not low < high:
+        raise ValueError(f"low and high are the ends of a range: got {low!r} and {high!r}")
+    return float(high) - float(low)

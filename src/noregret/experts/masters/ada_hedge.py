@@ -1,0 +1,112 @@
+"""AdaHedge: exponential weights whose rate follows from what mixing has cost so far.
+
+    η = ln n / Δ,    Δ ← Δ + (mean of the losses − the loss that the best mixing at η would have)
+
+Nothing has to be known: neither the range of the losses, nor how many rounds there will be. On easy
+data Δ stops growing, and so does the regret. Multiplying all losses by a number, or adding one to
+those of a round, changes no weight.
+
+Promise. s_t the spread of the losses of round t and S the largest of them:
+regret ≤ √(Σ s_t² ln n) + S·(4/3 ln n + 2).
+"""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from noregret.core.losses import Loss
+from noregret.core.weigher import Exponential
+from noregret.experts.assumptions import MIXED
+from noregret.experts.master import Master, checked_prior
+from noregret.registry import register
+from noregret.theorem import Theorem
+
+if TYPE_CHECKING:
+    from noregret.experts.evidence import ExpertEvidence
+
+
+def promise(evidence: ExpertEvidence) -> float:
+    """Return the bound; 2Δ is never above it, and known too."""
+    player = evidence.player
+    assert isinstance(player, AdaHedge)
+    return evidence.at_the_best(player.price)
+
+
+@register
+class AdaHedge(Master):
+    """Exponential weights that tune themselves, for losses of any range.
+
+    Parameters
+    ----------
+    loss
+        What a forecast costs: ``square``, ``absolute``, ``zero-one``, ``log``, ``quantile``,
+        ``percentage``, or one of your own. Without advice, losses come as they are.
+    loss_parameter
+        The quantile, for ``quantile``.
+    gradient
+        Whether experts pay the slope of the mixture's loss times their forecast: then it competes
+        with the best mixture of experts, not only with the best expert.
+    prior
+        Weights before the first round, one an expert; equal if not given.
+
+    Examples
+    --------
+    >>> master = AdaHedge()
+    >>> for losses in [[100.0, 300.0], [200.0, 300.0]] * 10:
+    ...     master.learn_losses(losses)
+    >>> master.weights().round(2).tolist()
+    [1.0, 0.0]
+
+    References
+    ----------
+    S. de Rooij, T. van Erven, P. D. Grünwald and W. M. Koolen, "Follow the leader if you can, hedge
+    if you must", 2014.
+    """
+
+    name = "ada-hedge"
+    weigher: Exponential
+    theorems = (
+        Theorem(
+            name="ada-hedge",
+            quantity="regret",
+            formula=(
+                r"L_A - \min_i L_i \le \sqrt{\ln n \sum_t s_t^2}"
+                r" + S\left(\tfrac43 \ln n + 2\right)"
+            ),
+            plain="regret <= sqrt(Σ s_t² ln n) + S (4/3 ln n + 2)",
+            assumptions=(MIXED,),
+            bound=promise,
+            source="de Rooij, van Erven, Grünwald and Koolen, 2014, theorem 8",
+        ),
+    )
+
+    def __init__(
+        self,
+        loss: str | Loss = "square",
+        loss_parameter: float | None = None,
+        gradient: bool = False,
+        prior: Any = None,
+    ) -> None:
+        super().__init__(
+            Exponential(math.log(2), "adaptive", checked_prior(prior)),
+            loss,
+            loss_parameter,
+            gradient,
+        )
+        self.loss, self.loss_parameter, self.gradient = loss, loss_parameter, gradient
+        self.prior = prior
+
+    def settle_rate(self, n: int) -> None:
+        """Rates are ln n over what mixing has cost."""
+        self.weigher.rate = math.log(max(2, n))
+
+    @property
+    def price(self) -> NDArray[np.float64]:
+        """The bound for every expert: (1 + ln(1/prior)/ln n) times half the theorem's."""
+        weigher, log_n = self.weigher, self.weigher.rate
+        half = weigher.spreads * math.sqrt(log_n) / 2 + self.widest * (2 / 3 * log_n + 1)
+        return np.asarray((1 + self.log_prior / log_n) * half)

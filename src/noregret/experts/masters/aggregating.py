@@ -1,0 +1,111 @@
+"""Vovk's aggregating algorithm: the weights of the weighted average, and a better forecast.
+
+For the square loss on [a, b] it weighs with η = 2/(b−a)², four times as boldly as averaging allows,
+and forecasts
+
+    ŷ = (a+b)/2 + (g(a) − g(b)) / (2(b−a)),    g(y) = −(1/η) ln Σ w_i exp(−η (y − x_i)²)
+
+which pays at most g(y) whatever the outcome y. For the log loss it is the weighted average.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from noregret.assumptions import Structural
+from noregret.checks import one_of
+from noregret.core.weigher import Exponential
+from noregret.experts.assumptions import Range
+from noregret.experts.master import Master, checked_prior, range_of
+from noregret.registry import register
+from noregret.theorem import Theorem
+
+if TYPE_CHECKING:
+    from noregret.experts.evidence import ExpertEvidence
+
+
+def promise(evidence: ExpertEvidence) -> float:
+    """Return the bound, at the prior of the best expert."""
+    player = evidence.player
+    assert isinstance(player, Aggregating)
+    return evidence.at_the_best(player.price)
+
+
+def tuned(low: float = 0.0, high: float = 1.0) -> dict[str, Any]:
+    """Return the range: the rate follows from it."""
+    return {"low": low, "high": high}
+
+
+@register
+class Aggregating(Master):
+    """The aggregating algorithm with Vovk's substitution, for the square and the log loss.
+
+    Parameters
+    ----------
+    loss
+        ``square`` or ``log``.
+    low, high
+        The range of forecasts and outcomes.
+    prior
+        Weights before the first round, one an expert; equal if not given.
+
+    Examples
+    --------
+    >>> master = Aggregating()
+    >>> round(master.predict_one([0.0, 0.5, 1.0]), 3)
+    0.5
+    >>> master.learn_one([0.0, 0.5, 1.0], 1.0)
+    >>> round(master.predict_one([0.0, 0.5, 1.0]), 3)
+    0.694
+
+    References
+    ----------
+    V. Vovk, "A game of prediction with expert advice", 1998.
+    """
+
+    name = "aggregating"
+    weigher: Exponential
+    theorems = (
+        Theorem(
+            name="aggregating",
+            quantity="regret",
+            formula=r"L_A \le \min_i \left[ L_i + \frac{1}{\eta} \ln\frac{1}{v_i} \right]",
+            plain="loss <= min over i of  L(i) + ln(1/prior(i))/η,  so regret <= (b-a)²/2 ln n",
+            assumptions=(
+                Structural(
+                    r"square loss with $\eta = 2/(b-a)^2$ and Vovk's substitution, or log loss with"
+                    r" $\eta = 1$; who sleeps counts as repeating the forecast"
+                ),
+                Range(),
+            ),
+            bound=promise,
+            tune=tuned,
+            tuning=r"$\eta = 2/(b-a)^2$ for the square loss on $[a,b]$, $\eta = 1$ for log loss",
+            source="Vovk, 1998",
+        ),
+    )
+
+    def __init__(
+        self, loss: str = "square", low: float = 0.0, high: float = 1.0, prior: Any = None
+    ) -> None:
+        one_of("loss", loss, ("square", "log"))
+        width = range_of(low, high)
+        self.rate_in_use = 2 / width**2 if loss == "square" else 1.0
+        super().__init__(
+            Exponential(self.rate_in_use, "constant", checked_prior(prior)),
+            loss,
+            None,
+            False,
+            "substitute" if loss == "square" else "mean",
+            low=float(low),
+            high=float(high),
+        )
+        self.loss, self.low, self.high, self.prior = loss, low, high, prior
+
+    @property
+    def price(self) -> NDArray[np.float64]:
+        """ln(1/prior)/η, for every expert."""
+        return np.asarray(self.log_prior / self.rate_in_use)

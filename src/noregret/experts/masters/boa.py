@@ -1,0 +1,86 @@
+"""BOA, Bernstein online aggregation: exponential weights that also punish large regrets.
+
+    w_i ∝ prior_i · η_i · exp(η_i · Σ (r_i − η_i r_i²))
+    η_i = min(1/(2B), √(ln(1/prior_i)/Σ r_i²))
+
+r_i is the regret of a round, B the largest |r| so far. A round that exceeds B counts as one of size
+B, so that the range need not be known. What it may lose to an expert grows with the sum of squares
+of that expert's own regrets: on data on which an expert is reliably better, it is bounded.
+
+Promise. For every expert i: regret ≤ B + Σ η_i r_i² + (ln(1/prior_i) + ln(1 + D))/η_i, where D, the
+sum of the rates' relative changes over e, grows like a logarithm.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from noregret.core.bernstein import Bernstein
+from noregret.core.losses import Loss
+from noregret.experts.assumptions import MIXED
+from noregret.experts.master import checked_prior
+from noregret.experts.second_order import SecondOrder, promise
+from noregret.registry import register
+from noregret.theorem import Theorem
+
+
+@register
+class Boa(SecondOrder):
+    """Bernstein online aggregation with a rate for each expert, none to choose.
+
+    Parameters
+    ----------
+    loss
+        What a forecast costs: ``square``, ``absolute``, ``zero-one``, ``log``, ``quantile``,
+        ``percentage``, or one of your own. Without advice, losses come as they are.
+    loss_parameter
+        The quantile, for ``quantile``.
+    gradient
+        Whether experts pay the slope of the mixture's loss times their forecast: then it competes
+        with the best mixture of experts, not only with the best expert.
+    prior
+        Weights before the first round, one an expert; equal if not given.
+
+    Examples
+    --------
+    >>> master = Boa()
+    >>> for t in range(200):
+    ...     master.learn_one({"low": t - 1.0, "high": t + 3.0}, float(t))
+    >>> master.weights().round(1).tolist()
+    [0.7, 0.3]
+
+    References
+    ----------
+    O. Wintenberger, "Optimal learning with Bernstein online aggregation", 2017. P. Gaillard,
+    G. Stoltz and T. van Erven, "A second-order bound with excess losses", 2014.
+    """
+
+    name = "boa"
+    theorems = (
+        Theorem(
+            name="boa",
+            quantity="regret",
+            formula=(
+                r"L_A - L_i \le B + \sum_t \eta_{t,i} r_{t,i}^2"
+                r" + \frac{\ln(1/v_i) + \ln(1 + D)}{\eta_{T,i}}"
+            ),
+            plain="regret to i <= B + Σ η r² + (ln(1/prior) + ln(1 + D))/η, D of order ln T",
+            assumptions=(MIXED,),
+            bound=promise,
+            source=(
+                "after Wintenberger, 2017, and Gaillard, Stoltz and van Erven, 2014, theorem 3,"
+                " with exp(x − x²) ≤ 1 + x and regrets clipped to the range seen"
+            ),
+        ),
+    )
+
+    def __init__(
+        self,
+        loss: str | Loss = "square",
+        loss_parameter: float | None = None,
+        gradient: bool = True,
+        prior: Any = None,
+    ) -> None:
+        super().__init__(Bernstein(checked_prior(prior)), loss, loss_parameter, gradient)
+        self.loss, self.loss_parameter, self.gradient = loss, loss_parameter, gradient
+        self.prior = prior

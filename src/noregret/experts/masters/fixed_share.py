@@ -1,0 +1,214 @@
+"""Fixed share: exponential weights that never forget anyone, to follow the best expert of the day.
+
+    w_i ← w_i · exp(−η · loss of i), brought to sum 1;    then each gives a share α to the others
+
+It competes with sequences of experts: one that is best now, another later. In the variable form an
+expert gives 1 − (1 − α)^loss, so that one that is always right keeps everything.
+
+Promise. For every sequence with k switches over T rounds, at a rate at which averaging costs
+nothing: loss ≤ L_seq + (ln n + k ln((n−1)/α) + (T−k−1) ln(1/(1−α)))/η.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from noregret.assumptions import Structural
+from noregret.checks import positive, truth, whole
+from noregret.core.losses import Loss
+from noregret.core.weigher import Sharing
+from noregret.experts.assumptions import EXP_CONCAVE, AlwaysAwake, LossesIn, Range, Spread
+from noregret.experts.master import Master, checked_prior, range_of
+from noregret.experts.masters.weighted_average import rate_for
+from noregret.registry import register
+from noregret.theorem import Theorem
+
+if TYPE_CHECKING:
+    from noregret.experts.evidence import ExpertEvidence
+    from noregret.hindsight import Answer
+
+
+def prices(evidence: ExpertEvidence) -> np.ndarray[Any, np.dtype[np.float64]]:
+    """Return what following a sequence costs, for every number of switches."""
+    n, share, rounds = max(2, evidence.width), evidence.params["share"], evidence.rounds
+    k = np.arange(len(evidence.sequences().losses))
+    start = float(evidence.player.log_prior.max())
+    nats = start + k * math.log((n - 1) / share) - (rounds - k - 1) * math.log1p(-share)
+    return np.asarray(nats / evidence.player.rate_in_use)
+
+
+def sequence(evidence: ExpertEvidence) -> Answer:
+    """Return the sequence of experts at which the bound is least."""
+    total = evidence.sequences().losses + prices(evidence)
+    return evidence.best_sequence(int(np.argmin(total)))
+
+
+def promise(evidence: ExpertEvidence) -> float:
+    """Return the bound, at the sequence at which it is least."""
+    return float(np.min(evidence.sequences().losses + prices(evidence)))
+
+
+def promise_of_hedging(evidence: ExpertEvidence) -> float:
+    """Return the bound with what mixing may cost: η B²/8 a round."""
+    wide = float(evidence.params["high"] - evidence.params["low"])
+    return promise(evidence) + evidence.player.rate_in_use * evidence.rounds * wide**2 / 8
+
+
+def variable_totals(evidence: ExpertEvidence) -> np.ndarray[Any, np.dtype[np.float64]]:
+    """Return the bound of the variable form, for every number of switches."""
+    n, share = max(2, evidence.width), evidence.params["share"]
+    rate, losses = evidence.player.rate_in_use, evidence.sequences().losses
+    k, stay = np.arange(len(losses)), -math.log1p(-share)
+    switching = rate + math.log((n - 1) / share) + stay
+    start = float(evidence.player.log_prior.max())
+    return np.asarray((start + (rate + stay) * losses + k * switching) / rate)
+
+
+def variable_sequence(evidence: ExpertEvidence) -> Answer:
+    """Return the sequence of experts at which the bound is least."""
+    return evidence.best_sequence(int(np.argmin(variable_totals(evidence))))
+
+
+def variable_promise(evidence: ExpertEvidence) -> float:
+    """Return the bound, at the sequence at which it is least."""
+    return float(np.min(variable_totals(evidence)))
+
+
+def tuned(horizon: int, switches: int, low: float = 0.0, high: float = 1.0) -> dict[str, Any]:
+    """Return the best share for so many switches in so many rounds."""
+    rounds = max(2, whole("horizon", horizon))
+    most = max(0.5, min(switches, rounds - 1.5))
+    return {"share": most / (rounds - 1), "low": low, "high": high}
+
+
+SHARED = Structural("a loss at whose rate averaging costs nothing; sharing among at least two")
+
+
+@register
+class FixedShare(Master):
+    """Exponential weights with sharing: follows the best expert as it changes.
+
+    Parameters
+    ----------
+    share
+        α, between 0 and 1: the part that an expert gives away in each round.
+    variable
+        Whether it gives in proportion to its loss, which then must lie between 0 and 1.
+    loss
+        ``square``, ``log``, or any other; without a rate given, only these two.
+    rate
+        η, above 0; the largest that the theorem allows if not given.
+    low, high
+        The range of forecasts and outcomes; where losses come as they are, of these.
+    loss_parameter
+        The quantile, for ``quantile``.
+    prior
+        Weights before the first round, one an expert; equal if not given.
+
+    Examples
+    --------
+    The first expert is right for fifty days, then the second:
+
+    >>> master = FixedShare(share=0.02)
+    >>> for day in range(100):
+    ...     master.learn_one([0.0, 1.0], float(day >= 50))
+    >>> master.predict_one([0.0, 1.0]) > 0.9
+    True
+
+    References
+    ----------
+    M. Herbster and M. K. Warmuth, "Tracking the best expert", 1998.
+    """
+
+    name = "fixed-share"
+    theorems = (
+        Theorem(
+            name="fixed-share",
+            quantity="loss",
+            formula=(
+                r"L_A \le \min_k \left[ L_k + \tfrac1\eta \Big( \ln n + k\ln\tfrac{n-1}{\alpha}"
+                r" + (T-k-1)\ln\tfrac{1}{1-\alpha} \Big) \right]"
+            ),
+            plain=(
+                "loss <= min over k of  L(best sequence, k switches) + (ln n + k ln((n-1)/α)"
+                " + (T-k-1) ln(1/(1-α)))/η"
+            ),
+            assumptions=(SHARED, Range(), EXP_CONCAVE),
+            bound=promise,
+            best=sequence,
+            covers=lambda p: not p["variable"] and p["loss"] in ("square", "log"),
+            asks="switches=20",
+            tune=tuned,
+            tuning=r"$\alpha = k/(T-1)$ for $k$ switches in $T$ rounds",
+            source="Herbster and Warmuth, 1998",
+        ),
+        Theorem(
+            name="fixed-share-losses",
+            quantity="loss",
+            formula=(
+                r"L_A \le \min_k \left[ L_k + \tfrac1\eta \Big( \ln n + k\ln\tfrac{n-1}{\alpha}"
+                r" + (T-k-1)\ln\tfrac{1}{1-\alpha} \Big) \right] + \tfrac{\eta T B^2}{8}"
+            ),
+            plain=(
+                "loss <= min over k of  L(best sequence, k switches) + (ln n + k ln((n-1)/α)"
+                " + (T-k-1) ln(1/(1-α)))/η  +  η T B²/8"
+            ),
+            assumptions=(Structural("any losses, or a convex loss of forecasts"), Spread()),
+            bound=promise_of_hedging,
+            best=sequence,
+            covers=lambda p: not p["variable"],
+            asks="switches=20",
+            source="Herbster and Warmuth, 1998, with Hoeffding's inequality for mixing",
+        ),
+        Theorem(
+            name="variable-share",
+            quantity="loss",
+            formula=(
+                r"L_A \le \min_k \tfrac1\eta \Big( \ln n + \big(\eta + \ln\tfrac{1}{1-\alpha}\big)"
+                r" L_k + k \big(\eta + \ln\tfrac{n-1}{\alpha} + \ln\tfrac{1}{1-\alpha}\big) \Big)"
+            ),
+            plain=(
+                "loss <= min over k of  (ln n + (η + ln 1/(1-α)) L(best sequence, k switches)"
+                " + k (η + ln((n-1)/α) + ln 1/(1-α)))/η"
+            ),
+            assumptions=(SHARED, Range(), EXP_CONCAVE, LossesIn(), AlwaysAwake()),
+            bound=variable_promise,
+            best=variable_sequence,
+            covers=lambda p: p["variable"] and p["loss"] in ("square", "log"),
+            asks="switches=20",
+            source="Herbster and Warmuth, 1998, theorem 3",
+        ),
+    )
+
+    def __init__(
+        self,
+        share: float = 0.01,
+        variable: bool = False,
+        loss: str | Loss = "square",
+        rate: float | None = None,
+        low: float = 0.0,
+        high: float = 1.0,
+        loss_parameter: float | None = None,
+        prior: Any = None,
+    ) -> None:
+        truth("variable", variable)
+        width = range_of(low, high)
+        self.rate_in_use = rate_for(loss, rate, low, high)
+        super().__init__(
+            Sharing(
+                self.rate_in_use,
+                positive("share", share, below=1.0),
+                bool(variable),
+                checked_prior(prior),
+            ),
+            loss,
+            loss_parameter,
+            low=float(low),
+            high=float(high),
+            spread=width * (1 + 1e-12),
+        )
+        self.share, self.variable, self.loss, self.rate = share, variable, loss, rate
+        self.low, self.high, self.loss_parameter, self.prior = low, high, loss_parameter, prior

@@ -1,0 +1,73 @@
+"""Follow the leader over experts: do as the best one so far. A warning.
+
+Against losses (1/2, 0), then (0, 1), (1, 0), (0, 1), … the leader changes in every round and loses
+1 each time, while either expert loses half of that. ``ada-hedge`` is the cure: it follows the
+leader as long as that is safe.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from noregret.assumptions import Structural
+from noregret.core.losses import Loss
+from noregret.core.weigher import Exponential
+from noregret.experts.master import Master, checked_prior
+from noregret.registry import register
+from noregret.theorem import Theorem
+
+
+@register
+class FollowTheLeader(Master):
+    """All weight on the expert that has lost least; on several, as the prior has it.
+
+    Parameters
+    ----------
+    loss
+        What a forecast costs: ``square``, ``absolute``, ``zero-one``, ``log``, ``quantile``,
+        ``percentage``, or one of your own. Without advice, losses come as they are.
+    loss_parameter
+        The quantile, for ``quantile``.
+    prior
+        How to share between several leaders; equally if not given.
+
+    Examples
+    --------
+    It loses 1 in every round but the first, and the better expert half of that:
+
+    >>> master = FollowTheLeader()
+    >>> master.learn_many([[0.5, 0.0]] + [[0.0, 1.0], [1.0, 0.0]] * 50)
+    >>> master.total_loss, float(master.expert_losses.min())
+    (100.25, 50.0)
+
+    References
+    ----------
+    N. Cesa-Bianchi and G. Lugosi, "Prediction, learning, and games", 2006, section 4.3.
+    """
+
+    name = "follow-the-leader"
+    theorems = (
+        Theorem(
+            name="ftl-experts-fails",
+            quantity="regret",
+            formula=r"L_A - \min_i L_i \ge \frac{T}{2} - 1",
+            plain="regret >= T/2 - 1 on a sequence of T rounds: no promise",
+            assumptions=(
+                Structural(
+                    r"losses $(\frac12,0), (0,1), (1,0), (0,1), \dots$: a sequence on which the"
+                    r" regret is linear; no bound below that holds"
+                ),
+            ),
+            source="Cesa-Bianchi and Lugosi, 2006",
+            warning=True,
+        ),
+    )
+
+    def __init__(
+        self,
+        loss: str | Loss = "square",
+        loss_parameter: float | None = None,
+        prior: Any = None,
+    ) -> None:
+        super().__init__(Exponential(1.0, "leaders", checked_prior(prior)), loss, loss_parameter)
+        self.loss, self.loss_parameter, self.prior = loss, loss_parameter, prior

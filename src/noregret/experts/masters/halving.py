@@ -1,0 +1,75 @@
+"""Halving: believe those who were never wrong, and predict as most of them do.
+
+Every mistake of the majority halves the number of experts that are still believed. When all of them
+have failed, it goes on with those that failed least.
+
+Promise. Some expert is never wrong: mistakes ≤ log₂ n.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from noregret.assumptions import Structural
+from noregret.core.weigher import Exponential
+from noregret.experts.assumptions import CONSISTENT, AlwaysAwake
+from noregret.experts.master import checked_prior
+from noregret.experts.voting import Voting
+from noregret.registry import register
+from noregret.theorem import Theorem
+
+if TYPE_CHECKING:
+    from noregret.experts.evidence import ExpertEvidence
+
+
+def promise(evidence: ExpertEvidence) -> float:
+    """Return log₂(1/prior) of the best of those that are never wrong."""
+    right = evidence.totals().values == 0
+    return float(np.min(evidence.player.log_prior[right])) / math.log(2)
+
+
+@register
+class Halving(Voting):
+    """Majority vote of the experts that have made the fewest mistakes: none, as long as there are.
+
+    Parameters
+    ----------
+    prior
+        How much each expert's vote counts; equally if not given.
+
+    Examples
+    --------
+    >>> master = Halving()
+    >>> for day in range(8):
+    ...     master.learn_one({"even": day % 2 == 0, "odd": day % 2 == 1, "never": 0}, day % 2)
+    >>> master.mistakes, master.weights().tolist()
+    (0, [0.0, 1.0, 0.0])
+
+    References
+    ----------
+    N. Littlestone, "Learning quickly when irrelevant attributes abound", 1988.
+    """
+
+    name = "halving"
+    theorems = (
+        Theorem(
+            name="halving",
+            quantity="mistakes",
+            formula=r"M_A \le \log_2 n",
+            plain="mistakes <= log2(n)",
+            assumptions=(
+                Structural("votes and outcomes are 0 or 1"),
+                CONSISTENT,
+                AlwaysAwake(),
+            ),
+            bound=promise,
+            source="Littlestone, 1988",
+        ),
+    )
+
+    def __init__(self, prior: Any = None) -> None:
+        super().__init__(Exponential(1.0, "leaders", checked_prior(prior)))
+        self.prior = prior

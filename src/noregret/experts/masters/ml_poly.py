@@ -1,0 +1,85 @@
+"""ML-Poly: weights in proportion to how much the mixture regrets each expert.
+
+    w_i ∝ η_i · (regret to i)₊,    1/η_i = B + Σ r_i²
+
+r_i is the regret of a round and B the largest r² so far, so nothing has to be known or chosen. An
+expert that the mixture does not regret has no weight at all. With ``gradient`` the mixture competes
+with the best fixed weights. This is the rule that the R package opera recommends and computes.
+
+Promise. For every expert i: regret ≤ √(n (B + Σ r_i²)) · (√V + J/√2). V is the sum, over all rounds
+in which B did not double, of the experts' mean r_t²/(B + Σ_{s<t} r_s²), which grows like a
+logarithm; J is the number of rounds in which it did.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from noregret.core.bernstein import Polynomial
+from noregret.core.losses import Loss
+from noregret.experts.assumptions import MIXED
+from noregret.experts.master import checked_prior
+from noregret.experts.second_order import SecondOrder, promise
+from noregret.registry import register
+from noregret.theorem import Theorem
+
+
+@register
+class MlPoly(SecondOrder):
+    """Polynomially weighted averages with a rate for each expert, none to choose.
+
+    Parameters
+    ----------
+    loss
+        What a forecast costs: ``square``, ``absolute``, ``zero-one``, ``log``, ``quantile``,
+        ``percentage``, or one of your own. Without advice, losses come as they are.
+    loss_parameter
+        The quantile, for ``quantile``.
+    gradient
+        Whether experts pay the slope of the mixture's loss times their forecast: then it competes
+        with the best mixture of experts, not only with the best expert.
+    prior
+        Weights before the first round, one an expert; equal if not given.
+
+    Examples
+    --------
+    >>> master = MlPoly()
+    >>> for t in range(50):
+    ...     master.learn_one({"low": t - 1.0, "high": t + 3.0}, float(t))
+    >>> master.weights().round(2).tolist()
+    [0.75, 0.25]
+
+    References
+    ----------
+    P. Gaillard, G. Stoltz and T. van Erven, "A second-order bound with excess losses", 2014.
+    """
+
+    name = "ml-poly"
+    theorems = (
+        Theorem(
+            name="ml-poly",
+            quantity="regret",
+            formula=(
+                r"L_A - L_i \le \sqrt{n\,\big(B + \textstyle\sum_t r_{t,i}^2\big)}"
+                r"\,\big(\sqrt{V} + J/\sqrt2\big)"
+            ),
+            plain="regret to i <= sqrt(n (B + Σ r²)) (sqrt(V) + J/sqrt(2)), V of order ln T",
+            assumptions=(MIXED,),
+            bound=promise,
+            source=(
+                "Gaillard, Stoltz and van Erven, 2014, theorem 5, extended to an unknown range:"
+                " where B more than doubles, the norm of the regrets grows by at most 1/√2"
+            ),
+        ),
+    )
+
+    def __init__(
+        self,
+        loss: str | Loss = "square",
+        loss_parameter: float | None = None,
+        gradient: bool = True,
+        prior: Any = None,
+    ) -> None:
+        super().__init__(Polynomial(checked_prior(prior)), loss, loss_parameter, gradient)
+        self.loss, self.loss_parameter, self.gradient = loss, loss_parameter, gradient
+        self.prior = prior

@@ -1,0 +1,85 @@
+"""Squint: exponential weights at many rates at once.
+
+    w_i ∝ prior_i · Σ_j γ_j η_j exp(η_j R_i − η_j² V_i),    η_j = 2^−j/(2B), γ_j = 1/((j+1)(j+2))
+
+R_i is the regret to expert i and V_i the sum of its squares. All rates learn together, and the best
+one for the data at hand wins. A round that exceeds the largest regret so far, B, counts as one of
+that size; rates that have become too large are dropped.
+
+Promise. For every expert i and every rate of the grid:
+regret ≤ B + (ln(1/prior_i) + ln(1/γ_j))/η_j + η_j V_i.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from noregret.core.bernstein import Grid
+from noregret.core.losses import Loss
+from noregret.experts.assumptions import MIXED
+from noregret.experts.master import checked_prior
+from noregret.experts.second_order import SecondOrder, promise
+from noregret.registry import register
+from noregret.theorem import Theorem
+
+
+@register
+class Squint(SecondOrder):
+    """Exponential weights at a grid of rates, none to choose.
+
+    Parameters
+    ----------
+    loss
+        What a forecast costs: ``square``, ``absolute``, ``zero-one``, ``log``, ``quantile``,
+        ``percentage``, or one of your own. Without advice, losses come as they are.
+    loss_parameter
+        The quantile, for ``quantile``.
+    gradient
+        Whether experts pay the slope of the mixture's loss times their forecast: then it competes
+        with the best mixture of experts, not only with the best expert.
+    prior
+        Weights before the first round, one an expert; equal if not given.
+
+    Examples
+    --------
+    >>> master = Squint()
+    >>> for t in range(200):
+    ...     master.learn_one({"low": t - 1.0, "high": t + 3.0}, float(t))
+    >>> master.weights().round(1).tolist()
+    [0.8, 0.2]
+
+    References
+    ----------
+    W. M. Koolen and T. van Erven, "Second-order quantile methods for experts and combinatorial
+    games", 2015.
+    """
+
+    name = "squint"
+    theorems = (
+        Theorem(
+            name="squint",
+            quantity="regret",
+            formula=(
+                r"L_A - L_i \le B + \min_j \left[ \frac{\ln(1/v_i) + \ln(1/\gamma_j)}{\eta_j}"
+                r" + \eta_j \sum_t r_{t,i}^2 \right]"
+            ),
+            plain="regret to i <= B + min over j of  (ln(1/prior) + ln(1/γ_j))/η_j + η_j Σ r²",
+            assumptions=(MIXED,),
+            bound=promise,
+            source=(
+                "Koolen and van Erven, 2015, on a grid of rates with regrets clipped to the range"
+                " seen; one such sum for every time that the range grows 256-fold"
+            ),
+        ),
+    )
+
+    def __init__(
+        self,
+        loss: str | Loss = "square",
+        loss_parameter: float | None = None,
+        gradient: bool = True,
+        prior: Any = None,
+    ) -> None:
+        super().__init__(Grid(checked_prior(prior)), loss, loss_parameter, gradient)
+        self.loss, self.loss_parameter, self.gradient = loss, loss_parameter, gradient
+        self.prior = prior

@@ -1,0 +1,127 @@
+"""The weighted average forecaster: exponential weights for losses that reward averaging.
+
+    forecast Σ w_i x_i,    w_i ∝ prior_i · exp(−η · loss of i so far)
+
+Where exp(−η·loss) is concave in the forecast, averaging costs nothing and the regret stays below
+ln n/η however long it runs: η = 1/(2(b−a)²) for the square loss on [a, b], η = 1 for the log loss,
+for which the total loss is −ln Σ prior_i exp(−L_i) exactly.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from noregret.assumptions import Structural
+from noregret.checks import positive
+from noregret.core.losses import Loss
+from noregret.core.weigher import Exponential
+from noregret.experts.assumptions import EXP_CONCAVE, Range
+from noregret.experts.losses import exp_concavity
+from noregret.experts.master import Master, checked_prior, range_of
+from noregret.registry import register
+from noregret.theorem import Theorem
+
+if TYPE_CHECKING:
+    from noregret.experts.evidence import ExpertEvidence
+
+
+def promise(evidence: ExpertEvidence) -> float:
+    """Return the bound, at the prior of the best expert."""
+    player = evidence.player
+    assert isinstance(player, WeightedAverage)
+    return evidence.at_the_best(player.price)
+
+
+def tuned(low: float = 0.0, high: float = 1.0) -> dict[str, Any]:
+    """Return the range: the rate follows from it."""
+    return {"low": low, "high": high}
+
+
+@register
+class WeightedAverage(Master):
+    """Exponential weights for the square loss, the log loss and others alike.
+
+    Parameters
+    ----------
+    loss
+        ``square``, ``log``, or any other; without a rate given, only these two.
+    rate
+        η, above 0; the largest that the theorem allows if not given.
+    low, high
+        The range of forecasts and outcomes.
+    loss_parameter
+        The quantile, for ``quantile``.
+    prior
+        Weights before the first round, one an expert; equal if not given.
+
+    Examples
+    --------
+    >>> master = WeightedAverage(loss="log")
+    >>> for rain in [1, 1, 0, 1] * 5:
+    ...     master.learn_one({"optimist": 0.3, "pessimist": 0.8}, rain)
+    >>> round(master.predict_one({"optimist": 0.3, "pessimist": 0.8}), 3)
+    0.8
+
+    References
+    ----------
+    J. Kivinen and M. K. Warmuth, "Averaging expert predictions", 1999.
+    """
+
+    name = "weighted-average"
+    weigher: Exponential
+    theorems = (
+        Theorem(
+            name="weighted-average",
+            quantity="regret",
+            formula=r"L_A \le \min_i \left[ L_i + \frac{1}{\eta} \ln\frac{1}{v_i} \right]",
+            plain="loss <= min over i of  L(i) + ln(1/prior(i))/η,  so regret <= ln n/η",
+            assumptions=(
+                Structural("the forecast is the weighted mean; who sleeps counts as repeating it"),
+                Range(),
+                EXP_CONCAVE,
+            ),
+            bound=promise,
+            tune=tuned,
+            tuning=r"$\eta = 1/(2(b-a)^2)$ for square loss on $[a,b]$, $\eta = 1$ for log loss",
+            source="Kivinen and Warmuth, 1999",
+        ),
+    )
+
+    def __init__(
+        self,
+        loss: str | Loss = "square",
+        rate: float | None = None,
+        low: float = 0.0,
+        high: float = 1.0,
+        loss_parameter: float | None = None,
+        prior: Any = None,
+    ) -> None:
+        range_of(low, high)
+        self.rate_in_use = rate_for(loss, rate, low, high)
+        super().__init__(
+            Exponential(self.rate_in_use, "constant", checked_prior(prior)),
+            loss,
+            loss_parameter,
+            low=float(low),
+            high=float(high),
+        )
+        self.loss, self.rate, self.low, self.high = loss, rate, low, high
+        self.loss_parameter, self.prior = loss_parameter, prior
+
+    @property
+    def price(self) -> NDArray[np.float64]:
+        """ln(1/prior)/η, for every expert."""
+        return np.asarray(self.log_prior / self.rate_in_use)
+
+
+def rate_for(loss: Any, rate: float | None, low: float, high: float) -> float:
+    """Return a rate that was given, or the largest at which averaging costs nothing."""
+    if rate is not None:
+        return positive("rate", rate)
+    found = exp_concavity(loss, low, high)
+    if found is None:
+        raise ValueError(f"give a rate: none is known for the loss {loss!r}")
+    return found

@@ -1,0 +1,81 @@
+"""Weighted majority: every mistake costs an expert a part of its vote.
+
+    predict what the heavier half says,    w_i ← β · w_i  for every expert that was wrong
+
+Promise. For every expert i with M_i mistakes:
+mistakes ≤ (ln(1/β)·M_i + ln n) / ln(2/(1+β)).
+"""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from noregret.assumptions import Structural
+from noregret.checks import positive
+from noregret.core.weigher import Exponential
+from noregret.experts.assumptions import AlwaysAwake
+from noregret.experts.master import checked_prior
+from noregret.experts.voting import Voting
+from noregret.registry import register
+from noregret.theorem import Theorem
+
+if TYPE_CHECKING:
+    from noregret.experts.evidence import ExpertEvidence
+
+
+def price_of_mistakes(evidence: ExpertEvidence) -> float:
+    """Return min over i of  ln(1/β)·M_i + ln(1/prior_i)."""
+    each = math.log(1 / evidence.params["beta"])
+    return float(np.min(each * evidence.totals().values + evidence.player.log_prior))
+
+
+def promise(evidence: ExpertEvidence) -> float:
+    """Return the bound, at the expert for which it is least."""
+    return price_of_mistakes(evidence) / math.log(2 / (1 + evidence.params["beta"]))
+
+
+@register
+class WeightedMajority(Voting):
+    """Deterministic vote, weighted by β to the number of mistakes.
+
+    Parameters
+    ----------
+    beta
+        Between 0 and 1: what is left of a vote after a mistake.
+    prior
+        Weights before the first round, one an expert; equal if not given.
+
+    Examples
+    --------
+    >>> master = WeightedMajority(beta=0.5)
+    >>> for day in range(10):
+    ...     master.learn_one([1, 0, day % 2], day % 2 if day < 9 else 0)
+    >>> master.mistakes
+    1
+
+    References
+    ----------
+    N. Littlestone and M. K. Warmuth, "The weighted majority algorithm", 1994.
+    """
+
+    name = "weighted-majority"
+    theorems = (
+        Theorem(
+            name="weighted-majority",
+            quantity="mistakes",
+            formula=r"M_A \le \min_i \frac{\ln(1/\beta)\,M_i + \ln n}{\ln(2/(1+\beta))}",
+            plain="mistakes <= min over i of  (ln(1/β) M(i) + ln n) / ln(2/(1+β))",
+            assumptions=(Structural("votes and outcomes are 0 or 1"), AlwaysAwake()),
+            bound=promise,
+            tuning=r"$\beta = 1/e$ gives $2.63\,M_i + 2.63\ln n$",
+            source="Littlestone and Warmuth, 1994",
+        ),
+    )
+
+    def __init__(self, beta: float = 0.5, prior: Any = None) -> None:
+        rate = math.log(1 / positive("beta", beta, below=1.0))
+        super().__init__(Exponential(rate, "constant", checked_prior(prior)))
+        self.beta, self.prior = beta, prior

@@ -1,0 +1,32 @@
+"""Masters that weigh experts by regrets and their squares; the core knows what each may cost."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from noregret.core.bernstein import Scaled
+from noregret.experts.master import Master
+
+if TYPE_CHECKING:
+    from noregret.experts.evidence import ExpertEvidence
+
+
+class SecondOrder(Master):
+    """A master without a rate to choose or a range to know."""
+
+    weigher: Scaled
+
+    @property
+    def price(self) -> NDArray[np.float64]:
+        """The bound on the regret to every expert."""
+        return np.asarray(self.weigher.bounds())
+
+
+def promise(evidence: ExpertEvidence) -> float:
+    """Return the bound, at the expert for which it matters."""
+    player = evidence.player
+    assert isinstance(player, SecondOrder)
+    return evidence.at_the_best(player.price)

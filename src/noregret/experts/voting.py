@@ -1,0 +1,30 @@
+"""Masters whose experts vote 0 or 1."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from noregret.core.weigher import Weigher
+from noregret.experts.master import Master
+
+
+class Voting(Master):
+    """Predicts 0 or 1, as the heavier part of the experts says; a tie is a 1."""
+
+    def __init__(self, weigher: Weigher, **how: Any) -> None:
+        how = {"manner": "vote"} | how
+        super().__init__(weigher, "zero-one", sleeping=False, **how)
+
+    @property
+    def mistakes(self) -> float | None:
+        """How many outcomes it got wrong; where experts are drawn, how many to expect."""
+        return float(self.total_loss) if self.pays_expected else int(self.total_loss)
+
+    @property
+    def drawn_mistakes(self) -> int:
+        """How many the experts that were drawn got wrong."""
+        return int(self.drawn_loss) if self.pays_expected else int(self.total_loss)
+
+    def learn_losses(self, losses: Any) -> None:
+        """Refuse: what is learned from are votes."""
+        raise TypeError(f"{self.name} learns from votes and outcomes: learn_one(advice, outcome)")
