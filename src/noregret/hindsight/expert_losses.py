@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from noregret.core.losses import Loss
+from noregret.core.losses import Loss, PythonLoss
 from noregret.core.switching import ColumnSums
 from noregret.errors import BadExample, NoRegretError
 from noregret.hindsight.blocks import is_sparse
@@ -117,11 +117,13 @@ def expert_losses(given: Given, loss: Any = None, *, loss_parameter: float | Non
             size += np.abs(block).sum(axis=0)
         endless |= np.isposinf(block).any(axis=0)
     values = sum_of_parts(sums.parts)
-    doubt = 0 if loss is None or values_are_exact(loss) else ROUNDINGS
+    doubt, of_one = doubts_of(loss)
     with np.errstate(invalid="ignore", over="ignore"):
         rounded = sum_of_parts(np.vstack([sums.parts, -values]))
         lost = UNIT * (sums.rows * sums.lost + doubt * size) * (1 + sums.rows * 4 * UNIT)
-        off = lost + np.abs(rounded) * (1 + 4 * UNIT) + doubt * sums.rows * SMALLEST
+        off = (
+            lost + np.abs(rounded) * (1 + 4 * UNIT) + sums.rows * (doubt * SMALLEST + of_one * UNIT)
+        )
     return Totals(sums.parts, np.nan_to_num(off, nan=0.0), endless, sums.rows)
 
 
@@ -133,9 +135,12 @@ def sum_of_parts(parts: Floats) -> Floats:
     return np.asarray(sums)
 
 
-def values_are_exact(loss: Any) -> bool:
-    """Whether a loss counts, so that none of its values is rounded."""
-    return (loss if isinstance(loss, str) else getattr(loss, "name", "")) == "zero-one"
+def doubts_of(loss: Any) -> tuple[int, int]:
+    """Return by how many roundings of itself the loss of a round may be off, and of 1."""
+    name = loss if isinstance(loss, str) else getattr(loss, "name", "")
+    if loss is None or (name == "zero-one" and not isinstance(loss, PythonLoss)):
+        return 0, 0
+    return ROUNDINGS, 4 if name == "log" else 0
 
 
 def loss_blocks(given: Given, loss: Any, loss_parameter: float | None = None) -> Iterator[Floats]:

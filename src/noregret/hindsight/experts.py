@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 
+from noregret.core.losses import PythonLoss
 from noregret.errors import BadExample
 from noregret.hindsight import quadratic
 from noregret.hindsight.answer import USUAL, Answer, Limits
@@ -94,23 +95,40 @@ def best_convex(
     >>> answer.witness.round(3), round(answer.loss, 5)
     (array([0.5, 0.5]), 0.5)
     """
-    name = loss if isinstance(loss, str) or loss is None else getattr(loss, "name", "custom")
-    if not isinstance(loss, str) and loss_parameter is None:
-        loss_parameter = getattr(loss, "parameter", None)
-    if name is None:
+    name, parameter = known_as(loss, loss_parameter)
+    if loss is None:
         answer = best_expert(given)  # the minimum of a linear function is at a corner
     elif name in DEGREE:
-        answer = best_by_residuals(given, name, loss_parameter, limits)
+        answer = best_by_residuals(given, name, parameter, limits)
     elif name == "percentage":
         relative = prepared(given, shares_of_outcomes)
         answer = best_of_residuals(relative, "absolute", None, limits)
     elif name == "log":
         answer = best_by_logarithms(given, limits)
-    elif isinstance(loss, str):
-        raise ValueError(f"the {name} loss is not convex: no best mixture can be proven")
+    elif name or not getattr(loss, "convex", True):
+        shown = name or getattr(loss, "name", "given")
+        raise ValueError(f"the {shown} loss is not convex: no best mixture can be proven")
     else:
         answer = best_by_functions(prepared(given, as_they_are), loss, limits)
     return replace(answer, comparator=MIXTURES)
+
+
+def known_as(loss: Any, loss_parameter: float | None) -> tuple[str, float | None]:
+    """Return the name of a loss of the library and its parameter; no name for one of your own."""
+    if loss is None or isinstance(loss, PythonLoss):
+        return "", None
+    from noregret.experts.losses import expert_loss
+
+    if isinstance(loss, str):
+        found = expert_loss(loss, loss_parameter)
+        return found.name, found.parameter
+    name, parameter = getattr(loss, "name", ""), getattr(loss, "parameter", None)
+    if name not in (*DEGREE, "percentage", "log"):
+        return "", None
+    # One of your own may be called like one of the library, and be another.
+    x, y = np.array([0.25, 0.75, 0.5]), np.array([1.0, 1.0, 0.5])
+    alike = np.allclose(loss.value(x, y), expert_loss(name, parameter).value(x, y), rtol=1e-12)
+    return (name, parameter) if alike else ("", None)
 
 
 def best_by_residuals(

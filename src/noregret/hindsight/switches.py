@@ -20,10 +20,9 @@ from noregret.core.switching import ColumnSums, Paths
 from noregret.hindsight.answer import Answer
 from noregret.hindsight.expert_losses import (
     LARGEST,
-    ROUNDINGS,
     Given,
+    doubts_of,
     loss_blocks,
-    values_are_exact,
 )
 from noregret.hindsight.rounding import SMALLEST, UNIT, Floats
 
@@ -162,15 +161,15 @@ def best_sequences(
         ends.append(came_to)
         starts.append(since)
     losses = np.minimum.accumulate(np.add(*paths.losses()))
-    doubt = 0 if loss is None or values_are_exact(loss) else ROUNDINGS
-    if whole and not doubt and size < 2**53:
+    doubts = doubts_of(loss)
+    if whole and not any(doubts) and size < 2**53:
         rounding = np.zeros(most + 1)
     else:
-        rounding = off_by(losses, paths.rounds, size * negative, doubt)
+        rounding = off_by(losses, paths.rounds, size * negative, *doubts)
     return Sequences(losses, rounding, paths.rounds, first.shape[1], ends, starts, given, loss)
 
 
-def off_by(losses: Floats, rounds: int, size: float, doubt: int) -> Floats:
+def off_by(losses: Floats, rounds: int, size: float, doubt: int, of_one: int) -> Floats:
     """Return by how much the least losses may be off.
 
     What rounding takes from the first numbers of the pairs is at most u a round, as a share of what
@@ -182,7 +181,7 @@ def off_by(losses: Floats, rounds: int, size: float, doubt: int) -> Floats:
     again = (rounds + 8) * UNIT
     sizes = np.abs(losses) + size
     off = (8 * again * again + doubt * UNIT) * sizes + 2 * UNIT * np.abs(losses)
-    off += doubt * rounds * SMALLEST
+    off += rounds * (doubt * SMALLEST + of_one * UNIT)
     return np.asarray(np.where(np.isinf(losses), 0.0, off))
 
 
