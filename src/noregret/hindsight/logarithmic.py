@@ -73,7 +73,7 @@ def best_logarithm(rows: Rows, limits: Limits = USUAL) -> Answer:
     --------
     >>> rows = Rows([[2.0, 1.0], [0.5, 1.0]] * 10, [1.0] * 20)
     >>> answer = best_logarithm(rows)
-    >>> answer.witness.round(4), round(np.exp(-answer.loss), 3)
+    >>> answer.witness.round(4), round(math.exp(-answer.loss), 3)
     (array([0.5, 0.5]), 3.247)
     """
     scaled, constant, size = Rows(features=rows.shape[1]), [0.0], 0.0
