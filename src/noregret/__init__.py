@@ -30,6 +30,7 @@ if TYPE_CHECKING:  # the names below, for type checkers; a test holds the two to
     from noregret.errors import Diverged as Diverged
     from noregret.errors import ModelFileError as ModelFileError
     from noregret.errors import NoRegretError as NoRegretError
+    from noregret.experts.ensemble import Experts as Experts
     from noregret.game import Game as Game
     from noregret.game import play as play
     from noregret.learner import Learner as Learner
@@ -53,6 +54,7 @@ _HOMES = {
     "CertificateError": "errors",
     "Curve": "record.curve",
     "Diverged": "errors",
+    "Experts": "experts.ensemble",
     "Game": "game",
     "Learner": "learner",
     "Loss": "core.losses",

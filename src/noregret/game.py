@@ -419,7 +419,7 @@ def play(
     >>> certificate.theorem.name, certificate.theorem.holds
     ('widrow-hoff', True)
     """
-    if not isinstance(learner, Named):
+    if not hasattr(learner, "new_game") or isinstance(learner, type):
         raise TypeError(f"play a learner, such as WidrowHoff(): got {learner!r}")
     options = {"keep": keep, "memory": memory, "predictions": predictions, "progress": progress}
     game: Any = learner.new_game(**options)

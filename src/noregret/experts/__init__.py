@@ -4,7 +4,12 @@ from typing import Any
 
 from noregret.families import Front
 
-_front = Front("experts", Master="noregret.experts.master")
+_front = Front(
+    "experts",
+    Experts="noregret.experts.ensemble",
+    Master="noregret.experts.master",
+    expert_loss="noregret.experts.losses",
+)
 make = _front.make
 
 

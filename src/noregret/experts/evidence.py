@@ -131,11 +131,11 @@ class ExpertEvidence(TableEvidence):
     def at_the_best(self, price: Floats | float) -> float:
         """Return the bound on the regret, where each expert has its price.
 
-        Against the best mixture it is a mean of prices, so at most the largest of them.
+        Against a mixture it is the same mean of prices as the mixture is of experts.
         """
         prices = np.broadcast_to(np.asarray(price, dtype=np.float64), (self.width,))
         if self.player.linearised:
-            return float(prices.max())
+            return float(self.best_mixture().witness @ prices)
         return at_the_best(prices, self.regrets())
 
     # For a certificate, and for checking one.

@@ -1,0 +1,77 @@
+"""Playing an ensemble: the game is the master's, over what the members said."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from noregret.frames import split_target
+from noregret.game import is_block, is_table
+from noregret.table_game import TableGame
+from noregret.table_rows import TableBlock
+
+if TYPE_CHECKING:
+    import pyarrow
+
+    from noregret.experts.ensemble import Experts
+
+Floats = NDArray[np.float64]
+
+
+class EnsembleGame(TableGame):
+    """A game of an ensemble. Its rows are what the members said, its certificate the master's.
+
+    ``advice`` and ``outcomes`` are the data to verify the certificate with.
+    """
+
+    def __init__(self, experts: Experts, **options: Any) -> None:
+        super().__init__(experts.master, **options)
+        self.experts = experts
+
+    def play(self, stream: Any, outcomes: Any = None, *, target: str | None = None) -> EnsembleGame:
+        """Go on with more examples; they come as learners take them."""
+        if isinstance(outcomes, str) and target is None:
+            outcomes, target = None, outcomes
+        if target is not None:
+            stream, outcomes = split_target(stream, target)
+        with self.recorded() as progress:
+            for X, y in examples(stream, outcomes):
+                self.experts.play_many(X, y, self._settle)
+                progress.look()
+        return self
+
+    def _settle(self, advice: Floats, outcomes: Floats) -> None:
+        self.play_block(TableBlock(advice, outcomes, list(self.experts.members)))
+
+    @property
+    def advice(self) -> pyarrow.Table:
+        """What the members said, one column each; NaN where one slept."""
+        import pyarrow
+
+        said = np.concatenate([np.empty((0, self.width)), *(X for X, _ in self.table.blocks())])
+        return pyarrow.table(dict(zip(self.feature_names, said.T, strict=True)))
+
+    @property
+    def outcomes(self) -> Floats:
+        """What happened, as the master counts it."""
+        return np.concatenate([np.empty(0), *(np.asarray(y) for _, y in self.table.blocks())])
+
+
+def examples(stream: Any, outcomes: Any) -> Iterator[tuple[Any, Any]]:
+    """Yield tables with their outcomes: as they come, or gathered from single examples."""
+    if outcomes is not None:
+        yield stream, outcomes
+        return
+    if is_table(stream):
+        raise TypeError("a table needs its outcomes: play(experts, X, y)")
+    if isinstance(stream, tuple) and len(stream) == 2 and is_table(stream[0]):
+        yield stream
+        return
+    for x, y in stream:
+        if is_block(x, y):
+            yield x, y
+        else:
+            yield ([x] if isinstance(x, dict) else np.asarray(x, dtype=np.float64)[None]), [y]

@@ -1,0 +1,125 @@
+"""A member of an ensemble: a learner or a function, and what it says to the master."""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from noregret import inputs
+from noregret.errors import NoRegretError
+from noregret.learner import Learner
+
+if TYPE_CHECKING:
+    from noregret.experts.master import Master
+
+Floats = NDArray[np.float64]
+
+
+class Member:
+    """A function of an example; it has nothing to learn.
+
+    Parameters
+    ----------
+    who
+        The function.
+    says
+        What the master wants to hear: a ``prediction``, a ``probability`` or a ``vote``.
+    """
+
+    def __init__(self, who: Any, says: str) -> None:
+        self.who, self.says = who, says
+        self.retired: str | None = None  # why it sleeps for good
+
+    def says_one(self, x: Any) -> float:
+        """Return what it says of an example; NaN where it sleeps."""
+        said = self.who(x)
+        return float("nan") if said is None else float(said)
+
+    def learn_one(self, x: Any, y: Any) -> None:
+        """See an outcome."""
+
+    def play_many(self, X: Any, y: NDArray[Any]) -> Floats:
+        """Return what it says of rows, each before it learns from it."""
+        return np.array([self.says_one(x) for x in each_row(X)], dtype=np.float64)
+
+    def copy(self) -> Member:
+        """Return a copy that goes on on its own."""
+        other = copy.copy(self)
+        other.who = copy.copy(self.who)
+        return other
+
+
+class LearningMember(Member):
+    """A learner."""
+
+    who: Learner
+
+    def says_one(self, x: Any) -> float:
+        """Return what it says of an example, in the master's terms."""
+        if self.retired is not None:
+            return float("nan")
+        return float(self.translated(np.float64(self.who.decision_one(x))))
+
+    def translated(self, scores: Any) -> Any:
+        """Return scores as the master takes them."""
+        labels = self.who.engine.loss.labels
+        if self.says == "prediction":
+            return scores
+        if self.says == "vote":
+            return np.where(scores > (0.0 if labels else 0.5), 1.0, 0.0)
+        return np.exp(-np.logaddexp(0.0, -scores)) if labels else np.clip(scores, 0.0, 1.0)
+
+    def learn_one(self, x: Any, y: Any) -> None:
+        """Learn from an example; what stops it puts it to sleep."""
+        if self.retired is not None:
+            return
+        try:
+            self.who.learn_one(x, y)
+        except NoRegretError as error:
+            self.retired = str(error)
+
+    def play_many(self, X: Any, y: NDArray[Any]) -> Floats:
+        """Return what it says of rows, each before it learns from it."""
+        scores = np.full(len(y), np.nan)
+        if self.retired is not None:
+            return scores
+        self.who.play_scores(X, y, scores)
+        return np.asarray(self.translated(scores), dtype=np.float64)
+
+
+def each_row(X: Any) -> Iterable[Any]:
+    """Return the rows of a table, as one example each."""
+    if isinstance(X, list | tuple):
+        return X
+    if inputs.is_named(X):
+        import narwhals.stable.v1 as nw
+
+        dicts: Iterable[Any] = nw.from_native(X, eager_only=True).iter_rows(named=True)
+        return dicts
+    rows: Floats = X.toarray() if hasattr(X, "tocsr") else np.asarray(X, dtype=np.float64)
+    return rows
+
+
+def member_of(who: Any, master: Master) -> Member:
+    """Return a member, or say why it cannot be one."""
+    says = {"log": "probability", "zero-one": "vote"}.get(str(master.cost.name), "prediction")
+    if isinstance(who, Learner):
+        labels = who.engine.loss.labels
+        if says == "prediction" and labels:
+            raise NoRegretError(
+                f"{who.name} predicts labels, which the {master.cost.name} loss cannot judge:"
+                " mix with loss='log' (logistic learners), or with loss='zero-one'"
+            )
+        if says == "probability" and labels and who.engine.loss.name != "logistic":
+            raise NoRegretError(
+                f"{who.name} gives no probabilities, which the log loss needs: take a logistic"
+                " learner, or mix with loss='zero-one'"
+            )
+        return LearningMember(who, says)
+    if callable(who):
+        return Member(who, says)
+    raise TypeError(f"an expert is a learner or a function of an example: got {who!r}")
