@@ -134,6 +134,7 @@ class Search:
                     break
         self.loss, self.gap = math.inf, math.inf
         self.best: tuple[float, float, Floats] | None = None
+        self.on_trust = 0
 
     def scaled(self) -> Iterator[Floats]:
         """Yield the rows, each divided by its largest number."""
@@ -171,7 +172,11 @@ class Search:
         if self.stepped(target - self.u):
             return True
         # The rule that Cover gave never goes down, however badly the quadratic was solved.
-        return self.stepped(self.u * self.pull - self.u)
+        if self.stepped(self.u * self.pull - self.u):
+            return True
+        # As high as can be seen; the gap may still become smaller, and the best one is kept.
+        self.on_trust += 1
+        return self.on_trust <= PATIENCE and self.put(target)
 
     def stepped(self, direction: Floats) -> bool:
         """Go in a direction as far as it is best; return whether that was anywhere."""
@@ -179,7 +184,11 @@ class Search:
         step = best_step(self.scores, along)
         if step == 0.0:
             return False
-        u = np.maximum(self.u + step * direction, 0.0)
+        return self.put(self.u + step * direction)
+
+    def put(self, u: Floats) -> bool:
+        """Go to a point, unless all is lost there; return whether that is another one."""
+        u = np.maximum(u, 0.0)
         u = u / u.sum()
         scores = self.scores_of(u)
         if not (scores > 0).all():

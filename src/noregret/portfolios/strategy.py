@@ -31,7 +31,9 @@ LARGEST = 1.7976931348623157e308
 # How far the shares in a file may be from a sum of 1.
 OFF = 1e-9
 
-NO_COSTS = Chosen("costs = 0", "costs <= 0", lambda e: e.params["cost"], 0.0, strict=False)
+NO_COSTS = Chosen(
+    "trading costs nothing", "trading costs = 0", lambda e: e.params["cost"], 0.0, strict=False
+)
 
 
 class Strategy(Named):

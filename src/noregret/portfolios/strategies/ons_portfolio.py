@@ -8,13 +8,13 @@ which is the point b/γ, multiplied by A⁻¹ and projected on the simplex in th
 usual form takes x_t/(w_t·x_t) for d_t. The portfolios are the same, as the shares sum to 1; the
 bound is smaller this way.)
 
-Promise. As long as no asset grows more than κ times as much as the portfolio in a round, where
-κ = 1 + y solves γ = 2(y − ln(1+y))/y²,
+Promise. As long as no asset grows more than c times as much as the portfolio in a round, where
+c = 1 + y solves γ = 2(y − ln(1+y))/y²,
 
     regret ≤ ln det(A/ε)/(2γ) + γε(1 − 1/n)/2
 
 against the best constant rebalanced portfolio. It holds in particular where x_{t,i} ≥ r max_j
-x_{t,j} with r = 1/κ, and then grows with n ln(T)/(2γ) at most.
+x_{t,j} with r = 1/c, and then grows with n ln(T)/(2γ) at most.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ def rate_of(ratio: float) -> float:
 
 
 def ratio_of(rate: float) -> float:
-    """Return κ: the largest ratio for which the rate is small enough."""
+    """Return c: the largest ratio for which the rate is small enough."""
     low, high = 1.0, 2.0
     while rate_of(high) > rate and high < 1e150:
         low, high = high, 2 * high
@@ -121,9 +121,9 @@ class OnsPortfolio(Strategy):
             plain="log-wealth regret <= ln det(A/ε)/(2γ) + γε(1 - 1/n)/2",
             assumptions=(
                 Shown(
-                    r"$x_{t,i} \le \kappa (w_t \cdot x_t)$ in every round, where $\kappa = 1 + y$"
+                    r"$x_{t,i} \le c (w_t \cdot x_t)$ in every round, where $c = 1 + y$"
                     r" solves $\gamma = 2 (y - \ln(1+y))/y^2$; it is enough that"
-                    r" $x_{t,i} \ge \max_j x_{t,j} / \kappa$",
+                    r" $x_{t,i} \ge \max_j x_{t,j} / c$",
                     not_too_steep,
                 ),
                 NO_COSTS,

@@ -21,9 +21,9 @@ from noregret.registry import register
 from noregret.theorem import Theorem
 
 
-def mean_loss(evidence: PortfolioEvidence) -> float:
-    """Return the mean of the assets' losses."""
-    return -float(evidence.log_wealth_of_assets().mean())
+def below_the_mean(evidence: PortfolioEvidence) -> float:
+    """Return by how much its log-wealth is below the mean of the assets'."""
+    return float(evidence.log_wealth_of_assets().mean()) + evidence.loss
 
 
 @register
@@ -55,7 +55,9 @@ class UniformRebalanced(Strategy):
             formula=r"\ln S_T \ge \frac{1}{n} \sum_i \ln S_T^{(i)}",
             plain="log-wealth >= the mean of the assets' log-wealths",
             assumptions=(ALL_POSITIVE, NO_COSTS),
-            bound=mean_loss,
+            bound=lambda e: 0.0,
+            measured=below_the_mean,
+            about="what its log-wealth lacks to the mean of the assets'",
             source="the inequality of arithmetic and geometric means",
         ),
         Theorem(
