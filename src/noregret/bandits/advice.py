@@ -37,7 +37,7 @@ def advice_of(
         )
     rows = np.zeros((len(context), len(arms)))
     for row, said in zip(rows, context, strict=True):
-        if isinstance(said, str) or np.ndim(said) == 0:
+        if isinstance(said, str) or (np.ndim(said) == 0 and not isinstance(said, Mapping)):
             row[index_of(said, arms, round)] = 1.0
         else:
             row[:] = chances_of(said, arms, round)

@@ -10,6 +10,8 @@ Floats = NDArray[np.float64]
 # estimate of a loss, which is divided by a chance, stays far from overflow.
 DEEPEST = -460.0
 HALF = 2**64
+# What sets the generators of policies apart from others of the same seed.
+OWN = 0xBA2D17
 
 
 def gibbs(estimates: Floats, rate: float) -> Floats:
@@ -36,6 +38,16 @@ def leader(values: Floats, random: np.random.Generator) -> int:
     if np.count_nonzero(ties) == 1:
         return best
     return int(random.choice(np.flatnonzero(ties)))
+
+
+def new_generator(seed: int) -> np.random.Generator:
+    """Return a generator of a policy's own.
+
+    It is not the one that NumPy makes of the same seed: a simulation that draws its rewards from
+    that one would draw them by the numbers that choose the arms.
+    """
+    sequence = np.random.SeedSequence(seed, spawn_key=(OWN,))
+    return np.random.Generator(np.random.PCG64(sequence))
 
 
 def generator_state(random: np.random.Generator) -> NDArray[np.uint64]:

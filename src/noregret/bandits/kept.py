@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from noregret.bandits.arms import Arms, checked_arms, names_of, numbered
-from noregret.bandits.drawing import Floats, generator_of, generator_state
+from noregret.bandits.drawing import Floats, generator_of, generator_state, new_generator
 from noregret.bandits.waiting import Waiting
 from noregret.checks import LARGEST, state_numbers
 from noregret.named import Named
@@ -27,6 +27,8 @@ class Kept(Named):
     # How often each arm was pulled, what it brought in shares of the range, and what each would
     # have cost in a table.
     kept: ClassVar[tuple[str, ...]] = ("pulls", "gains", "costs")
+    # Whether it knows the chance of every arm that it chooses.
+    knows_chances: ClassVar[bool] = True
     pulls: Floats
     gains: Floats
     costs: Floats
@@ -35,7 +37,7 @@ class Kept(Named):
         self.arms = checked_arms(arms)
         self.low, self.high = checked_range(low, high)
         self.seed = checked_seed(seed)
-        self.random = np.random.Generator(np.random.PCG64(self.seed))
+        self.random = new_generator(self.seed)
         self.waiting = Waiting()
         self.chosen = self.learned = self.simulated = 0
         self.missed = 0.0  # the loss so far, in shares of the range
@@ -112,6 +114,8 @@ class Kept(Named):
                 raise ValueError(f"{key} should be numbers, 0 or above")
             setattr(self, key, np.array(values))
         self.waiting = Waiting.of(arrays, numbers["chosen"], len(self.names), self.advisers())
+        if self.knows_chances and np.isnan(arrays["waiting_chances"]).any():
+            raise ValueError("a waiting choice has no chance")
         self.random = generator_of(arrays["generator"])
         self.chosen, self.learned = numbers["chosen"], numbers["learned"]
         self.simulated, self.missed = numbers["simulated"], numbers["missed"]

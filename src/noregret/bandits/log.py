@@ -107,7 +107,7 @@ class Log:
 
         text = io.StringIO()
         with_context = any(d.context is not None for d in self)
-        out = csv.writer(text, lineterminator="\n")
+        out = csv.writer(text)
         out.writerow([*COLUMNS, CONTEXT] if with_context else COLUMNS)
         for d in self:
             row = [d.round, d.arm, repr(d.propensity), repr(d.reward)]

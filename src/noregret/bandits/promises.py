@@ -30,7 +30,7 @@ def luck_of_hindsight(arms: int, rounds: int) -> float:
 
 def promised(evidence: BanditEvidence) -> float:
     """Return what is promised of a game, in the units of the rewards."""
-    return float(evidence.player.bound_after(evidence.rounds)) * evidence.player.span
+    return float(evidence.player.bound_after(evidence.rounds) * evidence.player.span)
 
 
 def own_regret(evidence: BanditEvidence) -> float:

@@ -69,6 +69,7 @@ class Thompson(Policy):
 
     name = "thompson"
     grows = True
+    knows_chances = False
     kept: ClassVar[tuple[str, ...]] = (*Policy.kept, "successes", "failures")
     successes: Floats
     failures: Floats
