@@ -103,6 +103,8 @@ def play_rows(
 
 def numbers_of(block: Block, before: int) -> Floats:
     """Return the numbers of a block's rows in the data, where so many come before it."""
+    if block.numbers is not None:
+        return before + 1 + block.numbers.astype(np.float64)
     numbers = before + 1 + np.arange(len(block) + len(block.faults), dtype=np.float64)
     if not block.faults:
         return numbers

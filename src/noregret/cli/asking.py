@@ -19,6 +19,7 @@ INPUT, OUTPUT, RECOVERY = (
     "Going on after an interruption",
 )
 WORDS = {"true": True, "false": False, "none": None}
+FLAGS = (bool, bool | None)
 
 
 class WrongUsage(NoRegretError):
@@ -71,7 +72,7 @@ def quickly(command: Callable[..., None], arguments: Sequence[str]) -> dict[str,
         if not ask.argument:
             written = ask.names or (f"--{name.replace('_', '-')}",)
             flags |= dict.fromkeys(written, (name, True))
-            if kind is bool and not ask.names:
+            if kind in FLAGS and not ask.names:
                 flags[f"--no-{name.replace('_', '-')}"] = name, False
     places = [name for name, (_, _, ask) in wanted.items() if ask.argument]
     rest = list(arguments)
@@ -86,7 +87,7 @@ def quickly(command: Callable[..., None], arguments: Sequence[str]) -> dict[str,
             return None
         name, on = flags[flag]
         kind = wanted[name][0]
-        if kind is bool:
+        if kind in FLAGS:
             if equals:
                 return None
             given[name] = on
@@ -103,9 +104,10 @@ def quickly(command: Callable[..., None], arguments: Sequence[str]) -> dict[str,
 def take(given: dict[str, Any], name: str, kind: Any, value: str) -> bool:
     """Take the value of an option; return whether it is one."""
     kinds = typing.get_args(kind) or (kind,)
-    if int in kinds:
+    number = next((kind for kind in (int, float) if kind in kinds), None)
+    if number is not None:
         try:
-            given[name] = int(value)
+            given[name] = number(value)
         except ValueError:
             return False
     elif kind == list[str] or list[str] in kinds:
@@ -195,9 +197,9 @@ def value_of(text: str) -> Any:
 
 def reading_options(**given: Any) -> Options:
     """Return how data are read; what makes no sense is wrong usage."""
-    from noregret.streams.options import COLUMNS, Options
+    from noregret.streams.options import LISTS, Options
 
-    for name in COLUMNS:
+    for name in LISTS:
         given[name] = tuple(given.get(name) or ())
     try:
         return Options(**given)

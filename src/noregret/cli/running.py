@@ -9,12 +9,12 @@ import sys
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import Any
+from typing import Any, Protocol
 
 from noregret.cli.app import INTERRUPTED
 from noregret.cli.asking import WrongUsage
 from noregret.errors import Diverged, NoRegretError
-from noregret.registry import all_learners, make
+from noregret.registry import built, families_with, find
 from noregret.run.result import Result
 from noregret.run.runner import Run
 from noregret.run.writing import Outputs
@@ -25,6 +25,26 @@ from noregret.streams.options import Options
 TWICE = 0.5
 CURES = "-p rate=…, -p step=implicit, --learner nlms, or --scale unit"
 STOPPING = b"\nstopping: everything asked for is written; again to give up\n"
+
+
+class Going(Protocol):
+    """What can be watched while it goes, and stopped."""
+
+    stopping: bool
+    looking_back: bool
+    size: int
+    stream: Any
+    told: Any
+
+    @property
+    def rounds(self) -> int:
+        """How many rounds were played."""
+        ...
+
+    @property
+    def mean(self) -> float:
+        """What a round cost."""
+        ...
 
 
 def carry_out(
@@ -47,9 +67,9 @@ def carry_out(
     if outputs["certificate"] is not None and not hindsight:
         raise WrongUsage("a certificate compares with hindsight: leave --no-hindsight out")
     try:
-        made = make(learner, **params)
+        made = built(find(learner, "learners"), params)
     except (TypeError, ValueError, LookupError) as error:
-        known = learner if learner in all_learners() else ""
+        known = learner if families_with(learner) else ""
         raise WrongUsage(f"{error} (see ‘{f'noregret learners {known}'.strip()}’)") from None
     if resume is not None and resume == checkpoint and not os.path.exists(resume):
         resume = None  # it was interrupted before the first one: begin again
@@ -79,7 +99,7 @@ def carry_out(
 
 
 @contextmanager
-def stoppable(run: Run) -> Iterator[None]:
+def stoppable(run: Going) -> Iterator[None]:
     """Let Ctrl-C and a polite kill end the run after the block at hand; a second one at once."""
     asked = 0.0
 
@@ -106,7 +126,7 @@ def stoppable(run: Run) -> Iterator[None]:
 
 
 @contextmanager
-def shown(run: Run, hidden: bool) -> Iterator[None]:
+def shown(run: Going, hidden: bool) -> Iterator[None]:
     """Show progress on a terminal, for what takes longer than a second."""
     from noregret.progress import PATIENCE
 
@@ -116,7 +136,7 @@ def shown(run: Run, hidden: bool) -> Iterator[None]:
     began, before = time.monotonic(), run.size
     bar: Any = None
 
-    def look(run: Run) -> None:
+    def look(run: Going) -> None:
         nonlocal bar
         seconds = time.monotonic() - began
         if seconds < PATIENCE:
@@ -125,10 +145,8 @@ def shown(run: Run, hidden: bool) -> Iterator[None]:
             from noregret.progress import Meter
 
             bar = Meter(run.stream.size)
-        learner = run.learner
-        mean = learner.total_loss / max(1, run.watching.weight)
-        words = "looking back" if run.looking_back else f"mean loss {mean:.4g}"
-        bar.show(learner.rounds, run.size, (run.size - before) / seconds, words)
+        words = "looking back" if run.looking_back else f"mean loss {run.mean:.4g}"
+        bar.show(run.rounds, run.size, (run.size - before) / seconds, words)
 
     run.told = look
     try:

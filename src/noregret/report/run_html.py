@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
 from noregret.report.markup import Html, element
@@ -29,17 +30,22 @@ POLICY = "default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inli
 
 def page(result: Result) -> str:
     """Return the page."""
+    return document(title(result), result.version, sections(result))
+
+
+def document(heading: str, version: str, inside: Iterable[str], style: str = "") -> str:
+    """Return a whole page, with what is to be added to the style sheet."""
     top = element(
         "head",
         element("meta", charset="utf-8"),
         element("meta", http_equiv="Content-Security-Policy", content=POLICY),
         element("meta", name="viewport", content="width=device-width, initial-scale=1"),
         element("meta", name="color-scheme", content="light dark"),
-        element("meta", name="generator", content=f"noregret {result.version}"),
-        element("title", f"{title(result)} · noregret"),
-        element("style", Html(STYLE)),
+        element("meta", name="generator", content=f"noregret {version}"),
+        element("title", f"{heading} · noregret"),
+        element("style", Html(STYLE + style)),
     )
-    body = element("body", element("main", *sections(result)), element("script", Html(SCRIPT)))
+    body = element("body", element("main", *inside), element("script", Html(SCRIPT)))
     return f"<!DOCTYPE html>\n{element('html', top, body, lang='en')}\n"
 
 

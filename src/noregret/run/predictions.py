@@ -21,10 +21,10 @@ Floats = NDArray[np.float64]
 SUFFIXES = (".csv", ".parquet", ".pq")
 
 
-def check_name(path: str) -> None:
+def check_name(path: str, what: str = "predictions") -> None:
     """Refuse a file name that does not say what to write."""
     if Path(path).suffix.lower() not in SUFFIXES:
-        raise NoRegretError(f"{path}: predictions are written to a .csv or a .parquet file")
+        raise NoRegretError(f"{path}: {what} are written to a .csv or a .parquet file")
 
 
 def tables(

@@ -139,6 +139,16 @@ class Run:
                 self.remove_checkpoint()  # nobody can go on from here
             raise
 
+    @property
+    def rounds(self) -> int:
+        """How many rounds were played."""
+        return self.learner.rounds
+
+    @property
+    def mean(self) -> float:
+        """What a round cost."""
+        return self.learner.total_loss / max(1.0, self.watching.weight)
+
     def recorded(self) -> AbstractContextManager[Any]:
         """Have what is played written down, where it will be compared with hindsight."""
         if self.game is None:

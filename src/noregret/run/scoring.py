@@ -37,6 +37,16 @@ def score(
 ) -> None:
     """Write the predictions of a model for some data."""
     learner, kept, arrays = load_with_stream(model)
+    if learner.family != "learners":
+        raise NoRegretError(
+            f"{model}: {learner.name} is none of the learners: noregret.load reads it in Python;"
+            " ‘noregret mix’ forecasts the rows of its data that have no outcome"
+        )
+    if not isinstance(learner, Learner):
+        raise NoRegretError(
+            f"{model}: the model of {learner.name} ({learner.family}), which predicts nothing from"
+            " features: load it in Python"
+        )
     kind = format
     if kind is None and kept is not None and suffix_of(data[0]) not in formats():
         kind = kept.get("format")

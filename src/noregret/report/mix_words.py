@@ -1,0 +1,222 @@
+"""What a mix comes to, in words and a few numbers: the same for the page and for the terminal."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, NamedTuple
+
+from noregret.report.figures import brief, clean, count, name_of, percent
+from noregret.report.run_words import against, known, promise_words, sources
+
+if TYPE_CHECKING:
+    from noregret.mix.result import Expert, MixResult
+
+# A column that costs this many times what the typical one does is probably no forecast.
+STRANGE = 1e4
+# Names that are listed; of more, how many there are.
+LISTED = 3
+
+
+class Line(NamedTuple):
+    """A line of the comparison.
+
+    Parameters
+    ----------
+    kind
+        What it is: a class of the page's style sheet.
+    label, name
+        In words; and whose it is, where that is an expert.
+    mean
+        The mean loss.
+    rmse
+        Its root, for the square loss.
+    ratio
+        How it compares with the uniform average: by the root for the square loss.
+    """
+
+    kind: str
+    label: str
+    name: str
+    mean: float
+    rmse: float | None
+    ratio: float | None
+
+
+def lines(result: MixResult) -> Iterator[Line]:
+    """Yield the mixture, and what to compare it with."""
+    best, corrected = result.best, expert_called(result, "corrected")
+    found: list[tuple[str, str, str, float | None]] = [
+        ("mixture", "mixture", "", result.total),
+        ("best", "best expert", best.name if best else "", best.total if best else None),
+        ("average", "uniform average", "", result.average),
+        ("median", "median", "", result.median),
+        ("corrected", "corrected", "", corrected.total if corrected else None),
+        ("convex", "best weights", "", result.convex.total if result.convex else None),
+    ]
+    for kind, label, name, total in found:
+        if total is not None and known(total) is not None:
+            yield line_of(result, kind, label, name, total)
+
+
+def line_of(result: MixResult, kind: str, label: str, name: str, total: float) -> Line:
+    """Return a line for a cumulative loss."""
+    mean = total / result.rows
+    rmse = math.sqrt(max(0.0, mean)) if result.loss == "square" else None
+    return Line(kind, label, name, mean, rmse, ratio_of(result, total))
+
+
+def ratio_of(result: MixResult, total: float) -> float | None:
+    """Return a cumulative loss over that of the uniform average, of their roots if squares."""
+    if not result.average or not result.average > 0:
+        return None
+    ratio = total / result.average
+    return math.sqrt(max(0.0, ratio)) if result.loss == "square" else ratio
+
+
+def expert_called(result: MixResult, name: str) -> Expert | None:
+    """Return an expert that was made of the others."""
+    return next((one for one in result.experts if one.added and one.name == name), None)
+
+
+def title(result: MixResult) -> str:
+    """Say what was mixed."""
+    target = f" → {name_of(result.target)}" if result.target else ""
+    return f"{name_of(result.name)} on {sources(result.sources)}{target}"
+
+
+def company(result: MixResult) -> str:
+    """Say who was mixed."""
+    own = sum(not expert.added for expert in result.experts)
+    added = [expert.name for expert in result.experts if expert.added]
+    told = count(own, "expert")
+    if added:
+        told += " and their " + listed(added)
+    return told + (f", {len(result.groups):,} series" if result.groups else "")
+
+
+def listed(names: list[str]) -> str:
+    """Name several things.
+
+    >>> listed(["a", "b", "c"])
+    'a, b and c'
+    """
+    shown = [name_of(name) for name in names]
+    return shown[0] if len(shown) == 1 else f"{', '.join(shown[:-1])} and {shown[-1]}"
+
+
+def some(names: list[str]) -> str:
+    """Name a few of many."""
+    if len(names) <= LISTED + 1:
+        return listed(names)
+    return f"{', '.join(map(name_of, names[:LISTED]))} and {len(names) - LISTED:,} more"
+
+
+def regret_words(result: MixResult) -> tuple[str, str] | None:
+    """Return the regret, and to whom it is."""
+    if result.certificate is not None:
+        certificate = result.certificate
+        lower, upper = certificate.regret.lower, certificate.regret.upper
+        what = f"to {comparator_of(result)}"
+        if not math.isfinite(upper):
+            return f"≥ {brief(lower)}", what
+        return brief(upper), f"{what}; {brief(upper / result.rows)} a round"
+    if result.regret is None:
+        return None
+    whom = "to the best expert of each series" if result.groups else "to the best expert"
+    return brief(result.regret), f"{whom}; {brief(result.regret / result.rows)} a round"
+
+
+def comparator_of(result: MixResult) -> str:
+    """Say with what the certificate compares."""
+    if result.certificate is None:
+        return "the best expert"
+    stated = clean(result.certificate.hindsight.comparator)
+    short = {"convex combinations of the experts": "the best fixed weights"}
+    if stated.startswith("sequences"):
+        return f"the best of all {stated}"
+    return short.get(stated, stated)
+
+
+def bound_words(result: MixResult) -> tuple[str, str] | None:
+    """Return the bound, and how much of it is used."""
+    promise = None if result.certificate is None else result.certificate.theorem
+    if promise is not None and promise.bound is not None:
+        return brief(promise.bound), used(promise.tightness)
+    if result.certificate is None and result.bound is not None and result.regret is not None:
+        share = result.regret / result.bound if result.bound > 0 else None
+        return brief(result.bound), used(share)
+    return None
+
+
+def used(share: float | None) -> str:
+    """Say how much of a bound is used."""
+    if share is None:
+        return ""
+    return f"{percent(share)} of it is used" if share > 0 else "nothing of it is used"
+
+
+def sleepers(result: MixResult) -> list[tuple[str, float]]:
+    """Return the experts that slept, with the share of the rounds in which they did."""
+    found = [(e.name, 1 - e.awake / result.rows) for e in result.experts if not e.added]
+    return sorted([one for one in found if one[1] > 0], key=lambda one: -one[1])
+
+
+def asleep_words(result: MixResult) -> str:
+    """Say who slept; empty where nobody did."""
+    found = sleepers(result)
+    if not found:
+        return ""
+    own = sum(not expert.added for expert in result.experts)
+    told = [f"{name_of(name)} {percent(share)}" for name, share in found[:LISTED]]
+    if len(found) <= LISTED:
+        return f"{', '.join(told)} of the rounds"
+    return f"{len(found)} of {own} experts in some rounds; most: {', '.join(told)}"
+
+
+def strange(result: MixResult) -> list[str]:
+    """Return columns that cost so much that they are probably no forecasts."""
+    own = sorted((expert for expert in result.experts if not expert.added), key=lambda e: e.total)
+    if len(own) < 3:
+        return []
+    typical = own[(len(own) - 1) // 2].total
+    return [one.name for one in own if typical > 0 and one.total > STRANGE * typical]
+
+
+def notes(result: MixResult) -> Iterator[tuple[str, str]]:
+    """Yield what else there is to say, each with what it is about."""
+    if words := asleep_words(result):
+        yield "asleep", words
+    if result.left_out:
+        yield "left out", f"{some(list(result.left_out))}: no numbers"
+    if result.open_rows:
+        rows = count(result.open_rows, "row")
+        yield "open", f"{rows} without an outcome: forecast, not learned from"
+    if names := strange(result):
+        dropped = ",".join(names[:LISTED])
+        yield (
+            "strange",
+            f"{some(names)} cost over {STRANGE:,.0f} times what a typical expert does: no forecast?"
+            f" --drop {dropped}",
+        )
+
+
+def sentence(result: MixResult) -> str:
+    """Say how it went in one plain sentence or two."""
+    if not result.rows:
+        return "No row was learned from, so there is nothing to tell."
+    found = {line.kind: line for line in lines(result)}
+    mine, square = found["mixture"], result.loss == "square"
+
+    def size(line: Line | None) -> float | None:
+        return None if line is None else line.rmse if square else line.mean
+
+    what = "root mean square error" if square else f"mean {clean(result.loss)} loss"
+    told = f"Over {count(result.rows, 'round')}, the mixture's {what} is {brief(size(mine) or 0.0)}"
+    both = [against(size(mine), size(found.get("average")), "the plain average's")]
+    if result.best is not None:
+        whose = f"that of the best expert, {name_of(result.best.name)}"
+        both.append(against(size(mine), size(found.get("best")), whose))
+    compares = ", and ".join(filter(None, both))
+    told += f": {compares}. " if compares else ". "
+    return told + ("" if result.groups else promise_words(result))
