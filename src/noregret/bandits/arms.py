@@ -10,7 +10,6 @@ from noregret.checks import whole
 from noregret.errors import BadExample
 
 MOST = 1_000_000
-Arms = int | Sequence[str] | None
 
 
 def checked_arms(arms: Any, what: str = "arms") -> int | list[str] | None:

@@ -9,7 +9,6 @@ from __future__ import annotations
 import math
 from typing import Any, ClassVar
 
-from noregret.bandits.arms import Arms
 from noregret.bandits.drawing import Floats, gibbs
 from noregret.bandits.policy import Policy
 from noregret.checks import positive, whole
@@ -26,7 +25,7 @@ class Exponential(Policy):
 
     def __init__(
         self,
-        arms: Arms,
+        arms: int | list[str] | None,
         horizon: int | None,
         rate: float | None,
         low: float,

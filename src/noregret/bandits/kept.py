@@ -10,7 +10,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from noregret.bandits.arms import Arms, checked_arms, names_of, numbered
+from noregret.bandits.arms import checked_arms, names_of, numbered
 from noregret.bandits.drawing import Floats, generator_of, generator_state, new_generator
 from noregret.bandits.waiting import Waiting
 from noregret.checks import LARGEST, state_numbers
@@ -33,7 +33,7 @@ class Kept(Named):
     gains: Floats
     costs: Floats
 
-    def __init__(self, arms: Arms, low: float, high: float, seed: int) -> None:
+    def __init__(self, arms: int | list[str] | None, low: float, high: float, seed: int) -> None:
         self.arms = checked_arms(arms)
         self.low, self.high = checked_range(low, high)
         self.seed = checked_seed(seed)

@@ -7,7 +7,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from noregret.bandits.arms import Arms, checked_arms, index_of, names_of
+from noregret.bandits.arms import checked_arms, index_of, names_of
 from noregret.bandits.drawing import Floats
 from noregret.bandits.log import Log
 from noregret.bandits.tables import Tables
@@ -34,7 +34,7 @@ class Policy(Tables):
     # Whether arms may join while it runs.
     grows: ClassVar[bool] = False
 
-    def __init__(self, arms: Arms, low: float, high: float, seed: int) -> None:
+    def __init__(self, arms: int | list[str] | None, low: float, high: float, seed: int) -> None:
         super().__init__(arms, low, high, seed)
         # Where decisions are written down, if anywhere.
         self.log: Log | None = None

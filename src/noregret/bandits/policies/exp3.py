@@ -13,7 +13,6 @@ from __future__ import annotations
 
 from typing import Any
 
-from noregret.bandits.arms import Arms
 from noregret.bandits.drawing import Floats
 from noregret.bandits.exponential import Exponential
 from noregret.bandits.promises import IN_RANGE, OBLIVIOUS, expected_regret, promised
@@ -46,7 +45,6 @@ class Exp3(Exponential):
 
     Examples
     --------
-    >>> from noregret.bandits import Exp3
     >>> policy = Exp3(arms=["red", "blue"], seed=1)
     >>> for _ in range(500):
     ...     arm = policy.choose()
@@ -91,7 +89,7 @@ class Exp3(Exponential):
 
     def __init__(
         self,
-        arms: Arms = None,
+        arms: int | list[str] | None = None,
         horizon: int | None = None,
         rate: float | None = None,
         low: float = 0.0,

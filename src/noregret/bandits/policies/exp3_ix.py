@@ -16,7 +16,6 @@ import math
 from typing import TYPE_CHECKING, Any
 
 from noregret.assumptions import Trusted
-from noregret.bandits.arms import Arms
 from noregret.bandits.drawing import Floats
 from noregret.bandits.exponential import Exponential
 from noregret.bandits.promises import IN_RANGE
@@ -73,7 +72,6 @@ class Exp3Ix(Exponential):
 
     Examples
     --------
-    >>> from noregret.bandits import Exp3Ix
     >>> policy = Exp3Ix(arms=3, horizon=1000, chance=0.01)
     >>> for _ in range(1000):
     ...     arm = policy.choose()
@@ -122,7 +120,7 @@ class Exp3Ix(Exponential):
 
     def __init__(
         self,
-        arms: Arms = None,
+        arms: int | list[str] | None = None,
         horizon: int | None = None,
         rate: float | None = None,
         chance: float | None = None,

@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from noregret.bandits.advice import FORMS, advice_of, are_arms, are_chances, layout
-from noregret.bandits.arms import Arms, checked_arms, names_of, numbered
+from noregret.bandits.arms import checked_arms, names_of, numbered
 from noregret.bandits.drawing import Floats
 from noregret.bandits.exponential import Exponential
 from noregret.bandits.promises import IN_RANGE, OBLIVIOUS, expected_regret, promised
@@ -64,7 +64,6 @@ class Exp4(Exponential):
 
     Examples
     --------
-    >>> from noregret.bandits import Exp4
     >>> policy = Exp4(arms=["red", "blue"], experts=["always red", "weather"], seed=2)
     >>> for day in range(500):
     ...     best = "blue" if day % 3 else "red"
@@ -111,8 +110,8 @@ class Exp4(Exponential):
 
     def __init__(
         self,
-        arms: Arms = None,
-        experts: Arms = None,
+        arms: int | list[str] | None = None,
+        experts: int | list[str] | None = None,
         horizon: int | None = None,
         rate: float | None = None,
         advice: str = "arms",

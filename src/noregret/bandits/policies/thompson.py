@@ -22,7 +22,6 @@ import math
 from typing import ClassVar
 
 from noregret.assumptions import Trusted
-from noregret.bandits.arms import Arms
 from noregret.bandits.drawing import Floats, leader
 from noregret.bandits.policy import Policy
 from noregret.bandits.promises import IN_RANGE, INDEPENDENT, luck_of_hindsight, own_regret, promised
@@ -51,7 +50,6 @@ class Thompson(Policy):
 
     Examples
     --------
-    >>> from noregret.bandits import Thompson
     >>> policy = Thompson(arms=["red", "blue"])
     >>> for _ in range(500):
     ...     arm = policy.choose()
@@ -96,7 +94,7 @@ class Thompson(Policy):
 
     def __init__(
         self,
-        arms: Arms = None,
+        arms: int | list[str] | None = None,
         prior_successes: float = 1.0,
         prior_failures: float = 1.0,
         low: float = 0.0,

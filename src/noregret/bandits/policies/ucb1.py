@@ -18,7 +18,6 @@ from collections.abc import Iterable
 
 import numpy as np
 
-from noregret.bandits.arms import Arms
 from noregret.bandits.drawing import Floats, leader
 from noregret.bandits.policy import Policy
 from noregret.bandits.promises import IN_RANGE, INDEPENDENT, luck_of_hindsight, own_regret, promised
@@ -59,7 +58,6 @@ class Ucb1(Policy):
 
     Examples
     --------
-    >>> from noregret.bandits import Ucb1
     >>> policy = Ucb1(arms=["red", "blue"])
     >>> for _ in range(500):
     ...     arm = policy.choose()
@@ -91,7 +89,11 @@ class Ucb1(Policy):
     )
 
     def __init__(
-        self, arms: Arms = None, low: float = 0.0, high: float = 1.0, seed: int = 0
+        self,
+        arms: int | list[str] | None = None,
+        low: float = 0.0,
+        high: float = 1.0,
+        seed: int = 0,
     ) -> None:
         super().__init__(arms, low, high, seed)
 
