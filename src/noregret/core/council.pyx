@@ -160,6 +160,7 @@ cdef class Council:
     cdef double* q                           # scratch: the weights among those awake
     cdef unsigned char* awake
     cdef Py_ssize_t culprit
+    cdef int sleepers                        # in the round at hand
     cdef cnp.ndarray row                     # the latest, as long as it is looked at
 
     def __init__(self, Weigher weigher, loss="square", loss_parameter=None, gradient=False, manner="mean",
@@ -246,46 +247,69 @@ cdef class Council:
         self.weigher.next_weights()
         return self.weigher.p
 
-    cdef int check_advice(self, const double* x) noexcept nogil:
-        """Refuse advice that cannot be used."""
-        cdef Py_ssize_t i
-        cdef bint votes = self.manner == VOTE, chances = self.cost.table.value == log_value
-        for i in range(self.weigher.n):
+    cdef int read(self, const double* x, noregret_survey* found) noexcept nogil:
+        """Look at the advice of a round: who sleeps, its ends and its mean; or return what is wrong."""
+        cdef Py_ssize_t i, n = self.weigher.n
+        cdef bint chances = self.cost.table.value == log_value
+        self.weigher.next_weights()
+        found[0] = noregret_survey_of(self.weigher.p, x, n)
+        self.sleepers = 0
+        if found.sane == 0 and self.manner != VOTE and -LARGEST_ADVICE <= found.low <= found.high <= LARGEST_ADVICE \
+                and not (chances and (found.low < 0 or found.high > 1)):
+            return FINE
+        self.sleepers = self.wake(x)
+        if self.sleepers and not self.may_sleep:
+            return NO_SLEEP
+        if self.sleepers == n:
+            return ALL_ASLEEP
+        found.low, found.high = INFINITY, -INFINITY
+        for i in range(n):
             if not self.awake[i]:
                 continue
             self.culprit = i
             if not (fabs(x[i]) <= LARGEST_ADVICE):
                 return BAD_ADVICE
-            if votes and x[i] != 0 and x[i] != 1:
+            if self.manner == VOTE and x[i] != 0 and x[i] != 1:
                 return NOT_BOOLEAN
             if chances and not (0 <= x[i] <= 1):
                 return NOT_PROBABILITY
+            found.low, found.high = min(found.low, x[i]), max(found.high, x[i])
         self.culprit = -1
         return FINE
 
-    cdef double combined(self, const double* q, const double* x, Py_ssize_t* pick) noexcept nogil:
+    cdef double combined(
+        self, const double* q, const double* x, const noregret_survey* found, Py_ssize_t* pick
+    ) noexcept nogil:
         """Return the prediction."""
         cdef Py_ssize_t i
-        cdef double sum = 0, u, at_low = 0, at_high = 0, low = INFINITY, high = -INFINITY
+        cdef double sum = 0
         if self.manner == SAMPLE:
-            u = drawn(self.seed, self.weigher.rounds)
-            for i in range(self.weigher.n):
-                if q[i] > 0:
-                    sum += q[i]
-                    pick[0] = i
-                    if u < sum:
-                        break
+            pick[0] = self.draw(q)
             return x[pick[0]]
         if self.manner == SUBSTITUTE:
             return self.substituted(q, x)
-        for i in range(self.weigher.n):
-            if q[i] > 0:
-                sum += q[i] * x[i]
-            if self.awake[i]:
-                low, high = min(low, x[i]), max(high, x[i])
+        if self.sleepers:
+            for i in range(self.weigher.n):
+                if q[i] > 0:
+                    sum += q[i] * x[i]
+        else:
+            sum = found.dot
         if self.manner == VOTE:
             return 1.0 if sum >= 0.5 else 0.0
-        return low if sum < low else high if sum > high else sum  # rounding leaves no hull
+        # Rounding leaves no hull.
+        return found.low if sum < found.low else found.high if sum > found.high else sum
+
+    cdef Py_ssize_t draw(self, const double* q) noexcept nogil:
+        """Return the expert that is drawn in the round at hand."""
+        cdef double u = drawn(self.seed, self.weigher.rounds), sum = 0
+        cdef Py_ssize_t i, pick = 0
+        for i in range(self.weigher.n):
+            if q[i] > 0:
+                sum += q[i]
+                pick = i
+                if u < sum:
+                    break
+        return pick
 
     cdef double substituted(self, const double* q, const double* x) noexcept nogil:
         """Return Vovk's prediction: one that pays at most the mixed loss, whatever the outcome."""
@@ -310,66 +334,86 @@ cdef class Council:
     cdef int play(self, const double* x, double y, double* prediction, double* used) noexcept nogil:
         """Play a round with advice, or return why not and leave everything as it was."""
         cdef Py_ssize_t i, n = self.weigher.n, pick = -1
-        cdef int asleep = self.wake(x), status
-        cdef double guess, own, slope, linear, value, least = INFINITY, most = -INFINITY
+        cdef int status = self.check_outcome(y)
+        cdef double guess, own, slope, linear
         cdef LossTable* table = &self.cost.table
+        cdef noregret_survey found, paid
         cdef const double* q
-        if asleep and not self.may_sleep:
-            return NO_SLEEP
-        if asleep == n:
-            return ALL_ASLEEP
-        status = self.check_advice(x)
         if status == FINE:
-            status = self.check_outcome(y)
+            status = self.read(x, &found)
         if status != FINE:
             return status
-        q = self.shares(asleep)
-        guess = self.combined(q, x, &pick)
-        if table.value == square_like.table.value:
-            for i in range(n):
-                self.paid[i] = (x[i] - y) * (x[i] - y)
-        else:
-            for i in range(n):
-                self.paid[i] = table.value(table, x[i], y) if self.awake[i] else 0.0
+        q = self.shares(self.sleepers)
+        guess = self.combined(q, x, &found, &pick)
+        self.cost_all(x, y)
         own = table.value(table, guess, y)
+        paid = noregret_survey_of(q, self.paid, n)
         if self.manner == EXPECT or self.manner == SAMPLE:
-            own = 0
-            for i in range(n):
-                if q[i] > 0:
-                    own += q[i] * self.paid[i]
-        if table.python != NULL and (isnan(own) or has_nan(self.paid, self.awake, n)):
+            own = self.mean_of(q, self.paid)
+        if table.python != NULL and (isnan(own) or isnan(paid.dot) or paid.low == -INFINITY):
             return LOSS_FAILED
         if own == INFINITY:
             return HOPELESS
         if not fabs(own) <= LARGEST_LOSS:
             return OVERFLOWED
-        for i in range(n):
-            if not self.awake[i]:
-                self.paid[i] = own
-            elif not self.paid[i] <= LARGEST_LOSS:
-                self.paid[i] = LARGEST_LOSS
         if self.linearised:
             slope = table.slope(table, guess, y)
             linear = slope * guess
+            if isnan(slope):
+                return LOSS_FAILED
+            if not (fabs(slope * found.low) <= LARGEST_LOSS and fabs(slope * found.high) <= LARGEST_LOSS):
+                return OVERFLOWED
+        if self.sleepers or not paid.high <= LARGEST_LOSS:
+            paid.low, paid.high = INFINITY, -INFINITY
             for i in range(n):
-                value = slope * x[i] if self.awake[i] else linear
-                if not fabs(value) <= LARGEST_LOSS:
-                    return OVERFLOWED if not isnan(slope) else LOSS_FAILED
-                self.counted[i] = value
-                least, most = min(least, value), max(most, value)
-            self.settle_round(linear, self.counted, asleep, used, q, least, most)
+                if self.sleepers and not self.awake[i]:
+                    self.paid[i] = own
+                elif not self.paid[i] <= LARGEST_LOSS:
+                    self.paid[i] = LARGEST_LOSS
+                paid.low, paid.high = min(paid.low, self.paid[i]), max(paid.high, self.paid[i])
+        if self.linearised:
+            for i in range(n):
+                self.counted[i] = slope * x[i]
+            if self.sleepers:
+                for i in range(n):
+                    if not self.awake[i]:
+                        self.counted[i] = linear
+            paid.low, paid.high = min(slope * found.low, slope * found.high), max(slope * found.low, slope * found.high)
+            self.settle_round(linear, self.counted, self.sleepers, used, q, paid.low, paid.high)
         else:
-            for i in range(n):
-                least, most = min(least, self.paid[i]), max(most, self.paid[i])
-            self.settle_round(own, self.paid, asleep, used, q, least, most)
+            self.settle_round(own, self.paid, self.sleepers, used, q, paid.low, paid.high)
         if prediction != NULL:
             prediction[0] = guess
-        self.measure(x, y)
+        self.measure(min(found.low, y), max(found.high, y))
         noregret_excess(self.excess, self.paid, own, n)
         self.pay(own)
         if pick >= 0:
             self.drawn_loss += self.paid[pick]
         return FINE
+
+    cdef void cost_all(self, const double* x, double y) noexcept nogil:
+        """Find out what every forecast costs; nothing for sleepers yet."""
+        cdef Py_ssize_t i, n = self.weigher.n
+        cdef LossTable* table = &self.cost.table
+        if table.value == square_like.table.value:
+            for i in range(n):
+                self.paid[i] = (x[i] - y) * (x[i] - y)
+            if self.sleepers:
+                for i in range(n):
+                    if not self.awake[i]:
+                        self.paid[i] = 0.0
+        else:
+            for i in range(n):
+                self.paid[i] = table.value(table, x[i], y) if not self.sleepers or self.awake[i] else 0.0
+
+    cdef double mean_of(self, const double* q, const double* losses) noexcept nogil:
+        """Return the mean of losses under weights; those without weight may be infinite."""
+        cdef Py_ssize_t i
+        cdef double sum = 0
+        for i in range(self.weigher.n):
+            if q[i] > 0:
+                sum += q[i] * losses[i]
+        return sum
 
     cdef int play_losses(self, const double* x, double* prediction, double* used) noexcept nogil:
         """Play a round in which only losses are shown, or return why not."""
@@ -403,7 +447,7 @@ cdef class Council:
         else:
             own = found.dot
         if self.manner == SAMPLE:
-            self.combined(q, losses, &pick)
+            pick = self.draw(q)
         if prediction != NULL:
             prediction[0] = own if pick < 0 else losses[pick]
         if pick >= 0:
@@ -434,15 +478,8 @@ cdef class Council:
         self.weigher.rounds += 1
         self.weigher.fresh = False
 
-    cdef void measure(self, const double* x, double y) noexcept nogil:
+    cdef void measure(self, double low, double high) noexcept nogil:
         """Note the range of forecasts and outcomes."""
-        cdef Py_ssize_t i
-        cdef double low = y, high = y
-        for i in range(self.weigher.n):
-            if x[i] < low:
-                low = x[i]
-            if x[i] > high:
-                high = x[i]
         self.lowest, self.highest = min(self.lowest, low), max(self.highest, high)
         if (low < self.floor or high > self.ceiling) and not self.first_outside:
             self.first_outside = self.weigher.rounds
@@ -590,23 +627,16 @@ cdef class Council:
         """Return the forecast for a round from what every expert says; nothing is learned."""
         cdef const double* x = self.row_of(advice)
         cdef Py_ssize_t pick = -1
-        cdef int asleep = self.wake(x), status = FINE
-        if asleep and not self.may_sleep:
-            status = NO_SLEEP
-        elif asleep == self.weigher.n:
-            status = ALL_ASLEEP
-        else:
-            status = self.check_advice(x)
+        cdef noregret_survey found
+        cdef int status = self.read(x, &found)
         if status != FINE:
             self.refuse(status, x[self.culprit] if self.culprit >= 0 else NAN)
-        return self.combined(self.shares(asleep), x, &pick)
+        return self.combined(self.shares(self.sleepers), x, &found, &pick)
 
     def drawn_expert(self):
         """Return which expert is drawn in the next round, all being awake."""
-        cdef Py_ssize_t found = -1
         self.weigher.next_weights()
-        self.combined(self.weigher.p, self.weigher.p, &found)
-        return found
+        return self.draw(self.weigher.p)
 
     def current_weights(self, awake=None):
         """Return the weights of the next round, all awake or some."""
@@ -645,7 +675,7 @@ cdef class Council:
         """Go on from a state; ValueError where it makes none."""
         own = {name.removeprefix("council."): array for name, array in arrays.items() if name.startswith("council.")}
         rest = {name: array for name, array in arrays.items() if not name.startswith("council.")}
-        kept, like, _ = self.get_state()
+        kept, like, _ = Council.get_state(self)
         theirs = {name: numbers.get(name) for name in type(self.weigher).NUMBERS}
         mine = {name: value for name, value in numbers.items() if name not in theirs}
         state_numbers(mine, {name: like[name] for name in like if name not in theirs})
@@ -681,11 +711,3 @@ cdef Loss square_like = as_loss("square", None)
 
 cdef extern from "math.h" nogil:
     double exp_of "exp"(double x) noexcept
-
-
-cdef bint has_nan(const double* x, const unsigned char* awake, Py_ssize_t n) noexcept nogil:
-    cdef Py_ssize_t i
-    for i in range(n):
-        if awake[i] and isnan(x[i]):
-            return True
-    return False

@@ -8,6 +8,7 @@ cdef extern from "weights.h" nogil:
         double sane
     noregret_survey noregret_survey_of(const double* p, const double* x, Py_ssize_t n) noexcept
     double noregret_decayed(const double* v, double rate, const double* x, double low, double* out, Py_ssize_t n) noexcept
+    double noregret_lost(const double* v, double rate, const double* x, double low, Py_ssize_t n) noexcept
     double noregret_lag(double* gap, const double* x, double low, double most, Py_ssize_t n) noexcept
     void noregret_excess(double* total, const double* x, double paid, Py_ssize_t n) noexcept
     void noregret_multiply(double* x, double a, Py_ssize_t n) noexcept
@@ -17,7 +18,7 @@ cdef extern from "weights.h" nogil:
 
 cdef class Weigher:
     cdef readonly Py_ssize_t n
-    cdef readonly object given_prior
+    cdef public object given_prior
     cdef long long rounds
     cdef dict arrays                    # name -> NumPy array; the pointers below look into them
     cdef double* prior                  # of each expert, adding up to 1

@@ -248,18 +248,18 @@ cdef class Exponential(Weigher):
 
     cdef double cost_of_mixing(self, double rate, const double* losses, double low, double high) noexcept nogil:
         """Return what the mixture loses above the best that any mixing could: never negative."""
-        cdef double sum = 0, mean = 0, best = INFINITY
+        cdef double sum, mean = 0, best = INFINITY
         cdef Py_ssize_t i
         self.next_weights()
         for i in range(self.n):
             mean += self.p[i] * (losses[i] - low)
-            if self.p[i] > 0:
-                best = min(best, losses[i])
         if rate == INFINITY:
+            for i in range(self.n):
+                if self.p[i] > 0:
+                    best = min(best, losses[i])
             return max(0.0, mean - (best - low))
         # Shares of weight that are lost, gathered as small numbers so that small rates count too.
-        for i in range(self.n):
-            sum += self.p[i] * expm1(-rate * (losses[i] - low))
+        sum = noregret_lost(self.p, rate, losses, low, self.n)
         return max(0.0, mean + log1p(sum) / rate) if sum > -1 else min(mean, high - low)
 
 

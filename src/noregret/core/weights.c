@@ -45,6 +45,10 @@ double noregret_decayed(const double *v, double rate, const double *x, double lo
     return BEST(decayed(v, rate, x, low, out, n));
 }
 
+double noregret_lost(const double *v, double rate, const double *x, double low, ptrdiff_t n) {
+    return BEST(lost(v, rate, x, low, n));
+}
+
 double noregret_lag(double *gap, const double *x, double low, double most, ptrdiff_t n) {
     return BEST(lag(gap, x, low, most, n));
 }

@@ -20,6 +20,9 @@ noregret_survey noregret_survey_of(const double *p, const double *x, ptrdiff_t n
 double noregret_decayed(const double *v, double rate, const double *x, double low, double *out,
                         ptrdiff_t n);
 
+/* sum of v[i] (exp(-rate (x[i] - low)) - 1), exact for small exponents too */
+double noregret_lost(const double *v, double rate, const double *x, double low, ptrdiff_t n);
+
 /* gap[i] += x[i] - low, at most ``most``; returns the smallest gap. */
 double noregret_lag(double *gap, const double *x, double low, double most, ptrdiff_t n);
 

@@ -36,13 +36,11 @@ INLINED double NAMED(least_of)(const lanes *v) {
     return found;
 }
 
-/* exp(x) for x <= 0: 2^k times a polynomial of what remains, to about one unit in the last place;
-   0 where x is below -708. The polynomial is gathered in pairs, so that the additions need not wait
-   for each other. */
-INLINED lanes NAMED(small_exp)(lanes x) {
+/* exp(x) = 2^k (1 + rest) for x <= 0, to about one unit in the last place; x below -708 counts as
+   that. The polynomial is gathered in pairs, so that the additions need not wait for each other. */
+INLINED void NAMED(split)(lanes x, lanes *power, lanes *rest) {
     const double shift = 0x1.8p52; /* adding it rounds to a whole number in the lowest bits */
-    const bits within = x >= -708.0;
-    const lanes kept = NAMED(chosen)(within, x, NAMED(all)(-708.0));
+    const lanes kept = NAMED(chosen)(x >= -708.0, x, NAMED(all)(-708.0));
     const lanes rounded = kept * 0x1.71547652b82fep0 + shift;
     const lanes k = rounded - shift;
     const lanes r = (kept - k * 0x1.62e42fefa0000p-1) - k * 0x1.cf79abc9e3b3ap-40;
@@ -51,8 +49,22 @@ INLINED lanes NAMED(small_exp)(lanes x) {
     const lanes c = 1.0 / 720 + r * (1.0 / 5040), d = 1.0 / 40320 + r * (1.0 / 362880);
     const lanes e = 1.0 / 3628800 + r * (1.0 / 39916800), f = r2 * (1.0 / 479001600);
     const lanes high = (c + r2 * d) + r4 * (e + f);
-    const lanes value = 1.0 + (r + r2 * ((a + r2 * b) + r4 * high));
-    return (lanes)(((bits)value + ((bits)rounded << 52)) & within);
+    *rest = r + r2 * ((a + r2 * b) + r4 * high);
+    *power = (lanes)((bits)NAMED(all)(1.0) + ((bits)rounded << 52));
+}
+
+/* exp(x), 0 where x is below -708 */
+INLINED lanes NAMED(small_exp)(lanes x) {
+    lanes power, rest;
+    NAMED(split)(x, &power, &rest);
+    return (lanes)((bits)(power * (1.0 + rest)) & (x >= -708.0));
+}
+
+/* exp(x) - 1, exact for small x too */
+INLINED lanes NAMED(small_expm1)(lanes x) {
+    lanes power, rest;
+    NAMED(split)(x, &power, &rest);
+    return (power - 1.0) + power * rest;
 }
 
 TARGET
@@ -104,6 +116,25 @@ static double NAMED(decayed)(const double *v, double rate, const double *x, doub
     }
     for (ptrdiff_t i = n - n % LANES; i < n; i++) {
         out[i] = os[i % LANES];
+    }
+    return NAMED(sum_of)(sum);
+}
+
+/* sum of v[i] (exp(-rate (x[i] - low)) - 1) */
+TARGET
+static double NAMED(lost)(const double *v, double rate, const double *x, double low, ptrdiff_t n) {
+    lanes sum[PARTS];
+    EACH(h) { sum[h] = NAMED(all)(0.0); }
+    double vs[LANES], xs[LANES];
+    for (ptrdiff_t i = 0; i < n; i += LANES) {
+        const double *w = v + i, *u = x + i;
+        if (i + LANES > n) {
+            fill(vs, w, n - i, 0.0), fill(xs, u, n - i, low);
+            w = vs, u = xs;
+        }
+        EACH(h) {
+            sum[h] += NAMED(at)(w, h) * NAMED(small_expm1)(-rate * (NAMED(at)(u, h) - low));
+        }
     }
     return NAMED(sum_of)(sum);
 }

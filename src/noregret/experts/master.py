@@ -149,6 +149,16 @@ class Master(Council, Named):
         """
         if not len(X):
             return
+        self._check_block(X)
+        self.play_rows(
+            np.ascontiguousarray(X, dtype=np.float64),
+            None if y is None else np.ascontiguousarray(y, dtype=np.float64),
+            predictions,
+            weights,
+        )
+
+    def _check_block(self, X: Floats) -> None:
+        """Check the width of a block; the first settles how many experts there are."""
         if not self.width:
             if not X.shape[1]:
                 raise BadExample("there are no experts to learn from", round=1)
@@ -158,12 +168,6 @@ class Master(Council, Named):
                 f"round {self.rounds + 1}: {X.shape[1]} columns for {self.width} experts",
                 round=self.rounds + 1,
             )
-        self.play_rows(
-            np.ascontiguousarray(X, dtype=np.float64),
-            None if y is None else np.ascontiguousarray(y, dtype=np.float64),
-            predictions,
-            weights,
-        )
 
     def check_names(self, names: Sequence[str]) -> None:
         """Take over the names of the experts; others than before are refused."""

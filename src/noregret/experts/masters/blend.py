@@ -1,0 +1,287 @@
+"""Blend: hedge between single experts and two ways of mixing them. Nothing to choose.
+
+    first   ML-Poly and AdaHedge each mix the experts, following gradients: they look for the best
+            fixed weights
+    then    AdaHedge weighs every expert and these two mixtures by what they have lost
+
+Whoever mixes boldly gains much where experts complement each other, and loses a little where none
+is better than their average. This one does nearly as well as the better of the two, and as any
+single expert: give it the average as one, and it is never much worse than that.
+
+Promise. AdaHedge's, for every expert, with a prior of 0.6/n for it and 0.2 for each mixture.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from noregret.core.bernstein import Polynomial
+from noregret.core.council import Council
+from noregret.core.losses import Loss
+from noregret.core.weigher import Exponential
+from noregret.errors import NoRegretError
+from noregret.experts.assumptions import MIXED
+from noregret.experts.losses import expert_loss
+from noregret.experts.master import Master, checked_prior
+from noregret.experts.rows import as_row
+from noregret.registry import register
+from noregret.theorem import Theorem
+
+if TYPE_CHECKING:
+    from noregret.experts.evidence import ExpertEvidence
+
+Floats = NDArray[np.float64]
+# The mixtures, which come before the experts, and the prior of each.
+MIXTURES, SHARE = ("ml-poly", "ada-hedge"), 0.2
+M = len(MIXTURES)
+
+
+def promise(evidence: ExpertEvidence) -> float:
+    """Return the bound, at the best expert."""
+    player = evidence.player
+    assert isinstance(player, Blend)
+    return evidence.at_the_best(player.price)
+
+
+@register
+class Blend(Master):
+    """AdaHedge over the experts, ML-Poly's mixture of them and AdaHedge's.
+
+    Parameters
+    ----------
+    loss
+        What a forecast costs: ``square``, ``absolute``, ``zero-one``, ``log``, ``quantile``,
+        ``percentage``, or one of your own. Without advice, losses come as they are.
+    loss_parameter
+        The quantile, for ``quantile``.
+    prior
+        Weights before the first round, one an expert; equal if not given.
+
+    Examples
+    --------
+    Neither expert is good, their mixture is:
+
+    >>> master = Blend()
+    >>> for t in range(100):
+    ...     master.learn_one({"low": t - 1.0, "high": t + 3.0}, float(t))
+    >>> master.weights().round(2).tolist()
+    [0.75, 0.25]
+
+    References
+    ----------
+    S. de Rooij, T. van Erven, P. D. Grünwald and W. M. Koolen, "Follow the leader if you can, hedge
+    if you must", 2014. P. Gaillard, G. Stoltz and T. van Erven, "A second-order bound with excess
+    losses", 2014.
+    """
+
+    name = "blend"
+    weigher: Exponential
+    theorems = (
+        Theorem(
+            name="blend",
+            quantity="regret",
+            formula=(
+                r"L_A - L_i \le \left(1 + \frac{\ln(n/0.6)}{\ln(n+2)}\right)"
+                r" \left( \tfrac12\sqrt{\ln(n+2) \sum_t s_t^2}"
+                r" + S\big(\tfrac23\ln(n+2)+1\big) \right)"
+            ),
+            plain=(
+                "regret to i <= (1 + ln(n/0.6)/ln(n+2)) (sqrt(Σ s_t² ln(n+2))/2"
+                " + S (2/3 ln(n+2) + 1))"
+            ),
+            assumptions=(MIXED,),
+            bound=promise,
+            source="de Rooij, van Erven, Grünwald and Koolen, 2014, with a prior",
+        ),
+    )
+
+    def __init__(
+        self,
+        loss: str | Loss = "square",
+        loss_parameter: float | None = None,
+        prior: Any = None,
+    ) -> None:
+        kind = expert_loss(loss, loss_parameter)
+        self.shares = checked_prior(prior)
+        # Slopes of the log loss are infinite at 0 and 1; it needs no gradient, being exp-concave.
+        gradient, manner = kind.convex and kind.name != "log", "mean" if kind.convex else "expect"
+        self.hedging = Exponential(1.0, "adaptive", self.shares)
+        self.mixtures = [
+            Council(weigher, loss, loss_parameter, gradient, manner)
+            for weigher in (Polynomial(self.shares), self.hedging)
+        ]
+        super().__init__(Exponential(1.0, "adaptive"), loss, loss_parameter)
+        self.loss, self.loss_parameter, self.prior = loss, loss_parameter, prior
+
+    # The experts come after the mixtures.
+
+    def begin(self, n: int) -> None:
+        """Start with n experts."""
+        shares = self.shares or [1 / n] * n
+        self.weigher.given_prior = [SHARE] * M + [(1 - M * SHARE) * share for share in shares]
+        for mixture in self.mixtures:
+            mixture.begin(n)
+        Council.begin(self, n + M)
+        self.weigher.rate = math.log(n + M)
+        self.hedging.rate = math.log(max(2, n))
+
+    @property
+    def width(self) -> int:
+        """How many experts there are; 0 before the first round."""
+        return max(0, super().width - M)
+
+    @property
+    def expert_losses(self) -> Floats:
+        """What each expert paid in all; in rounds it slept, what the mixture paid."""
+        return super().expert_losses[M:]
+
+    @property
+    def regrets(self) -> Floats:
+        """What the mixture paid more than each expert."""
+        return super().regrets[M:]
+
+    @property
+    def rounds_awake(self) -> NDArray[np.int64]:
+        """In how many rounds each expert was awake."""
+        return super().rounds_awake[M:]
+
+    @property
+    def log_prior(self) -> Floats:
+        """ln(1/prior) of every expert."""
+        return super().log_prior[M:]
+
+    @property
+    def price(self) -> Floats:
+        """The bound for every expert."""
+        log_n = self.weigher.rate
+        half = self.weigher.spreads * math.sqrt(log_n) / 2 + self.widest * (2 / 3 * log_n + 1)
+        return np.asarray((1 + self.log_prior / log_n) * half)
+
+    @property
+    def parts(self) -> dict[str, float]:
+        """The weight of either mixture in the next round, and of the single experts together."""
+        held = Council.current_weights(self)
+        return dict(zip(MIXTURES, held[:M].tolist(), strict=True)) | {
+            "experts": float(held[M:].sum())
+        }
+
+    # Playing.
+
+    def play_block(
+        self, X: Floats, y: Floats | None, predictions: Floats | None, weights: Floats | None = None
+    ) -> None:
+        """Learn from the rows of a block in order, and note forecasts and weights."""
+        if not len(X):
+            return
+        self._check_block(X)
+        X = np.ascontiguousarray(X, dtype=np.float64)
+        y = None if y is None else np.ascontiguousarray(y, dtype=np.float64)
+        before = self.get_state()
+        try:
+            self._play(X, y, predictions, weights)
+        except NoRegretError:  # some row is refused: play those before it, and no mixture more
+            self.set_state(*before)
+            if len(X) == 1:
+                raise
+            half = len(X) // 2
+            for part in (slice(0, half), slice(half, len(X))):
+                self.play_block(
+                    X[part],
+                    None if y is None else y[part],
+                    None if predictions is None else predictions[part],
+                    None if weights is None else weights[part],
+                )
+
+    def _play(
+        self, X: Floats, y: Floats | None, predictions: Floats | None, weights: Floats | None
+    ) -> None:
+        rows, n = X.shape
+        table = np.empty((rows, n + M))
+        table[:, M:] = X
+        used = [None if weights is None else np.empty((rows, n)) for _ in self.mixtures]
+        for k, mixture in enumerate(self.mixtures):
+            mixture.experts = self.experts
+            said = np.empty(rows)
+            mixture.play_rows(X, y, said, used[k])
+            table[:, k] = said
+        held = None if weights is None else np.empty((rows, n + M))
+        self.play_rows(table, y, predictions, held)
+        if weights is not None and held is not None:
+            weights[:] = held[:, M:]
+            for k, own in enumerate(used):
+                weights += held[:, k : k + 1] * own
+
+    def learn_one(self, advice: Any, y: float) -> None:
+        """Learn from a round: what every expert said, and what happened."""
+        self.play_block(as_row(self, advice)[None], np.array([y], dtype=np.float64), None)
+
+    def learn_losses(self, losses: Any) -> None:
+        """Learn from what every expert lost in a round; NaN for one that slept."""
+        self.play_block(as_row(self, losses)[None], None, None)
+
+    def predict_one(self, advice: Any) -> float:
+        """Return the forecast for a round from what every expert says; nothing is learned."""
+        row = as_row(self, advice)
+        said = [mixture.predict_one(row) for mixture in self.mixtures]
+        return float(Council.predict_one(self, np.concatenate([said, row])))
+
+    def current_weights(self, awake: Any = None) -> Floats:
+        """Return the weights of the experts in the next round, through whichever mixture."""
+        flags = None if awake is None else np.concatenate([np.ones(M, bool), awake])
+        held = Council.current_weights(self, flags)
+        found: Floats = held[M:].copy()
+        for k, mixture in enumerate(self.mixtures):
+            found += held[k] * mixture.current_weights(awake)
+        return found
+
+    def join(self, name: str | None, share: float) -> None:
+        """Let an expert in while running."""
+        for mixture in self.mixtures:
+            mixture.join(None, share)
+        Council.join(self, name, share * (1 - M * SHARE))
+
+    def name_of(self, i: int) -> str:
+        """Name an expert, or a mixture."""
+        return MIXTURES[i] if i < M else self.names[i - M]
+
+    # The state.
+
+    def get_state(self) -> tuple[dict[str, Any], dict[str, Any], list[str]]:
+        """Return the arrays, the numbers and the names that it goes on from."""
+        names, self.experts = self.experts, []
+        try:
+            arrays, numbers, _ = Council.get_state(self)
+        finally:
+            self.experts = names
+        for name, mixture in zip(MIXTURES, self.mixtures, strict=True):
+            own, counts, _ = mixture.get_state()
+            arrays |= {f"{name}/{key}": array for key, array in own.items()}
+            numbers |= {f"{name}/{key}": value for key, value in counts.items()}
+        return arrays, numbers, list(names)
+
+    def set_state(
+        self, arrays: dict[str, Any], numbers: dict[str, Any], names: Sequence[str]
+    ) -> None:
+        """Go on from a state; ValueError where it makes none."""
+        for name, mixture in zip(MIXTURES, self.mixtures, strict=True):
+            mixture.set_state(own(arrays, name), own(numbers, name), list(names))
+        Council.set_state(self, own(arrays), own(numbers), [])
+        n = self.mixtures[0].width
+        if super().width != (n + M if n or super().width else 0):
+            raise ValueError("the mixtures are of other experts")
+        if any(mixture.rounds != self.rounds for mixture in self.mixtures):
+            raise ValueError("the mixtures have played other rounds")
+        self.experts = list(names)
+
+
+def own(things: dict[str, Any], name: str | None = None) -> dict[str, Any]:
+    """Return what belongs to a mixture, by its own names; without a name, what belongs to none."""
+    if name is None:
+        return {key: thing for key, thing in things.items() if "/" not in key}
+    prefix = f"{name}/"
+    return {k.removeprefix(prefix): thing for k, thing in things.items() if k.startswith(prefix)}
