@@ -12,6 +12,7 @@ from noregret.assumptions import Finding, Shown
 from noregret.hindsight.answer import Answer
 from noregret.hindsight.portfolio import (
     ASSETS,
+    REBALANCED,
     best_asset,
     best_rebalanced,
     log_wealth_of_assets,
@@ -35,11 +36,15 @@ class PortfolioEvidence(TableEvidence):
             yield X
 
     def usual(self) -> Answer:
-        """Return the best constant rebalanced portfolio."""
+        """Return the best constant rebalanced portfolio; of one asset it is the strategy itself."""
+        if self.width == 1:
+            return Answer(REBALANCED, self.loss, self.loss, np.ones(1), True)
         return self.once("rebalanced", lambda: best_rebalanced(self.blocks, limits=self.limits))
 
     def best_asset(self) -> Answer:
-        """Return the best single asset."""
+        """Return the best single asset; a lone one is the strategy itself."""
+        if self.width == 1:
+            return Answer(ASSETS, self.loss, self.loss, np.ones(1), True)
         return self.once("asset", lambda: best_asset(self.blocks))
 
     def log_wealth_of_assets(self) -> Floats:

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from noregret.record.table import Table
 
 Floats = NDArray[np.float64]
-# Gains between these are added up as they are; beyond, by logarithms.
+# Gains between these are added up as they are; beyond, and beside larger ones, by logarithms.
 FAINT, HUGE = 1e-200, 1e200
 # The logarithm of the largest ratio of an asset's gain to the portfolio's: more has no effect.
 STEEPEST = 690.0
@@ -187,7 +187,7 @@ class Strategy(Named):
         shares = self.shares
         with np.errstate(over="ignore", under="ignore", divide="ignore", invalid="ignore"):
             gain = float(shares @ x)
-            if FAINT < gain < HUGE:
+            if FAINT < gain < HUGE and x.max() < HUGE * gain:
                 log_gain, ratios = math.log(gain), x / gain
             else:
                 log_gain, ratios = gained_by_logs(shares, x)

@@ -23,6 +23,7 @@ from numpy.typing import NDArray
 
 from noregret.assumptions import Assumption, Finding, Shown
 from noregret.checks import whole
+from noregret.errors import NoRegretError
 from noregret.hindsight.answer import Answer
 from noregret.hindsight.portfolio import loss_of
 from noregret.portfolios.evidence import PortfolioEvidence
@@ -35,6 +36,8 @@ from noregret.theorem import Theorem
 LARGEST_ERROR, ERRORS = 0.1, 4
 # How far a witness may be from a portfolio that was drawn.
 OFF = 1e-9
+# Numbers that the portfolios drawn may be made of.
+MOST = 2**27
 
 
 def is_accurate(evidence: PortfolioEvidence) -> Finding:
@@ -49,7 +52,7 @@ class Sampled(Assumption):
 
     def check(self, evidence: Any) -> Finding | None:
         """Say that it is taken on trust, unless the integral is exact."""
-        if evidence.width <= 2:
+        if evidence.width == 2:
             return None
         name = f"the wealth is within {ERRORS} standard errors of the exact one"
         return Finding(name, None, None, None)
@@ -64,6 +67,8 @@ def universal(evidence: PortfolioEvidence) -> float:
 def best_drawn(evidence: PortfolioEvidence) -> Answer:
     """Return the best of the portfolios that were drawn."""
     player = evidence.player
+    if evidence.width == 2:  # none were
+        return evidence.usual()
     best = player.points_at[int(np.argmax(player.logs))]
     loss, off = loss_of(evidence.blocks, best)
     return Answer(player.drawn_words(), loss + off, loss - off - 1e-9 * abs(loss), best, True)
@@ -150,6 +155,10 @@ class UniversalPortfolio(Strategy):
         if assets == 2:
             self.logs = np.zeros(1)
             return
+        if self.points * assets > MOST:
+            raise NoRegretError(
+                f"{self.points} points for {assets} assets do not fit: choose fewer points"
+            )
         drawn = np.random.Generator(np.random.PCG64(self.seed)).exponential(
             size=(self.points, assets)
         )
@@ -183,7 +192,7 @@ class UniversalPortfolio(Strategy):
     @property
     def error(self) -> float:
         """The relative standard error of the wealth; 0 for two assets."""
-        if self.width <= 2 or not self.rounds:
+        if self.width == 2 or not self.rounds:
             return 0.0
         parts = np.exp(self.logs - self.logs.max())
         mean = float(parts.mean())
