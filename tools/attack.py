@@ -66,13 +66,24 @@ def page(entries: list[Entry]) -> str:
     text += "\n## The adversaries\n"
     for adversary in all_adversaries().values():
         text += "\n" + section(adversary, [e for e in entries if e.adversary == adversary.name])
-    spared = [name for name in all_theorems() if name not in {e.theorem for e in entries}]
-    listed = " and ".join(f"[{name}](theorems/{name}.md)" for name in spared)
-    return (
-        f"{text}\n## Not attacked\n\n{listed}: there the examples are drawn by chance, and no"
+    attacked = {e.theorem for e in entries}
+    spared = [(t, of) for t, of in all_theorems().values() if t.name not in attacked]
+    by_chance = linked([theorem.name for theorem, _ in spared if theorem.quantity == "risk"])
+    text += (
+        f"\n## Not attacked\n\n{by_chance}: there the examples are drawn by chance, and no"
         " adversary may choose them. The tests draw many samples from populations whose risk is"
         " known.\n"
     )
+    others = sorted({of.family for theorem, of in spared if of and theorem.quantity != "risk"})
+    if others:
+        text += f"\nThe theorems about {' and '.join(others)}: no adversary has been written.\n"
+    return text
+
+
+def linked(names: list[str]) -> str:
+    """Write links to theorems."""
+    links = [f"[{name}](theorems/{name}.md)" for name in names]
+    return " and ".join([", ".join(links[:-1]), links[-1]] if len(links) > 1 else links)
 
 
 def row(entry: Entry) -> str:

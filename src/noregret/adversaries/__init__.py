@@ -1,7 +1,8 @@
 """Adversaries: streams that see what the learner will say before they choose the outcome.
 
 Each is a generator over (x, y) that holds the learner it plays against, so that ``noregret.play``
-shows it the current weights in every round:
+shows it the current weights in every round. Against masters over experts, x is their advice; those
+that yield no outcomes yield rows of losses.
 
 >>> from noregret import WidrowHoff, play
 >>> from noregret.adversaries import sign_flip
@@ -23,7 +24,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
-Rounds = Iterator[tuple[Any, Any]]
+Rounds = Iterator[Any]  # (x, y), or a row of losses
 F = TypeVar("F", bound=Callable[..., Rounds])
 
 
