@@ -6,7 +6,6 @@ import math
 import warnings
 from collections.abc import Iterable
 
-import cvxpy as cp
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -15,6 +14,7 @@ from hypothesis import strategies as st
 from noregret.errors import NoRegretError
 from noregret.hindsight import Limits
 from noregret.hindsight.portfolio import best_asset, best_rebalanced, loss_of
+from tests.hindsight.problems import cp
 from tests.portfolios.tables import ADVERSARIES, Floats, tables, usual
 
 

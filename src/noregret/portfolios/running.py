@@ -32,6 +32,8 @@ from noregret.table_game import TableGame
 from noregret.table_rows import TableBlock, stream_blocks
 
 Floats = NDArray[np.float64]
+# What to do about columns of text, in general and here.
+IN_TABLES, HERE = "or name the target", "as --date DAY or --drop NAME does"
 
 
 def carry_out(
@@ -57,7 +59,11 @@ def carry_out(
     stream = stream_of([data], options)
     diary = strategy.keep_diary()
     game = TableGame(strategy, predictions=True, progress=False if quiet or as_json else None)
-    played(game, stream, prices)
+    try:
+        played(game, stream, prices)
+    except NoRegretError as error:
+        error.args = (str(error).replace(IN_TABLES, HERE),)
+        raise
     if not game.rounds:
         raise NoRegretError(f"{data}: there are no rounds in it")
     dates = None if date is None else dates_of(data, date, options, game.rounds + int(prices))

@@ -226,12 +226,12 @@ class Strategy(Named):
 
     def meet(self, assets: int) -> None:
         """Get to know how many assets there are, once."""
+        if assets < 1:
+            raise BadExample("there are no assets")
         if self.width == assets:
             return
         if self.width:
             raise BadExample(f"{assets} assets, but there were {self.width} before")
-        if assets < 1:
-            raise BadExample("there are no assets")
         if self.names is not None and len(self.names) != assets:
             raise BadExample(f"{assets} assets, but {len(self.names)} names")
         self.width = assets

@@ -55,7 +55,7 @@ def shares_of(outcome: Outcome) -> str:
 def pays(outcome: Outcome) -> str:
     """Say what trading cost, and whom it did not."""
     cost = outcome.params.get("cost")
-    return f"; trading costs {percent(cost)}, which the others are spared" if cost else ""
+    return f", trading at {percent(cost)}, which the others are spared" if cost else ""
 
 
 def compared(mine: float, other: float) -> str:
@@ -78,7 +78,9 @@ def facts(outcome: Outcome) -> Iterator[Fact]:
     """Yield the figures with what they mean."""
     mine = outcome.log_wealth
     size = f"{count(outcome.rounds, 'round')}, {count(len(outcome.assets), 'asset')}"
-    yield Fact("wealth", money(mine), f"of 1: {size}; {duration(outcome.seconds)}{pays(outcome)}")
+    fast = f", {brief(outcome.rounds / outcome.seconds)} rows/s" if outcome.seconds > 0 else ""
+    took = f"{duration(outcome.seconds)}{fast}"
+    yield Fact("wealth", money(mine), f"of 1{pays(outcome)}: {size}; {took}")
     if outcome.asset is not None:
         how = compared(mine, outcome.asset_log_wealth)
         words = f"{name_of(outcome.asset)}; the strategy made {how}"
