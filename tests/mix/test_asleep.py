@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from noregret import NoRegretError, streams
-from noregret.experts.correcting import Correcting
+from noregret.experts.correcting import RIDGE, Correcting
 from noregret.streams.options import Options
 from noregret.streams.tables import TableReading
 from tests.streams.files import blocks_of, write_parquet
@@ -198,7 +198,7 @@ def test_one_group_alone_is_as_if_the_others_were_not_there(tmp_path: Path) -> N
 # The corrected expert.
 
 
-def ridge_by_hand(X: Any, y: Any, ridge: float = 1.0) -> Any:
+def ridge_by_hand(X: Any, y: Any, ridge: float = RIDGE) -> Any:
     """What the corrected expert says, from normal equations solved anew for each row."""
     n = X.shape[1]
     A, b = ridge * np.eye(n + 2), np.zeros(n + 2)

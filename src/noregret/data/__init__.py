@@ -5,6 +5,25 @@ from __future__ import annotations
 import csv
 from collections.abc import Iterator
 from importlib.resources import files
+from pathlib import Path
+
+FILES = ("approval", "flights")
+
+
+def path(name: str) -> Path:
+    """Return where a table is: ``approval`` or ``flights``.
+
+    ``approval`` holds five pollsters' figures of a president's approval on 1,001 days, beside the
+    average of many polls that was published later, ``five_thirty_eight``. From river (BSD-3).
+
+    Examples
+    --------
+    >>> path("approval").read_text(encoding="utf-8").splitlines()[0]
+    'ordinal_date,five_thirty_eight,gallup,ipsos,morning_consult,rasmussen,you_gov'
+    """
+    if name not in FILES:
+        raise LookupError(f"there is no table {name!r}: choose one of {', '.join(FILES)}")
+    return Path(str(files(__name__).joinpath(f"{name}.csv")))
 
 
 def flights() -> Iterator[tuple[dict[str, float | str], float]]:

@@ -21,8 +21,9 @@ from numpy.typing import NDArray
 from noregret.core.correcting import correct, fresh
 
 Floats = NDArray[np.float64]
-# How much the average is trusted: as by so many rows whose coefficients are all nothing.
-RIDGE = 1.0
+# How slowly the average is left. Of 1 to 100, this did best by the worst of four sets of real and
+# drawn forecasts; on each, those from 3 to 30 did about as well.
+RIDGE = 20.0
 
 
 class Correcting:
@@ -44,7 +45,7 @@ class Correcting:
     >>> noise = np.cos(np.arange(200.0) * 7)
     >>> X = np.column_stack([outcomes + 2 + noise, outcomes + 2 - noise, np.zeros(200)])
     >>> Correcting(2).correct(X, [0, 1], 2, outcomes)
-    >>> bool(abs(X[-1, 2] - outcomes[-1]) < 0.05)
+    >>> bool(abs(X[-1, 2] - outcomes[-1]) < 0.3)
     True
     """
 

@@ -19,8 +19,9 @@ from noregret.report.charts.areas import (
 from noregret.report.charts.lines import Series, line_chart
 from noregret.report.charts.plot import Axis, Key, figure_of
 from noregret.report.charts.scale import Scale, finite, fitted
-from noregret.report.figures import brief, count, name_of, percent
+from noregret.report.figures import brief, count, name_of
 from noregret.report.markup import Html, element
+from noregret.report.mix_words import weight
 from noregret.report.run_curves import (
     described,
     keys,
@@ -33,10 +34,8 @@ if TYPE_CHECKING:
     from noregret.mix.result import MixResult, Stretch
 
 Floats = NDArray[np.float64]
-# Experts whose curves are drawn besides those with the largest weights.
-CURVES = 10
 # A curve that goes this many times further than the typical one does is let out of the chart.
-FAR = 4.0
+FAR = 2.5
 
 
 def layers(result: MixResult) -> list[Layer]:
@@ -74,19 +73,14 @@ def weights_chart(result: MixResult) -> Html:
     return figure_of(
         "Weights over time",
         words,
-        [
-            Key(one.look, name_of(one.name), percent(max(0.0, now.get(one.name, rest))))
-            for one in found
-        ],
+        [Key(one.look, name_of(one.name), weight(now.get(one.name, rest))) for one in found],
         area_chart(
             across,
             Axis("weight", Scale(0.0, 1.0)),
             rounds,
             found,
             "Weights over time: "
-            + "; ".join(
-                f"{layer.name} {percent(float(layer.y[-1]))} in the end" for layer in found
-            ),
+            + "; ".join(f"{layer.name} {weight(float(layer.y[-1]))} in the end" for layer in found),
         ),
     )
 
@@ -129,10 +123,11 @@ def behind_chart(result: MixResult) -> Html:
     rounds, across = over_rounds(result)
     history, look = result.history, looks(result)
     gaps = np.cumsum(history.losses - history.loss[:, None], axis=0)
-    order = np.argsort([expert.total for expert in result.experts], kind="stable")[:CURVES]
-    shown = [k for k, e in enumerate(result.experts) if e.name in look or k in order]
+    best = min((e.total for e in result.experts if e.awake), default=0.0)
+    shown = [k for k, e in enumerate(result.experts) if e.name in look or e.total <= best]
+    shown = [k for k in shown if result.experts[k].awake]
     shown.sort(key=lambda k: (result.experts[k].total, k))
-    series = [Series("mixture", np.zeros(len(rounds)), "learner", True)]
+    series = [Series("mixture", np.zeros(len(rounds)), "self", True)]
     series += [
         Series(
             name_of(result.experts[k].name), gaps[:, k], look.get(result.experts[k].name, OTHERS)

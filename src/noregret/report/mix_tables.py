@@ -9,7 +9,7 @@ from noregret.report.charts.areas import OTHERS
 from noregret.report.figures import brief, figure, name_of, percent
 from noregret.report.markup import Html, element
 from noregret.report.mix_charts import looks
-from noregret.report.mix_words import Line, lines, notes, ratio_of
+from noregret.report.mix_words import Line, lines, notes, ratio_of, weight
 from noregret.report.run_sections import section, shown
 
 if TYPE_CHECKING:
@@ -32,6 +32,8 @@ STYLE = """
 .roster .bar div { height: 10px; border-radius: 3px; background: var(--tone, var(--line)); }
 .roster td, .roster th { padding-top: 5px; padding-bottom: 5px; vertical-align: middle; }
 .roster tr.added th { font-style: italic; }
+.curve.self { stroke: var(--ink); stroke-width: 1.6; stroke-dasharray: 5 4; stroke-linecap: butt; }
+.roster .name { padding-left: 28px; }
 .notes { margin: 18px 0 0; padding: 0; list-style: none; color: var(--soft); font-size: 0.9rem; }
 .notes b { color: var(--ink); font-weight: 600; margin-right: 6px; }
 @media (max-width: 560px) { .side .bar, .roster .bar { display: none; }
@@ -129,7 +131,7 @@ def expert_row(
         element("td", brief(one.total / result.rows), class_="number"),
         element("td", "" if ratio is None else f"{ratio:.3f}", class_="number"),
         element("td", percent(one.awake / result.rows), class_="number") if slept else "",
-        element("td", percent(one.weight), class_="number"),
+        element("td", weight(one.weight), class_="number"),
         element("td", bar(one.weight / largest if largest > 0 else 0.0), class_=f"bar {tone}"),
         class_="added" if one.added else None,
     )
@@ -152,7 +154,7 @@ def groups_section(result: MixResult) -> Html:
         ("rounds", "number"),
         ("mean loss", "number"),
         ("÷ average", "number"),
-        ("best expert", ""),
+        ("best expert", "name"),
     ]
     middle = element("tr", element("td", "…", colspan="5"))
     rows = [
@@ -176,5 +178,5 @@ def group_row(result: MixResult, one: Group) -> Html:
         element("td", figure(one.rounds), class_="number"),
         element("td", brief(one.total / one.rounds), class_="number"),
         element("td", "" if ratio is None else f"{ratio:.3f}", class_="number"),
-        element("td", shown(one.best, 40)),
+        element("td", shown(one.best, 40), class_="name"),
     )

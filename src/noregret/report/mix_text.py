@@ -10,8 +10,9 @@ from rich.table import Table
 from rich.text import Text
 
 from noregret.report.certificate_text import COLOURS, Bar
-from noregret.report.figures import brief, clean, count, figure, name_of, percent
+from noregret.report.figures import brief, clean, count, figure, name_of
 from noregret.report.mix_words import (
+    SLIGHT,
     bound_words,
     company,
     lines,
@@ -19,6 +20,7 @@ from noregret.report.mix_words import (
     ratio_of,
     regret_words,
     title,
+    weight,
 )
 from noregret.report.run_text import LONGEST_BAR, fitting, left_out, verdict, written
 from noregret.report.run_words import took
@@ -28,8 +30,6 @@ if TYPE_CHECKING:
 
 # Experts whose weights are shown; series at either end of the list.
 HEAVIEST, SERIES = 8, 3
-# Weights below this are not worth a line.
-SLIGHT = 0.0005
 
 
 def summary(result: MixResult) -> RenderableType:
@@ -123,13 +123,13 @@ def weights(result: MixResult) -> list[RenderableType]:
         share = expert.weight / largest if largest > 0 else 0.0
         table.add_row(
             Text(name_of(expert.name)),
-            Text(percent(expert.weight)),
+            Text(weight(expert.weight)),
             Bar(share, "blue", LONGEST_BAR, ""),
         )
     rest = 1 - sum(expert.weight for expert in shown)
     if len(order) > len(shown) and rest >= SLIGHT:
         others = count(len(order) - len(shown), "other")
-        table.add_row(Text(others, "dim"), Text(percent(rest), "dim"), Text())
+        table.add_row(Text(others, "dim"), Text(weight(rest), "dim"), Text())
     mean = ", on average over the series" if result.groups else ""
     return [Text(f"Weights for the next round{mean}", "dim"), table]
 

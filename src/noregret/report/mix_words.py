@@ -14,6 +14,8 @@ if TYPE_CHECKING:
 
 # A column that costs this many times what the typical one does is probably no forecast.
 STRANGE = 1e4
+# Weights below this are not worth a word.
+SLIGHT = 0.0005
 # Names that are listed; of more, how many there are.
 LISTED = 3
 
@@ -154,6 +156,15 @@ def used(share: float | None) -> str:
     if share is None:
         return ""
     return f"{percent(share)} of it is used" if share > 0 else "nothing of it is used"
+
+
+def weight(share: float) -> str:
+    """Write a weight; the slightest as nothing.
+
+    >>> weight(0.4321), weight(0.0004), weight(1.0)
+    ('43.2%', '0%', '100%')
+    """
+    return f"{100 * share:.1f}%".replace("100.0", "100") if share >= SLIGHT else "0%"
 
 
 def sleepers(result: MixResult) -> list[tuple[str, float]]:

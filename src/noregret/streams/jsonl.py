@@ -25,8 +25,9 @@ from noregret.streams.columns import (
     listed,
     signed,
 )
+from noregret.streams.json_forecasts import kinds_of, table_of
 from noregret.streams.json_lines import Lines, lines_of, one_by_one, parse
-from noregret.streams.options import Options
+from noregret.streams.options import ASLEEP, Options
 from noregret.streams.rows import LARGEST
 from noregret.streams.source import Paths, Source
 from noregret.streams.tables import TableReading
@@ -56,6 +57,8 @@ class JsonlReading(TableReading):
             "line": before + raw.line_count,
         } | raw.tail
         size = self.read_so_far(piece.file, piece.read)
+        if self.options.missing == ASLEEP:
+            return self.forecasts(raw, before, mark, size)
         if not self.checked:
             self.check_fields(raw)
         if raw.table is not None and self.has_usual_kinds(raw.table):
@@ -73,6 +76,27 @@ class JsonlReading(TableReading):
         if raw.table is not None:
             examples, faults = one_by_one(lines_of(piece.text()))
         return self.from_dicts(examples, faults, piece.path, before, mark, size)
+
+    def forecasts(self, raw: Lines, before: int, mark: dict[str, Any], size: int) -> Block:
+        """Make a block of rows of forecasts."""
+        path = raw.piece.path
+        examples, broken = raw.examples, raw.faults
+        if raw.table is not None:
+            examples, broken = one_by_one(lines_of(raw.piece.text()))
+        if self.kinds is None:
+            self.kinds = kinds_of(examples, self.options.group)
+        table, lines, faults = table_of(examples, self.roles(path))
+        others = [
+            Fault(int(np.searchsorted(lines, line)), str(line), said) for line, said in broken
+        ]
+        told = sorted([*others, *faults], key=lambda fault: int(fault.place))
+        return self.block_of(
+            table,
+            lambda row: f"{path}, line {before + lines[row]}",
+            mark,
+            size,
+            [fault._replace(place=f"{path}, line {before + int(fault.place)}") for fault in told],
+        )
 
     def check_fields(self, raw: Lines) -> None:
         """Check, once, that the fields that the options name are there."""

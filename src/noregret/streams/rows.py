@@ -34,7 +34,7 @@ def faults_of(
     if options.missing == "stop":
         found |= empty_cells(table)
     if options.missing == ASLEEP:
-        found |= nobody_awake(table, options)
+        found |= unfit_forecasts(table, options)
     if table.groups is not None:
         for row in np.flatnonzero(table.groups.codes < 0).tolist():
             found[row] = f"column {table.groups.name!r} is empty: every row needs its group"
@@ -63,13 +63,18 @@ def too_large(table: Table, options: Options, scored: bool) -> dict[int, str]:
     return found
 
 
-def nobody_awake(table: Table, options: Options) -> dict[int, str]:
-    """Return the rows in which every expert is asleep."""
+def unfit_forecasts(table: Table, options: Options) -> dict[int, str]:
+    """Return the rows in which every expert is asleep, or one says what is no forecast."""
     columns = sorted([*table.names, *options.add])
-    experts = [columns.index(name) for name in table.names]
-    asleep = np.isnan(table.numbers[:, experts]).all(axis=1)
-    said = "every expert is asleep: there is no forecast to go by"
-    return dict.fromkeys(np.flatnonzero(asleep).tolist(), said)
+    forecasts = table.numbers[:, [columns.index(name) for name in table.names]]
+    asleep = np.flatnonzero(np.isnan(forecasts).all(axis=1)).tolist()
+    found = dict.fromkeys(asleep, "every expert is asleep: there is no forecast to go by")
+    for row, k in np.argwhere(np.abs(forecasts) >= LARGEST)[::-1].tolist():
+        found[row] = (
+            f"column {table.names[k]!r} is {forecasts[row, k]:g}: every forecast must be finite,"
+            f" and at most {LARGEST:g}"
+        )
+    return found
 
 
 def empty_cells(table: Table) -> dict[int, str]:

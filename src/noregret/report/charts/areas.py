@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from noregret.report.charts.lines import SHEET, STOPS
 from noregret.report.charts.plot import Axis, plot, share, tooltip
 from noregret.report.charts.scale import Scale
-from noregret.report.figures import clean, figure, percent
+from noregret.report.figures import clean, figure
 from noregret.report.markup import Html, element
 
 Floats = NDArray[np.float64]
@@ -52,12 +52,11 @@ STYLE = (
 .key .curve.layer { stroke-width: 9; stroke-linecap: butt; }
 .segment { fill: var(--tone); stroke: var(--paper); stroke-width: 1; }
 .segment:hover, .area:hover { filter: brightness(1.12); }
-.strip { display: grid; grid-template-columns: 9.5em minmax(0, 1fr); gap: 6px 12px;
-  align-items: center; font-size: 0.85rem; }
-.strip svg { display: block; border-radius: 4px; }
-.strip .words { text-align: right; }
-@media (max-width: 560px) { .strip { grid-template-columns: 1fr; }
-  .strip .words { text-align: left; } }
+.strip { display: grid; gap: 4px; padding: 0 10px 0 34px; }
+.strip svg { display: block; border-radius: 4px; margin-bottom: 8px; }
+.strip .words { font-size: 0.75rem; }
+.chart + .chart { margin-top: 34px; }
+.pair .chart + .chart { margin-top: 0; }
 """
 )
 
@@ -165,7 +164,7 @@ def hover(across: Floats, rounds: Floats, layers: Sequence[Layer], scale: Scale)
     found = []
     for i in at.tolist():
         values = [
-            [round(float(1 - scale.place(layer.y[i])), 4), percent(float(layer.y[i]))]
+            [round(float(1 - scale.place(layer.y[i])), 4), f"{100 * layer.y[i]:.1f}%"]
             if layer.y[i] >= 0.0005
             else None
             for layer in layers

@@ -1,0 +1,105 @@
+"""Forecasts in JSON lines: every line a row, who is null or not there asleep."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from noregret.errors import BadExample
+from noregret.streams.block import Fault
+from noregret.streams.columns import BOOLEAN, NUMBER, TEXT, Category, Roles, Table, summaries
+
+# A field holds numbers where most of its values are.
+MOST = 0.9
+Lines = Sequence[tuple[int, Any]]
+
+
+def kinds_of(examples: Lines, apart: str | None) -> dict[str, str]:
+    """Return what the fields of the first lines hold; the one apart holds names."""
+    values: dict[str, list[Any]] = {}
+    for _, example in examples:
+        if isinstance(example, dict):
+            for name, value in example.items():
+                values.setdefault(name, []).append(value)
+    return {
+        name: TEXT if name == apart else kind_of(found) for name, found in sorted(values.items())
+    }
+
+
+def kind_of(values: list[Any]) -> str:
+    """Return what a field holds."""
+    there = [value for value in values if not is_nothing(value)]
+    if there and all(isinstance(value, bool) for value in there):
+        return BOOLEAN
+    numbers = sum(isinstance(value, int | float) for value in there)
+    return NUMBER if numbers >= MOST * len(there) else TEXT
+
+
+def is_nothing(value: Any) -> bool:
+    """Whether a value stands for none."""
+    return value is None or value == "" or (isinstance(value, float) and math.isnan(value))
+
+
+def table_of(examples: Lines, roles: Roles) -> tuple[Table, list[int], list[Fault]]:
+    """Return lines as a table, the line of each row, and the lines that are none."""
+    options = roles.options
+    known = {*roles.kinds}
+    rows: list[list[float]] = []
+    outcomes: list[float] = []
+    groups: list[str] = []
+    lines: list[int] = []
+    faults: list[Fault] = []
+    for line, example in examples:
+        try:
+            row, outcome = numbers_of(example, roles, known)
+        except BadExample as error:
+            faults.append(Fault(len(rows), str(line), str(error)))
+            continue
+        rows.append(row)
+        outcomes.append(outcome)
+        lines.append(line)
+        group = None if options.group is None else example.get(options.group)
+        groups.append("" if group is None else str(group))
+    names = roles.dense_names
+    X = np.ones((len(rows), len(names)))
+    X[:, roles.expert_places] = np.array(rows, dtype=float).reshape(len(rows), -1)
+    if options.add and rows:
+        summaries(X, roles)
+    category = None if options.group is None else category_of(options.group, groups)
+    y = np.array(outcomes, dtype=float)
+    return Table(roles.numbers, X, None, [], y, {}, True, category), lines, faults
+
+
+def category_of(name: str, values: list[str]) -> Category:
+    """Return a column of names."""
+    known = {value: code for code, value in enumerate(dict.fromkeys(values))}
+    codes = [known[value] if value else -1 for value in values]
+    return Category(name, np.array(codes, dtype=np.int32), list(known))
+
+
+def numbers_of(example: Any, roles: Roles, known: set[str]) -> tuple[list[float], float]:
+    """Return the forecasts of a line and its outcome, NaN where there is none."""
+    if not isinstance(example, dict):
+        raise BadExample('a row is an object: {"name": number, …}')
+    if new := next((name for name in example if name not in known), None):
+        raise BadExample(
+            f"field {new!r} is new: who joins later is null in the first line, or dropped"
+        )
+    row = [number_of(name, example.get(name)) for name in roles.numbers]
+    target = roles.target
+    return row, math.nan if target is None else number_of(target, example.get(target))
+
+
+def number_of(name: str, value: Any) -> float:
+    """Return a number, NaN for none."""
+    if is_nothing(value):
+        return math.nan
+    if not isinstance(value, int | float):
+        raise BadExample(f"field {name!r} is {str(value)[:40]!r}, which is no number")
+    try:
+        return float(value)
+    except OverflowError:
+        return math.inf
