@@ -19,6 +19,9 @@ from typing import Any
 import pytest
 
 import noregret
+from noregret.cli.family_words import path_of
+from noregret.named import Named
+from noregret.registry import everyone
 
 ROOT = Path(__file__).parent.parent
 DOCS = ROOT / "docs"
@@ -104,17 +107,23 @@ def printed_by(commands: str, place: Path) -> str:
     return done.stdout
 
 
+def page_of(site: Path, kind: type[Named]) -> Path:
+    """Return where the page of a learner is."""
+    folder = site / "learners" if kind.family == "learners" else site / "learners" / kind.family
+    return folder / f"{kind.name}.html"
+
+
 # The site.
 
 
 def test_every_learner_has_a_page_with_its_formulas(site: Path) -> None:
     to_mathml = extension("mathml").to_mathml
-    for name, learner in noregret.all_learners().items():
-        page = (site / "learners" / f"{name}.html").read_text(encoding="utf-8")
-        assert f'id="noregret.{learner.__name__}"' in page
+    for learner in everyone():
+        page = page_of(site, learner).read_text(encoding="utf-8")
+        assert f'id="{path_of(learner)}"' in page
         for theorem in learner.theorems:
             assert to_mathml(theorem.formula, block=True) in page
-            assert f'href="../theorems/{theorem.name}.html"' in page
+            assert f'/theorems/{theorem.name}.html"' in page
 
 
 @pytest.mark.parametrize("name", THEOREMS)
@@ -124,14 +133,19 @@ def test_every_theorem_has_a_page_with_its_formula(name: str, site: Path) -> Non
     assert formula.startswith("<math")
     assert formula in page
     learner = noregret.all_theorems()[name][1]
-    assert learner is None or f'href="../learners/{learner.name}.html"' in page
+    if learner is not None:
+        place = page_of(site, learner).relative_to(site).as_posix()
+        assert f'href="../{place}"' in page
 
 
 def test_indexes_link_to_every_learner_and_theorem(site: Path) -> None:
-    for folder, names in (("learners", noregret.all_learners()), ("theorems", THEOREMS)):
-        index = (site / folder / "index.html").read_text(encoding="utf-8")
-        for name in names:
-            assert f'href="{name}.html"' in index
+    index = (site / "learners" / "index.html").read_text(encoding="utf-8")
+    for learner in everyone():
+        place = page_of(site, learner).relative_to(site / "learners").as_posix()
+        assert f'href="{place}"' in index
+    index = (site / "theorems" / "index.html").read_text(encoding="utf-8")
+    for name in THEOREMS:
+        assert f'href="{name}.html"' in index
 
 
 def test_no_page_loads_anything_from_a_network(site: Path) -> None:
@@ -150,7 +164,7 @@ def test_no_latex_is_left_for_the_reader_to_decode(site: Path) -> None:
 
 
 def test_every_public_name_is_in_the_reference(site: Path) -> None:
-    reference = [site / "api.html", *(site / "learners").glob("*.html")]
+    reference = [site / "api.html", *(site / "learners").rglob("*.html")]
     text = "".join(path.read_text(encoding="utf-8") for path in reference)
     for name in noregret.__all__:
         assert name == "__version__" or f'id="noregret.{name}"' in text, name
@@ -195,9 +209,10 @@ def test_what_is_on_a_page_runs_and_prints_what_is_shown(
         assert steady(printed.getvalue()) == steady(shown)
 
 
-@pytest.mark.parametrize("name", noregret.all_learners())
-def test_the_example_on_a_learners_page_runs_as_it_stands(name: str) -> None:
-    text = extension("learner_pages").learner_page(name, noregret.all_learners()[name])
+@pytest.mark.parametrize("kind", everyone(), ids=path_of)
+def test_the_example_on_a_learners_page_runs_as_it_stands(kind: type[Named]) -> None:
+    name = kind.name
+    text = extension("learner_pages").learner_page(name, kind)
     blocks = BLOCK.findall(text + "\n")
     code = "\n".join(block for language, block, _ in blocks if language == "python")
     test = doctest.DocTestParser().get_doctest(code, {}, name, None, None)

@@ -10,13 +10,15 @@ import re
 import textwrap
 from typing import TYPE_CHECKING
 
-import noregret
+from noregret.registry import families_with, find
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from sphinx.application import Sphinx
     from sphinx.util.typing import ExtensionMetadata
+
+    from noregret.named import Named
 
 
 def markdown(text: str) -> str:
@@ -36,9 +38,15 @@ def prose(text: str) -> str:
 
 
 def code(text: str) -> str:
-    """Return code as Markdown, with a link where it is a learner's name."""
-    is_learner = text in noregret.all_learners()
-    return f"[`{text}`](/learners/{text}.md)" if is_learner else f"`{text}`"
+    """Return code as Markdown, with a link where it is a learner's name, of any family."""
+    families = families_with(text)
+    return f"[`{text}`]({page_of(find(text))})" if families else f"`{text}`"
+
+
+def page_of(kind: type[Named]) -> str:
+    """Return where the page of a learner is; those of other families have folders of their own."""
+    folder = "" if kind.family == "learners" else f"{kind.family}/"
+    return f"/learners/{folder}{kind.name}.md"
 
 
 def blocks(text: str) -> Iterator[str]:
@@ -72,7 +80,7 @@ def plain_types(
 
     def plain(types: str | None) -> str | None:
         types = types and re.sub(r"(numpy\.)?ndarray\[.*\]|\bFloats\b", "ndarray", types)
-        return types and re.sub(r"\bnoregret\.\w+\.L\b", "noregret.Learner", types)
+        return types and re.sub(r"\bnoregret\.\w+\.[LN]\b", "noregret.Learner", types)
 
     return tuple(plain(types) for types in signature)
 

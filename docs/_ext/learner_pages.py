@@ -12,12 +12,14 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from docstrings import blocks, markdown, prose
+from docstrings import blocks, markdown, page_of, prose
 from sphinx.errors import ExtensionError
 
 import noregret
 from noregret.adversaries.table import of_theorem
+from noregret.cli.family_words import WORDS, path_of, words_of
 from noregret.cli.learner_facts import entries, explain, sections
+from noregret.registry import everyone
 from noregret.theorem import QUANTITIES
 
 if TYPE_CHECKING:
@@ -26,7 +28,8 @@ if TYPE_CHECKING:
     from sphinx.application import Sphinx
     from sphinx.util.typing import ExtensionMetadata
 
-    from noregret import Learner, Theorem
+    from noregret import Theorem
+    from noregret.named import Named
 
 FOLDERS = ("learners", "theorems")
 NOTATION = r"""## Notation
@@ -36,6 +39,7 @@ NOTATION = r"""## Notation
   $y_t$ is seen.
 - $L_A$ is the learner's cumulative loss, $L_u$ that of the fixed weights $u$. The regret is
   $L_A - \min_u L_u$.
+- Of experts, arms and assets there are $n$, too; $L_i$ is the cumulative loss of the $i$-th.
 - $M$ is the number of mistakes. A score of zero is a mistake.
 - $\eta$ is the rate, $\|\cdot\|$ the Euclidean norm, $\Delta$ the simplex, $\ln$ the natural
   logarithm and $\mathrm{KL}(u\|v) = \sum_i u_i \ln(u_i/v_i)$ the relative entropy.
@@ -45,8 +49,8 @@ NOTATION = r"""## Notation
 # A learner's page.
 
 
-def learner_page(name: str, learner: type[Learner]) -> str:
-    """Write the page of a learner."""
+def learner_page(name: str, learner: type[Named]) -> str:
+    """Write the page of a learner, of any family."""
     told = sections(sys.modules[learner.__module__].__doc__)[""]
     opening, _, rest = told.partition("\n\n")
     update, _, promise = rest.partition("Promise. ")
@@ -57,21 +61,39 @@ def learner_page(name: str, learner: type[Learner]) -> str:
         parts += [theorem_box(theorem) for theorem in learner.theorems]
     parts += [
         "## Class",
-        f'Built by class, or by name: `noregret.make("{name}")`. It has all that'
-        " [every learner](/api.md#learners) has.",
+        f'Built by class, or by name: `{maker(learner)}("{name}")`. It has all that'
+        f" [every {words_of(learner).one}](/api.md#{learner.family}) has.",
         reference(learner),
-        "## On the command line",
-        f"```sh\n{explain(learner)['command']}\n```",
-        f"[The command](/run.md) tells the rest; `noregret learners {name}` shows this page's facts"
-        " in a terminal, and `--json` gives them to a program.",
+        *command_of(learner),
     ]
     if "Examples" in doc:
         # The docstring takes its own class for granted.
-        imported = f">>> from noregret import {learner.__name__}\n>>>"
+        home = path_of(learner).rpartition(".")[0]
+        imported = f">>> from {home} import {learner.__name__}\n>>>"
         parts += ["## Example", *blocks(doc["Examples"].replace(">>>", imported, 1))]
     if "References" in doc:
         parts += ["## Source", *blocks(doc["References"])]
     return "\n\n".join(parts) + "\n"
+
+
+def maker(learner: type[Named]) -> str:
+    """Return the function that makes a learner by its name."""
+    return f"{path_of(learner).rpartition('.')[0]}.make"
+
+
+def command_of(learner: type[Named]) -> list[str]:
+    """Say how a learner is used in a shell."""
+    command = explain(learner)["command"]
+    family = "" if learner.family == "learners" else f" --family {learner.family}"
+    shown = (
+        f"`noregret learners {learner.name}{family}` shows this page's facts in a terminal, and"
+        " `--json` gives them to a program."
+    )
+    if command is None:
+        return ["## On the command line", shown]
+    if learner.family == "learners":
+        shown = f"[The command](/run.md) tells the rest; {shown}"
+    return ["## On the command line", f"```sh\n{command}\n```", shown]
 
 
 def theorem_box(theorem: Theorem) -> str:
@@ -96,7 +118,7 @@ def theorem_facts(theorem: Theorem) -> list[str]:
     return lines
 
 
-def reference(learner: type[Learner]) -> str:
+def reference(learner: type[Named]) -> str:
     """Describe the class: its signature, its parameters, and what it adds to a learner."""
     doc = sections(learner.__doc__)
     described = entries(doc.get("Parameters", ""))
@@ -107,7 +129,7 @@ def reference(learner: type[Learner]) -> str:
         )
     shown = ", ".join(f"{p.name}: {p.annotation} = {p.default!r}" for p in parameters.values())
     lines = [
-        f"`````{{py:class}} noregret.{learner.__name__}({shown})",
+        f"`````{{py:class}} {path_of(learner)}({shown})",
         f":canonical: {learner.__module__}.{learner.__qualname__}",
         "",
         "\n\n".join(blocks(doc[""])),
@@ -122,39 +144,42 @@ def reference(learner: type[Learner]) -> str:
     return "\n".join([*lines, "`````"])
 
 
-def learners_index(learners: dict[str, type[Learner]]) -> str:
-    """List all learners."""
+def learners_index(learners: list[type[Named]]) -> str:
+    """List all learners, family by family."""
+    lines = [
+        "# Learners",
+        "",
+        "Everything that is registered, by name. `noregret.make(name)` builds one. Of the linear"
+        " learners, `noregret.all_learners()` returns the list, and how they belong together is"
+        " told in [The one principle](/principle.md).",
+        "",
+    ]
+    for family, words in WORDS.items():
+        if group := [learner for learner in learners if learner.family == family]:
+            lines += [f"## {words.title}", "", words.about, "", *table_of(group)]
+    return "\n".join([*lines, toctree(local(learner) for learner in learners)])
+
+
+def local(learner: type[Named]) -> str:
+    """Return the place of a learner's page among those of the learners."""
+    return page_of(learner).removeprefix("/learners/").removesuffix(".md")
+
+
+def table_of(learners: list[type[Named]]) -> list[str]:
+    """List the learners of a family."""
     rows = []
-    for name, learner in learners.items():
+    for learner in learners:
         theorems = ", ".join(f"[{t.name}](/theorems/{t.name}.md)" for t in learner.theorems)
         about = markdown(sections(learner.__doc__)[""].split("\n\n")[0].replace("\n", " "))
-        rows.append(f"* - [`{name}`]({name}.md)\n  - {about}\n  - {theorems}")
-    return "\n".join(
-        [
-            "# Learners",
-            "",
-            "Every learner that is registered, by name. `noregret.make(name)` builds one;"
-            " `noregret.all_learners()` returns this list. How they belong together is told in"
-            " [The one principle](/principle.md).",
-            "",
-            "::::{list-table}",
-            ":header-rows: 1",
-            ":widths: 26 50 24",
-            ":class: stacks",
-            "",
-            "* - Name\n  - What it does\n  - Theorems",
-            *rows,
-            "::::",
-            "",
-            toctree(learners),
-        ]
-    )
+        rows.append(f"* - [`{learner.name}`]({local(learner)}.md)\n  - {about}\n  - {theorems}")
+    head = ["::::{list-table}", ":header-rows: 1", ":widths: 26 50 24", ":class: stacks", ""]
+    return [*head, "* - Name\n  - What it does\n  - Theorems", *rows, "::::", ""]
 
 
 # A theorem's page.
 
 
-def theorem_page(theorem: Theorem, learner: type[Learner] | None) -> str:
+def theorem_page(theorem: Theorem, learner: type[Named] | None) -> str:
     """Write the page of a theorem."""
     of = owner(learner)
     opening = [
@@ -167,14 +192,15 @@ def theorem_page(theorem: Theorem, learner: type[Learner] | None) -> str:
     return "\n".join([*opening, "", *theorem_facts(theorem), "", NOTATION])
 
 
-def owner(learner: type[Learner] | None) -> str:
-    """Name the learner that answers for a theorem."""
+def owner(learner: type[Named] | None) -> str:
+    """Name the learner that answers for a theorem, and its family unless it is the linear one."""
     if learner is None:
         return "every [averaged](/api.md) learner"
-    return f"[`{learner.name}`](/learners/{learner.name}.md)"
+    family = "" if learner.family == "learners" else f" ({learner.family})"
+    return f"[`{learner.name}`]({page_of(learner)}){family}"
 
 
-def theorems_index(theorems: dict[str, tuple[Theorem, type[Learner] | None]]) -> str:
+def theorems_index(theorems: dict[str, tuple[Theorem, type[Named] | None]]) -> str:
     """List all theorems, by what they bound."""
     lines = [
         "# Theorems",
@@ -190,6 +216,8 @@ def theorems_index(theorems: dict[str, tuple[Theorem, type[Learner] | None]]) ->
     }
     groups["Warnings"] = [t for t in theorems.values() if t[0].warning]
     for title, group in groups.items():
+        if not group:
+            continue
         lines += [f"## {title}", ""]
         for theorem, learner in group:
             lines += [f"**[{theorem.name}]({theorem.name}.md)**, of {owner(learner)}", ""]
@@ -212,9 +240,9 @@ def toctree(names: Iterable[str]) -> str:
 
 def all_pages() -> dict[str, str]:
     """Return every generated page: its place and its text."""
-    learners = noregret.all_learners()
+    learners = everyone()
     theorems = noregret.all_theorems()
-    pages = {f"learners/{name}.md": learner_page(name, of) for name, of in learners.items()}
+    pages = {page_of(kind).removeprefix("/"): learner_page(kind.name, kind) for kind in learners}
     pages |= {f"theorems/{name}.md": theorem_page(*of) for name, of in theorems.items()}
     pages["learners/index.md"] = learners_index(learners)
     pages["theorems/index.md"] = theorems_index(theorems)
@@ -226,10 +254,10 @@ def write_pages(app: Sphinx) -> None:
     root = Path(app.srcdir)
     pages = {root / place: text for place, text in all_pages().items()}
     for folder in FOLDERS:
-        (root / folder).mkdir(exist_ok=True)
-        for gone in set((root / folder).glob("*.md")) - set(pages):
+        for gone in set((root / folder).rglob("*.md")) - set(pages):
             gone.unlink()
     for path, text in pages.items():
+        path.parent.mkdir(parents=True, exist_ok=True)
         if not path.exists() or path.read_text(encoding="utf-8") != text:
             path.write_text(text, encoding="utf-8")
 

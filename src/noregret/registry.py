@@ -77,8 +77,10 @@ def find(name: str, family: str | None = None) -> type[Any]:
     for each in reversed(families):
         known |= all_of(each)
     if name not in known:
-        what = "learner" if family in (None, "learners") else f"name among the {family}:"
-        raise ValueError(f"unknown {what} {name!r}: {_hint(name, sorted(known))}")
+        elsewhere = families_with(name)
+        if elsewhere:
+            raise ValueError(f"{name!r} is not one of the {family}: look at {elsewhere[0]}")
+        raise ValueError(f"unknown learner {name!r}: {_hint(name, sorted(known))}")
     return known[name]
 
 

@@ -25,8 +25,8 @@ from noregret import BadExample, CertificateError, load_certificate, play, verif
 from noregret.certificate import seal
 from noregret.cli.app import run
 from noregret.hindsight import Limits
-from noregret.streams import read
 from noregret.hindsight.witness import is_within
+from noregret.streams import read
 
 from .games import certificate_of, frame
 

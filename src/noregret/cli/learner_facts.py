@@ -8,29 +8,32 @@ import re
 import sys
 from typing import TYPE_CHECKING, Any
 
+from noregret.cli.family_words import path_of, words_of
 from noregret.core.losses import LOSSES
 from noregret.theorem import QUANTITIES
 
 if TYPE_CHECKING:
-    from noregret.learner import Learner
+    from noregret.named import Named
     from noregret.theorem import Theorem
 
 TYPES = {"float": "number", "int": "whole number", "bool": "true or false", "str": "word"}
+TYPES |= {"Any": "numbers", "Arms": "names"}
 
 
-def outline(learner: type[Learner]) -> dict[str, Any]:
+def outline(learner: type[Named]) -> dict[str, Any]:
     """Say in one line what a learner does, and name its theorems."""
     summary = sections(learner.__doc__)[""].split("\n\n")[0]
     return {
         "name": learner.name,
+        "family": learner.family,
         "summary": plain(summary),
         "theorems": [theorem.name for theorem in learner.theorems],
     }
 
 
-def explain(learner: type[Learner]) -> dict[str, Any]:
+def explain(learner: type[Named]) -> dict[str, Any]:
     """Say all there is to say of a learner."""
-    own = sections(learner.__doc__)
+    own, words, path = sections(learner.__doc__), words_of(learner), path_of(learner)
     parameters = parameters_of(learner)
     example = example_of(parameters)
     chosen = "".join(f" -p {key}={written(value)}" for key, value in example.items())
@@ -39,18 +42,19 @@ def explain(learner: type[Learner]) -> dict[str, Any]:
         for key, value in example.items()
     )
     return outline(learner) | {
-        "class": f"noregret.{learner.__name__}",
+        "class": path,
         "about": sections(sys.modules[learner.__module__].__doc__)[""].replace("``", ""),
         "details": [plain(paragraph) for paragraph in own[""].split("\n\n")[1:]],
         "parameters": parameters,
         "promises": [promise_of(theorem) for theorem in learner.theorems],
-        "command": f"noregret run data.csv --target y --learner {learner.name}{chosen}",
-        "python": f"learner = noregret.{learner.__name__}({called})",
+        "command": words.command and f"{words.command} --learner {learner.name}{chosen}",
+        "python": f"{words.one} = {path}({called})",
+        "play": words.play,
         "source": plain(own.get("References", "")),
     }
 
 
-def parameters_of(learner: type[Learner]) -> list[dict[str, Any]]:
+def parameters_of(learner: type[Named]) -> list[dict[str, Any]]:
     """Describe every parameter: from the signature, and from what the docstring says of it."""
     meanings = entries(sections(learner.__doc__).get("Parameters", ""))
     signature = inspect.signature(learner).parameters
@@ -58,7 +62,7 @@ def parameters_of(learner: type[Learner]) -> list[dict[str, Any]]:
         {
             "name": name,
             "type": TYPES.get(kind := str(parameter.annotation).split(" | ")[0], kind),
-            "choices": choices(str(parameter.annotation), meanings.get(name, "")),
+            "choices": choices(learner, str(parameter.annotation), meanings.get(name, "")),
             "default": parameter.default,
             "meaning": plain(meanings.get(name, "")),
         }
@@ -66,11 +70,20 @@ def parameters_of(learner: type[Learner]) -> list[dict[str, Any]]:
     ]
 
 
-def choices(annotation: str, meaning: str) -> list[str]:
+def choices(learner: type[Named], annotation: str, meaning: str) -> list[str]:
     """Return the words that a parameter may be: those its description marks as code."""
     if "Loss" in annotation:
-        return list(LOSSES)
+        return list(losses_for(learner.family))
     return re.findall(r"``([^`]+)``", meaning) if "str" in annotation else []
+
+
+def losses_for(family: str) -> tuple[str, ...]:
+    """Return the names of the losses that a family knows."""
+    if family == "learners":
+        return tuple(LOSSES)
+    from noregret.core.council import EXPERT_LOSSES
+
+    return tuple(EXPERT_LOSSES)
 
 
 def promise_of(theorem: Theorem) -> dict[str, Any]:
@@ -86,8 +99,8 @@ def promise_of(theorem: Theorem) -> dict[str, Any]:
 def example_of(parameters: list[dict[str, Any]]) -> dict[str, Any]:
     """Choose a parameter to show: a number, preferably the rate, or else what has a default."""
     given = [p for p in parameters if p["default"] is not None]
-    given.sort(key=lambda p: (p["name"] != "rate", p["type"] != "number"))
-    return {p["name"]: p["default"] or True for p in given[:1]}
+    given.sort(key=lambda p: (p["name"] != "rate", p["type"] != "number", p["default"] == 0))
+    return {p["name"]: True if p["default"] is False else p["default"] for p in given[:1]}
 
 
 # Docstrings, taken apart.
@@ -101,9 +114,9 @@ def sections(docstring: str | None) -> dict[str, str]:
 
 
 def entries(section: str) -> dict[str, str]:
-    """Read names, each with an indented description below it."""
-    found = re.findall(r"^(\w+).*\n((?:[ \t]+.*\n?|\n)*)", section, flags=re.MULTILINE)
-    return {name: " ".join(text.split()) for name, text in found}
+    """Read names, each with an indented description below it; several may share one."""
+    found = re.findall(r"^(\w+(?:, \w+)*).*\n((?:[ \t]+.*\n?|\n)*)", section, flags=re.MULTILINE)
+    return {name: " ".join(text.split()) for names, text in found for name in names.split(", ")}
 
 
 def plain(text: str) -> str:

@@ -1,4 +1,4 @@
-"""``noregret learners``: every learner by name, or all there is to know about one."""
+"""``noregret learners``: all that is known by name, or all there is to know about one."""
 
 from __future__ import annotations
 
@@ -17,34 +17,55 @@ def learners(
         str | None,
         typer.Argument(help="The learner to explain; without it, all are listed.", metavar="NAME"),
     ] = None,
+    family: Annotated[
+        str | None,
+        typer.Option(help="learners, experts, bandits or portfolios: look only there."),
+    ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print it for machines.")] = False,
 ) -> None:
     """List the learners, or explain one: what it does, its parameters and its promises."""
     from noregret.cli.learner_facts import explain, outline
-    from noregret.registry import all_learners, find
+    from noregret.registry import all_of, everyone, families_with, find, in_family
 
     try:
-        found = None if name is None else find(name)
+        listed = everyone() if family is None else list(all_of(in_family(family)).values())
+    except ValueError as unknown:
+        raise typer.BadParameter(str(unknown), param_hint="--family") from None
+    try:
+        found = None if name is None else find(name, family)
     except ValueError as unknown:
         raise typer.BadParameter(str(unknown), param_hint="NAME") from None
-    told = explain(found) if found else [outline(learner) for learner in all_learners().values()]
+    told = explain(found) if found else [outline(kind) for kind in listed]
     if as_json:
         print(json.dumps(told, indent=2, ensure_ascii=False))
         return
     from noregret.cli.screen import screen
 
     if isinstance(told, dict):
-        show_one(screen(), told)
+        others = families_with(told["name"]) if family is None else []
+        show_one(screen(), told, [other for other in others if other != told["family"]])
     else:
         show_all(screen(), told)
 
 
 def show_all(console: Console, told: list[dict[str, Any]]) -> None:
-    """List the learners, each with a line and the names of its theorems."""
+    """List the families, in each every name with a line and the names of its theorems."""
+    from noregret.cli.family_words import WORDS
+    from noregret.cli.screen import show
+
+    for family, words in WORDS.items():
+        group = [learner for learner in told if learner["family"] == family]
+        if group:
+            show(console, f"{words.title}: {words.about}", style="bold")
+            show_family(console, group)
+            console.print()
+    show(console, "‘noregret learners NAME’ explains one, ‘noregret theorems NAME’ a theorem.")
+
+
+def show_family(console: Console, told: list[dict[str, Any]]) -> None:
+    """List the names of a family."""
     from rich.table import Table
     from rich.text import Text
-
-    from noregret.cli.screen import show
 
     table = Table.grid(padding=(0, 2, 0, 0))
     table.add_column(no_wrap=True)
@@ -56,12 +77,10 @@ def show_all(console: Console, told: list[dict[str, Any]]) -> None:
         line.append(f"{kind}: {', '.join(promised)}" if promised else "no theorem", style="dim")
         table.add_row(Text(learner["name"], style="bold"), line)
     console.print(table)
-    console.print()
-    show(console, "‘noregret learners NAME’ explains one, ‘noregret theorems NAME’ a theorem.")
 
 
-def show_one(console: Console, told: dict[str, Any]) -> None:
-    """Explain one learner."""
+def show_one(console: Console, told: dict[str, Any], others: list[str]) -> None:
+    """Explain one learner; ``others`` are further families in which something has its name."""
     from noregret.cli.screen import show
 
     show(console, told["name"], style="bold")
@@ -83,10 +102,13 @@ def show_one(console: Console, told: dict[str, Any]) -> None:
     if not told["promises"]:
         show(console, "It answers for none.", indent=2)
     heading(console, "Use")
-    for line in [*typed(told["command"], console.width - 2), told["python"]]:
+    for line in [*typed(told["command"], console.width - 2), told["python"], told["play"]]:
         show(console, line, indent=2, hang=4)
     heading(console, "Source")
     show(console, told["source"], indent=2)
+    for other in others:
+        console.print()
+        show(console, f"Of the same name: ‘noregret learners {told['name']} --family {other}’.")
 
 
 def show_block(console: Console, block: str) -> None:
@@ -102,8 +124,10 @@ def show_block(console: Console, block: str) -> None:
         show(console, line.lstrip(), indent=len(line) - len(line.lstrip()), hang=4)
 
 
-def typed(command: str, width: int) -> list[str]:
-    """Return a command line, broken before the learner where it is too long."""
+def typed(command: str | None, width: int) -> list[str]:
+    """Return a command line, if there is one, broken before the learner where it is too long."""
+    if command is None:
+        return []
     if len(command) <= width:
         return [command]
     return command.replace(" --learner", " \\\n    --learner").split("\n")

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING
 
 import typer
 from rich.console import Console
 
 from noregret.adversaries.table import of_theorem
+from noregret.cli.family_words import WORDS, path_of
 from noregret.cli.readable import readable
 from noregret.cli.screen import screen, show
 from noregret.registry import all_theorems, find_theorem
@@ -15,7 +17,7 @@ from noregret.theorem import QUANTITIES, Theorem
 from noregret.tuning import takes_of
 
 if TYPE_CHECKING:
-    from noregret.learner import Learner
+    from noregret.named import Named
 
 
 def theorems(
@@ -42,6 +44,8 @@ def everything(console: Console) -> None:
     }
     groups["Warnings"] = [(t, of) for t, of in known if t.warning]
     for title, group in groups.items():
+        if not group:
+            continue
         show(console, title, style="bold")
         for theorem, learner in group:
             console.print()
@@ -51,7 +55,7 @@ def everything(console: Console) -> None:
     show(console, "‘noregret theorems NAME’ explains one.")
 
 
-def explain(console: Console, theorem: Theorem, learner: type[Learner] | None) -> None:
+def explain(console: Console, theorem: Theorem, learner: type[Named] | None) -> None:
     """Say all there is to say of a theorem."""
     show(console, f"Theorem {theorem.name}", style="bold")
     what = QUANTITIES[theorem.quantity]
@@ -73,7 +77,7 @@ def explain(console: Console, theorem: Theorem, learner: type[Learner] | None) -
     if theorem.tune is not None and learner is not None:
         show(console, how_to_tune(theorem, learner), indent=2, hang=2)
     heading(console, "When attacked")
-    for line in attacked(theorem):
+    for line in attacked(theorem, learner):
         show(console, line, indent=2, hang=2)
     if not theorem.warning:
         heading(console, "Certificate")
@@ -89,32 +93,37 @@ def heading(console: Console, text: str) -> None:
     show(console, text, style="bold")
 
 
-def owner(learner: type[Learner] | None) -> str:
-    """Name the learner that answers for a theorem."""
-    return "every averaged learner" if learner is None else learner.name
+def owner(learner: type[Named] | None) -> str:
+    """Name the learner that answers for a theorem, and its family unless it is the linear one."""
+    if learner is None:
+        return "every averaged learner"
+    return learner.name if learner.family == "learners" else f"{learner.name} ({learner.family})"
 
 
-def how_to_tune(theorem: Theorem, learner: type[Learner]) -> str:
+def how_to_tune(theorem: Theorem, learner: type[Named]) -> str:
     """Write the call that builds a tuned learner."""
     takes = [part if "=" in part else f"{part}=…" for part in takes_of(theorem).split(", ")]
     if theorem is not next(other for other in learner.theorems if other.tune is not None):
         takes.insert(0, f'"{theorem.name}"')
-    return f"{learner.__name__}.tuned({', '.join(takes)})"
+    return f"{path_of(learner).removeprefix('noregret.')}.tuned({', '.join(takes)})"
 
 
-def attacked(theorem: Theorem) -> list[str]:
+def attacked(theorem: Theorem, learner: type[Named] | None) -> list[str]:
     """Say how tight a theorem was when attacked."""
     entries = of_theorem(theorem.name)
+    if not entries and learner is not None and learner.family != "learners":
+        return ["No adversary has been written for it."]
     if not entries:
         return ["No adversary may choose the examples, so nobody attacked it."]
     return [f"{entry.adversary}: {entry.summary}. {entry.remark}" for entry in entries]
 
 
-def how_to_certify(theorem: Theorem, learner: type[Learner] | None) -> list[str]:
+def how_to_certify(theorem: Theorem, learner: type[Named] | None) -> list[str]:
     """Write the calls that lead to a certificate."""
     asks = f", {theorem.asks}" if theorem.asks else ""
-    who = "noregret.averaged(learner)" if learner is None else f"noregret.{learner.__name__}(…)"
+    play = WORDS["learners" if learner is None else learner.family].play
+    who = "noregret.averaged(learner)" if learner is None else f"{path_of(learner)}(…)"
     return [
-        f"game = noregret.play({who}, stream)",
+        re.sub(r"\(\w+,", f"({who},", play),
         f'game.certificate("{theorem.name}"{asks})',
     ]
