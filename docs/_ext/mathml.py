@@ -27,7 +27,7 @@ logger = logging.getLogger(__name__)
 TOKEN = re.compile(r"\\[A-Za-z]+|\\.|\s+|.", re.DOTALL)
 ARGUMENTS = {r"\frac": 2, r"\tfrac": 2, r"\dfrac": 2, r"\sqrt": 1, "^": 1, "_": 1}
 # What docutils does not know, in words that it knows.
-SPELLED = {r"\dots": r"\ldots"}
+SPELLED = {r"\dots": r"\ldots", r"\big": "", r"\Big": "", r"\textstyle": ""}
 # Where MathML would space or stretch otherwise than TeX: bars, slashes, braces; names of functions.
 TIGHT = re.compile(r'<mo(?: stretchy="false")?>([|‖/{}])</mo>')
 FUNCTION = re.compile(
