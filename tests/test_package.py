@@ -8,6 +8,8 @@ import sys
 from pathlib import Path
 
 import noregret
+from noregret.families import FAMILIES
+from noregret.registry import all_of
 
 INSTALLED = Path(noregret.__file__).parent
 SOURCE = Path(__file__).parent.parent / "src" / "noregret"
@@ -77,8 +79,11 @@ def test_the_names_for_type_checkers_are_those_that_are_there() -> None:
 
 
 def test_learners_are_found_by_walking_so_that_a_new_file_is_enough() -> None:
-    files = {path.stem for path in (INSTALLED / "learners").glob("*.py")} - {"__init__"}
-    assert {name.replace("-", "_") for name in noregret.all_learners()} == files
-    for name, kind in noregret.all_learners().items():
+    for family, package in FAMILIES.items():
+        folder = INSTALLED.joinpath(*package.split(".")[1:])
+        files = {path.stem for path in folder.glob("*.py")} - {"__init__"}
+        assert {name.replace("-", "_") for name in all_of(family)} == files
+        for name in all_of(family):
+            assert importlib.util.find_spec(f"{package}.{name.replace('-', '_')}") is not None
+    for kind in noregret.all_learners().values():
         assert getattr(noregret, kind.__name__) is kind
-        assert importlib.util.find_spec(f"noregret.learners.{name.replace('-', '_')}") is not None
