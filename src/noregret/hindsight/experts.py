@@ -205,11 +205,17 @@ def best_by_functions(rows: Rows, loss: Any, limits: Limits) -> Answer:
     """Return the best mixture for a loss of which value and derivative can be asked."""
     ends = [(float(X.min()), float(X.max())) for X, _ in rows.blocks() if X.size]
     low, high = min((a for a, _ in ends), default=0.0), max((b for _, b in ends), default=0.0)
-    losses = GivenLoss(Confined(*functions_of(loss), low, high), rows.outcomes)
-    simplex = Simplex(rows.shape[1], 0.0)
-    found = minimise(rows, losses, simplex, simplex.centre, limits)
-    attained, lower = proven(rows, losses, simplex, found)
-    return Answer(MIXTURES, attained, lower, found.w)
+    confined, simplex = Confined(*functions_of(loss), low, high), Simplex(rows.shape[1], 0.0)
+    answers = []
+    for smooth in (True, False):  # most losses are, and are done with quickly
+        losses = GivenLoss(confined, rows.outcomes, smooth)
+        found = minimise(rows, losses, simplex, simplex.centre, limits)
+        answers.append(Answer(MIXTURES, *proven(rows, losses, simplex, found), found.w))
+        simplex = Simplex(rows.shape[1], 0.0)
+        if answers[-1].relative_gap <= limits.tolerance:
+            break
+    best = min(answers, key=lambda answer: answer.loss)
+    return replace(best, lower=max(answer.lower for answer in answers))
 
 
 def prepared(given: Given, change: Change) -> Rows:

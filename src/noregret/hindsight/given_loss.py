@@ -17,7 +17,7 @@ from noregret.hindsight.opaque import Opaque, SmoothedOpaque
 from noregret.hindsight.rounding import Floats
 
 Function = Callable[[Floats, Floats], Any]
-# Halvings of an interval until nothing is left of it.
+# Turns of halving an interval and of drawing the secant, until nothing is left of it.
 HALVINGS = 100
 
 
@@ -43,22 +43,41 @@ class Confined:
     def implicit_step(self, scores: Floats, outcomes: Floats, rate: float, norm2: float) -> Floats:
         """Return how far to go down to where the slope is that far over the rate.
 
-        The point p with p + rate ℓ'(p) = s lies between s and s − rate ℓ'(s).
+        The point p with p + rate ℓ'(p) = s lies between s and s − rate ℓ'(s). Where the loss is a
+        line or a parabola in between, the secant leads there at once.
         """
-        first = scores - rate * norm2 * self.slope(scores, outcomes)
-        low, high = np.minimum(scores, first), np.maximum(scores, first)
-        for _ in range(HALVINGS):
-            middle = low + 0.5 * (high - low)
-            above = middle + rate * norm2 * self.slope(middle, outcomes) > scores
-            low, high = np.where(above, low, middle), np.where(above, middle, high)
-        return np.asarray((scores - 0.5 * (low + high)) / norm2)
+        step = rate * norm2
+        from_here = step * self.slope(scores, outcomes)
+        there = scores - from_here
+        from_there = there + step * self.slope(there, outcomes) - scores
+        down = from_here > 0
+        low, high = np.where(down, there, scores), np.where(down, scores, there)
+        below, above = np.where(down, from_there, from_here), np.where(down, from_here, from_there)
+        point, small = scores.copy(), 2.0**-44 * np.abs(from_here)
+        left = np.flatnonzero(from_here)
+        for turn in range(HALVINGS):
+            if not len(left):
+                break
+            a, b, under, over = low[left], high[left], below[left], above[left]
+            with np.errstate(invalid="ignore", divide="ignore"):
+                share = np.clip(np.nan_to_num(under / (under - over), nan=0.5), 0.0, 1.0)
+            at = a + (b - a) * (0.5 if turn % 2 else share)
+            rest = at + step * self.slope(at, outcomes[left]) - scores[left]
+            up = rest > 0
+            low[left], below[left] = np.where(up, a, at), np.where(up, under, rest)
+            high[left], above[left] = np.where(up, at, b), np.where(up, rest, over)
+            point[left] = at
+            open_still = (np.abs(rest) > small[left]) & (high[left] - low[left] > small[left])
+            left = left[open_still]
+        return np.asarray((scores - point) / norm2)
 
 
 class GivenLoss(Opaque):
     """The losses of all rounds, by the functions that were given."""
 
-    def __init__(self, loss: Confined, outcomes: Floats) -> None:
+    def __init__(self, loss: Confined, outcomes: Floats, smooth: bool) -> None:
         super().__init__(loss, outcomes)  # type: ignore[arg-type]
+        self.smooth = smooth
         self.near = 1e-6 * ((loss.high - loss.low) or abs(loss.high) or 1.0)
 
     def asked(self, question: Any, *given: Any) -> Floats:
