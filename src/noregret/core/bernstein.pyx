@@ -4,7 +4,7 @@ Regrets are measured in units of the largest seen so far, so that neither their 
 of 1e-300 are beyond what numbers hold.
 """
 
-from libc.math cimport INFINITY, log, sqrt
+from libc.math cimport INFINITY, exp, log, log1p, sqrt
 
 import numpy as np
 
@@ -14,11 +14,13 @@ from noregret.core.weigher cimport Weigher, noregret_decayed
 
 cnp.import_array()
 
-cdef double E = 2.718281828459045
 # Squint's rates: each half the one before. It starts anew when regrets have grown this much.
 cdef enum:
     RATES = 28
 cdef double GROWN = 256.0
+# Regrets may exceed what a rate was made for by this much: exp(x − x²) ≤ 1 + x holds down to −0.68,
+# not only to −1/2, so that rounding never decides which rates are dropped.
+cdef double ALIKE = 1 + 1e-6
 
 
 cdef class Scaled(Weigher):
@@ -53,15 +55,15 @@ cdef class Polynomial(Scaled):
 
     cdef void weigh(self, double* p, const unsigned char* awake) noexcept nogil:
         cdef Py_ssize_t i
-        cdef double each = 1 / self.unit if self.unit > 0 else 0.0
+        cdef double unit = self.unit if self.unit > 0 else 1.0
         for i in range(self.n):
-            p[i] = self.prior[i] * max(0.0, self.regret[i] * each) / (1 + self.squares[i])
+            p[i] = self.prior[i] * max(0.0, self.regret[i] / unit) / (1 + self.squares[i])
         self.normalise(p, awake)
 
     cdef void update(self, double own, const double* losses, const unsigned char* awake, double low, double high) noexcept nogil:
         # Sleepers lost what the mixture lost, so that their regret is 0.
         cdef Py_ssize_t i
-        cdef double r, each, most = max(own - low, high - own), factor = 1, sum = 0
+        cdef double r, most = max(own - low, high - own), factor = 1, sum = 0
         cdef bint jumped = False
         if most > self.unit:
             factor = self.unit / most
@@ -70,11 +72,10 @@ cdef class Polynomial(Scaled):
             self.unit = most
         if self.unit == 0:
             return
-        each = 1 / self.unit
         for i in range(self.n):
             r = own - losses[i]
             self.regret[i] += r
-            r *= each
+            r /= self.unit
             r *= r
             self.p[i] = self.squares[i] * factor
             self.squares[i] = self.p[i] + r
@@ -92,6 +93,14 @@ cdef class Polynomial(Scaled):
         return self.unit * np.sqrt((1 + self.arrays["squares"]) / self.arrays["prior"]) * grown
 
 
+cdef double excess_of(double ratio) noexcept nogil:
+    """Return the most by which x exceeds x^ratio for any x: about (ratio − 1)/e, and below 1."""
+    cdef double more = ratio - 1
+    if not more > 0:
+        return 0.0
+    return more / ratio * exp(-log1p(more) / more) if ratio < INFINITY else 1.0
+
+
 cdef class Bernstein(Scaled):
     """BOA: weights  prior · η · exp(η · (regret − Σ η r²)), with a rate η for each expert."""
 
@@ -100,29 +109,37 @@ cdef class Bernstein(Scaled):
     cdef double* squares                 # Σ r², in units of unit²
     cdef double* costs                   # Σ η r², in units of unit
     cdef double* rates                   # η of the next round, in units of 1/unit
-    cdef double* wanted                  # the ln 1/prior that rates are tuned to
+    cdef double* wanted                  # the ln 1/prior that rates are tuned to, as it was at first
     cdef double* behind                  # scratch
-    ARRAYS = ("score", "squares", "costs")
+    ARRAYS = ("score", "squares", "costs", "wanted")
     NUMBERS = ("unit", "slack")
-    SCRATCH = ("rates", "wanted", "behind")
+    SCRATCH = ("rates", "behind")
 
     cdef void relocate(self):
         cdef Py_ssize_t i
         Weigher.relocate(self)
-        self.score, self.squares, self.costs = (
-            self.look_up("score"), self.look_up("squares"), self.look_up("costs"))
+        self.score, self.squares, self.costs, self.wanted = (
+            self.look_up("score"), self.look_up("squares"), self.look_up("costs"), self.look_up("wanted"))
         for name in self.SCRATCH:
             self.arrays[name] = np.zeros(self.n)
-        self.rates, self.wanted, self.behind = (
-            self.look_up("rates"), self.look_up("wanted"), self.look_up("behind"))
+        self.rates, self.behind = self.look_up("rates"), self.look_up("behind")
         for i in range(self.n):
-            self.wanted[i] = max(0.5, log(1 / self.prior[i]))
             self.rates[i] = self.rate(i)
+
+    def started(self):
+        """Rates are tuned to the prior."""
+        self.arrays["wanted"][:] = np.maximum(0.5, -np.log(self.arrays["prior"]))
+
+    def join(self, share, others):
+        """Let an expert in; the rates of the others stay as they are."""
+        Weigher.join(self, share, others | {"wanted": max(0.5, -log(share))})
 
     def check_state(self):
         """Squares and costs are not negative."""
         if self.n and min(self.arrays["squares"].min(), self.arrays["costs"].min()) < 0:
             raise ValueError("a sum of squares is negative")
+        if self.n and self.arrays["wanted"].min() < 0.5:
+            raise ValueError("rates are tuned to at least half a nat")
 
     cdef double rate(self, Py_ssize_t i) noexcept nogil:
         """Return η of an expert, in units of 1/unit."""
@@ -158,8 +175,8 @@ cdef class Bernstein(Scaled):
             self.costs[i] = factor * (self.costs[i] + rate * r * r)
             self.squares[i] = factor * factor * (self.squares[i] + r * r)
             self.rates[i] = self.rate(i)
-            sum += self.prior[i] * min(1e300, max(0.0, rate / (self.rates[i] * factor) - 1))
-        self.slack = min(1e300, self.slack + sum / E)
+            sum += self.prior[i] * excess_of(rate / (self.rates[i] * factor))
+        self.slack += sum
 
     def bounds(self):
         """unit · (1 + Σ η r² + (ln 1/prior + ln(1 + slack))/η)."""
@@ -203,7 +220,7 @@ cdef class Grid(Scaled):
         """Return the number of the largest rate that regrets allow."""
         cdef int j = 0
         cdef double size = self.base
-        while size < self.unit and j < RATES - 1:
+        while size * ALIKE < self.unit and j < RATES - 1:
             size *= 2
             j += 1
         return j
@@ -240,7 +257,7 @@ cdef class Grid(Scaled):
             r = clip * (own - losses[i]) / self.base
             self.regret[i] += r
             self.squares[i] += r * r
-        if self.unit > GROWN * self.base:
+        if self.unit > GROWN * ALIKE * self.base:
             for i in range(self.n):
                 self.past[i] += self.promised(i, before)
                 self.regret[i] = self.squares[i] = 0
@@ -251,7 +268,7 @@ cdef class Grid(Scaled):
         cdef int j
         cdef double rate = 0.5, size = self.base, least = INFINITY, chance
         for j in range(RATES):
-            if size >= unit or j == RATES - 1:
+            if size * ALIKE >= unit or j == RATES - 1:
                 chance = log((j + 1.0) * (j + 2.0) / self.prior[i])
                 least = min(least, chance / rate + rate * self.squares[i])
             size *= 2

@@ -21,6 +21,7 @@ class Council:
     ceiling: float
     allowed: float
     may_sleep: bool
+    votes: bool
     experts: list[str]
     drawn_loss: float
     lowest: float
@@ -43,6 +44,7 @@ class Council:
         spread: float = ...,
         sleeping: bool = True,
         seed: int = 0,
+        votes: bool = False,
     ) -> None: ...
     def begin(self, n: int) -> None: ...
     @property

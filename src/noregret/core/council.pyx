@@ -13,7 +13,7 @@ cimport numpy as cnp
 
 from noregret.checks import state_numbers
 from noregret.core.losses cimport Loss, LossTable, PythonLoss, as_loss
-from noregret.core.weigher cimport Weigher, noregret_excess, noregret_survey, noregret_survey_of
+from noregret.core.weigher cimport Weigher, noregret_excess, noregret_fetch, noregret_scaled_survey, noregret_survey, noregret_survey_of
 from noregret.errors import BadExample
 
 cnp.import_array()
@@ -113,6 +113,14 @@ cdef inline double drawn(uint64_t seed, uint64_t round) noexcept nogil:
     return (z >> 11) * (1.0 / 9007199254740992.0)
 
 
+cdef inline double within(double mean, double low, double high) noexcept nogil:
+    """Return a mean as rounding left it, but no further than what it is of.
+
+    Where all say or lose the same, so does the mixture, to the bit: nothing is learned of rounding.
+    """
+    return low if mean < low else high if mean > high else mean
+
+
 cdef class Council:
     """Experts, how they are weighed and combined, and what everyone has paid.
 
@@ -134,6 +142,8 @@ cdef class Council:
         Whether experts may sleep.
     seed
         For ``sample``.
+    votes
+        Whether forecasts and outcomes are 0 or 1.
     """
 
     cdef readonly Weigher weigher
@@ -141,7 +151,7 @@ cdef class Council:
     cdef readonly bint linearised
     cdef readonly double floor, ceiling      # of forecasts and outcomes, where a range is assumed
     cdef readonly double allowed             # difference between two losses of a round, likewise
-    cdef readonly bint may_sleep
+    cdef readonly bint may_sleep, votes
     cdef int manner
     cdef uint64_t seed
     cdef public list experts                 # their names; empty where they are numbered
@@ -153,7 +163,8 @@ cdef class Council:
     cdef public long long first_outside, first_wide, naps, first_nap
     cdef public double worst                 # loss of a round
     cdef object held                         # arrays that live as long as their pointers
-    cdef double* excess                      # what each lost more than the mixture
+    cdef double* excess                      # what each lost more than the mixture,
+    cdef bint by_gap                         # unless the weigher knows that
     cdef double* asleep_rounds
     cdef double* paid                        # scratch: what each paid in the round
     cdef double* counted                     # scratch: what is counted against each
@@ -164,10 +175,12 @@ cdef class Council:
     cdef cnp.ndarray row                     # the latest, as long as it is looked at
 
     def __init__(self, Weigher weigher, loss="square", loss_parameter=None, gradient=False, manner="mean",
-                 low=-INFINITY, high=INFINITY, spread=INFINITY, sleeping=True, seed=0):
+                 low=-INFINITY, high=INFINITY, spread=INFINITY, sleeping=True, seed=0, votes=False):
         self.weigher, self.cost = weigher, find_loss(loss, loss_parameter)
         self.linearised, self.manner = gradient, MANNERS.index(manner)
         self.floor, self.ceiling, self.allowed, self.may_sleep, self.seed = low, high, spread, sleeping, seed
+        self.votes = votes or self.manner == VOTE
+        self.by_gap = weigher.knows_excess() and not gradient
         self.experts = []
         self.lowest, self.highest = INFINITY, -INFINITY
         self.settle()
@@ -216,12 +229,12 @@ cdef class Council:
     @property
     def expert_losses(self):
         """What each expert paid in all; in rounds it slept, what the mixture paid."""
-        return self.held["excess"] + self.total_loss
+        return self.total_loss - self.regrets
 
     @property
     def regrets(self):
         """What the mixture paid more than each expert."""
-        return -self.held["excess"]
+        return -(self.weigher.excess() if self.by_gap else self.held["excess"])
 
     @property
     def rounds_awake(self):
@@ -254,7 +267,7 @@ cdef class Council:
         self.weigher.next_weights()
         found[0] = noregret_survey_of(self.weigher.p, x, n)
         self.sleepers = 0
-        if found.sane == 0 and self.manner != VOTE and -LARGEST_ADVICE <= found.low <= found.high <= LARGEST_ADVICE \
+        if found.sane == 0 and not self.votes and -LARGEST_ADVICE <= found.low <= found.high <= LARGEST_ADVICE \
                 and not (chances and (found.low < 0 or found.high > 1)):
             return FINE
         self.sleepers = self.wake(x)
@@ -269,7 +282,7 @@ cdef class Council:
             self.culprit = i
             if not (fabs(x[i]) <= LARGEST_ADVICE):
                 return BAD_ADVICE
-            if self.manner == VOTE and x[i] != 0 and x[i] != 1:
+            if self.votes and x[i] != 0 and x[i] != 1:
                 return NOT_BOOLEAN
             if chances and not (0 <= x[i] <= 1):
                 return NOT_PROBABILITY
@@ -296,8 +309,7 @@ cdef class Council:
             sum = found.dot
         if self.manner == VOTE:
             return 1.0 if sum >= 0.5 else 0.0
-        # Rounding leaves no hull.
-        return found.low if sum < found.low else found.high if sum > found.high else sum
+        return within(sum, found.low, found.high)
 
     cdef Py_ssize_t draw(self, const double* q) noexcept nogil:
         """Return the expert that is drawn in the round at hand."""
@@ -384,8 +396,10 @@ cdef class Council:
             self.settle_round(own, self.paid, self.sleepers, used, q, paid.low, paid.high)
         if prediction != NULL:
             prediction[0] = guess
+        self.advised = True
         self.measure(min(found.low, y), max(found.high, y))
-        noregret_excess(self.excess, self.paid, own, n)
+        if not self.by_gap:
+            noregret_excess(self.excess, self.paid, own, n)
         self.pay(own)
         if pick >= 0:
             self.drawn_loss += self.paid[pick]
@@ -409,11 +423,12 @@ cdef class Council:
     cdef double mean_of(self, const double* q, const double* losses) noexcept nogil:
         """Return the mean of losses under weights; those without weight may be infinite."""
         cdef Py_ssize_t i
-        cdef double sum = 0
+        cdef double sum = 0, low = INFINITY, high = -INFINITY
         for i in range(self.weigher.n):
             if q[i] > 0:
                 sum += q[i] * losses[i]
-        return sum
+                low, high = min(low, losses[i]), max(high, losses[i])
+        return within(sum, low, high)
 
     cdef int play_losses(self, const double* x, double* prediction, double* used) noexcept nogil:
         """Play a round in which only losses are shown, or return why not."""
@@ -422,9 +437,12 @@ cdef class Council:
         cdef int asleep = 0
         cdef double own
         cdef const double* losses = x
-        self.weigher.next_weights()
         cdef const double* q = self.weigher.p
-        found = noregret_survey_of(q, x, n)
+        if self.weigher.fresh:
+            found = noregret_survey_of(q, x, n)
+        else:
+            found = noregret_scaled_survey(self.weigher.p, self.weigher.weigh_all(self.weigher.p), x, n)
+            self.weigher.fresh = True
         if found.sane != 0 or not (fabs(found.low) <= LARGEST_LOSS and fabs(found.high) <= LARGEST_LOSS):
             asleep = self.wake(x)
             if asleep and not self.may_sleep:
@@ -436,16 +454,14 @@ cdef class Council:
                     self.culprit = i
                     return BAD_LOSS
             q = self.shares(asleep)
-            own = 0
-            for i in range(n):
-                own += q[i] * x[i] if q[i] > 0 else 0.0
+            own = self.mean_of(q, x)
             found.low, found.high = INFINITY, -INFINITY
             for i in range(n):
                 self.paid[i] = x[i] if self.awake[i] else own
                 found.low, found.high = min(found.low, self.paid[i]), max(found.high, self.paid[i])
             losses = self.paid
         else:
-            own = found.dot
+            own = within(found.dot, found.low, found.high)
         if self.manner == SAMPLE:
             pick = self.draw(q)
         if prediction != NULL:
@@ -453,7 +469,9 @@ cdef class Council:
         if pick >= 0:
             self.drawn_loss += losses[pick]
         self.settle_round(own, losses, asleep, used, q, found.low, found.high)
-        noregret_excess(self.excess, losses, own, n)
+        self.advised = False
+        if not self.by_gap:
+            noregret_excess(self.excess, losses, own, n)
         self.pay(own)
         return FINE
 
@@ -498,7 +516,7 @@ cdef class Council:
         """Refuse outcomes that cannot be used."""
         if not fabs(y) <= LARGEST_ADVICE:
             return BAD_OUTCOME
-        if self.manner == VOTE and y != 0 and y != 1:
+        if self.votes and y != 0 and y != 1:
             return NOT_BOOLEAN
         if self.cost.table.value == log_value and not (0 <= y <= 1):
             return NOT_PROBABILITY
@@ -540,9 +558,7 @@ cdef class Council:
 
     cdef int keep_kind(self, bint losses) except -1:
         """Refuse losses after advice, and advice after losses."""
-        if self.weigher.rounds == 0:
-            self.advised = not losses
-        elif self.advised == losses:
+        if self.weigher.rounds > 0 and self.advised == losses:
             raise BadExample(
                 "it has learned from advice and outcomes so far: go on with these, or take a fresh one" if losses
                 else "it has learned from losses so far: go on with these, or take a fresh one",
@@ -568,6 +584,7 @@ cdef class Council:
 
     def play_rows(self, cnp.ndarray X, y, predictions=None, weights=None):
         """Play the rows of a block in order; without outcomes they are losses."""
+        self.check_rooms(X, y, predictions, weights)
         cdef Py_ssize_t t, rows = cnp.PyArray_DIM(X, 0), n = self.weigher.n
         cdef const double* x = <const double*> cnp.PyArray_DATA(X)
         cdef const double* outcomes = NULL
@@ -585,6 +602,8 @@ cdef class Council:
         self.keep_kind(losses)
         with nogil:
             for t in range(rows):
+                if t + 1 < rows:
+                    noregret_fetch(x + n, n)
                 if losses:
                     status = self.play_losses(x, guesses, used)
                 else:
@@ -599,6 +618,20 @@ cdef class Council:
         if status != FINE:
             self.refuse(status, x[self.culprit] if self.culprit >= 0 else 0.0 if losses else outcomes[t])
 
+    def check_rooms(self, X, y, predictions, weights):
+        """Check that what a block comes with, and what is to be filled, are arrays of its size."""
+        rows = len(X) if X.ndim else 0
+        for name, array, shape in (
+            ("rows", X, (rows, self.weigher.n)), ("outcomes", y, (rows,)),
+            ("predictions", predictions, (rows,)), ("weights", weights, (rows, self.weigher.n)),
+        ):
+            if array is not None and not (
+                isinstance(array, np.ndarray) and array.shape == shape and array.dtype == np.float64
+                and array.flags.c_contiguous and array.flags.aligned
+                and (array.flags.writeable or name in ("rows", "outcomes"))
+            ):
+                raise ValueError(f"{name} must be an array of float64 of shape {shape}")
+
     cdef const double* row_of(self, object x) except NULL:
         """Return where the numbers of a row are; the first row settles how many experts there are."""
         if type(x) is cnp.ndarray and cnp.PyArray_NDIM(<cnp.ndarray> x) == 1 \
@@ -610,6 +643,8 @@ cdef class Council:
             from noregret.experts.rows import as_row
 
             self.row = as_row(self, x)
+            if cnp.PyArray_DIM(self.row, 0) != self.weigher.n:
+                raise ValueError(f"{len(self.row)} numbers for {self.weigher.n} experts")
         self.culprit = -1
         return <const double*> cnp.PyArray_DATA(self.row)
 
@@ -635,6 +670,8 @@ cdef class Council:
 
     def drawn_expert(self):
         """Return which expert is drawn in the next round, all being awake."""
+        if not self.weigher.n:
+            raise ValueError("the first round says who the experts are: nobody can be drawn before")
         self.weigher.next_weights()
         return self.draw(self.weigher.p)
 
@@ -681,8 +718,7 @@ cdef class Council:
         state_numbers(mine, {name: like[name] for name in like if name not in theirs})
         if set(own) != {"excess", "asleep_rounds"}:
             raise ValueError("what the experts paid is missing")
-        self.weigher.set_state(rest, theirs)
-        n = self.weigher.n
+        n = len(self.weigher.checked_arrays(rest)["prior"])
         if not isinstance(names, list) or not all(isinstance(name, str) for name in names):
             raise ValueError("the names of experts must be text")
         if names and (len(names) != n or len(set(names)) != n):
@@ -691,6 +727,9 @@ cdef class Council:
             array = np.asarray(array)
             if array.dtype != np.float64 or array.shape != (n,) or not np.isfinite(array).all():
                 raise ValueError(f"{name} must hold one number an expert")
+        if mine["rounds"] and not n:
+            raise ValueError("there were rounds, but no experts")
+        self.weigher.set_state(rest, theirs)
         self.held = None
         self.settle()
         for name, array in own.items():

@@ -5,7 +5,7 @@
 #if defined(__x86_64__) && defined(__gnu_linux__) && defined(__GNUC__) && !defined(__clang__)
 #define DISPATCHED __attribute__((target_clones("avx2", "default")))
 /* For loops written for vectors of eight numbers, chosen by hand. */
-#define WIDEST __attribute__((target("avx512f,avx512dq")))
+#define WIDEST
 #else
 #define DISPATCHED
 #endif

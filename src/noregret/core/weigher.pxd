@@ -7,9 +7,11 @@ cdef extern from "weights.h" nogil:
         double high
         double sane
     noregret_survey noregret_survey_of(const double* p, const double* x, Py_ssize_t n) noexcept
+    noregret_survey noregret_scaled_survey(double* p, double scale, const double* x, Py_ssize_t n) noexcept
     double noregret_decayed(const double* v, double rate, const double* x, double low, double* out, Py_ssize_t n) noexcept
     double noregret_lost(const double* v, double rate, const double* x, double low, Py_ssize_t n) noexcept
     double noregret_lag(double* gap, const double* x, double low, double most, Py_ssize_t n) noexcept
+    void noregret_fetch(const double* x, Py_ssize_t n) noexcept
     void noregret_excess(double* total, const double* x, double paid, Py_ssize_t n) noexcept
     void noregret_multiply(double* x, double a, Py_ssize_t n) noexcept
     void noregret_lower(double* x, double a, Py_ssize_t n) noexcept
@@ -27,6 +29,8 @@ cdef class Weigher:
     cdef bint fresh
 
     cdef void weigh(self, double* p, const unsigned char* awake) noexcept nogil
+    cdef double weigh_all(self, double* p) noexcept nogil
+    cdef bint knows_excess(self) noexcept nogil
     cdef void update(self, double own, const double* losses, const unsigned char* awake, double low, double high) noexcept nogil
     cdef void relocate(self)
     cdef double* look_up(self, str name)

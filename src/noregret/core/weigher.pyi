@@ -1,5 +1,7 @@
 from typing import Any
 
+LEAST_PRIOR: float
+
 class Weigher:
     n: int
     given_prior: Any

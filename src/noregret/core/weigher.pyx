@@ -20,6 +20,12 @@ cnp.import_array()
 
 # No gap grows beyond this: the weight is nothing long before.
 cdef double MOST = 1e305
+# Gaps are measured from the best expert again after so many rounds.
+cdef enum:
+    REBASED = 32
+# No prior weight is below this: what exp cannot hold is then nothing beside it.
+LEAST_PRIOR = 1e-290
+cdef double LEAST_SUM = 1e-290
 
 
 cdef class Weigher:
@@ -38,6 +44,19 @@ cdef class Weigher:
 
     cdef void weigh(self, double* p, const unsigned char* awake) noexcept nogil:
         """Fill in the weights of the next round; those of sleepers are 0."""
+
+    cdef double weigh_all(self, double* p) noexcept nogil:
+        """Fill in the weights of the next round, all being awake; return what to multiply them by."""
+        self.weigh(p, NULL)
+        return 1.0
+
+    cdef bint knows_excess(self) noexcept nogil:
+        """Whether it keeps what each lost more than the mixture, as ``excess`` has it."""
+        return False
+
+    def excess(self):
+        """Return what each lost more than the mixture."""
+        return np.zeros(self.n)
 
     cdef void update(self, double own, const double* losses, const unsigned char* awake, double low, double high) noexcept nogil:
         """Learn what each lost, sleepers what the mixture lost, ``own``; low and high are its ends."""
@@ -69,6 +88,8 @@ cdef class Weigher:
             Numbers of its own for some of the arrays; zero if not given.
         """
         made = {}
+        if min(share, self.arrays["prior"].min() * (1 - share)) < LEAST_PRIOR:
+            raise ValueError(f"prior weights would be too far apart: none may be below {LEAST_PRIOR:g}")
         for name, array in self.arrays.items():
             if name in self.SCRATCH:
                 continue
@@ -92,8 +113,11 @@ cdef class Weigher:
 
     cdef void next_weights(self) noexcept nogil:
         """Have the weights of the next round at hand."""
+        cdef double scale
         if not self.fresh:
-            self.weigh(self.p, NULL)
+            scale = self.weigh_all(self.p)
+            if scale != 1.0:
+                noregret_multiply(self.p, scale, self.n)
             self.fresh = True
 
     cdef double normalise(self, double* p, const unsigned char* awake) noexcept nogil:
@@ -122,29 +146,42 @@ cdef class Weigher:
         return kept, {name: getattr(self, name) for name in self.NUMBERS}
 
     def set_state(self, arrays, numbers):
-        """Go on from a state; ValueError where it makes none."""
+        """Go on from a state; ValueError where it makes none, and then it stays as it was."""
+        found = self.checked_arrays(arrays)
+        kept = {name: getattr(self, name) for name in self.NUMBERS}
+        state_numbers(numbers, kept)
+        before = self.arrays
+        try:
+            self.take(found | {"p": np.zeros(len(found["prior"]))}, numbers)
+            self.check_state()
+        except ValueError:
+            self.take(before, kept)
+            raise
+
+    def take(self, arrays, numbers):
+        """Have these arrays and numbers."""
+        self.arrays, self.n = arrays, len(arrays["prior"])
+        self.relocate()
+        for name, value in numbers.items():
+            setattr(self, name, value)
+
+    def checked_arrays(self, arrays):
+        """Return the arrays of a state, or raise ValueError where they make none."""
         wanted = {"prior", *self.ARRAYS}
         if set(arrays) != wanted:
             raise ValueError(f"expected the arrays {sorted(wanted)}, got {sorted(arrays)}")
         found = {}
         for name, array in arrays.items():
             array = np.array(array)
-            if array.dtype != np.float64 or array.ndim != 1 or len(array) != len(arrays["prior"]):
+            if array.dtype != np.float64 or array.ndim != 1 or array.shape != np.shape(arrays["prior"]):
                 raise ValueError(f"{name} must hold one number an expert")
             if not np.isfinite(array).all():
                 raise ValueError(f"{name} holds a number that is not finite")
             found[name] = array
         prior = found["prior"]
-        if len(prior) and (prior.min() <= 0 or abs(math.fsum(prior) - 1) > 1e-9):
+        if len(prior) and (prior.min() < LEAST_PRIOR or abs(math.fsum(prior) - 1) > 1e-9):
             raise ValueError("the prior must be positive and add up to 1")
-        like = {name: getattr(self, name) for name in self.NUMBERS}
-        state_numbers(numbers, like)
-        self.n = len(prior)
-        self.arrays = found | {"p": np.zeros(self.n)}
-        self.relocate()
-        for name, value in numbers.items():
-            setattr(self, name, value)
-        self.check_state()
+        return found
 
     def check_state(self):
         """Refuse numbers that this kind cannot have."""
@@ -175,7 +212,9 @@ cdef class Exponential(Weigher):
     cdef public double rate, mixing_cost, spreads, rates
     cdef public double own_gap       # of the mixture to the best expert: negative where it is better
     cdef int pace
-    cdef double* gap
+    cdef double* gap                 # what each has lost more than the best had some rounds ago
+    cdef double least                # of the gaps
+    cdef bint uneven                 # whether priors differ
     ARRAYS = ("gap",)
     NUMBERS = ("rate", "mixing_cost", "spreads", "rates", "own_gap")
 
@@ -186,11 +225,15 @@ cdef class Exponential(Weigher):
     cdef void relocate(self):
         Weigher.relocate(self)
         self.gap = self.look_up("gap")
+        self.least = min(self.arrays["gap"], default=0.0)
+        self.uneven = bool(self.n) and bool(np.ptp(self.arrays["prior"]) > 0)
 
     def check_state(self):
-        """Gaps are not negative."""
+        """Gaps are not negative, and there is a rate."""
         if self.n and self.arrays["gap"].min() < 0:
             raise ValueError("a gap to the best expert is negative")
+        if not self.rate > 0:
+            raise ValueError("the rate must be above 0")
 
     @property
     def current_rate(self):
@@ -206,26 +249,33 @@ cdef class Exponential(Weigher):
             return self.rate / self.mixing_cost
         return INFINITY
 
+    cdef double weigh_all(self, double* p) noexcept nogil:
+        cdef double rate = self.rate_now()
+        if rate < INFINITY:
+            # Equal priors need not be multiplied by.
+            return 1 / noregret_decayed(self.prior if self.uneven else NULL, rate, self.gap, self.least, p, self.n)
+        self.weigh(p, NULL)
+        return 1.0
+
     cdef void weigh(self, double* p, const unsigned char* awake) noexcept nogil:
-        cdef double rate = self.rate_now(), least = 0, total
+        cdef double rate = self.rate_now(), least = INFINITY
         cdef Py_ssize_t i
-        if awake != NULL:
-            least = INFINITY
-            for i in range(self.n):
-                if awake[i]:
-                    least = min(least, self.gap[i])
-        if rate < INFINITY and awake == NULL:
-            total = noregret_decayed(self.prior, rate, self.gap, 0.0, p, self.n)
-            noregret_multiply(p, 1 / total, self.n)
-            return
         for i in range(self.n):
-            if awake != NULL and not awake[i]:
-                p[i] = 0
-            elif rate < INFINITY:
-                p[i] = self.prior[i] * noregret_exp(-rate * (self.gap[i] - least))
-            else:
+            if awake == NULL or awake[i]:
+                least = min(least, self.gap[i])
+        if rate < INFINITY:
+            noregret_decayed(self.prior, rate, self.gap, least, p, self.n)
+        else:
+            for i in range(self.n):
                 p[i] = self.prior[i] if self.gap[i] <= least else 0.0
         self.normalise(p, awake)
+
+    cdef bint knows_excess(self) noexcept nogil:
+        return True
+
+    def excess(self):
+        """Return what each lost more than the mixture."""
+        return self.arrays["gap"] - self.own_gap
 
     cdef void update(self, double own, const double* losses, const unsigned char* awake, double low, double high) noexcept nogil:
         cdef double least, rate = self.rate_now()
@@ -235,32 +285,52 @@ cdef class Exponential(Weigher):
         if self.pace == ADAPTIVE:
             self.mixing_cost += self.cost_of_mixing(rate, losses, low, high)
         least = noregret_lag(self.gap, losses, low, MOST, self.n)
-        self.own_gap = min(MOST, self.own_gap + (own - low)) - least
-        if least > 0:
-            noregret_lower(self.gap, least, self.n)
+        self.own_gap = min(MOST, self.own_gap + (own - low))
+        self.least = least
+        if least > 0 and self.rounds % REBASED == 0:
+            self.rebase()
+
+    cdef void rebase(self) noexcept nogil:
+        """Measure gaps from the best expert again."""
+        noregret_lower(self.gap, self.least, self.n)
+        self.own_gap -= self.least
+        self.least = 0
 
     def join(self, share, others):
         """Let an expert in, at the gap of the mixture."""
+        self.rebase()
         if self.own_gap < 0:
             self.arrays["gap"] -= self.own_gap
             self.own_gap = 0.0
         Weigher.join(self, share, others | {"gap": self.own_gap})
 
     cdef double cost_of_mixing(self, double rate, const double* losses, double low, double high) noexcept nogil:
-        """Return what the mixture loses above the best that any mixing could: never negative."""
-        cdef double sum, mean = 0, best = INFINITY
+        """Return what the mixture loses above the mixed loss, −ln Σ p exp(−η loss)/η: never negative."""
+        cdef double mean = 0, lost
         cdef Py_ssize_t i
         self.next_weights()
         for i in range(self.n):
             mean += self.p[i] * (losses[i] - low)
+        if rate < INFINITY:
+            # Shares of weight that are lost, gathered as small numbers so that small rates count too.
+            lost = noregret_lost(self.p, rate, losses, low, self.n)
+            if lost > -0.5:
+                return max(0.0, mean + log1p(lost) / rate)
+        return min(max(0.0, mean - self.mixed_loss(rate, losses, low)), high - low)
+
+    cdef double mixed_loss(self, double rate, const double* losses, double low) noexcept nogil:
+        """Return the mixed loss above low, from gaps: weights that are too small for numbers count."""
+        cdef double best = INFINITY, before = 0, after = 0, gap
+        cdef Py_ssize_t i
+        for i in range(self.n):
+            best = min(best, self.gap[i] + (losses[i] - low))
         if rate == INFINITY:
-            for i in range(self.n):
-                if self.p[i] > 0:
-                    best = min(best, losses[i])
-            return max(0.0, mean - (best - low))
-        # Shares of weight that are lost, gathered as small numbers so that small rates count too.
-        sum = noregret_lost(self.p, rate, losses, low, self.n)
-        return max(0.0, mean + log1p(sum) / rate) if sum > -1 else min(mean, high - low)
+            return best
+        for i in range(self.n):
+            gap = self.gap[i] + (losses[i] - low) - best
+            before += self.prior[i] * noregret_exp(-rate * self.gap[i])
+            after += self.prior[i] * noregret_exp(-rate * gap)
+        return best + (log(before) - log(after)) / rate
 
 
 cdef class Sharing(Weigher):
@@ -317,7 +387,7 @@ cdef class Sharing(Weigher):
         if self.n == 1:
             return
         total = noregret_decayed(self.held, self.rate, losses, low, self.p, self.n)
-        if not total > 0:  # the only ones left were hit beyond what numbers hold
+        if not total > LEAST_SUM:  # the only ones left were hit beyond what numbers hold
             self.decay_from_the_best(losses)
             total = 1
         for i in range(self.n):

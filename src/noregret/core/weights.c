@@ -14,16 +14,29 @@ static void fill(double *full, const double *x, ptrdiff_t left, double value) {
     }
 }
 
+static const double ones[LANES] = {1.0, 1.0, 1.0, 1.0, 1.0, 1.0, 1.0, 1.0};
+
 #define NAMED(name) narrow_##name
 #define WIDTH 4
 #define TARGET DISPATCHED
 #include "weights_loops.h"
 
 #ifdef WIDEST
+#include <immintrin.h>
+#pragma GCC push_options
+#pragma GCC target("avx512f,avx512dq,fma")
+#define LESSER(a, b) ((lanes)_mm512_min_pd((__m512d)(b), (__m512d)(a)))
+#define ATLEAST(x, least) ((lanes)_mm512_max_pd((__m512d)(x), _mm512_set1_pd(least)))
+#define ROUNDED(x) ((lanes)_mm512_roundscale_pd((__m512d)(x), 8))
+#define POWER(k) ((lanes)_mm512_scalef_pd(_mm512_set1_pd(1.0), (__m512d)(k)))
+#define UNLESS_BELOW(x, least, value)                                                               \
+    ((lanes)_mm512_maskz_mov_pd(                                                                    \
+        _mm512_cmp_pd_mask((__m512d)(x), _mm512_set1_pd(least), _CMP_GE_OQ), (__m512d)(value)))
 #define NAMED(name) wide_##name
 #define WIDTH 8
-#define TARGET WIDEST
+#define TARGET
 #include "weights_loops.h"
+#pragma GCC pop_options
 
 static int wide; /* whether this machine has the widest vectors */
 
@@ -35,6 +48,10 @@ __attribute__((constructor)) static void look(void) {
 #else
 #define BEST(call) narrow_##call
 #endif
+
+noregret_survey noregret_scaled_survey(double *p, double scale, const double *x, ptrdiff_t n) {
+    return BEST(scaled_survey(p, scale, x, n));
+}
 
 noregret_survey noregret_survey_of(const double *p, const double *x, ptrdiff_t n) {
     return BEST(survey_of(p, x, n));
@@ -57,6 +74,12 @@ double noregret_exp(double x) {
     double out;
     const double one = 1.0;
     return narrow_decayed(&one, 1.0, &(double){-x}, 0.0, &out, 1);
+}
+
+void noregret_fetch(const double *x, ptrdiff_t n) {
+    for (ptrdiff_t i = 0; i < n; i += LANES) {
+        __builtin_prefetch(x + i, 0, 2);
+    }
 }
 
 DISPATCHED

@@ -1,7 +1,7 @@
 /* The loops over the experts of one round.
 
-   Sums run in lanes added up in one fixed order, so that machines with different vector units give
-   the same weights to the last bit. */
+   Sums run in lanes added up in one fixed order. Where a machine multiplies and adds in one step, it
+   does; so the last bit of a weight may differ between machines, but never between two runs on one. */
 #ifndef NOREGRET_WEIGHTS_H
 #define NOREGRET_WEIGHTS_H
 
@@ -16,7 +16,11 @@ typedef struct {
 
 noregret_survey noregret_survey_of(const double *p, const double *x, ptrdiff_t n);
 
-/* out[i] = v[i] exp(-rate (x[i] - low)); returns the sum. No x is below low. */
+/* p[i] *= scale, then the same */
+noregret_survey noregret_scaled_survey(double *p, double scale, const double *x, ptrdiff_t n);
+
+/* out[i] = v[i] exp(-rate (x[i] - low)); returns the sum. No x is below low; without v,
+   every v[i] is 1. */
 double noregret_decayed(const double *v, double rate, const double *x, double low, double *out,
                         ptrdiff_t n);
 
@@ -25,6 +29,9 @@ double noregret_lost(const double *v, double rate, const double *x, double low, 
 
 /* gap[i] += x[i] - low, at most ``most``; returns the smallest gap. */
 double noregret_lag(double *gap, const double *x, double low, double most, ptrdiff_t n);
+
+/* Have numbers fetched from memory that will be needed soon. */
+void noregret_fetch(const double *x, ptrdiff_t n);
 
 /* total[i] += x[i] - paid */
 void noregret_excess(double *total, const double *x, double paid, ptrdiff_t n);

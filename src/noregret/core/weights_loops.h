@@ -18,7 +18,14 @@ INLINED lanes NAMED(chosen)(bits which, lanes a, lanes b) {
     return (lanes)((which & (bits)a) | (~which & (bits)b));
 }
 
-INLINED lanes NAMED(lesser)(lanes a, lanes b) { return NAMED(chosen)(b < a, b, a); }
+#ifndef ATLEAST /* what a machine may do in one step */
+#define SHIFT 0x1.8p52 /* adding it rounds to a whole number, which is then in the lowest bits */
+#define LESSER(a, b) NAMED(chosen)((b) < (a), (b), (a)) /* a where one is no number */
+#define ATLEAST(x, least) NAMED(chosen)((x) >= (least), (x), NAMED(all)(least))
+#define ROUNDED(x) (((x) + SHIFT) - SHIFT)
+#define POWER(k) ((lanes)(((bits)((k) + SHIFT) << 52) + (bits)NAMED(all)(1.0)))
+#define UNLESS_BELOW(x, least, value) ((lanes)((bits)(value) & ((x) >= (least))))
+#endif
 
 INLINED double NAMED(sum_of)(const lanes *v) {
     double a[LANES];
@@ -39,10 +46,8 @@ INLINED double NAMED(least_of)(const lanes *v) {
 /* exp(x) = 2^k (1 + rest) for x <= 0, to about one unit in the last place; x below -708 counts as
    that. The polynomial is gathered in pairs, so that the additions need not wait for each other. */
 INLINED void NAMED(split)(lanes x, lanes *power, lanes *rest) {
-    const double shift = 0x1.8p52; /* adding it rounds to a whole number in the lowest bits */
-    const lanes kept = NAMED(chosen)(x >= -708.0, x, NAMED(all)(-708.0));
-    const lanes rounded = kept * 0x1.71547652b82fep0 + shift;
-    const lanes k = rounded - shift;
+    const lanes kept = ATLEAST(x, -708.0);
+    const lanes k = ROUNDED(kept * 0x1.71547652b82fep0);
     const lanes r = (kept - k * 0x1.62e42fefa0000p-1) - k * 0x1.cf79abc9e3b3ap-40;
     const lanes r2 = r * r, r4 = r2 * r2;
     const lanes a = 1.0 / 2 + r * (1.0 / 6), b = 1.0 / 24 + r * (1.0 / 120);
@@ -50,14 +55,14 @@ INLINED void NAMED(split)(lanes x, lanes *power, lanes *rest) {
     const lanes e = 1.0 / 3628800 + r * (1.0 / 39916800), f = r2 * (1.0 / 479001600);
     const lanes high = (c + r2 * d) + r4 * (e + f);
     *rest = r + r2 * ((a + r2 * b) + r4 * high);
-    *power = (lanes)((bits)NAMED(all)(1.0) + ((bits)rounded << 52));
+    *power = POWER(k);
 }
 
 /* exp(x), 0 where x is below -708 */
 INLINED lanes NAMED(small_exp)(lanes x) {
     lanes power, rest;
     NAMED(split)(x, &power, &rest);
-    return (lanes)((bits)(power * (1.0 + rest)) & (x >= -708.0));
+    return UNLESS_BELOW(x, -708.0, power * (1.0 + rest));
 }
 
 /* exp(x) - 1, exact for small x too */
@@ -67,8 +72,8 @@ INLINED lanes NAMED(small_expm1)(lanes x) {
     return (power - 1.0) + power * rest;
 }
 
-TARGET
-static noregret_survey NAMED(survey_of)(const double *p, const double *x, ptrdiff_t n) {
+INLINED noregret_survey NAMED(surveyed)(double *p, int scaled, double scale, const double *x,
+                                        ptrdiff_t n) {
     lanes dot[PARTS], sane[PARTS], low[PARTS], high[PARTS]; /* high: of the negated numbers */
     EACH(h) {
         dot[h] = sane[h] = NAMED(all)(0.0);
@@ -76,46 +81,74 @@ static noregret_survey NAMED(survey_of)(const double *p, const double *x, ptrdif
     }
     double ps[LANES], xs[LANES];
     for (ptrdiff_t i = 0; i < n; i += LANES) {
-        const double *v = p + i, *u = x + i;
+        double *v = p + i;
+        const double *u = x + i;
         if (i + LANES > n) {
             fill(ps, v, n - i, 0.0), fill(xs, u, n - i, x[0]);
             v = ps, u = xs;
         }
         EACH(h) {
             const lanes value = NAMED(at)(u, h);
-            dot[h] += NAMED(at)(v, h) * value;
+            lanes share = NAMED(at)(v, h);
+            if (scaled) {
+                share *= scale;
+                NAMED(put)(v, h, share);
+            }
+            dot[h] += share * value;
             sane[h] += value - value;
-            low[h] = NAMED(lesser)(low[h], value);
-            high[h] = NAMED(lesser)(high[h], -value);
+            low[h] = LESSER(low[h], value);
+            high[h] = LESSER(high[h], -value);
         }
+    }
+    for (ptrdiff_t i = n - n % LANES; scaled && i < n; i++) {
+        p[i] = ps[i % LANES];
     }
     const noregret_survey found = {NAMED(sum_of)(dot), NAMED(least_of)(low), -NAMED(least_of)(high),
                                    NAMED(sum_of)(sane)};
     return found;
 }
 
-/* out[i] = v[i] exp(-rate (x[i] - low)) */
+TARGET
+static noregret_survey NAMED(survey_of)(const double *p, const double *x, ptrdiff_t n) {
+    return NAMED(surveyed)((double *)p, 0, 1.0, x, n);
+}
+
+TARGET
+static noregret_survey NAMED(scaled_survey)(double *p, double scale, const double *x, ptrdiff_t n) {
+    return NAMED(surveyed)(p, 1, scale, x, n);
+}
+
+INLINED void NAMED(decay)(const double *v, double rate, const double *x, double low, double *out,
+                          lanes *sum) {
+    EACH(h) {
+        const lanes value = NAMED(at)(v, h) * NAMED(small_exp)(-rate * (NAMED(at)(x, h) - low));
+        NAMED(put)(out, h, value);
+        sum[h] += value;
+    }
+}
+
 TARGET
 static double NAMED(decayed)(const double *v, double rate, const double *x, double low, double *out,
                              ptrdiff_t n) {
     lanes sum[PARTS];
     EACH(h) { sum[h] = NAMED(all)(0.0); }
-    double vs[LANES], xs[LANES], os[LANES];
-    for (ptrdiff_t i = 0; i < n; i += LANES) {
-        const double *w = v + i, *u = x + i;
-        double *o = out + i;
-        if (i + LANES > n) {
-            fill(vs, w, n - i, 0.0), fill(xs, u, n - i, low);
-            w = vs, u = xs, o = os;
+    ptrdiff_t i = 0;
+    if (v == NULL) {
+        for (; i + LANES <= n; i += LANES) {
+            NAMED(decay)(ones, rate, x + i, low, out + i, sum);
         }
-        EACH(h) {
-            const lanes value = NAMED(at)(w, h) * NAMED(small_exp)(-rate * (NAMED(at)(u, h) - low));
-            NAMED(put)(o, h, value);
-            sum[h] += value;
+    } else {
+        for (; i + LANES <= n; i += LANES) {
+            NAMED(decay)(v + i, rate, x + i, low, out + i, sum);
         }
     }
-    for (ptrdiff_t i = n - n % LANES; i < n; i++) {
-        out[i] = os[i % LANES];
+    if (i < n) {
+        double vs[LANES], xs[LANES], os[LANES];
+        fill(vs, v == NULL ? ones : v + i, n - i, 0.0), fill(xs, x + i, n - i, low);
+        NAMED(decay)(vs, rate, xs, low, os, sum);
+        for (ptrdiff_t j = i; j < n; j++) {
+            out[j] = os[j - i];
+        }
     }
     return NAMED(sum_of)(sum);
 }
@@ -148,9 +181,9 @@ static double NAMED(lag)(double *gap, const double *x, double low, double most, 
     for (; i + LANES <= n; i += LANES) {
         EACH(h) {
             const lanes sum = NAMED(at)(gap + i, h) + (NAMED(at)(x + i, h) - low);
-            const lanes value = NAMED(lesser)(limit, sum);
+            const lanes value = LESSER(limit, sum);
             NAMED(put)(gap + i, h, value);
-            least[h] = NAMED(lesser)(least[h], value);
+            least[h] = LESSER(least[h], value);
         }
     }
     double found = NAMED(least_of)(least);
@@ -164,6 +197,11 @@ static double NAMED(lag)(double *gap, const double *x, double low, double most, 
 
 #undef lanes
 #undef bits
+#undef LESSER
+#undef ATLEAST
+#undef ROUNDED
+#undef POWER
+#undef UNLESS_BELOW
 #undef PARTS
 #undef EACH
 #undef NAMED
