@@ -136,11 +136,6 @@ class Blend(Master):
         return max(0, super().width - M)
 
     @property
-    def expert_losses(self) -> Floats:
-        """What each expert paid in all; in rounds it slept, what the mixture paid."""
-        return super().expert_losses[M:]
-
-    @property
     def regrets(self) -> Floats:
         """What the mixture paid more than each expert."""
         return super().regrets[M:]
