@@ -49,7 +49,7 @@ class ExpertEvidence(TableEvidence):
 
     def losses(self) -> Iterator[Floats]:
         """Yield what every expert paid; who slept paid what the mixture paid."""
-        if self.player.from_losses or not self.is_drawn or not self.player.naps:
+        if not self.is_drawn or not self.player.naps:
             for X, y in self.blocks():
                 yield X if y is None else self.value(X, y[:, None])
             return
@@ -57,7 +57,7 @@ class ExpertEvidence(TableEvidence):
         for X, y in self.table.blocks():
             used = np.empty(X.shape)
             fresh.play_block(X, y, None, used)
-            paid = self.value(X, np.asarray(y)[:, None])
+            paid = X if y is None else self.value(X, y[:, None])
             own = np.where(used > 0, used * paid, 0.0).sum(axis=1)
             yield np.where(np.isnan(X), own[:, None], paid)
 

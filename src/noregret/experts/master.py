@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from noregret.checks import truth
 from noregret.core.council import Council
-from noregret.core.weigher import Weigher
+from noregret.core.weigher import LEAST_PRIOR, Weigher
 from noregret.errors import BadExample, NoRegretError
 from noregret.experts.losses import expert_loss
 from noregret.named import Named
@@ -84,7 +84,7 @@ class Master(Council, Named):
             raise ValueError(
                 f"say of {self.width} experts who is awake, at least one: got {awake!r}"
             )
-        return np.asarray(self.current_weights(flags))
+        return np.asarray(self.current_weights(None if flags.all() else flags))
 
     @property
     def names(self) -> list[str]:
@@ -126,9 +126,9 @@ class Master(Council, Named):
 
     def _arranged(self, block: Any) -> Floats:
         """Return the columns of a block in the order of the experts."""
-        if block.names is None or list(block.names) == self.experts:
+        if block.names is None or list(block.names) == self.names:
             return np.ascontiguousarray(block.X, dtype=np.float64)
-        order = [list(block.names).index(name) for name in self.experts]
+        order = [list(block.names).index(name) for name in self.names]
         return np.ascontiguousarray(block.X[:, order], dtype=np.float64)
 
     def play_block(
@@ -159,10 +159,11 @@ class Master(Council, Named):
 
     def _check_block(self, X: Floats) -> None:
         """Check the width of a block; the first settles how many experts there are."""
-        if not self.width:
+        if not self.rounds and X.shape[1] != self.width:
             if not X.shape[1]:
                 raise BadExample("there are no experts to learn from", round=1)
             self.begin(X.shape[1])
+            self.experts = []
         if X.shape[1] != self.width:
             raise BadExample(
                 f"round {self.rounds + 1}: {X.shape[1]} columns for {self.width} experts",
@@ -171,7 +172,7 @@ class Master(Council, Named):
 
     def check_names(self, names: Sequence[str]) -> None:
         """Take over the names of the experts; others than before are refused."""
-        if not self.width and not self.experts:
+        if not self.rounds:
             if len(set(names)) < len(names):
                 raise BadExample(f"two experts have the same name: {', '.join(names)}")
             self.begin(len(names))
@@ -193,7 +194,7 @@ class Master(Council, Named):
         share
             Its part of the prior, between 0 and 1; an equal one if not given.
         """
-        if not self.width:
+        if not self.rounds:
             raise NoRegretError("the first round says who the experts are: begin with that")
         if bool(self.experts) != (name is not None):
             raise ValueError(
@@ -236,6 +237,8 @@ class Master(Council, Named):
 
     # Its parts.
 
+    __reduce__ = Named.__reduce__  # not the core's, which cannot be pickled
+
     @property
     def log_prior(self) -> Floats:
         """ln(1/prior) of every expert."""
@@ -273,14 +276,17 @@ def checked_prior(prior: Any) -> list[float] | None:
     largest = max(weights)
     shares = [weight / largest for weight in weights]
     total = math.fsum(shares)
-    if min(shares) / total < 1e-300:
-        raise ValueError("prior weights are too far apart: none may be below 1e-300 of the total")
+    if min(shares) / total < LEAST_PRIOR:
+        raise ValueError(
+            f"prior weights are too far apart: none may be below {LEAST_PRIOR:g} of the total"
+        )
     return [share / total for share in shares]
 
 
 def range_of(low: Any, high: Any) -> float:
     """Return how wide a range is, or raise ValueError."""
     good = all(isinstance(end, Real) and not isinstance(end, bool) for end in (low, high))
-    if not good or not math.isfinite(low) or not math.isfinite(high) or not low < high:
+    width = float(high) - float(low) if good else math.nan
+    if not 0 < width < math.inf:
         raise ValueError(f"low and high are the ends of a range: got {low!r} and {high!r}")
-    return float(high) - float(low)
+    return width

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from noregret import inputs
 from noregret.core.council import Council
 from noregret.errors import BadExample
 
@@ -15,14 +16,19 @@ Floats = NDArray[np.float64]
 
 
 def as_row(council: Council, x: Any) -> Floats:
-    """Return one number an expert; NaN where one sleeps. The first row settles who they are."""
-    if isinstance(x, Mapping):
-        return from_names(council, x)
+    """Return one number an expert; NaN where one sleeps. The first round says who they are.
+
+    As long as no round has been learned, every row says so anew: one that was refused, or only
+    predicted for, settles nothing.
+    """
+    if isinstance(x, Mapping) or (hasattr(x, "keys") and hasattr(x, "__getitem__")):
+        return from_names(council, {name: x[name] for name in x.keys()})  # noqa: SIM118
     row = numbers_of(council, x)
-    if not council.width:
+    if not council.rounds and len(row) != council.width:
         if not len(row):
             raise BadExample("there are no experts to learn from", round=1)
         council.begin(len(row))
+        council.experts = []
     if len(row) != council.width:
         raise BadExample(
             f"round {council.rounds + 1}: {len(row)} numbers for {council.width} experts: NaN is"
@@ -34,12 +40,9 @@ def as_row(council: Council, x: Any) -> Floats:
 
 def from_names(council: Council, x: Mapping[Any, Any]) -> Floats:
     """Return the numbers of a dict in the order of the experts; who is missing sleeps."""
-    if not council.width:
-        if not x:
-            raise BadExample("there are no experts to learn from", round=1)
-        names = [str(name) for name in x]
-        council.begin(len(names))
-        council.experts = names
+    given = {str(name): number_of(council, name, value) for name, value in x.items()}
+    if not council.rounds and not (given and given.keys() <= set(council.experts)):
+        settle(council, x)
     if not council.experts:
         raise BadExample(
             f"round {council.rounds + 1}: the experts so far came without names: go on with a list"
@@ -47,17 +50,28 @@ def from_names(council: Council, x: Mapping[Any, Any]) -> Floats:
             round=council.rounds + 1,
         )
     places = {name: place for place, name in enumerate(council.experts)}
-    row = np.full(len(places), np.nan)
-    for name, value in x.items():
-        if str(name) not in places:
+    row = np.full(council.width, np.nan)
+    for name, value in given.items():
+        if name not in places:
             raise BadExample(
                 f"round {council.rounds + 1}: there is no expert {name!r}: add_expert({name!r})"
                 " lets one in",
                 round=council.rounds + 1,
-                feature=str(name),
+                feature=name,
             )
-        row[places[str(name)]] = number_of(council, name, value)
+        row[places[name]] = value
     return row
+
+
+def settle(council: Council, x: Mapping[Any, Any]) -> None:
+    """Take over who the experts are from the names of a dict."""
+    names = [str(name) for name in x]
+    if not names:
+        raise BadExample("there are no experts to learn from", round=1)
+    if len(set(names)) < len(names):
+        raise BadExample(f"two experts have the same name: {', '.join(names)}", round=1)
+    council.begin(len(names))
+    council.experts = names
 
 
 def numbers_of(council: Council, x: Any) -> Floats:
@@ -69,19 +83,17 @@ def numbers_of(council: Council, x: Any) -> Floats:
         )
     if isinstance(x, Sequence):
         return np.array([number_of(council, k, value) for k, value in enumerate(x)], dtype=float)
-    try:
-        row = np.ascontiguousarray(x, dtype=np.float64)
-    except (TypeError, ValueError):
+    if np.ndim(x) != 1:
         raise BadExample(
-            f"round {council.rounds + 1}: not all of {x!r} are numbers", round=council.rounds + 1
-        ) from None
-    if row.ndim != 1:
-        raise BadExample(
-            f"a round is a row of numbers: got an array of shape {row.shape}; learn_many takes many"
-            " rounds",
+            f"a round is a row of numbers: got an array of shape {np.shape(x)}; learn_many takes"
+            " many rounds",
             round=council.rounds + 1,
         )
-    return row
+    array = np.ma.filled(x.astype(float), np.nan) if isinstance(x, np.ma.MaskedArray) else x
+    array = np.asarray(array)
+    if array.dtype.kind not in "fiub":
+        array = np.array([number_of(council, k, value) for k, value in enumerate(array)])
+    return inputs.as_floats(array)
 
 
 def number_of(council: Council, name: Any, value: Any) -> float:
@@ -89,10 +101,10 @@ def number_of(council: Council, name: Any, value: Any) -> float:
     if value is None:
         return float("nan")
     try:
-        if isinstance(value, str | bytes):
+        if isinstance(value, inputs.NOT_NUMBERS):
             raise ValueError
         return float(value)
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         raise BadExample(
             f"round {council.rounds + 1}: expert {name!r} says {value!r}, which is no number",
             round=council.rounds + 1,

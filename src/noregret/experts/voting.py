@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from noregret.core.weigher import Weigher
-from noregret.experts.master import Master
+from noregret.experts.master import Floats, Master
 
 
 class Voting(Master):
@@ -13,7 +13,7 @@ class Voting(Master):
 
     def __init__(self, weigher: Weigher, **how: Any) -> None:
         how = {"manner": "vote"} | how
-        super().__init__(weigher, "zero-one", sleeping=False, **how)
+        super().__init__(weigher, "zero-one", sleeping=False, votes=True, **how)
 
     @property
     def mistakes(self) -> float | None:
@@ -28,3 +28,11 @@ class Voting(Master):
     def learn_losses(self, losses: Any) -> None:
         """Refuse: what is learned from are votes."""
         raise TypeError(f"{self.name} learns from votes and outcomes: learn_one(advice, outcome)")
+
+    def play_block(
+        self, X: Floats, y: Floats | None, predictions: Floats | None, weights: Floats | None = None
+    ) -> None:
+        """Learn from the rows of a block in order; losses alone are refused."""
+        if y is None:
+            self.learn_losses(X)
+        super().play_block(X, y, predictions, weights)

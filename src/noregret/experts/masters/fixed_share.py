@@ -32,12 +32,15 @@ if TYPE_CHECKING:
 
 
 def prices(evidence: ExpertEvidence) -> np.ndarray[Any, np.dtype[np.float64]]:
-    """Return what following a sequence costs, for every number of switches."""
+    """Return what following a sequence costs, for every number of switches it may make.
+
+    It may make fewer, which costs more where the share is so large that staying is dear.
+    """
     n, share, rounds = max(2, evidence.width), evidence.params["share"], evidence.rounds
     k = np.arange(len(evidence.sequences().losses))
     start = float(evidence.player.log_prior.max())
     nats = start + k * math.log((n - 1) / share) - (rounds - k - 1) * math.log1p(-share)
-    return np.asarray(nats / evidence.player.rate_in_use)
+    return np.asarray(np.maximum.accumulate(nats) / evidence.player.rate_in_use)
 
 
 def sequence(evidence: ExpertEvidence) -> Answer:

@@ -227,4 +227,4 @@ class Hedge(Master):
 
     def cost_of_rates(self, divisor: float) -> float:
         """B² Σ η_t over a divisor."""
-        return float(self.width_of_losses**2 * self.weigher.rates / divisor)
+        return float(self.width_of_losses * (self.width_of_losses * self.weigher.rates) / divisor)
