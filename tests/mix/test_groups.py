@@ -17,7 +17,7 @@ from tests.run.commands import done, refused
 
 
 @pytest.mark.parametrize("block", [1 << 20, 300])
-@pytest.mark.parametrize("learner", ["ml-poly", "fixed-share"])
+@pytest.mark.parametrize("learner", ["blend", "fixed-share"])
 def test_groups_are_as_separate_runs(
     learner: str, block: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -12,10 +12,20 @@ import pytest
 
 import noregret
 from noregret.data import path as bundled
+from noregret.mix import DEFAULT
 from tests.mix.forecasts import by_hand, completed, csv, frame
 from tests.run.commands import done, refused
 
-LEARNERS = ["ml-poly", "hedge", "ada-hedge", "boa", "squint", "fixed-share", "follow-the-leader"]
+LEARNERS = [
+    DEFAULT,
+    "ml-poly",
+    "hedge",
+    "ada-hedge",
+    "boa",
+    "squint",
+    "fixed-share",
+    "follow-the-leader",
+]
 
 
 @pytest.fixture(params=[4_000, 700], ids=["", "blocks"], autouse=True)
@@ -83,7 +93,7 @@ def test_the_figures_add_up(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("options", [(), ("--correct",), ("--no-average",), ("--loss", "absolute")])
-@pytest.mark.parametrize("learner", ["ml-poly", "fixed-share"])
+@pytest.mark.parametrize("learner", ["blend", "fixed-share"])
 def test_a_certificate_is_confirmed_by_the_data_in_any_format(
     learner: str, options: tuple[str, ...], tmp_path: Path
 ) -> None:
@@ -165,7 +175,8 @@ def test_losses_and_quantiles(tmp_path: Path) -> None:
     assert mixed(file, "--loss", "quantile", "-p", "loss_parameter=0.9")["loss"] == quantile
     wrong = mixed(file, "--loss", "zero-one")
     assert wrong["convex"] is None
-    linear, plain = mixed(file, "--gradient"), mixed(file, "--no-gradient")
+    how = ("--learner", "ml-poly")
+    linear, plain = mixed(file, *how, "--gradient"), mixed(file, *how, "--no-gradient")
     assert linear["loss"] != plain["loss"]
 
 

@@ -31,7 +31,7 @@ def approval(tmp_path: Path) -> Path:
     return file
 
 
-@pytest.mark.parametrize("learner", ["ml-poly", "fixed-share"])
+@pytest.mark.parametrize("learner", ["blend", "fixed-share"])
 def test_the_page_is_sound_and_shows_what_it_should(learner: str, approval: Path) -> None:
     html = page(approval, "five_thirty_eight", "--learner", learner, "--drop", "ordinal_date")
     root = read(html)

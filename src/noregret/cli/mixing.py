@@ -73,6 +73,11 @@ def master_of(
         params["gradient"] = gradient
     try:
         takes = inspect.signature(find(name or DEFAULT, "experts")).parameters
+        if gradient is not None and name is None and "gradient" not in takes:
+            raise WrongUsage(
+                f"--gradient and --no-gradient are for a --learner: {DEFAULT}, who mixes if none is"
+                " named, does both"
+            )
         params = (DEFAULT_PARAMS if name is None else {}) | params
         if params.get("loss", "square") not in CONVEX and "gradient" in takes:
             params.setdefault("gradient", False)  # there is none to follow

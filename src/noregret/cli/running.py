@@ -19,7 +19,7 @@ from noregret.run.result import Result
 from noregret.run.runner import Run
 from noregret.run.writing import Outputs
 from noregret.streams import stream_of
-from noregret.streams.options import Options
+from noregret.streams.options import ASLEEP, Options
 
 # Seconds within which a second signal is the same wish.
 TWICE = 0.5
@@ -66,6 +66,8 @@ def carry_out(
         raise WrongUsage(f"--every is a number of rows, at least 1: got {every}")
     if outputs["certificate"] is not None and not hindsight:
         raise WrongUsage("a certificate compares with hindsight: leave --no-hindsight out")
+    if options.missing == ASLEEP:
+        raise WrongUsage("--missing asleep is for forecasts: ‘noregret mix’ reads them so")
     try:
         made = built(find(learner, "learners"), params)
     except (TypeError, ValueError, LookupError) as error:

@@ -3,6 +3,6 @@
 from typing import Any
 
 # Who mixes if nobody else is asked to: good without a word, whatever the units.
-DEFAULT = "ml-poly"
+DEFAULT = "blend"
 # What it is told besides.
 DEFAULT_PARAMS: dict[str, Any] = {}

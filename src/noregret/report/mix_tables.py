@@ -143,7 +143,7 @@ def groups_section(result: MixResult) -> Html:
     if len(known) < 2:
         return Html("")
     ordered = sorted(known, key=lambda one: one.total / one.average)
-    few = min(SERIES, len(ordered) // 2)
+    few = len(ordered) > 2 * SERIES
     better = sum(one.total < one.average for one in known)
     words = (
         f"Each of {len(result.groups):,} series is mixed on its own. The mixture beats the plain"
@@ -157,14 +157,14 @@ def groups_section(result: MixResult) -> Html:
         ("best expert", "name"),
     ]
     middle = element("tr", element("td", "…", colspan="5"))
-    rows = [
-        *(group_row(result, one) for one in ordered[:few]),
-        *([middle] if len(ordered) > 2 * few else []),
-        *(group_row(result, one) for one in ordered[-few:]),
-    ]
+    rows = [group_row(result, one) for one in ordered]
+    if few:
+        rows = [*rows[:SERIES], middle, *rows[-SERIES:]]
     return section(
         "The series",
-        element("p", words + " Where it did best, and where worst:", class_="aside"),
+        element(
+            "p", words + (" Where it did best, and where worst:" if few else ""), class_="aside"
+        ),
         element("table", heading(names), element("tbody", *rows), class_="roster"),
     )
 

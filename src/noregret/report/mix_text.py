@@ -53,11 +53,10 @@ def summary(result: MixResult) -> RenderableType:
 
 
 def rounds(result: MixResult) -> Text:
-    """Say how many rounds there were, of whom, and how long it took."""
+    """Say how many rounds there were, how long they took, and of whom they are."""
     return Text.assemble(
-        (figure(result.rows), "bold"),
-        f" rounds, {company(result)}; ",
-        took(result),
+        (count(result.rows, "round"), "bold"),
+        f"; {took(result)}\n{company(result)}",
         overflow="fold",
     )
 
@@ -147,8 +146,9 @@ def series(result: MixResult) -> list[RenderableType]:
     table.add_column("rounds", justify="right", no_wrap=True)
     table.add_column("mean loss", justify="right", no_wrap=True)
     table.add_column("÷ average", justify="right", no_wrap=True)
-    few = min(SERIES, len(ordered) // 2)
-    for one in [*ordered[:few], None, *ordered[-few:]]:
+    few = len(ordered) > 2 * SERIES
+    chosen = [*ordered[:SERIES], None, *ordered[-SERIES:]] if few else ordered
+    for one in chosen:
         if one is None:
             table.add_row(Text("…", "dim"), Text(), Text(), Text())
             continue
@@ -160,4 +160,4 @@ def series(result: MixResult) -> list[RenderableType]:
             Text("" if ratio is None else f"{ratio:.3f}"),
         )
     told = f"Better than the average in {better:,} of {len(known):,} series"
-    return [Text(f"{told}; where it did best and worst:", "dim"), table]
+    return [Text(f"{told}; where it did best and worst:" if few else told, "dim"), table]
