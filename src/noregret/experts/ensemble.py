@@ -37,7 +37,8 @@ class Experts:
     Parameters
     ----------
     members
-        Learners and functions ``f(x) -> number``: a dict by name, or a list.
+        Learners and functions ``f(x) -> number``: a dict by name, or a list. They are kept in the
+        order of their names.
     master
         Who combines them; ``AdaHedge()`` if not given.
 
@@ -54,7 +55,7 @@ class Experts:
     >>> for _ in range(50):
     ...     experts.learn_one({"size": 1.0}, 2.0)
     >>> {name: round(weight, 2) for name, weight in experts.weights.items()}
-    {'slow': 0.0, 'fast': 1.0}
+    {'fast': 1.0, 'slow': 0.0}
     >>> experts.add("always two", lambda x: 2.0)
     >>> round(experts.predict_one({"size": 1.0}), 3)
     2.0
@@ -75,7 +76,8 @@ class Experts:
             raise ValueError("there are no experts to combine")
         self.master = master
         self.members: dict[str, Member] = {
-            str(name): member_of(member, master) for name, member in named.items()
+            str(name): member_of(member, master)
+            for name, member in sorted(named.items(), key=lambda pair: str(pair[0]))
         }
         if len(self.members) < len(named):
             raise ValueError("two experts have the same name")

@@ -72,6 +72,10 @@ def sheet_of(certificate: Certificate) -> Sheet:
     )
 
 
+# What the columns of a family's data are.
+COLUMNS = {"experts": "expert", "bandits": "arm", "portfolios": "asset"}
+
+
 def told(value: object) -> str:
     """Write a parameter's value."""
     if isinstance(value, dict):
@@ -85,7 +89,8 @@ def facts(certificate: Certificate) -> Iterator[Fact]:
     prepared = f", after {', '.join(map(clean, data.transforms))}" if data.transforms else ""
     target = f", predicting {name_of(data.target)}" if data.target is not None else ""
     digest = data.digest.partition(":")[2][:DIGITS]
-    about = f"with {count(data.features, 'feature')}{target}{prepared}; data {digest}…"
+    columns = count(data.features, COLUMNS.get(certificate.family, "feature"))
+    about = f"with {columns}{target}{prepared}; data {digest}…"
     yield Fact("rounds", figure(data.rounds), about)
     averaged = certificate.averaged or certificate.params.get("averaged")
     whose = " of the weights being averaged" if averaged else ""
