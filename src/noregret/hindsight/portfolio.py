@@ -29,7 +29,9 @@ MANY = 64
 FEW = 128
 # What is added to the diagonal of the curvature, as a share of its mean, where assets are alike.
 ALIKE = 1e-12
-# Steps that bring nothing, after which there is nothing more to be had.
+# The share of the gap asked for at which the search ends, if it gets there.
+CLOSER = 1e-3
+# Steps that bring little, after which there is nothing more to be had.
 PATIENCE = 4
 
 Blocks = Callable[[], Iterable[Floats]]
@@ -96,20 +98,31 @@ def best_rebalanced(
     >>> answer.witness.round(4), round(math.exp(-answer.loss), 4)
     (array([0.5, 0.5]), 3.2473)
     """
-    search = Search(blocks, start)
+    return searched(blocks, limits, start).answer()
+
+
+def searched(
+    blocks: Blocks, limits: Limits, start: Floats | None = None, *, scaled: bool = False
+) -> Search:
+    """Search for the best constant rebalanced portfolio, and return where that ended.
+
+    ``scaled`` says that the largest number of every row is 1 already.
+    """
+    search = Search(blocks, start, scaled)
     until = time.monotonic() + limits.seconds
     wasted = 0
     for _ in range(limits.steps):
+        before = search.gap
         search.look()
         wanted = 0.5 * limits.tolerance * max(1.0, abs(search.loss))
-        # Newton's last steps are the best: one more is cheap and leaves next to nothing.
-        if search.gap <= 1e-3 * wanted or wasted >= PATIENCE or time.monotonic() > until:
+        if search.gap <= wanted:
+            # Newton's last steps are the best: one more is cheap and leaves next to nothing.
+            wasted += search.gap > 0.5 * before
+            if search.gap <= CLOSER * wanted or wasted >= PATIENCE:
+                break
+        if time.monotonic() > until or not search.moved():
             break
-        before = search.gap
-        if not search.moved():
-            break
-        wasted = wasted + 1 if search.gap > 0.9 * before and search.gap <= wanted else 0
-    return search.answer()
+    return search
 
 
 class Search:
@@ -119,27 +132,37 @@ class Search:
     tiny nor enormous relatives matter.
     """
 
-    def __init__(self, blocks: Blocks, start: Floats | None = None) -> None:
-        self.blocks = blocks
-        wealth, _, self.rounds = log_wealth_of_assets(blocks)
-        n = len(wealth)
+    def __init__(
+        self, blocks: Blocks, start: Floats | None = None, is_scaled: bool = False
+    ) -> None:
+        self.blocks, self.is_scaled = blocks, is_scaled
         logs = [np.log(block.max(axis=1)) for block in blocks()]
+        if not logs:
+            raise NoRegretError("there are no rounds to look back at")
+        self.rounds = sum(map(len, logs))
         self.peaks = -total(np.concatenate(logs))
-        few = np.zeros(n)
-        few[np.argsort(-wealth, kind="stable")[:MANY]] = 1.0 / min(n, MANY)
-        for u in (start, few, np.full(n, 1.0 / n)):
-            if u is not None:
-                self.u, self.scores = u, self.scores_of(u)
-                if (self.scores > 0).all():
-                    break
+        for u in self.starts(start):
+            self.u, self.scores = u, self.scores_of(u)
+            if (self.scores > 0).all():
+                break
         self.loss, self.gap = math.inf, math.inf
         self.best: tuple[float, float, Floats] | None = None
         self.on_trust = 0
 
+    def starts(self, told: Floats | None) -> Iterator[Floats]:
+        """Yield where to start; the last surely loses no round, as it holds all assets."""
+        if told is not None:
+            yield told
+        wealth, _, _ = log_wealth_of_assets(self.blocks)
+        few = np.zeros(len(wealth))
+        few[np.argsort(-wealth, kind="stable")[:MANY]] = 1.0 / min(len(wealth), MANY)
+        yield few
+        yield np.full(len(wealth), 1.0 / len(wealth))
+
     def scaled(self) -> Iterator[Floats]:
         """Yield the rows, each divided by its largest number."""
         for block in self.blocks():
-            yield block / block.max(axis=1, keepdims=True)
+            yield block if self.is_scaled else block / block.max(axis=1, keepdims=True)
 
     def scores_of(self, u: Floats) -> Floats:
         """Return u·x of every scaled row."""
@@ -148,7 +171,7 @@ class Search:
     def look(self) -> None:
         """Find loss, gap, and the quadratic that resembles the function around here."""
         n = len(self.u)
-        self.slope, self.curvature = np.zeros(n), np.zeros((n, n))
+        self.curvature = np.zeros((n, n))
         sums, at = np.zeros(n), 0
         for block in self.scaled():
             ratios = block / self.scores[at : at + len(block), None]
@@ -156,10 +179,9 @@ class Search:
             sums += ratios.sum(axis=0)
             ratios -= 1.0  # on the simplex a constant makes no difference
             self.curvature += ratios.T @ ratios
-            self.slope += ratios.sum(axis=0)
         self.loss = self.peaks - float(np.log(self.scores).sum())
         self.gap = self.rounds * math.log(max(1.0, float(sums.max()) / self.rounds))
-        self.pull = sums / self.rounds
+        self.slope, self.pull = sums - self.rounds, sums / self.rounds
         if self.best is None or self.gap < self.best[0]:
             self.best = self.gap, self.loss, self.u
 
@@ -197,10 +219,14 @@ class Search:
         self.u, self.scores = u, scores
         return moved
 
+    @property
+    def found(self) -> Floats:
+        """The best portfolio so far: the one of the smallest gap."""
+        return self.u if self.best is None else self.best[2]
+
     def answer(self) -> Answer:
         """Return the best that was found, with what surely none exceeds."""
-        assert self.best is not None
-        u = self.best[2]
+        u = self.found
         loss, off = loss_of(self.blocks, u)
         lower = loss - off - self.proven_gap(u)
         return Answer(REBALANCED, upward(loss + off, off), downward(lower, abs(loss) + off), u)

@@ -26,7 +26,7 @@ MOMENTS = 400
 
 @dataclass(frozen=True)
 class Curves:
-    """Log-wealth at some rounds, and the shares held there."""
+    """Log-wealth at some rounds, and the shares held there where a diary was kept."""
 
     rounds: Floats
     strategy: Floats
@@ -89,7 +89,7 @@ class Outcome:
 
 
 def outcome_of(game: TableGame, diary: list[Floats], **others: Any) -> Outcome:
-    """Return what came of a game whose player kept a diary, and whose predictions were kept."""
+    """Return what came of a game whose predictions were kept; the diary may be empty."""
     certificate = game.certificate()
     evidence = cast("PortfolioEvidence", game.evidence({}, USUAL))
     rebalanced = evidence.usual()
@@ -142,5 +142,5 @@ def sampled(paths: list[Floats], diary: list[Floats]) -> Curves:
     last = len(paths[0]) - 1
     at = np.unique(np.linspace(0, last, min(MOMENTS, last + 1)).round().astype(np.int64))
     own, asset, uniform, rebalanced = (path[at] for path in paths)
-    shares = np.array([diary[k] for k in at.tolist()])
+    shares = np.array([diary[k] for k in at.tolist()]) if diary else np.empty((0, 0))
     return Curves((at + 1).astype(np.float64), own, asset, uniform, rebalanced, shares)

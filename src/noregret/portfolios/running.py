@@ -57,7 +57,7 @@ def carry_out(
     check_outputs(data, wanted)
     began = time.monotonic()
     stream = stream_of([data], options)
-    diary = strategy.keep_diary()
+    diary = strategy.keep_diary() if wanted.keys() & {"allocations", "report"} else []
     game = TableGame(strategy, predictions=True, progress=False if quiet or as_json else None)
     try:
         played(game, stream, prices)

@@ -208,8 +208,8 @@ def sentence(outcome: Outcome) -> str:
     mine = money(outcome.log_wealth)
     best = "" if outcome.asset is None else f"{money(outcome.asset_log_wealth)} by the best asset, "
     return (
-        f"Over {count(outcome.rounds, 'round')}, {name_of(outcome.name)} turned 1 into {mine}."
+        f"Over {count(outcome.rounds, 'round')}, {name_of(outcome.name)} turned 1 into"
+        f" {mine}{pays(outcome)}."
         f" It would have become {best}{money(outcome.uniform)} by equal shares, and"
-        f" {money(-outcome.rebalanced.loss)} by the best constant shares in hindsight"
-        f"{pays(outcome)}."
+        f" {money(-outcome.rebalanced.loss)} by the best constant shares in hindsight."
     )

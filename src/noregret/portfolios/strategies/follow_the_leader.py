@@ -13,14 +13,13 @@ import numpy as np
 
 from noregret.assumptions import Structural
 from noregret.hindsight.answer import Limits
-from noregret.hindsight.portfolio import best_rebalanced
-from noregret.portfolios.relatives import first_fault
+from noregret.hindsight.portfolio import CLOSER, searched
 from noregret.portfolios.strategy import Floats, Strategy
 from noregret.registry import register
 from noregret.theorem import Theorem
 
-# A log-wealth this near to the leader's is the leader's.
-NEAR = Limits(tolerance=1e-6, steps=100)
+# A log-wealth as near to the leader's as a millionth is the leader's.
+NEAR = Limits(tolerance=2e-6 / CLOSER, steps=100)
 ROOM = 64
 
 
@@ -75,7 +74,7 @@ class FollowTheLeader(Strategy):
 
     @property
     def past(self) -> Floats:
-        """The relatives of all rounds so far."""
+        """The relatives of all rounds so far, divided by the largest of the round."""
         return self._room[: self.rounds]
 
     @past.setter
@@ -96,7 +95,7 @@ class FollowTheLeader(Strategy):
         if not self.rounds or self.width == 1:
             return np.full(self.width, 1.0 / self.width)
         rows = self.past
-        return best_rebalanced(lambda: [rows], limits=NEAR, start=self.shares).witness
+        return searched(lambda: [rows], NEAR, self.shares, scaled=True).found
 
     def update(self, relatives: Floats, ratios: Floats, log_gain: float) -> None:
         """Remember the round."""
@@ -104,9 +103,9 @@ class FollowTheLeader(Strategy):
             grown = np.empty((max(ROOM, 2 * self.rounds), self.width))
             grown[: self.rounds] = self._room
             self._room = grown
-        self._room[self.rounds] = relatives
+        self._room[self.rounds] = relatives / relatives.max()
 
     def check_state(self) -> None:
         """Raise ValueError where the past cannot have been."""
-        if first_fault(self.past, self.assets) is not None:
-            raise ValueError("past: every relative should be 0 or above, one of a round positive")
+        if not (self.past >= 0).all() or not (self.past.max(axis=1) == 1).all():
+            raise ValueError("past: every relative should be from 0 to 1, one of a round 1")
