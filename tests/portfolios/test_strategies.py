@@ -113,7 +113,7 @@ def test_eg_is_the_update_of_the_page(X: Floats) -> None:
 
 
 def test_eg_is_tuned_by_its_theorem() -> None:
-    strategy = EgPortfolio.tuned(ratio=0.5, horizon=1000, assets=4)
+    strategy = EgPortfolio.tuned(ratio=2.0, horizon=1000, assets=4)
     assert strategy.rate == pytest.approx(0.5 * math.sqrt(8 * math.log(4) / 1000))
     rng = np.random.default_rng(1)
     X = rng.uniform(0.5, 1.0, (1000, 4))
@@ -126,9 +126,9 @@ def test_eg_is_tuned_by_its_theorem() -> None:
     assert spread is not None
     assert spread.bound is not None
     assert spread.bound < promise.bound
-    for wrong in ({"ratio": 2.0}, {"ratio": 0.0}, {"assets": 1}, {"horizon": 0}):
+    for wrong in ({"ratio": 0.5}, {"ratio": 0.0}, {"assets": 1}, {"horizon": 0}):
         with pytest.raises(ValueError, match=next(iter(wrong))):
-            EgPortfolio.tuned(**{"ratio": 0.5, "horizon": 10, "assets": 3} | wrong)
+            EgPortfolio.tuned(**{"ratio": 2.0, "horizon": 10, "assets": 3} | wrong)
 
 
 def test_a_zero_leaves_the_bound_by_spreads() -> None:
@@ -213,8 +213,8 @@ def test_newton_says_when_an_asset_grew_too_fast() -> None:
     assert promise.failed.first_violation == 12
 
 
-def test_newton_is_tuned_for_the_least_ratio() -> None:
-    strategy = OnsPortfolio.tuned(ratio=0.25, assets=3)
+def test_newton_is_tuned_for_the_largest_ratio() -> None:
+    strategy = OnsPortfolio.tuned(ratio=4.0, assets=3)
     assert ratio_of(strategy.rate) == pytest.approx(4.0)
     rng = np.random.default_rng(0)
     X = rng.uniform(0.25, 1.0, (300, 3))
@@ -227,7 +227,7 @@ def test_newton_is_tuned_for_the_least_ratio() -> None:
     assert promise.bound is not None
     assert promise.bound <= most
     with pytest.raises(ValueError, match="ratio"):
-        OnsPortfolio.tuned(ratio=1.0, assets=3)
+        OnsPortfolio.tuned(ratio=0.9, assets=3)
 
 
 # The simple ones.

@@ -42,12 +42,12 @@ def by_spread(evidence: PortfolioEvidence) -> float:
 
 
 def tuned(ratio: float, horizon: int, assets: int) -> dict[str, Any]:
-    """Return the rate for so many rounds, so many assets, and the r that is expected."""
+    """Return the rate; in no round does an asset gain over ``ratio`` times as much as another."""
     if whole("assets", assets) < 2:
         raise ValueError("assets must be 2 at least: of one there is nothing to choose")
-    if positive("ratio", ratio) > 1:
-        raise ValueError(f"ratio must be a number from 0 to 1: got {ratio!r}")
-    return {"rate": ratio * math.sqrt(8 * math.log(assets) / whole("horizon", horizon))}
+    if positive("ratio", ratio) < 1:
+        raise ValueError(f"ratio must be a number that is 1 or above: got {ratio!r}")
+    return {"rate": math.sqrt(8 * math.log(assets) / whole("horizon", horizon)) / ratio}
 
 
 @register
@@ -84,7 +84,7 @@ class EgPortfolio(Strategy):
             assumptions=(ALL_POSITIVE, NO_COSTS),
             bound=by_ratio,
             tune=tuned,
-            tuning=r"$\eta = r \sqrt{8 \ln n / T}$",
+            tuning=r"$\eta = r \sqrt{8 \ln n / T}$, where $1/r$ is the ratio",
             source="Helmbold, Schapire, Singer and Warmuth, 1998",
         ),
         Theorem(

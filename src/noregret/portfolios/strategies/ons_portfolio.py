@@ -74,10 +74,10 @@ def by_determinant(evidence: PortfolioEvidence) -> float:
 
 
 def tuned(ratio: float, assets: int) -> dict[str, Any]:
-    """Return γ and ε for relatives that are at least ``ratio`` times the largest of their round."""
-    if not positive("ratio", ratio) < 1:
-        raise ValueError(f"ratio must be a number between 0 and 1: got {ratio!r}")
-    rate = rate_of(1 / ratio)
+    """Return γ and ε; in no round does an asset gain over ``ratio`` times as much as another."""
+    if positive("ratio", ratio) < 1:
+        raise ValueError(f"ratio must be a number that is 1 or above: got {ratio!r}")
+    rate = rate_of(ratio)
     return {"rate": rate, "ridge": whole("assets", assets) / rate**2}
 
 
@@ -131,7 +131,7 @@ class OnsPortfolio(Strategy):
             bound=by_determinant,
             covers=lambda params: params["damping"] == 1.0,
             tune=tuned,
-            tuning=r"$\gamma = 2 (y - \ln(1+y))/y^2$ with $y = 1/r - 1$,"
+            tuning=r"$\gamma = 2 (y - \ln(1+y))/y^2$ with $y = c - 1$, $c$ the ratio,"
             r" $\varepsilon = n/\gamma^2$",
             source="Agarwal, Hazan, Kale and Schapire, 2006; with the constants of the logarithm",
         ),
