@@ -109,7 +109,7 @@ def certified(mix: Mix) -> tuple[Certificate | None, str | None]:
 def best_weights(mix: Mix) -> tuple[Convex | None, str]:
     """Return the best fixed weights in hindsight, or why they are not known."""
     if not mix.hindsight:
-        return None, "not asked for (--no-hindsight)"
+        return None, ""
     if not mix.cost.convex:
         return None, f"the {mix.cost.name} loss is not convex"
     try:
