@@ -9,6 +9,10 @@ from libc.stdint cimport int32_t, int64_t
 
 import numpy as np
 
+cdef extern from "rotations.h" nogil:
+    void noregret_solve(const double* factor, const double* given, double* weights, Py_ssize_t d) noexcept
+    void noregret_rotate(double* factor, double* given, double* row, double outcome, Py_ssize_t d) noexcept
+
 # What is kept besides the factor: rows learned, mean outcome, sum of squared errors of the average,
 # least and largest outcome.
 cdef enum:
@@ -73,48 +77,16 @@ cdef double one(const double* row, const int32_t* columns, Py_ssize_t n, double 
     z[0], z[1] = 1.0, (average - numbers[MEAN]) / size if numbers[ROWS] > 0 else 0.0
     for k in range(n):
         z[k + 2] /= size
-    solve(factor, given, weights, d)
+    noregret_solve(factor, given, weights, d)
     found = 0.0
     for k in range(d):
         found += weights[k] * z[k]
     found = fmin(fmax(average + size * found, least), most) if isfinite(found) else average
     error = y - average
     if isfinite(error / size) and isfinite(error * error + spread):
-        turn(factor, given, z, error / size, d)
+        noregret_rotate(factor, given, z, error / size, d)
         numbers[ROWS] += 1
         numbers[MEAN] += (y - numbers[MEAN]) / numbers[ROWS]
         numbers[SQUARES] += error * error
         numbers[LEAST], numbers[MOST] = fmin(numbers[LEAST], y), fmax(numbers[MOST], y)
     return found
-
-
-cdef inline void solve(const double* factor, const double* given, double* weights, Py_ssize_t d) noexcept nogil:
-    """Find the weights that the triangular factor turns into what is given."""
-    cdef Py_ssize_t j, k
-    cdef double left
-    for j in range(d - 1, -1, -1):
-        left = given[j]
-        for k in range(j + 1, d):
-            left -= factor[j * d + k] * weights[k]
-        weights[j] = left / factor[j * d + j]
-
-
-cdef inline void turn(double* factor, double* given, double* z, double outcome, Py_ssize_t d) noexcept nogil:
-    """Take a row into the factor: rotate it away, entry by entry."""
-    cdef Py_ssize_t j, k
-    cdef double length, c, s, held
-    cdef double* row
-    for j in range(d):
-        if z[j] == 0.0:
-            continue
-        row = factor + j * d
-        length = sqrt(row[j] * row[j] + z[j] * z[j])
-        c, s = row[j] / length, z[j] / length
-        row[j] = length
-        for k in range(j + 1, d):
-            held = row[k]
-            row[k] = c * held + s * z[k]
-            z[k] = c * z[k] - s * held
-        held = given[j]
-        given[j] = c * held + s * outcome
-        outcome = c * outcome - s * held
