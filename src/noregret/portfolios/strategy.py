@@ -9,11 +9,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from noregret.assumptions import Chosen
-from noregret.checks import not_negative, state_numbers
+from noregret.checks import not_negative
 from noregret.errors import BadExample, NoRegretError
-from noregret.named import Named
 from noregret.portfolios.costs import left_after
 from noregret.portfolios.relatives import first_fault, one_row
+from noregret.portfolios.state import Kept
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -28,15 +28,13 @@ FAINT, HUGE = 1e-200, 1e200
 # The logarithm of the largest ratio of an asset's gain to the portfolio's: more has no effect.
 STEEPEST = 690.0
 LARGEST = 1.7976931348623157e308
-# How far the shares in a file may be from a sum of 1.
-OFF = 1e-9
 
 NO_COSTS = Chosen(
     "trading costs nothing", "trading costs = 0", lambda e: e.params["cost"], 0.0, strict=False
 )
 
 
-class Strategy(Named):
+class Strategy(Kept):
     """A rule that divides wealth among assets before each round.
 
     A strategy says by ``begin`` what it starts with, by ``divide`` which shares it wants next, and
@@ -75,13 +73,6 @@ class Strategy(Named):
 
     def update(self, relatives: Floats, ratios: Floats, log_gain: float) -> None:
         """Learn from a round: its relatives, and these divided by what the portfolio gained."""
-
-    def check_state(self) -> None:
-        """Raise ValueError where the arrays of a file make no sense."""
-
-    def shapes(self, assets: int) -> dict[str, tuple[int, ...]]:
-        """Return the arrays that it keeps, each an attribute, and their shapes."""
-        return {}
 
     # Dividing and learning.
 
@@ -322,39 +313,6 @@ class Strategy(Named):
         self._played = numbers["rounds"]
         self._sum, self._rest = numbers["loss_sum"], numbers["total_rest"]
 
-    def get_state(self) -> tuple[dict[str, Any], dict[str, Any], list[str]]:
-        """Return all that it has learned."""
-        arrays = {name: np.array(getattr(self, name)) for name in self._arrays(self.width)}
-        return arrays, self.numbers(), list(self.names or [])
-
-    def _arrays(self, assets: int) -> dict[str, tuple[int, ...]]:
-        """Return all arrays that files hold, and their shapes."""
-        if not assets:
-            return {}
-        return {"shares": (assets,), "drifted": (assets,)} | self.shapes(assets)
-
-    def set_state(self, arrays: dict[str, Any], numbers: dict[str, Any], names: list[str]) -> None:
-        """Go on from a state; raise ValueError where it makes no sense."""
-        fresh = self.clone()
-        state_numbers(numbers, fresh.numbers())
-        check_asset_names(names, numbers)
-        width = numbers["width"]
-        if not width and (numbers["rounds"] or arrays):
-            raise ValueError("there are no assets, but something was learned")
-        fresh.take_numbers(numbers)
-        check_arrays(arrays, fresh._arrays(width))  # before room is made for so many
-        if width:
-            fresh._played = 0
-            fresh.meet(width)
-            fresh.take_numbers(numbers)
-            for key, values in arrays.items():
-                setattr(fresh, key, np.array(values))
-            for key in ("shares", "drifted"):
-                check_shares(key, getattr(fresh, key))
-            fresh.check_state()
-        fresh.names = list(names) if numbers["named"] else None
-        self.__dict__.update(fresh.__dict__)
-
 
 def gained_by_logs(shares: Floats, x: Floats) -> tuple[float, Floats]:
     """Return the logarithm of shares·x, and x divided by it, where neither fits in a number."""
@@ -364,31 +322,3 @@ def gained_by_logs(shares: Floats, x: Floats) -> tuple[float, Floats]:
         return most, np.zeros_like(x)
     log_gain = most + math.log(float(np.exp(parts - most).sum()))
     return log_gain, np.exp(np.minimum(np.log(x) - log_gain, STEEPEST))
-
-
-def check_asset_names(names: Any, numbers: dict[str, Any]) -> None:
-    """Raise ValueError where the names in a file are not those of its assets."""
-    wanted = numbers["width"] if numbers["named"] else 0
-    good = isinstance(names, list) and all(isinstance(name, str) for name in names)
-    if not good or len(names) != wanted or len(set(names)) != wanted:
-        raise ValueError(f"expected the names of {wanted} assets")
-
-
-def check_arrays(arrays: dict[str, Any], shapes: dict[str, tuple[int, ...]]) -> None:
-    """Raise ValueError where the arrays of a file are not of the kind that a strategy keeps."""
-    if arrays.keys() != shapes.keys():
-        raise ValueError(f"expected the arrays {sorted(shapes)}, got {sorted(arrays)}")
-    for name, shape in shapes.items():
-        found = np.asarray(arrays[name])
-        if found.dtype != np.float64 or found.shape != shape:
-            raise ValueError(
-                f"{name} should be float64 of shape {shape}: got {found.dtype} of {found.shape}"
-            )
-        if np.isnan(found).any():
-            raise ValueError(f"{name} holds NaN")
-
-
-def check_shares(name: str, shares: Floats) -> None:
-    """Raise ValueError where shares are not shares of a whole."""
-    if not (shares >= 0).all() or abs(math.fsum(shares) - 1) > OFF:
-        raise ValueError(f"{name} should be shares of a whole: not negative, of sum 1")
