@@ -10,11 +10,10 @@ cdef extern from "weights.h" nogil:
     noregret_survey noregret_scaled_survey(double* p, double scale, const double* x, Py_ssize_t n) noexcept
     double noregret_decayed(const double* v, double rate, const double* x, double low, double* out, Py_ssize_t n) noexcept
     double noregret_lost(const double* v, double rate, const double* x, double low, Py_ssize_t n) noexcept
-    double noregret_lag(double* gap, const double* x, double low, double most, Py_ssize_t n) noexcept
+    double noregret_lag(double* gap, const double* x, double low, double before, double most, Py_ssize_t n) noexcept
     void noregret_fetch(const double* x, Py_ssize_t n) noexcept
     void noregret_excess(double* total, const double* x, double paid, Py_ssize_t n) noexcept
     void noregret_multiply(double* x, double a, Py_ssize_t n) noexcept
-    void noregret_lower(double* x, double a, Py_ssize_t n) noexcept
     double noregret_exp(double x) noexcept
 
 

@@ -20,9 +20,6 @@ cnp.import_array()
 
 # No gap grows beyond this: the weight is nothing long before.
 cdef double MOST = 1e305
-# Gaps are measured from the best expert again after so many rounds.
-cdef enum:
-    REBASED = 32
 # No prior weight is below this: what exp cannot hold is then nothing beside it.
 LEAST_PRIOR = 1e-290
 cdef double LEAST_SUM = 1e-290
@@ -212,7 +209,7 @@ cdef class Exponential(Weigher):
     cdef public double rate, mixing_cost, spreads, rates
     cdef public double own_gap       # of the mixture to the best expert: negative where it is better
     cdef int pace
-    cdef double* gap                 # what each has lost more than the best had some rounds ago
+    cdef double* gap                 # what each has lost more than the best had before the latest round
     cdef double least                # of the gaps
     cdef bint uneven                 # whether priors differ
     ARRAYS = ("gap",)
@@ -278,27 +275,17 @@ cdef class Exponential(Weigher):
         return self.arrays["gap"] - self.own_gap
 
     cdef void update(self, double own, const double* losses, const unsigned char* awake, double low, double high) noexcept nogil:
-        cdef double least, rate = self.rate_now()
+        cdef double rate = self.rate_now()
         self.spreads = hypot(self.spreads, high - low)
         if rate < INFINITY:
             self.rates += rate
         if self.pace == ADAPTIVE:
             self.mixing_cost += self.cost_of_mixing(rate, losses, low, high)
-        least = noregret_lag(self.gap, losses, low, MOST, self.n)
-        self.own_gap = min(MOST, self.own_gap + (own - low))
-        self.least = least
-        if least > 0 and self.rounds % REBASED == 0:
-            self.rebase()
-
-    cdef void rebase(self) noexcept nogil:
-        """Measure gaps from the best expert again."""
-        noregret_lower(self.gap, self.least, self.n)
-        self.own_gap -= self.least
-        self.least = 0
+        self.own_gap = min(MOST, (self.own_gap - self.least) + (own - low))
+        self.least = noregret_lag(self.gap, losses, low, self.least, MOST, self.n)
 
     def join(self, share, others):
         """Let an expert in, at the gap of the mixture."""
-        self.rebase()
         if self.own_gap < 0:
             self.arrays["gap"] -= self.own_gap
             self.own_gap = 0.0
@@ -323,13 +310,13 @@ cdef class Exponential(Weigher):
         cdef double best = INFINITY, before = 0, after = 0, gap
         cdef Py_ssize_t i
         for i in range(self.n):
-            best = min(best, self.gap[i] + (losses[i] - low))
+            best = min(best, (self.gap[i] - self.least) + (losses[i] - low))
         if rate == INFINITY:
             return best
         for i in range(self.n):
-            gap = self.gap[i] + (losses[i] - low) - best
-            before += self.prior[i] * noregret_exp(-rate * self.gap[i])
-            after += self.prior[i] * noregret_exp(-rate * gap)
+            gap = self.gap[i] - self.least
+            before += self.prior[i] * noregret_exp(-rate * gap)
+            after += self.prior[i] * noregret_exp(-rate * (gap + (losses[i] - low) - best))
         return best + (log(before) - log(after)) / rate
 
 

@@ -66,8 +66,9 @@ double noregret_lost(const double *v, double rate, const double *x, double low, 
     return BEST(lost(v, rate, x, low, n));
 }
 
-double noregret_lag(double *gap, const double *x, double low, double most, ptrdiff_t n) {
-    return BEST(lag(gap, x, low, most, n));
+double noregret_lag(double *gap, const double *x, double low, double before, double most,
+                    ptrdiff_t n) {
+    return BEST(lag(gap, x, low, before, most, n));
 }
 
 double noregret_exp(double x) {
@@ -93,12 +94,5 @@ DISPATCHED
 void noregret_multiply(double *x, double a, ptrdiff_t n) {
     for (ptrdiff_t i = 0; i < n; i++) {
         x[i] *= a;
-    }
-}
-
-DISPATCHED
-void noregret_lower(double *x, double a, ptrdiff_t n) {
-    for (ptrdiff_t i = 0; i < n; i++) {
-        x[i] -= a;
     }
 }

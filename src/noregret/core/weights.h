@@ -27,8 +27,10 @@ double noregret_decayed(const double *v, double rate, const double *x, double lo
 /* sum of v[i] (exp(-rate (x[i] - low)) - 1), exact for small exponents too */
 double noregret_lost(const double *v, double rate, const double *x, double low, ptrdiff_t n);
 
-/* gap[i] += x[i] - low, at most ``most``; returns the smallest gap. */
-double noregret_lag(double *gap, const double *x, double low, double most, ptrdiff_t n);
+/* gap[i] becomes (gap[i] - before) + (x[i] - low), at most ``most``; returns the smallest. With the
+   smallest of the round before as ``before``, gaps stay small and lose no digits. */
+double noregret_lag(double *gap, const double *x, double low, double before, double most,
+                    ptrdiff_t n);
 
 /* Have numbers fetched from memory that will be needed soon. */
 void noregret_fetch(const double *x, ptrdiff_t n);
@@ -38,9 +40,6 @@ void noregret_excess(double *total, const double *x, double paid, ptrdiff_t n);
 
 /* x[i] *= a */
 void noregret_multiply(double *x, double a, ptrdiff_t n);
-
-/* x[i] -= a */
-void noregret_lower(double *x, double a, ptrdiff_t n);
 
 double noregret_exp(double x);
 

@@ -173,14 +173,15 @@ static double NAMED(lost)(const double *v, double rate, const double *x, double 
 }
 
 TARGET
-static double NAMED(lag)(double *gap, const double *x, double low, double most, ptrdiff_t n) {
+static double NAMED(lag)(double *gap, const double *x, double low, double before, double most,
+                         ptrdiff_t n) {
     lanes least[PARTS];
     EACH(h) { least[h] = NAMED(all)(INFINITY); }
     const lanes limit = NAMED(all)(most);
     ptrdiff_t i = 0;
     for (; i + LANES <= n; i += LANES) {
         EACH(h) {
-            const lanes sum = NAMED(at)(gap + i, h) + (NAMED(at)(x + i, h) - low);
+            const lanes sum = (NAMED(at)(gap + i, h) - before) + (NAMED(at)(x + i, h) - low);
             const lanes value = LESSER(limit, sum);
             NAMED(put)(gap + i, h, value);
             least[h] = LESSER(least[h], value);
@@ -188,7 +189,7 @@ static double NAMED(lag)(double *gap, const double *x, double low, double most, 
     }
     double found = NAMED(least_of)(least);
     for (; i < n; i++) {
-        const double sum = gap[i] + (x[i] - low);
+        const double sum = (gap[i] - before) + (x[i] - low);
         gap[i] = sum < most ? sum : most;
         found = gap[i] < found ? gap[i] : found;
     }

@@ -14,7 +14,6 @@ Promise. AdaHedge's, for every expert, with a prior of 0.6/n for it and 0.2 for 
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -227,6 +226,8 @@ class Blend(Master):
 
     def current_weights(self, awake: Any = None) -> Floats:
         """Return the weights of the experts in the next round, through whichever mixture."""
+        if not self.width:
+            return np.zeros(0)
         flags = None if awake is None else np.concatenate([np.ones(M, bool), awake])
         held = Council.current_weights(self, flags)
         found: Floats = held[M:].copy()
@@ -259,12 +260,18 @@ class Blend(Master):
             numbers |= {f"{name}/{key}": value for key, value in counts.items()}
         return arrays, numbers, list(names)
 
-    def set_state(
-        self, arrays: dict[str, Any], numbers: dict[str, Any], names: Sequence[str]
-    ) -> None:
-        """Go on from a state; ValueError where it makes none."""
+    def set_state(self, arrays: dict[str, Any], numbers: dict[str, Any], names: list[str]) -> None:
+        """Go on from a state; ValueError where it makes none, and then it stays as it was."""
+        before = self.get_state()
+        try:
+            self._take(arrays, numbers, names)
+        except ValueError:
+            self._take(*before)
+            raise
+
+    def _take(self, arrays: dict[str, Any], numbers: dict[str, Any], names: list[str]) -> None:
         for name, mixture in zip(MIXTURES, self.mixtures, strict=True):
-            mixture.set_state(own(arrays, name), own(numbers, name), list(names))
+            mixture.set_state(own(arrays, name), own(numbers, name), names)
         Council.set_state(self, own(arrays), own(numbers), [])
         n = self.mixtures[0].width
         if super().width != (n + M if n or super().width else 0):
