@@ -25,9 +25,14 @@ def missing() -> str:
     return ""
 
 
+def noregret(*arguments: object) -> list[str]:
+    """Return a command line of noregret."""
+    return [str(Path(sys.executable).with_name("noregret")), *map(str, arguments)]
+
+
 def noregret_run(*arguments: object) -> list[str]:
     """Return the command line of ``noregret run``."""
-    return [str(Path(sys.executable).with_name("noregret")), "run", *map(str, arguments)]
+    return noregret("run", *arguments)
 
 
 def python(*arguments: object) -> list[str]:

@@ -36,9 +36,17 @@ UNUSABLE = (ArithmeticError, AttributeError, LookupError, RecursionError, TypeEr
 
 def save(learner: Named, path: str | Path, reading: Reading | None = None) -> None:
     """Write a learner to a file, whole or not at all, with how its data were read if given."""
+    header, arrays = described(learner)
+    if reading is not None:
+        kept, header["stream"] = reading.kept_with_model()
+        arrays |= {STREAM + name: array for name, array in kept.items()}
+    write(path, header, arrays)
+
+
+def described(learner: Named) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
+    """Return all that is needed to build a learner again: JSON, and arrays."""
     arrays, numbers, names = learner.get_state()
     header: dict[str, Any] = {
-        "format": FORMAT,
         "learner": learner.name,
         "params": {name: plain(value) for name, value in learner.params.items()},
         "rounds": learner.rounds,
@@ -47,10 +55,24 @@ def save(learner: Named, path: str | Path, reading: Reading | None = None) -> No
     }
     if learner.family != "learners":
         header["family"] = learner.family
-    if reading is not None:
-        kept, header["stream"] = reading.kept_with_model()
-        arrays |= {STREAM + name: array for name, array in kept.items()}
-    text = json.dumps(header, sort_keys=True)
+    return header, arrays
+
+
+def rebuilt(header: Mapping[str, Any], arrays: dict[str, NDArray[Any]], loss: Loss | None) -> Any:
+    """Return the learner that a description is of."""
+    params = {
+        name: restored(name, value, loss, "load(…, loss=…)")
+        for name, value in header["params"].items()
+    }
+    learner = built(find(header["learner"], header.get("family", "learners")), params)
+    numbers = {name: inexact(value) for name, value in header["numbers"].items()}
+    learner.set_state(arrays, numbers, header["features"])
+    return learner
+
+
+def write(path: str | Path, header: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> None:
+    """Write a file, whole or not at all."""
+    text = json.dumps({"format": FORMAT, **header}, sort_keys=True)
     metadata = {"noregret": text, "digest": _digest(text, arrays)}
     write_whole(path, encoded(arrays, metadata))
 
@@ -69,7 +91,7 @@ def encoded(arrays: dict[str, NDArray[Any]], metadata: dict[str, str]) -> bytes:
 
 
 def load(path: str | Path, *, loss: Loss | None = None) -> Any:
-    """Read a learner, of any family, from a file written by its ``save``; it goes on from there.
+    """Read a learner, of any family, or an ensemble from the file that its ``save`` wrote.
 
     Parameters
     ----------
@@ -116,17 +138,16 @@ def load_with_stream(
     if loss is not None and not any(is_python(value) for value in _values(header)):
         raise ValueError(f"{path}: its loss is not written in Python: leave loss out")
     try:
-        params = {
-            name: restored(name, value, loss, "load(…, loss=…)")
-            for name, value in header["params"].items()
-        }
-        learner = built(find(header["learner"], header.get("family", "learners")), params)
-        numbers = {name: inexact(value) for name, value in header["numbers"].items()}
         stream = header.get("stream")
         kept: dict[str, NDArray[Any]] = {}
         if stream is not None:
             kept = {name: arrays.pop(name) for name in list(arrays) if name.startswith(STREAM)}
-        learner.set_state(arrays, numbers, header["features"])
+        if "ensemble" in header:
+            from noregret.experts.ensemble_file import ensemble_of
+
+            learner = ensemble_of(header["ensemble"], arrays)
+        else:
+            learner = rebuilt(header, arrays, loss)
     except NoRegretError as error:
         raise ModelFileError(f"{path}: {error}") from None
     except UNUSABLE as error:

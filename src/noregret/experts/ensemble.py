@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Callable, Iterable, Mapping
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -208,6 +209,15 @@ class Experts:
         from noregret.experts.ensemble_game import EnsembleGame
 
         return EnsembleGame(self, **options)
+
+    def save(self, path: str | Path) -> None:
+        """Write the master and all members to one file, which ``noregret.load`` reads back.
+
+        Functions cannot be written: code is not kept in files.
+        """
+        from noregret.experts.ensemble_file import save
+
+        save(self, path)
 
     def copy(self) -> Experts:
         """Return a copy that goes on from here on its own."""
