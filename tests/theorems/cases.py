@@ -135,3 +135,12 @@ def logistic(plan: Plan) -> tuple[nr.Learner, Pairs]:
     norm, horizon = scale(rng, 2), None if rng.random() < 0.5 else plan.rounds
     learner = nr.Logistic.tuned(radius=scale(rng, 2), norm=norm, horizon=horizon)
     return learner, against(plan, learner, norm=norm)
+
+
+def linear_theorems() -> dict[str, nr.Theorem]:
+    """Return the theorems of linear learners; the other families are tried in their own folders."""
+    return {
+        name: theorem
+        for name, (theorem, kind) in nr.all_theorems().items()
+        if kind is None or kind.family == "learners"
+    }

@@ -8,11 +8,11 @@ import pytest
 from hypothesis import example, given, settings
 
 import noregret as nr
-from tests.theorems.cases import CASES
+from tests.theorems.cases import CASES, linear_theorems
 from tests.theorems.hostile import Plan, plans
 from tests.variants import VARIANTS, Shape, Variant, examples, fewer, shapes
 
-BOUNDED = [name for name, (theorem, _) in nr.all_theorems().items() if theorem.bound is not None]
+BOUNDED = [name for name, theorem in linear_theorems().items() if theorem.bound is not None]
 
 
 @pytest.mark.parametrize("name", CASES)

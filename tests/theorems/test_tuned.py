@@ -13,6 +13,7 @@ from scipy.optimize import minimize_scalar
 
 import noregret as nr
 from noregret.tuning import takes_of
+from tests.theorems.cases import linear_theorems
 
 sizes = st.floats(1e-3, 1e3)
 many = settings(max_examples=40)
@@ -104,7 +105,7 @@ def test_winnow(margin: float) -> None:
     assert rate == pytest.approx(0.5 * math.log((1 + margin) / (1 - margin)))
 
 
-@pytest.mark.parametrize("name", nr.all_theorems())
+@pytest.mark.parametrize("name", linear_theorems())
 def test_a_tuned_learner_is_one_that_the_theorem_speaks_of(name: str) -> None:
     theorem, kind = nr.all_theorems()[name]
     if theorem.tune is None or kind is None:

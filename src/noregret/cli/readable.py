@@ -5,7 +5,8 @@ from __future__ import annotations
 import re
 
 SYMBOLS = {
-    "alpha": "α", "gamma": "γ", "delta": "δ", "varepsilon": "ε", "eta": "η", "theta": "θ",
+    "alpha": "α", "beta": "β", "gamma": "γ", "delta": "δ", "varepsilon": "ε", "eta": "η",
+    "theta": "θ", "lambda": "λ", "mu": "μ", "pi": "π", "sigma": "σ", "tau": "τ", "big": "", "Big": "",
     "Delta": "Δ", "nabla": "∇", "ell": "ℓ", "infty": "∞", "sum": "Σ", "le": "≤", "ge": "≥",
     "in": "∈", "cdot": "·", "dots": "…", "max": "max", "min": "min", "ln": "ln", "log": "log",
     "tanh": "tanh", "left": "", "right": "", "mathrm": "", "mathbb": "", "text": "",
