@@ -22,7 +22,6 @@ from noregret.frames import split_target
 from noregret.hindsight import Limits
 from noregret.hindsight.answer import USUAL
 from noregret.learner import Learner, Measurement
-from noregret.named import Named
 from noregret.playing import Played, Refused, acquaint, play_block
 from noregret.progress import Progress
 from noregret.record.books import Books, books_of
