@@ -18,6 +18,7 @@ extensions = [
     "sphinx.ext.napoleon",
     "docstrings",
     "learner_pages",
+    "master_table",
     "mathml",
 ]
 exclude_patterns = ["_build"]
