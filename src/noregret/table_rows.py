@@ -278,6 +278,16 @@ def filled(out: Floats, row: Any, names: Sequence[str] | None) -> str | None:
 
 
 def stream_blocks(stream: Stream) -> Iterator[TableBlock]:
+    """Read the rows of files, as relatives where they are prices."""
+    blocks = plain_blocks(stream)
+    if not stream.options.prices:
+        return blocks
+    from noregret.portfolios.relatives import relative_blocks
+
+    return relative_blocks(blocks)
+
+
+def plain_blocks(stream: Stream) -> Iterator[TableBlock]:
     """Read the rows of files, with outcomes where the stream has a target."""
     reading = stream.reading(learning=stream.target is not None)
     for block in reading:

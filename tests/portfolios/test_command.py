@@ -103,7 +103,7 @@ def test_prices_and_dates(tmp_path: Path) -> None:
     assert found["data"]["rounds"] == 20
     assert a.read_text().splitlines()[1].startswith("2020-01-02,")
     assert "2020-01-01 – 2020-01-21" in (tmp_path / "r.html").read_text()
-    assert "CONFIRMED" in done("verify", c, r)
+    assert "CONFIRMED: all of it" in done("verify", c, file)
     assert np.loadtxt(r, delimiter=",", skiprows=1).tolist() == relatives_of(prices).tolist()
 
 

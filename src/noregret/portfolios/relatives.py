@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import reprlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -11,8 +12,10 @@ from numpy.typing import NDArray
 
 from noregret import inputs
 from noregret.errors import BadExample
+from noregret.table_rows import TableBlock
 
 Floats = NDArray[np.float64]
+TOO_FEW = "prices make relatives from the second row on: there are fewer than two"
 MISSING = "is missing: every asset needs a number in every round: drop the asset, or fill it in"
 
 
@@ -95,8 +98,8 @@ def relatives_of(prices: Floats, names: Sequence[str] | None = None) -> Floats:
     """
     prices = np.asarray(prices, dtype=np.float64)
     if prices.ndim != 2 or len(prices) < 2:
-        raise BadExample("prices make relatives from the second row on: there are fewer than two")
-    good = (prices > 0) & (prices < np.inf)
+        raise BadExample(TOO_FEW)
+    good = good_prices(prices)
     if not good.all():
         row, k = map(int, np.argwhere(~good)[0])
         raise bad_price(prices[row, k], row + 1, str(k) if names is None else names[k])
@@ -110,8 +113,41 @@ def relatives_of(prices: Floats, names: Sequence[str] | None = None) -> Floats:
             f"price {row + 2} of {name!r} is {prices[row + 1, k]:g} after {prices[row, k]:g}: what"
             " lies between is beyond all numbers",
             feature=name,
+            round=row + 2,
         )
     return found
+
+
+def relative_blocks(blocks: Iterable[TableBlock]) -> Iterator[TableBlock]:
+    """Turn blocks of prices into blocks of relatives, the first of each from the last before it."""
+    last, seen = np.empty((0, 0)), 0
+    for block in blocks:
+        before = len(last)
+        prices = np.concatenate([last, block.X]) if before else block.X
+        place_of = None if block.place_of is None else partial(shifted, block.place_of, 1 - before)
+        made = np.empty((0, block.X.shape[1]))
+        if len(prices) > 1:
+            try:
+                made = relatives_of(prices, block.names)
+            except BadExample as error:
+                if block.place_of is not None and error.round is not None:
+                    place = block.place_of(max(0, error.round - 1 - before))
+                    error.args = (f"{place}: {error}",)
+                raise
+        last, seen = block.X[-1:] if len(block.X) else last, seen + len(block.X)
+        yield TableBlock(made, None, block.names, block.fault, place_of)
+    if seen == 1:
+        raise BadExample(TOO_FEW)
+
+
+def shifted(place_of: Callable[[int], str], by: int, row: int) -> str:
+    """Say where the price is that a relative leads to."""
+    return place_of(row + by)
+
+
+def good_prices(prices: Floats) -> NDArray[np.bool_]:
+    """Say which prices are any."""
+    return np.asarray((prices > 0) & (prices < np.inf))
 
 
 def bad_price(price: float, row: int, name: str) -> BadExample:
@@ -120,4 +156,4 @@ def bad_price(price: float, row: int, name: str) -> BadExample:
         words = "is missing: fill it in, or drop the asset"
     else:
         words = f"is {price:g}: a price is a positive number"
-    return BadExample(f"price {row} of {name!r} {words}", feature=name)
+    return BadExample(f"price {row} of {name!r} {words}", feature=name, round=row)

@@ -22,14 +22,11 @@ from noregret.errors import NoRegretError
 from noregret.files import write_whole
 from noregret.portfolios import make
 from noregret.portfolios.outcome import Outcome, outcome_of
-from noregret.portfolios.relatives import relatives_of
 from noregret.portfolios.strategy import Strategy
 from noregret.run.writing import check_place
 from noregret.streams import stream_of
-from noregret.streams.base import Stream
 from noregret.streams.options import Options
 from noregret.table_game import TableGame
-from noregret.table_rows import TableBlock, stream_blocks
 
 Floats = NDArray[np.float64]
 # What to do about columns of text, in general and here.
@@ -56,11 +53,11 @@ def carry_out(
     wanted = {kind: path for kind, path in outputs.items() if path is not None}
     check_outputs(data, wanted)
     began = time.monotonic()
-    stream = stream_of([data], options)
+    stream = stream_of([data], replace(options, prices=prices))
     diary = strategy.keep_diary() if wanted.keys() & {"allocations", "report"} else []
     game = TableGame(strategy, predictions=True, progress=False if quiet or as_json else None)
     try:
-        played(game, stream, prices)
+        game.play(stream)
     except NoRegretError as error:
         error.args = (str(error).replace(IN_TABLES, HERE),)
         raise
@@ -71,7 +68,7 @@ def carry_out(
         game,
         diary,
         sources=(data,),
-        transforms=("prices", *game.transforms) if prices else game.transforms,
+        transforms=game.transforms,
         dates=None if dates is None else (dates[0], dates[-1]),
         command=shlex.join(["noregret", *sys.argv[1:]]),
     )
@@ -110,24 +107,6 @@ def check_outputs(data: str, wanted: dict[str, str]) -> None:
         check_place(path, what)
         if (by := taken.setdefault(os.path.realpath(path), what)) is not what:
             raise NoRegretError(f"{path}: already taken, by {by}: name another file for {what}")
-
-
-def played(game: TableGame, stream: Stream, prices: bool) -> None:
-    """Play a file; prices are turned into relatives first."""
-    if not prices:
-        game.play(stream)
-        return
-    blocks = []
-    for block in stream_blocks(stream):
-        if block.fault is not None:
-            raise NoRegretError(block.fault)
-        blocks.append(block)
-    if not blocks:
-        raise NoRegretError(f"{stream.paths[0]}: there are no rounds in it")
-    names = blocks[0].names
-    table = relatives_of(np.concatenate([block.X for block in blocks]), names)
-    with game.recorded(len(table)):
-        game.play_block(TableBlock(table, None, names))
 
 
 def dates_of(path: str, column: str, options: Options, rows: int) -> list[str] | None:

@@ -23,7 +23,7 @@ LISTS = (*COLUMNS, "add")
 NOT_FOR_EXPERTS = ("categories", "hash", "intercept", "scale", "positive")
 # What is not written down as a transform: the certificate has its own place for the target.
 ELSEWHERE = ("target", "format")
-FLAGS = ("intercept", "no-header")
+FLAGS = ("intercept", "no-header", "prices")
 
 
 @dataclass(frozen=True)
@@ -68,6 +68,8 @@ class Options:
         A column that says which rows belong together; it is no feature.
     only
         The only group to use.
+    prices
+        For games over tables: rows are prices, and each is divided by the one before it.
     """
 
     target: str | None = None
@@ -85,6 +87,7 @@ class Options:
     add: tuple[str, ...] = ()
     group: str | None = None
     only: str | None = None
+    prices: bool = False
 
     def __post_init__(self) -> None:
         for name in LISTS:

@@ -83,7 +83,7 @@ def portfolio(
         str | None,
         Ask(
             metavar="FILE",
-            help="With --prices: write the relatives (CSV), which the certificate is about.",
+            help="With --prices: write the relatives (CSV).",
             panel=OUTPUT,
         ),
     ] = None,
