@@ -223,9 +223,14 @@ class Master(Council, Named):
         return float(self.regrets.max()) if self.width and self.rounds else None
 
     def bound_so_far(self) -> float | None:
-        """Return what that is at most."""
-        price = self.price if self.width and self.rounds else None
+        """Return what that is at most; None where nothing is promised, or no longer."""
+        price = self.price if self.width and self.rounds and self.as_assumed else None
         return None if price is None else at_the_best(price, self.regrets)
+
+    @property
+    def as_assumed(self) -> bool:
+        """Whether all has been as the promise assumes, as far as that is known while it plays."""
+        return not (self.first_outside or self.first_wide)
 
     def evidence(
         self, table: Table, given: Mapping[str, Any], limits: Limits, answers: dict[Any, Any]

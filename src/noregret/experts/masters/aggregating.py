@@ -106,6 +106,11 @@ class Aggregating(Master):
         self.loss, self.low, self.high, self.prior = loss, low, high, prior
 
     @property
+    def as_assumed(self) -> bool:
+        """Whether advice came, within its range."""
+        return not self.from_losses and super().as_assumed
+
+    @property
     def price(self) -> NDArray[np.float64]:
         """ln(1/prior)/η, for every expert."""
         return np.asarray(self.log_prior / self.rate_in_use)

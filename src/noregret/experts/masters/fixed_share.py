@@ -61,7 +61,14 @@ def promise_of_hedging(evidence: ExpertEvidence) -> float:
 
 
 def variable_totals(evidence: ExpertEvidence) -> np.ndarray[Any, np.dtype[np.float64]]:
-    """Return the bound of the variable form, for every number of switches."""
+    """Return the bound of the variable form, for every number of switches.
+
+    Staying with an expert costs ln 1/(1−α) per unit of its loss. Leaving it costs more than its
+    loss: weight flows as it loses. By the time it has lost 1 since it should have been left, at
+    least α/(n−1) of its weight has gone to the next, at e^−η for that loss; and if it never loses
+    so much before the next switch, staying with it instead costs e^−η (1−α). Every switch is paid
+    for both ways here, so a little more than either.
+    """
     n, share = max(2, evidence.width), evidence.params["share"]
     rate, losses = evidence.player.rate_in_use, evidence.sequences().losses
     k, stay = np.arange(len(losses)), -math.log1p(-share)

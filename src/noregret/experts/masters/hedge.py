@@ -218,6 +218,11 @@ class Hedge(Master):
             )
 
     @property
+    def as_assumed(self) -> bool:
+        """Whether no losses lay too far apart, and the horizon has not been passed."""
+        return (self.horizon is None or self.rounds <= self.horizon) and super().as_assumed
+
+    @property
     def price(self) -> NDArray[np.float64]:
         """ln(1/prior)/η_T + (B²/8) Σ η_t, for every expert."""
         last = self.weigher.rate

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from noregret.assumptions import Structural
+from noregret.assumptions import ROUNDING, Structural
 from noregret.checks import positive
 from noregret.core.losses import Loss
 from noregret.core.weigher import Exponential
@@ -110,6 +110,13 @@ class WeightedAverage(Master):
         )
         self.loss, self.rate, self.low, self.high = loss, rate, low, high
         self.loss_parameter, self.prior = loss_parameter, prior
+
+    @property
+    def as_assumed(self) -> bool:
+        """Whether advice came, within its range, and the rate is one at which averaging is free."""
+        most = exp_concavity(self.loss, self.low, self.high)
+        steady = most is None or self.rate_in_use <= most * ROUNDING
+        return steady and not self.from_losses and super().as_assumed
 
     @property
     def price(self) -> NDArray[np.float64]:
