@@ -5,7 +5,7 @@ from __future__ import annotations
 import inspect
 from typing import TYPE_CHECKING
 
-from docstrings import page_of
+from docstrings import page_of, prose
 from sphinx.util.docutils import SphinxDirective
 
 from noregret.registry import everyone
@@ -30,19 +30,18 @@ def row(kind: type[Named]) -> tuple[str, ...]:
     if "gradient" in takes:
         gradient = "unless told not to" if takes["gradient"].default else "if told"
     promise = next(t for t in kind.theorems if t.covers(master.params))
-    formula = f"${promise.formula}$"
     return (
         f"[`{kind.name}`]({page_of(kind)})",
         told or "nothing",
         "yes" if getattr(master, "may_sleep", False) else "no",
         gradient,
-        f"none: {formula} can happen" if promise.warning else formula,
+        prose(promise.plain.replace("<=", "≤").replace(">=", "≥")),
     )
 
 
 def table() -> str:
     """Write the table of all masters."""
-    lines = ["::::{list-table}", ":header-rows: 1", ":widths: 20 16 8 12 44", ":class: stacks", ""]
+    lines = ["::::{list-table}", ":header-rows: 1", ":widths: 22 14 8 14 42", ":class: stacks", ""]
     kinds = [kind for kind in everyone() if kind.family == "experts"]
     for cells in (HEADINGS, *map(row, kinds)):
         first, *others = cells
