@@ -9,6 +9,7 @@ import numpy as np
 import pandas as pd
 
 import noregret
+from noregret.experts.correcting import Correcting
 from noregret.mix import DEFAULT
 
 ROWS = 300
@@ -36,18 +37,24 @@ def csv(place: Path, table: pd.DataFrame, name: str = "forecasts.csv") -> Path:
     return file
 
 
-def completed(table: pd.DataFrame) -> pd.DataFrame:
-    """Return the experts as a mix sees them: in order, with their average and median."""
+def completed(table: pd.DataFrame, correct: bool = True) -> pd.DataFrame:
+    """Return the experts as a mix sees them: in order, with those made of the others."""
     own = table[["east", "north", "west"]]
     made = own.assign(average=own.mean(axis=1), median=own.median(axis=1))
+    if correct:
+        rows = np.ascontiguousarray(own.assign(corrected=0.0))
+        Correcting(3).correct(rows, [0, 1, 2], 3, np.ascontiguousarray(table["y"]))
+        made["corrected"] = rows[:, 3]
     return made[sorted(made.columns)]
 
 
-def by_hand(table: pd.DataFrame, learner: str = DEFAULT, **params: Any) -> Any:
+def by_hand(
+    table: pd.DataFrame, learner: str = DEFAULT, *, correct: bool = True, **params: Any
+) -> Any:
     """Mix a table row by row; return the forecasts, the weights and the master."""
     master = noregret.experts.make(learner, **params)
     said, used = [], []
-    rows = completed(table)
+    rows = completed(table, correct)
     for row, outcome in zip(rows.to_numpy(), table["y"], strict=True):
         x = dict(zip(rows.columns, row.tolist(), strict=True))
         said.append(master.predict_one(x))

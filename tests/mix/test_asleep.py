@@ -11,7 +11,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from noregret import NoRegretError, streams
-from noregret.experts.correcting import RIDGE, Correcting
 from noregret.streams.options import Options
 from noregret.streams.tables import TableReading
 from tests.streams.files import blocks_of, write_parquet
@@ -193,56 +192,3 @@ def test_one_group_alone_is_as_if_the_others_were_not_there(tmp_path: Path) -> N
     assert isinstance(block.X, np.ndarray)
     assert block.groups is not None
     np.testing.assert_array_equal(block.X[block.groups == 1], found[1])
-
-
-# The corrected expert.
-
-
-def ridge_by_hand(X: Any, y: Any, ridge: float = RIDGE) -> Any:
-    """What the corrected expert says, from normal equations solved anew for each row."""
-    n = X.shape[1]
-    A, b = ridge * np.eye(n + 2), np.zeros(n + 2)
-    said, outcomes, squares = list[float](), list[float](), 0.0
-    for x, outcome in zip(X, y, strict=True):
-        average = float(np.mean(x[~np.isnan(x)]))
-        off = np.where(np.isnan(x), 0.0, x - average)
-        size = (squares / len(outcomes)) ** 0.5 if outcomes and squares else 0.0
-        size = size or float(np.sqrt((off**2).sum() / (~np.isnan(x)).sum())) or 1.0
-        level = (average - np.mean(outcomes)) / size if outcomes else 0.0
-        z = np.array([1.0, level, *(off / size)])
-        found = average + size * float(z @ np.linalg.solve(A, b))
-        seen = [*outcomes, *x[~np.isnan(x)]]
-        said.append(float(np.clip(found, min(seen), max(seen))))
-        A += np.outer(z, z)
-        b += z * (outcome - average) / size
-        squares += (outcome - average) ** 2
-        outcomes.append(outcome)
-    return np.array(said)
-
-
-def test_corrected_is_ridge_regression_on_the_past() -> None:
-    rng = np.random.default_rng(3)
-    y = np.cumsum(rng.normal(size=200))
-    X = y[:, None] * [1.0, 0.8, 1.2] + 3 + rng.normal(size=(200, 3))
-    X[rng.random(X.shape) < 0.2] = NAN
-    X[:, 0] = np.where(np.isnan(X).all(axis=1), 0.0, X[:, 0])
-    table = np.column_stack([X, np.zeros(200)])
-    Correcting(3).correct(table, [0, 1, 2], 3, y)
-    np.testing.assert_allclose(table[:, 3], ridge_by_hand(X, y), rtol=1e-7, atol=1e-7)
-    late = slice(100, None)
-    plain = np.abs(np.nanmean(X[late], axis=1) - y[late]).mean()
-    assert np.abs(table[late, 3] - y[late]).mean() < 0.5 * plain
-
-
-def test_corrected_looks_at_the_past_only_and_stays_finite() -> None:
-    rng = np.random.default_rng(4)
-    X = rng.normal(size=(60, 2)) * 10.0 ** rng.integers(-140, 140, size=(60, 1))
-    y = X.sum(axis=1)
-    table = np.column_stack([X, np.zeros(60)])
-    other = table.copy()
-    Correcting(2).correct(table, [0, 1], 2, y)
-    changed = y.copy()
-    changed[30:] = 5.0
-    Correcting(2).correct(other, [0, 1], 2, changed)
-    assert np.isfinite(table[:, 2]).all()
-    np.testing.assert_array_equal(table[:31, 2], other[:31, 2])

@@ -25,7 +25,7 @@ def test_groups_are_as_separate_runs(
     table = frame(200, asleep=0.2, series=7)
     table.loc[[30, 199], "y"] = np.nan
     file, out, weights = csv(tmp_path, table), tmp_path / "p.csv", tmp_path / "w.parquet"
-    how = ("--target", "y", "--learner", learner, "--correct")
+    how = ("--target", "y", "--learner", learner)
     done("mix", file, *how, "--group", "series", "--predictions", out, "--weights", weights, "-q")
     together = pd.read_csv(out)
     assert list(together.columns) == ["row", "series", "prediction", "outcome"]

@@ -44,7 +44,7 @@ def test_the_page_is_sound_and_shows_what_it_should(learner: str, approval: Path
         assert name in text
     assert not re.search(r"(src|href)\s*=\s*\"(?!#)", html)
     areas = [one for one in root.iter() if (one.get("class") or "").startswith("area ")]
-    assert len(areas) == 7
+    assert len(areas) == 8
     assert len([one for one in root.iter() if (one.get("class") or "").startswith("segment")]) > 4
 
 

@@ -23,6 +23,8 @@ if TYPE_CHECKING:
     from noregret.mix.result import MixResult
 
 TABLES = ("csv", "tsv", "parquet", "jsonl")
+# The losses of forecasts that are numbers on a scale, on which biases can be taken away.
+CORRECTABLE = ("square", "absolute", "quantile", "percentage")
 
 
 def columns_of(given: list[str] | None) -> list[str]:
@@ -34,8 +36,10 @@ def columns_of(given: list[str] | None) -> list[str]:
     return [name for word in given or [] for part in word.split(",") if (name := part.strip())]
 
 
-def mixing_options(*, average: bool, correct: bool, **given: Any) -> Options:
-    """Return how forecasts are read."""
+def mixing_options(*, average: bool, correct: bool | None, loss: str, **given: Any) -> Options:
+    """Return how forecasts are read; they are corrected where that makes sense, if not told."""
+    if correct is None:
+        correct = loss in CORRECTABLE
     if given["target"] is None:
         raise WrongUsage("say which column holds the outcomes: --target COLUMN")
     if given["keep"] and given["drop"]:

@@ -2,6 +2,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 Floats = NDArray[np.float64]
+MANY: int
 
 def fresh(n: int, ridge: float) -> tuple[Floats, Floats, Floats]: ...
 def correct(

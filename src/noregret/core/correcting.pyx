@@ -23,12 +23,21 @@ cdef enum:
     MOST
     NUMBERS
 
+# Of more experts than this, only their average is corrected: a row costs the square of the number.
+MANY = 100
+
 
 def fresh(Py_ssize_t n, double ridge):
     """Return the state for n experts that has seen nothing: the factor, what it is to give, and numbers."""
     numbers = np.zeros(NUMBERS)
     numbers[LEAST], numbers[MOST] = np.inf, -np.inf
-    return np.eye(n + 2) * sqrt(ridge), np.zeros(n + 2), numbers
+    d = terms(n)
+    return np.eye(d) * sqrt(ridge), np.zeros(d), numbers
+
+
+def terms(n):
+    """Return how many coefficients there are for n experts: a constant, the average's, and theirs."""
+    return 2 + n if n <= MANY else 2
 
 
 def correct(double[:, ::1] X not None, const int32_t[::1] columns not None, Py_ssize_t at, const double[::1] y not None, const int64_t[::1] rows not None, double[:, ::1] factor not None, double[::1] given not None, double[::1] numbers not None):
@@ -36,7 +45,7 @@ def correct(double[:, ::1] X not None, const int32_t[::1] columns not None, Py_s
 
     The columns hold forecasts, NaN where there is none. A row without any gets NaN.
     """
-    cdef Py_ssize_t n = columns.shape[0], d = n + 2, k, r
+    cdef Py_ssize_t n = columns.shape[0], d = terms(columns.shape[0]), k, r
     for k in range(n):
         if not 0 <= columns[k] < X.shape[1]:
             raise ValueError(f"there is no column {columns[k]} of {X.shape[1]}")
@@ -51,13 +60,13 @@ def correct(double[:, ::1] X not None, const int32_t[::1] columns not None, Py_s
     with nogil:
         for k in range(rows.shape[0]):
             r = rows[k]
-            X[r, at] = one(&X[r, 0], &columns[0], n, y[r], &factor[0, 0], &given[0], &numbers[0], &z[0], &weights[0])
+            X[r, at] = one(&X[r, 0], &columns[0], n, d, y[r], &factor[0, 0], &given[0], &numbers[0], &z[0], &weights[0])
 
 
-cdef double one(const double* row, const int32_t* columns, Py_ssize_t n, double y, double* factor, double* given, double* numbers, double* z, double* weights) noexcept nogil:
+cdef double one(const double* row, const int32_t* columns, Py_ssize_t n, Py_ssize_t d, double y, double* factor, double* given, double* numbers, double* z, double* weights) noexcept nogil:
     """Return the corrected forecast of one row, and learn from it."""
-    cdef Py_ssize_t d = n + 2, k, awake = 0
-    cdef double total = 0.0, least = numbers[LEAST], most = numbers[MOST], spread = 0.0, x, average, size, found, error
+    cdef Py_ssize_t k, awake = 0
+    cdef double total = 0.0, least = numbers[LEAST], most = numbers[MOST], spread = 0.0, x, off, average, size, found, error
     for k in range(n):
         x = row[columns[k]]
         if x == x:
@@ -69,14 +78,16 @@ cdef double one(const double* row, const int32_t* columns, Py_ssize_t n, double 
     average = total / awake
     for k in range(n):
         x = row[columns[k]]
-        z[k + 2] = x - average if x == x else 0.0
-        spread += z[k + 2] * z[k + 2]
+        off = x - average if x == x else 0.0
+        spread += off * off
+        if d > 2:
+            z[k + 2] = off
     size = sqrt(numbers[SQUARES] / numbers[ROWS]) if numbers[ROWS] > 0 and numbers[SQUARES] > 0 else sqrt(spread / awake)
     if not size > 0:
         size = 1.0
     z[0], z[1] = 1.0, (average - numbers[MEAN]) / size if numbers[ROWS] > 0 else 0.0
-    for k in range(n):
-        z[k + 2] /= size
+    for k in range(2, d):
+        z[k] /= size
     noregret_solve(factor, given, weights, d)
     found = 0.0
     for k in range(d):

@@ -7,8 +7,9 @@ average itself, and shares of each expert's difference from it, by recursive lea
     ŷ = x̄ + s·(b₀ + b₁·(x̄ − m)/s + Σᵢ wᵢ·(xᵢ − x̄)/s),    b, w = argmin Σ ((y − ŷ)/s)² + ridge·(‖b‖² + ‖w‖²)
 
 with m the mean outcome and s the average's root mean square error so far, so that units do not
-matter. Who is asleep counts as saying the average. What comes out is kept between the least and the
-largest of the outcomes so far and the forecasts at hand.
+matter. Who is asleep counts as saying the average. Of more than a hundred experts only the average
+is corrected, as a row costs the square of their number. What comes out is kept between the least
+and the largest of the outcomes so far and the forecasts at hand.
 """  # noqa: E501
 
 from __future__ import annotations

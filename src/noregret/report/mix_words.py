@@ -6,8 +6,10 @@ import math
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, NamedTuple
 
+from noregret.hindsight.experts import BEST, MIXTURES
 from noregret.report.figures import brief, clean, count, name_of, percent
 from noregret.report.run_words import against, known, promise_words, sources
+from noregret.streams.options import CORRECTED
 
 if TYPE_CHECKING:
     from noregret.mix.result import Expert, MixResult
@@ -47,13 +49,13 @@ class Line(NamedTuple):
 
 def lines(result: MixResult) -> Iterator[Line]:
     """Yield the mixture, and what to compare it with."""
-    best, corrected = result.best, expert_called(result, "corrected")
+    best, corrected = result.best, expert_called(result, CORRECTED)
     found: list[tuple[str, str, str, float | None]] = [
         ("mixture", "mixture", "", result.total),
         ("best", "best expert", best.name if best else "", best.total if best else None),
         ("average", "uniform average", "", result.average),
         ("median", "median", "", result.median),
-        ("corrected", "corrected", "", corrected.total if corrected else None),
+        (CORRECTED, CORRECTED, "", corrected.total if corrected else None),
         ("convex", "best weights", "", result.convex.total if result.convex else None),
     ]
     for kind, label, name, total in found:
@@ -90,11 +92,25 @@ def title(result: MixResult) -> str:
 def company(result: MixResult) -> str:
     """Say who was mixed."""
     own = sum(not expert.added for expert in result.experts)
-    added = [expert.name for expert in result.experts if expert.added]
-    told = count(own, "expert")
-    if added:
-        told += " and their " + listed(added)
-    return told + (f", {len(result.groups):,} series" if result.groups else "")
+    plain = [one.name for one in result.experts if one.added and one.name != CORRECTED]
+    told = [count(own, "expert")]
+    if plain:
+        told.append(f"{'its' if own == 1 else 'their'} {listed(plain)}")
+    if expert_called(result, CORRECTED) is not None:
+        told.append("a corrected forecast")
+    series = f"; {len(result.groups):,} series" if result.groups else ""
+    return joined(told) + series
+
+
+def joined(parts: list[str]) -> str:
+    """Join parts of a sentence, of which some may have an "and" of their own.
+
+    >>> joined(["2 experts", "their average and median", "a corrected forecast"])
+    '2 experts, their average and median, and a corrected forecast'
+    >>> joined(["2 experts", "their average"])
+    '2 experts and their average'
+    """
+    return " and ".join(parts) if len(parts) < 3 else f"{', '.join(parts[:-1])}, and {parts[-1]}"
 
 
 def listed(names: list[str]) -> str:
@@ -119,25 +135,33 @@ def regret_words(result: MixResult) -> tuple[str, str] | None:
     if result.certificate is not None:
         certificate = result.certificate
         lower, upper = certificate.regret.lower, certificate.regret.upper
-        what = f"to {comparator_of(result)}"
+        what = f"to {comparator_of(result)}{whose(result)}"
         if not math.isfinite(upper):
             return f"≥ {brief(lower)}", what
         return brief(upper), f"{what}; {brief(upper / result.rows)} a round"
     if result.regret is None:
         return None
-    whom = "to the best expert of each series" if result.groups else "to the best expert"
+    whom = "to the best expert" + (" of each series" if result.groups else whose(result))
     return brief(result.regret), f"{whom}; {brief(result.regret / result.rows)} a round"
 
 
 def comparator_of(result: MixResult) -> str:
     """Say with what the certificate compares."""
     if result.certificate is None:
-        return "the best expert"
+        return BEST
     stated = clean(result.certificate.hindsight.comparator)
-    short = {"convex combinations of the experts": "the best fixed weights"}
+    short = {MIXTURES: "the best fixed weights"}
     if stated.startswith("sequences"):
         return f"the best of all {stated}"
     return short.get(stated, stated)
+
+
+def whose(result: MixResult) -> str:
+    """Name the best expert where it is none of those that the table had."""
+    least = result.least
+    if result.groups or least is None or not least.added or comparator_of(result) != BEST:
+        return ""
+    return f" of all ({least.name})"
 
 
 def bound_words(result: MixResult) -> tuple[str, str] | None:

@@ -17,10 +17,12 @@ from noregret.core.rowwise import stacked, summarise
 from noregret.errors import BadExample, NoRegretError
 from noregret.streams.base import INTERCEPT
 from noregret.streams.block import Floats
-from noregret.streams.options import ASLEEP, AVERAGE, MEDIAN, Options
+from noregret.streams.options import ASLEEP, AVERAGE, CORRECTED, MEDIAN, Options
 
 NUMBER, BOOLEAN, TEXT = "numbers", "booleans", "text"
 BINARY = "binary values"
+# How the command is told not to make an expert of the others.
+NOT_ADDING = {AVERAGE: "--no-average", MEDIAN: "--no-average", CORRECTED: "--no-correct"}
 
 
 class Category(NamedTuple):
@@ -112,7 +114,7 @@ class Roles:
             if name in experts:
                 raise NoRegretError(
                     f"{where}: there is a column called {name!r} already, which is to be added:"
-                    f" leave it out (--drop {name}), or do not add it"
+                    f" leave it out (--drop {name}), or do not add it ({NOT_ADDING[name]})"
                 )
         return experts
 

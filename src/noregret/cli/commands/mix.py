@@ -59,14 +59,14 @@ def mix(
         ),
     ] = True,
     correct: Annotated[
-        bool,
+        bool | None,
         Ask(
-            names=("--correct",),
-            help="Have a linear combination that corrects biased experts, learned from the rows"
-            " before, among the experts.",
+            help="Have a corrected forecast among the experts: a linear combination of them, with a"
+            " constant, learned from the rows before. If not said, with every loss but log and"
+            " zero-one.",
             panel=INPUT,
         ),
-    ] = False,
+    ] = None,
     format: Annotated[
         str | None,
         Ask(help="csv, tsv, parquet or jsonl; by the extension if not given.", panel=INPUT),
@@ -164,7 +164,9 @@ def mix(
     """
     from noregret.cli.mixing import carry_out, columns_of, master_of, mixing_options
 
+    made = master_of(learner, parameter or [], loss, quantile, gradient)
     options = mixing_options(
+        loss=made.cost.name,
         target=target,
         keep=columns_of(experts),
         drop=columns_of(drop),
@@ -176,7 +178,6 @@ def mix(
         on_error=on_error,
         format=format,
     )
-    made = master_of(learner, parameter or [], loss, quantile, gradient)
     outputs = {
         "predictions": predictions,
         "weights": weights,
