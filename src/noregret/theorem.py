@@ -79,6 +79,8 @@ class Theorem:
         Who proved it, and where.
     warning
         Whether it says what goes wrong, not what is promised.
+    likely
+        Whether it holds with a stated chance only, so that it may fail without anyone's fault.
     """
 
     name: str
@@ -98,3 +100,4 @@ class Theorem:
     about: str = ""
     source: str = ""
     warning: bool = False
+    likely: bool = False

@@ -46,7 +46,7 @@ def verdict_of(certificate: Certificate) -> Verdict:
             "open",
             "NO THEOREM",
             f"No theorem covers {clean(certificate.learner)} with these parameters, so nothing was"
-            f" promised. {which_would(certificate.learner)}",
+            f" promised. {which_would(certificate.learner, certificate.family)}",
         )
     mood, headline, words = judged(promise)
     return Verdict(
@@ -54,12 +54,12 @@ def verdict_of(certificate: Certificate) -> Verdict:
     )
 
 
-def which_would(learner: str) -> str:
+def which_would(learner: str, family: str) -> str:
     """Say which parameters a theorem would cover."""
-    from noregret.registry import all_learners
+    from noregret.registry import all_of
     from noregret.tuning import takes_of
 
-    kind = all_learners().get(learner)
+    kind = all_of(family).get(learner)
     tunable = [] if kind is None else [t for t in kind.theorems if t.tune is not None]
     if kind is None or not tunable:
         return "‘noregret theorems’ lists what is proven."
@@ -76,6 +76,13 @@ def judged(promise: Promise) -> tuple[Mood, str, str]:
     if promise.bound is None:
         return "open", "NO BOUND IS CLAIMED", why_not(promise)
     most = figure(promise.bound)
+    if promise.measured is None and promise.quantity != "risk":
+        return (
+            "open",
+            "UNDECIDED",
+            f"The theorem bounds {what} by {most}. That is an expectation, and what was played does"
+            " not tell it closely enough to compare.",
+        )
     if promise.measured is None:
         return (
             "open",
@@ -95,6 +102,12 @@ def judged(promise: Promise) -> tuple[Mood, str, str]:
         share = promise.tightness
         used = "" if share is None else f": {percent(share)} of the bound"
         return "good", "PROMISE KEPT", f"{shown}{used}."
+    if is_likely(promise.name):
+        return (
+            "open",
+            "BOUND EXCEEDED, AS MAY HAPPEN",
+            f"{shown}. The theorem leaves a small chance for that, which luck has used here.",
+        )
     return (
         "bad",
         "BOUND EXCEEDED: THIS IS A BUG",
@@ -139,6 +152,14 @@ def why_not(promise: Promise) -> str:
 def is_unclear(found: Finding) -> bool:
     """Whether an assumption was measured, and still it is not known whether it held."""
     return found.holds is None and found.measured is not None
+
+
+def is_likely(name: str) -> bool:
+    """Whether a theorem holds with a stated chance only."""
+    from noregret.registry import all_theorems
+
+    known = all_theorems().get(name)
+    return known is not None and known[0].likely
 
 
 def in_one_line(name: str) -> str:

@@ -91,6 +91,7 @@ class Exp3Ix(Exponential):
         Theorem(
             name="exp3-ix",
             quantity="regret",
+            likely=True,
             formula=r"R_T \le \frac{2 \ln n}{\eta} + \eta n T +"
             r" \Bigl(\frac{1}{\eta} + 1\Bigr) \ln \frac{2}{\delta}",
             plain="regret of the arms pulled <= 2 ln(n)/η + ηnT + (1/η + 1) ln(2/δ), times"
@@ -106,6 +107,7 @@ class Exp3Ix(Exponential):
         Theorem(
             name="exp3-ix-anytime",
             quantity="regret",
+            likely=True,
             formula=r"R_T \le 4 \sqrt{T n \ln n} +"
             r" \Bigl(\sqrt{\frac{T n}{\ln n}} + 1\Bigr) \ln \frac{2}{\delta}",
             plain="regret of the arms pulled <= 4 √(Tn ln(n)) + (√(Tn/ln(n)) + 1) ln(2/δ), times"
