@@ -36,7 +36,8 @@ def table_of_groups(mix: Mix) -> Iterator[Group]:
             continue
         master = series.master
         losses = master.expert_losses
-        best = own[int(np.argmin(losses[own]))]
+        awake = [k for k in own if 2 * master.rounds_awake[k] >= master.rounds]
+        best = min(awake or own, key=losses.__getitem__)
         yield Group(
             name,
             master.rounds,

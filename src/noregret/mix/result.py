@@ -42,7 +42,10 @@ class Convex(NamedTuple):
 
 
 class Group(NamedTuple):
-    """One series of several: rounds, what the mixture and the average paid, its best expert."""
+    """One series of several: rounds, what the mixture and the average paid, its best expert.
+
+    The best is one of those that were awake in at least half of its rounds, if there are any.
+    """
 
     name: str
     rounds: int
@@ -108,6 +111,24 @@ class MixResult(Result):
         """The best of the experts that were there, not made of the others."""
         own = [expert for expert in self.experts if not expert.added]
         return min(own, key=lambda expert: expert.total, default=None)
+
+    @property
+    def best_awake(self) -> Expert | None:
+        """The same among those that slept no more than half of the time."""
+        own = [expert for expert in self.ranked if not expert.added and self.mostly_awake(expert)]
+        return own[0] if own else None
+
+    def mostly_awake(self, expert: Expert) -> bool:
+        """Whether an expert said something in at least half of the rounds."""
+        return 2 * expert.awake >= self.rows
+
+    @property
+    def ranked(self) -> list[Expert]:
+        """All experts by what they paid, and after them those that slept most of the time.
+
+        While asleep they are counted as the mixture: who never said a word would be as good as it.
+        """
+        return sorted(self.experts, key=lambda one: (not self.mostly_awake(one), one.total))
 
     @property
     def least(self) -> Expert | None:

@@ -125,8 +125,9 @@ def behind_chart(result: MixResult) -> Html:
     gaps = np.cumsum(history.losses - history.loss[:, None], axis=0)
     best = min((e.total for e in result.experts if e.awake), default=0.0)
     shown = [k for k, e in enumerate(result.experts) if e.name in look or e.total <= best]
+    rank = {expert.name: k for k, expert in enumerate(result.ranked)}
     shown = [k for k in shown if result.experts[k].awake]
-    shown.sort(key=lambda k: (result.experts[k].total, k))
+    shown.sort(key=lambda k: rank[result.experts[k].name])
     series = [Series("mixture", np.zeros(len(rounds)), "self", True)]
     series += [
         Series(

@@ -9,6 +9,7 @@ from noregret.report.figures import brief, clean, figure, name_of
 from noregret.report.markup import Html, element
 from noregret.report.mix_words import (
     Line,
+    best_asleep,
     bound_words,
     company,
     lines,
@@ -54,7 +55,7 @@ def headline_figures(result: MixResult) -> Iterable[Html]:
         yield tile("RMSE", brief(mine.rmse), f"mean square loss {brief(mine.mean)}")
     else:
         yield tile("mean loss", brief(mine.mean), f"{clean(result.loss)} loss")
-    yield from versus(mine, found)
+    yield from versus(result, mine, found)
     if (regret := regret_words(result)) is not None:
         yield tile("regret", *regret)
     if (bound := bound_words(result)) is not None:
@@ -62,8 +63,9 @@ def headline_figures(result: MixResult) -> Iterable[Html]:
         yield tile("bound", *bound, mood)
 
 
-def versus(mine: Line, found: dict[str, Line]) -> Iterable[Html]:
+def versus(result: MixResult, mine: Line, found: dict[str, Line]) -> Iterable[Html]:
     """Yield the comparisons."""
+    slept = best_asleep(result).partition(";")[0]
     for kind, label in (
         ("average", "vs average"),
         ("best", "vs best expert"),
@@ -76,7 +78,8 @@ def versus(mine: Line, found: dict[str, Line]) -> Iterable[Html]:
             )
             words = {
                 "average": f"the plain average has {brief(other or 0.0)}",
-                "best": f"{name_of(line.name)} has {brief(other or 0.0)}",
+                "best": f"{name_of(line.name)} has {brief(other or 0.0)}"
+                + (f", {slept}" if slept else ""),
                 "convex": f"fixed weights chosen in hindsight have {brief(other or 0.0)}",
             }
             yield tile(label, compared(size, other) or "–", words[kind])

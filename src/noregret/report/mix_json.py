@@ -14,14 +14,16 @@
     Each with its ``name``, ``total``, ``mean``, ``awake`` (rounds), ``weight`` for the next round,
     and whether it was ``added``.
 ``average``, ``median``, ``best``, ``convex``
-    ``total`` and ``mean`` of the uniform average, the median, the best expert (with its ``name``)
-    and the best fixed weights in hindsight (with ``gap`` and ``weights``).
+    ``total`` and ``mean`` of the uniform average, the median, the best expert (with its ``name``
+    and in how many rounds it was ``awake``) and the best fixed weights in hindsight (with ``gap``
+    and ``weights``). A sleeper pays what the mixture pays.
 ``regret``, ``bound``
     To the best expert, as the master knows them; over series the sums.
 ``certificate``, ``uncertified``
     The certificate as its file has it; or null, and why.
 ``groups``
-    Each series: ``name``, ``rounds``, ``total``, ``average``, ``best``, ``best_total``.
+    Each series: ``name``, ``rounds``, ``total``, ``average``, and the ``best`` expert of those that
+    were awake in at least half of its rounds, with its ``best_total``.
 ``curve``
     ``rounds``, ``loss``, ``regret``, ``bound``: lists of one length.
 ``history``
@@ -63,7 +65,7 @@ def as_dict(result: MixResult) -> dict[str, Any]:
         "experts": [one._asdict() | {"mean": one.total / rows} for one in result.experts],
         "average": paid(result.average),
         "median": paid(result.median),
-        "best": best and paid(best.total, name=best.name),
+        "best": best and paid(best.total, name=best.name, awake=best.awake),
         "convex": convex and paid(convex.total, gap=convex.gap, weights=convex.weights),
         "regret": result.regret,
         "bound": result.bound,

@@ -100,7 +100,7 @@ def notes_list(result: MixResult) -> str:
 
 def experts_section(result: MixResult) -> Html:
     """Return the experts: what they lost, how often they were awake, how much they count now."""
-    order = sorted(result.experts, key=lambda one: (one.total, one.name))
+    order = result.ranked
     look = looks(result) if result.history is not None else {}
     slept = any(one.awake < result.rows for one in result.experts)
     largest = max((one.weight for one in result.experts), default=0.0)
@@ -110,6 +110,8 @@ def experts_section(result: MixResult) -> Html:
     names += [("weight now", "number"), ("", "bar")]
     words = "By what they lost in all"
     words += "; while one slept, it counts as having said what the mixture said." if slept else "."
+    if not result.mostly_awake(order[-1]):
+        words += " Those that slept more than half of the time stand below the others."
     if len(order) > EXPERTS:
         words += f" The best {EXPERTS} of {len(order):,}."
     return section(

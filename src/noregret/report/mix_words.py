@@ -50,9 +50,11 @@ class Line(NamedTuple):
 def lines(result: MixResult) -> Iterator[Line]:
     """Yield the mixture, and what to compare it with."""
     best, corrected = result.best, expert_called(result, CORRECTED)
+    awake = result.best_awake if best and not result.mostly_awake(best) else None
     found: list[tuple[str, str, str, float | None]] = [
         ("mixture", "mixture", "", result.total),
         ("best", "best expert", best.name if best else "", best.total if best else None),
+        ("awake", "best mostly awake", awake.name if awake else "", awake.total if awake else None),
         ("average", "uniform average", "", result.average),
         ("median", "median", "", result.median),
         (CORRECTED, CORRECTED, "", corrected.total if corrected else None),
@@ -209,6 +211,15 @@ def asleep_words(result: MixResult) -> str:
     return f"{len(found)} of {own} experts in some rounds; most: {', '.join(told)}"
 
 
+def best_asleep(result: MixResult) -> str:
+    """Say so if the best expert slept more than half of the time; empty if it did not."""
+    best = result.best
+    if best is None or result.mostly_awake(best):
+        return ""
+    share = percent(best.awake / result.rows)
+    return f"awake in {share} of the rounds; counted as the mixture while asleep"
+
+
 def strange(result: MixResult) -> list[str]:
     """Return columns that cost so much that they are probably no forecasts."""
     own = sorted((expert for expert in result.experts if not expert.added), key=lambda e: e.total)
@@ -222,6 +233,8 @@ def notes(result: MixResult) -> Iterator[tuple[str, str]]:
     """Yield what else there is to say, each with what it is about."""
     if words := asleep_words(result):
         yield "asleep", words
+    if result.best is not None and (words := best_asleep(result)):
+        yield "best expert", f"{name_of(result.best.name)}: {words}"
     if result.left_out:
         yield "left out", f"{some(list(result.left_out))}: no numbers"
     if result.open_rows:
@@ -250,8 +263,9 @@ def sentence(result: MixResult) -> str:
     told = f"Over {count(result.rows, 'round')}, the mixture's {what} is {brief(size(mine) or 0.0)}"
     both = [against(size(mine), size(found.get("average")), "the plain average's")]
     if result.best is not None:
-        whose = f"that of the best expert, {name_of(result.best.name)}"
-        both.append(against(size(mine), size(found.get("best")), whose))
+        slept = f" ({words})" if (words := best_asleep(result)) else ""
+        rival = f"that of the best expert, {name_of(result.best.name)}{slept}"
+        both.append(against(size(mine), size(found.get("best")), rival))
     compares = ", and ".join(filter(None, both))
     told += f": {compares}. " if compares else ". "
     return told + ("" if result.groups else promise_words(result))
