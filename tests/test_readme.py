@@ -1,4 +1,4 @@
-"""The README's Python and its command run as printed."""
+"""The README's Python and its commands run as printed."""
 
 import re
 import subprocess
@@ -27,12 +27,12 @@ def test_the_example_runs_and_prints_what_stands_below_it() -> None:
     assert float(found[1]) < sum((y - mean) ** 2 for y in sold) / len(sold)
 
 
-def test_the_command_runs_and_prints_what_stands_below_it() -> None:
+def test_the_commands_run_and_print_what_stands_below_them() -> None:
     text = README.read_text(encoding="utf-8")
-    command, shown = re.findall(
-        r"```sh\n(noregret run .*?)```\n\n```text\n(.*?)…\n```", text, re.S
-    )[0]
-    assert steady(printed_by(command, README.parent)).startswith(steady(shown))
+    found = re.findall(r"```sh\n(noregret \w+ [^`]*)```\n\n```text\n(.*?)…\n```", text, re.S)
+    assert [command.split()[1] for command, _ in found] == ["run", "mix"]
+    for command, shown in found:
+        assert steady(printed_by(command, README.parent)).startswith(steady(shown)), command
 
 
 def test_every_picture_is_there() -> None:
