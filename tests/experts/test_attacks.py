@@ -53,7 +53,7 @@ def attacked(
     for _ in range(30):
         if grow and rng.random() < 0.2:
             size *= grow
-        tried = []
+        tried: list[tuple[float, int, Master]] = []
         for losses in tables(rng, n, asleep):
             other = master.copy()
             other.learn_losses(size * losses)
@@ -117,7 +117,7 @@ def test_bounds_hold_when_experts_come_later(variant: Variant) -> None:
     master = variant.make()
     for _ in range(4):
         for _ in range(20):
-            tried = []
+            tried: list[tuple[float, int, Master]] = []
             for losses in tables(rng, max(2, master.width), False):
                 other = master.copy()
                 other.learn_losses(losses)
@@ -136,7 +136,7 @@ def test_no_bound_of_averages_is_broken(name: str, loss: str, asleep: bool, n: i
     for prior in (None, rng.uniform(0.1, 1, n).tolist()):
         master: Master = nr.experts.make(name, loss=loss, prior=prior)
         for _ in range(25):
-            tried = []
+            tried: list[tuple[float, int, Master]] = []
             for advice, outcome in itertools.product(tables(rng, n, asleep), (0.0, 1.0, 0.4)):
                 other = master.copy()
                 other.learn_one(0.01 + 0.98 * advice, outcome)
@@ -194,7 +194,8 @@ def test_no_sequence_of_losses_breaks_the_bound_of_sharing(
     rng = np.random.default_rng([int(10 * rate), int(100 * share)])
 
     def part(losses: Floats) -> float:
-        return mixed_loss(losses, rate, share, variable) / bound(Stub(losses, rate, share))
+        most: float = bound(Stub(losses, rate, share))
+        return mixed_loss(losses, rate, share, variable) / most
 
     for _ in range(6):
         T, n = int(rng.integers(1, 10)), int(rng.integers(2, 4))

@@ -91,8 +91,7 @@ def test_the_bound_on_the_way_is_the_one_at_the_end(variant: Variant) -> None:
     for point in game.points:
         if point.bound is not None and point.regret is not None:
             assert point.regret <= point.bound * (1 + 1e-9) + 1e-9 or not all(
-                found.holds
-                for found in certificate.theorem.assumptions  # type: ignore[union-attr]
+                found.holds for found in certificate.theorem.assumptions
             )
     last = game.points[-1]
     promise = certificate.theorem

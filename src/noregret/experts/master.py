@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from numbers import Real
+from numbers import Integral, Real
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
@@ -288,10 +288,19 @@ def checked_prior(prior: Any) -> list[float] | None:
     return [share / total for share in shares]
 
 
-def range_of(low: Any, high: Any) -> float:
-    """Return how wide a range is, or raise ValueError."""
+def checked_seed(seed: Any) -> int:
+    """Return a seed, or raise ValueError."""
+    if isinstance(seed, Integral) and not isinstance(seed, bool) and 0 <= int(seed) < 2**62:
+        return int(seed)
+    raise ValueError(f"seed must be a whole number, 0 or above: got {seed!r}")
+
+
+def range_of(low: Any, high: Any, *, squared: bool = False) -> float:
+    """Return how wide a range is, or raise ValueError; also where its square would be no number."""
     good = all(isinstance(end, Real) and not isinstance(end, bool) for end in (low, high))
     width = float(high) - float(low) if good else math.nan
     if not 0 < width < math.inf:
         raise ValueError(f"low and high are the ends of a range: got {low!r} and {high!r}")
+    if squared and not 1e-150 < width < 1e150:
+        raise ValueError(f"a range of {width:g} is beyond what can be squared: scale the data")
     return width

@@ -92,7 +92,7 @@ class Aggregating(Master):
         self, loss: str = "square", low: float = 0.0, high: float = 1.0, prior: Any = None
     ) -> None:
         one_of("loss", loss, ("square", "log"))
-        width = range_of(low, high)
+        width = range_of(low, high, squared=True)
         self.rate_in_use = 2 / width**2 if loss == "square" else 1.0
         super().__init__(
             Exponential(self.rate_in_use, "constant", checked_prior(prior)),

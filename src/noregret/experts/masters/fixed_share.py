@@ -205,7 +205,7 @@ class FixedShare(Master):
         prior: Any = None,
     ) -> None:
         truth("variable", variable)
-        width = range_of(low, high)
+        width = range_of(low, high, squared=True)
         self.rate_in_use = rate_for(loss, rate, low, high)
         super().__init__(
             Sharing(

@@ -22,7 +22,7 @@ from noregret.checks import one_of, positive, whole
 from noregret.core.losses import Loss
 from noregret.core.weigher import Exponential
 from noregret.experts.assumptions import MIXED, Spread
-from noregret.experts.master import Master, checked_prior, range_of
+from noregret.experts.master import Master, checked_prior, checked_seed, range_of
 from noregret.registry import register
 from noregret.theorem import Theorem
 
@@ -196,7 +196,7 @@ class Hedge(Master):
             gradient,
             "sample" if play == "sampled" else None,
             spread=self.width_of_losses * (1 + 1e-12),
-            seed=whole("seed", seed + 1) - 1,
+            seed=checked_seed(seed),
         )
         self.schedule, self.rate, self.horizon, self.low, self.high = (
             schedule,

@@ -17,7 +17,7 @@ from noregret.assumptions import Structural
 from noregret.checks import not_negative, positive, whole
 from noregret.core.weigher import Exponential
 from noregret.experts.assumptions import AlwaysAwake
-from noregret.experts.master import checked_prior
+from noregret.experts.master import checked_prior, checked_seed
 from noregret.experts.masters.weighted_majority import price_of_mistakes
 from noregret.experts.voting import Voting
 from noregret.registry import register
@@ -85,6 +85,6 @@ class RandomisedWeightedMajority(Voting):
         super().__init__(
             Exponential(rate, "constant", checked_prior(prior)),
             manner="sample",
-            seed=whole("seed", seed + 1) - 1,
+            seed=checked_seed(seed),
         )
         self.beta, self.prior, self.seed = beta, prior, seed

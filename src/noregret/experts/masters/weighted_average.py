@@ -99,7 +99,7 @@ class WeightedAverage(Master):
         loss_parameter: float | None = None,
         prior: Any = None,
     ) -> None:
-        range_of(low, high)
+        range_of(low, high, squared=True)
         self.rate_in_use = rate_for(loss, rate, low, high)
         super().__init__(
             Exponential(self.rate_in_use, "constant", checked_prior(prior)),
