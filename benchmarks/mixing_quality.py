@@ -181,17 +181,21 @@ def in_hindsight(X: Floats, y: Floats) -> Floats:
 
 
 MIXTURES: dict[str, Mixture] = {
-    "plain average": lambda X, y: np.asarray(np.nanmean(X, axis=1)),
     "median": lambda X, y: np.asarray(np.nanmedian(X, axis=1)),
     "ml-poly, experts alone": mixed(MlPoly, lambda X, y: X),
     "ml-poly": mixed(MlPoly, with_average),
-    "ada-hedge (gradient)": mixed(lambda: AdaHedge(gradient=True), with_average),
+    "ada-hedge, gradient": mixed(lambda: AdaHedge(gradient=True), with_average),
     "boa": mixed(Boa, with_average),
     "squint": mixed(Squint, with_average),
     "blend": mixed(Blend, with_average),
     "blend, corrected": mixed(Blend, with_corrected),
     "best fixed weights": in_hindsight,
 }
+
+
+def average(X: Floats, y: Floats) -> Floats:
+    """Forecast the plain average of all who say something."""
+    return np.asarray(np.nanmean(X, axis=1))
 
 
 def error(mixture: Mixture, series: Series) -> float:
@@ -202,20 +206,23 @@ def error(mixture: Mixture, series: Series) -> float:
 
 def measured(quick: bool) -> tuple[Grid, dict[str, float]]:
     """Return the whole table, and the worst of every mixture."""
-    sets = all_series(quick)
-    average = {name: error(MIXTURES["plain average"], series) for name, series in sets.items()}
-    rows, worst = [], {}
-    for title, mixture in MIXTURES.items():
-        ratios = [error(mixture, series) / average[name] for name, series in sets.items()]
-        worst[title] = max(ratios)
-        rows.append((title, [f"{ratio:.3f}" for ratio in (*ratios, worst[title])]))
-    return Grid("Mixtures of forecasts: RMSE ÷ plain average", [*sets, "worst"], rows), worst
+    found = {}
+    for name, series in all_series(quick).items():
+        plain = error(average, series)
+        found[name] = [error(mixture, series) / plain for mixture in MIXTURES.values()]
+    worst = [max(ratios) for ratios in zip(*found.values(), strict=True)]
+    rows = [
+        (name, [f"{ratio:.3f}" for ratio in ratios])
+        for name, ratios in (found | {"worst": worst}).items()
+    ]
+    grid = Grid("Mixtures of forecasts: RMSE ÷ plain average", list(MIXTURES), rows)
+    return grid, dict(zip(MIXTURES, worst, strict=True))
 
 
 def run(quick: bool) -> Iterator[Row | Grid]:
     grid, worst = measured(quick)
     yield Row(
-        f"blend on {len(grid.columns) - 1} sets of forecasts, the worst",
+        f"blend on {len(grid.rows) - 1} sets of forecasts, the worst",
         f"{worst['blend']:.4f} of the plain average's RMSE",
         f"ml-poly, experts alone {worst['ml-poly, experts alone']:.4f}",
         f"{worst['blend']:.4f}",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import re
 from typing import TYPE_CHECKING
 
 from docstrings import page_of, prose
@@ -19,29 +20,36 @@ if TYPE_CHECKING:
 
 # Parameters that say how to play, not what is known of the data.
 MANNERS = {"loss", "loss_parameter", "gradient", "prior", "play", "seed", "schedule", "variable"}
-HEADINGS = ("Master", "May be told", "Sleep", "Gradient", "Promise as it comes")
+HEADINGS = ("Master", "May be told", "Experts", "Follows the", "Promise as it comes")
 
 
 def row(kind: type[Named]) -> tuple[str, ...]:
     """Say what a master takes and what it promises with its usual parameters."""
     master, takes = kind(), inspect.signature(kind).parameters
     told = ", ".join(f"`{name}`" for name in takes if name not in MANNERS)
-    gradient = "no"
+    gradient = "no gradient"
     if "gradient" in takes:
-        gradient = "unless told not to" if takes["gradient"].default else "if told"
+        gradient = (
+            "gradient, unless told not to" if takes["gradient"].default else "gradient, if told"
+        )
     promise = next(t for t in kind.theorems if t.covers(master.params))
     return (
         f"[`{kind.name}`]({page_of(kind)})",
         told or "nothing",
-        "yes" if getattr(master, "may_sleep", False) else "no",
+        "may sleep" if getattr(master, "may_sleep", False) else "always awake",
         gradient,
-        prose(promise.plain.replace("<=", "≤").replace(">=", "≥")),
+        prose(in_signs(promise.plain)),
     )
+
+
+def in_signs(plain: str) -> str:
+    """Write a bound with the signs that a page has and a terminal may lack."""
+    return re.sub(r"_(\w)²", r"_{\1}²", plain.replace("<=", "≤").replace(">=", "≥"))
 
 
 def table() -> str:
     """Write the table of all masters."""
-    lines = ["::::{list-table}", ":header-rows: 1", ":widths: 22 14 8 14 42", ":class: stacks", ""]
+    lines = ["::::{list-table}", ":header-rows: 1", ":widths: 22 14 11 14 39", ":class: stacks", ""]
     kinds = [kind for kind in everyone() if kind.family == "experts"]
     for cells in (HEADINGS, *map(row, kinds)):
         first, *others = cells
