@@ -114,7 +114,7 @@ def test_a_long_game_keeps_its_books(variant: Variant) -> None:
 @pytest.mark.parametrize("variant", SCALE_FREE, ids=str)
 def test_ranges_of_subnormal_numbers(variant: Variant) -> None:
     rng = np.random.default_rng(4)
-    losses = rng.integers(0, 50, (60, 3)) * 5e-324
+    losses = rng.integers(0, 50, (60, 3)).astype(np.float64) * 5e-324
     master = variant.make()
     _, used = played(master, losses)
     check_shares(used)
