@@ -20,18 +20,16 @@ if TYPE_CHECKING:
 
 # Parameters that say how to play, not what is known of the data.
 MANNERS = {"loss", "loss_parameter", "gradient", "prior", "play", "seed", "schedule", "variable"}
-HEADINGS = ("Master", "May be told", "Experts", "Follows the", "Promise as it comes")
+HEADINGS = ("Master", "May be told", "Experts", "Gradients", "Promise as it comes")
 
 
 def row(kind: type[Named]) -> tuple[str, ...]:
     """Say what a master takes and what it promises with its usual parameters."""
     master, takes = kind(), inspect.signature(kind).parameters
     told = ", ".join(f"`{name}`" for name in takes if name not in MANNERS)
-    gradient = "no gradient"
+    gradient = "no option"
     if "gradient" in takes:
-        gradient = (
-            "gradient, unless told not to" if takes["gradient"].default else "gradient, if told"
-        )
+        gradient = "gradients by default" if takes["gradient"].default else "gradients if told"
     promise = next(t for t in kind.theorems if t.covers(master.params))
     return (
         f"[`{kind.name}`]({page_of(kind)})",
