@@ -10,8 +10,9 @@ from libc.stdint cimport int32_t, int64_t
 import numpy as np
 
 cdef extern from "rotations.h" nogil:
-    void noregret_solve(const double* factor, const double* given, double* weights, Py_ssize_t d) noexcept
-    void noregret_rotate(double* factor, double* given, double* row, double outcome, Py_ssize_t d) noexcept
+    Py_ssize_t NOREGRET_LANES
+    double noregret_forecast(const double* factor, const double* given, double* row, Py_ssize_t d, Py_ssize_t stride) noexcept
+    double noregret_rotate(double* factor, double* given, double* row, double outcome, Py_ssize_t d, Py_ssize_t stride) noexcept
 
 # What is kept besides the factor: rows learned, mean outcome, sum of squared errors of the average,
 # least and largest outcome.
@@ -32,12 +33,17 @@ def fresh(Py_ssize_t n, double ridge):
     numbers = np.zeros(NUMBERS)
     numbers[LEAST], numbers[MOST] = np.inf, -np.inf
     d = terms(n)
-    return np.eye(d) * sqrt(ridge), np.zeros(d), numbers
+    return np.eye(d, room(d)) * sqrt(ridge), np.zeros(d), numbers
 
 
 def terms(n):
     """Return how many coefficients there are for n experts: a constant, the average's, and theirs."""
     return 2 + n if n <= MANY else 2
+
+
+cdef Py_ssize_t room(Py_ssize_t d) noexcept nogil:
+    """Return how many numbers there is room for in a row: whole vectors."""
+    return (d + NOREGRET_LANES - 1) // NOREGRET_LANES * NOREGRET_LANES
 
 
 def correct(double[:, ::1] X not None, const int32_t[::1] columns not None, Py_ssize_t at, const double[::1] y not None, const int64_t[::1] rows not None, double[:, ::1] factor not None, double[::1] given not None, double[::1] numbers not None):
@@ -49,23 +55,24 @@ def correct(double[:, ::1] X not None, const int32_t[::1] columns not None, Py_s
     for k in range(n):
         if not 0 <= columns[k] < X.shape[1]:
             raise ValueError(f"there is no column {columns[k]} of {X.shape[1]}")
-    if not (0 <= at < X.shape[1] and y.shape[0] == X.shape[0] and factor.shape[0] == factor.shape[1] == given.shape[0] == d and numbers.shape[0] == NUMBERS):
+    if not (0 <= at < X.shape[1] and y.shape[0] == X.shape[0] and factor.shape[0] == given.shape[0] == d and factor.shape[1] == room(d) and numbers.shape[0] == NUMBERS):
         raise ValueError(f"no state for {n} experts, or no column {at}")
     for k in range(rows.shape[0]):
         if not 0 <= rows[k] < X.shape[0]:
             raise ValueError(f"there is no row {rows[k]} of {X.shape[0]}")
     if n == 0:
         raise ValueError("there are no experts to correct")
-    cdef double[::1] z = np.empty(d), weights = np.empty(d)
+    cdef double[::1] z = np.empty(room(d))
     with nogil:
         for k in range(rows.shape[0]):
             r = rows[k]
-            X[r, at] = one(&X[r, 0], &columns[0], n, d, y[r], &factor[0, 0], &given[0], &numbers[0], &z[0], &weights[0])
+            X[r, at] = one(&X[r, 0], &columns[0], n, d, y[r], &factor[0, 0], &given[0], &numbers[0], &z[0])
 
 
-cdef double one(const double* row, const int32_t* columns, Py_ssize_t n, Py_ssize_t d, double y, double* factor, double* given, double* numbers, double* z, double* weights) noexcept nogil:
+cdef double one(const double* row, const int32_t* columns, Py_ssize_t n, Py_ssize_t d, double y, double* factor, double* given, double* numbers, double* z) noexcept nogil:
     """Return the corrected forecast of one row, and learn from it."""
-    cdef Py_ssize_t k, awake = 0
+    cdef Py_ssize_t k, awake = 0, stride = room(d)
+    cdef bint learned
     cdef double total = 0.0, least = numbers[LEAST], most = numbers[MOST], spread = 0.0, x, off, average, size, found, error
     for k in range(n):
         x = row[columns[k]]
@@ -88,14 +95,16 @@ cdef double one(const double* row, const int32_t* columns, Py_ssize_t n, Py_ssiz
     z[0], z[1] = 1.0, (average - numbers[MEAN]) / size if numbers[ROWS] > 0 else 0.0
     for k in range(2, d):
         z[k] /= size
-    noregret_solve(factor, given, weights, d)
-    found = 0.0
-    for k in range(d):
-        found += weights[k] * z[k]
-    found = fmin(fmax(average + size * found, least), most) if isfinite(found) else average
+    for k in range(d, stride):
+        z[k] = 0.0
     error = y - average
-    if isfinite(error / size) and isfinite(error * error + spread):
-        noregret_rotate(factor, given, z, error / size, d)
+    learned = isfinite(error / size) and isfinite(error * error + spread)
+    if learned:
+        found = noregret_rotate(factor, given, z, error / size, d, stride)
+    else:
+        found = noregret_forecast(factor, given, z, d, stride)
+    found = fmin(fmax(average + size * found, least), most) if isfinite(found) else average
+    if learned:
         numbers[ROWS] += 1
         numbers[MEAN] += (y - numbers[MEAN]) / numbers[ROWS]
         numbers[SQUARES] += error * error

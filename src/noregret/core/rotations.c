@@ -4,49 +4,54 @@
 
 #include "dispatch.h"
 
-#define LANES 4
+/* Rotate a row into the factor, element by element; learn says whether the factor is to change.
 
-/* Sums run in four lanes, column mod 4, added up in one fixed order: the same on every machine. */
-DISPATCHED
-void noregret_solve(const double *restrict factor, const double *restrict given,
-                    double *restrict weights, ptrdiff_t d) {
-    for (ptrdiff_t j = d - 1; j >= 0; j--) {
-        const double *row = factor + j * d;
-        double sum[LANES] = {0};
-        ptrdiff_t k = j + 1;
-        for (; k < d && k % LANES != 0; k++) {
-            sum[k % LANES] += row[k] * weights[k];
-        }
-        for (; k + LANES <= d; k += LANES) {
-            for (int l = 0; l < LANES; l++) {
-                sum[l] += row[k + l] * weights[k + l];
-            }
-        }
-        for (; k < d; k++) {
-            sum[k % LANES] += row[k] * weights[k];
-        }
-        weights[j] = (given[j] - ((sum[0] + sum[2]) + (sum[1] + sum[3]))) / row[j];
-    }
-}
-
-DISPATCHED
-void noregret_rotate(double *restrict factor, double *restrict given, double *restrict row,
-                     double outcome, ptrdiff_t d) {
+   No weights are needed for the forecast. The rotations make up an orthogonal matrix whose last row
+   is (-p z/R, p), with z the row, R the factor and p the product of all cosines. So an outcome of 0,
+   rotated along, ends as -p times what the weights say of z. */
+static inline __attribute__((always_inline)) double turn(double *restrict factor,
+                                                         double *restrict given,
+                                                         double *restrict row, double outcome,
+                                                         ptrdiff_t d, ptrdiff_t stride, int learn) {
+    double said = 0.0, cosines = 1.0;
     for (ptrdiff_t j = 0; j < d; j++) {
         if (row[j] == 0.0) {
             continue;
         }
-        double *restrict held = factor + j * d;
+        double *restrict held = factor + j * stride;
         const double length = sqrt(held[j] * held[j] + row[j] * row[j]), each = 1 / length;
         const double c = held[j] * each, s = row[j] * each;
-        held[j] = length;
-        for (ptrdiff_t k = j + 1; k < d; k++) {
-            const double a = held[k], b = row[k];
-            held[k] = c * a + s * b;
-            row[k] = c * b - s * a;
+        /* Whole vectors: what lies before the diagonal is never looked at. */
+        for (ptrdiff_t k = (j + 1) / NOREGRET_LANES * NOREGRET_LANES; k < stride;
+             k += NOREGRET_LANES) {
+            for (int l = 0; l < NOREGRET_LANES; l++) {
+                const double a = held[k + l], b = row[k + l];
+                if (learn) {
+                    held[k + l] = c * a + s * b;
+                }
+                row[k + l] = c * b - s * a;
+            }
         }
-        const double a = given[j];
-        given[j] = c * a + s * outcome;
-        outcome = c * outcome - s * a;
+        said = c * said - s * given[j];
+        cosines *= c;
+        if (learn) {
+            const double a = given[j];
+            held[j] = length;
+            given[j] = c * a + s * outcome;
+            outcome = c * outcome - s * a;
+        }
     }
+    return -said / cosines;
+}
+
+DISPATCHED
+double noregret_forecast(const double *factor, const double *given, double *row, ptrdiff_t d,
+                         ptrdiff_t stride) {
+    return turn((double *) factor, (double *) given, row, 0.0, d, stride, 0);
+}
+
+DISPATCHED
+double noregret_rotate(double *factor, double *given, double *row, double outcome, ptrdiff_t d,
+                       ptrdiff_t stride) {
+    return turn(factor, given, row, outcome, d, stride, 1);
 }
