@@ -38,6 +38,8 @@ Floats = NDArray[np.float64]
 # The mixtures, which come before the experts, and the prior of each.
 MIXTURES, SHARE = ("ml-poly", "ada-hedge"), 0.2
 M = len(MIXTURES)
+# Rows that each of the three plays before the next does: few enough to stay at hand meanwhile.
+ROWS = 2048
 
 
 def promise(evidence: ExpertEvidence) -> float:
@@ -175,6 +177,13 @@ class Blend(Master):
         self._check_block(X)
         X = np.ascontiguousarray(X, dtype=np.float64)
         y = None if y is None else np.ascontiguousarray(y, dtype=np.float64)
+        for start in range(0, len(X), ROWS):
+            self._play_part(slice(start, start + ROWS), X, y, predictions, weights)
+
+    def _play_part(self, part: slice, *block: Floats | None) -> None:
+        """Play some rows of a block: all of them, or those before one that is refused."""
+        X, y, predictions, weights = (None if one is None else one[part] for one in block)
+        assert X is not None
         before = self.get_state()
         try:
             self._play(X, y, predictions, weights)
@@ -183,13 +192,8 @@ class Blend(Master):
             if len(X) == 1:
                 raise
             half = len(X) // 2
-            for part in (slice(0, half), slice(half, len(X))):
-                self.play_block(
-                    X[part],
-                    None if y is None else y[part],
-                    None if predictions is None else predictions[part],
-                    None if weights is None else weights[part],
-                )
+            for half_of_it in (slice(0, half), slice(half, len(X))):
+                self._play_part(half_of_it, X, y, predictions, weights)
 
     def _play(
         self, X: Floats, y: Floats | None, predictions: Floats | None, weights: Floats | None
