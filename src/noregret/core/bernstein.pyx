@@ -10,7 +10,7 @@ import numpy as np
 
 cimport numpy as cnp
 
-from noregret.core.weigher cimport Weigher, noregret_decayed
+from noregret.core.weigher cimport Weigher, noregret_decayed, noregret_leaning, noregret_regretted
 
 cnp.import_array()
 
@@ -54,16 +54,12 @@ cdef class Polynomial(Scaled):
             raise ValueError("a sum of squares is negative")
 
     cdef void weigh(self, double* p, const unsigned char* awake) noexcept nogil:
-        cdef Py_ssize_t i
-        cdef double unit = self.unit if self.unit > 0 else 1.0
-        for i in range(self.n):
-            p[i] = self.prior[i] * max(0.0, self.regret[i] / unit) / (1 + self.squares[i])
+        noregret_leaning(self.prior, self.regret, self.unit if self.unit > 0 else 1.0, self.squares, p, self.n)
         self.normalise(p, awake)
 
     cdef void update(self, double own, const double* losses, const unsigned char* awake, double low, double high) noexcept nogil:
         # Sleepers lost what the mixture lost, so that their regret is 0.
-        cdef Py_ssize_t i
-        cdef double r, most = max(own - low, high - own), factor = 1, sum = 0
+        cdef double most = max(own - low, high - own), factor = 1, grown
         cdef bint jumped = False
         if most > self.unit:
             factor = self.unit / most
@@ -72,20 +68,11 @@ cdef class Polynomial(Scaled):
             self.unit = most
         if self.unit == 0:
             return
-        for i in range(self.n):
-            r = own - losses[i]
-            self.regret[i] += r
-            r /= self.unit
-            r *= r
-            self.p[i] = self.squares[i] * factor
-            self.squares[i] = self.p[i] + r
-            self.p[i] = self.prior[i] * r / (factor + self.p[i])
+        grown = noregret_regretted(self.regret, self.squares, self.prior, losses, own, self.unit, factor, self.n)
         if jumped:
             self.jumps += 1
-            return
-        for i in range(self.n):
-            sum += self.p[i]
-        self.progress += sum
+        else:
+            self.progress += grown
 
     def bounds(self):
         """√((B + Σr²)/prior) · (√progress + jumps/√2)."""

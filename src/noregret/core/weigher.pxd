@@ -11,6 +11,10 @@ cdef extern from "weights.h" nogil:
     double noregret_decayed(const double* v, double rate, const double* x, double low, double* out, Py_ssize_t n) noexcept
     double noregret_lost(const double* v, double rate, const double* x, double low, Py_ssize_t n) noexcept
     double noregret_lag(double* gap, const double* x, double low, double before, double most, Py_ssize_t n) noexcept
+    double noregret_advance(double* gap, const double* x, double low, double before, double most, double rate, double* out, double* smallest, Py_ssize_t n) noexcept
+    double noregret_leaning(const double* prior, const double* regret, double unit, const double* squares, double* out, Py_ssize_t n) noexcept
+    double noregret_regretted(double* regret, double* squares, const double* prior, const double* x, double own, double unit, double factor, Py_ssize_t n) noexcept
+    double noregret_total(const double* x, Py_ssize_t n) noexcept
     void noregret_fetch(const double* x, Py_ssize_t n) noexcept
     void noregret_excess(double* total, const double* x, double paid, Py_ssize_t n) noexcept
     void noregret_multiply(double* x, double a, Py_ssize_t n) noexcept

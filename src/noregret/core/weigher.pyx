@@ -120,17 +120,20 @@ cdef class Weigher:
     cdef double normalise(self, double* p, const unsigned char* awake) noexcept nogil:
         """Make weights add up to 1; the prior's where there are none. Return what they added up to."""
         cdef Py_ssize_t i
-        cdef double total = 0
-        for i in range(self.n):
-            if awake != NULL and not awake[i]:
-                p[i] = 0
-            total += p[i]
+        cdef double total
+        if awake != NULL:
+            for i in range(self.n):
+                if not awake[i]:
+                    p[i] = 0
+        total = noregret_total(p, self.n)
         if not (total > 0 and total < INFINITY):
             total = 0
             for i in range(self.n):
                 p[i] = self.prior[i] if awake == NULL or awake[i] else 0.0
                 total += p[i]
-        if total > 0:
+        if total > LEAST_SUM:
+            noregret_multiply(p, 1 / total, self.n)
+        elif total > 0:  # of which the inverse is no number
             for i in range(self.n):
                 p[i] /= total
         return total
@@ -212,6 +215,7 @@ cdef class Exponential(Weigher):
     cdef double* gap                 # what each has lost more than the best had before the latest round
     cdef double least                # of the gaps
     cdef bint uneven                 # whether priors differ
+    cdef double eager                # what to multiply weights by that were made while learning, or 0
     ARRAYS = ("gap",)
     NUMBERS = ("rate", "mixing_cost", "spreads", "rates", "own_gap")
 
@@ -224,6 +228,7 @@ cdef class Exponential(Weigher):
         self.gap = self.look_up("gap")
         self.least = min(self.arrays["gap"], default=0.0)
         self.uneven = bool(self.n) and bool(np.ptp(self.arrays["prior"]) > 0)
+        self.eager = 0
 
     def check_state(self):
         """Gaps are not negative, and there is a rate."""
@@ -247,12 +252,20 @@ cdef class Exponential(Weigher):
         return INFINITY
 
     cdef double weigh_all(self, double* p) noexcept nogil:
-        cdef double rate = self.rate_now()
+        cdef double rate = self.rate_now(), scale = self.eager
+        self.eager = 0
+        if scale > 0:
+            return scale
         if rate < INFINITY:
             # Equal priors need not be multiplied by.
-            return 1 / noregret_decayed(self.prior if self.uneven else NULL, rate, self.gap, self.least, p, self.n)
+            return 1 / noregret_decayed(
+                self.prior if self.uneven else NULL, rate, self.gap, self.reference(rate), p, self.n)
         self.weigh(p, NULL)
         return 1.0
+
+    cdef double reference(self, double rate) noexcept nogil:
+        """Return from where gaps are counted: from the best, where that is not near enough as it is."""
+        return 0.0 if rate * self.least < 1 else self.least
 
     cdef void weigh(self, double* p, const unsigned char* awake) noexcept nogil:
         cdef double rate = self.rate_now(), least = INFINITY
@@ -282,7 +295,21 @@ cdef class Exponential(Weigher):
         if self.pace == ADAPTIVE:
             self.mixing_cost += self.cost_of_mixing(rate, losses, low, high)
         self.own_gap = min(MOST, (self.own_gap - self.least) + (own - low))
-        self.least = noregret_lag(self.gap, losses, low, self.least, MOST, self.n)
+        self.advance(losses, low)
+
+    cdef void advance(self, const double* losses, double low) noexcept nogil:
+        """Move the gaps; where the next rate is known and priors are equal, make weights on the way."""
+        cdef double before = self.least, rate, sum
+        self.eager = 0
+        if self.uneven or self.pace == ADAPTIVE or self.pace == LEADERS:
+            self.least = noregret_lag(self.gap, losses, low, before, MOST, self.n)
+            return
+        self.rounds += 1
+        rate = self.rate_now()
+        self.rounds -= 1
+        sum = noregret_advance(self.gap, losses, low, before, MOST, rate, self.p, &self.least, self.n)
+        if rate * self.least < 1:
+            self.eager = 1 / sum
 
     def join(self, share, others):
         """Let an expert in, at the gap of the mixture."""

@@ -71,6 +71,23 @@ double noregret_lag(double *gap, const double *x, double low, double before, dou
     return BEST(lag(gap, x, low, before, most, n));
 }
 
+double noregret_advance(double *gap, const double *x, double low, double before, double most,
+                        double rate, double *out, double *smallest, ptrdiff_t n) {
+    return BEST(advance(gap, x, low, before, most, rate, out, smallest, n));
+}
+
+double noregret_leaning(const double *prior, const double *regret, double unit,
+                        const double *squares, double *out, ptrdiff_t n) {
+    return BEST(leaning(prior, regret, unit, squares, out, n));
+}
+
+double noregret_regretted(double *regret, double *squares, const double *prior, const double *x,
+                          double own, double unit, double factor, ptrdiff_t n) {
+    return BEST(regretted(regret, squares, prior, x, own, unit, factor, n));
+}
+
+double noregret_total(const double *x, ptrdiff_t n) { return BEST(total(x, n)); }
+
 double noregret_exp(double x) {
     double out;
     const double one = 1.0;

@@ -32,6 +32,22 @@ double noregret_lost(const double *v, double rate, const double *x, double low, 
 double noregret_lag(double *gap, const double *x, double low, double before, double most,
                     ptrdiff_t n);
 
+/* The same, and out[i] = exp(-rate gap[i]) of the new gaps on the way; returns the sum of these. */
+double noregret_advance(double *gap, const double *x, double low, double before, double most,
+                        double rate, double *out, double *smallest, ptrdiff_t n);
+
+/* out[i] = prior[i] max(0, regret[i] / unit) / (1 + squares[i]); returns the sum. */
+double noregret_leaning(const double *prior, const double *regret, double unit,
+                        const double *squares, double *out, ptrdiff_t n);
+
+/* With r = own - x[i]: regret[i] += r, squares[i] = factor squares[i] + (r / unit)^2; returns the sum
+   of prior[i] (r / unit)^2 / (factor + factor squares[i]), of the squares before. */
+double noregret_regretted(double *regret, double *squares, const double *prior, const double *x,
+                          double own, double unit, double factor, ptrdiff_t n);
+
+/* The sum of x. */
+double noregret_total(const double *x, ptrdiff_t n);
+
 /* Have numbers fetched from memory that will be needed soon. */
 void noregret_fetch(const double *x, ptrdiff_t n);
 

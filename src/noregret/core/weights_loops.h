@@ -196,6 +196,112 @@ static double NAMED(lag)(double *gap, const double *x, double low, double before
     return found;
 }
 
+/* lag, and out[i] = exp(-rate gap[i]) of the new gaps on the way; returns the sum of these */
+TARGET
+static double NAMED(advance)(double *gap, const double *x, double low, double before, double most,
+                             double rate, double *out, double *smallest, ptrdiff_t n) {
+    lanes least[PARTS], sum[PARTS];
+    EACH(h) {
+        least[h] = NAMED(all)(INFINITY);
+        sum[h] = NAMED(all)(0.0);
+    }
+    const lanes limit = NAMED(all)(most);
+    ptrdiff_t i = 0;
+    for (; i + LANES <= n; i += LANES) {
+        EACH(h) {
+            const lanes moved = (NAMED(at)(gap + i, h) - before) + (NAMED(at)(x + i, h) - low);
+            const lanes value = LESSER(limit, moved), share = NAMED(small_exp)(-rate * value);
+            NAMED(put)(gap + i, h, value);
+            NAMED(put)(out + i, h, share);
+            least[h] = LESSER(least[h], value);
+            sum[h] += share;
+        }
+    }
+    *smallest = NAMED(least_of)(least);
+    if (i < n) {
+        double vs[LANES], gs[LANES], os[LANES];
+        for (ptrdiff_t j = i; j < n; j++) {
+            const double moved = (gap[j] - before) + (x[j] - low);
+            gap[j] = moved < most ? moved : most;
+            *smallest = gap[j] < *smallest ? gap[j] : *smallest;
+        }
+        fill(vs, ones, n - i, 0.0), fill(gs, gap + i, n - i, 0.0);
+        NAMED(decay)(vs, rate, gs, 0.0, os, sum);
+        for (ptrdiff_t j = i; j < n; j++) {
+            out[j] = os[j - i];
+        }
+    }
+    return NAMED(sum_of)(sum);
+}
+
+/* out[i] = prior[i] max(0, regret[i] / unit) / (1 + squares[i]); returns the sum */
+TARGET
+static double NAMED(leaning)(const double *prior, const double *regret, double unit,
+                             const double *squares, double *out, ptrdiff_t n) {
+    lanes sum[PARTS];
+    EACH(h) { sum[h] = NAMED(all)(0.0); }
+    ptrdiff_t i = 0;
+    for (; i + LANES <= n; i += LANES) {
+        EACH(h) {
+            const lanes regrets = ATLEAST(NAMED(at)(regret + i, h) / unit, 0.0);
+            const lanes value =
+                NAMED(at)(prior + i, h) * regrets / (1.0 + NAMED(at)(squares + i, h));
+            NAMED(put)(out + i, h, value);
+            sum[h] += value;
+        }
+    }
+    double total = NAMED(sum_of)(sum);
+    for (; i < n; i++) {
+        out[i] = regret[i] > 0 ? prior[i] * (regret[i] / unit) / (1.0 + squares[i]) : 0.0;
+        total += out[i];
+    }
+    return total;
+}
+
+/* With r = own - x[i]: regret[i] += r, squares[i] = factor squares[i] + (r / unit)²; returns the sum
+   of prior[i] (r / unit)² / (factor + factor squares[i]), of the squares before. */
+TARGET
+static double NAMED(regretted)(double *regret, double *squares, const double *prior,
+                               const double *x, double own, double unit, double factor,
+                               ptrdiff_t n) {
+    lanes sum[PARTS];
+    EACH(h) { sum[h] = NAMED(all)(0.0); }
+    ptrdiff_t i = 0;
+    for (; i + LANES <= n; i += LANES) {
+        EACH(h) {
+            const lanes r = own - NAMED(at)(x + i, h), part = r / unit, square = part * part;
+            const lanes held = NAMED(at)(squares + i, h) * factor;
+            NAMED(put)(regret + i, h, NAMED(at)(regret + i, h) + r);
+            NAMED(put)(squares + i, h, held + square);
+            sum[h] += NAMED(at)(prior + i, h) * square / (factor + held);
+        }
+    }
+    double total = NAMED(sum_of)(sum);
+    for (; i < n; i++) {
+        const double r = own - x[i], part = r / unit, square = part * part;
+        const double held = squares[i] * factor;
+        regret[i] += r;
+        squares[i] = held + square;
+        total += prior[i] * square / (factor + held);
+    }
+    return total;
+}
+
+TARGET
+static double NAMED(total)(const double *x, ptrdiff_t n) {
+    lanes sum[PARTS];
+    EACH(h) { sum[h] = NAMED(all)(0.0); }
+    ptrdiff_t i = 0;
+    for (; i + LANES <= n; i += LANES) {
+        EACH(h) { sum[h] += NAMED(at)(x + i, h); }
+    }
+    double found = NAMED(sum_of)(sum);
+    for (; i < n; i++) {
+        found += x[i];
+    }
+    return found;
+}
+
 #undef lanes
 #undef bits
 #undef LESSER
