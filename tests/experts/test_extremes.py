@@ -136,6 +136,14 @@ def test_from_one_end_of_the_numbers_to_the_other(variant: Variant) -> None:
         assert (master.regrets <= np.asarray(price) * (1 + 1e-9)).all()
 
 
+@pytest.mark.parametrize("variant", AWAKE, ids=str)
+def test_a_prior_of_next_to_nothing(variant: Variant) -> None:
+    """Even where only such an expert is regretted, and by next to nothing."""
+    losses = np.array([[1.0, 2.0], [2.0, 1.0], [1e-25, 0.0], [1e-25, 0.0], [1.0, 0.0]])
+    _, used = played(variant.make(prior=[1.0, 1e-289]), losses)
+    check_shares(used)
+
+
 @pytest.mark.parametrize("wide", [1e-300, 1e-30, 1e30, 1e299])
 def test_hedge_over_any_range(wide: float) -> None:
     losses = wide * np.random.default_rng(6).random((50, 4))

@@ -14,7 +14,7 @@ import noregret as nr
 from tests.experts import reference
 from tests.experts.masters import Floats, Shape, Variant, advice_of, losses_of, played, shapes
 
-MANY = settings(max_examples=settings().max_examples // 2)
+MANY = settings(max_examples=settings().max_examples // 3)
 
 
 def hedge(rate: Callable[[int, int], float]) -> Callable[..., reference.Reference]:
