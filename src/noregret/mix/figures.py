@@ -35,7 +35,8 @@ def result_of(mix: Mix, started: str, began: float) -> MixResult:
     """Look back, and return all figures."""
     certificate, uncertified = certified(mix)
     convex, without = best_weights(mix)
-    history = None if mix.watching is None else mix.watching.history()
+    notes, left_out = mix.notes, mix.left_out
+    history = None if notes.watching is None else notes.watching.history()
     experts = experts_of(mix)
     totals = {expert.name: expert.total for expert in experts}
     added = mix.stream.options.add
@@ -65,8 +66,8 @@ def result_of(mix: Mix, started: str, began: float) -> MixResult:
         transforms=mix.stream.transforms,
         target=mix.stream.target,
         outlook=Outlook(),
-        skipped=mix.skipped,
-        skipped_rows=tuple(mix.skipped_rows),
+        skipped=left_out.count,
+        skipped_rows=tuple(left_out.first),
         shared=None,
         interrupted=mix.interrupted,
         command=mix.command,
@@ -76,7 +77,7 @@ def result_of(mix: Mix, started: str, began: float) -> MixResult:
         looked_back=time.perf_counter() - began,
         loss_parameter=mix.cost.parameter,
         experts=experts,
-        average=totals[AVERAGE] if AVERAGE in added else mix.average,
+        average=totals[AVERAGE] if AVERAGE in added else notes.average,
         median=totals[MEDIAN] if MEDIAN in added else None,
         convex=convex,
         without_convex=without,
@@ -86,7 +87,7 @@ def result_of(mix: Mix, started: str, began: float) -> MixResult:
         history=history,
         leaders=((), ()) if history is None or mix.grouped else leaders_of(history),
         left_out=() if roles is None else tuple(roles.left_out),
-        open_rows=mix.open_rows,
+        open_rows=notes.open_rows,
     )
 
 

@@ -50,13 +50,13 @@ def table_of_groups(mix: Mix) -> Iterator[Group]:
 
 def convex_of_groups(mix: Mix) -> tuple[Convex | None, str]:
     """Return the best fixed weights of each series, added up; or why they are not known."""
-    if mix.store.is_full:
+    if mix.notes.store.is_full:
         return None, TOO_MANY_ROWS
     if len(mix.series) > MOST:
         return None, f"it is looked for in up to {MOST:,} groups"
     total = gap = 0.0
     weights = np.zeros(len(mix.names))
-    for _, kept in mix.store.series():
+    for _, kept in mix.notes.store.series():
         answer = best_convex(Rows(kept.completed(), kept.y), mix.cost, limits=ENOUGH)
         total += answer.loss
         gap += answer.loss - answer.lower
@@ -67,11 +67,11 @@ def convex_of_groups(mix: Mix) -> tuple[Convex | None, str]:
 
 def certificates(mix: Mix) -> Iterator[tuple[str, Certificate]]:
     """Yield the certificate of every series, by playing it once more on its own."""
-    if mix.store.is_full:
+    if mix.notes.store.is_full:
         raise NoRegretError(f"{mix.outputs.certificate}: {TOO_MANY_ROWS}")
     names = {number: name for name, number in mix.groups.items()}
     options = mix.stream.options
-    for number, kept in mix.store.series():
+    for number, kept in mix.notes.store.series():
         master = mix.master.clone()
         master.check_names(mix.names)
         game = master.new_game(progress=False)

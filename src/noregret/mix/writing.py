@@ -85,13 +85,13 @@ def write_all(mix: Mix, result: MixResult) -> tuple[MixResult, list[str]]:
 
 def write_predictions(mix: Mix, path: str, result: MixResult) -> None:
     """Write every combined forecast, with its outcome where there is one."""
-    predictions.write(path, tables(mix, mix.predicted.blocks(), ["prediction", "outcome"]))
+    predictions.write(path, tables(mix, mix.notes.predicted.blocks(), ["prediction", "outcome"]))
 
 
 def write_weights(mix: Mix, path: str, result: MixResult) -> None:
     """Write the weights of every round."""
     names = [named(name, ["row", mix.group]) for name in mix.names]
-    predictions.write(path, tables(mix, mix.weighed.blocks(), names))
+    predictions.write(path, tables(mix, mix.notes.weighed.blocks(), names))
 
 
 def named(name: str, taken: list[str | None]) -> str:

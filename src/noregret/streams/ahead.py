@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator, Iterable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
+from functools import partial
 from queue import Empty, Full, Queue
 from threading import Event, Thread
 from typing import TypeVar
@@ -17,7 +18,7 @@ LOOK = 0.1
 
 def in_order(
     jobs: Iterator[Callable[[], T]], wanted: Callable[[], bool] = lambda: True
-) -> Iterator[T]:
+) -> Generator[T, None, None]:
     """Yield what jobs return, in their order, some of them done ahead.
 
     One thread asks for the jobs, which may mean to wait for input; others do them. What goes wrong
@@ -60,3 +61,12 @@ def in_order(
     finally:
         over.set()
         pool.shutdown(wait=False, cancel_futures=True)
+
+
+def ahead(things: Iterable[T], wanted: Callable[[], bool]) -> Generator[T, None, None]:
+    """Yield things in order, the next of them being made in another thread meanwhile."""
+
+    def made(thing: T) -> T:
+        return thing
+
+    return in_order((partial(made, thing) for thing in things), wanted)
