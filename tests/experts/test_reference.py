@@ -184,6 +184,20 @@ def test_halving(shape: Shape) -> None:
         wrong += X[t] != y[t]
 
 
+@pytest.mark.parametrize("name", ["halving", "weighted-majority"])
+def test_a_tie_is_a_one_however_sums_are_rounded(name: str) -> None:
+    for n in range(2, 40):
+        prior = [*np.arange(1.0, n), n * (n - 1) / 2]
+        for votes in ([1.0] * (n - 1) + [0.0], [0.0] * (n - 1) + [1.0]):
+            for order in (
+                np.arange(n),
+                np.arange(n)[::-1],
+                np.random.default_rng(n).permutation(n),
+            ):
+                master = nr.experts.make(name, prior=[prior[i] / 7 for i in order])
+                assert master.predict_one([votes[i] for i in order]) == 1.0
+
+
 # Forecasts of the aggregating algorithm.
 
 

@@ -21,6 +21,11 @@ cnp.import_array()
 # Forecasts and losses beyond these leave no room for what is made of them.
 cdef double LARGEST_ADVICE = 1e150
 cdef double LARGEST_LOSS = 1e300
+# Half of the votes, with room for rounding: a tie stays one.
+cdef double HALF = 0.5 * (1 - 1e-12)
+
+# From this share of the votes on, a prediction is 1: half of them, however the sum was rounded.
+cdef double EVEN = 0.5 - 1e-12
 
 cdef enum:  # Status
     FINE
@@ -308,7 +313,7 @@ cdef class Council:
         else:
             sum = found.dot
         if self.manner == VOTE:
-            return 1.0 if sum >= 0.5 else 0.0
+            return 1.0 if sum >= EVEN else 0.0
         return within(sum, found.low, found.high)
 
     cdef Py_ssize_t draw(self, const double* q) noexcept nogil:

@@ -7,8 +7,9 @@ r_i is the regret of a round, B the largest |r| so far. A round that exceeds B c
 B, so that the range need not be known. What it may lose to an expert grows with the sum of squares
 of that expert's own regrets: on data on which an expert is reliably better, it is bounded.
 
-Promise. For every expert i: regret ≤ B + Σ η_i r_i² + (ln(1/prior_i) + ln(1 + D))/η_i, where D, the
-sum of the rates' relative changes over e, grows like a logarithm.
+Promise. For every expert i: regret ≤ B + Σ η_i r_i² + (ln(1/prior_i) + ln(1 + D))/η_i, where D sums
+what falling rates add: for each fall from η to η' the most by which x can exceed x^(η/η'), about
+(η/η' − 1)/e and below 1, weighed by the prior. It grows like a logarithm.
 """
 
 from __future__ import annotations
@@ -46,8 +47,8 @@ class Boa(SecondOrder):
     >>> master = Boa()
     >>> for t in range(200):
     ...     master.learn_one({"low": t - 1.0, "high": t + 3.0}, float(t))
-    >>> master.weights().round(1).tolist()
-    [0.7, 0.3]
+    >>> master.weights().round(2).tolist()
+    [0.75, 0.25]
 
     References
     ----------

@@ -45,8 +45,8 @@ class Squint(SecondOrder):
     >>> master = Squint()
     >>> for t in range(200):
     ...     master.learn_one({"low": t - 1.0, "high": t + 3.0}, float(t))
-    >>> master.weights().round(1).tolist()
-    [0.8, 0.2]
+    >>> master.weights().round(2).tolist()
+    [0.75, 0.25]
 
     References
     ----------
