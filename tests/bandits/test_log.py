@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 import noregret
 from noregret import WidrowHoff
-from noregret.bandits import Exp3, Exp4, Log, Thompson, off_policy
+from noregret.bandits import Exp3, Exp4, Log, Thompson, Ucb1, off_policy
 from noregret.bandits.estimating import OffPolicy
 from tests.bandits.common import FORMS, context_of
 
@@ -205,7 +205,7 @@ def test_numbers_of_arms_and_their_names_agree(tmp_path: Path) -> None:
     policy = Exp4(arms=2, experts=2)
     policy.log = Log()
     for k in range(50):
-        policy.learn(policy.choose([0, k % 2]), float(k % 3 == 0))
+        policy.learn(policy.choose([0, 1]), float(k % 3 == 0))
     policy.log.save(tmp_path / "log.csv")
     assert off_policy(Log.load(tmp_path / "log.csv"), 1) == off_policy(policy.log, "1")
 
@@ -230,3 +230,58 @@ def test_what_cannot_be_estimated_is_refused(options: dict[str, Any], said: str)
 def test_an_empty_log_is_refused() -> None:
     with pytest.raises(noregret.NoRegretError, match="the log is empty"):
         off_policy(Log(), "a")
+
+
+@pytest.mark.parametrize(
+    ("target", "said"),
+    [
+        ("zzz", "^the target takes arm 'zzz', which never occurs"),
+        (7, "^the target takes arm '7', which never occurs"),
+        (lambda _: "Ad C", "^round 1: the target takes arm 'Ad C', which never occurs"),
+        ({"a": 0.5, "d": 0.5}, "arm 'd'.*nothing can be estimated for it"),
+        (Exp3(arms=["a", "x"]), "arm 'x'.*arms of the log are '[abc]', '[abc]', '[abc]'$"),
+    ],
+)
+def test_an_arm_that_the_log_does_not_know_is_refused(target: Any, said: str) -> None:
+    log = fixed_log(np.random.default_rng(8), 200)
+    with pytest.raises(ValueError, match=said):
+        off_policy(log, target)
+    assert off_policy(log, {"a": 1.0, "d": 0.0}) == off_policy(log, "a")
+
+
+def test_of_many_arms_some_are_named() -> None:
+    log = Log()
+    for k in range(40):
+        log.add(k + 1, k, 0.1, 1.0)
+    with pytest.raises(ValueError, match=r"'0', '1', .*'11' and 28 more$"):
+        off_policy(log, "40")
+
+
+def test_a_log_without_chance_tells_nothing_of_other_arms() -> None:
+    rng, policy = np.random.default_rng(9), Ucb1(arms=list(MEANS))
+    policy.log = Log()
+    for _ in range(300):
+        arm = str(policy.choose())
+        policy.learn(arm, float(rng.random() < MEANS[arm]))
+    for target in ("a", TARGET, Exp3(arms=list(MEANS)), lambda _: "c"):
+        with pytest.raises(noregret.NoRegretError, match=r"made without chance.*exp3 or thompson"):
+            off_policy(policy.log, target)
+
+
+def test_rounds_without_chance_count_where_the_target_strays() -> None:
+    """Here the context is the arm that was chosen, surely or not."""
+    rng, log = np.random.default_rng(10), Log()
+    for t in range(1, 101):
+        arm, sure = ("a", "b")[int(rng.integers(2))], t % 10 == 0
+        log.add(t, arm, 1.0 if sure else 0.5, 0.25, (arm, sure))
+    with pytest.raises(noregret.NoRegretError, match=r"in 10 of its 100 rounds .* in 10 of those"):
+        off_policy(log, {"a": 0.5, "b": 0.5})
+    chosen = sum(d.arm == "b" and d.propensity == 1 for d in log)
+    with pytest.raises(noregret.NoRegretError, match=f"in {chosen} of those"):
+        off_policy(log, "a")
+    found = off_policy(log, lambda context: context[0] if context[1] else "a")
+    assert found.self_normalised.value == pytest.approx(0.25)
+    same = Log()
+    same.add(1, "a", 1 - 1e-12, 1.0)
+    same.add(2, "b", 1.0, 0.0, "b")
+    assert off_policy(same, lambda context: context or "a").plain.value == pytest.approx(0.5)

@@ -10,6 +10,10 @@ model m of the rewards that has seen the rounds before only,
 The plain estimate is right on average if the propensities are. The self-normalised one varies less
 and is a little off in small logs. The doubly robust one is right on average if the propensities
 are, whatever the model, and in the long run also if the model is, whatever the propensities.
+
+All of that needs a log in which every arm that the target takes had a chance. So a target that
+takes an arm which never occurs is refused, and so is one that takes another arm than the log's in
+a round that was decided without chance.
 """
 
 from __future__ import annotations
@@ -22,11 +26,14 @@ from typing import Any
 import numpy as np
 
 from noregret.bandits.drawing import Floats
-from noregret.bandits.log import Log
+from noregret.bandits.log import Decision, Log
 from noregret.bandits.models import Model, model_of
 from noregret.bandits.policy import Policy
 from noregret.checks import positive
 from noregret.errors import NoRegretError
+
+# Chances that are next to nothing; a propensity so near to 1 is none of chance.
+NOTHING = 1e-9
 
 
 @dataclass(frozen=True)
@@ -108,6 +115,8 @@ def off_policy(
     target
         The policy to judge: an arm that it always takes, a dict of chances by arm, a ``Policy``
         with the chances it has now, or a function of a round's context that returns one of these.
+        Every arm that it takes must occur in the log, and where the propensity is 1 it must take
+        the arm of the log.
     model
         Of the rewards, for the doubly robust estimate: ``means`` of every arm so far, a learner (a
         copy for each arm learns the rewards from the contexts, which are dicts of features), or a
@@ -135,16 +144,18 @@ def off_policy(
         raise NoRegretError("the log is empty, so there is nothing to go by")
     most = math.inf if clip is None else positive("clip", clip)
     z = normal_quantile(positive("level", level, below=1))
-    chances = Chances(target)
+    chances = Chances(target, list(dict.fromkeys(str(d.arm) for d in decisions)))
+    taken = [chances.of(d) for d in decisions]
+    check_chance(decisions, taken)
     weights, rewards, robust = (np.empty(len(decisions)) for _ in range(3))
     believed: Model = model_of(model)
-    for t, d in enumerate(decisions):
-        arms = chances.of(d.context)
-        weights[t] = min(arms.get(d.arm, 0.0) / d.propensity, most)
+    for t, (d, arms) in enumerate(zip(decisions, taken, strict=True)):
+        arm = str(d.arm)
+        weights[t] = min(arms.get(arm, 0.0) / d.propensity, most)
         rewards[t] = d.reward
-        guess = sum(p * believed.guess(arm, d.context) for arm, p in arms.items() if p)
-        robust[t] = guess + weights[t] * (d.reward - believed.guess(d.arm, d.context))
-        believed.learn(d.arm, d.reward, d.context)
+        guess = sum(p * believed.guess(name, d.context) for name, p in arms.items() if p)
+        robust[t] = guess + weights[t] * (d.reward - believed.guess(arm, d.context))
+        believed.learn(arm, d.reward, d.context)
     squares = float(weights @ weights)
     cut = int(np.count_nonzero(weights >= most)) if clip is not None else 0
     return OffPolicy(
@@ -165,19 +176,56 @@ class Chances:
     ----------
     target
         As for ``off_policy``.
+    known
+        The arms that occur in the log.
     """
 
-    def __init__(self, target: Any) -> None:
+    def __init__(self, target: Any, known: list[str]) -> None:
         self.rule: Callable[[Any], Any] | None = None
         self.fixed: dict[str, float] = {}
+        self.known = known
         if callable(target) and not isinstance(target, Policy):
             self.rule = target
         else:
             self.fixed = chances_of(target)
+            self.check(self.fixed)
 
-    def of(self, context: Any) -> dict[str, float]:
+    def of(self, decision: Decision) -> dict[str, float]:
         """Return the chance of each arm in a round."""
-        return self.fixed if self.rule is None else chances_of(self.rule(context))
+        if self.rule is None:
+            return self.fixed
+        chances = chances_of(self.rule(decision.context))
+        self.check(chances, f"round {decision.round}: ")
+        return chances
+
+    def check(self, chances: dict[str, float], where: str = "") -> None:
+        """Refuse arms that the log tells nothing of."""
+        for arm, chance in chances.items():
+            if arm not in self.known and chance > NOTHING:
+                from noregret.streams.columns import listed
+
+                raise ValueError(
+                    f"{where}the target takes arm {arm!r}, which never occurs in the log: nothing"
+                    f" can be estimated for it. The arms of the log are {listed(self.known)}"
+                )
+
+
+def check_chance(decisions: list[Decision], taken: list[dict[str, float]]) -> None:
+    """Refuse a target that strays from the log in rounds that were decided without chance."""
+    sure = [(d, arms) for d, arms in zip(decisions, taken, strict=True) if is_sure(d.propensity)]
+    strayed = sum(not is_sure(arms.get(str(d.arm), 0.0)) for d, arms in sure)
+    if strayed:
+        raise NoRegretError(
+            f"the log was made without chance in {len(sure):,} of its {len(decisions):,} rounds"
+            f" (propensity 1), and in {strayed:,} of those the target may take another arm than"
+            " was chosen: nothing is known of what other arms would have earned; log with a policy"
+            " that draws, such as exp3 or thompson"
+        )
+
+
+def is_sure(chance: float) -> bool:
+    """Whether a chance is 1, but for rounding."""
+    return chance >= 1 - NOTHING
 
 
 def chances_of(target: Any) -> dict[str, float]:
