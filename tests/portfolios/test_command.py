@@ -102,9 +102,49 @@ def test_prices_and_dates(tmp_path: Path) -> None:
     assert found["wealth"] == pytest.approx(strategy.wealth, rel=1e-12)
     assert found["data"]["rounds"] == 20
     assert a.read_text().splitlines()[1].startswith("2020-01-02,")
-    assert "2020-01-01 – 2020-01-21" in (tmp_path / "r.html").read_text()
+    page = (tmp_path / "r.html").read_text()
+    assert "2020-01-01 – 2020-01-21" in page
+    assert page.count("rounds, from 2020-01-01 to 2020-01-21") == 2
     assert "CONFIRMED: all of it" in done("verify", c, file)
     assert np.loadtxt(r, delimiter=",", skiprows=1).tolist() == relatives_of(prices).tolist()
+
+
+@pytest.mark.parametrize("scale", [60.0, 0.05])
+def test_prices_that_are_taken_for_relatives_are_noted(tmp_path: Path, scale: float) -> None:
+    prices: Floats = scale * np.cumprod(usual(80, 3, width=0.02), axis=0)
+    file, report = write(tmp_path / "prices.csv", prices, NAMES), tmp_path / "r.html"
+    said = "these look like prices: --prices turns them into relatives"
+    assert said in done("portfolio", file)
+    assert figures(file, "--report", report)["note"] == said
+    assert said in report.read_text()
+    assert said not in done("portfolio", file, "--prices")
+    assert figures(file, "--prices", "--report", report)["note"] is None
+    assert said not in report.read_text()
+
+
+def test_relatives_are_not_taken_for_prices(relatives: Path) -> None:
+    assert "look like prices" not in done("portfolio", relatives)
+    assert figures(relatives)["note"] is None
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("date,a\n2020-01-01,1\n2020-01-02,1.1\n", "(--date date), or drop it (--drop date)"),
+        ("my day,a\n2020-01-01,1\n", "(--date 'my day'), or drop it (--drop 'my day')"),
+        ("day,a\nmon,1\ntue,1.1\n", "--date DAY or --drop NAME"),
+        ("gold,oil\n20,30\n21,\n", "line 3: column 'oil' is empty: fill it in, or drop the asset"),
+        ("gold,oil\n20,30\n21,\n", "(--drop oil)"),
+        ("gold,oil\n" + "20,30\n" * 40000 + "20,much\n", "or drop the asset (--drop oil)"),
+    ],
+)
+def test_refusals_name_options_that_there_are(tmp_path: Path, text: str, said: str) -> None:
+    file = tmp_path / "prices.csv"
+    file.write_text(text)
+    for options in ((), ("--prices",)):
+        refusal = refused("portfolio", file, *options)
+        assert said in " ".join(refusal.split())
+        assert not any(word in refusal for word in ("--categories", "--missing", "target"))
 
 
 def test_columns_are_chosen(relatives: Path, tmp_path: Path) -> None:
@@ -200,4 +240,4 @@ def test_files_that_cannot_be_read_or_written(relatives: Path, tmp_path: Path) -
     assert "empty.csv" in refused("portfolio", empty, "--prices")
     assert "'when'" in refused("portfolio", relatives, "--date", "when")
     dated = write(tmp_path / "dated.csv", usual(3, 2), ["a", "b"], dates=True)
-    assert "numbers" in refused("portfolio", dated)
+    assert "--date day" in refused("portfolio", dated)

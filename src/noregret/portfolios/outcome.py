@@ -60,6 +60,8 @@ class Outcome:
         How it went.
     sources, transforms, dates, seconds, command, outputs
         What it was made of, and how.
+    note
+        What to know before anything else, if anything.
     """
 
     name: str
@@ -80,6 +82,7 @@ class Outcome:
     command: str = ""
     outputs: dict[str, str] = field(default_factory=dict)
     version: str = __version__
+    note: str = ""
 
     @property
     def heaviest(self) -> list[tuple[str, float]]:

@@ -76,6 +76,7 @@ def head(outcome: Outcome) -> Html:
         element(
             "p", element("span", said.headline, class_=f"badge {said.mood}"), class_="verdict-mark"
         ),
+        element("p", f"Note: {outcome.note}.", class_="verdict") if outcome.note else "",
         element("p", sentence(outcome), class_="verdict"),
         element("div", *tiles, class_="tiles", style=f"--columns:{len(tiles)}"),
     )
@@ -108,6 +109,13 @@ def headline_figures(outcome: Outcome) -> Iterable[Html]:
         yield tile("bound", mark or MARKS[promise.holds], most, mood)
 
 
+def rounds_of(outcome: Outcome) -> str:
+    """Say what the rounds of a chart are, with the dates at their ends where there are any."""
+    if outcome.dates is None:
+        return "rounds"
+    return f"rounds, from {outcome.dates[0]} to {outcome.dates[1]}"
+
+
 def wealth_chart(outcome: Outcome) -> Html:
     """Return the logarithms of wealth as they went."""
     curves = outcome.curves
@@ -123,7 +131,7 @@ def wealth_chart(outcome: Outcome) -> Html:
     )
     keys = [Key(one.look, one.name, money(float(one.y[-1]))) for one in series]
     drawn = line_chart(
-        Axis("rounds", plain_rounds(curves.rounds), lines=False),
+        Axis(rounds_of(outcome), plain_rounds(curves.rounds), lines=False),
         Axis("log-wealth", fitted(*(one.y for one in series), zero=True)),
         curves.rounds,
         series,
@@ -140,7 +148,7 @@ def shares_chart(outcome: Outcome) -> Html:
     keys = [Key(layer.look, layer.name, at) for layer, at in zip(layers, last, strict=True)]
     mean = ", ".join(f"{layer.name} {percent(float(np.mean(layer.y)))}" for layer in layers[:3])
     drawn = area_chart(
-        Axis("rounds", plain_rounds(curves.rounds), lines=False),
+        Axis(rounds_of(outcome), plain_rounds(curves.rounds), lines=False),
         Axis("share of wealth", Scale(0.0, 1.0)),
         curves.rounds,
         layers,

@@ -21,6 +21,7 @@ from noregret.cli.asking import WrongUsage
 from noregret.errors import NoRegretError
 from noregret.files import write_whole
 from noregret.portfolios import make
+from noregret.portfolios.advice import advised
 from noregret.portfolios.outcome import Outcome, outcome_of
 from noregret.portfolios.strategy import Strategy
 from noregret.run.writing import check_place
@@ -29,8 +30,9 @@ from noregret.streams.options import Options
 from noregret.table_game import TableGame
 
 Floats = NDArray[np.float64]
-# What to do about columns of text, in general and here.
-IN_TABLES, HERE = "or name the target", "as --date DAY or --drop NAME does"
+# Medians of relatives outside of this range are those of prices.
+LIKELY = (0.2, 5.0)
+LOOK_LIKE_PRICES = "these look like prices: --prices turns them into relatives"
 
 
 def carry_out(
@@ -59,7 +61,7 @@ def carry_out(
     try:
         game.play(stream)
     except NoRegretError as error:
-        error.args = (str(error).replace(IN_TABLES, HERE),)
+        error.args = (advised(str(error)),)
         raise
     if not game.rounds:
         raise NoRegretError(f"{data}: there are no rounds in it")
@@ -70,6 +72,7 @@ def carry_out(
         sources=(data,),
         transforms=game.transforms,
         dates=None if dates is None else (dates[0], dates[-1]),
+        note="" if prices or likely(game) else LOOK_LIKE_PRICES,
         command=shlex.join(["noregret", *sys.argv[1:]]),
     )
     outcome = replace(outcome, seconds=time.monotonic() - began)
@@ -97,6 +100,12 @@ def built(learner: str, params: dict[str, Any], cost: str | None) -> Strategy:
     except (TypeError, ValueError, LookupError) as error:
         raise WrongUsage(f"{error} (see ‘noregret learners’)") from None
     return strategy
+
+
+def likely(game: TableGame) -> bool:
+    """Whether the numbers of most rounds are such as relatives are."""
+    middle = np.median([m for X, _ in game.table.blocks() for m in np.median(X, axis=1).tolist()])
+    return bool(LIKELY[0] <= middle <= LIKELY[1])
 
 
 def check_outputs(data: str, wanted: dict[str, str]) -> None:

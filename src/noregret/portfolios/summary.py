@@ -116,6 +116,8 @@ def summary(outcome: Outcome) -> RenderableType:
         Text(),
         verdict(outcome),
     ]
+    if outcome.note:
+        parts += [Text(), Text.assemble(("note", "bold yellow"), f"  {outcome.note}")]
     if outcome.outputs:
         parts += [Text(), written(outcome.outputs)]
     return Group(*parts)
@@ -182,6 +184,7 @@ def as_dict(outcome: Outcome) -> dict[str, Any]:
             "measured": promise.measured,
             "holds": promise.holds,
         },
+        "note": outcome.note or None,
         "seconds": outcome.seconds,
         "outputs": dict(outcome.outputs),
         "version": outcome.version,
