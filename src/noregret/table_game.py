@@ -325,6 +325,11 @@ class TableGame:
                 f"{self.player.name} has learned outside this game since: ask for the certificate"
                 " before it does, or have a copy play"
             )
+        if self.player.width != self.width:
+            raise NoRegretError(
+                f"there were {self.width} columns in this game, and {self.player.name} has"
+                f" {self.player.width} by now: what joined on the way cannot be certified"
+            )
         answers = self.answers if answers is None else answers
         found: TableEvidence = self.player.evidence(self.table, given, limits, answers)
         found.settle(self)

@@ -3,9 +3,13 @@
 One expert or a thousand, one round or a block of them, advice or plain losses: all pass here.
 """
 
+from cpython.pythread cimport PyThread_get_thread_ident
 from libc.math cimport INFINITY, NAN, fabs, isfinite, isnan, log
 from libc.stdint cimport uint64_t
 from libc.string cimport memcpy
+
+from math import ldexp
+from time import sleep
 
 import numpy as np
 
@@ -14,9 +18,12 @@ cimport numpy as cnp
 from noregret.checks import state_numbers
 from noregret.core.losses cimport Loss, LossTable, PythonLoss, as_loss
 from noregret.core.weigher cimport Weigher, noregret_excess, noregret_fetch, noregret_scaled_survey, noregret_survey, noregret_survey_of
-from noregret.errors import BadExample
+from noregret.errors import BadExample, NoRegretError
 
 cnp.import_array()
+
+# Seconds between looks at a master that another thread is at.
+WAIT = 1e-4
 
 # Forecasts and losses beyond these leave no room for what is made of them.
 cdef double LARGEST_ADVICE = 1e150
@@ -177,6 +184,7 @@ cdef class Council:
     cdef unsigned char* awake
     cdef Py_ssize_t culprit
     cdef int sleepers                        # in the round at hand
+    cdef unsigned long player                # the thread that plays a block, or 0
     cdef cnp.ndarray row                     # the latest, as long as it is looked at
 
     def __init__(self, Weigher weigher, loss="square", loss_parameter=None, gradient=False, manner="mean",
@@ -210,6 +218,7 @@ cdef class Council:
 
     def begin(self, n):
         """Start with n experts."""
+        self.wait()
         self.weigher.begin(n)
         self.held = None
         self.settle()
@@ -581,14 +590,14 @@ cdef class Council:
         """Play a round, or say why not."""
         cdef int status
         self.keep_kind(losses)
-        with nogil:
-            status = self.play_losses(x, prediction, used) if losses else self.play(x, y, prediction, used)
+        status = self.play_losses(x, prediction, used) if losses else self.play(x, y, prediction, used)
         if status != FINE:
             self.refuse(status, x[self.culprit] if self.culprit >= 0 else y)
         return 0
 
     def play_rows(self, cnp.ndarray X, y, predictions=None, weights=None):
         """Play the rows of a block in order; without outcomes they are losses."""
+        self.wait()
         self.check_rooms(X, y, predictions, weights)
         cdef Py_ssize_t t, rows = cnp.PyArray_DIM(X, 0), n = self.weigher.n
         cdef const double* x = <const double*> cnp.PyArray_DATA(X)
@@ -605,6 +614,7 @@ cdef class Council:
             used = <double*> cnp.PyArray_DATA(<cnp.ndarray> weights)
         self.culprit = -1
         self.keep_kind(losses)
+        self.player = PyThread_get_thread_ident()
         with nogil:
             for t in range(rows):
                 if t + 1 < rows:
@@ -620,6 +630,7 @@ cdef class Council:
                     guesses += 1
                 if used != NULL:
                     used += n
+        self.player = 0
         if status != FINE:
             self.refuse(status, x[self.culprit] if self.culprit >= 0 else 0.0 if losses else outcomes[t])
 
@@ -637,8 +648,18 @@ cdef class Council:
             ):
                 raise ValueError(f"{name} must be an array of float64 of shape {shape}")
 
+    cdef int wait(self) except -1:
+        """Wait for another thread that plays a block; only then may anything be looked at."""
+        while self.player:
+            if self.player == PyThread_get_thread_ident():
+                raise NoRegretError("a loss must not use the master that asks for it")
+            sleep(WAIT)
+        return 0
+
     cdef const double* row_of(self, object x) except NULL:
         """Return where the numbers of a row are; the first row settles how many experts there are."""
+        if self.player:
+            self.wait()
         if type(x) is cnp.ndarray and cnp.PyArray_NDIM(<cnp.ndarray> x) == 1 \
                 and cnp.PyArray_TYPE(<cnp.ndarray> x) == cnp.NPY_DOUBLE \
                 and cnp.PyArray_ISCARRAY_RO(<cnp.ndarray> x) \
@@ -675,6 +696,7 @@ cdef class Council:
 
     def drawn_expert(self):
         """Return which expert is drawn in the next round, all being awake."""
+        self.wait()
         if not self.weigher.n:
             raise ValueError("the first round says who the experts are: nobody can be drawn before")
         self.weigher.next_weights()
@@ -682,6 +704,7 @@ cdef class Council:
 
     def current_weights(self, awake=None):
         """Return the weights of the next round, all awake or some."""
+        self.wait()
         self.weigher.next_weights()
         cdef cnp.ndarray made = np.array(self.weigher.arrays["p"])
         if awake is not None:
@@ -691,6 +714,7 @@ cdef class Council:
 
     def join(self, name, share):
         """Let an expert in while running."""
+        self.wait()
         self.weigher.join(share, {})
         self.settle()
         if name is not None:
@@ -700,6 +724,7 @@ cdef class Council:
 
     def get_state(self):
         """Return the arrays, the numbers and the names that it goes on from."""
+        self.wait()
         arrays, numbers = self.weigher.get_state()
         for name in ("excess", "asleep_rounds"):
             arrays["council." + name] = self.held[name].copy()

@@ -19,6 +19,7 @@ class Range(Assumption):
     """Forecasts and outcomes lie in [low, high]."""
 
     statement: str = "every forecast and every outcome lies between `low` and `high`"
+    remedy = "Say the range with -p low=… -p high=…, in Python with low=…, high=…."
 
     def check(self, evidence: ExpertEvidence) -> Finding:
         """Look at the least and the largest."""
@@ -41,6 +42,7 @@ class Spread(Assumption):
         r" (losses in $[0,B]$ do); with `gradient`, the linearised ones"
     )
     limit: Callable[[Mapping[str, Any]], float] = lambda p: float(p["high"] - p["low"])
+    remedy = Range.remedy
 
     def check(self, evidence: ExpertEvidence) -> Finding:
         """Look at the widest round."""
@@ -80,13 +82,18 @@ def some_expert_is_right(evidence: ExpertEvidence) -> Finding:
 
 def rate_allows(evidence: ExpertEvidence) -> Finding:
     """Check that mixing loses nothing at this rate; trust it for a loss of one's own."""
+    from noregret.core.losses import PythonLoss
     from noregret.experts.losses import exp_concavity
 
     player = evidence.player
     most = exp_concavity(player.params["loss"], player.floor, player.ceiling)
     rate = float(player.rate_in_use)
     if most is None:
-        return Finding("the loss is exp-concave at this rate", None, None, None)
+        own = isinstance(player.cost, PythonLoss)
+        first = None if own else 1
+        return Finding(
+            "the loss is exp-concave at this rate", None, None, None if own else False, first
+        )
     return Finding(f"rate <= {most:.6g}", most, rate, rate <= most * ROUNDING, None)
 
 

@@ -160,8 +160,11 @@ class Experts:
             said = [member.play_many(X, labels) for member in self.members.values()]
             advice = np.column_stack(said)
             self.master.copy().play_block(advice, outcomes, None)
-        except NoRegretError:  # somewhere on the way: find out where, round by round
+        except BaseException as error:
             self.members = before
+            if not isinstance(error, NoRegretError):
+                raise
+            # Somewhere on the way: find out where, round by round.
             for x, label in zip(each_row(X), labels.tolist(), strict=True):
                 self.play_one(x, label, settle)
             return

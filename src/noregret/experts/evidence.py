@@ -23,6 +23,8 @@ if TYPE_CHECKING:
     from noregret.experts.master import Master
 
 Floats = NDArray[np.float64]
+# What an infinite loss counts as, here as in the core.
+LARGEST_LOSS = 1e300
 # How many switches a sequence of experts may make, if nobody says otherwise.
 SWITCHES = 20
 SEQUENCES = "sequences of experts with at most {} switches"
@@ -79,7 +81,7 @@ class ExpertEvidence(TableEvidence):
     def value(self, x: Floats, y: Floats) -> Floats:
         """Return what forecasts cost."""
         with np.errstate(over="ignore"):
-            return np.asarray(self.loss_function.value(x, y))
+            return np.asarray(np.minimum(self.loss_function.value(x, y), LARGEST_LOSS))
 
     # The best in hindsight.
 
@@ -131,11 +133,12 @@ class ExpertEvidence(TableEvidence):
     def at_the_best(self, price: Floats | float) -> float:
         """Return the bound on the regret, where each expert has its price.
 
-        Against a mixture it is the same mean of prices as the mixture is of experts.
+        Against a mixture it is the same mean of prices as the mixture is of experts, so at most the
+        largest; the best mixture itself need not be unique.
         """
         prices = np.broadcast_to(np.asarray(price, dtype=np.float64), (self.width,))
         if self.player.linearised:
-            return float(self.best_mixture().witness @ prices)
+            return float(prices.max())
         return at_the_best(prices, self.regrets())
 
     # For a certificate, and for checking one.
@@ -159,11 +162,11 @@ class ExpertEvidence(TableEvidence):
         if comparator == MIXTURES and not self.player.from_losses:
             for X, y in self.blocks():
                 each = self.value(X @ weights, np.asarray(y))
-                paid, size = paid + math.fsum(each), size + float(np.abs(each).sum())
+                paid, size = paid + added(each), size + added(np.abs(each))
         else:
             for block in self.losses():
                 each = np.where(weights > 0, block * weights, 0.0).sum(axis=1)
-                paid, size = paid + math.fsum(each), size + float(np.abs(each).sum())
+                paid, size = paid + added(each), size + added(np.abs(each))
         return paid, 1e-12 * size
 
     def segments_of(self, witness: Mapping[str, float]) -> list[tuple[int, int, int]] | None:
@@ -185,8 +188,8 @@ class ExpertEvidence(TableEvidence):
         for block in self.losses():
             for first, last, expert in segments:
                 part = block[max(0, first - at) : max(0, last - at), expert]
-                paid.append(math.fsum(part))
-                size += float(np.abs(part).sum())
+                paid.append(added(part))
+                size += added(np.abs(part))
             at += len(block)
         return math.fsum(paid), 1e-12 * size
 
@@ -201,4 +204,12 @@ class ExpertEvidence(TableEvidence):
         weights = np.array(list(witness.values()), dtype=np.float64)
         if comparator == BEST:
             return sorted(weights)[-1:] == [1.0] and float(np.abs(weights).sum()) == 1.0
-        return bool((weights >= -1e-9).all()) and abs(math.fsum(weights) - 1) <= 1e-6
+        return bool((weights >= -1e-9).all()) and abs(added(weights) - 1) <= 1e-6
+
+
+def added(numbers: Floats) -> float:
+    """Return the sum of numbers, infinite where it is beyond all of them."""
+    try:
+        return math.fsum(numbers)
+    except OverflowError:
+        return math.inf

@@ -200,6 +200,8 @@ class Master(Council, Named):
             raise ValueError(
                 "the experts have names: give one" if self.experts else "the experts have no names"
             )
+        if name is not None and not isinstance(name, str):
+            raise TypeError(f"the name of an expert is text: got {name!r}")
         if name in self.experts:
             raise ValueError(f"there is an expert {name!r} already")
         if not self.may_sleep:
@@ -272,9 +274,11 @@ def checked_prior(prior: Any) -> list[float] | None:
     if prior is None:
         return None
     try:
+        listed = isinstance(prior, Sequence | np.ndarray) and not isinstance(prior, str | bytes)
         weights = [float(weight) for weight in prior]
-        good = len(weights) > 0 and all(math.isfinite(w) and w > 0 for w in weights)
-    except (TypeError, ValueError):
+        good = listed and bool(weights) and all(math.isfinite(w) and w > 0 for w in weights)
+        good = good and not any(isinstance(weight, bool) for weight in prior)
+    except (OverflowError, TypeError, ValueError):
         good = False
     if not good:
         raise ValueError(f"prior must be positive numbers, one an expert: got {prior!r}")

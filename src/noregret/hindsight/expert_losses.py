@@ -12,7 +12,7 @@ import sys
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from itertools import chain
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -54,6 +54,8 @@ class Totals:
     off: Floats
     endless: NDArray[np.bool_]
     rounds: int
+
+    exact: ClassVar[bool] = True  # sums, not the end of a search
 
     @property
     def values(self) -> Floats:

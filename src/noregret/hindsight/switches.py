@@ -11,7 +11,7 @@ import math
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from itertools import chain
-from typing import Any, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -68,6 +68,8 @@ class Sequences:
     starts: list[NDArray[np.uint32]] = field(repr=False)
     given: Given = field(repr=False)
     loss: Any = field(repr=False)
+
+    exact: ClassVar[bool] = True  # sums, not the end of a search
 
     @property
     def most(self) -> int:

@@ -76,7 +76,7 @@ def verify(
     is_file = isinstance(certificate, str | Path)
     where = f"{certificate}: " if is_file else ""
     try:
-        contents = contents_of(certificate)
+        contents = contents_of(certificate, data)
         stated = certificate_of(contents)
         learner = rebuilt(stated, loss)
     except CertificateError as error:
@@ -86,13 +86,34 @@ def verify(
     return compared(contents, replay_of(stated, game))
 
 
-def contents_of(certificate: Certificate | str | Path | Mapping[str, Any]) -> dict[str, Any]:
+def contents_of(
+    certificate: Certificate | str | Path | Mapping[str, Any], data: Any
+) -> dict[str, Any]:
     """Return what a certificate says, whether or not it is what was sealed."""
     if isinstance(certificate, Certificate):
         return certificate.to_dict()
-    if isinstance(certificate, str | Path):
-        certificate = read_contents(certificate)
-    return checked(certificate, sealed=False)
+    if not isinstance(certificate, str | Path):
+        return checked(certificate, sealed=False)
+    try:
+        return checked(read_contents(certificate), sealed=False)
+    except CertificateError:
+        last = data[-1] if is_files(data) and not isinstance(data, str | Path) else data
+        if is_certificate(last):
+            raise CertificateError(
+                f"this is no certificate, but {last} is one: the certificate comes first, then"
+                " the data"
+            ) from None
+        raise
+
+
+def is_certificate(path: Any) -> bool:
+    """Whether a path is that of a certificate's file."""
+    try:
+        if not isinstance(path, str | Path) or not Path(path).is_file():
+            return False
+        return bool(checked(read_contents(path), sealed=False))
+    except (OSError, CertificateError):
+        return False
 
 
 def rebuilt(stated: Certificate, loss: Loss | None) -> Any:
@@ -123,7 +144,12 @@ def replayed(
         has_columns = hasattr(data, "columns") or hasattr(data, "column_names")
         if target is None and outcomes is None and has_columns:
             target = stated.target
-        return play(learner, data, outcomes, target=target, keep="rows")
+        try:
+            return play(learner, data, outcomes, target=target, keep="rows")
+        except (NoRegretError, TypeError):
+            raise
+        except UNUSABLE as error:
+            raise CertificateError(f"learner: {error}") from None
     try:
         options = replace(Options.of(stated.transforms, target or stated.target), format=format)
     except ValueError as error:
@@ -136,6 +162,8 @@ def replayed(
         said, paths = str(error), [data] if isinstance(data, str | Path) else data
         named = any(str(path) in said for path in paths)
         raise NoRegretError(said if named else f"{paths[0]}: {said}") from None
+    except UNUSABLE as error:  # parameters that do not fit the data
+        raise CertificateError(f"learner: {error}") from None
     return game
 
 

@@ -95,6 +95,11 @@ class Blend(Master):
                 "regret to i <= (1 + ln(n/0.6)/ln(n+2)) (sqrt(Σ s_t² ln(n+2))/2"
                 " + S (2/3 ln(n+2) + 1))"
             ),
+            where=(
+                "$i$ is any expert and $n$ the number of experts; $s_t$ is the spread of the"
+                " losses in round $t$, of the experts and the two mixtures, and $S$ the largest"
+                " $s_t$"
+            ),
             assumptions=(MIXED,),
             bound=promise,
             source="de Rooij, van Erven, Grünwald and Koolen, 2014, with a prior",
@@ -187,9 +192,10 @@ class Blend(Master):
         before = self.get_state()
         try:
             self._play(X, y, predictions, weights)
-        except NoRegretError:  # some row is refused: play those before it, and no mixture more
+        except BaseException as error:
             self.set_state(*before)
-            if len(X) == 1:
+            # Where a row is refused, those before it are played, and by no mixture more.
+            if not isinstance(error, NoRegretError) or len(X) == 1:
                 raise
             half = len(X) // 2
             for half_of_it in (slice(0, half), slice(half, len(X))):
