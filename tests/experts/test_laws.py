@@ -102,8 +102,6 @@ def test_an_expert_that_comes_twice_with_half_the_prior_changes_no_prediction(
 ) -> None:
     if counts_heads(variant):
         pytest.skip(HEADS_MATTER.get(variant.name, "its rate is chosen for n experts"))
-    if variant.make().params.get("play") == "sampled" or "seed" in variant.params:
-        pytest.skip("the same weights, but in another order, so that others are drawn")
     X, y = advice_of(variant, shape)
     n = shape.experts
     twice = int(shape.rng.integers(n))
@@ -114,7 +112,8 @@ def test_an_expert_that_comes_twice_with_half_the_prior_changes_no_prediction(
     both = np.column_stack([X, X[:, twice]])
     said_again, used_again = played(variant.make(prior=split.tolist()), both, y)
     used_again[:, twice] += used_again[:, n]
-    check_close(said_again, said)
+    if not variant.make().pays_expected:  # else others are drawn, the order being another
+        check_close(said_again, said)
     check_close(used_again[:, :n], used)
 
 
