@@ -111,7 +111,7 @@ def test_prices_and_dates(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("scale", [60.0, 0.05])
 def test_prices_that_are_taken_for_relatives_are_noted(tmp_path: Path, scale: float) -> None:
-    prices: Floats = scale * np.cumprod(usual(80, 3, width=0.02), axis=0)
+    prices: Floats = np.cumprod(usual(80, 3, width=0.02), axis=0) * np.float64(scale)
     file, report = write(tmp_path / "prices.csv", prices, NAMES), tmp_path / "r.html"
     said = "these look like prices: --prices turns them into relatives"
     assert said in done("portfolio", file)
