@@ -291,14 +291,17 @@ def plain_blocks(stream: Stream) -> Iterator[TableBlock]:
     """Read the rows of files, with outcomes where the stream has a target."""
     reading = stream.reading(learning=stream.target is not None)
     for block in reading:
+        stops = bool(block.faults) and stream.options.on_error == "stop"
+        if isinstance(block.X, Sparse) and not len(block):
+            if stops:
+                raise reading.refusal(block)
+            continue
         if isinstance(block.X, Sparse):
             raise NoRegretError(
                 f"{block.place_of(0)}: every row must have the same columns, all of them numbers:"
                 " drop those that hold text, or name the target"
             )
         names = reading.names(0, reading.features) if reading.named else None
-        fault = None
-        if block.faults and stream.options.on_error == "stop":
-            fault = str(reading.refusal(block))
+        fault = str(reading.refusal(block)) if stops else None
         y = None if stream.target is None else block.y
         yield TableBlock(np.ascontiguousarray(block.X), y, names, fault, block.place_of)

@@ -126,7 +126,7 @@ def test_types_of_a_csv_are_those_of_its_first_block(
     file.write_text("a,b,sold\n" + "1,2,3\n" * 50 + "1,2.5,3\n", encoding="utf-8")
     assert play(learner(), streams.read(file, "sold")).rounds == 51  # whole numbers are numbers
     file.write_text("a,b,sold\n" + "1,2,3\n" * 50 + "1,wet,3\n", encoding="utf-8")
-    said = r"d\.csv, line 52: column 'b': 'wet' is not a number, as in the rows before it"
+    said = r"d\.csv, line 52: column 'b': 'wet' is not a number, as most of the column are"
     with pytest.raises(noregret.BadExample, match=said):
         play(learner(), streams.read(file, "sold"))
 

@@ -17,8 +17,8 @@ from .files import assert_same, blocks_of, game_of, learner, refused
 @pytest.mark.parametrize(
     ("first", "later", "said"),
     [
-        ("1", "wet", "'wet' is not a number, as in the rows before it"),
-        ("true", "2.5", "'2.5' is not true or false, as in the rows before it"),
+        ("1", "wet", "'wet' is not a number, as most of the column are"),
+        ("true", "2.5", "'2.5' is not true or false, as most of the column are"),
         ("true", "maybe", "'maybe' is not true or false"),
         ("1", "2020-01-01", "'2020-01-01' is not a number"),
         ("1", "0x10", "'0x10' is not a number"),

@@ -120,10 +120,11 @@ class Mix:
 
     def take(self, block: Block) -> None:
         """Play a block, and note what is wanted of it."""
-        if isinstance(block.X, Sparse):
-            raise NoRegretError(f"{block.place_of(0)}: every row must have the same columns")
-        self.begin()
-        self.notes.note(self.play(block))
+        if len(block):
+            if isinstance(block.X, Sparse):
+                raise NoRegretError(f"{block.place_of(0)}: every row must have the same columns")
+            self.begin()
+            self.notes.note(self.play(block))
         self.seen += len(block) + len(block.faults) if block.read is None else block.read
         self.size = block.size
         self.left_out.add(Skipped(fault.place, fault.message) for fault in block.faults)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from difflib import get_close_matches
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -11,6 +12,7 @@ from numpy.typing import NDArray
 from noregret.errors import BadExample, NoRegretError
 from noregret.playing import without_round
 from noregret.run.result import Skipped
+from noregret.streams.columns import listed
 
 if TYPE_CHECKING:
     from noregret.mix.mixing import Mix
@@ -18,6 +20,8 @@ if TYPE_CHECKING:
 
 # Bad rows that are told in full.
 TOLD = 10
+# Groups that are named where the one that was asked for is not there.
+NAMED = 10
 
 
 class LeftOut:
@@ -70,12 +74,23 @@ def nothing_learned(mix: Mix) -> BaseException:
             f" {first.reason}"
         )
     if options.only is not None and not mix.series:
-        return NoRegretError(
-            f"{where}: there is no group {options.only!r} in the column {options.group!r}"
-        )
+        said = f"{where}: there is no group {options.only!r} in the column {options.group!r}"
+        return NoRegretError(said + which_there_are(options.only, list(mix.reading.others)))
     if mix.notes.open_rows:
         return NoRegretError(
             f"{where}: none of its {mix.notes.open_rows} rows has an outcome: there is nothing to"
             " learn from"
         )
     return NoRegretError(f"{where}: there are no forecasts in it")
+
+
+def which_there_are(wanted: str, groups: list[str]) -> str:
+    """Say which groups there are, the nearest to the one that was asked for first.
+
+    >>> which_there_are("nroth", ["north", "south"])
+    ": did you mean 'north'? there are 'north', 'south'"
+    """
+    if not groups:
+        return ""
+    near = " or ".join(map(repr, get_close_matches(wanted, groups)))
+    return f":{f' did you mean {near}?' if near else ''} there are {listed(groups, NAMED)}"

@@ -34,7 +34,7 @@ from noregret.streams.tables import TableReading
 NOTHING = ("", "NA", "N/A", "n/a", "NaN", "nan", "NULL", "null", "None", "#N/A")
 # Bytes from which the kinds of columns are told, and values looked at where text seems to be there.
 SAMPLE, LOOKED_AT = 1 << 20, 10_000
-# A column holds numbers where most of its values are; the target where half of them are.
+# A column holds numbers where most of its values are; outcomes and forecasts where half are.
 MOST, HALF = 0.9, 0.5
 
 
@@ -125,7 +125,8 @@ class CsvReading(TableReading):
             for name in [name for name, kind in kinds.items() if kind in (TEXT, BINARY)]:
                 values = table.column(name).slice(0, LOOKED_AT).to_pylist()
                 is_target = name == self.options.target and self.options.positive is None
-                kinds[name] = kind_of_most(values, HALF if is_target else MOST, NOTHING)
+                half = is_target or self.options.missing == ASLEEP
+                kinds[name] = kind_of_most(values, HALF if half else MOST, NOTHING)
         for words in (*self.options.categories, self.options.group):
             if words in kinds:
                 kinds[words] = TEXT

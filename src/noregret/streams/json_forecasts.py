@@ -12,8 +12,8 @@ from noregret.errors import BadExample
 from noregret.streams.block import Fault
 from noregret.streams.columns import BOOLEAN, NUMBER, TEXT, Category, Roles, Table, summaries
 
-# A field holds numbers where most of its values are.
-MOST = 0.9
+# A field holds numbers where so many of its values are.
+HALF = 0.5
 Lines = Sequence[tuple[int, Any]]
 
 
@@ -35,7 +35,7 @@ def kind_of(values: list[Any]) -> str:
     if there and all(isinstance(value, bool) for value in there):
         return BOOLEAN
     numbers = sum(isinstance(value, int | float) for value in there)
-    return NUMBER if numbers >= MOST * len(there) else TEXT
+    return NUMBER if numbers >= HALF * len(there) else TEXT
 
 
 def is_nothing(value: Any) -> bool:

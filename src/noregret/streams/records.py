@@ -147,11 +147,11 @@ def fault_in(
         if kind == NUMBER and cell.strip() not in nothing and not NUMERAL.fullmatch(cell):
             cure = cure or f"read the column as names (--categories {name})"
             return (
-                f"column {name!r}: {shown} is not a number, as in the rows before it: correct it,"
+                f"column {name!r}: {shown} is not a number, as most of the column are: correct it,"
                 f" or {cure}"
             )
         if kind == BOOLEAN and cell not in nothing and cell.strip().lower() not in TRUTH:
-            return f"column {name!r}: {shown} is not true or false, as in the rows before it"
+            return f"column {name!r}: {shown} is not true or false, as most of the column are"
     return None
 
 

@@ -19,6 +19,9 @@ from noregret.streams.rows import dense_rows, faults_of, sparse_rows, without
 if TYPE_CHECKING:
     from noregret.experts.correcting import Correcting
 
+# Groups beside the only one that are remembered, to name the nearest where that is not there.
+OTHERS = 10_000
+
 
 class TableReading(Reading):
     """A pass in which every block is a table with the same columns."""
@@ -29,6 +32,7 @@ class TableReading(Reading):
         # Whether rows are wanted, too, whose outcome is still to come.
         self.without_outcomes = False
         self.groups: dict[str, int] = {}  # their numbers, by when they appeared
+        self.others: dict[str, None] = {}  # groups that are not the only one, up to some number
         self.correcting: dict[int, Correcting] = {}
         super().__init__(stream, learning, state)
 
@@ -86,6 +90,8 @@ class TableReading(Reading):
         if self.options.only is not None and table.groups is not None:
             values = table.groups.values
             code = values.index(self.options.only) if self.options.only in values else len(values)
+            if len(self.others) < OTHERS:
+                self.others |= dict.fromkeys(value for value in values if value)
             found |= set(np.flatnonzero(table.groups.codes != code).tolist())
         if self.options.missing == ASLEEP and self.learning and not self.without_outcomes:
             found |= set(np.flatnonzero(np.isnan(table.y)).tolist())
@@ -162,6 +168,8 @@ class TableReading(Reading):
 
 def rows_of_groups(block: Block) -> Iterator[tuple[int, NDArray[np.int64]]]:
     """Yield the groups of a block, those that come first first, each with its rows in order."""
+    if not len(block):
+        return
     if block.groups is None:
         yield 0, np.arange(len(block))
         return
