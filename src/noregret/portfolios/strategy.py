@@ -27,7 +27,7 @@ Floats = NDArray[np.float64]
 FAINT, HUGE = 1e-200, 1e200
 # The logarithm of the largest ratio of an asset's gain to the portfolio's: more has no effect.
 STEEPEST = 690.0
-LARGEST = 1.7976931348623157e308
+LARGEST, LOG_LARGEST = 1.7976931348623157e308, 709.78
 
 NO_COSTS = Chosen(
     "trading costs nothing", "trading costs = 0", lambda e: e.params["cost"], 0.0, strict=False
@@ -70,6 +70,10 @@ class Strategy(Kept):
     def divide(self) -> Floats:
         """Return the shares for the next round: a new array that sums to 1."""
         raise NotImplementedError
+
+    def log_shares(self) -> Floats:
+        """Return the logarithms of the shares, also of those that are too small for a number."""
+        return np.asarray(np.log(self.shares))
 
     def update(self, relatives: Floats, ratios: Floats, log_gain: float) -> None:
         """Learn from a round: its relatives, and these divided by what the portfolio gained."""
@@ -180,14 +184,15 @@ class Strategy(Kept):
             gain = float(shares @ x)
             if FAINT < gain < HUGE and x.max() < HUGE * gain:
                 log_gain, ratios = math.log(gain), x / gain
+                drifted = shares * ratios
             else:
-                log_gain, ratios = gained_by_logs(shares, x)
+                log_gain, ratios, drifted = gained_by_logs(self.log_shares(), x)
+                gain = math.exp(log_gain) if log_gain < LOG_LARGEST else LARGEST
             if log_gain == -math.inf:
                 raise self._ruin(x)
             left = 1.0
             if self.cost:
                 left = left_after(self.drifted, shares, self.cost) if self._played else 1.0
-                drifted = shares * ratios
                 self.drifted = drifted / drifted.sum()
             self._pay(-log_gain - math.log(left))
             self.update(x, ratios, log_gain)
@@ -314,11 +319,15 @@ class Strategy(Kept):
         self._sum, self._rest = numbers["loss_sum"], numbers["total_rest"]
 
 
-def gained_by_logs(shares: Floats, x: Floats) -> tuple[float, Floats]:
-    """Return the logarithm of shares·x, and x divided by it, where neither fits in a number."""
-    parts = np.log(shares) + np.log(x)
+def gained_by_logs(log_shares: Floats, x: Floats) -> tuple[float, Floats, Floats]:
+    """Return the logarithm of shares·x, x divided by shares·x, and the shares after the round.
+
+    For numbers of which the products, or the shares themselves, do not fit in one.
+    """
+    logs = np.log(x)
+    parts = log_shares + logs
     most = float(parts.max())
     if most == -math.inf:
-        return most, np.zeros_like(x)
+        return most, np.zeros_like(x), np.zeros_like(x)
     log_gain = most + math.log(float(np.exp(parts - most).sum()))
-    return log_gain, np.exp(np.minimum(np.log(x) - log_gain, STEEPEST))
+    return log_gain, np.exp(np.minimum(logs - log_gain, STEEPEST)), np.exp(parts - log_gain)

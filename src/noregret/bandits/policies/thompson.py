@@ -19,7 +19,7 @@ named from which on it holds, so no bound is claimed of it here.
 from __future__ import annotations
 
 import math
-from typing import ClassVar
+from typing import Any, ClassVar
 
 from noregret.assumptions import Trusted
 from noregret.bandits.drawing import Floats, leader
@@ -28,6 +28,9 @@ from noregret.bandits.promises import IN_RANGE, INDEPENDENT, luck_of_hindsight, 
 from noregret.checks import positive
 from noregret.registry import register
 from noregret.theorem import Theorem
+
+# No more is counted of an arm: beyond it a Beta distribution is a point, and 1 more is lost.
+MOST = 1e15
 
 
 @register
@@ -104,6 +107,12 @@ class Thompson(Policy):
         self.prior_successes = positive("prior_successes", prior_successes)
         self.prior_failures = positive("prior_failures", prior_failures)
         super().__init__(arms, low, high, seed)
+
+    def _restore(self, arrays: dict[str, Any], numbers: dict[str, Any], names: list[str]) -> None:
+        super()._restore(arrays, numbers, names)
+        for key in ("successes", "failures"):
+            if (getattr(self, key) > MOST).any():
+                raise ValueError(f"{key} should be {MOST:g} at most: no arm is pulled so often")
 
     def draw(self, advice: Floats | None) -> tuple[int, None]:
         """Draw a mean for every arm and take the largest."""

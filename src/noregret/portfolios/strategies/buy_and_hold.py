@@ -73,6 +73,11 @@ class BuyAndHold(Strategy):
         parts = np.exp(self.logs - self.logs.max())
         return np.asarray(parts / parts.sum())
 
+    def log_shares(self) -> Floats:
+        """Return the logarithms of the shares."""
+        most = self.logs.max()
+        return np.asarray(self.logs - (most + np.log(np.exp(self.logs - most).sum())))
+
     def update(self, relatives: Floats, ratios: Floats, log_gain: float) -> None:
         """Let wealth drift."""
         self.logs = self.logs + (np.log(relatives) - log_gain)

@@ -154,5 +154,7 @@ class EgPortfolio(Strategy):
             return None
         start = math.log(self.width) / self.rate
         if self.smallest * self.smallest > 0:
-            return start + self.rate * self.rounds / 8 / self.smallest / self.smallest
-        return start + self.rate / 8 * self.spread_squares
+            more = self.rate * self.rounds / 8 / self.smallest / self.smallest
+        else:
+            more = self.rate / 8 * self.spread_squares
+        return min(-LOWEST, start + more)

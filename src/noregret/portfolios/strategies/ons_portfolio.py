@@ -34,6 +34,8 @@ from noregret.theorem import Theorem
 
 # Gains beyond the portfolio's by more than this count as this: no promise reaches so far.
 STEEPEST = 1e6
+# Parameters beyond these leave nothing but rounding of the shares.
+SLOWEST, RIDGES, DAMPINGS = 1e-12, (1e-12, 1e30), (1e-9, 1e9)
 
 
 def rate_of(ratio: float) -> float:
@@ -75,10 +77,17 @@ def by_determinant(evidence: PortfolioEvidence) -> float:
 
 def tuned(ratio: float, assets: int) -> dict[str, Any]:
     """Return γ and ε; in no round does an asset gain over ``ratio`` times as much as another."""
-    if positive("ratio", ratio) < 1:
-        raise ValueError(f"ratio must be a number that is 1 or above: got {ratio!r}")
+    if not 1 <= positive("ratio", ratio) <= 1 / SLOWEST:
+        raise ValueError(f"ratio must be a number from 1 to {1 / SLOWEST:g}: got {ratio!r}")
     rate = rate_of(ratio)
     return {"rate": rate, "ridge": whole("assets", assets) / rate**2}
+
+
+def between(name: str, value: float, limits: tuple[float, float]) -> float:
+    """Return a number within limits, or raise ValueError."""
+    if limits[0] <= positive(name, value) <= limits[1]:
+        return float(value)
+    raise ValueError(f"{name} must be a number from {limits[0]:g} to {limits[1]:g}: got {value!r}")
 
 
 @register
@@ -88,12 +97,12 @@ class OnsPortfolio(Strategy):
     Parameters
     ----------
     rate
-        γ, above 0 and at most 1: how far the losses are trusted to be curved.
+        γ, from 1e-12 to 1: how far the losses are trusted to be curved.
     ridge
-        ε, above 0: how long the shares stay nearly equal.
+        ε, from 1e-12 to 1e30: how long the shares stay nearly equal.
     damping
-        δ, above 0: A⁻¹b is multiplied by it before the projection, in the usual form of the
-        algorithm. The theorem is about 1. With 1/8, as in published experiments, the strategy
+        δ, from 1e-9 to 1e9: A⁻¹b is multiplied by it before the projection, in the usual form of
+        the algorithm. The theorem is about 1. With 1/8, as in published experiments, the strategy
         turns around: it prefers assets that have fallen.
     cost
         The share of all that is traded that is paid for it, from 0 to below 1.
@@ -140,10 +149,9 @@ class OnsPortfolio(Strategy):
     def __init__(
         self, rate: float = 0.5, ridge: float = 16.0, damping: float = 1.0, cost: float = 0.0
     ) -> None:
-        if positive("rate", rate) > 1:
-            raise ValueError(f"rate must be a number above 0 and at most 1: got {rate!r}")
-        self.rate = rate
-        self.ridge, self.damping = positive("ridge", ridge), positive("damping", damping)
+        self.rate = between("rate", rate, (SLOWEST, 1.0))
+        self.ridge = between("ridge", ridge, RIDGES)
+        self.damping = between("damping", damping, DAMPINGS)
         super().__init__(cost)
         self._limit = ratio_of(self.rate)
         self._pull = self.damping * (1.0 + 1.0 / self.rate) - 1.0
@@ -164,7 +172,8 @@ class OnsPortfolio(Strategy):
         """Return the lowest point of the quadratic, looked for from the shares at hand."""
         if not self.slope.any():
             return np.full(self.width, 1.0 / self.width)
-        return least_quadratic(self.curvature, self._pull * self.slope, self.shares)
+        found = lowest(self.curvature, self._pull * self.slope, self.shares)
+        return found if np.isfinite(found).all() else self.shares
 
     def update(self, relatives: Floats, ratios: Floats, log_gain: float) -> None:
         """Add the round's quadratic."""
@@ -191,6 +200,9 @@ class OnsPortfolio(Strategy):
             raise ValueError("curvature and slope should be finite, and the former symmetric")
         if not (np.diag(A) >= self.ridge).all():
             raise ValueError("the diagonal of the curvature should be the ridge at least")
+        most = ROUNDING * (self.ridge + self.rounds * STEEPEST**2)
+        if not (np.abs(A).max() <= most and np.abs(self.slope).max() <= most):
+            raise ValueError("curvature and slope are more than so many rounds can bring")
 
     def numbers(self) -> dict[str, Any]:
         """Return the numbers that files hold."""
@@ -206,3 +218,22 @@ class OnsPortfolio(Strategy):
         if self.cost or self.damping != 1.0 or self.first_steep or not self.width:
             return None
         return self.allowed()
+
+
+def lowest(A: Floats, c: Floats, start: Floats) -> Floats:
+    """Return where ½ wᵀA w − c·w is least among portfolios, however large c is beside A.
+
+    The slopes of A w differ by 2 max |A| at most: an asset whose c is further below the largest
+    than that gets nothing, and the others are divided as if it were not there.
+
+    >>> lowest(np.eye(3), np.array([1e30, 1.0, 1e30]), np.full(3, 1 / 3))
+    array([0.5, 0. , 0.5])
+    """
+    below = c.max() - c
+    near = below <= 2.0 * np.abs(A).max()
+    if near.all():
+        return least_quadratic(A, c, start)
+    some = start[near] if start[near].any() else np.ones(int(near.sum()))
+    w = np.zeros_like(c)
+    w[near] = least_quadratic(A[np.ix_(near, near)], -below[near], some / some.sum())
+    return w

@@ -21,9 +21,10 @@ from noregret.registry import register
 from noregret.theorem import Theorem
 
 
-def below_the_mean(evidence: PortfolioEvidence) -> float:
-    """Return by how much its log-wealth is below the mean of the assets'."""
-    return float(evidence.log_wealth_of_assets().mean()) + evidence.loss
+def below_the_mean(evidence: PortfolioEvidence) -> float | None:
+    """Return by how much its log-wealth is below the mean of the assets'; None if one has none."""
+    mean = float(evidence.log_wealth_of_assets().mean())
+    return mean + evidence.loss if math.isfinite(mean) else None
 
 
 @register

@@ -36,12 +36,24 @@ from noregret.theorem import Theorem
 LARGEST_ERROR, ERRORS = 0.1, 4
 # How far a witness may be from a portfolio that was drawn.
 OFF = 1e-9
-# Numbers that the portfolios drawn may be made of.
-MOST = 2**27
+# What rounding may do to the running sums, as a share: well below what verdicts make room for.
+ROUNDED = 1e-10
+# Portfolios that may be drawn, and numbers that they may be made of.
+MANY, MOST = 10**6, 2**25
+# Fewer portfolios, or fewer than assets, say nothing of how far their mean is off.
+FEWEST = 100
+
+
+def least_points(assets: int) -> int:
+    """Return how many portfolios must be drawn for their error to be known."""
+    return max(FEWEST, assets + 1) if assets > 2 else 1
 
 
 def is_accurate(evidence: PortfolioEvidence) -> Finding:
     """Check that the portfolios drawn give the integral well enough."""
+    points, least = evidence.params["points"], least_points(evidence.width)
+    if points < least:
+        return Finding(f"points >= {least}", least, points, False)
     error = evidence.player.error
     name = f"relative standard error of the wealth <= {LARGEST_ERROR:g}"
     return Finding(name, LARGEST_ERROR, error, error <= LARGEST_ERROR)
@@ -52,7 +64,7 @@ class Sampled(Assumption):
 
     def check(self, evidence: Any) -> Finding | None:
         """Say that it is taken on trust, unless the integral is exact."""
-        if evidence.width == 2:
+        if evidence.width <= 2:
             return None
         name = f"the wealth is within {ERRORS} standard errors of the exact one"
         return Finding(name, None, None, None)
@@ -71,7 +83,8 @@ def best_drawn(evidence: PortfolioEvidence) -> Answer:
         return evidence.usual()
     best = player.points_at[int(np.argmax(player.logs))]
     loss, off = loss_of(evidence.blocks, best)
-    return Answer(player.drawn_words(), loss + off, loss - off - 1e-9 * abs(loss), best, True)
+    hidden = off + ROUNDED * abs(loss)  # another may be the best, were it not for rounding
+    return Answer(player.drawn_words(), loss + off, loss - off - hidden, best, True)
 
 
 @register
@@ -81,7 +94,9 @@ class UniversalPortfolio(Strategy):
     Parameters
     ----------
     points
-        N, how many portfolios stand for all of them where there are more than two assets.
+        N, how many portfolios stand for all of them where there are more than two assets: 2 to a
+        million. With fewer than 100, or no more than assets, nothing is promised but to be near
+        the best of them.
     seed
         Of the random numbers by which they are drawn.
     cost
@@ -142,6 +157,8 @@ class UniversalPortfolio(Strategy):
 
     def __init__(self, points: int = 4096, seed: int = 0, cost: float = 0.0) -> None:
         self.points = whole("points", points, below=10**8)
+        if self.points < 2:
+            raise ValueError(f"points must be 2 at least, better some thousand: got {points!r}")
         if not isinstance(seed, int) or isinstance(seed, bool) or not 0 <= seed < 2**63:
             raise ValueError(f"seed must be a whole number, 0 or above: got {seed!r}")
         self.seed = seed
@@ -155,14 +172,17 @@ class UniversalPortfolio(Strategy):
         if assets == 2:
             self.logs = np.zeros(1)
             return
-        if self.points * assets > MOST:
+        most = min(MANY, MOST // assets)
+        if self.points > most:
             raise NoRegretError(
-                f"{self.points} points for {assets} assets do not fit: choose fewer points"
+                f"{self.points} points for {assets} assets do not fit: choose fewer points,"
+                f" {most} at most"
             )
         drawn = np.random.Generator(np.random.PCG64(self.seed)).exponential(
             size=(self.points, assets)
         )
-        self.points_at = drawn / drawn.sum(axis=1, keepdims=True)
+        drawn /= drawn.sum(axis=1, keepdims=True)
+        self.points_at = drawn
         self.logs = np.zeros(self.points)
 
     def shapes(self, assets: int) -> dict[str, tuple[int, ...]]:
@@ -191,12 +211,14 @@ class UniversalPortfolio(Strategy):
 
     @property
     def error(self) -> float:
-        """The relative standard error of the wealth; 0 for two assets."""
-        if self.width == 2 or not self.rounds:
+        """The relative standard error of the wealth: 0 for two assets, infinite if unknown."""
+        if self.width <= 2 or not self.rounds:
             return 0.0
+        if self.points < least_points(self.width):
+            return math.inf
         parts = np.exp(self.logs - self.logs.max())
         mean = float(parts.mean())
-        return float(parts.std()) / mean / math.sqrt(len(parts))
+        return float(parts.std(ddof=1)) / mean / math.sqrt(len(parts))
 
     def drawn_words(self) -> str:
         """Name the portfolios that were drawn."""
@@ -206,7 +228,10 @@ class UniversalPortfolio(Strategy):
         """Whether a portfolio is of a class: one that was drawn, where that is what it says."""
         if comparator != self.drawn_words():
             return True
-        return bool((np.abs(self.points_at - u).max(axis=1) <= OFF).any())
+        near = np.ones(len(self.points_at), dtype=bool)
+        for column, share in zip(self.points_at.T, u, strict=True):
+            near &= np.abs(column - share) <= OFF
+        return bool(near.any())
 
     def check_state(self) -> None:
         """Raise ValueError where no portfolio has any wealth."""
