@@ -125,6 +125,15 @@ def test_a_page_says_all_there_is_to_say(kind: type[Named]) -> None:
     assert f"{WORDS[kind.family].one} = {path_of(kind)}(" in page
 
 
+def test_parameters_that_mean_the_same_are_explained_once() -> None:
+    page = run("fixed-share", columns=100).stdout
+    lines = page.splitlines()
+    low = next(k for k, line in enumerate(lines) if line.startswith("  low: "))
+    assert lines[low + 1].startswith("  high: ")
+    meaning = parameters(noregret.experts.FixedShare)["low"]["meaning"]
+    assert words(page).count(meaning) == 1
+
+
 @each
 def test_the_examples_build_the_learner(kind: type[Named]) -> None:
     told, one = explain(kind), WORDS[kind.family].one

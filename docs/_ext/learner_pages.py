@@ -106,7 +106,9 @@ def theorem_box(theorem: Theorem) -> str:
 
 def theorem_facts(theorem: Theorem) -> list[str]:
     """List the formula of a theorem, what it assumes, how to tune for it and where it is from."""
-    lines = ["$$", theorem.formula, "$$", "", "**Assumes**", ""]
+    lines = ["$$", theorem.formula, "$$", ""]
+    lines += [f"Here {theorem.where}.", ""] if theorem.where else []
+    lines += ["**Assumes**", ""]
     lines += [f"- {assumption.statement}" for assumption in theorem.assumptions]
     if theorem.tuning:
         lines += ["", f"**Tuning.** {theorem.tuning}"]

@@ -53,6 +53,8 @@ class Assumption:
     """
 
     statement: str
+    # What to do where it did not hold, in a sentence of plain text.
+    remedy = ""
 
     def limit_of(self, params: Params) -> tuple[str, float] | None:
         """Return what to watch while playing, and the limit, where that is known beforehand."""

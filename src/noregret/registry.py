@@ -79,7 +79,10 @@ def find(name: str, family: str | None = None) -> type[Any]:
     if name not in known:
         elsewhere = families_with(name)
         if elsewhere:
-            raise ValueError(f"{name!r} is not one of the {family}: look at {elsewhere[0]}")
+            raise ValueError(
+                f"{name!r} is not one of the {family}, but of the {elsewhere[0]}:"
+                f" ‘noregret learners {name}’ explains it"
+            )
         raise ValueError(f"unknown learner {name!r}: {_hint(name, sorted(known))}")
     return known[name]
 

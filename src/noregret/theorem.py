@@ -53,6 +53,8 @@ class Theorem:
         The promise in LaTeX.
     plain
         The promise in one line of plain text.
+    where
+        What the letters in it are, in Markdown with LaTeX.
     assumptions
         What must hold of the data and the parameters.
     bound
@@ -101,3 +103,4 @@ class Theorem:
     source: str = ""
     warning: bool = False
     likely: bool = False
+    where: str = ""

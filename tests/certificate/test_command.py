@@ -73,6 +73,26 @@ def test_arrays_confirm_it_too(tmp_path: Path) -> None:
     assert command(tmp_path / "c.json", tmp_path / "d.npz").code == 0
 
 
+def test_a_figure_that_follows_from_a_wrong_one_is_not_confirmed(folder: Path) -> None:
+    rows = np.random.default_rng(1).uniform(size=(40, 3))
+    play(noregret.experts.Hedge(), rows).certificate().save(folder / "h.json")
+    found = noregret.verify(folder / "h.json", rows[:-1])
+    failed = {line.name for line in found.failed}
+    assert {"regret.upper", "theorem.measured"} <= failed
+    assert noregret.verify(folder / "h.json", rows).confirmed
+
+
+@pytest.mark.parametrize("damage", ["", "{}"])
+def test_arguments_the_wrong_way_round_are_told(folder: Path, damage: str) -> None:
+    if damage:
+        (folder / "d.csv").write_text(damage, "utf-8")
+    done = command(folder / "d.csv", folder / "c.json")
+    assert done.code == 1
+    assert "the certificate comes first" in " ".join(done.err.split())
+    assert "damaged" not in done.err
+    assert "damaged" in command(folder / "d.csv", folder / "d.csv").err or damage
+
+
 def test_what_is_changed_is_not_confirmed(folder: Path) -> None:
     table = frame()
     table.loc[7, "wind"] = np.nextafter(table.loc[7, "wind"], 9.0)

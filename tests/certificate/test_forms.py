@@ -242,3 +242,23 @@ def test_a_game_of_one_round_can_be_shown() -> None:
     certificate = play(noregret.make("widrow-hoff"), ROWS[:1], [1.0]).certificate()
     for words in words_of(certificate):
         assert "rounds 1 with 4 features" in words
+
+
+def test_the_weights_that_are_not_shown_are_told_of() -> None:
+    losses = np.random.default_rng(3).uniform(size=(50, 8))
+    best = play(noregret.experts.Hedge(), losses).certificate()
+    assert "Heaviest weights of the best in hindsight; all others are 0" in str(best)
+    assert "Heaviest weights of the best in hindsight; all others are 0" in best._repr_html_()
+    mixed = replace(best.hindsight, witness={str(k): k / 28 for k in range(8)})
+    assert "in hindsight, and 2 more in the file" in str(replace(best, hindsight=mixed))
+
+
+def test_a_range_that_was_not_told_comes_with_how_to_tell_it() -> None:
+    advice = np.array([[10.0, 20.0], [12.0, 30.0]])
+    game = play(noregret.experts.FixedShare(), advice, np.array([11.0, 25.0]))
+    shown = " ".join(str(game.certificate()).replace("│", " ").split())
+    assert "NO BOUND IS CLAIMED" in shown
+    assert "-p low=… -p high=…" in shown
+    wide = noregret.experts.Hedge(low=0.0, high=1.0)
+    shown = " ".join(str(play(wide, advice).certificate()).replace("│", " ").split())
+    assert "-p low=… -p high=…" in shown

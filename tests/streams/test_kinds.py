@@ -84,3 +84,16 @@ def test_infinities_are_refused_where_they_are(cell: str, tmp_path: Path) -> Non
             play(made, streams.read(tmp_path / "d.csv", "y"))
         assert made.rounds == 1
         assert "t=z" not in made.features
+
+
+@pytest.mark.parametrize(
+    ("mark", "said"),
+    [(";", "separated by ';'"), ("\t", "separated by tabs"), ("|", "separated by '|'")],
+)
+def test_another_separator_than_commas_is_named(mark: str, said: str, tmp_path: Path) -> None:
+    (tmp_path / "d.csv").write_text(mark.join("aby") + "\n" + mark.join("123") + "\n", "utf-8")
+    told = refused(tmp_path / "d.csv", target="y")
+    assert said in told
+    assert "--format tsv" in told
+    if mark == "\t":
+        assert game_of(tmp_path / "d.csv", target="y", format="tsv").rounds == 1

@@ -51,6 +51,7 @@ def test_a_theorem_is_explained_in_plain_text(
     assert words(theorem.plain) in words(shown)
     for assumption in theorem.assumptions:
         assert words(readable(assumption.statement)) in words(shown)
+    assert words(readable(theorem.where)) in words(shown)
     assert words(readable(theorem.tuning)) in words(shown)
     assert theorem.source in words(shown)
     assert learner is None or learner.name in shown
@@ -58,6 +59,19 @@ def test_a_theorem_is_explained_in_plain_text(
         assert words(f"{entry.adversary}: {entry.summary}. {entry.remark}") in words(shown)
     assert (f'game.certificate("{name}"' in shown) == (not theorem.warning)
     assert (".tuned(" in shown) == (theorem.tune is not None)
+
+
+FAMILIES = [name for name, (_, of) in nr.all_theorems().items() if of and of.family != "learners"]
+LETTER = re.compile(r"(?<![^\W\d_]|['’])[^\W\d_](?![^\W\d_])")
+
+
+@pytest.mark.parametrize("name", FAMILIES)
+def test_every_letter_of_a_promise_is_explained(name: str) -> None:
+    theorem, _ = nr.all_theorems()[name]
+    said = [theorem.where, *(assumption.statement for assumption in theorem.assumptions)]
+    explained = set(LETTER.findall(readable(" ".join(said)).replace("²", "")))
+    written = re.sub(r"E\[|\ba (?=[a-z])|[πΣ²]", "", theorem.plain)
+    assert set(LETTER.findall(written)) <= explained | set("tkj"), theorem.plain
 
 
 def test_the_call_that_tunes_is_shown_with_what_it_takes(

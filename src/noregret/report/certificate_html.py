@@ -124,8 +124,6 @@ def weights(sheet: Sheet) -> Html:
     """Return the heaviest weights of the best fixed predictor."""
     if not sheet.weights:
         return Html()
-    more = f", and {sheet.more_weights:,} more in the file" if sheet.more_weights else ""
-    title = f"Heaviest weights of the best in hindsight{more}"
     rows = (
         row(
             (
@@ -135,5 +133,5 @@ def weights(sheet: Sheet) -> Html:
         )
         for name, weight in sheet.weights
     )
-    heading = element("div", title, style=FAINT + ";margin-top:14px")
+    heading = element("div", sheet.weights_title, style=FAINT + ";margin-top:14px")
     return joined((heading, table(rows, TABLE.replace("margin:12px 0 0", "margin:2px 0 0"))))

@@ -129,5 +129,4 @@ def weights(sheet: Sheet) -> Group:
     table.add_column(ratio=1, overflow="fold")
     for name, weight in sheet.weights:
         table.add_row(Text(signed(weight)), Text(name))
-    more = f", and {sheet.more_weights:,} more in the file" if sheet.more_weights else ""
-    return Group(Text(f"Heaviest weights of the best in hindsight{more}", "dim"), table)
+    return Group(Text(sheet.weights_title, "dim"), table)

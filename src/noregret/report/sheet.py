@@ -50,16 +50,16 @@ class Sheet(NamedTuple):
     verdict: Verdict
     assumptions: list[Assumed]
     weights: list[tuple[str, float]]
-    more_weights: int
+    weights_title: str
 
 
 def sheet_of(certificate: Certificate) -> Sheet:
     """Put a certificate into words."""
     params = certificate.params.items()
     theorem, witness = certificate.theorem, certificate.hindsight.witness
-    heaviest = sorted(witness.items(), key=lambda item: (-abs(item[1]), item[0]))[:HEAVIEST]
     largest = max((abs(weight) for weight in witness.values()), default=0.0)
-    heaviest = [item for item in heaviest if abs(item[1]) > DUST * largest]
+    weights = [item for item in witness.items() if abs(item[1]) > DUST * largest]
+    heaviest = sorted(weights, key=lambda item: (-abs(item[1]), item[0]))[:HEAVIEST]
     name = f"averaged({certificate.learner})" if certificate.averaged else certificate.learner
     return Sheet(
         clean(name),
@@ -68,8 +68,17 @@ def sheet_of(certificate: Certificate) -> Sheet:
         verdict_of(certificate),
         [assumed(found) for found in theorem.assumptions] if theorem else [],
         [(name_of(name), weight) for name, weight in heaviest],
-        max(0, len(witness) - HEAVIEST),
+        title_of(len(heaviest), len(weights), len(witness)),
     )
+
+
+def title_of(shown: int, weights: int, features: int) -> str:
+    """Say which weights of the best in hindsight are shown, and what the others are."""
+    if shown < weights:
+        more = f", and {weights - shown:,} more in the file"
+    else:
+        more = "; all others are 0" if weights < features else ""
+    return f"Heaviest weights of the best in hindsight{more}"
 
 
 # What the columns of a family's data are.

@@ -137,7 +137,8 @@ def why_not(promise: Promise) -> str:
         found += [] if first is None else [f"first in round {first:,}"]
         where = f" ({', '.join(found)})" if found else ""
         more = f" Nor did {others} more of what it assumes." if others else ""
-        return f"The theorem assumes ‘{clean(failed.name)}’, which did not hold{where}.{more}"
+        said = f"The theorem assumes ‘{clean(failed.name)}’, which did not hold{where}.{more}"
+        return f"{said} {remedy_of(promise, failed)}".rstrip()
     unclear = next((a for a in promise.assumptions if is_unclear(a)), None)
     if unclear is not None:
         return f"Whether ‘{clean(unclear.name)}’ held, as the theorem assumes, could not be proven."
@@ -147,6 +148,18 @@ def why_not(promise: Promise) -> str:
             " were learned from cannot show."
         )
     return "This theorem is a warning: it says how badly things can go, and promises nothing."
+
+
+def remedy_of(promise: Promise, failed: Finding) -> str:
+    """Say what to do about an assumption that failed; empty where there is nothing to say."""
+    from noregret.assumptions import Structural
+    from noregret.registry import all_theorems
+
+    known = all_theorems().get(promise.name)
+    kinds = [a for a in known[0].assumptions if not isinstance(a, Structural)] if known else []
+    # The first that was looked at is the one that all theorems share.
+    pairs = zip(kinds, promise.assumptions[1:], strict=False)
+    return next((kind.remedy for kind, found in pairs if found is failed), "")
 
 
 def is_unclear(found: Finding) -> bool:

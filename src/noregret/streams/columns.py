@@ -164,6 +164,7 @@ def check_columns(names: Sequence[str], options: Options, where: str, needs_targ
 def known(column: str, names: Sequence[str], where: str) -> None:
     """Check that there is a column, or name the nearest."""
     if column not in names:
+        check_separator(names, where)
         near = get_close_matches(column, names)
         hint = (
             f"did you mean {' or '.join(map(repr, near))}?"
@@ -171,6 +172,17 @@ def known(column: str, names: Sequence[str], where: str) -> None:
             else f"there are {listed(names)}"
         )
         raise BadExample(f"{where}: there is no column {column!r}: {hint}")
+
+
+def check_separator(names: Sequence[str], where: str) -> None:
+    """Check that a lone column is not a header whose names something else than commas separates."""
+    for mark, called in (";", "';'"), ("\t", "tabs"), ("|", "'|'"):
+        if len(names) == 1 and mark in names[0]:
+            advice = "read it with --format tsv, format='tsv'" if mark == "\t" else "convert it"
+            raise BadExample(
+                f"{where}: the file is separated by {called}, and noregret reads commas, or tabs"
+                f" with --format tsv: {advice}"
+            )
 
 
 def listed(names: Sequence[str], most: int = 12) -> str:

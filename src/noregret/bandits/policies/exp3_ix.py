@@ -96,6 +96,9 @@ class Exp3Ix(Exponential):
             r" \Bigl(\frac{1}{\eta} + 1\Bigr) \ln \frac{2}{\delta}",
             plain="regret of the arms pulled <= 2 ln(n)/η + ηnT + (1/η + 1) ln(2/δ), times"
             " high - low, with probability 1 - δ",
+            where=(
+                r"$n$ is the number of arms, $T$ of rounds, $\eta$ the rate, $\delta$ is `chance`"
+            ),
             assumptions=(IN_RANGE, UNLUCKY),
             bound=promised,
             covers=lambda params: not Exponential.is_anytime(params),
@@ -112,6 +115,7 @@ class Exp3Ix(Exponential):
             r" \Bigl(\sqrt{\frac{T n}{\ln n}} + 1\Bigr) \ln \frac{2}{\delta}",
             plain="regret of the arms pulled <= 4 √(Tn ln(n)) + (√(Tn/ln(n)) + 1) ln(2/δ), times"
             " high - low, with probability 1 - δ, for every T",
+            where=r"$n$ is the number of arms, $T$ of rounds, $\delta$ is `chance`",
             assumptions=(IN_RANGE, UNLUCKY),
             bound=promised,
             covers=Exponential.is_anytime,

@@ -80,6 +80,7 @@ class Thompson(Policy):
             quantity="expected regret",
             formula=r"\mathbb{E} R_T \le \bigl(\sqrt{n} + 1\bigr) \sqrt{\frac{T \ln n}{2}}",
             plain="expected regret <= (√n + 1) √(T ln(n)/2), times high - low",
+            where="$n$ is the number of arms, $T$ of rounds",
             assumptions=(
                 IN_RANGE,
                 INDEPENDENT,

@@ -81,6 +81,7 @@ class Ucb1(Policy):
             r" + \sqrt{\frac{T \ln n}{2}}",
             plain="expected regret <= √((n-1) T (8 ln(T) + 1 + π²/3)) + √(T ln(n)/2), times"
             " high - low",
+            where="$n$ is the number of arms, $T$ of rounds",
             assumptions=(IN_RANGE, INDEPENDENT),
             bound=promised,
             measured=own_regret,

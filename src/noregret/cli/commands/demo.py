@@ -71,6 +71,19 @@ def demo(
     show(screen, game, table, result)
     write_whole(report, page(result).encode())
     screen.print(f"\nThe report, with the curves: {Path(report).resolve()}", soft_wrap=True)
+    screen.print(f"The command, for data of your own: {command()} run --help", soft_wrap=True)
+
+
+def command() -> str:
+    """Say how to call the command from here: with its folder, where that is not searched."""
+    import shutil
+    import sys
+
+    beside = Path(sys.executable).with_name("noregret")
+    if shutil.which("noregret") or not beside.is_file():
+        return "noregret"
+    here = Path.cwd()
+    return str(beside.relative_to(here) if beside.is_relative_to(here) else beside)
 
 
 def result_of(

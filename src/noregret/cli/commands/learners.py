@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from itertools import groupby
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -89,9 +90,10 @@ def show_one(console: Console, told: dict[str, Any], others: list[str]) -> None:
         console.print()
         show_block(console, block)
     heading(console, "Parameters")
-    for parameter in told["parameters"]:
-        show(console, described(parameter), indent=2, hang=2)
-        show(console, meaning_of(parameter), indent=6)
+    for meaning, group in groupby(told["parameters"], meaning_of):
+        for parameter in group:
+            show(console, described(parameter), indent=2, hang=2)
+        show(console, meaning, indent=6)
     if not told["parameters"]:
         show(console, "It has none.", indent=2)
     heading(console, "Theorems (‘noregret theorems NAME’ explains one)")

@@ -68,6 +68,9 @@ def explain(console: Console, theorem: Theorem, learner: type[Named] | None) -> 
     )
     console.print()
     show(console, theorem.plain, indent=4, hang=2)
+    if theorem.where:
+        console.print()
+        show(console, f"Here {readable(theorem.where)}.")
     heading(console, "Assumes")
     for assumption in theorem.assumptions:
         show(console, f"• {readable(assumption.statement)}", indent=2, hang=2)

@@ -78,6 +78,10 @@ class AdaHedge(Master):
                 r" + S\left(\tfrac43 \ln n + 2\right)"
             ),
             plain="regret <= sqrt(Σ s_t² ln n) + S (4/3 ln n + 2)",
+            where=(
+                "$s_t$ is the spread of the losses in round $t$, the largest less the smallest;"
+                " $S$ is the largest $s_t$, and $n$ the number of experts"
+            ),
             assumptions=(MIXED,),
             bound=promise,
             source="de Rooij, van Erven, Grünwald and Koolen, 2014, theorem 8",

@@ -74,6 +74,10 @@ class Aggregating(Master):
             quantity="regret",
             formula=r"L_A \le \min_i \left[ L_i + \frac{1}{\eta} \ln\frac{1}{v_i} \right]",
             plain="loss <= min over i of  L(i) + ln(1/prior(i))/η,  so regret <= (b-a)²/2 ln n",
+            where=(
+                r"$L(i)$ is the loss of expert $i$, $n$ the number of experts, $\eta$ the rate,"
+                " and $[a,b]$ the range from `low` to `high`"
+            ),
             assumptions=(
                 Structural(
                     r"square loss with $\eta = 2/(b-a)^2$ and Vovk's substitution, or log loss with"

@@ -66,6 +66,12 @@ class Boa(SecondOrder):
                 r" + \frac{\ln(1/v_i) + \ln(1 + D)}{\eta_{T,i}}"
             ),
             plain="regret to i <= B + Σ η r² + (ln(1/prior) + ln(1 + D))/η, D of order ln T",
+            where=(
+                "$i$ is any expert; $r$ is the regret to $i$ in a round and $B$ the largest"
+                r" $|r|$ to any expert; $\eta$ is the rate of $i$, in the sum that of each round"
+                " and below the fraction the last; $D$ sums what falling rates add; $T$ is the"
+                " number of rounds"
+            ),
             assumptions=(MIXED,),
             bound=promise,
             source=(

@@ -146,6 +146,10 @@ class FixedShare(Master):
                 "loss <= min over k of  L(best sequence, k switches) + (ln n + k ln((n-1)/α)"
                 " + (T-k-1) ln(1/(1-α)))/η"
             ),
+            where=(
+                r"$L$ is the loss, $n$ the number of experts, $T$ of rounds; $\alpha$ is `share`,"
+                r" $\eta$ the rate"
+            ),
             assumptions=(SHARED, Range(), EXP_CONCAVE),
             bound=promise,
             best=sequence,
@@ -166,6 +170,10 @@ class FixedShare(Master):
                 "loss <= min over k of  L(best sequence, k switches) + (ln n + k ln((n-1)/α)"
                 " + (T-k-1) ln(1/(1-α)))/η  +  η T B²/8"
             ),
+            where=(
+                r"$L$ is the loss, $n$ the number of experts, $T$ of rounds; $\alpha$ is `share`,"
+                r" $\eta$ the rate"
+            ),
             assumptions=(Structural("any losses, or a convex loss of forecasts"), Spread()),
             bound=promise_of_hedging,
             best=sequence,
@@ -183,6 +191,9 @@ class FixedShare(Master):
             plain=(
                 "loss <= min over k of  (ln n + (η + ln 1/(1-α)) L(best sequence, k switches)"
                 " + k (η + ln((n-1)/α) + ln 1/(1-α)))/η"
+            ),
+            where=(
+                r"$L$ is the loss, $n$ the number of experts; $\alpha$ is `share`, $\eta$ the rate"
             ),
             assumptions=(SHARED, Range(), EXP_CONCAVE, LossesIn(), AlwaysAwake()),
             bound=variable_promise,

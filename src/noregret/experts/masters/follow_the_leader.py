@@ -52,6 +52,7 @@ class FollowTheLeader(Master):
             quantity="regret",
             formula=r"L_A - \min_i L_i \ge \frac{T}{2} - 1",
             plain="regret >= T/2 - 1 on a sequence of T rounds: no promise",
+            where="$T$ is the number of rounds",
             assumptions=(
                 Structural(
                     r"losses $(\frac12,0), (0,1), (1,0), (0,1), \dots$: a sequence on which the"

@@ -60,6 +60,7 @@ class Halving(Voting):
             quantity="mistakes",
             formula=r"M_A \le \log_2 n",
             plain="mistakes <= log2(n)",
+            where="$n$ is the number of experts",
             assumptions=(
                 Structural("votes and outcomes are 0 or 1"),
                 CONSISTENT,

@@ -109,6 +109,7 @@ class Hedge(Master):
             quantity="regret",
             formula=r"L_A - \min_i L_i \le B\sqrt{2T\ln n}",
             plain="regret <= B sqrt(2 T ln n)",
+            where="$n$ is the number of experts, $T$ of rounds",
             assumptions=(MIXED, Spread(), WithinHorizon()),
             bound=first_promise,
             covers=lambda p: p["schedule"] == "horizon" and p["prior"] is None,
@@ -121,6 +122,7 @@ class Hedge(Master):
             quantity="regret",
             formula=r"L_A - \min_i L_i \le B\sqrt{T\ln n/2}",
             plain="regret <= B sqrt(T ln n / 2)",
+            where="$n$ is the number of experts, $T$ of rounds",
             assumptions=(MIXED, Spread(), WithinHorizon()),
             bound=promise,
             covers=lambda p: p["schedule"] == "hoeffding" and p["prior"] is None,
@@ -136,6 +138,7 @@ class Hedge(Master):
                 r" \le B\sqrt{2T\ln n} + B\sqrt{\tfrac{\ln n}{8}}"
             ),
             plain="regret <= ln n/η_T + (B²/8) Σ η_t  <=  2B sqrt(T ln n / 2) + B sqrt(ln n / 8)",
+            where=r"$n$ is the number of experts, $T$ of rounds, $\eta_t$ the rate in round $t$",
             assumptions=(MIXED, Spread()),
             bound=promise,
             covers=lambda p: p["schedule"] == "anytime",
@@ -150,6 +153,7 @@ class Hedge(Master):
                 r" + \frac{\eta T B^2}{8}"
             ),
             plain="loss <= min over i of  L(i) + ln(1/prior(i))/η  +  η T B²/8",
+            where=r"$L(i)$ is the loss of expert $i$, $T$ the number of rounds, $\eta$ the rate",
             assumptions=(MIXED, Spread()),
             bound=promise,
             covers=lambda p: True,

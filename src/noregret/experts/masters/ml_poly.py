@@ -64,6 +64,12 @@ class MlPoly(SecondOrder):
                 r"\,\big(\sqrt{V} + J/\sqrt2\big)"
             ),
             plain="regret to i <= sqrt(n (B + Σ r²)) (sqrt(V) + J/sqrt(2)), V of order ln T",
+            where=(
+                "$i$ is any expert and $n$ the number of experts; $r$ is the regret to $i$ in a"
+                " round, $B$ the largest $r^2$ to any expert; $V$ sums the experts' mean of"
+                r" $r^2/(B + \sum r^2)$, with the sum until then, over the rounds in which $B$ did"
+                " not double, and $J$ counts those in which it did; $T$ is the number of rounds"
+            ),
             assumptions=(MIXED,),
             bound=promise,
             source=(

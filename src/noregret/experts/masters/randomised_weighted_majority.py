@@ -71,6 +71,10 @@ class RandomisedWeightedMajority(Voting):
             quantity="mistakes",
             formula=r"E[M_A] \le \min_i \frac{\ln(1/\beta)\,M_i + \ln n}{1-\beta}",
             plain="E[mistakes] <= min over i of  (ln(1/β) M(i) + ln n) / (1 - β)",
+            where=(
+                "$M(i)$ counts the mistakes of expert $i$; $n$ is the number of experts, and"
+                r" $\beta$ is `beta`"
+            ),
             assumptions=(Structural("votes and outcomes are 0 or 1"), AlwaysAwake()),
             bound=promise,
             about="the expected number of mistakes",

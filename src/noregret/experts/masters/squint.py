@@ -64,6 +64,11 @@ class Squint(SecondOrder):
                 r" + \eta_j \sum_t r_{t,i}^2 \right]"
             ),
             plain="regret to i <= B + min over j of  (ln(1/prior) + ln(1/γ_j))/η_j + η_j Σ r²",
+            where=(
+                "$i$ is any expert; $r$ is the regret to $i$ in a round and $B$ the largest"
+                r" $|r|$ to any expert; $j = 0, 1, \dots$ counts the rates: $\eta_j$ is $1/(2B)$"
+                r" halved $j$ times, and $\gamma_j = 1/((j+1)(j+2))$ its share"
+            ),
             assumptions=(MIXED,),
             bound=promise,
             source=(

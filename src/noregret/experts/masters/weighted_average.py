@@ -78,6 +78,7 @@ class WeightedAverage(Master):
             quantity="regret",
             formula=r"L_A \le \min_i \left[ L_i + \frac{1}{\eta} \ln\frac{1}{v_i} \right]",
             plain="loss <= min over i of  L(i) + ln(1/prior(i))/η,  so regret <= ln n/η",
+            where=r"$L(i)$ is the loss of expert $i$, $n$ the number of experts, $\eta$ the rate",
             assumptions=(
                 Structural("the forecast is the weighted mean; who sleeps counts as repeating it"),
                 Range(),

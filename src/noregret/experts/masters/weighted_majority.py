@@ -68,6 +68,10 @@ class WeightedMajority(Voting):
             quantity="mistakes",
             formula=r"M_A \le \min_i \frac{\ln(1/\beta)\,M_i + \ln n}{\ln(2/(1+\beta))}",
             plain="mistakes <= min over i of  (ln(1/β) M(i) + ln n) / ln(2/(1+β))",
+            where=(
+                "$M(i)$ counts the mistakes of expert $i$; $n$ is the number of experts, and"
+                r" $\beta$ is `beta`"
+            ),
             assumptions=(Structural("votes and outcomes are 0 or 1"), AlwaysAwake()),
             bound=promise,
             tuning=r"$\beta = 1/e$ gives $2.63\,M_i + 2.63\ln n$",

@@ -44,6 +44,7 @@ class BuyAndHold(Strategy):
             quantity="log-wealth regret",
             formula=r"\max_i \ln S_T^{(i)} - \ln S_T \le \ln n",
             plain="log-wealth regret against the best asset <= ln(n)",
+            where="$n$ is the number of assets",
             assumptions=(
                 Structural(
                     "none of the data; the comparison is with single assets, and costs make no"

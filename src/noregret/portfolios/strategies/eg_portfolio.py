@@ -81,6 +81,10 @@ class EgPortfolio(Strategy):
             quantity="log-wealth regret",
             formula=r"R_T \le \frac{\ln n}{\eta} + \frac{\eta T}{8 r^2}",
             plain="log-wealth regret <= ln(n)/η + ηT/(8r²)",
+            where=(
+                r"$n$ is the number of assets, $T$ of rounds, $\eta$ the rate; $x_{t,i}$ is what"
+                " asset $i$ is multiplied by in round $t$"
+            ),
             assumptions=(ALL_POSITIVE, NO_COSTS),
             bound=by_ratio,
             tune=tuned,
@@ -92,6 +96,10 @@ class EgPortfolio(Strategy):
             quantity="log-wealth regret",
             formula=r"R_T \le \frac{\ln n}{\eta} + \frac{\eta}{8} \sum_t s_t^2",
             plain="log-wealth regret <= ln(n)/η + (η/8) Σ s², s the spread beside the portfolio",
+            where=(
+                r"$n$ is the number of assets, $\eta$ the rate; $s$ is, in each round, the"
+                " largest relative less the smallest, over that of the portfolio"
+            ),
             assumptions=(
                 Structural("none of the data: the spreads are measured, and may be of any size"),
                 NO_COSTS,

@@ -57,6 +57,7 @@ class FollowTheLeader(Strategy):
             quantity="log-wealth regret",
             formula=r"R_2 \ge \ln \frac{1}{\varepsilon} - \ln 2",
             plain="log-wealth regret >= ln(1/ε) - ln(2) after two rounds, for any ε: no promise",
+            where=r"$\varepsilon$ is any number above 0",
             assumptions=(
                 Structural(
                     r"the relatives $(1, 1/2)$ and then $(\varepsilon, 1)$: the leader holds the"

@@ -128,6 +128,11 @@ class OnsPortfolio(Strategy):
             formula=r"R_T \le \frac{\ln \det (A_T/\varepsilon)}{2\gamma}"
             r" + \frac{\gamma \varepsilon}{2} (1 - \frac{1}{n})",
             plain="log-wealth regret <= ln det(A/ε)/(2γ) + γε(1 - 1/n)/2",
+            where=(
+                r"$n$ is the number of assets, $\gamma$ the rate, $\varepsilon$ is `ridge`; $A ="
+                r" \varepsilon I + \sum d d^T$, where $d$ is what each asset gained beyond the"
+                " portfolio in a round"
+            ),
             assumptions=(
                 Shown(
                     r"$x_{t,i} \le c (w_t \cdot x_t)$ in every round, where $c = 1 + y$"

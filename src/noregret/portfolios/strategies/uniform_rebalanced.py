@@ -66,6 +66,7 @@ class UniformRebalanced(Strategy):
             quantity="log-wealth regret",
             formula=r"R_T \le T \ln n",
             plain="log-wealth regret <= T ln(n): a round's mean is at least its largest / n",
+            where="$n$ is the number of assets, $T$ of rounds",
             assumptions=(NO_COSTS,),
             bound=lambda e: e.rounds * math.log(e.width),
             source="immediate",

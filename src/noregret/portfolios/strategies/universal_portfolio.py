@@ -122,6 +122,7 @@ class UniversalPortfolio(Strategy):
             quantity="log-wealth regret",
             formula=r"R_T \le (n-1) \ln (T+1)",
             plain="log-wealth regret <= (n-1) ln(T+1)",
+            where="$n$ is the number of assets, $T$ of rounds",
             assumptions=(
                 Shown(
                     "the integral over all portfolios is exact, as it is for two assets, or has"
@@ -142,6 +143,7 @@ class UniversalPortfolio(Strategy):
             quantity="log-wealth regret",
             formula=r"\max_k \ln S_T(u_k) - \ln S_T \le \ln N",
             plain="log-wealth regret against the best of the N portfolios drawn <= ln(N)",
+            where="$N$ is the number of portfolios drawn",
             assumptions=(
                 Shown(
                     "there are more than two assets, so that portfolios were drawn",
