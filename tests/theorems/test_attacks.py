@@ -39,7 +39,7 @@ REACHED = {
     "winnow1": 0.85,
     "eg": 0.9,
     "halving": 0.999,
-    "weighted-majority": 0.98,
+    "weighted-majority": 0.97,
     "randomised-weighted-majority": 0.99,
     "weighted-average": 0.999,
     "aggregating": 0.999,

@@ -84,9 +84,10 @@ def even_camps(master: Master, experts: int = 16, rounds: int = 100) -> Rounds:
     """
     for _ in range(rounds):
         weights = master.weights() if master.width else np.full(experts, 1 / experts)
+        weights = weights.round(12)  # what differs only in rounding is the same
         says, balance = np.zeros(experts), 0.0
         for i in np.argsort(-weights, kind="stable"):
-            says[i] = float(balance < 0)
+            says[i] = float(balance < -1e-9)
             balance += weights[i] if says[i] else -weights[i]
         yield says, 0.0 if master.predict_one(says) >= 0.5 else 1.0
 
