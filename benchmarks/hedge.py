@@ -1,4 +1,4 @@
-"""Hedge over many experts, round by round, against the same in NumPy; and one round through Python."""
+"""Hedge over many experts, round by round, against the same in NumPy; one round through Python."""
 
 from __future__ import annotations
 

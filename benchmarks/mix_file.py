@@ -34,9 +34,7 @@ def forecasts(rows: int) -> Path:
         draw = np.random.default_rng(3)
         y = np.cumsum(draw.standard_normal(rows)) * 0.01
         columns = {"y": y}
-        columns |= {
-            f"e{k}": y + draw.standard_normal(rows) * (0.5 + 0.1 * k) for k in range(20)
-        }
+        columns |= {f"e{k}": y + draw.standard_normal(rows) * (0.5 + 0.1 * k) for k in range(20)}
         write_csv(pa.table(columns), path)
 
     return kept(f"forecasts-{rows}.csv", write)
@@ -60,5 +58,5 @@ def run(quick: bool) -> Iterator[Row]:
     beside = f"reading it {duration(reading)}, pandas.read_csv {duration(theirs)}"
     yield longer(f"{work}, blend", duration(mixing), beside, mixing / reading)
     yield longer(f"{work}, ml-poly", duration(single), beside, single / reading)
-    yield longer(f"{work}, as it comes (corrected)", duration(corrected), beside, corrected / reading)
+    yield longer(f"{work}, as it comes", duration(corrected), beside, corrected / reading)
     yield longer(f"{work}, and its certificate", duration(certified), beside, certified / reading)

@@ -76,20 +76,8 @@ def judged(promise: Promise) -> tuple[Mood, str, str]:
     if promise.bound is None:
         return "open", "NO BOUND IS CLAIMED", why_not(promise)
     most = figure(promise.bound)
-    if promise.measured is None and promise.quantity != "risk":
-        return (
-            "open",
-            "UNDECIDED",
-            f"The theorem bounds {what} by {most}. That is an expectation, and what was played does"
-            " not tell it closely enough to compare.",
-        )
     if promise.measured is None:
-        return (
-            "open",
-            f"RISK AT MOST {most}",
-            f"The theorem bounds {what} by {most}, if what it takes on trust is true. Data that"
-            " were learned from cannot show the risk itself, so there is nothing to compare with.",
-        )
+        return unmeasured(promise, what, most)
     shown = f"{what.capitalize()} is {figure(promise.measured)}; the theorem allows {most}"
     if promise.holds is None:
         return (
@@ -113,6 +101,23 @@ def judged(promise: Promise) -> tuple[Mood, str, str]:
         "BOUND EXCEEDED: THIS IS A BUG",
         f"{shown}, and every assumption held. A theorem cannot fail, so noregret has a bug: please"
         " report it, with this certificate and the data.",
+    )
+
+
+def unmeasured(promise: Promise, what: str, most: str) -> tuple[Mood, str, str]:
+    """Return the same where there is nothing to hold against the bound."""
+    if promise.quantity == "risk":
+        return (
+            "open",
+            f"RISK AT MOST {most}",
+            f"The theorem bounds {what} by {most}, if what it takes on trust is true. Data that"
+            " were learned from cannot show the risk itself, so there is nothing to compare with.",
+        )
+    return (
+        "open",
+        "UNDECIDED",
+        f"The theorem bounds {what} by {most}. That is an expectation, and what was played does"
+        " not tell it closely enough to compare.",
     )
 
 
