@@ -4,8 +4,11 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import numpy as np
+import pandas as pd
 import pytest
 
+from noregret.report.figures import brief
 from tests.run.commands import done, refused
 
 NORTH = "g,y,a,b\nnorth,1,1,2\nsouth,2,3,4\nv,2,3,4\n"
@@ -64,3 +67,82 @@ def test_at_most_ten_groups_are_named(tmp_path: Path) -> None:
     file = written(tmp_path, "g,y,a,b\n" + rows)
     said = refused("mix", file, "--target", "y", "--group", "g", "--only", "zzz")
     assert "'g9' and 20 more" in said
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        (("--quantile", "0.5", "-p", "loss_parameter=0.7"), "the quantile is given twice"),
+        (("--learner", ""), "--learner names who is to mix"),
+        (("--experts", ""), "name columns: got none"),
+    ],
+)
+def test_nothing_is_dropped_silently(options: tuple[str, ...], said: str, tmp_path: Path) -> None:
+    file = written(tmp_path, NORTH)
+    assert said in refused("mix", file, "--target", "y", *options, code=2)
+
+
+def test_the_quantile_is_named(tmp_path: Path) -> None:
+    file = written(tmp_path, NORTH)
+    assert "mean quantile 0.5 loss" in done("mix", file, "--target", "y", "--loss", "quantile")
+
+
+def series(place: Path, *names: str) -> Path:
+    """Write series of loads around 100, with two experts."""
+    draw = np.random.default_rng(3)
+    y = 100 + draw.normal(size=90)
+    rows = [
+        f"{names[k % len(names)]},{v},{v + draw.normal()},{v - draw.normal()}"
+        for k, v in enumerate(y)
+    ]
+    return written(place, "\n".join(["g,y,a,b", *rows]) + "\n")
+
+
+def test_one_group_without_a_file_does_not_keep_back_the_others(tmp_path: Path) -> None:
+    file = series(tmp_path, "north", "x" * 300, "south")
+    place = f"{tmp_path}/cert-{{group}}.json"
+    said = refused("mix", file, "--target", "y", "--group", "g", "--certificate", place)
+    assert "no certificate of the group 'xxx" in said
+    assert sorted(one.name for one in tmp_path.glob("*.json")) == [
+        "cert-north.json",
+        "cert-south.json",
+    ]
+
+
+def test_the_promises_of_groups_are_counted(tmp_path: Path) -> None:
+    file = series(tmp_path, "north", "south")
+    asked = ("mix", file, "--target", "y", "--group", "g")
+    assert "PROMISE KEPT in 2 of 2 series" in done(*asked)
+    report = tmp_path / "r.html"
+    out = " ".join(done(*asked, "--learner", "hedge", "--report", report).split())
+    assert "NO BOUND IS CLAIMED in 2 of 2 series" in out
+    assert "-p low=" in out
+    assert "No bound is claimed in 2 of 2 series" in report.read_text("utf-8")
+
+
+def test_the_best_expert_is_judged_while_awake(tmp_path: Path) -> None:
+    draw = np.random.default_rng(5)
+    y = 100 + draw.normal(size=120)
+    table = pd.DataFrame({"y": y, "old": y + 2 * draw.normal(size=120), "new": y + 0.1})
+    table.loc[:79, "new"] = np.nan
+    table.to_csv(tmp_path / "d.csv", index=False)
+    report, said = tmp_path / "r.html", tmp_path / "p.csv"
+    asked = ("mix", tmp_path / "d.csv", "--target", "y")
+    out = " ".join(done(*asked, "--report", report, "--predictions", said).split())
+    awake = pd.read_csv(said).iloc[80:]
+    mixture = brief(float(np.sqrt(((awake["prediction"] - awake["outcome"]) ** 2).mean())))
+    words = f"own RMSE 0.1 while awake (33.3% of the rounds), the mixture's there {mixture}"
+    assert words in out
+    page = report.read_text("utf-8").replace("&#x27;", "'")
+    assert f"new itself: {words}" in page
+    assert "Where that expert slept, it stands for the mixture." in page
+
+
+def test_a_column_far_from_the_target_is_named(tmp_path: Path) -> None:
+    draw = np.random.default_rng(7)
+    y = 10_000 + 300 * draw.normal(size=80)
+    table = pd.DataFrame({"y": y, "hour": np.arange(80) % 24, "a": y + 90 * draw.normal(size=80)})
+    table["b"] = y + 70 * draw.normal(size=80)
+    table.to_csv(tmp_path / "d.csv", index=False)
+    assert "--drop hour" in " ".join(done("mix", tmp_path / "d.csv", "--target", "y").split())
+    assert "--drop" not in done("mix", tmp_path / "d.csv", "--target", "y", "--drop", "hour")

@@ -33,7 +33,10 @@ def columns_of(given: list[str] | None) -> list[str]:
     >>> columns_of(["a,b", "c"])
     ['a', 'b', 'c']
     """
-    return [name for word in given or [] for part in word.split(",") if (name := part.strip())]
+    names = [name for word in given or [] for part in word.split(",") if (name := part.strip())]
+    if given and not names:
+        raise WrongUsage("--experts and --drop name columns: got none")
+    return names
 
 
 def mixing_options(*, average: bool, correct: bool | None, loss: str, **given: Any) -> Options:
@@ -66,8 +69,12 @@ def master_of(
     from noregret.experts.losses import CONVEX
     from noregret.registry import find
 
+    if name is not None and not name.strip():
+        raise WrongUsage("--learner names who is to mix: got nothing")
     params = params_of(parameters)
     if quantile is not None:
+        if "loss_parameter" in params:
+            raise WrongUsage("the quantile is given twice: --quantile, and -p loss_parameter=…")
         if loss not in (None, "quantile"):
             raise WrongUsage(f"--quantile is of the quantile loss: leave out --loss {loss}")
         loss, params["loss_parameter"] = "quantile", quantile

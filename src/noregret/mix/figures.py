@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from noregret._version import __version__
 from noregret.errors import NoRegretError
 from noregret.hindsight.answer import USUAL
-from noregret.mix.groups import convex_of_groups, table_of_groups
+from noregret.mix.groups import certificates, convex_of_groups, table_of_groups
 from noregret.mix.result import Convex, Expert, MixResult, Stretch
 from noregret.params import plain
 from noregret.record.curve import Curve
@@ -44,6 +44,7 @@ def result_of(mix: Mix, started: str, began: float) -> MixResult:
     roles = mix.reading.settled
     master = mix.master
     groups = tuple(table_of_groups(mix)) if mix.grouped else ()
+    mix.certificates, unmade = certificates(mix) if mix.grouped else ({}, uncertified)
     return MixResult(
         sources=mix.stream.paths,
         format=mix.stream.name,
@@ -60,7 +61,7 @@ def result_of(mix: Mix, started: str, began: float) -> MixResult:
         weight=None,
         constant=None,
         certificate=certificate,
-        uncertified=uncertified,
+        uncertified=unmade,
         curve=curve_of(mix),
         heaviest=(),
         transforms=mix.stream.transforms,
@@ -84,6 +85,9 @@ def result_of(mix: Mix, started: str, began: float) -> MixResult:
         regret=regret,
         bound=bound,
         groups=groups,
+        group_certificates=tuple(
+            one for one in mix.certificates.values() if not isinstance(one, str)
+        ),
         history=history,
         leaders=((), ()) if history is None or mix.grouped else leaders_of(history),
         left_out=() if roles is None else tuple(roles.left_out),
@@ -94,7 +98,7 @@ def result_of(mix: Mix, started: str, began: float) -> MixResult:
 def certified(mix: Mix) -> tuple[Certificate | None, str | None]:
     """Return the certificate, or why there is none."""
     if mix.grouped:
-        return None, "every group has its own: --certificate 'cert-{group}.json' writes them"
+        return None, None
     series = mix.only_series
     if series.game is None:
         return None, "the comparison with hindsight was not asked for (--no-hindsight)"
@@ -131,10 +135,21 @@ def experts_of(mix: Mix) -> tuple[Expert, ...]:
     totals = np.sum([master.expert_losses for master in masters], axis=0)
     awake = np.sum([master.rounds_awake for master in masters], axis=0)
     weights = np.mean([master.weights() for master in masters], axis=0)
+    slept = mix.notes.asleep
+    alone = None if slept is None else np.maximum(totals - slept, 0.0).tolist()
+    beside = None if slept is None else np.maximum(mix.total - slept + 0 * totals, 0.0).tolist()
     added = mix.stream.options.add
     return tuple(
-        Expert(name, float(total), int(rounds), float(weight), name in added)
-        for name, total, rounds, weight in zip(mix.names, totals, awake, weights, strict=True)
+        Expert(
+            name,
+            float(totals[k]),
+            int(awake[k]),
+            float(weights[k]),
+            name in added,
+            None if alone is None else alone[k],
+            None if beside is None else beside[k],
+        )
+        for k, name in enumerate(mix.names)
     )
 
 

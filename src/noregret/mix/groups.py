@@ -18,9 +18,12 @@ from noregret.streams.options import AVERAGE
 if TYPE_CHECKING:
     from noregret.certificate import Certificate
     from noregret.mix.mixing import Mix
+    from noregret.mix.store import Kept
 
 # Series for each of which the best weights are searched.
 MOST = 2_000
+# Series that are certified though nobody asked, to tell whether promises were kept.
+CERTIFIED = 100
 # They are added up: six digits of each are enough.
 ENOUGH = Limits(tolerance=1e-6)
 TOO_MANY_ROWS = "the rows of all groups do not fit in memory: choose one with --only"
@@ -65,17 +68,36 @@ def convex_of_groups(mix: Mix) -> tuple[Convex | None, str]:
     return Convex(total, gap, dict(zip(mix.names, shares, strict=True))), ""
 
 
-def certificates(mix: Mix) -> Iterator[tuple[str, Certificate]]:
-    """Yield the certificate of every series, by playing it once more on its own."""
+def certificates(mix: Mix) -> tuple[dict[str, Certificate | str], str]:
+    """Return the certificate of every series, or why it has none; and what to say of all.
+
+    Each is played once more on its own: where nobody asked for files, only if they are not many.
+    """
+    writes = "every group has its own: --certificate 'cert-{group}.json' writes them"
+    if not mix.notes.stored:
+        return {}, "the comparison with hindsight was not asked for (--no-hindsight)"
     if mix.notes.store.is_full:
-        raise NoRegretError(f"{mix.outputs.certificate}: {TOO_MANY_ROWS}")
+        return {}, TOO_MANY_ROWS
+    if mix.outputs.certificate is None and len(mix.series) > CERTIFIED:
+        return {}, f"{writes}, and counts the promises that were kept"
     names = {number: name for name, number in mix.groups.items()}
-    options = mix.stream.options
+    made: dict[str, Certificate | str] = {}
     for number, kept in mix.notes.store.series():
-        master = mix.master.clone()
-        master.check_names(mix.names)
-        game = master.new_game(progress=False)
-        game.play(kept.X, kept.y)
-        game.names, game.target = list(mix.names), options.target
-        game.transforms = replace(options, only=names[number]).transforms()
-        yield names[number], game.certificate()
+        try:
+            made[names[number]] = certificate_of(mix, names[number], kept)
+        except (NoRegretError, ArithmeticError, MemoryError, ValueError) as error:
+            made[names[number]] = str(error) or "there is not enough memory"
+    return made, writes
+
+
+def certificate_of(mix: Mix, group: str, kept: Kept) -> Certificate:
+    """Return the certificate of a series."""
+    options = mix.stream.options
+    master = mix.master.clone()
+    master.check_names(mix.names)
+    game = master.new_game(progress=False)
+    game.play(kept.X, kept.y)
+    game.names, game.target = list(mix.names), options.target
+    game.transforms = replace(options, only=group).transforms()
+    made: Certificate = game.certificate()
+    return made

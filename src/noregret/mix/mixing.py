@@ -26,6 +26,7 @@ from noregret.streams.options import ASLEEP, AVERAGE
 from noregret.streams.tables import TableReading, rows_of_groups
 
 if TYPE_CHECKING:
+    from noregret.certificate import Certificate
     from noregret.experts.master import Master
     from noregret.mix.result import MixResult
     from noregret.streams.base import Stream
@@ -93,6 +94,7 @@ class Mix:
         self.spent = 0.0
         self.stopping = self.interrupted = self.over = self.looking_back = False
         self.failures: list[str] = []  # what could not be written
+        self.certificates: dict[str, Certificate | str] = {}  # of groups, or why there is none
         self.recording = ExitStack()
 
     # While it runs.

@@ -79,6 +79,8 @@ class Notes:
         self.watching: Watching | None = None
         self.store = Store()
         self.average = 0.0  # what the average paid, where it is no expert
+        # What the mixture paid while each expert slept; None where that is not known.
+        self.asleep: Floats | None = np.zeros(1)
         self.open_rows = 0  # whose outcome is still to come
 
     @property
@@ -114,17 +116,34 @@ class Notes:
             if not self.averaged:
                 self.average += float(self.cost.value(average_of(rows.X), rows.y).sum())
             self.note_losses(rows)
+            self.note_asleep(rows)
         if self.stored:
             self.store.add(rows.groups, rows.X, rows.y, rows.predictions)
+
+    def note_asleep(self, rows: Rows) -> None:
+        """Note what the mixture paid while experts slept."""
+        asleep = np.isnan(rows.X)
+        if self.asleep is None or not asleep.any():
+            return
+        if self.expected and rows.weights is None:
+            self.asleep = None
+        else:
+            self.asleep = self.asleep + np.where(asleep, self.paid(rows)[:, None], 0.0).sum(axis=0)
+
+    def paid(self, rows: Rows, each: Floats | None = None) -> Floats:
+        """Return what the mixture paid in every round."""
+        if not self.expected or rows.weights is None:
+            return self.cost.value(rows.predictions, rows.y)
+        each = self.cost.value(rows.X, rows.y[:, None]) if each is None else each
+        found: Floats = np.where(rows.weights > 0, rows.weights * each, 0.0).sum(axis=1)
+        return found
 
     def note_losses(self, rows: Rows) -> None:
         """Note what rounds cost, for the charts."""
         if self.watching is None or rows.weights is None:
             return
-        own = self.cost.value(rows.predictions, rows.y)
         each = self.cost.value(rows.X, rows.y[:, None])
-        if self.expected:
-            own = np.where(rows.weights > 0, rows.weights * each, 0.0).sum(axis=1)
+        own = self.paid(rows, each)
         each = np.where(np.isnan(rows.X), own[:, None], each)
         self.watching.note(own, each, rows.weights, rows.at)
 

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from noregret.mix.history import History
 from noregret.run.result import Result
+
+if TYPE_CHECKING:
+    from noregret.certificate import Certificate
 
 
 class Expert(NamedTuple):
@@ -24,6 +27,9 @@ class Expert(NamedTuple):
         Its share for the next round; over many series the mean of these.
     added
         Whether it was made of the others.
+    own, beside
+        What it paid itself while awake, and what the mixture paid in the same rounds; None where
+        that is not known.
     """
 
     name: str
@@ -31,6 +37,8 @@ class Expert(NamedTuple):
     awake: int
     weight: float
     added: bool
+    own: float | None = None
+    beside: float | None = None
 
 
 class Convex(NamedTuple):
@@ -82,6 +90,8 @@ class MixResult(Result):
         series the sums.
     groups
         The series, where there are several, in the order of the data.
+    group_certificates
+        Theirs, where they were made.
     history
         How it went, where that was noted.
     leaders
@@ -101,6 +111,7 @@ class MixResult(Result):
     regret: float | None = None
     bound: float | None = None
     groups: tuple[Group, ...] = ()
+    group_certificates: tuple[Certificate, ...] = ()
     history: History | None = None
     leaders: tuple[tuple[Stretch, ...], tuple[Stretch, ...]] = ((), ())
     left_out: tuple[str, ...] = ()

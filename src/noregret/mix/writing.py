@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from noregret.errors import NoRegretError
+from noregret.report.figures import name_of
 from noregret.run import predictions
 from noregret.run.writing import Outputs
 
@@ -130,10 +131,23 @@ def write_certificate(mix: Mix, path: str, result: MixResult) -> None:
         assert result.certificate is not None
         result.certificate.save(path)
         return
-    from noregret.mix.groups import certificates
+    if not mix.certificates:
+        raise NoRegretError(f"{path}: {result.uncertified}")
+    failures = [f for group in mix.certificates if (f := failure_of(mix, path, group))]
+    if failures:
+        raise NoRegretError("\n".join(failures))
 
-    for group, certificate in certificates(mix):
-        certificate.save(file_of(path, group))
+
+def failure_of(mix: Mix, path: str, group: str) -> str:
+    """Write the certificate of a group; return what went wrong, if anything did."""
+    found = mix.certificates[group]
+    try:
+        if not isinstance(found, str):
+            found.save(file_of(path, group))
+            return ""
+    except OSError as error:
+        found = error.strerror or str(error)
+    return f"no certificate of the group {name_of(group)!r}: {found}"
 
 
 def write_report(mix: Mix, path: str, result: MixResult) -> None:

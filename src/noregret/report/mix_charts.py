@@ -104,6 +104,8 @@ def leader_strips(result: MixResult) -> str:
         "Above, whose weight was largest. Below, whom one should have followed: the best expert of"
         f" all rounds{few}, known only in hindsight."
     )
+    if any(expert.awake < result.rows for expert in result.experts):
+        words += " Where that expert slept, it stands for the mixture."
     return figure_of(
         "Who led when",
         words,

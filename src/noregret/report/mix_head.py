@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
-from noregret.report.figures import brief, clean, figure, name_of
+from noregret.report.figures import brief, figure, name_of
 from noregret.report.markup import Html, element
+from noregret.report.mix_experts import best_asleep, loss_words
 from noregret.report.mix_words import (
     Line,
-    best_asleep,
     bound_words,
     company,
     lines,
@@ -54,7 +54,7 @@ def headline_figures(result: MixResult) -> Iterable[Html]:
     if mine.rmse is not None:
         yield tile("RMSE", brief(mine.rmse), f"mean square loss {brief(mine.mean)}")
     else:
-        yield tile("mean loss", brief(mine.mean), f"{clean(result.loss)} loss")
+        yield tile("mean loss", brief(mine.mean), f"{loss_words(result)} loss")
     yield from versus(result, mine, found)
     if (regret := regret_words(result)) is not None:
         yield tile("regret", *regret)

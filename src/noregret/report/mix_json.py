@@ -12,7 +12,8 @@
     ``name``, ``parameter``, and the mixture's ``total`` and ``mean``.
 ``experts``
     Each with its ``name``, ``total``, ``mean``, ``awake`` (rounds), ``weight`` for the next round,
-    and whether it was ``added``.
+    whether it was ``added``, and what it paid itself while awake (``own``) and the mixture in the
+    same rounds (``beside``).
 ``average``, ``median``, ``best``, ``convex``
     ``total`` and ``mean`` of the uniform average, the median, the best expert (with its ``name``
     and in how many rounds it was ``awake``) and the best fixed weights in hindsight (with ``gap``

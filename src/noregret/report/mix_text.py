@@ -11,6 +11,8 @@ from rich.text import Text
 
 from noregret.report.certificate_text import COLOURS, Bar
 from noregret.report.figures import brief, clean, count, figure, name_of
+from noregret.report.mix_experts import loss_words
+from noregret.report.mix_verdicts import verdicts
 from noregret.report.mix_words import (
     SLIGHT,
     bound_words,
@@ -38,8 +40,7 @@ def summary(result: MixResult) -> RenderableType:
     if result.interrupted:
         parts.append(Text("Interrupted: this is how far it came.", COLOURS["bad"]))
     parts += [Text(), rounds(result), Text(), comparison(result), Text(), regret(result)]
-    if not result.groups:
-        parts += [Text(), verdict(result)]
+    parts += [Text(), *(group_verdicts(result) if result.groups else [verdict(result)])]
     parts += [Text(), *weights(result)]
     if len(result.groups) > 1:
         parts += [Text(), *series(result)]
@@ -67,7 +68,7 @@ def comparison(result: MixResult) -> Table:
     table.show_header, table.header_style = True, "dim"
     table.add_column("", overflow="ellipsis", no_wrap=True)
     square = result.loss == "square"
-    loss = "mean loss" if square else f"mean {clean(result.loss)} loss"
+    loss = "mean loss" if square else f"mean {loss_words(result)} loss"
     table.add_column(loss, justify="right", no_wrap=True)
     if square:
         table.add_column("RMSE", justify="right", no_wrap=True)
@@ -107,6 +108,21 @@ def regret(result: MixResult) -> Table:
         why = f"the best weights in hindsight are not known: {clean(result.without_convex)}"
         table.add_row(Text("weights"), Text("–"), Text(why))
     return table
+
+
+def group_verdicts(result: MixResult) -> list[RenderableType]:
+    """Return in how many series promises were kept, and why none is made in others."""
+    found = verdicts(result)
+    if not found:
+        return [Text(clean(result.uncertified or ""), "dim", overflow="fold")]
+    return [
+        Text.assemble(
+            (said.headline, f"bold {COLOURS[said.mood]}"),
+            f"  {said.words}" if said.words else f" (theorem {said.theorem})",
+            overflow="fold",
+        )
+        for said in found
+    ]
 
 
 def weights(result: MixResult) -> list[RenderableType]:

@@ -8,18 +8,24 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from noregret.hindsight.experts import BEST, MIXTURES
 from noregret.report.figures import brief, clean, count, name_of, percent
+from noregret.report.mix_experts import (
+    LISTED,
+    STRANGE,
+    asleep_words,
+    best_asleep,
+    best_own,
+    loss_words,
+    strange,
+)
+from noregret.report.mix_verdicts import group_words
 from noregret.report.run_words import against, known, promise_words, sources
 from noregret.streams.options import CORRECTED
 
 if TYPE_CHECKING:
     from noregret.mix.result import Expert, MixResult
 
-# A column that costs this many times what the typical one does is probably no forecast.
-STRANGE = 1e4
 # Weights below this are not worth a word.
 SLIGHT = 0.0005
-# Names that are listed; of more, how many there are.
-LISTED = 3
 
 
 class Line(NamedTuple):
@@ -193,48 +199,14 @@ def weight(share: float) -> str:
     return f"{100 * share:.1f}%".replace("100.0", "100") if share >= SLIGHT else "0%"
 
 
-def sleepers(result: MixResult) -> list[tuple[str, float]]:
-    """Return the experts that slept, with the share of the rounds in which they did."""
-    found = [(e.name, 1 - e.awake / result.rows) for e in result.experts if not e.added]
-    return sorted([one for one in found if one[1] > 0], key=lambda one: -one[1])
-
-
-def asleep_words(result: MixResult) -> str:
-    """Say who slept; empty where nobody did."""
-    found = sleepers(result)
-    if not found:
-        return ""
-    own = sum(not expert.added for expert in result.experts)
-    told = [f"{name_of(name)} {percent(share)}" for name, share in found[:LISTED]]
-    if len(found) <= LISTED:
-        return f"{', '.join(told)} of the rounds"
-    return f"{len(found)} of {own} experts in some rounds; most: {', '.join(told)}"
-
-
-def best_asleep(result: MixResult) -> str:
-    """Say so if the best expert slept more than half of the time; empty if it did not."""
-    best = result.best
-    if best is None or result.mostly_awake(best):
-        return ""
-    share = percent(best.awake / result.rows)
-    return f"awake in {share} of the rounds; counted as the mixture while asleep"
-
-
-def strange(result: MixResult) -> list[str]:
-    """Return columns that cost so much that they are probably no forecasts."""
-    own = sorted((expert for expert in result.experts if not expert.added), key=lambda e: e.total)
-    if len(own) < 3:
-        return []
-    typical = own[(len(own) - 1) // 2].total
-    return [one.name for one in own if typical > 0 and one.total > STRANGE * typical]
-
-
 def notes(result: MixResult) -> Iterator[tuple[str, str]]:
     """Yield what else there is to say, each with what it is about."""
     if words := asleep_words(result):
         yield "asleep", words
-    if result.best is not None and (words := best_asleep(result)):
-        yield "best expert", f"{name_of(result.best.name)}: {words}"
+    if result.best is not None:
+        told = list(filter(None, (best_asleep(result), best_own(result))))
+        if told:
+            yield "best expert", f"{name_of(result.best.name)}: {'; '.join(told)}"
     if result.left_out:
         yield "left out", f"{some(list(result.left_out))}: no numbers"
     if result.open_rows:
@@ -244,7 +216,7 @@ def notes(result: MixResult) -> Iterator[tuple[str, str]]:
         dropped = ",".join(names[:LISTED])
         yield (
             "strange",
-            f"{some(names)} cost over {STRANGE:,.0f} times what a typical expert does: no forecast?"
+            f"{some(names)}: errors over {STRANGE} times those of a typical expert. No forecast?"
             f" --drop {dropped}",
         )
 
@@ -259,7 +231,7 @@ def sentence(result: MixResult) -> str:
     def size(line: Line | None) -> float | None:
         return None if line is None else line.rmse if square else line.mean
 
-    what = "root mean square error" if square else f"mean {clean(result.loss)} loss"
+    what = "root mean square error" if square else f"mean {loss_words(result)} loss"
     told = f"Over {count(result.rows, 'round')}, the mixture's {what} is {brief(size(mine) or 0.0)}"
     both = [against(size(mine), size(found.get("average")), "the plain average's")]
     if result.best is not None:
@@ -268,4 +240,6 @@ def sentence(result: MixResult) -> str:
         both.append(against(size(mine), size(found.get("best")), rival))
     compares = ", and ".join(filter(None, both))
     told += f": {compares}. " if compares else ". "
-    return told + ("" if result.groups else promise_words(result))
+    if result.best is not None and (words := best_own(result)):
+        told += f"{name_of(result.best.name)} itself: {words}. "
+    return told + (group_words(result) if result.groups else promise_words(result))
