@@ -87,8 +87,8 @@ def nothing_learned(mix: Mix) -> BaseException:
 def which_there_are(wanted: str, groups: list[str]) -> str:
     """Say which groups there are, the nearest to the one that was asked for first.
 
-    >>> which_there_are("nroth", ["north", "south"])
-    ": did you mean 'north'? there are 'north', 'south'"
+    >>> which_there_are("nroth", ["north", "east"])
+    ": did you mean 'north'? there are 'north', 'east'"
     """
     if not groups:
         return ""
