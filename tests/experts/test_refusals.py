@@ -58,12 +58,12 @@ def test_numbers_that_are_none(variant: Variant) -> None:
         check_refused(master, x, math.nan, nr.BadExample)
         for bad in NO_NUMBERS:
             check_refused(master, [x[0], bad, x[2]], y, nr.BadExample)
-            check_refused(master, x, bad, (TypeError, OverflowError))
+            check_refused(master, x, bad, (nr.BadExample, OverflowError))
             if named:
                 check_refused(master, dict(zip(names_of(3), [x[0], bad, x[2]], strict=True)), y)
         check_refused(master, np.array(["1", "2", "3"]), y, nr.BadExample)
         check_refused(master, np.array([1j, 0, 0]), y, nr.BadExample)
-        check_refused(master, x, None, TypeError)
+        assert "the outcome must be a number: it is None" in check_refused(master, x, None)
 
 
 @pytest.mark.parametrize("variant", PLAIN, ids=str)

@@ -679,10 +679,20 @@ cdef class Council:
         cdef const double* x = self.row_of(losses)
         self.run(x, 0.0, True, NULL, NULL)
 
-    def learn_one(self, advice, double y):
+    def learn_one(self, advice, y):
         """Learn from a round: what every expert said, and what happened."""
+        cdef double outcome = y if type(y) is float else self.outcome_of(y)
         cdef const double* x = self.row_of(advice)
-        self.run(x, y, False, NULL, NULL)
+        self.run(x, outcome, False, NULL, NULL)
+
+    def outcome_of(self, y):
+        """Return an outcome as a number; None is refused, and so is text, which float would read."""
+        try:
+            return ldexp(y, 0)
+        except TypeError:
+            round = self.weigher.rounds + 1
+            said = repr(y)[:60]
+            raise BadExample(f"round {round}: the outcome must be a number: it is {said}", round=round) from None
 
     def predict_one(self, advice):
         """Return the forecast for a round from what every expert says; nothing is learned."""

@@ -222,8 +222,8 @@ class Blend(Master):
 
     def learn_one(self, advice: Any, y: float) -> None:
         """Learn from a round: what every expert said, and what happened."""
-        outcome = math.ldexp(y, 0)  # refuses text, which float would read
-        self.play_block(as_row(self, advice)[None], np.array([outcome]), None)
+        outcome = np.array([self.outcome_of(y)])
+        self.play_block(as_row(self, advice)[None], outcome, None)
 
     def learn_losses(self, losses: Any) -> None:
         """Learn from what every expert lost in a round; NaN for one that slept."""
