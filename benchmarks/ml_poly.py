@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import partial
 
 import numpy as np
 from numpy.typing import NDArray
@@ -46,9 +47,7 @@ def run(quick: bool) -> Iterator[Row]:
         X = y[:, None] + draw.standard_normal((rounds, experts)) * draw.uniform(0.5, 2, experts)
         must_agree(compiled(X, y), in_numpy(X, y), "what ML-Poly pays")
         ours, peer = race(
-            lambda X=X, y=y: compiled(X, y),  # type: ignore[misc]
-            lambda X=X, y=y: in_numpy(X, y),  # type: ignore[misc]
-            seconds=0 if quick else 3,
+            partial(compiled, X, y), partial(in_numpy, X, y), seconds=0 if quick else 3
         )
         yield faster(
             f"ML-Poly, {experts:,} experts, a round",
