@@ -4,13 +4,14 @@ Mixtures stay between the forecasts they mix. Where all of these are too high, s
 enough. This one starts at the average of the forecasts and learns to add a constant, a share of the
 average itself, and shares of each expert's difference from it, by recursive least squares:
 
-    ŷ = x̄ + s·(b₀ + b₁·(x̄ − m)/s + Σᵢ wᵢ·(xᵢ − x̄)/s),    b, w = argmin Σ ((y − ŷ)/s)² + ridge·(‖b‖² + ‖w‖²)
+    ŷ = x̄ + s·(b₀ + b₁·(x̄ − m)/s + Σᵢ wᵢ·(xᵢ − x̄)/s)
+    b, w = argmin Σ ((y − ŷ)/s)² + ridge·(‖b‖² + ‖w‖²)
 
 with m the mean outcome and s the average's root mean square error so far, so that units do not
 matter. Who is asleep counts as saying the average. Of more than a hundred experts only the average
 is corrected, as a row costs the square of their number. What comes out is kept between the least
 and the largest of the outcomes so far and the forecasts at hand.
-"""  # noqa: E501
+"""
 
 from __future__ import annotations
 

@@ -22,6 +22,7 @@ def as_row(council: Council, x: Any) -> Floats:
     predicted for, settles nothing.
     """
     if isinstance(x, Mapping) or (hasattr(x, "keys") and hasattr(x, "__getitem__")):
+        # A row of a data frame has keys, too, but looping over it gives its values.
         return from_names(council, {name: x[name] for name in x.keys()})  # noqa: SIM118
     row = numbers_of(council, x)
     if not council.rounds and len(row) != council.width:
