@@ -1,0 +1,13 @@
+"""Engines that keep a few numbers of their own for every feature, beside its weight."""
+
+from noregret.core.engine cimport Engine, Row
+
+cdef enum:
+    MOST_KEPT = 5
+
+cdef class Coordinates(Engine):
+    cdef readonly tuple kept_names              # of the arrays, in the order of kept
+    cdef double[5] newborn                      # what a feature starts with
+    cdef double*[5] kept
+
+    cdef int keep(self, tuple names) except -1
