@@ -15,6 +15,7 @@ from noregret.facts import Facts
 from noregret.hindsight import Answer, LeastSquares, Margin, largest_margin
 from noregret.hindsight.curvature import DENSE
 from noregret.hindsight.losses import as_labels, losses_of
+from noregret.hindsight.priced import Prices, best_priced
 from noregret.hindsight.rounding import total, upward
 from noregret.hindsight.rows import score_error
 from noregret.hindsight.rules import best_conjunction, best_disjunction
@@ -82,14 +83,12 @@ class Evidence(Facts):
         )
 
     def best_in_box(self, radius: float) -> Answer:
-        """Return a predictor with every weight at most the radius, and what none can beat.
-
-        The interval is wide: the lower end is that of the ball around the box.
-        """
-        around = self.best_in_ball(radius * float(np.sqrt(self.features)))
-        clipped = np.clip(around.witness, -radius, radius)
-        attained = self.loss_of(clipped)
-        return Answer(f"box of half-width {radius:g}", attained, around.lower, clipped)
+        """Return the best predictor with every weight at most the radius."""
+        loss = self.learner.engine.loss
+        return self.once(
+            ("box", radius),
+            lambda: hindsight.best_in_box(self.rows, loss, radius, limits=self.limits),
+        )
 
     def loss_of(self, u: Floats) -> float:
         """Return the loss of a fixed predictor over the rows, rounding errors added."""
@@ -151,6 +150,16 @@ class Evidence(Facts):
         return self.once(
             ("penalised", penalty),
             lambda: hindsight.best_penalised(self.rows, loss, penalty, limits=self.limits),
+        )
+
+    def best_priced(self, prices: Prices, bends: Prices) -> Floats:
+        """Return a u at which  L(u) + Σ prices(u)  is nearly lowest, for the learner's loss.
+
+        The search starts at the last weights, which the learner kept in its accounts.
+        """
+        loss, start = self.learner.engine.loss, self.account("weights")
+        return self.once(
+            "priced", lambda: best_priced(self.rows, loss, prices, bends, start, self.limits)
         )
 
     def margin(self) -> Margin:

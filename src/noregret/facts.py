@@ -87,6 +87,10 @@ class Facts:
         """Σ‖g_t‖²."""
         return self.ledger.books.gradient_squares
 
+    def account(self, name: str) -> Floats:
+        """Return what the learner kept for its theorems, as it was when the game ended."""
+        return self.ledger.books.accounts[name]
+
     @property
     def norm(self) -> float:
         """The norm of the last weights; 1 where they are zero."""

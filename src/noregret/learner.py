@@ -78,6 +78,11 @@ class Learner(Named, Many):
             raise ValueError(f"unknown measurement {measure!r}: choose one of {known}")
         self.engine.watch(measure, limit)
 
+    def accounts(self) -> dict[str, Floats]:
+        """Return what its theorems need of its state when a game is over, by name."""
+        kept = getattr(self.engine, "accounts", dict)
+        return dict(kept())
+
     # Its games and copies.
 
     def new_game(self, **options: Any) -> Game:

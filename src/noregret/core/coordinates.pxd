@@ -8,6 +8,6 @@ cdef enum:
 cdef class Coordinates(Engine):
     cdef readonly tuple kept_names              # of the arrays, in the order of kept
     cdef double[5] newborn                      # what a feature starts with
-    cdef double*[5] kept
+    cdef double *kept[5]
 
     cdef int keep(self, tuple names) except -1

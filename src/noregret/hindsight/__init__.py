@@ -7,6 +7,7 @@ sums alone.
 
 from noregret.hindsight.answer import Answer, Limits
 from noregret.hindsight.best import best_in_ball, best_in_simplex, best_linear, best_ridge
+from noregret.hindsight.box import best_in_box
 from noregret.hindsight.experts import best_convex, best_expert
 from noregret.hindsight.margin import Margin, largest_margin
 from noregret.hindsight.penalised import best_penalised
@@ -30,6 +31,7 @@ __all__ = [
     "best_disjunction",
     "best_expert",
     "best_in_ball",
+    "best_in_box",
     "best_in_simplex",
     "best_linear",
     "best_mistake_bound",

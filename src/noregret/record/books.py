@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from noregret.core.recorder import Recorder
 
@@ -24,6 +26,7 @@ class Books(NamedTuple):
     gradient_squares: float
     largest_loss: float
     norm: float
+    accounts: Mapping[str, NDArray[np.float64]]
 
 
 def books_of(learner: Learner, recorder: Recorder) -> Books:
@@ -38,4 +41,5 @@ def books_of(learner: Learner, recorder: Recorder) -> Books:
         recorder.sum_of_squared_gradients,
         recorder.largest_loss,
         float(np.linalg.norm(learner.engine.weights())),
+        learner.accounts(),
     )

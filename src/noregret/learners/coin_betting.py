@@ -1,0 +1,188 @@
+"""Coin betting: gradient descent without a rate, by a gambler who never goes broke.
+
+Each gradient is the outcome of a coin, c = −g/L. The gambler starts with wealth ε, bets the share
+of it that the coins so far suggest (Krichevsky and Trofimov's estimate), and the bet is the
+weights:
+
+    w ← (Σ c) / (t + 1) · wealth,   wealth ← wealth + c·w
+
+Rounds without a gradient are no bets. The coordinate form has a gambler for every feature.
+
+Promise. If ‖g_t‖ ≤ L in T rounds, then for every u
+regret(u) ≤ L·( ‖u‖·√(T ln(1 + 24T²‖u‖²/ε²)) + ε );
+in the coordinate form, with every |g_{t,i}| ≤ L and T_i the rounds with g_{t,i} ≠ 0, the sum over i
+of the same with |u_i| and T_i. No rate was to be tuned for it, and no u to be known.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from noregret.assumptions import CONVEX, AtMost, Structural
+from noregret.checks import one_of, positive
+from noregret.core.betting import CoordinateBets, NormBets
+from noregret.core.losses import Loss
+from noregret.learner import Floats, Learner
+from noregret.registry import register
+from noregret.theorem import Theorem, loss_name
+
+if TYPE_CHECKING:
+    from noregret.evidence import Evidence
+
+FORMS = ("coordinate", "norm")
+
+
+def price(u: Any, rounds: Any, wealth: float) -> Any:
+    """Return |u| √(T ln(1 + 24 T² u²/ε²))."""
+    size = np.abs(u)
+    return size * np.sqrt(rounds * np.log1p(24 * (rounds * (size / wealth)) ** 2))
+
+
+def bend(u: Floats, rounds: Floats, wealth: float) -> Floats:
+    """Return the a of the parabola a u² + b that touches the price at u."""
+    scale = np.maximum(rounds, 1.0) / wealth
+    v = np.maximum(24 * (scale * u) ** 2, 1e-12)  # the price is √(T v ln(1 + v)) / (scale √24)
+    root = np.sqrt(v * np.log1p(v))
+    slope = (np.log1p(v) + v / (1 + v)) / (2 * root)
+    bent: Floats = np.sqrt(np.maximum(rounds, 1.0)) * math.sqrt(24) * scale * slope
+    return bent
+
+
+def reach(evidence: Evidence) -> float:
+    """Return the radius of the ball of comparators: as told, or as long as the last weights."""
+    told = evidence.given.get("radius")
+    return evidence.norm if told is None else positive("radius", told)
+
+
+def norm_bound(evidence: Evidence) -> float:
+    """Return the bound of the norm form for every u of the ball."""
+    rounds, p = float(evidence.account("count")[0]), evidence.params
+    found = float(price(reach(evidence), rounds, p["wealth"])) + p["wealth"]
+    return float(p["lipschitz"] * found)
+
+
+def coordinate_bound(evidence: Evidence) -> float:
+    """Return the bound of the coordinate form at nearly the best u; any u gives one."""
+    rounds, p = evidence.account("count"), evidence.params
+    lipschitz, wealth = p["lipschitz"], p["wealth"]
+    u = evidence.best_priced(
+        lambda u: np.asarray(lipschitz * price(u, rounds, wealth)),
+        lambda u: lipschitz * bend(u, rounds, wealth),
+    )
+    paid = math.fsum(price(u, rounds, wealth)) + wealth * float(np.count_nonzero(rounds))
+    return float(evidence.loss_of(u) + lipschitz * paid)
+
+
+@register
+class CoinBetting(Learner):
+    """Learning without a rate: Krichevsky and Trofimov's bets on the gradients.
+
+    Parameters
+    ----------
+    loss
+        Any convex loss of ``gradient-descent``; the promise needs gradients of limited size.
+    form
+        ``coordinate``, a gambler for every feature, or ``norm``, one for all.
+    wealth
+        ε, above 0: what every gambler starts with, and what is lost at most against u = 0.
+    lipschitz
+        L, above 0: the largest |g_i| (coordinate) or ‖g‖₂ (norm) to come. A larger one is taken
+        as if it were L, and nothing is promised any more.
+    loss_parameter
+        The loss's own number, as in ``gradient-descent``.
+
+    Examples
+    --------
+    >>> learner = CoinBetting()
+    >>> for x, y in [({"a": 1.0}, 30.0), ({"a": -1.0}, -30.0)] * 100:
+    ...     learner.learn_one(x, y)
+    >>> round(learner.predict_one({"a": 1.0}))
+    30
+
+    References
+    ----------
+    F. Orabona and D. Pál, "Coin betting and parameter-free online learning", 2016.
+    """
+
+    name = "coin-betting"
+    theorems = (
+        Theorem(
+            name="coin-betting-coordinates",
+            quantity="loss",
+            formula=(
+                r"L_A \le \min_u \left[ L_u + L \sum_i \left( |u_i| \sqrt{T_i"
+                r" \ln\left(1 + \frac{24 T_i^2 u_i^2}{\varepsilon^2}\right)} + \varepsilon"
+                r" \right) \right]"
+            ),
+            plain="loss <= min over u of  L(u) + L Σ_i (|u_i| √(T_i ln(1 + 24 T_i² u_i²/ε²)) + ε)",
+            where=(
+                r"$T_i$ counts the rounds with $g_{t,i} \ne 0$, $L$ is `lipschitz`,"
+                r" $\varepsilon$ is `wealth`; features with $T_i = 0$ cost nothing"
+            ),
+            assumptions=(
+                AtMost(
+                    r"$|g_{t,i}| \le L$, the parameter `lipschitz`, in every round",
+                    "gradient_peak",
+                    lambda p: p["lipschitz"],
+                    "max |gradient_i|",
+                ),
+                CONVEX,
+            ),
+            bound=coordinate_bound,
+            covers=lambda p: p["form"] == "coordinate" and loss_name(p) != "mistake",
+            needs_rows=True,
+            source="Orabona and Pál, 2016",
+        ),
+        Theorem(
+            name="coin-betting",
+            quantity="regret",
+            formula=(
+                r"L_A - L_u \le L \left( \|u\| \sqrt{T"
+                r" \ln\left(1 + \frac{24 T^2 \|u\|^2}{\varepsilon^2}\right)} + \varepsilon \right)"
+            ),
+            plain="regret against u <= L (‖u‖ √(T ln(1 + 24 T² ‖u‖²/ε²)) + ε)",
+            where=(
+                r"$T$ counts the rounds with $g_t \ne 0$, $L$ is `lipschitz`,"
+                r" $\varepsilon$ is `wealth`"
+            ),
+            assumptions=(
+                AtMost(
+                    r"$\|g_t\|_2 \le L$, the parameter `lipschitz`, in every round",
+                    "gradient",
+                    lambda p: p["lipschitz"],
+                    "norm(gradient)",
+                ),
+                Structural(
+                    r"for every $u$: it is compared with up to the norm of the last weights, or up"
+                    " to the radius that the certificate is given"
+                ),
+                CONVEX,
+            ),
+            bound=norm_bound,
+            best=lambda e: e.best_in_ball(reach(e)),
+            covers=lambda p: p["form"] == "norm" and loss_name(p) != "mistake",
+            asks="radius=1.0",
+            source="Orabona and Pál, 2016",
+        ),
+    )
+
+    def __init__(
+        self,
+        loss: str | Loss = "absolute",
+        form: str = "coordinate",
+        wealth: float = 1.0,
+        lipschitz: float = 1.0,
+        loss_parameter: float | None = None,
+    ) -> None:
+        one_of("form", form, FORMS)
+        engine = CoordinateBets if form == "coordinate" else NormBets
+        super().__init__(engine(loss, wealth, lipschitz, loss_parameter))
+        self.loss, self.form, self.wealth, self.lipschitz = loss, form, wealth, lipschitz
+        self.loss_parameter = loss_parameter
+
+    def accounts(self) -> dict[str, Floats]:
+        """Return how many bets there were, and the weights that came of them."""
+        return {"count": super().accounts()["count"], "weights": self.engine.weights()}

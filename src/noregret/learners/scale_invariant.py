@@ -1,0 +1,179 @@
+"""A learner that knows no units: metres or millimetres, it predicts the same.
+
+A gambler for every feature bets on its gradients, and measures them by the largest value that the
+feature has had. With c = −g x/L the coin of a round (g the slope of the loss), G the sum of the
+coins so far, S² that of their squares, M the largest |x| so far, this round's included, and
+s² = S² + M²:
+
+    w = wealth · clip(G/s, −1, 1) / (2 s),   wealth ← wealth · (1 + c · clip(G/s, −1, 1)/(2 s))
+
+Whatever positive factors multiply the columns, w·x stays the same: nothing has to be scaled, and no
+rate has to be found. This is the second of Kempka, Kotłowski and Warmuth's algorithms.
+
+Promise. If |g_t| ≤ L in every round, then for every u, with ŝ_i² = S_i² + M_i² in the end and V_i
+the sum of c²/s² over the rounds,
+regret(u) ≤ L · Σ_i ( 2|u_i| ŝ_i · ln(1 + 2|u_i| ŝ_i e^{V_i/2 + 1/4}/ε) + ε ).
+"""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from noregret.assumptions import CONVEX, Finding, Shown, Structural
+from noregret.checks import positive
+from noregret.core.betting import InvariantBets
+from noregret.core.losses import Loss, make_loss
+from noregret.learner import Floats, Learner
+from noregret.registry import register
+from noregret.theorem import Theorem, loss_name
+
+if TYPE_CHECKING:
+    from noregret.evidence import Evidence
+
+# The losses whose slopes have a limit.
+BOUNDED = ("absolute", "quantile", "epsilon-insensitive", "huber", "hinge", "mistake", "logistic")
+
+
+def steepest(loss: str | Loss, parameter: float | None) -> float:
+    """Return the largest slope of a loss, or raise ValueError where it has none."""
+    made = make_loss(loss, parameter)
+    if type(made) is not Loss or made.name not in BOUNDED:
+        raise ValueError(
+            f"the slope of the {made.name} loss has no limit of its own: give lipschitz=L, the"
+            " largest to come"
+        )
+    if made.name == "quantile":
+        return max(made.parameter, 1 - made.parameter)
+    return made.parameter if made.name == "huber" else 1.0
+
+
+def price(u: Floats, size: Floats, log_odds: Floats) -> Floats:
+    """Return k ln(1 + k e^a), where k = 2|u| ŝ."""
+    k = 2 * np.abs(u) * size
+    with np.errstate(divide="ignore"):
+        paid: Floats = k * np.logaddexp(0.0, np.log(k) + log_odds)
+    return paid
+
+
+def bend(u: Floats, size: Floats, log_odds: Floats) -> Floats:
+    """Return the a of the parabola a u² + b that touches the price at u."""
+    k = np.maximum(2 * np.abs(u) * size, 1e-9 * np.exp(-np.maximum(log_odds, 0.0)))
+    exponent = np.log(k) + log_odds
+    slope = np.logaddexp(0.0, exponent) + np.exp(-np.logaddexp(0.0, -exponent))
+    bent: Floats = np.where(size > 0, 2 * size * (size * (slope / k)), 1.0)
+    return bent
+
+
+def promise(evidence: Evidence) -> float:
+    """Return the bound at nearly the best u; any u gives one."""
+    lipschitz, wealth = lipschitz_of(evidence), float(evidence.params["wealth"])
+    peak, spent = evidence.account("peak"), evidence.account("spent")
+    size = np.sqrt(evidence.account("squares") + peak**2)
+    log_odds = 0.5 * spent + 0.25 - math.log(wealth)
+    u = evidence.best_priced(
+        lambda u: lipschitz * price(u, size, log_odds),
+        lambda u: lipschitz * bend(u, size, log_odds),
+    )
+    paid = math.fsum(price(u, size, log_odds)) + wealth * float(np.count_nonzero(size))
+    return float(evidence.loss_of(u) + lipschitz * paid)
+
+
+def lipschitz_of(evidence: Evidence) -> float:
+    """Return L, as given or the loss's own."""
+    p = evidence.params
+    given = p["lipschitz"]
+    return steepest(p["loss"], p["loss_parameter"]) if given is None else float(given)
+
+
+def not_too_steep(evidence: Evidence) -> Finding:
+    """Check that no slope was above L."""
+    limit = lipschitz_of(evidence)
+    most, first = evidence.account("steepest")[0], int(evidence.account("first_steep")[0])
+    return Finding(f"|slope| <= {limit:.6g}", limit, float(most), first == 0, first or None)
+
+
+@register
+class ScaleInvariant(Learner):
+    """Linear prediction whatever the units of the features, without a rate.
+
+    Parameters
+    ----------
+    loss
+        Any convex loss of ``gradient-descent``. Those whose slope has no limit (``square``,
+        ``linear``, the squared ones, your own) need ``lipschitz``.
+    wealth
+        ε, above 0: what every feature's gambler starts with.
+    lipschitz
+        L, above 0: the largest slope of the loss by the score; without it the loss's own. A larger
+        one is taken as if it were L, and nothing is promised any more.
+    loss_parameter
+        The loss's own number, as in ``gradient-descent``.
+
+    Examples
+    --------
+    >>> learner, other = ScaleInvariant(), ScaleInvariant()
+    >>> for k in range(200):
+    ...     learner.learn_one({"size": k % 7, "age": 1.0}, 3.0 * (k % 7) - 1)
+    ...     other.learn_one({"size": 1024.0 * (k % 7), "age": 0.125}, 3.0 * (k % 7) - 1)
+    >>> learner.total_loss == other.total_loss
+    True
+
+    References
+    ----------
+    M. Kempka, W. Kotłowski and M. K. Warmuth, "Adaptive scale-invariant online algorithms for
+    learning linear models", 2019.
+    """
+
+    name = "scale-invariant"
+    theorems = (
+        Theorem(
+            name="scale-invariant",
+            quantity="loss",
+            formula=(
+                r"L_A \le \min_u \left[ L_u + L \sum_i \left( 2 |u_i| \hat s_i"
+                r" \ln\left(1 + \frac{2 |u_i| \hat s_i}{\varepsilon} e^{V_i/2 + 1/4}\right)"
+                r" + \varepsilon \right) \right]"
+            ),
+            plain=(
+                "loss <= min over u of  L(u) + L Σ_i (2|u_i| s_i ln(1 + 2|u_i| s_i"
+                " exp(V_i/2 + 1/4)/ε) + ε)"
+            ),
+            where=(
+                r"$\hat s_i^2 = \max_t x_{t,i}^2 + \sum_t c_{t,i}^2$ with coins"
+                r" $c_{t,i} = g_t x_{t,i}/L$; $V_i = \sum_t c_{t,i}^2/s_{t,i}^2$ is at most"
+                r" $\log_2(\hat s_i^2/x_i^2)$, $x_i$ the feature's first value; $\varepsilon$ is"
+                r" `wealth`"
+            ),
+            assumptions=(
+                Shown(r"the slope of the loss by the score is at most $L$", not_too_steep),
+                Structural(
+                    "the weights of a round are found when its example is seen, before its outcome"
+                ),
+                CONVEX,
+            ),
+            bound=promise,
+            covers=lambda p: loss_name(p) != "mistake",
+            needs_rows=True,
+            source="Kempka, Kotłowski and Warmuth, 2019",
+        ),
+    )
+
+    def __init__(
+        self,
+        loss: str | Loss = "absolute",
+        wealth: float = 1.0,
+        lipschitz: float | None = None,
+        loss_parameter: float | None = None,
+    ) -> None:
+        limit = steepest(loss, loss_parameter) if lipschitz is None else lipschitz
+        positive("lipschitz", limit)
+        super().__init__(InvariantBets(loss, wealth, limit, loss_parameter))
+        self.loss, self.wealth, self.lipschitz = loss, wealth, lipschitz
+        self.loss_parameter = loss_parameter
+
+    def accounts(self) -> dict[str, Floats]:
+        """Return what the promise is made of."""
+        return super().accounts() | {"weights": self.engine.weights()}
