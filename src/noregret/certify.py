@@ -85,7 +85,7 @@ def candidates(game: Any, name: str | None) -> list[Theorem]:
     learner = game.learner
     if name is None:
         return [t for t in learner.theorems if t.covers(learner.params)]
-    general = general_theorems() if learner.family == LINEAR else ()
+    general = general_theorems() if learner.family == LINEAR and learner.engine.linear else ()
     known = {t.name: t for t in (*learner.theorems, *general)}
     if name not in known:
         hint = f"choose one of {', '.join(known)}" if known else "it answers for none"

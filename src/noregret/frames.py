@@ -49,6 +49,7 @@ class SparseBlock(NamedTuple):
     data: Floats
     unseen: NDArray[np.int64]
     unseen_sums: Floats
+    unseen_squares: Floats
 
 
 class NamedBlock:
@@ -91,7 +92,7 @@ class NamedBlock:
         return new
 
     def sparse(self, learner: Blocks, start: int, stop: int) -> SparseBlock:
-        """Return rows start to stop as sparse rows, with the number and sum of unseen features."""
+        """Return rows start to stop as sparse rows, with what is unseen in each."""
         rows = stop - start
         at = [np.tile(np.asarray(learner.positions(self.names), dtype=np.int32), (rows, 1))]
         at += [np.array([learner.positions(c[start:stop])], np.int32).T for c in self.indicators]
@@ -103,11 +104,13 @@ class NamedBlock:
         seen = positions >= 0
         starts = np.concatenate([[0], np.cumsum(seen.sum(axis=1))]).astype(np.int64)
         unseen = (~seen).sum(axis=1).astype(np.int64)
-        sums = np.where(seen, 0.0, values).sum(axis=1)
-        usable = (np.where(seen, 0.0, np.abs(values)) < LARGEST).all(axis=1)
+        new = np.where(seen, 0.0, values)
+        usable = (np.abs(new) < LARGEST).all(axis=1)
         if not usable.all():
             raise self.unusable(start + int(np.argmin(usable)), learner.engine.played + 1)
-        return SparseBlock(starts, positions[seen], values[seen], unseen, sums)
+        return SparseBlock(
+            starts, positions[seen], values[seen], unseen, new.sum(axis=1), (new * new).sum(axis=1)
+        )
 
     def unusable(self, row: int, round: int) -> BadExample:
         """Explain a number that is not finite, or too large, in a column never learned from."""

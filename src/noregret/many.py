@@ -75,7 +75,8 @@ class Many(Flow):
                 )
             scores = np.empty(len(starts) - 1)
             none = np.zeros(len(scores), dtype=np.int64)
-            self.score_sparse(starts, indices, data, none, np.zeros(len(scores)), scores)
+            nothing = np.zeros(len(scores))
+            self.score_sparse(starts, indices, data, none, nothing, nothing, scores)
             return scores
         table = inputs.as_array(X)
         self.meet_columns(table.shape[1], False)

@@ -24,5 +24,6 @@ class Blocks(Door):
         data: Floats,
         unseen: Starts,
         unseen_sums: Floats,
+        unseen_squares: Floats,
         out: Floats,
     ) -> None: ...

@@ -51,7 +51,8 @@ cdef class Blocks(Door):
         cdef Py_ssize_t r = 0, rows = X.shape[0], start, noted = 0
         cdef int status = FINE
         cdef Row row
-        row.indices, row.count, row.unseen, row.unseen_sum, row.spread = NULL, X.shape[1], 0, 0, 0
+        row.indices, row.count, row.spread = NULL, X.shape[1], 0
+        row.unseen, row.unseen_sum, row.unseen_norm2 = 0, 0, 0
         self.enter(True)
         try:
             check_block(X, self.engine.size)
@@ -88,7 +89,7 @@ cdef class Blocks(Door):
         cdef Py_ssize_t r = 0, rows = starts.shape[0] - 1
         cdef int status = FINE
         cdef Row row
-        row.unseen, row.unseen_sum, row.spread = 0, 0, 0
+        row.unseen, row.unseen_sum, row.unseen_norm2, row.spread = 0, 0, 0, 0
         self.enter(True)
         try:
             check_starts(starts, indices.shape[0], data.shape[0])
@@ -130,7 +131,8 @@ cdef class Blocks(Door):
         cdef Py_ssize_t r, rows = X.shape[0]
         cdef int status = FINE
         cdef Row row
-        row.indices, row.count, row.unseen, row.unseen_sum, row.spread = NULL, X.shape[1], 0, 0, 0
+        row.indices, row.count, row.spread = NULL, X.shape[1], 0
+        row.unseen, row.unseen_sum, row.unseen_norm2 = 0, 0, 0
         self.wait(False)
         self.readers += 1
         try:
@@ -148,7 +150,8 @@ cdef class Blocks(Door):
             self.readers -= 1
 
     def score_sparse(self, const int64_t[::1] starts, const int32_t[::1] indices, const double[::1] data,
-                     const int64_t[::1] unseen, const double[::1] unseen_sums, double[::1] out):
+                     const int64_t[::1] unseen, const double[::1] unseen_sums,
+                     const double[::1] unseen_squares, double[::1] out):
         """Fill out with the scores of sparse rows; unseen counts features never learned from."""
         cdef Py_ssize_t r, rows = starts.shape[0] - 1
         cdef int status = FINE
@@ -159,13 +162,13 @@ cdef class Blocks(Door):
         try:
             check_starts(starts, indices.shape[0], data.shape[0])
             check_lengths(rows, unseen_sums, out)
-            if unseen.shape[0] != rows:
+            if unseen.shape[0] != rows or unseen_squares.shape[0] != rows:
                 raise ValueError("one count of unseen features a row")
             with nogil:
                 for r in range(rows):
                     row.count = starts[r + 1] - starts[r]
                     row.values, row.indices = &data[0] + starts[r], &indices[0] + starts[r]
-                    row.unseen, row.unseen_sum = unseen[r], unseen_sums[r]
+                    row.unseen, row.unseen_sum, row.unseen_norm2 = unseen[r], unseen_sums[r], unseen_squares[r]
                     if not noregret_ordered(row.indices, row.count, self.engine.size):
                         status = BAD_INDICES
                     else:

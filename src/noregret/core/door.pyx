@@ -73,13 +73,14 @@ cdef class Door:
     cdef int columns(self, Py_ssize_t count, Row* row, bint learning) except -1:
         """Check the width of a row of columns; the first row learned from settles it."""
         cdef Py_ssize_t k
-        row.unseen, row.unseen_sum, row.spread = 0, 0, 0
+        row.unseen, row.unseen_sum, row.unseen_norm2, row.spread = 0, 0, 0, 0
         if self.known.kind == BY_POSITION and count == self.known.count:
             return 0
         self.meet_columns(count, learning)
         if not learning:  # a prediction before any learning: every column is unseen
             for k in range(row.count):
                 row.unseen_sum += row.values[k]
+                row.unseen_norm2 += row.values[k] * row.values[k]
                 if not fabs(row.values[k]) < LARGEST:
                     self.refuse(BAD_VALUE, 0, row)
             row.unseen, row.count = count, 0

@@ -58,7 +58,8 @@ cdef struct Row:
     const int32_t* indices      # increasing; NULL where values are columns 0, 1, ...
     Py_ssize_t count
     Py_ssize_t unseen           # features never learned from (in predictions only),
-    double unseen_sum           # and the sum of their values
+    double unseen_sum           # the sum of their values,
+    double unseen_norm2         # and of their squares
     double dot                  # filled in by score(): stored . values,
     double norm2                # |x|^2,
     double peak                 # |x|_inf,

@@ -87,13 +87,17 @@ cdef class Engine:
             self.mean_sum = <double*> cnp.PyArray_DATA(<cnp.ndarray> self.arrays["mean_sum"])
             self.mean_clock = <double*> cnp.PyArray_DATA(<cnp.ndarray> self.arrays["mean_clock"])
 
+    def length(self, name, size):
+        """Return how many numbers an array holds for so many features."""
+        return size
+
     cdef int resize(self, Py_ssize_t size) except -1:
         """Make room for more features, or forget the latest again."""
         cdef Py_ssize_t before = self.size, i
         if size > self.capacity:
             room = max(size, 2 * self.capacity, 16)
             self.arrays = {
-                name: np.concatenate([array, np.zeros(room - len(array), array.dtype)])
+                name: np.concatenate([array, np.zeros(self.length(name, room) - len(array), array.dtype)])
                 for name, array in self.arrays.items()
             }
             self.relocate()
@@ -109,6 +113,8 @@ cdef class Engine:
 
     def keep_mean(self):
         """Keep the mean of the weights of every round from now on; only before the first."""
+        if not self.linear:
+            raise ValueError("this learner's predictions are not w·x alone, so that the mean of its weights says nothing")
         if self.rounds:
             raise ValueError(
                 f"the mean runs over all rounds, and {self.rounds} were already played without it:"
@@ -213,6 +219,11 @@ cdef class Engine:
         """Whether a round may stand for several: it needs an implicit step, which never overshoots."""
         return False
 
+    @property
+    def linear(self):
+        """Whether predictions are w·x, with weights that do not depend on x."""
+        return True
+
     # What was measured, and the whole state as named arrays and numbers.
 
     @property
@@ -262,7 +273,8 @@ cdef class Engine:
 
     def get_state(self):
         """Return (arrays, numbers): all that prediction and learning depend on."""
-        return {name: array[:self.size].copy() for name, array in self.arrays.items()}, self.scalars()
+        cut = {name: array[:self.length(name, self.size)].copy() for name, array in self.arrays.items()}
+        return cut, self.scalars()
 
     def set_state(self, arrays, numbers):
         """Take a state over, or raise ValueError where it does not fit."""
@@ -272,15 +284,20 @@ cdef class Engine:
         if arrays.keys() != expected:
             raise ValueError(f"expected the arrays {sorted(expected)}, got {sorted(arrays)}")
         for name, array in arrays.items():
-            if array.shape != (size,) or array.dtype != np.float64:
-                raise ValueError(f"array {name} should hold {size} numbers of type float64")
+            count = self.length(name, size)
+            if array.shape != (count,) or array.dtype != np.float64:
+                raise ValueError(f"array {name} should hold {count} numbers of type float64")
             if not np.isfinite(array).all():
                 raise ValueError(f"array {name} holds a number that is not finite")
+        self.check_state(arrays, numbers)
         self.mean_kept = numbers["mean_kept"]
         self.arrays = {name: np.array(array) for name, array in arrays.items()}
         self.size = size
         self.relocate()
         self.restore(numbers)
+
+    def check_state(self, arrays, numbers):
+        """Raise ValueError where arrays of the right size hold what this engine never does."""
 
     def restore(self, numbers):
         """Take the numbers of a state over."""

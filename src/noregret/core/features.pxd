@@ -28,7 +28,7 @@ cdef class Features:
     cdef PyObject** layout          # the keys of recent examples, in their order,
     cdef int32_t* layout_at         # and their positions: streams tend to repeat themselves
     cdef list unseen                # [(name, value)] of the row at hand
-    cdef double unseen_sum
+    cdef double unseen_sum, unseen_norm2
 
     cdef int catch_up(self) except -1
     cdef int read(self, dict example, long long round) except -1

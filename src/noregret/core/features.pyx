@@ -84,7 +84,7 @@ cdef class Features:
             self.catch_up()
         if size > self.room:
             self.reserve(size)
-        self.filled, self.unseen_sum = 0, 0
+        self.filled, self.unseen_sum, self.unseen_norm2 = 0, 0, 0
         if self.unseen:
             self.unseen = []
         while PyDict_Next(example, &at, &key, &item):
@@ -106,6 +106,7 @@ cdef class Features:
             if found == NULL:
                 self.unseen.append((<object> key, number))
                 self.unseen_sum += number
+                self.unseen_norm2 += number * number
                 continue
             position = <int32_t> PyLong_AsSsize_t(<object> found)
             Py_INCREF(<object> key)
@@ -142,6 +143,7 @@ cdef class Features:
         if position is None:
             self.unseen.append((name, number))
             self.unseen_sum += number
+            self.unseen_norm2 += number * number
         elif self.filled == self.room:
             raise BadExample(f"round {round}: the example changed while it was being read", round=round)
         else:
@@ -211,7 +213,7 @@ cdef class Features:
                 self.values[self.filled], self.indices[self.filled] = value, <int32_t> self.count
                 self.filled += 1
                 self.count += 1
-            self.unseen, self.unseen_sum = [], 0
+            self.unseen, self.unseen_sum, self.unseen_norm2 = [], 0, 0
         self.kind = BY_NAME
         return 0
 
@@ -246,7 +248,7 @@ cdef class Features:
 
     cdef void row(self, Row* row) noexcept:
         row.values, row.indices, row.count = self.values, self.indices, self.filled
-        row.unseen, row.unseen_sum = len(self.unseen), self.unseen_sum
+        row.unseen, row.unseen_sum, row.unseen_norm2 = len(self.unseen), self.unseen_sum, self.unseen_norm2
         row.spread = 0
 
     def describe(self, Py_ssize_t position):

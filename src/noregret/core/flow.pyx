@@ -33,7 +33,7 @@ cdef class Flow(Blocks):
         cdef bint growing = False
         cdef int kind = self.known.kind
         cdef Row row
-        row.unseen, row.unseen_sum, row.spread = 0, 0, 0
+        row.unseen, row.unseen_sum, row.unseen_norm2, row.spread = 0, 0, 0, 0
         self.enter(True)
         try:
             self.check_rows(starts, indices, data, y, importances, out)
@@ -145,7 +145,8 @@ cdef class Flow(Blocks):
             with nogil:
                 for r in range(rows):
                     row.values, row.indices = &data[0] + starts[r], &indices[0] + starts[r]
-                    row.count, row.unseen, row.unseen_sum = starts[r + 1] - starts[r], 0, 0
+                    row.count = starts[r + 1] - starts[r]
+                    row.unseen, row.unseen_sum, row.unseen_norm2 = 0, 0, 0
                     if not noregret_ordered(row.indices, row.count, MOST):
                         status = BAD_INDICES
                         break
@@ -153,6 +154,7 @@ cdef class Flow(Blocks):
                         row.count -= 1
                         row.unseen += 1
                         row.unseen_sum += row.values[row.count]
+                        row.unseen_norm2 += row.values[row.count] * row.values[row.count]
                         if not fabs(row.values[row.count]) < LARGEST:
                             status = BAD_VALUE
                     if status == FINE:
