@@ -1,0 +1,12 @@
+from noregret.core.engine import Engine
+
+FORMS: tuple[str, ...]
+MOST_FEATURES: int
+
+class SecondOrder(Engine): ...
+
+class Forward(SecondOrder):
+    def __init__(self, penalty: float = 1.0, forgetting: float = 1.0) -> None: ...
+
+class Confidence(SecondOrder):
+    def __init__(self, penalty: float = 1.0, form: str = "full") -> None: ...

@@ -1,0 +1,118 @@
+"""Adaptive regularisation of weights: move most what is least certain.
+
+Every direction has a confidence. An example short of margin 1 moves the weights along those that it
+knows little of, and makes them more certain:
+
+    if y (w·x) < 1:   w ← w + y (1 − y w·x) / (1 + xᵀPx) · P x,   P ← (P⁻¹ + x xᵀ)⁻¹
+
+P starts at I/r. The diagonal form keeps the diagonal of P⁻¹ alone: a confidence for each feature.
+
+Promise. With K the rounds in which the weights moved, of which U were no mistakes, z = Σ_K y x and
+B = r I + Σ_K x xᵀ (its diagonal in the diagonal form), for every u with hinge loss H over all
+rounds there are at most  H − U + ‖u‖_B · ‖z‖_{B⁻¹}  mistakes. In the full form ‖z‖²_{B⁻¹} is the
+sum over K of 1 − (1 − y w·x)²/(1 + xᵀPx), at most ln det(B/r) + U.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from noregret.assumptions import Structural
+from noregret.core.second_order import Confidence
+from noregret.errors import NoRegretError
+from noregret.hindsight.confidence import Moved, best_confidence_bound
+from noregret.hindsight.losses import as_labels
+from noregret.learner import Floats, Learner
+from noregret.learners.perceptron import not_faint
+from noregret.registry import register
+from noregret.theorem import Theorem
+
+if TYPE_CHECKING:
+    from noregret.evidence import Evidence
+
+
+def margins_of(evidence: Evidence) -> Floats:
+    """Play the game again and return y w·x of every round, before it was learned from."""
+    again, parts = evidence.learner.clone(), []
+
+    def play(X: Floats, y: Floats) -> None:
+        parts.append(np.empty(len(y)))
+        again.play_scores(X, y, parts[-1])
+
+    evidence.replay(play)
+    return np.asarray(as_labels(evidence.rows.outcomes) * np.concatenate(parts))
+
+
+def promise(evidence: Evidence) -> float:
+    """Return the smallest bound on mistakes found over u."""
+    bound = evidence.once("confidence", lambda: lowest(evidence))
+    if not np.isfinite(bound):
+        raise NoRegretError("the examples are too large for a bound on mistakes: scale them")
+    return bound
+
+
+def lowest(evidence: Evidence) -> float:
+    """Return the smallest bound among multiples of predictors that fit the labels well."""
+    not_faint(evidence)
+    margins, params = margins_of(evidence), evidence.params
+    diagonal = params["form"] == "diagonal"
+    moved = Moved(evidence.rows, (margins < 1).astype(np.float64), params["penalty"], diagonal)
+    tried = [evidence.mistake_bound().witness]
+    easy = int(np.count_nonzero((margins > 0) & (margins < 1)))
+    return best_confidence_bound(moved, tried, easy).loss
+
+
+@register
+class Arow(Learner):
+    """Binary classification that learns which weights it can rely on.
+
+    Parameters
+    ----------
+    penalty
+        r, above 0: the smaller, the further a single example moves the weights.
+    form
+        ``full``, n² a round for up to 4096 features, or ``diagonal``.
+
+    Examples
+    --------
+    >>> learner = Arow()
+    >>> for x, y in [({"rain": 1.0, "one": 1.0}, -1), ({"rain": 0.0, "one": 1.0}, 1)] * 20:
+    ...     learner.learn_one(x, y)
+    >>> learner.predict_one({"rain": 1.0, "one": 1.0}), learner.mistakes
+    (-1, 2)
+
+    References
+    ----------
+    K. Crammer, A. Kulesza and M. Dredze, "Adaptive regularization of weight vectors", 2009.
+    """
+
+    name = "arow"
+    theorems = (
+        Theorem(
+            name="arow",
+            quantity="mistakes",
+            formula=r"M \le \min_u \left[ H_u + \|u\|_B \, \|z\|_{B^{-1}} \right] - U",
+            plain="mistakes <= min over u of  H(u) + ‖u‖_B ‖z‖_B⁻¹,  - U",
+            where=(
+                r"$K$ are the rounds in which the weights moved, $U$ of them right;"
+                r" $z = \sum_K y_t x_t$; $B = rI + \sum_K x_t x_t^\top$, or its diagonal;"
+                r" $H_u = \sum_t \max(0, 1 - y_t\, u \cdot x_t)$ over all rounds"
+            ),
+            assumptions=(
+                Structural(
+                    r"any data, from zero weights. In the full form $\|z\|_{B^{-1}}^2 \le"
+                    r" \ln\det(B/r) + U$; in the diagonal form it is measured. Any $u$ is valid;"
+                    " the best found is reported"
+                ),
+            ),
+            bound=promise,
+            needs_rows=True,
+            source="Crammer, Kulesza and Dredze, 2009, theorem 2",
+        ),
+    )
+
+    def __init__(self, penalty: float = 1.0, form: str = "full") -> None:
+        super().__init__(Confidence(penalty, form))
+        self.penalty, self.form = penalty, form

@@ -1,0 +1,102 @@
+"""The Vovk–Azoury–Warmuth forecaster: ridge regression that reckons with x before it predicts.
+
+    A ← A + x xᵀ,   ŷ = bᵀ A⁻¹ x,   then  b ← b + y x
+
+A starts at λI. The x at hand is already in A when its outcome is predicted, which holds predictions
+back where x is unlike those before: this is what ridge regression lacks for a bound on any data.
+With forgetting f < 1, what is old fades by f in each round: A ← f A + x xᵀ and b ← f b, for
+outcomes whose rule drifts.
+
+Promise. On any data, the cumulative square loss is at most the minimum over u of  L(u) + λ‖u‖²,
+plus Y² ln det(A/λ), where Y is the largest |y|. It grows like Y² n ln T.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from noregret.assumptions import Structural
+from noregret.core.second_order import Forward
+from noregret.learner import Floats, Learner
+from noregret.registry import register
+from noregret.theorem import Theorem
+
+if TYPE_CHECKING:
+    from noregret.evidence import Evidence
+    from noregret.record.moment import Moment
+
+
+def promise(evidence: Evidence) -> float:
+    """Return the least L(u) + λ‖u‖², plus Y² ln det(A/λ)."""
+    hindsight = evidence.best_ridge(evidence.params["penalty"], 1.0).loss
+    return hindsight + evidence.largest("outcome") ** 2 * float(evidence.account("log_det")[0])
+
+
+def so_far(moment: Moment) -> float | None:
+    """Return the bound at a moment, where sums are kept."""
+    if moment.sums is None:
+        return None
+    penalty, gram = moment.params["penalty"], moment.sums.gram
+    volume = float(np.linalg.slogdet(np.eye(len(gram)) + gram / penalty)[1])
+    return moment.least_loss(penalty) + moment.largest["outcome"] ** 2 * volume
+
+
+@register
+class Vaw(Learner):
+    """Linear regression with the smallest regret known on any data; no rate to choose.
+
+    A round costs n² for n features; there is room for 4096 of them.
+
+    Parameters
+    ----------
+    penalty
+        λ, above 0: what a weight of 1 costs. The smaller, the freer the first predictions.
+    forgetting
+        f, above 0 and at most 1: how much of the past is kept in each round. The promise is for 1.
+        No direction becomes less certain than it was at first, so that nothing winds up.
+
+    Examples
+    --------
+    >>> learner = Vaw()
+    >>> for x, y in [({"size": 1.0, "one": 1.0}, 3.0), ({"size": 2.0, "one": 1.0}, 5.0)] * 100:
+    ...     learner.learn_one(x, y)
+    >>> round(learner.predict_one({"size": 4.0, "one": 1.0}), 1)
+    8.4
+    >>> learner.weights.round(2)
+    array([1.01, 1.98])
+
+    References
+    ----------
+    V. Vovk, "Competitive on-line statistics", 2001; K. S. Azoury and M. K. Warmuth, "Relative loss
+    bounds for on-line density estimation with the exponential family of distributions", 2001.
+    Factors: G. J. Bierman, "Factorization methods for discrete sequential estimation", 1977.
+    """
+
+    name = "vaw"
+    theorems = (
+        Theorem(
+            name="vaw",
+            quantity="loss",
+            formula=(
+                r"L_A \le \min_u \left[ L_u + \lambda \|u\|^2 \right]"
+                r" + Y^2 \ln\det\frac{A_T}{\lambda}"
+            ),
+            plain="loss <= min over u of  L(u) + penalty ‖u‖²,  + Y² ln det(A/penalty)",
+            where=r"$A_T = \lambda I + \sum_t x_t x_t^\top$; $Y = \max_t |y_t|$",
+            assumptions=(Structural("nothing is forgotten; any data, from zero weights"),),
+            bound=promise,
+            so_far=so_far,
+            covers=lambda p: p["forgetting"] == 1,
+            source="Vovk, 2001; Azoury and Warmuth, 2001",
+        ),
+    )
+
+    def __init__(self, penalty: float = 1.0, forgetting: float = 1.0) -> None:
+        super().__init__(Forward(penalty, forgetting))
+        self.penalty, self.forgetting = penalty, forgetting
+
+    def accounts(self) -> dict[str, Floats]:
+        """Return ln det(A/λ)."""
+        return {"log_det": np.array([self.engine.scalars()["log_det"]])}
