@@ -96,6 +96,33 @@ def padded(texts: list[str]) -> Bytes:
     return table.view(np.uint8).reshape(len(texts), -1)
 
 
+# Dense text: every feature in every row.
+
+
+def dense_text(rows: int, columns: int) -> Path:
+    """Return a file of VW lines: ``0.317 | x0:0.1234 x1:-0.05123 …``."""
+    return kept(f"dense-{rows}-{columns}.vw", lambda path: write_dense(path, rows, columns))
+
+
+def write_dense(path: Path, rows: int, columns: int) -> None:
+    """Write rows as text, with outcomes that are linear but for noise."""
+    random = np.random.default_rng(7)
+    true = random.standard_normal(columns)
+    values, written = some_values()
+    cells = padded([f" x{k}:" for k in range(columns)])
+    with path.open("wb") as file:
+        for start in range(0, rows, CHUNK):
+            many = min(CHUNK, rows - start)
+            chosen = random.integers(0, len(values), (many, columns))
+            exact = values[chosen] @ true + 0.1 * random.standard_normal(many)
+            names = np.broadcast_to(cells, (many, *cells.shape))
+            row = np.concatenate([names, written[chosen]], axis=2).reshape(many, -1)
+            outcomes = padded([f"{y:.3f} |" for y in exact])
+            ends = np.full((many, 1), ord("\n"), np.uint8)
+            line = np.concatenate([outcomes, row, ends], axis=1).ravel()
+            file.write(line[line != 0].tobytes())
+
+
 # A table of numbers: 20 columns and the outcome ``y``, every digit written.
 
 
