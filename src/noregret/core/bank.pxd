@@ -1,0 +1,85 @@
+"""Many learners side by side, on one pass over each row, and those who mix them."""
+
+from noregret.core.engine cimport Engine, Row
+from noregret.core.filter cimport Filters
+from noregret.core.weigher cimport Weigher
+
+cdef extern from "lanes.h" nogil:
+    ctypedef struct noregret_feature:
+        double[8] weight
+        double[4] squares
+        double[4] variance
+        double count, sum, sum2, prior
+
+
+cdef enum:
+    MEMBERS = 48               # at most, with those who mix them
+    SNAPSHOTS = 128            # of the weights of members, at most
+
+
+cdef struct Round:
+    # What a round is predicted from, and what each member says.
+    double[264] x              # 1, then the features
+    double[264] recent_x       # 1, the latest outcomes, then the features
+    double[16] several         # what those see who combine members,
+    double[16] following       # who follow the mixture and the latest outcomes,
+    double[16] seeing          # and who see all of that
+    double[12] plain_scores    # of the filters, before they are held to the range of outcomes
+    double[4] lagged_scores
+    double[8] first_scores
+    double[4] several_scores
+    double[4] following_scores
+    double[4] seeing_scores
+    double[4] first_z
+    double[48] says            # the members, as they are mixed,
+    double[48] chance          # and, where these are log-odds, the chance that they give +1
+    double[48] other           # and the other label
+    double base                # the mixture of those that see no outcomes
+
+
+cdef class Bank(Engine):
+    cdef readonly Filters plain, lagged, combining, following, seeing
+    cdef readonly Weigher among_base, tracker, leaner, final
+    cdef readonly bint recent
+    cdef readonly int delay
+    cdef readonly int members, mixers, base_members
+    cdef int kind, variants, at_first, at_mean, at_lagged, at_last, at_several, at_following, at_seeing
+    cdef noregret_feature* features        # the constant one first
+    cdef double tilt                       # the quantile
+    # Of outcomes, from the first one on: their range, mean and mean distance from that,
+    cdef double origin, low, high, mean, deviation
+    cdef double error                      # how far off the base is, mostly,
+    cdef double sizes                      # and the sum of how many features rows have
+    cdef double[4] averages                # of the latest outcomes: few, more; the same as known after the delay
+    cdef double* outcomes                  # the latest ones, and what the base said of them, in rings
+    cdef double* foreseen
+    cdef int ring
+    cdef double* snapshots
+    cdef long long stride                  # rounds between snapshots
+    cdef int taken
+    cdef bint learning                     # whether the round at hand is about to be learned from
+    cdef Round now
+
+    cdef double look(self, Row* row, Round* r, int offset) noexcept nogil
+    cdef begin_feature(self, Py_ssize_t at)
+    cdef bint is_full(self) noexcept nogil
+    cdef bint is_lagged(self) noexcept nogil
+    cdef void say_plain(self, const Row* row, Round* r) noexcept nogil
+    cdef void say_first(self, const Row* row, Round* r) noexcept nogil
+    cdef void say_lagged(self, Round* r, int offset) noexcept nogil
+    cdef void say_several(self, Round* r, int offset) noexcept nogil
+    cdef void say_filter(self, Filters filters, const double* x, double* scores, double* says, bint wide) noexcept nogil
+    cdef double held(self, double score, bint wide) noexcept nogil
+    cdef double moderated(self, double score, double z) noexcept nogil
+    cdef double recall(self, const double* ring, int back) noexcept nogil
+    cdef double mixed(self, Weigher weigher, Round* r, int n) noexcept nogil
+    cdef void give_chance(self, Round* r, int start, int stop) noexcept nogil
+    cdef void weigh_members(self, Round* r, double y) noexcept nogil
+    cdef void settle(self, Weigher weigher, const double* losses, double own, int n) noexcept nogil
+    cdef double loss_of(self, const Round* r, int k, double y) noexcept nogil
+    cdef void teach(self, Filters filters, const double* x, const double* scores, int code, double y) noexcept nogil
+    cdef void teach_first(self, const Row* row, Round* r, double y) noexcept nogil
+    cdef double error_of(self, int code, double score, double z, double y) noexcept nogil
+    cdef void remember(self, const Round* r, double y) noexcept nogil
+    cdef void take_snapshot(self) noexcept nogil
+    cdef double weight_of(self, int k) noexcept nogil

@@ -1,0 +1,547 @@
+"""The bank behind ``auto``: learners of every speed on one pass over each row, and who mixes them.
+
+A round goes up three floors. On the first, filters with several memories and learners of the first
+order predict from the row; a mixture of them is the base. On the second, small filters combine what
+they said, with the latest outcomes and how far off the base was. On the third everyone is weighed by
+what it has lost.
+
+Everything is in the unit of the outcomes, counted from the first of them; log-odds where outcomes are
+labels. No number here depends on the unit of a feature.
+"""
+
+from libc.math cimport M_PI, NAN, exp, fabs, isfinite, log, sqrt
+from libc.stdint cimport int32_t
+from libc.string cimport memset
+
+import math
+
+import numpy as np
+
+cimport numpy as cnp
+
+from noregret.core.bernstein import Polynomial
+from noregret.core.engine cimport FINE, Engine, Row, position
+from noregret.core.filter cimport Filters
+from noregret.core.losses cimport as_loss
+from noregret.core.tracker import Tracker
+from noregret.core.weigher import Exponential
+from noregret.core.weigher cimport Weigher
+
+from noregret.checks import one_of, state_numbers
+
+cnp.import_array()
+
+cdef extern from "lanes.h" nogil:
+    void noregret_lanes_score(const noregret_feature* features, const double* values, const int32_t* indices, Py_ssize_t count, double* out, double* z) noexcept
+    void noregret_lanes_observe(noregret_feature* features, const double* values, const int32_t* indices, Py_ssize_t count, double rounds, double grant, const double* most) noexcept
+    void noregret_lanes_learn(noregret_feature* features, const double* values, const int32_t* indices, Py_ssize_t count, const double* slopes, const double* rates, const double* errors, const double* r, const double* keep, const double* most) noexcept
+
+LOSSES = ("square", "absolute", "quantile", "logistic")
+# Features up to which there are filters, and filters that see outcomes besides.
+MOST_FULL, MOST_LAGGED = 256, 64
+# What filters keep of what they knew, a round, and the variance that they grant a weight at first:
+# who forgets sooner has less to learn from, and must be held back more.
+KEEP, GRANT = (1.0, 0.9999, 0.999, 0.99), (1.0, 0.3, 0.3, 0.1)
+KEEP_ABOVE, GRANT_ABOVE = (1.0, 0.9995, 0.998, 0.99), (1.0, 1.0, 1.0, 0.3)
+# Rates of AdaGrad, in units of what outcomes and features vary by; what diagonal filters keep.
+STEPS, LABEL_STEPS = (0.03, 0.12, 0.5, 2.0), (0.1, 0.4, 1.6, 6.4)
+KEEP_FIRST, GRANT_FIRST = (1.0, 0.9999, 0.999, 0.99), (1.0, 1.0, 1.0, 0.3)
+FORMS = ("as it is", "held to the range", "robust")
+
+cdef enum:  # Kind
+    SQUARE
+    TILTED               # the absolute and the quantile loss
+    LOGISTIC
+
+cdef enum:
+    FULL = 256
+    LAGGED = 64
+    LAGS = 3
+    NUMBERS = 20         # of a feature
+
+cdef double[4] STEP_SIZES = [0.03, 0.12, 0.5, 2.0]
+cdef double[4] LABEL_STEP_SIZES = [0.1, 0.4, 1.6, 6.4]
+cdef double[4] KEPT_FIRST = [1.0, 0.9999, 0.999, 0.99]
+cdef double[4] GRANTED_FIRST = [1.0, 1.0, 1.0, 0.3]
+# Variances granted to the constant feature, in regression and for labels.
+cdef double FREE = 1e4, FREE_LABELS = 100.0
+# The range of outcomes that steps of the first order are made for, in mean distances from the mean.
+cdef double REACH = 6.0
+# An error beyond this many usual ones counts as no more; usual errors are those of so many rounds.
+cdef double ROBUST = 3.0, ROUNDS = 200.0
+# 1/density of errors where they are 0, in mean errors: what makes a step of a quantile a Newton step.
+cdef double TILT_STEP = 3.0
+cdef double LEAST_WEIGHT = 1e-4
+cdef double FEW = 0.2, SOME = 0.05
+
+
+cdef inline double clip(double value, double low, double high) noexcept nogil:
+    return low if value < low else high if value > high else value
+
+
+cdef inline double chance_of(double score) noexcept nogil:
+    cdef double e = exp(-fabs(score))
+    return 1 / (1 + e) if score >= 0 else e / (1 + e)
+
+
+cdef class Bank(Engine):
+    """Learners of every speed, and the mixture of them.
+
+    Parameters
+    ----------
+    loss
+        ``square``, ``absolute``, ``quantile`` or ``logistic``.
+    loss_parameter
+        The quantile.
+    recent
+        Whether some members see the latest outcomes.
+    delay
+        How many outcomes are still out when a prediction is made.
+    """
+
+    def __init__(self, loss="square", loss_parameter=None, recent=True, delay=0):
+        one_of("loss", loss, LOSSES)
+        self.loss = as_loss(loss, loss_parameter)
+        self.kind = SQUARE if loss == "square" else LOGISTIC if loss == "logistic" else TILTED
+        self.tilt = self.loss.parameter if loss == "quantile" else 0.5
+        self.recent, self.delay = recent, delay
+        self.variants = 1 if self.kind == LOGISTIC else 3
+        free = FREE_LABELS if self.kind == LOGISTIC else FREE
+        self.plain = Filters(KEEP, GRANT, free, self.variants)
+        self.lagged = Filters(KEEP, GRANT, free)
+        self.combining, self.following, self.seeing = (Filters(KEEP_ABOVE, GRANT_ABOVE, free) for _ in range(3))
+        self.combining.grow(5)
+        self.following.grow(6)
+        self.seeing.grow(12)
+        self.number_members()
+        self.among_base, self.tracker = (Tracker(1.0 if self.kind == LOGISTIC else 0.0) for _ in range(2))
+        self.leaner = Polynomial()
+        self.final = Exponential(1.0, "constant" if self.kind == LOGISTIC else "adaptive")
+        self.begin_weighing()
+        self.ring = delay + LAGS + 1
+        self.arrays = self.arrays | {
+            "features": np.zeros(NUMBERS), "outcomes": np.zeros(self.ring), "foreseen": np.zeros(self.ring),
+            "snapshots": np.zeros(SNAPSHOTS * (self.members + 1)),
+        }
+        self.stride = 1
+        self.relocate()
+        self.begin_feature(0)
+
+    def number_members(self):
+        """Give every member its place: first those of the base, which see no outcomes."""
+        self.at_first = 4 * self.variants
+        self.at_mean = self.at_first + 8
+        self.base_members = self.at_mean + 1
+        self.at_several = self.base_members
+        self.at_lagged = self.at_several + 4
+        self.at_last, self.at_following, self.at_seeing = self.at_lagged + 4, self.at_lagged + 5, self.at_lagged + 9
+        self.members = self.at_seeing + 4 if self.recent else self.at_lagged
+        self.mixers = 1 if self.kind == LOGISTIC else 2
+
+    def begin_weighing(self):
+        """Start all weighers; half of the final one's prior is for those who mix all others."""
+        everyone = self.members + self.mixers
+        self.final.given_prior = [0.5 / self.members] * self.members + [0.5 / self.mixers] * self.mixers
+        if self.kind != LOGISTIC:
+            self.final.rate = math.log(everyone)
+        for weigher, n in ((self.among_base, self.base_members), (self.tracker, self.members),
+                           (self.leaner, self.members), (self.final, everyone)):
+            weigher.begin(n)
+            (<Weigher> weigher).next_weights()
+
+    # Features come.
+
+    cdef void relocate(self):
+        Engine.relocate(self)
+        if "features" in self.arrays:
+            self.features = <noregret_feature*> cnp.PyArray_DATA(<cnp.ndarray> self.arrays["features"])
+            self.outcomes = <double*> cnp.PyArray_DATA(<cnp.ndarray> self.arrays["outcomes"])
+            self.foreseen = <double*> cnp.PyArray_DATA(<cnp.ndarray> self.arrays["foreseen"])
+            self.snapshots = <double*> cnp.PyArray_DATA(<cnp.ndarray> self.arrays["snapshots"])
+
+    cdef int resize(self, Py_ssize_t size) except -1:
+        cdef Py_ssize_t before = self.size, room = cnp.PyArray_DIM(<cnp.ndarray> self.arrays["features"], 0) // NUMBERS
+        if size + 1 > room:
+            self.arrays["features"] = np.concatenate([
+                self.arrays["features"], np.zeros((max(size + 1, 2 * room, 16) - room) * NUMBERS)])
+        if size > cnp.PyArray_DIM(<cnp.ndarray> self.arrays["stored"], 0):
+            self.arrays["stored"] = np.zeros(max(size, 2 * self.size, 16))
+        self.relocate()
+        self.size = size
+        for at in range(before, size):
+            self.begin_feature(at + 1)
+        if size <= FULL:
+            self.plain.grow(size + 1)
+        if size <= LAGGED:
+            self.lagged.grow(size + 3)
+        return 0
+
+    cdef begin_feature(self, Py_ssize_t at):
+        """Know nothing of a feature; of the constant one, that it is one."""
+        cdef int lane
+        memset(self.features + at, 0, sizeof(noregret_feature))
+        if at == 0:
+            self.features.count = self.features.sum = self.features.sum2 = 1
+            self.features.prior = FREE_LABELS if self.kind == LOGISTIC else FREE
+            for lane in range(4):
+                self.features.variance[lane] = GRANTED_FIRST[lane] * self.features.prior
+
+    cdef bint is_full(self) noexcept nogil:
+        """Whether features are few enough for filters."""
+        return self.size <= FULL and self.plain.n == self.size + 1
+
+    cdef bint is_lagged(self) noexcept nogil:
+        return self.size <= LAGGED and self.lagged.n == self.size + 3
+
+    # What everyone says.
+
+    cdef double score(self, Row* row) noexcept nogil:
+        cdef Round own
+        Engine.score(self, row)
+        if not row.norm2 < 1e300:
+            return NAN
+        if self.learning:
+            return self.look(row, &self.now, self.delay)
+        return self.look(row, &own, 0)
+
+    cdef double look(self, Row* row, Round* r, int offset) noexcept nogil:
+        """Return the prediction; what everyone says is in r."""
+        cdef int k, everyone = self.members + self.mixers
+        cdef double found
+        self.say_first(row, r)
+        r.says[self.at_mean] = self.mean
+        if self.kind == LOGISTIC:
+            found = clip((self.mean + 1) / 2, 1.0 / (self.rounds + 2), 1 - 1.0 / (self.rounds + 2))
+            r.says[self.at_mean] = log(found / (1 - found))
+        self.say_plain(row, r)
+        self.give_chance(r, 0, self.base_members)
+        r.base = self.mixed(self.among_base, r, self.base_members)
+        if not self.is_full():  # filters that rest repeat the base
+            for k in range(self.at_first):
+                r.says[k] = r.base
+            self.give_chance(r, 0, self.at_first)
+        self.say_several(r, offset)
+        if self.recent:
+            self.say_lagged(r, offset)
+        self.give_chance(r, self.base_members, self.members)
+        r.says[self.members] = self.mixed(self.tracker, r, self.members)
+        if self.mixers == 2:
+            r.says[self.members + 1] = self.mixed(self.leaner, r, self.members)
+        self.give_chance(r, self.members, everyone)
+        return self.origin + self.mixed(self.final, r, everyone)
+
+    cdef void give_chance(self, Round* r, int start, int stop) noexcept nogil:
+        """Note the chances that log-odds stand for."""
+        cdef int k
+        if self.kind == LOGISTIC:
+            for k in range(start, stop):
+                r.chance[k], r.other[k] = chance_of(r.says[k]), chance_of(-r.says[k])
+
+    cdef double mixed(self, Weigher weigher, Round* r, int n) noexcept nogil:
+        """Return the mean of what n members say; of chances, where they are log-odds."""
+        cdef double total = 0, other = 0
+        cdef int k
+        if self.kind == LOGISTIC:
+            for k in range(n):
+                total += weigher.p[k] * r.chance[k]
+                other += weigher.p[k] * r.other[k]
+            return log(total / other)
+        for k in range(n):
+            total += weigher.p[k] * r.says[k]
+        return total
+
+    cdef double held(self, double score, bint wide) noexcept nogil:
+        """Hold a score to the range of the outcomes so far, or to one that is wider by itself on each side."""
+        cdef double more = self.high - self.low if wide else 0.0, most
+        if self.kind == LOGISTIC:
+            most = log(2.0 * (self.rounds + 1))
+            return clip(score, -most, most)
+        return clip(score, self.low - more, self.high + more)
+
+    cdef double moderated(self, double score, double z) noexcept nogil:
+        """Return log-odds less sure than a score, by its variance."""
+        return self.held(score / sqrt(1 + M_PI / 8 * z), False)
+
+    cdef void say_filter(self, Filters filters, const double* x, double* scores, double* says, bint wide) noexcept nogil:
+        """Have four filters say what they expect."""
+        cdef int k
+        cdef double[4] z
+        filters.scores(x, scores)
+        if self.kind == LOGISTIC:
+            filters.spread(x, z, self.learning)
+            for k in range(4):
+                says[k] = self.moderated(scores[k], z[k])
+            return
+        for k in range(4 * filters.variants):
+            says[k] = self.held(scores[k], wide and k < 4)
+
+    cdef void say_plain(self, const Row* row, Round* r) noexcept nogil:
+        cdef Py_ssize_t k
+        cdef double* x = r.x
+        if not self.is_full():
+            for k in range(self.at_first):
+                r.says[k] = r.says[self.at_first + k % 8]
+            return
+        x[0] = 1
+        memset(x + 1, 0, self.size * sizeof(double))
+        for k in range(row.count):
+            x[1 + position(row, k)] = row.values[k]
+        self.say_filter(self.plain, x, r.plain_scores, r.says, True)
+
+    cdef void say_first(self, const Row* row, Round* r) noexcept nogil:
+        cdef int lane
+        cdef double* out = r.first_scores
+        for lane in range(4):
+            r.first_z[lane] = self.features.variance[lane]
+            out[lane], out[4 + lane] = self.features.weight[lane], self.features.weight[4 + lane]
+        noregret_lanes_score(self.features + 1, row.values, row.indices, row.count, out, r.first_z)
+        for lane in range(4):
+            r.says[self.at_first + lane] = self.held(out[lane], False)
+            if self.kind == LOGISTIC:
+                r.says[self.at_first + 4 + lane] = self.moderated(out[4 + lane], r.first_z[lane])
+            else:
+                r.says[self.at_first + 4 + lane] = self.held(out[4 + lane], False)
+
+    cdef void say_lagged(self, Round* r, int offset) noexcept nogil:
+        cdef Py_ssize_t k
+        cdef double* x = r.recent_x
+        r.says[self.at_last] = self.recall(self.outcomes, offset)
+        if self.kind == LOGISTIC:
+            r.says[self.at_last] = self.held(2 * r.says[self.at_last], False)
+        if not self.is_lagged():
+            for k in range(4):
+                r.says[self.at_lagged + k] = r.base
+            return
+        x[0], x[1], x[2] = 1, self.recall(self.outcomes, offset), self.recall(self.outcomes, offset + 1)
+        for k in range(self.size):
+            x[3 + k] = r.x[1 + k]
+        self.say_filter(self.lagged, x, r.lagged_scores, r.says + self.at_lagged, False)
+
+    cdef void say_several(self, Round* r, int offset) noexcept nogil:
+        """Have those speak who combine others."""
+        cdef int k
+        cdef double* x = r.several
+        cdef double* y = r.following
+        cdef double* z = r.seeing
+        cdef bint full = self.is_full()
+        x[0] = y[0] = z[0] = 1
+        for k in range(4):
+            if full:
+                x[1 + k] = r.says[k if self.kind == LOGISTIC else 4 + k]
+            else:
+                x[1 + k] = r.says[self.at_first + (1 + k if k < 2 else 2 + k)]
+            z[1 + k] = x[1 + k]
+        self.say_filter(self.combining, x, r.several_scores, r.says + self.at_several, False)
+        if not self.recent:
+            return
+        y[1], y[2], y[3] = r.base, self.recall(self.outcomes, offset), self.recall(self.outcomes, offset + 1)
+        y[4], y[5] = self.recall(self.foreseen, offset), self.recall(self.foreseen, offset + 1)
+        self.say_filter(self.following, y, r.following_scores, r.says + self.at_following, True)
+        for k in range(4):
+            z[5 + k] = y[2 + k]
+        z[9] = self.recall(self.outcomes, offset + 2)
+        z[10], z[11] = self.averages[0 if offset == 0 else 2], self.averages[1 if offset == 0 else 3]
+        self.say_filter(self.seeing, z, r.seeing_scores, r.says + self.at_seeing, False)
+
+    cdef double recall(self, const double* ring, int back) noexcept nogil:
+        """Return what a ring holds of the latest round, or of those before; 0 from before the first."""
+        return ring[(self.rounds - 1 - back) % self.ring] if back < self.rounds else 0.0
+
+    # Learning.
+
+    cdef int play(self, Row* row, double y) noexcept nogil:
+        cdef int status
+        self.learning = True
+        status = Engine.play(self, row, y)
+        self.learning = False
+        return status
+
+    cdef int update(self, Row* row, double score, double slope, double y) noexcept nogil:
+        cdef Round* r = &self.now
+        cdef int k, code = 1 if self.kind == TILTED else 0
+        if self.importance == 0:
+            self.remember(r, y - self.origin)
+            return FINE
+        self.weigh_members(r, y - self.origin)
+        if self.rounds == 0 and self.kind != LOGISTIC:
+            self.origin = y
+        y -= self.origin
+        self.teach_first(row, r, y)
+        if self.is_full():
+            self.teach(self.plain, r.x, r.plain_scores, 0, y)
+        self.teach(self.combining, r.several, r.several_scores, code, y)
+        if self.recent:
+            if self.is_lagged():
+                self.teach(self.lagged, r.recent_x, r.lagged_scores, 1, y)
+            self.teach(self.following, r.following, r.following_scores, code, y)
+            self.teach(self.seeing, r.seeing, r.seeing_scores, code, y)
+        self.remember(r, y)
+        return FINE
+
+    cdef double loss_of(self, const Round* r, int k, double y) noexcept nogil:
+        if self.kind == LOGISTIC:
+            return -self.importance * log(r.chance[k] if y > 0 else r.other[k])
+        return self.importance * self.loss.table.value(&self.loss.table, r.says[k], y)
+
+    cdef void weigh_members(self, Round* r, double y) noexcept nogil:
+        """Have every weigher learn what everyone has lost."""
+        cdef double[48] losses
+        cdef double slope, own
+        cdef int k, everyone = self.members + self.mixers
+        for k in range(everyone):
+            losses[k] = self.loss_of(r, k, y)
+        self.settle(self.among_base, losses, 0, self.base_members)
+        own = losses[self.members]
+        self.settle(self.tracker, losses, own, self.members)
+        if self.kind == LOGISTIC:
+            own = -self.importance * log(chance_of(self.mixed(self.final, r, everyone) * (1 if y > 0 else -1)))
+            self.settle(self.final, losses, own, everyone)
+            return
+        own = self.importance * self.loss.table.value(&self.loss.table, self.mixed(self.final, r, everyone), y)
+        self.settle(self.final, losses, own, everyone)
+        slope = self.importance * self.loss.table.slope(&self.loss.table, r.says[self.members + 1], y)
+        for k in range(self.members):
+            losses[k] = slope * r.says[k]
+        self.settle(self.leaner, losses, slope * r.says[self.members + 1], self.members)
+
+    cdef void settle(self, Weigher weigher, const double* losses, double own, int n) noexcept nogil:
+        cdef double low = losses[0], high = losses[0]
+        cdef int k
+        for k in range(1, n):
+            low, high = min(low, losses[k]), max(high, losses[k])
+        weigher.update(own, losses, NULL, low, high)
+        weigher.rounds += 1
+        weigher.fresh = False
+        weigher.next_weights()
+
+    cdef double error_of(self, int code, double score, double z, double y) noexcept nogil:
+        """Return the error that moves weights: plain (0), held to the range (1) or robust (2)."""
+        cdef double error, range, most
+        if self.kind == LOGISTIC:
+            return (1.0 if y > 0 else 0.0) - chance_of(self.moderated(score, z))
+        if code == 0:
+            return y - score
+        range = self.high - self.low
+        error = y - (self.held(score, False) if self.low - range < score < self.high + range else score)
+        if self.kind == TILTED:
+            most = self.error if code == 1 else 4 * self.error
+            error = 0.5 * clip(2 * error / most if most > 0 else 0.0, -1.0, 1.0) + self.tilt - 0.5
+            return TILT_STEP * self.error * error
+        most = ROBUST * self.error
+        return clip(error, -most, most) if code == 2 else error
+
+    cdef void teach(self, Filters filters, const double* x, const double* scores, int code, double y) noexcept nogil:
+        """Have four filters learn, each set of weights by errors of its own kind."""
+        cdef double[4] r
+        cdef double[4] errors
+        cdef double chance
+        cdef int k, variant
+        filters.observe(x)
+        for k in range(4):
+            r[k] = self.importance
+            if self.kind == LOGISTIC:
+                chance = chance_of(self.moderated(scores[k], filters.z[k]))
+                r[k] *= max(LEAST_WEIGHT, chance * (1 - chance))
+        if not filters.gain(r):
+            return
+        for variant in range(filters.variants):
+            for k in range(4):
+                errors[k] = self.importance * self.error_of(code + variant, scores[4 * variant + k], filters.z[k], y)
+            filters.step(variant, errors)
+
+    cdef void teach_first(self, const Row* row, Round* r, double y) noexcept nogil:
+        cdef double[4] slopes
+        cdef double[4] errors
+        cdef double[4] rates
+        cdef double[4] weights
+        cdef double one = 1, chance, z, size, grant, reach = REACH * self.deviation
+        cdef int k
+        self.sizes += 1 + row.count
+        size = self.sizes / (self.rounds + 1)  # of a row, on average
+        grant = 1 / sqrt(size)
+        noregret_lanes_observe(self.features + 1, row.values, row.indices, row.count, self.rounds + 1.0, grant, GRANTED_FIRST)
+        for k in range(4):
+            slopes[k] = self.importance * self.loss.table.slope(&self.loss.table, r.says[self.at_first + k], y)
+            rates[k] = (LABEL_STEP_SIZES[k] if self.kind == LOGISTIC else STEP_SIZES[k] * reach) / sqrt(size)
+            z, weights[k] = r.first_z[k], self.importance
+            if self.kind == LOGISTIC:
+                chance = r.chance[self.at_first + 4 + k]
+                weights[k] *= max(LEAST_WEIGHT, chance * (1 - chance))
+                errors[k] = (1.0 if y > 0 else 0.0) - chance
+            else:
+                errors[k] = self.error_of(1, r.first_scores[4 + k], z, y)
+            errors[k] *= self.importance / (KEPT_FIRST[k] + weights[k] * z)
+        noregret_lanes_learn(self.features + 1, row.values, row.indices, row.count, slopes, rates, errors, weights, KEPT_FIRST, GRANTED_FIRST)
+        noregret_lanes_learn(self.features, &one, NULL, 1, slopes, rates, errors, weights, KEPT_FIRST, GRANTED_FIRST)
+
+    cdef void remember(self, const Round* r, double y) noexcept nogil:
+        """Keep what later rounds are told of this one."""
+        cdef double rounds = self.rounds + 1, known, off = fabs(y - r.base)
+        self.mean += (y - self.mean) / rounds
+        self.deviation += (fabs(y - self.mean) - self.deviation) / rounds
+        self.low, self.high = min(self.low, y), max(self.high, y)
+        if self.rounds < 3:
+            self.error = off
+        else:
+            self.error += (min(off, 2 * ROBUST * self.error + 1e-3 * self.deviation) - self.error) / min(rounds, ROUNDS)
+        self.outcomes[self.rounds % self.ring], self.foreseen[self.rounds % self.ring] = y, r.base
+        self.averages[0] += FEW * (y - self.averages[0])
+        self.averages[1] += SOME * (y - self.averages[1])
+        if self.rounds >= self.delay:
+            known = self.outcomes[(self.rounds - self.delay) % self.ring]
+            self.averages[2] += FEW * (known - self.averages[2])
+            self.averages[3] += SOME * (known - self.averages[3])
+        if self.rounds % self.stride == 0:
+            self.take_snapshot()
+
+    # What it has found.
+
+    cdef double weight_of(self, int k) noexcept nogil:
+        """Return the weight of a member in the next round, by whichever way."""
+        cdef double found = self.final.p[k] + self.final.p[self.members] * self.tracker.p[k]
+        return found + self.final.p[self.members + 1] * self.leaner.p[k] if self.mixers == 2 else found
+
+    cdef void take_snapshot(self) noexcept nogil:
+        """Write down the weights of members; every other snapshot goes where there is no room."""
+        cdef int k, i, width = self.members + 1
+        if self.taken == SNAPSHOTS:
+            self.taken = SNAPSHOTS // 2
+            self.stride *= 2
+            for i in range(self.taken):
+                for k in range(width):
+                    self.snapshots[i * width + k] = self.snapshots[2 * i * width + k]
+            if self.rounds % self.stride:
+                return
+        self.snapshots[self.taken * width] = self.rounds + 1
+        for k in range(self.members):
+            self.snapshots[self.taken * width + 1 + k] = self.weight_of(k)
+        self.taken += 1
+
+    def member_weights(self):
+        """Return the weight of every member in the next round."""
+        return np.array([self.weight_of(k) for k in range(self.members)])
+
+    def history(self):
+        """Return (rounds, the weights of every member after them), about a hundred of each."""
+        width = self.members + 1
+        table = self.arrays["snapshots"][:self.taken * width].reshape(self.taken, width)
+        return table[:, 0].astype(np.int64), table[:, 1:].copy()
+
+    def member_losses(self):
+        """Return what every member has lost, and the two mixtures that are weighed beside them."""
+        return self.total_loss + self.final.excess()
+
+    def weights(self):
+        """Return the weights of the filter that forgets nothing, or of its diagonal form: a plain linear predictor."""
+        if self.is_full():
+            return self.plain.weights(0 if self.kind == LOGISTIC else 1, 0)[1:]
+        return self.arrays["features"][:(self.size + 1) * NUMBERS].reshape(-1, NUMBERS)[1:, 4].copy()
+
+    def keep_mean(self):
+        """Refuse: there are no weights of which a mean would say anything."""
+        raise ValueError("auto is a mixture of many learners, and has no weights to be averaged")
+
+    @property
+    def takes_importance(self):
+        """Whether a round may stand for several."""
+        return True

@@ -1,0 +1,34 @@
+"""Four recursive least-squares filters on the same inputs, which differ in how fast they forget."""
+
+cdef enum:
+    FOUR = 4
+
+cdef class Filters:
+    cdef readonly Py_ssize_t n             # inputs, the constant one included
+    cdef readonly int variants             # sets of weights, each moved by errors of its own
+    cdef readonly double rounds            # that they have learned from
+    cdef readonly double[4] forget         # what each keeps of what it knew, a round
+    cdef readonly double[4] most           # the variance that each grants to an input of spread 1
+    cdef double constant                   # and to the constant input
+    cdef object arrays                     # name -> NumPy array; the pointers below look into them
+    cdef double* U
+    cdef double* D
+    cdef double* w
+    cdef double* prior
+    cdef double* count
+    cdef double* total
+    cdef double* squares
+    cdef double* f                         # scratch of the round being learned from
+    cdef double* v
+    cdef double* k
+    cdef double[4] z
+    cdef bint projected                    # whether f, v and z are those of the round at hand
+
+    cdef void scores(self, const double* x, double* out) noexcept nogil
+    cdef void spread(self, const double* x, double* z, bint keep) noexcept nogil
+    cdef void observe(self, const double* x) noexcept nogil
+    cdef bint gain(self, const double* r) noexcept nogil
+    cdef void step(self, int variant, const double* errors) noexcept nogil
+    cdef void restart(self) noexcept nogil
+    cdef void relocate(self)
+    cdef void grow(self, Py_ssize_t n)

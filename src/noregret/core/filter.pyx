@@ -1,0 +1,195 @@
+"""Four recursive filters on the same inputs: how they learn, grow, and are kept.
+
+The first input is the constant 1. The others may be in any unit: what a filter grants the weight of
+an input before it has learned anything is measured by how much that input varies, and raised when it
+turns out to vary less than it seemed to at first.
+"""
+
+from libc.math cimport isfinite
+from libc.stdint cimport int32_t
+
+import numpy as np
+
+cimport numpy as cnp
+
+from noregret.checks import state_numbers
+
+cnp.import_array()
+
+cdef extern from "filters.h" nogil:
+    void noregret_filters_score(const double* w, const double* x, Py_ssize_t n, double* out) noexcept
+    void noregret_filters_project(const double* U, const double* D, const double* x, Py_ssize_t n, double* f, double* v, double* z) noexcept
+    void noregret_filters_update(double* U, double* D, const double* f, const double* v, const double* prior, const double* most, const double* forget, const double* r, double* k, Py_ssize_t n) noexcept
+    void noregret_filters_step(double* w, const double* k, const double* e, Py_ssize_t n) noexcept
+    void noregret_filters_raise(double* U, double* D, Py_ssize_t j, const double* more, double* scratch) noexcept
+
+cdef extern from "lanes.h" nogil:
+    double noregret_spread(double count, double sum, double sum2, double rounds) noexcept
+
+# The most inputs that there may be, the constant one included.
+MOST_INPUTS = 257
+cdef enum:
+    WIDEST = 257
+# A spread is worth noticing from this part of the square of a value on; granted variances are raised
+# when they should be this many times what they are.
+cdef double NOTICED = 1e-12
+cdef double RAISED = 2.0
+# Arrays of one number an input, and of four.
+SINGLE = ("prior", "count", "total", "squares")
+SCRATCH = ("f", "v", "k")
+
+
+cdef class Filters:
+    """Four filters, with one or more sets of weights each."""
+
+    def __init__(self, forget, most, constant, variants=1):
+        cdef int i
+        for i in range(FOUR):
+            self.forget[i], self.most[i] = forget[i], most[i]
+        self.constant, self.variants = constant, variants
+        self.arrays = {name: np.zeros(0) for name in (*SINGLE, *SCRATCH, "U", "D", "w")}
+        self.grow(1)
+
+    # Growing.
+
+    cdef void grow(self, Py_ssize_t n):
+        """Have n inputs; new ones know nothing, and those beyond are forgotten."""
+        cdef Py_ssize_t old = self.n, variant, kept = min(old, n)
+        if n == old:
+            return
+        sizes = self.sizes(n)
+        made = {name: np.zeros(size) for name, size in sizes.items()}
+        for name in (*SINGLE, "U", "D"):
+            part = min(sizes[name], len(self.arrays[name]))
+            made[name][:part] = self.arrays[name][:part]
+        for variant in range(self.variants):
+            at, was = variant * n * FOUR, variant * old * FOUR
+            made["w"][at:at + kept * FOUR] = self.arrays["w"][was:was + kept * FOUR]
+        self.arrays, self.n = made, n
+        self.relocate()
+        if old == 0:
+            self.restart()
+
+    def sizes(self, n):
+        """Return how many numbers each array holds where there are n inputs."""
+        found = {name: n for name in SINGLE} | {name: FOUR * n for name in (*SCRATCH, "D")}
+        return found | {"U": FOUR * (n * (n - 1) // 2), "w": FOUR * n * self.variants}
+
+    cdef void relocate(self):
+        """Look up the arrays again after they moved."""
+        at = {name: <Py_ssize_t> cnp.PyArray_DATA(<cnp.ndarray> array) for name, array in self.arrays.items()}
+        self.U, self.D, self.w = <double*> <Py_ssize_t> at["U"], <double*> <Py_ssize_t> at["D"], <double*> <Py_ssize_t> at["w"]
+        self.prior, self.count = <double*> <Py_ssize_t> at["prior"], <double*> <Py_ssize_t> at["count"]
+        self.total, self.squares = <double*> <Py_ssize_t> at["total"], <double*> <Py_ssize_t> at["squares"]
+        self.f, self.v, self.k = <double*> <Py_ssize_t> at["f"], <double*> <Py_ssize_t> at["v"], <double*> <Py_ssize_t> at["k"]
+
+    cdef void restart(self) noexcept nogil:
+        """Forget the weights; what was learned about the inputs themselves stays."""
+        cdef Py_ssize_t i, lane
+        self.prior[0] = self.constant / self.most[0]
+        for i in range(2 * self.n * (self.n - 1)):
+            self.U[i] = 0
+        for i in range(FOUR * self.n * self.variants):
+            self.w[i] = 0
+        for i in range(self.n):
+            for lane in range(FOUR):
+                self.D[FOUR * i + lane] = self.most[lane] * self.prior[i]
+
+    # Scores.
+
+    cdef void scores(self, const double* x, double* out) noexcept nogil:
+        """Fill in w·x: four numbers for every set of weights."""
+        cdef int variant
+        for variant in range(self.variants):
+            noregret_filters_score(self.w + variant * FOUR * self.n, x, self.n, out + FOUR * variant)
+
+    cdef void spread(self, const double* x, double* z, bint keep) noexcept nogil:
+        """Fill in how unsure each filter is of its score; several threads may ask at once.
+
+        Where the round is about to be learned from, what was found is kept for that.
+        """
+        cdef double[4 * WIDEST] f
+        cdef double[4 * WIDEST] v
+        if keep:
+            noregret_filters_project(self.U, self.D, x, self.n, self.f, self.v, z)
+            self.z[0], self.z[1], self.z[2], self.z[3] = z[0], z[1], z[2], z[3]
+            self.projected = True
+        else:
+            noregret_filters_project(self.U, self.D, x, self.n, f, v, z)
+
+    # Learning.
+
+    cdef void observe(self, const double* x) noexcept nogil:
+        """Take notice of the inputs of a round, before anything is learned from it."""
+        cdef Py_ssize_t i, lane
+        cdef double square, spread
+        cdef double[4] more
+        self.rounds += 1
+        for i in range(1, self.n):
+            if x[i] == 0:
+                continue
+            square = x[i] * x[i]
+            self.count[i] += 1
+            self.total[i] += x[i]
+            self.squares[i] += square
+            spread = square if self.count[i] == 1 else noregret_spread(self.count[i], self.total[i], self.squares[i], self.rounds)
+            if spread > NOTICED * square and 1 > RAISED * self.prior[i] * spread:
+                for lane in range(FOUR):
+                    more[lane] = self.most[lane] * (1 / spread - self.prior[i])
+                self.prior[i] = 1 / spread
+                noregret_filters_raise(self.U, self.D, i, more, self.k)
+                self.projected = False
+        if not self.projected:
+            noregret_filters_project(self.U, self.D, x, self.n, self.f, self.v, self.z)
+        self.projected = False
+
+    cdef bint gain(self, const double* r) noexcept nogil:
+        """Update the covariances by an observation of weight r; whether the gain is a number."""
+        cdef Py_ssize_t i
+        cdef double sane = 0
+        noregret_filters_update(self.U, self.D, self.f, self.v, self.prior, self.most, self.forget, r, self.k, self.n)
+        for i in range(FOUR * self.n):
+            sane += self.k[i] - self.k[i]
+        if sane == 0:
+            return True
+        self.restart()
+        for i in range(FOUR * self.n):
+            self.k[i] = 0
+        return False
+
+    cdef void step(self, int variant, const double* errors) noexcept nogil:
+        """Move a set of weights by the gain times the errors."""
+        noregret_filters_step(self.w + variant * FOUR * self.n, self.k, errors, self.n)
+
+    def weights(self, variant, lane):
+        """Return the weights of one filter, the constant's first."""
+        at = variant * FOUR * self.n
+        return self.arrays["w"][at + lane:at + FOUR * self.n:FOUR].copy()
+
+    # The state.
+
+    def get_state(self):
+        """Return the arrays and numbers that it goes on from."""
+        kept = {name: array.copy() for name, array in self.arrays.items() if name not in SCRATCH}
+        return kept, {"n": self.n, "rounds": self.rounds}
+
+    def set_state(self, arrays, numbers):
+        """Go on from a state, or raise ValueError where it makes none."""
+        state_numbers(numbers, {"n": 1, "rounds": 0.0})
+        n = numbers["n"]
+        if not 1 <= n <= MOST_INPUTS or numbers["rounds"] < 0:
+            raise ValueError("the state's numbers make no sense")
+        sizes = {name: size for name, size in self.sizes(n).items() if name not in SCRATCH}
+        if arrays.keys() != sizes.keys():
+            raise ValueError(f"expected the arrays {sorted(sizes)}, got {sorted(arrays)}")
+        for name, array in arrays.items():
+            if array.shape != (sizes[name],) or array.dtype != np.float64:
+                raise ValueError(f"array {name} should hold {sizes[name]} numbers of type float64")
+            if not np.isfinite(array).all():
+                raise ValueError(f"array {name} holds a number that is not finite")
+            if name in (*SINGLE[:2], "squares", "D") and (array < 0).any():
+                raise ValueError(f"array {name} holds a negative number")
+        self.n, self.rounds = n, numbers["rounds"]
+        self.arrays = {name: np.array(array) for name, array in arrays.items()}
+        self.arrays |= {name: np.zeros(FOUR * n) for name in SCRATCH}
+        self.relocate()

@@ -1,0 +1,91 @@
+#include "lanes.h"
+
+#include <math.h>
+
+#include "dispatch.h"
+
+typedef double lanes __attribute__((vector_size(32), aligned(8), may_alias));
+typedef long long bits __attribute__((vector_size(32), aligned(8), may_alias));
+
+#define AT(p) (*(const lanes *)(p))
+#define TO(p) (*(lanes *)(p))
+#define PLACE(k) (indices == NULL ? (k) : (ptrdiff_t)indices[k])
+
+/* A spread is worth noticing from this part of the square of a value on; granted variances are raised
+   when they should be this many times what they are. */
+static const double NOTICED = 1e-12, RAISED = 2.0;
+
+double noregret_spread(double count, double sum, double sum2, double rounds) {
+    const double mean = sum / count, share = count / rounds;
+    return sum2 / count - share * mean * mean;
+}
+
+static inline lanes lesser(lanes a, lanes b) {
+    const bits which = b < a;
+    return (lanes)((which & (bits)b) | (~which & (bits)a));
+}
+
+static inline lanes root(lanes a) { return (lanes){sqrt(a[0]), sqrt(a[1]), sqrt(a[2]), sqrt(a[3])}; }
+
+DISPATCHED
+void noregret_lanes_score(const noregret_feature *features, const double *values,
+                          const int32_t *indices, ptrdiff_t count, double *out, double *z) {
+    lanes low = AT(out), high = AT(out + 4), spread = AT(z);
+    for (ptrdiff_t k = 0; k < count; k++) {
+        const noregret_feature *f = features + PLACE(k);
+        const double x = values[k];
+        low += AT(f->weight) * x;
+        high += AT(f->weight + 4) * x;
+        spread += AT(f->variance) * (x * x);
+    }
+    TO(out) = low;
+    TO(out + 4) = high;
+    TO(z) = spread;
+}
+
+DISPATCHED
+void noregret_lanes_observe(noregret_feature *features, const double *values, const int32_t *indices,
+                            ptrdiff_t count, double rounds, double grant, const double *most) {
+    for (ptrdiff_t k = 0; k < count; k++) {
+        noregret_feature *f = features + PLACE(k);
+        const double x = values[k], square = x * x;
+        if (x == 0) {
+            continue;
+        }
+        f->count += 1;
+        f->sum += x;
+        f->sum2 += square;
+        const double spread =
+            f->count == 1 ? square : noregret_spread(f->count, f->sum, f->sum2, rounds);
+        if (spread > NOTICED * square && grant > RAISED * f->prior * spread) {
+            const double prior = grant / spread;
+            TO(f->variance) = AT(f->variance) + AT(most) * (prior - f->prior);
+            f->prior = prior;
+        }
+    }
+}
+
+DISPATCHED
+void noregret_lanes_learn(noregret_feature *features, const double *values, const int32_t *indices,
+                          ptrdiff_t count, const double *slopes, const double *rates,
+                          const double *errors, const double *r, const double *keep,
+                          const double *most) {
+    const lanes slope = AT(slopes), rate = AT(rates), error = AT(errors), weight = AT(r);
+    const lanes kept = AT(keep), cap = AT(most);
+    for (ptrdiff_t k = 0; k < count; k++) {
+        noregret_feature *f = features + PLACE(k);
+        const double x = values[k];
+        if (x == 0) {
+            continue;
+        }
+        const lanes gradient = slope * x, squares = AT(f->squares) + gradient * gradient;
+        const bits some = squares > 0;
+        const double size = sqrt(f->sum2 / f->count);
+        const lanes step = rate * gradient / (root(squares) * size);
+        TO(f->squares) = squares;
+        TO(f->weight) = AT(f->weight) - (lanes)(some & (bits)step);
+        const lanes variance = AT(f->variance);
+        TO(f->weight + 4) = AT(f->weight + 4) + variance * x * error;
+        TO(f->variance) = lesser(variance / (kept + weight * variance * (x * x)), cap * f->prior);
+    }
+}

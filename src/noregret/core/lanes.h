@@ -1,0 +1,40 @@
+/* Eight learners of the first order side by side: four AdaGrad at several rates, then four diagonal
+   filters that forget at several speeds. All that they know of a feature stands together. */
+#ifndef NOREGRET_LANES_H
+#define NOREGRET_LANES_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+enum {
+    NOREGRET_LANES = 8,
+    NOREGRET_HALF = 4
+};
+
+typedef struct {
+    double weight[NOREGRET_LANES];
+    double squares[NOREGRET_HALF];  /* of the gradients of each AdaGrad */
+    double variance[NOREGRET_HALF]; /* of the weight, for each filter */
+    double count, sum, sum2;        /* of the values other than zero */
+    double prior;                   /* the variance granted so far, in units of each filter's own */
+} noregret_feature;
+
+/* The spread of a feature: of those values that are not zero, less the more often they occur. */
+double noregret_spread(double count, double sum, double sum2, double rounds);
+
+/* Adds w . x to out, and the variance of it to z. */
+void noregret_lanes_score(const noregret_feature *features, const double *values,
+                          const int32_t *indices, ptrdiff_t count, double *out, double *z);
+
+/* Notes the values of a round, the rounds-th, and grants variances: `grant` to a feature of spread 1. */
+void noregret_lanes_observe(noregret_feature *features, const double *values, const int32_t *indices,
+                            ptrdiff_t count, double rounds, double grant, const double *most);
+
+/* Learns: slopes of the four, times their rates; errors of the filters, times their gain; weights of
+   the observation for these, and what they keep. */
+void noregret_lanes_learn(noregret_feature *features, const double *values, const int32_t *indices,
+                          ptrdiff_t count, const double *slopes, const double *rates,
+                          const double *errors, const double *r, const double *keep,
+                          const double *most);
+
+#endif

@@ -1,0 +1,74 @@
+"""Exponential weights that follow whoever leads now: a share of each goes to all, ever less of it.
+
+After round t everyone gives 1/(t + 1) of its weight, and all get the same part of that. So whoever
+has fallen behind can be back within a few rounds, and in the long run it costs no more than about
+ln T beside the best. The rate is that of AdaHedge, or 1 for the log loss.
+"""
+
+from libc.math cimport log
+
+from noregret.core.weigher cimport Weigher, noregret_decayed
+
+import numpy as np
+
+cimport numpy as cnp
+
+cnp.import_array()
+
+cdef double LEAST_SUM = 1e-290
+
+
+cdef class Tracker(Weigher):
+    """Weights that are shared again after each round."""
+
+    ARRAYS = ("held",)
+    NUMBERS = ("mixing_cost", "turns")
+
+    def __init__(self, rate=0.0, prior=None):
+        self.rate = rate
+        super().__init__(prior)
+
+    cdef void relocate(self):
+        Weigher.relocate(self)
+        self.held = self.look_up("held")
+
+    def started(self):
+        """Everyone holds its prior."""
+        self.arrays["held"][:] = self.arrays["prior"]
+
+    def check_state(self):
+        """What is held adds up to 1."""
+        held = self.arrays["held"]
+        if self.n and (held.min() < 0 or abs(held.sum() - 1) > 1e-6):
+            raise ValueError("the weights held must not be negative and must add up to 1")
+
+    cdef void weigh(self, double* p, const unsigned char* awake) noexcept nogil:
+        cdef Py_ssize_t i
+        for i in range(self.n):
+            p[i] = self.held[i]
+
+    cdef double rate_now(self) noexcept nogil:
+        if self.rate > 0:
+            return self.rate
+        return log(<double> max(2, self.n)) / self.mixing_cost if self.mixing_cost > 0 else 0.0
+
+    cdef void update(self, double own, const double* losses, const unsigned char* awake, double low, double high) noexcept nogil:
+        cdef Py_ssize_t i
+        cdef double mean = 0, rate = self.rate_now(), total, share, mixed = low
+        if self.rate == 0:
+            for i in range(self.n):
+                mean += self.held[i] * losses[i]
+            if rate > 0:
+                total = noregret_decayed(self.held, rate, losses, low, self.p, self.n)
+                mixed = low - log(total) / rate if total > LEAST_SUM else high
+            self.mixing_cost += max(0.0, mean - mixed)
+            rate = self.rate_now()
+        self.turns += 1
+        if not rate > 0:
+            return
+        total = noregret_decayed(self.held, rate, losses, low, self.p, self.n)
+        if not total > LEAST_SUM:
+            return
+        share = 1.0 / (self.turns + 1)
+        for i in range(self.n):
+            self.held[i] = (1 - share) * self.p[i] / total + share * self.prior[i]
