@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import noregret as nr
+from tests import adaptive_reference as adaptive
 from tests import reference
 from tests.reference import LABELLED, VALUES, Reference
 
@@ -193,4 +194,46 @@ def named() -> list[Case]:
     return cases
 
 
-CASES = [*named(), *gradient_descent(), *multiplicative(), *leaders()]
+def without_tuning() -> list[Case]:
+    """The learners whose rate follows the gradients, or that have none."""
+
+    def adagrad(**p: Any) -> Case:
+        return Case("adagrad", p, lambda n: adaptive.Adagrad(n, **p))
+
+    def proximal(**p: Any) -> Case:
+        return Case("ftrl-proximal", p, lambda n: adaptive.FtrlProximal(n, **p))
+
+    def betting(**p: Any) -> Case:
+        return Case("coin-betting", p, lambda n: adaptive.CoinBetting(n, **p))
+
+    def invariant(**p: Any) -> Case:
+        return Case("scale-invariant", p, lambda n: adaptive.ScaleInvariant(n, **p))
+
+    losses = ("square", "linear", "hinge", "logistic", "huber")
+    cases = [
+        adagrad(loss=loss, rate=0.3, form=form, radius=radius)
+        for loss in losses
+        for form in ("diagonal", "norm")
+        for radius in (None, 0.5)
+    ]
+    cases += [
+        proximal(loss=loss, rate=0.5, beta=beta, l1=l1, l2=l2)
+        for loss in losses
+        for beta, l1, l2 in ((1.0, 0.0, 0.0), (0.1, 0.2, 0.0), (1.0, 0.1, 0.5))
+    ]
+    cases += [
+        # Not a wealth of 1: the first bet would then be just right, but for rounding.
+        betting(loss=loss, form=form, wealth=wealth, lipschitz=lipschitz)
+        for loss in losses
+        for form in ("coordinate", "norm")
+        for wealth, lipschitz in ((0.7, 1.0), (0.1, 3.0))
+    ]
+    cases += [
+        invariant(loss=loss, wealth=wealth, lipschitz=lipschitz)
+        for loss in losses
+        for wealth, lipschitz in ((1.0, 1.0), (0.1, 3.0))
+    ]
+    return cases
+
+
+CASES = [*named(), *without_tuning(), *gradient_descent(), *multiplicative(), *leaders()]

@@ -17,13 +17,14 @@ POSITIVE_FINITE: list[Any] = [*NOT_POSITIVE, None, math.inf, True, False]
 OPTIONAL_POSITIVE: list[Any] = [*NOT_POSITIVE, math.inf, True, False]
 WHOLE: list[Any] = [*NOT_POSITIVE, 1.5, math.inf, True, False]
 CHOICE: list[Any] = ["sideways", "", " ", "Square", 5, 0, True, b"square", [], ["square"], {}]
+NOT_NEGATIVE = [*NOT_NUMBERS, None, -1, -1e-300, -math.inf, math.inf, True]
 
 # What each parameter refuses, whatever the learner. A parameter that is not here fails the test
 # that every parameter is tested.
 REFUSED: dict[str, list[Any]] = {
     "rate": POSITIVE_FINITE,
     "norm": POSITIVE_FINITE,
-    "epsilon": [*NOT_NUMBERS, None, -1, -1e-300, -math.inf, math.inf, True],
+    "epsilon": NOT_NEGATIVE,
     "aggressiveness": POSITIVE_FINITE,
     "radius": OPTIONAL_POSITIVE,
     "weight": OPTIONAL_POSITIVE,
@@ -36,6 +37,11 @@ REFUSED: dict[str, list[Any]] = {
     "regulariser": [*CHOICE, None],
     "form": [*CHOICE, None],
     "loss_parameter": [*NOT_NUMBERS, -1, -1e-300, math.inf, -math.inf, True],
+    "wealth": POSITIVE_FINITE,
+    "lipschitz": POSITIVE_FINITE,
+    "beta": POSITIVE_FINITE,
+    "l1": NOT_NEGATIVE,
+    "l2": NOT_NEGATIVE,
     "averaged": ["yes", "", "False", 1, 0, None, 1.0, []],
 }
 # What must be given along with a parameter for it to be looked at.

@@ -100,6 +100,30 @@ FORMS: dict[str, list[dict[str, Any]]] = {
         {"regulariser": "entropic", "weight": 2.0, "dimension": 30},
         {"loss": ROUNDED},
     ],
+    "adagrad": [
+        {"form": "norm"},
+        {"radius": 0.3},
+        {"form": "norm", "radius": 0.3, "rate": 1.0},
+        {"loss": "logistic", "rate": 0.2},
+        {"loss": GENTLE_HINGE, "radius": 0.5},
+    ],
+    "ftrl-proximal": [
+        {"l1": 0.5, "l2": 0.1},
+        {"loss": "square", "rate": 0.5, "beta": 0.1},
+        {"loss": ROUNDED, "l1": 0.1},
+    ],
+    "coin-betting": [
+        {"form": "norm"},
+        {"loss": "logistic", "wealth": 0.1},
+        {"loss": "hinge", "form": "norm", "lipschitz": 3.0},
+        {"loss": ROUNDED},
+    ],
+    "scale-invariant": [
+        {"loss": "logistic", "wealth": 0.1},
+        {"loss": "huber", "loss_parameter": 2.0},
+        {"loss": "square", "lipschitz": 5.0},
+        {"loss": ROUNDED, "lipschitz": 1.0},
+    ],
 }
 
 
@@ -150,13 +174,22 @@ class Variant:
         return loss if isinstance(loss, nr.PythonLoss) else None
 
 
+def has_mean(name: str, params: dict[str, Any]) -> bool:
+    """Whether the learner can be averaged: not where its predictions are more than w·x."""
+    try:
+        nr.averaged(nr.make(name, **params))
+    except ValueError:
+        return False
+    return True
+
+
 def every_variant() -> list[Variant]:
     """List every learner with its defaults and in its other forms, plain and averaged."""
     return [
         Variant(name, params, averaged)
         for name in nr.all_learners()
         for params in [{}, *FORMS.get(name, [])]
-        for averaged in (False, True)
+        for averaged in ((False, True) if has_mean(name, params) else (False,))
     ]
 
 

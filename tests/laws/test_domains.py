@@ -23,7 +23,7 @@ def outside(learner: nr.Learner) -> float:
     if params.get("form") == "balanced":
         limit = 1.0
     if params.get("radius") is not None:
-        box = params.get("domain") == "box"
+        box = params.get("domain") == "box" or params.get("form") == "diagonal"
         size, limit = float(np.linalg.norm(weights, np.inf if box else 2)), params["radius"]
     if on_simplex(learner):
         return max(abs(size - 1), -min(0.0, float(weights.min())))
@@ -48,6 +48,9 @@ BOUNDED: list[tuple[str, dict[str, Any]]] = [
     ("gradient-descent", {"radius": 2.0, "loss": "linear", "schedule": "sqrt", "rate": 3.0}),
     ("gradient-descent", {"radius": 0.2, "domain": "box"}),
     ("logistic", {"radius": 0.5}),
+    ("adagrad", {"radius": 0.2, "rate": 3.0}),
+    ("adagrad", {"radius": 0.5, "form": "norm"}),
+    ("adagrad", {"radius": 2.0, "form": "norm", "loss": "linear"}),
     ("ftrl", {"radius": 0.5}),
     ("ftrl", {"radius": 0.5, "schedule": "sqrt", "loss": "linear"}),
     ("ftrl", {"regulariser": "entropic"}),

@@ -116,6 +116,21 @@ def too_long_for_logistic(r: int) -> tuple[nr.Learner, list[tuple[Any, Any]]]:
     return nr.Logistic.tuned(radius=3.0, norm=1.0), then(([0.6, 0.8], 1), ([0.8, 0.8], 1), r)
 
 
+@breaks("coin-betting", "norm(gradient)")
+def too_steep_for_a_bet(r: int) -> tuple[nr.Learner, list[tuple[Any, Any]]]:
+    return nr.CoinBetting(loss="linear", form="norm"), linear(r)
+
+
+@breaks("coin-betting-coordinates", "max |gradient_i|")
+def too_steep_for_some_bet(r: int) -> tuple[nr.Learner, list[tuple[Any, Any]]]:
+    return nr.CoinBetting(loss="linear"), linear(r, 1.26)
+
+
+@breaks("scale-invariant", "|slope|")
+def too_steep_whatever_the_units(r: int) -> tuple[nr.Learner, list[tuple[Any, Any]]]:
+    return nr.ScaleInvariant(loss="linear", lipschitz=1.0), linear(r)
+
+
 @breaks("perceptron", "margin > 0")
 def contradicted(r: int) -> tuple[nr.Learner, list[tuple[Any, Any]]]:
     """The fourth side of a square, of which three could still be separated."""

@@ -137,6 +137,71 @@ def logistic(plan: Plan) -> tuple[nr.Learner, Pairs]:
     return learner, against(plan, learner, norm=norm)
 
 
+# Rates that follow the gradients, or none.
+
+
+def adagrad_of(plan: Plan, form: str, bounded: bool) -> tuple[nr.Learner, Pairs]:
+    rng = choice(plan)
+    loss = str(rng.choice([*LIPSCHITZ, "square", "squared-hinge"]))
+    radius = scale(rng, 2) if bounded else None
+    rate = None if rng.random() < 0.5 else scale(rng, 1)
+    learner = nr.Adagrad(loss=loss, form=form, radius=radius, rate=rate)
+    return learner, against(plan, learner, scale(rng, 2), scale(rng, 3))
+
+
+@case("adagrad")
+def adagrad(plan: Plan) -> tuple[nr.Learner, Pairs]:
+    return adagrad_of(plan, "diagonal", bounded=True)
+
+
+@case("adagrad-norm")
+def adagrad_norm(plan: Plan) -> tuple[nr.Learner, Pairs]:
+    return adagrad_of(plan, "norm", bounded=True)
+
+
+@case("adagrad-free")
+def adagrad_free(plan: Plan) -> tuple[nr.Learner, Pairs]:
+    return adagrad_of(plan, str(choice(plan).choice(["diagonal", "norm"])), bounded=False)
+
+
+@case("ftrl-proximal")
+def ftrl_proximal(plan: Plan) -> tuple[nr.Learner, Pairs]:
+    rng = choice(plan)
+    loss = str(rng.choice([*LIPSCHITZ, "square", "squared-hinge"]))
+    l1, l2 = (0.0 if rng.random() < 0.4 else scale(rng, 2) for _ in range(2))
+    learner = nr.FtrlProximal(loss=loss, rate=scale(rng, 2), beta=scale(rng, 2), l1=l1, l2=l2)
+    return learner, against(plan, learner, 1.0, scale(rng, 3))
+
+
+def betting(plan: Plan, form: str) -> tuple[nr.Learner, Pairs]:
+    rng = choice(plan)
+    lipschitz, wealth, loss = scale(rng, 3), scale(rng, 3), str(rng.choice(LIPSCHITZ))
+    learner = nr.CoinBetting(loss=loss, form=form, wealth=wealth, lipschitz=lipschitz)
+    size = 1.0 if loss == "linear" else scale(rng, 3)
+    return learner, against(plan, learner, size, lipschitz)
+
+
+@case("coin-betting")
+def coin_betting(plan: Plan) -> tuple[nr.Learner, Pairs]:
+    return betting(plan, "norm")
+
+
+@case("coin-betting-coordinates")
+def coin_betting_coordinates(plan: Plan) -> tuple[nr.Learner, Pairs]:
+    return betting(plan, "coordinate")
+
+
+@case("scale-invariant")
+def scale_invariant(plan: Plan) -> tuple[nr.Learner, Pairs]:
+    rng = choice(plan)
+    loss = str(rng.choice(LIPSCHITZ))
+    size = 1.0 if loss == "linear" else scale(rng, 3)
+    lipschitz = 1.0 if loss == "linear" or rng.random() < 0.2 else None
+    learner = nr.ScaleInvariant(loss=loss, wealth=scale(rng, 2), lipschitz=lipschitz)
+    units = 10.0 ** rng.integers(-9, 10, size=plan.columns)
+    return learner, ((units * x, y) for x, y in against(plan, learner, size))
+
+
 def linear_theorems() -> dict[str, nr.Theorem]:
     """Return the theorems of linear learners; the other families are tried in their own folders."""
     return {

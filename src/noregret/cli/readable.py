@@ -8,7 +8,7 @@ SYMBOLS = {
     "alpha": "α", "beta": "β", "gamma": "γ", "delta": "δ", "varepsilon": "ε", "eta": "η",
     "theta": "θ", "lambda": "λ", "mu": "μ", "pi": "π", "sigma": "σ", "tau": "τ",
     "big": "", "Big": "",
-    "Delta": "Δ", "nabla": "∇", "ell": "ℓ", "infty": "∞", "sum": "Σ", "le": "≤", "ge": "≥",
+    "Delta": "Δ", "nabla": "∇", "ell": "ℓ", "infty": "∞", "sum": "Σ", "le": "≤", "ge": "≥", "ne": "≠",
     "in": "∈", "cdot": "·", "dots": "…", "max": "max", "min": "min", "ln": "ln", "log": "log",
     "tanh": "tanh", "left": "", "right": "", "mathrm": "", "mathbb": "", "text": "",
 }  # fmt: skip

@@ -189,6 +189,11 @@ cdef class InvariantBets(Coordinates):
         if self.first_steep == 0 and steep > self.lipschitz * (1 + 1e-12):
             self.first_steep = self.rounds + 1
 
+    @property
+    def linear(self):
+        """Whether the weights of a round are known before its example: they are not."""
+        return False
+
     def accounts(self):
         """Return what the promise is made of."""
         steep = {"steepest": np.array([self.steepest]), "first_steep": np.array([float(self.first_steep)])}

@@ -24,7 +24,7 @@ from noregret.assumptions import CONVEX, Structural
 from noregret.checks import one_of, positive
 from noregret.core.adaptive import Diagonal, WholeNorm
 from noregret.core.losses import Loss
-from noregret.learner import Learner
+from noregret.learner import Floats, Learner
 from noregret.linearised import radius_of
 from noregret.registry import register
 from noregret.theorem import Theorem, loss_name
@@ -37,6 +37,8 @@ if TYPE_CHECKING:
 FORMS = ("diagonal", "norm")
 # η where there is no radius to tell it.
 RATE = 0.5
+# Squares of gradients below this underflow, and rounding blurs hindsight: no bound is less.
+LEAST = 1e-140
 
 
 def rate_of(params: Mapping[str, Any]) -> float:
@@ -52,16 +54,21 @@ def times(params: Mapping[str, Any]) -> float:
     return 2 * radius * radius / rate + rate
 
 
+def roots_of(evidence: Evidence) -> Floats:
+    """Return √Σg² of every feature; in the norm form, of all together."""
+    return np.asarray(np.sqrt(evidence.account("squares")))
+
+
 def free(evidence: Evidence) -> float:
     """Return the bound for every u in a ball, from how far the weights went.
 
     Σ_i (m_i + |u_i|)² √S_i/(2η) + η Σ_i √S_i, at the worst u of norm R or less.
     """
     rate, radius = rate_of(evidence.params), radius_of(evidence)
-    roots, far = np.sqrt(evidence.account("squares")), evidence.account("farthest")
+    roots, far = roots_of(evidence), evidence.account("farthest")
     squared = float(far**2 @ roots) + radius**2 * float(roots.max(initial=0.0))
     mixed = 2 * radius * float(np.linalg.norm(far * roots))
-    return (squared + mixed) / (2 * rate) + rate * float(roots.sum())
+    return max(LEAST, (squared + mixed) / (2 * rate) + rate * float(roots.sum()))
 
 
 def best_in_box(evidence: Evidence) -> Answer:
@@ -141,7 +148,7 @@ class Adagrad(Learner):
                 Structural(r"$g_t$ is the gradient of the loss at $w_t$"),
                 CONVEX,
             ),
-            bound=lambda e: times(e.params) * float(np.sqrt(e.account("squares")).sum()),
+            bound=lambda e: max(LEAST, times(e.params) * float(roots_of(e).sum())),
             best=best_in_box,
             covers=lambda p: covers(p, "diagonal", bounded=True),
             tune=tuned,
@@ -163,7 +170,7 @@ class Adagrad(Learner):
                 Structural(r"$g_t$ is the gradient of the loss at $w_t$"),
                 CONVEX,
             ),
-            bound=lambda e: times(e.params) * math.sqrt(e.gradient_squares),
+            bound=lambda e: max(LEAST, times(e.params) * float(roots_of(e)[0])),
             best=lambda e: e.best_in_ball(float(e.params["radius"])),
             so_far=norm_so_far,
             covers=lambda p: covers(p, "norm", bounded=True),

@@ -8,11 +8,11 @@ s² = S² + M²:
     w = wealth · clip(G/s, −1, 1) / (2 s),   wealth ← wealth · (1 + c · clip(G/s, −1, 1)/(2 s))
 
 Whatever positive factors multiply the columns, w·x stays the same: nothing has to be scaled, and no
-rate has to be found. This is the second of Kempka, Kotłowski and Warmuth's algorithms.
+rate has to be found. This is the second of the algorithms of Kempka, Kotłowski and Warmuth.
 
-Promise. If |g_t| ≤ L in every round, then for every u, with ŝ_i² = S_i² + M_i² in the end and V_i
-the sum of c²/s² over the rounds,
-regret(u) ≤ L · Σ_i ( 2|u_i| ŝ_i · ln(1 + 2|u_i| ŝ_i e^{V_i/2 + 1/4}/ε) + ε ).
+Promise. If |g_t| ≤ L in every round, then for every u, with s_i as it is in the end and V_i the sum
+of c²/s² over the rounds,
+regret(u) ≤ L · Σ_i ( 2|u_i| s_i · ln(1 + 2|u_i| s_i e^{V_i/2 + 1/4}/ε) + ε ).
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ def steepest(loss: str | Loss, parameter: float | None) -> float:
 
 
 def price(u: Floats, size: Floats, log_odds: Floats) -> Floats:
-    """Return k ln(1 + k e^a), where k = 2|u| ŝ."""
+    """Return k ln(1 + k e^a), where k = 2|u| s."""
     k = 2 * np.abs(u) * size
     with np.errstate(divide="ignore"):
         paid: Floats = k * np.logaddexp(0.0, np.log(k) + log_odds)
@@ -133,8 +133,8 @@ class ScaleInvariant(Learner):
             name="scale-invariant",
             quantity="loss",
             formula=(
-                r"L_A \le \min_u \left[ L_u + L \sum_i \left( 2 |u_i| \hat s_i"
-                r" \ln\left(1 + \frac{2 |u_i| \hat s_i}{\varepsilon} e^{V_i/2 + 1/4}\right)"
+                r"L_A \le \min_u \left[ L_u + L \sum_i \left( 2 |u_i| s_i"
+                r" \ln\left(1 + \frac{2 |u_i| s_i}{\varepsilon} e^{V_i/2 + 1/4}\right)"
                 r" + \varepsilon \right) \right]"
             ),
             plain=(
@@ -142,9 +142,10 @@ class ScaleInvariant(Learner):
                 " exp(V_i/2 + 1/4)/ε) + ε)"
             ),
             where=(
-                r"$\hat s_i^2 = \max_t x_{t,i}^2 + \sum_t c_{t,i}^2$ with coins"
-                r" $c_{t,i} = g_t x_{t,i}/L$; $V_i = \sum_t c_{t,i}^2/s_{t,i}^2$ is at most"
-                r" $\log_2(\hat s_i^2/x_i^2)$, $x_i$ the feature's first value; $\varepsilon$ is"
+                r"$s_i^2 = \max_t x_{t,i}^2 + \sum_t c_{t,i}^2$ with coins"
+                r" $c_{t,i} = g_t x_{t,i}/L$, $g_t$ the slope of the loss; $V_i$ is the sum of"
+                r" $c_{t,i}^2$ over $s_i^2$ as it was before the outcome, and at most"
+                r" $\log_2(s_i^2/x_i^2)$, $x_i$ the feature's first value but 0; $\varepsilon$ is"
                 r" `wealth`"
             ),
             assumptions=(
