@@ -11,12 +11,13 @@ from pathlib import Path
 
 import numpy as np
 
-from benchmarks import _quality_peers
+from benchmarks import _quality_descent, _quality_peers
 from benchmarks._files import FOLDER
 from benchmarks._quality_peers import EDGE, STEP, Peer, peers
 from benchmarks._quality_sets import Floats, Set
 
 WARM = 100  # rows; the figure without them is told as well
+CODE = (__file__, _quality_descent.__file__, _quality_peers.__file__)
 PEERS = ("river", "scikit-learn", "vowpalwabbit")
 
 # The figure of all rows, that without the first, and the rate, 0 for none.
@@ -50,7 +51,7 @@ def tuned(peer: Peer, rows: Set) -> Figure:
 def of_peers(rows: Set) -> dict[str, dict[str, Figure]]:
     """Return the figures of all peers, or those that were kept."""
     versions = [importlib.metadata.version(name) for name in PEERS]
-    code = Path(_quality_peers.__file__).read_bytes() + Path(__file__).read_bytes()
+    code = b"".join(Path(str(file)).read_bytes() for file in CODE)
     key = sha256(json.dumps([rows.digest(), versions]).encode() + code).hexdigest()[:24]
     kept = FOLDER / "quality" / f"{key}.json"
     if kept.exists():

@@ -20,6 +20,7 @@ import numpy as np
 from scipy import sparse
 
 from benchmarks._command import finish, python
+from benchmarks._quality_descent import scikit_learn
 from benchmarks._quality_sets import Floats, Set
 
 EDGE = 1e-15  # probabilities stay as far from 0 and 1
@@ -69,7 +70,7 @@ def peers(rows: Set, folder: Path) -> dict[str, Peer]:
         found[f"River {name}"] = Peer(at, at, around(rate, 2, 3))
     at = partial(scikit_learn, rows)
     found["scikit-learn"] = Peer(at, at, around(0.01, 2, 2))
-    found["scikit-learn, as it comes"] = Peer(partial(scikit_learn, rows, scaled=False))
+    found["scikit-learn, as it comes"] = Peer(partial(at, scaled=False))
     return found
 
 
@@ -138,56 +139,3 @@ def as_dicts(rows: Set) -> tuple[list[dict[int, float]], list[dict[int, float]]]
     left = sparse.csr_matrix(flags)
     at, values, starts = left.indices.tolist(), left.data.tolist(), left.indptr.tolist()
     return numbers, [dict(zip(at[a:b], values[a:b], strict=True)) for a, b in pairwise(starts)]
-
-
-# scikit-learn.
-
-
-def scikit_learn(rows: Set, rate: float | None = None, scaled: bool = True) -> Floats:
-    """Return what its stochastic gradient descent says; at a rate, constant for classes."""
-    import sklearn
-    from sklearn.linear_model import SGDClassifier, SGDRegressor
-
-    options: dict[str, Any] = {} if rate is None else {"eta0": rate}
-    if rows.classes and rate is not None:
-        options["learning_rate"] = "constant"  # its default has no rate
-    model: Any = SGDRegressor(random_state=0, **options)
-    first: dict[str, Any] = {}
-    if rows.classes:
-        model = SGDClassifier(loss="log_loss", random_state=0, **options)
-        first = {"classes": np.array([0.0, 1.0])}
-    before, after = standardised(rows) if scaled else (rows.X, rows.X)
-    scores = np.full(len(rows.y), np.inf)
-    scores[0] = 0
-    quiet = sklearn.config_context(assume_finite=True, skip_parameter_validation=True)
-    with quiet, np.errstate(all="ignore"):
-        for k in range(len(scores)):
-            if k > 0:
-                scores[k] = (before[k : k + 1] @ model.coef_.ravel())[0] + model.intercept_[0]
-            try:
-                model.partial_fit(after[k : k + 1], rows.y[k : k + 1], **first)
-            except ValueError:  # it diverged: what is left stays infinite
-                break
-    return scores
-
-
-def standardised(rows: Set) -> tuple[Any, Any]:
-    """Return the rows as seen before they count in the means and spreads, and after."""
-    if not len(rows.quantities):
-        return rows.X, rows.X
-    start = rows.X[0, rows.quantities]
-    moved = rows.X[:, rows.quantities] - start
-    count = np.arange(1, len(rows.y) + 1)[:, None]
-    mean = np.cumsum(moved, axis=0) / count
-    spread = np.sqrt(np.maximum(np.cumsum(moved**2, axis=0) / count - mean**2, 0))
-    spread[spread <= 1e-9 * np.abs(mean)] = 0
-    before, after = rows.X.copy(), rows.X.copy()
-    before[0, rows.quantities] = 0
-    before[1:, rows.quantities] = divided(moved[1:] - mean[:-1], spread[:-1])
-    after[:, rows.quantities] = divided(moved - mean, spread)
-    return before, after
-
-
-def divided(a: Floats, b: Floats) -> Floats:
-    """Return a / b, and 0 where b is."""
-    return np.divide(a, b, out=np.zeros_like(a), where=b > 0)

@@ -52,7 +52,9 @@ class Result:
 
     def best(self, tuned: bool) -> tuple[str, Figure]:
         """Return the best peer; among those tuned are those whose default is best."""
-        figures = [*self.default.items(), *(self.tuned.items() if tuned else ())]
+        figures = list(self.default.items())
+        if tuned:
+            figures += self.tuned.items()
         return min(figures, key=lambda item: item[1][0])
 
 
