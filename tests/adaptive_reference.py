@@ -91,7 +91,7 @@ class ScaleInvariant(Reference):
     def shares(self, peak: Floats) -> Floats:
         s = np.sqrt(self.squares + peak**2)
         s = np.where(s > 0, s, 1.0)
-        return np.clip(self.coins / s, -1, 1) / (2 * s)
+        return np.asarray(np.clip(self.coins / s, -1, 1) / (2 * s))
 
     def score(self, x: Floats) -> float:
         return float(self.wealth * self.shares(np.maximum(self.peak, np.abs(x))) @ x)

@@ -176,7 +176,8 @@ def test_a_refused_state_changes_nothing() -> None:
 
 @pytest.mark.parametrize("name", sorted(nr.all_learners()))
 def test_extreme_numbers_leave_finite_weights(name: str) -> None:
-    learner = nr.averaged(nr.make(name))
+    learner = nr.make(name)
+    learner = nr.averaged(learner) if learner.engine.linear else learner
     for size in (1e-300, 1e149, 1e-9, 1e75, 1.0):
         for outcome in (1.0, -1.0, 1e149):
             for x in ([size, 0.0], [-size, size]):
