@@ -100,6 +100,15 @@ FORMS: dict[str, list[dict[str, Any]]] = {
         {"regulariser": "entropic", "weight": 2.0, "dimension": 30},
         {"loss": ROUNDED},
     ],
+    "vaw": [{"penalty": 0.1, "forgetting": 0.9}],
+    "online-newton": [
+        {"form": "diagonal"},
+        {"radius": 0.5, "penalty": 0.1},
+        {"loss": "logistic", "radius": 3.0},
+        {"loss": "logistic", "form": "diagonal", "radius": 1.0},
+        {"loss": "squared-hinge", "radius": 0.5},
+    ],
+    "arow": [{"form": "diagonal"}, {"penalty": 0.1}],
     "adagrad": [
         {"form": "norm"},
         {"radius": 0.3},

@@ -37,6 +37,37 @@ def nlms(plan: Plan) -> tuple[nr.Learner, Pairs]:
     return learner, against(plan, learner, scale(rng), scale(rng))
 
 
+@case("vaw")
+def vaw(plan: Plan) -> tuple[nr.Learner, Pairs]:
+    rng = choice(plan)
+    learner = nr.make("vaw", penalty=scale(rng))
+    return learner, against(plan, learner, scale(rng), scale(rng))
+
+
+def newton(plan: Plan, form: str, radius: float | None) -> tuple[nr.Learner, Pairs]:
+    rng = choice(plan)
+    losses = ("square", "logistic", "squared-hinge") if radius is not None else ("square",)
+    loss = str(rng.choice(losses))
+    learner = nr.make("online-newton", loss=loss, form=form, radius=radius, penalty=scale(rng))
+    return learner, against(plan, learner, scale(rng, 2), scale(rng, 2))
+
+
+@case("online-newton")
+def online_newton(plan: Plan) -> tuple[nr.Learner, Pairs]:
+    return newton(plan, "full", scale(np.random.default_rng([plan.seed, 5]), 2))
+
+
+@case("online-newton-everywhere")
+def online_newton_everywhere(plan: Plan) -> tuple[nr.Learner, Pairs]:
+    return newton(plan, "full", None)
+
+
+@case("online-newton-diagonal")
+def online_newton_diagonal(plan: Plan) -> tuple[nr.Learner, Pairs]:
+    rng = np.random.default_rng([plan.seed, 5])
+    return newton(plan, "diagonal", scale(rng, 2) if rng.random() < 0.7 else None)
+
+
 @case("eg")
 def eg(plan: Plan) -> tuple[nr.Learner, Pairs]:
     rng, n = choice(plan), plan.columns

@@ -53,6 +53,16 @@ def passive_aggressive_i(plan: Plan) -> tuple[nr.Learner, Pairs]:
     return learner, against(plan, learner, norm=scale(rng, 1))
 
 
+@case("arow")
+def arow(plan: Plan) -> tuple[nr.Learner, Pairs]:
+    rng = choice(plan)
+    form = str(rng.choice(["full", "diagonal"]))
+    learner = nr.make("arow", form=form, penalty=scale(rng, 3))
+    if rng.random() < 0.4:
+        return learner, separated(plan, learner)
+    return learner, against(plan, learner, norm=scale(rng, 3))
+
+
 @case("winnow")
 def winnow(plan: Plan) -> tuple[nr.Learner, Pairs]:
     rng, n = choice(plan), plan.columns

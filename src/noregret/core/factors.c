@@ -106,6 +106,28 @@ void noregret_refactor(double *restrict u, double *restrict d, const double *res
 }
 
 DISPATCHED
+void noregret_variances(const double *restrict u, const double *restrict d, double *restrict p, ptrdiff_t n) {
+    for (ptrdiff_t j = 0; j < n; j++) {
+        const double *restrict above = u + column(j);
+        p[j] = d[j];
+        for (ptrdiff_t i = 0; i < j; i++) {
+            p[i] += above[i] * (above[i] * d[j]);
+        }
+    }
+}
+
+DISPATCHED
+void noregret_stretch(double *restrict u, double *restrict d, const double *restrict s, ptrdiff_t n) {
+    for (ptrdiff_t j = 0; j < n; j++) {
+        double *restrict above = u + column(j);
+        for (ptrdiff_t i = 0; i < j; i++) {
+            above[i] *= s[i] / s[j];
+        }
+        d[j] *= s[j] * s[j];
+    }
+}
+
+DISPATCHED
 double noregret_reach(const double *u, ptrdiff_t n) {
     double most = 0;
     for (ptrdiff_t i = 0; i < column(n); i++) {

@@ -24,6 +24,12 @@ double noregret_weighted_square(const double *d, const double *x, const int32_t 
    numbers and their ratios make D, so that it stays positive. */
 void noregret_refactor(double *u, double *d, const double *f, double c, double *b, ptrdiff_t n);
 
+/* p = the diagonal of P. */
+void noregret_variances(const double *u, const double *d, double *p, ptrdiff_t n);
+
+/* P_ij ← s_i P_ij s_j. */
+void noregret_stretch(double *u, double *d, const double *s, ptrdiff_t n);
+
 /* The largest |U_ij|. */
 double noregret_reach(const double *u, ptrdiff_t n);
 

@@ -7,7 +7,7 @@ alone (diagonal). A round costs n² or as much as the row has entries. Before an
 is known that all stays finite: a row that is refused leaves no trace.
 """
 
-from libc.math cimport fabs, isfinite, log1p
+from libc.math cimport fabs, isfinite, log1p, sqrt
 from libc.stdint cimport int32_t
 
 import numpy as np
@@ -29,6 +29,8 @@ cdef extern from "factors.h" nogil:
         const double* u, const double* d, const double* x, const int32_t* at, Py_ssize_t count, Py_ssize_t n) noexcept
     double noregret_weighted_square(const double* d, const double* x, const int32_t* at, Py_ssize_t count) noexcept
     void noregret_refactor(double* u, double* d, const double* f, double c, double* b, Py_ssize_t n) noexcept
+    void noregret_variances(const double* u, const double* d, double* p, Py_ssize_t n) noexcept
+    void noregret_stretch(double* u, double* d, const double* s, Py_ssize_t n) noexcept
     double noregret_reach(const double* u, Py_ssize_t n) noexcept
 
 FORMS = ("full", "diagonal")
@@ -193,7 +195,7 @@ cdef class SecondOrder(Engine):
         """Raise ValueError where this is not a positive matrix."""
         if self.full and numbers["size"] > MOST_FEATURES:
             raise ValueError(f"a full matrix has room for {MOST_FEATURES} features: got {numbers['size']}")
-        low, high = SMALLEST_SPREAD, (1 + 1e-12) / self.penalty
+        low, high = SMALLEST_SPREAD, (1 + 1e-9) / self.penalty
         if not ((arrays["spreads"] >= low) & (arrays["spreads"] <= high)).all():
             raise ValueError("array spreads holds a number that no rows lead to")
         if self.full and not max(1.0, np.abs(arrays["factors"]).max(initial=0.0)) <= numbers["reach"]:
@@ -215,8 +217,8 @@ cdef class Forward(SecondOrder):
     def __init__(self, penalty=1.0, forgetting=1.0):
         self.loss = as_loss("square", None)
         self.build("full", penalty)
-        if not 0 < positive("forgetting", forgetting) <= 1:
-            raise ValueError(f"forgetting must lie above 0 and at most be 1: got {forgetting!r}")
+        if not 1e-9 <= positive("forgetting", forgetting) <= 1:
+            raise ValueError(f"forgetting must be at least 1e-9 and at most 1: got {forgetting!r}")
         self.forgetting = forgetting
 
     cdef double score(self, Row* row) noexcept nogil:
@@ -225,17 +227,33 @@ cdef class Forward(SecondOrder):
     cdef int update(self, Row* row, double score, double slope, double y) noexcept nogil:
         cdef double square
         cdef int status
-        cdef Py_ssize_t i
         if row.norm2 > 0:
             square = self.weigh(row)
             status = self.learn(row, 1, (y - row.dot) / (1 + square))
             if status != FINE:
                 return status
             self.log_det = (self.log_det + log1p(square) * UPWARD) * UPWARD
-        if self.forgetting < 1:  # never beyond what A started with, so that nothing winds up
-            for i in range(self.size):
-                self.spreads[i] = min(self.spreads[i] / self.forgetting, 1 / self.penalty)
+        if self.forgetting < 1:
+            self.forget()
         return FINE
+
+    cdef void forget(self) noexcept nogil:
+        """P ← P/f, but no feature becomes less certain than it was at first: nothing winds up."""
+        cdef double* stretch = self.through
+        cdef double most = 1 / sqrt(self.forgetting), low = most, high = 1
+        cdef Py_ssize_t i
+        noregret_variances(self.factors, self.spreads, stretch, self.size)
+        for i in range(self.size):
+            stretch[i] = max(1.0, min(most, 1 / sqrt(self.penalty * stretch[i])))
+            low, high = min(low, stretch[i]), max(high, stretch[i])
+        if low == high:  # no feature is at its limit: the factors stay as they are
+            for i in range(self.size):
+                self.spreads[i] *= low * low
+        elif self.size:
+            noregret_stretch(self.factors, self.spreads, stretch, self.size)
+            self.reach *= high / low * UPWARD
+            if self.reach > LARGEST_REACH:
+                self.reach = max(1.0, noregret_reach(self.factors, self.size))
 
     @property
     def linear(self):

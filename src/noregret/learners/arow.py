@@ -35,7 +35,9 @@ if TYPE_CHECKING:
 
 def margins_of(evidence: Evidence) -> Floats:
     """Play the game again and return y w·x of every round, before it was learned from."""
-    again, parts = evidence.learner.clone(), []
+    # Not a clone: an averaged one would score by the mean of its weights.
+    learner, parts = evidence.learner, []
+    again = type(learner)(**learner.params)
 
     def play(X: Floats, y: Floats) -> None:
         parts.append(np.empty(len(y)))
