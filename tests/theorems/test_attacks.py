@@ -54,6 +54,13 @@ REACHED = {
     "boa": 0.95,
     "squint": 0.94,
     "ml-poly": 0.7,
+    "adagrad": 0.95,
+    "adagrad-norm": 0.95,
+    "adagrad-free": 0.94,
+    "ftrl-proximal": 0.999,
+    "coin-betting": 0.99,
+    "coin-betting-coordinates": 0.99,
+    "scale-invariant": 0.93,
 }
 
 
