@@ -60,7 +60,7 @@ def seesaw(learner: Learner, rounds: int = 1000, pushes: int = 1, push: float = 
     --------
     >>> from noregret import Adagrad, play
     >>> learner = Adagrad(loss="linear", radius=1.0)
-    >>> game = play(learner, seesaw(learner, rounds=2000))
+    >>> game = play(learner, seesaw(learner, rounds=9000))
     >>> 0.9 < game.certificate("adagrad").theorem.tightness <= 1
     True
     """

@@ -96,11 +96,11 @@ class CoinBetting(Learner):
 
     Examples
     --------
-    >>> learner = CoinBetting()
-    >>> for x, y in [({"a": 1.0}, 30.0), ({"a": -1.0}, -30.0)] * 100:
+    >>> learner = CoinBetting(loss="huber")
+    >>> for x, y in [({"a": 1.0}, 3.0), ({"a": -1.0}, -3.0)] * 200:
     ...     learner.learn_one(x, y)
-    >>> round(learner.predict_one({"a": 1.0}))
-    30
+    >>> round(learner.predict_one({"a": 1.0}), 1)
+    3.0
 
     References
     ----------
