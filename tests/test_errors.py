@@ -37,6 +37,8 @@ REFUSED: dict[str, list[Any]] = {
     "regulariser": [*CHOICE, None],
     "form": [*CHOICE, None],
     "loss_parameter": [*NOT_NUMBERS, -1, -1e-300, math.inf, -math.inf, True],
+    "penalty": POSITIVE_FINITE,
+    "forgetting": [*POSITIVE_FINITE, 1.5, 1e-12],
     "wealth": POSITIVE_FINITE,
     "lipschitz": POSITIVE_FINITE,
     "beta": POSITIVE_FINITE,

@@ -23,6 +23,11 @@ ATTACKS = [(found, attack) for found in all_adversaries().values() for attack in
 REACHED = {
     "widrow-hoff": 0.99,
     "nlms": 0.99,
+    "vaw": 0.999,
+    "online-newton": 0.999,
+    "online-newton-everywhere": 0.999999,
+    "online-newton-diagonal": 0.999,
+    "arow": 0.999,
     "projected-gradient": 0.999,
     "ogd": 0.999,
     "ftrl": 0.999,

@@ -29,6 +29,42 @@ if TYPE_CHECKING:
         {"rounds": 500},
         "Every round is a mistake, and no predictor does better than the bound says: exact.",
     ),
+    Attack(
+        "vaw",
+        {},
+        {"rounds": 1000},
+        "The loss itself; of what exceeds the best predictor's, ln T, about nine tenths are met.",
+    ),
+    Attack(
+        "online-newton",
+        {"penalty": 0.01, "radius": 1.0},
+        {"rounds": 1000},
+        "All but λR²/2, as the best predictor is 0, and not on the border of the ball.",
+    ),
+    Attack(
+        "online-newton",
+        {"penalty": 0.01, "radius": 1.0, "loss": "logistic"},
+        {"rounds": 1000},
+        "The parabola below the loss is not the loss.",
+    ),
+    Attack(
+        "online-newton-everywhere",
+        {},
+        {"rounds": 1000},
+        "An identity: the bound is met on any data.",
+    ),
+    Attack(
+        "online-newton-diagonal",
+        {"form": "diagonal"},
+        {"rounds": 1000},
+        "With a single feature the diagonal is all there is.",
+    ),
+    Attack(
+        "arow",
+        {},
+        {"rounds": 500},
+        "As the perceptron: every round is a mistake, and no predictor does better: exact.",
+    ),
 )
 def sign_flip(learner: Learner, rounds: int = 1000, norm: float = 1.0, size: float = 1.0) -> Rounds:
     """Show the same example again and again, and answer against the sign of the prediction.

@@ -62,10 +62,13 @@ class Vaw(Learner):
     >>> learner = Vaw()
     >>> for x, y in [({"size": 1.0, "one": 1.0}, 3.0), ({"size": 2.0, "one": 1.0}, 5.0)] * 100:
     ...     learner.learn_one(x, y)
+    >>> learner.features, learner.weights.round(2)
+    (['one', 'size'], array([1.01, 1.99]))
+
+    The weights say 8.97 here; but a size of 4 was never seen, which holds the prediction back:
+
     >>> round(learner.predict_one({"size": 4.0, "one": 1.0}), 1)
-    8.4
-    >>> learner.weights.round(2)
-    array([1.01, 1.98])
+    8.0
 
     References
     ----------
