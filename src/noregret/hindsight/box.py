@@ -15,9 +15,9 @@ from noregret.hindsight.rounding import UNIT, Floats, total, upward
 from noregret.hindsight.rows import Rows
 
 # Steps towards the lowest point, and how often a step is halved until it gains.
-STEPS, HALVINGS = 30, 12
+STEPS, HALVINGS = 50, 30
 # The share of the first pull that may be left.
-ENOUGH = 1e-3
+ENOUGH = 1e-9
 # What keeps a weight at the border, in curvatures.
 FIXED = 1e12
 

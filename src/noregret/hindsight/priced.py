@@ -17,7 +17,8 @@ from noregret.hindsight.rounding import UNIT, Floats, upward
 from noregret.hindsight.rows import Rows
 
 # Rounds of parabolas, and the share of the total that one must gain for another to follow.
-PARABOLAS, GAIN = 20, 1e-6
+PARABOLAS, GAIN = 30, 1e-6
+FARTHEST = 1e6
 
 Prices = Callable[[Floats], Floats]
 
@@ -54,14 +55,13 @@ def best_priced(
     least = total(best)
     for _ in range(PARABOLAS):
         found = minimise(rows, losses, Weighted(bends(best)), best, limits).w
-        if not np.isfinite(found).all():
-            break
-        paid = total(found)
-        gained, size = least - paid, abs(least)
-        if gained > 0:
-            best, least = found, paid
-        if not gained > GAIN * size:
-            break
+        direction, step, before = found - best, 1.0, least
+        # Parabolas are steeper than prices, so that it often pays to go farther.
+        while step < FARTHEST and (paid := total(farther := best + step * direction)) < least:
+            found, least, step = farther, paid, 2 * step
+        if not before - least > GAIN * abs(before):
+            return found if least < before else best
+        best = found
     return best
 
 
