@@ -30,7 +30,12 @@ cdef struct Round:
     double[4] several_scores
     double[4] following_scores
     double[4] seeing_scores
-    double[4] first_z
+    double[4] first_z          # how unsure they are
+    double[4] plain_z
+    double[4] lagged_z
+    double[4] several_z
+    double[4] following_z
+    double[4] seeing_z
     double[48] says            # the members, as they are mixed,
     double[48] chance          # and, where these are log-odds, the chance that they give +1
     double[48] other           # and the other label
@@ -68,7 +73,7 @@ cdef class Bank(Engine):
     cdef void say_first(self, const Row* row, Round* r) noexcept nogil
     cdef void say_lagged(self, Round* r, int offset) noexcept nogil
     cdef void say_several(self, Round* r, int offset) noexcept nogil
-    cdef void say_filter(self, Filters filters, const double* x, double* scores, double* says, bint wide) noexcept nogil
+    cdef void say_filter(self, Filters filters, const double* x, double* scores, double* z, double* says, bint wide) noexcept nogil
     cdef double held(self, double score, bint wide) noexcept nogil
     cdef double moderated(self, double score, double z) noexcept nogil
     cdef double recall(self, const double* ring, int back) noexcept nogil
@@ -77,9 +82,10 @@ cdef class Bank(Engine):
     cdef void weigh_members(self, Round* r, double y) noexcept nogil
     cdef void settle(self, Weigher weigher, const double* losses, double own, int n) noexcept nogil
     cdef double loss_of(self, const Round* r, int k, double y) noexcept nogil
-    cdef void teach(self, Filters filters, const double* x, const double* scores, int code, double y) noexcept nogil
+    cdef void teach(self, Filters filters, const double* x, const double* scores, const double* z, int code, double y) noexcept nogil
+    cdef void correct(self, Filters filters, int row, const double* scores, int code) noexcept nogil
     cdef void teach_first(self, const Row* row, Round* r, double y) noexcept nogil
-    cdef double error_of(self, int code, double score, double z, double y) noexcept nogil
+    cdef double error_of(self, int code, double score, double y) noexcept nogil
     cdef void remember(self, const Round* r, double y) noexcept nogil
     cdef void take_snapshot(self) noexcept nogil
     cdef double weight_of(self, int k) noexcept nogil

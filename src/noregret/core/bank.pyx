@@ -9,9 +9,11 @@ Everything is in the unit of the outcomes, counted from the first of them; log-o
 labels. No number here depends on the unit of a feature.
 """
 
-from libc.math cimport M_PI, NAN, exp, fabs, isfinite, log, sqrt
+from libc.math cimport M_PI, NAN, copysign, exp, fabs, isfinite, log, sqrt
 from libc.stdint cimport int32_t
 from libc.string cimport memset
+
+cimport cython
 
 import math
 
@@ -46,6 +48,9 @@ KEEP_ABOVE, GRANT_ABOVE = (1.0, 0.9995, 0.998, 0.99), (1.0, 1.0, 1.0, 0.3)
 # Rates of AdaGrad, in units of what outcomes and features vary by; what diagonal filters keep.
 STEPS, LABEL_STEPS = (0.03, 0.12, 0.5, 2.0), (0.1, 0.4, 1.6, 6.4)
 KEEP_FIRST, GRANT_FIRST = (1.0, 0.9999, 0.999, 0.99), (1.0, 1.0, 1.0, 0.3)
+# Of the prior, what each plain guess gets, and what the others get together beside those who mix.
+PLAIN, SINGLE = 0.1, 0.15
+PARTS = ("plain", "lagged", "combining", "following", "seeing", "among_base", "tracker", "leaner", "final")
 FORMS = ("as it is", "held to the range", "robust")
 
 cdef enum:  # Kind
@@ -58,6 +63,7 @@ cdef enum:
     LAGGED = 64
     LAGS = 3
     NUMBERS = 20         # of a feature
+    WIDTH = 257          # of a row that waits
 
 cdef double[4] STEP_SIZES = [0.03, 0.12, 0.5, 2.0]
 cdef double[4] LABEL_STEP_SIZES = [0.1, 0.4, 1.6, 6.4]
@@ -68,7 +74,7 @@ cdef double FREE = 1e4, FREE_LABELS = 100.0
 # The range of outcomes that steps of the first order are made for, in mean distances from the mean.
 cdef double REACH = 6.0
 # An error beyond this many usual ones counts as no more; usual errors are those of so many rounds.
-cdef double ROBUST = 3.0, ROUNDS = 200.0
+cdef double ROBUST = 3.0, OUTLYING = 8.0, ROUNDS = 200.0
 # 1/density of errors where they are 0, in mean errors: what makes a step of a quantile a Newton step.
 cdef double TILT_STEP = 3.0
 cdef double LEAST_WEIGHT = 1e-4
@@ -84,6 +90,7 @@ cdef inline double chance_of(double score) noexcept nogil:
     return 1 / (1 + e) if score >= 0 else e / (1 + e)
 
 
+@cython.final
 cdef class Bank(Engine):
     """Learners of every speed, and the mixture of them.
 
@@ -131,7 +138,7 @@ cdef class Bank(Engine):
         """Give every member its place: first those of the base, which see no outcomes."""
         self.at_first = 4 * self.variants
         self.at_mean = self.at_first + 8
-        self.base_members = self.at_mean + 1
+        self.base_members = self.at_mean + (2 if self.kind == LOGISTIC else 1)  # and even odds
         self.at_several = self.base_members
         self.at_lagged = self.at_several + 4
         self.at_last, self.at_following, self.at_seeing = self.at_lagged + 4, self.at_lagged + 5, self.at_lagged + 9
@@ -139,14 +146,21 @@ cdef class Bank(Engine):
         self.mixers = 1 if self.kind == LOGISTIC else 2
 
     def begin_weighing(self):
-        """Start all weighers; half of the final one's prior is for those who mix all others."""
-        everyone = self.members + self.mixers
-        self.final.given_prior = [0.5 / self.members] * self.members + [0.5 / self.mixers] * self.mixers
+        """Start all weighers; most of the prior is for those who mix all others, and some for plain guesses."""
+        plain = range(self.at_mean, self.base_members)
+        shares = np.full(self.members, 1.0)
+        shares[plain.start:plain.stop] = PLAIN * (self.members - len(plain)) / (1 - PLAIN * len(plain))
+        base = shares[:self.base_members] / shares[:self.base_members].sum()
+        shares /= shares.sum()
+        single = SINGLE * shares
+        single[plain.start:plain.stop] = PLAIN
+        rest = (1 - single.sum()) / self.mixers
         if self.kind != LOGISTIC:
-            self.final.rate = math.log(everyone)
-        for weigher, n in ((self.among_base, self.base_members), (self.tracker, self.members),
-                           (self.leaner, self.members), (self.final, everyone)):
-            weigher.begin(n)
+            self.final.rate = math.log(self.members + self.mixers)
+        for weigher, prior in ((self.among_base, base), (self.tracker, shares), (self.leaner, shares),
+                               (self.final, np.append(single, [rest] * self.mixers))):
+            weigher.given_prior = prior
+            weigher.begin(len(prior))
             (<Weigher> weigher).next_weights()
 
     # Features come.
@@ -212,7 +226,7 @@ cdef class Bank(Engine):
         r.says[self.at_mean] = self.mean
         if self.kind == LOGISTIC:
             found = clip((self.mean + 1) / 2, 1.0 / (self.rounds + 2), 1 - 1.0 / (self.rounds + 2))
-            r.says[self.at_mean] = log(found / (1 - found))
+            r.says[self.at_mean], r.says[self.at_mean + 1] = log(found / (1 - found)), 0
         self.say_plain(row, r)
         self.give_chance(r, 0, self.base_members)
         r.base = self.mixed(self.among_base, r, self.base_members)
@@ -233,9 +247,12 @@ cdef class Bank(Engine):
     cdef void give_chance(self, Round* r, int start, int stop) noexcept nogil:
         """Note the chances that log-odds stand for."""
         cdef int k
+        cdef double e, likely
         if self.kind == LOGISTIC:
             for k in range(start, stop):
-                r.chance[k], r.other[k] = chance_of(r.says[k]), chance_of(-r.says[k])
+                e = exp(-fabs(r.says[k]))
+                likely = 1 / (1 + e)
+                r.chance[k], r.other[k] = (likely, e * likely) if r.says[k] >= 0 else (e * likely, likely)
 
     cdef double mixed(self, Weigher weigher, Round* r, int n) noexcept nogil:
         """Return the mean of what n members say; of chances, where they are log-odds."""
@@ -262,13 +279,12 @@ cdef class Bank(Engine):
         """Return log-odds less sure than a score, by its variance."""
         return self.held(score / sqrt(1 + M_PI / 8 * z), False)
 
-    cdef void say_filter(self, Filters filters, const double* x, double* scores, double* says, bint wide) noexcept nogil:
+    cdef void say_filter(self, Filters filters, const double* x, double* scores, double* z, double* says, bint wide) noexcept nogil:
         """Have four filters say what they expect."""
         cdef int k
-        cdef double[4] z
         filters.scores(x, scores)
         if self.kind == LOGISTIC:
-            filters.spread(x, z, self.learning)
+            filters.spread(x, z)
             for k in range(4):
                 says[k] = self.moderated(scores[k], z[k])
             return
@@ -286,7 +302,7 @@ cdef class Bank(Engine):
         memset(x + 1, 0, self.size * sizeof(double))
         for k in range(row.count):
             x[1 + position(row, k)] = row.values[k]
-        self.say_filter(self.plain, x, r.plain_scores, r.says, True)
+        self.say_filter(self.plain, x, r.plain_scores, r.plain_z, r.says, True)
 
     cdef void say_first(self, const Row* row, Round* r) noexcept nogil:
         cdef int lane
@@ -315,7 +331,7 @@ cdef class Bank(Engine):
         x[0], x[1], x[2] = 1, self.recall(self.outcomes, offset), self.recall(self.outcomes, offset + 1)
         for k in range(self.size):
             x[3 + k] = r.x[1 + k]
-        self.say_filter(self.lagged, x, r.lagged_scores, r.says + self.at_lagged, False)
+        self.say_filter(self.lagged, x, r.lagged_scores, r.lagged_z, r.says + self.at_lagged, False)
 
     cdef void say_several(self, Round* r, int offset) noexcept nogil:
         """Have those speak who combine others."""
@@ -331,17 +347,17 @@ cdef class Bank(Engine):
             else:
                 x[1 + k] = r.says[self.at_first + (1 + k if k < 2 else 2 + k)]
             z[1 + k] = x[1 + k]
-        self.say_filter(self.combining, x, r.several_scores, r.says + self.at_several, False)
+        self.say_filter(self.combining, x, r.several_scores, r.several_z, r.says + self.at_several, False)
         if not self.recent:
             return
         y[1], y[2], y[3] = r.base, self.recall(self.outcomes, offset), self.recall(self.outcomes, offset + 1)
         y[4], y[5] = self.recall(self.foreseen, offset), self.recall(self.foreseen, offset + 1)
-        self.say_filter(self.following, y, r.following_scores, r.says + self.at_following, True)
+        self.say_filter(self.following, y, r.following_scores, r.following_z, r.says + self.at_following, True)
         for k in range(4):
             z[5 + k] = y[2 + k]
         z[9] = self.recall(self.outcomes, offset + 2)
         z[10], z[11] = self.averages[0 if offset == 0 else 2], self.averages[1 if offset == 0 else 3]
-        self.say_filter(self.seeing, z, r.seeing_scores, r.says + self.at_seeing, False)
+        self.say_filter(self.seeing, z, r.seeing_scores, r.seeing_z, r.says + self.at_seeing, False)
 
     cdef double recall(self, const double* ring, int back) noexcept nogil:
         """Return what a ring holds of the latest round, or of those before; 0 from before the first."""
@@ -358,7 +374,7 @@ cdef class Bank(Engine):
 
     cdef int update(self, Row* row, double score, double slope, double y) noexcept nogil:
         cdef Round* r = &self.now
-        cdef int k, code = 1 if self.kind == TILTED else 0
+        cdef int code = 1 if self.kind == TILTED else 3
         if self.importance == 0:
             self.remember(r, y - self.origin)
             return FINE
@@ -368,13 +384,13 @@ cdef class Bank(Engine):
         y -= self.origin
         self.teach_first(row, r, y)
         if self.is_full():
-            self.teach(self.plain, r.x, r.plain_scores, 0, y)
-        self.teach(self.combining, r.several, r.several_scores, code, y)
+            self.teach(self.plain, r.x, r.plain_scores, r.plain_z, 0, y)
+        self.teach(self.combining, r.several, r.several_scores, r.several_z, code, y)
         if self.recent:
             if self.is_lagged():
-                self.teach(self.lagged, r.recent_x, r.lagged_scores, 1, y)
-            self.teach(self.following, r.following, r.following_scores, code, y)
-            self.teach(self.seeing, r.seeing, r.seeing_scores, code, y)
+                self.teach(self.lagged, r.recent_x, r.lagged_scores, r.lagged_z, 1, y)
+            self.teach(self.following, r.following, r.following_scores, r.following_z, code, y)
+            self.teach(self.seeing, r.seeing, r.seeing_scores, r.seeing_z, code, y)
         self.remember(r, y)
         return FINE
 
@@ -390,15 +406,21 @@ cdef class Bank(Engine):
         cdef int k, everyone = self.members + self.mixers
         for k in range(everyone):
             losses[k] = self.loss_of(r, k, y)
-        self.settle(self.among_base, losses, 0, self.base_members)
-        own = losses[self.members]
-        self.settle(self.tracker, losses, own, self.members)
         if self.kind == LOGISTIC:
             own = -self.importance * log(chance_of(self.mixed(self.final, r, everyone) * (1 if y > 0 else -1)))
             self.settle(self.final, losses, own, everyone)
+            self.settle(self.among_base, losses, 0, self.base_members)
+            self.settle(self.tracker, losses, 0, self.members)
             return
         own = self.importance * self.loss.table.value(&self.loss.table, self.mixed(self.final, r, everyone), y)
         self.settle(self.final, losses, own, everyone)
+        if fabs(y - r.base) > OUTLYING * self.error and self.rounds > 0:
+            # One outcome far from all others would outweigh all that was learned of who is good.
+            y = r.base + copysign(OUTLYING * self.error, y - r.base)
+            for k in range(self.members):
+                losses[k] = self.loss_of(r, k, y)
+        self.settle(self.among_base, losses, 0, self.base_members)
+        self.settle(self.tracker, losses, 0, self.members)
         slope = self.importance * self.loss.table.slope(&self.loss.table, r.says[self.members + 1], y)
         for k in range(self.members):
             losses[k] = slope * r.says[k]
@@ -414,40 +436,56 @@ cdef class Bank(Engine):
         weigher.fresh = False
         weigher.next_weights()
 
-    cdef double error_of(self, int code, double score, double z, double y) noexcept nogil:
-        """Return the error that moves weights: plain (0), held to the range (1) or robust (2)."""
+    cdef double error_of(self, int code, double score, double y) noexcept nogil:
+        """Return the error that moves weights: plain (0), held to the range (1), robust (2), less so (3)."""
         cdef double error, range, most
-        if self.kind == LOGISTIC:
-            return (1.0 if y > 0 else 0.0) - chance_of(self.moderated(score, z))
         if code == 0:
             return y - score
         range = self.high - self.low
-        error = y - (self.held(score, False) if self.low - range < score < self.high + range else score)
+        error = y - (self.held(score, False) if code < 3 and self.low - range < score < self.high + range else score)
         if self.kind == TILTED:
             most = self.error if code == 1 else 4 * self.error
             error = 0.5 * clip(2 * error / most if most > 0 else 0.0, -1.0, 1.0) + self.tilt - 0.5
             return TILT_STEP * self.error * error
-        most = ROBUST * self.error
-        return clip(error, -most, most) if code == 2 else error
+        most = (ROBUST if code == 2 else OUTLYING) * self.error
+        return error if code == 1 else clip(error, -most, most)
 
-    cdef void teach(self, Filters filters, const double* x, const double* scores, int code, double y) noexcept nogil:
+    cdef void teach(self, Filters filters, const double* x, const double* scores, const double* z, int code, double y) noexcept nogil:
         """Have four filters learn, each set of weights by errors of its own kind."""
         cdef double[4] r
-        cdef double[4] errors
+        cdef double[12] fresh
         cdef double chance
-        cdef int k, variant
+        cdef int k, row
         filters.observe(x)
         for k in range(4):
             r[k] = self.importance
             if self.kind == LOGISTIC:
-                chance = chance_of(self.moderated(scores[k], filters.z[k]))
+                chance = chance_of(self.moderated(scores[k], z[k]))
                 r[k] *= max(LEAST_WEIGHT, chance * (1 - chance))
-        if not filters.gain(r):
+        if not filters.queue(x, y, self.importance, z, r):
             return
+        if filters.learn():
+            for row in range(filters.waiting):
+                if filters.waiting == 1:
+                    self.correct(filters, row, scores, code)
+                else:
+                    filters.scores(filters.rows + row * WIDTH, fresh)
+                    self.correct(filters, row, fresh, code)
+        filters.waiting = 0
+
+    cdef void correct(self, Filters filters, int row, const double* scores, int code) noexcept nogil:
+        """Move the weights of filters by what they had wrong in a row."""
+        cdef double[4] errors
+        cdef double y = filters.told[2 * row], importance = filters.told[2 * row + 1]
+        cdef int k, variant
         for variant in range(filters.variants):
             for k in range(4):
-                errors[k] = self.importance * self.error_of(code + variant, scores[4 * variant + k], filters.z[k], y)
-            filters.step(variant, errors)
+                if self.kind == LOGISTIC:
+                    errors[k] = (1.0 if y > 0 else 0.0) - chance_of(self.moderated(scores[k], filters.unsure[4 * row + k]))
+                else:
+                    errors[k] = self.error_of(code + variant, scores[4 * variant + k], y)
+                errors[k] *= importance
+            filters.step(row, variant, errors)
 
     cdef void teach_first(self, const Row* row, Round* r, double y) noexcept nogil:
         cdef double[4] slopes
@@ -469,7 +507,7 @@ cdef class Bank(Engine):
                 weights[k] *= max(LEAST_WEIGHT, chance * (1 - chance))
                 errors[k] = (1.0 if y > 0 else 0.0) - chance
             else:
-                errors[k] = self.error_of(1, r.first_scores[4 + k], z, y)
+                errors[k] = self.error_of(1, r.first_scores[4 + k], y)
             errors[k] *= self.importance / (KEPT_FIRST[k] + weights[k] * z)
         noregret_lanes_learn(self.features + 1, row.values, row.indices, row.count, slopes, rates, errors, weights, KEPT_FIRST, GRANTED_FIRST)
         noregret_lanes_learn(self.features, &one, NULL, 1, slopes, rates, errors, weights, KEPT_FIRST, GRANTED_FIRST)
@@ -545,3 +583,86 @@ cdef class Bank(Engine):
     def takes_importance(self):
         """Whether a round may stand for several."""
         return True
+
+    # The state: that of the engine, and of every part under its name.
+
+    def parts(self):
+        """Return everything that keeps a state of its own, by name."""
+        return {name: getattr(self, name) for name in PARTS}
+
+    def outlook(self):
+        """Return what is known of the outcomes, in the order in which a state holds it."""
+        return [
+            self.origin, self.low, self.high, self.mean, self.deviation, self.error, self.sizes,
+            self.averages[0], self.averages[1], self.averages[2], self.averages[3],
+        ]
+
+    def scalars(self):
+        """Return the numbers that, with the arrays, make up the state."""
+        own = Engine.scalars(self) | {"stride": self.stride, "taken": self.taken}
+        for name, part in self.parts().items():
+            own |= {f"{name}.{key}": value for key, value in part.get_state()[1].items()}
+        return own
+
+    def get_state(self):
+        """Return (arrays, numbers): all that prediction and learning depend on."""
+        arrays = {name: array.copy() for name, array in self.arrays.items() if name != "stored"}
+        arrays["features"] = arrays["features"][:(self.size + 1) * NUMBERS]
+        arrays["snapshots"] = arrays["snapshots"][:self.taken * (self.members + 1)]
+        arrays["outlook"] = np.array(self.outlook())
+        for name, part in self.parts().items():
+            arrays |= {f"{name}.{key}": array for key, array in part.get_state()[0].items()}
+        return arrays, self.scalars()
+
+    def set_state(self, arrays, numbers):
+        """Take a state over, or raise ValueError where it does not fit, and then stay as before."""
+        before = self.get_state()
+        try:
+            self.take(arrays, numbers)
+        except ValueError:
+            self.take(*before)
+            raise
+
+    def take(self, arrays, numbers):
+        """Have this state."""
+        size, taken = numbers["size"], numbers["taken"]
+        if numbers["mean_kept"] or taken > SNAPSHOTS or numbers["stride"] < 1:
+            raise ValueError("the state's numbers make no sense")
+        sizes = {"features": (size + 1) * NUMBERS, "outcomes": self.ring, "foreseen": self.ring,
+                 "snapshots": taken * (self.members + 1), "outlook": 11}
+        own = {name: array for name, array in arrays.items() if "." not in name}
+        if own.keys() != sizes.keys():
+            raise ValueError(f"expected the arrays {sorted(sizes)}, got {sorted(own)}")
+        for name, array in own.items():
+            if array.shape != (sizes[name],) or array.dtype != np.float64:
+                raise ValueError(f"array {name} should hold {sizes[name]} numbers of type float64")
+            if not np.isfinite(array).all():
+                raise ValueError(f"array {name} holds a number that is not finite")
+        table = own["features"].reshape(-1, NUMBERS)
+        if (table[:, 8:17] < 0).any() or (table[:, 18:] < 0).any() or not table[0, 16] > 0:
+            raise ValueError("array features holds a negative sum of squares or variance")
+        self.take_parts(arrays, numbers)
+        self.arrays = {"stored": np.zeros(size)} | {name: np.array(own[name]) for name in ("features", "outcomes", "foreseen")}
+        self.arrays["snapshots"] = np.zeros(SNAPSHOTS * (self.members + 1))
+        self.arrays["snapshots"][:len(own["snapshots"])] = own["snapshots"]
+        self.size, self.taken, self.stride = size, taken, numbers["stride"]
+        self.relocate()
+        outlook = own["outlook"].tolist()
+        self.origin, self.low, self.high, self.mean, self.deviation, self.error, self.sizes = outlook[:7]
+        self.averages[0], self.averages[1], self.averages[2], self.averages[3] = outlook[7:]
+        self.restore({name: value for name, value in numbers.items() if "." not in name})
+
+    def take_parts(self, arrays, numbers):
+        """Have every part go on from its own part of a state."""
+        size = numbers["size"]
+        widths = {"plain": size + 1 if size <= FULL else None, "lagged": size + 3 if size <= LAGGED else None,
+                  "combining": 5, "following": 6, "seeing": 12, "among_base": self.base_members,
+                  "tracker": self.members, "leaner": self.members, "final": self.members + self.mixers}
+        for name, part in self.parts().items():
+            start = f"{name}."
+            kept = {key.removeprefix(start): array for key, array in arrays.items() if key.startswith(start)}
+            part.set_state(kept, {key.removeprefix(start): n for key, n in numbers.items() if key.startswith(start)})
+            if widths[name] is not None and part.n != widths[name]:
+                raise ValueError(f"{name} should have {widths[name]} inputs: got {part.n}")
+            if isinstance(part, Weigher):
+                (<Weigher> part).next_weights()

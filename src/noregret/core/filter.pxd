@@ -18,17 +18,21 @@ cdef class Filters:
     cdef double* count
     cdef double* total
     cdef double* squares
-    cdef double* f                         # scratch of the round being learned from
-    cdef double* v
-    cdef double* k
-    cdef double[4] z
-    cdef bint projected                    # whether f, v and z are those of the round at hand
+    cdef double* k                         # gains, and scratch
+    cdef double* rows                      # that wait to be learned from,
+    cdef double* told                      # outcome and importance of each,
+    cdef double* unsure                    # and four by four, how unsure the filters were
+    cdef double* worth                     # and what the observation is worth to them
+    cdef readonly int waiting
 
     cdef void scores(self, const double* x, double* out) noexcept nogil
-    cdef void spread(self, const double* x, double* z, bint keep) noexcept nogil
+    cdef void spread(self, const double* x, double* z) noexcept nogil
     cdef void observe(self, const double* x) noexcept nogil
-    cdef bint gain(self, const double* r) noexcept nogil
-    cdef void step(self, int variant, const double* errors) noexcept nogil
+    cdef void grant(self, Py_ssize_t i, double prior) noexcept nogil
+    cdef bint queue(self, const double* x, double y, double importance, const double* z, const double* r) noexcept nogil
+    cdef bint learn(self) noexcept nogil
+    cdef void step(self, int row, int variant, const double* errors) noexcept nogil
     cdef void restart(self) noexcept nogil
     cdef void relocate(self)
+    cdef double* at(self, str name)
     cdef void grow(self, Py_ssize_t n)

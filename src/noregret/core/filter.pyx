@@ -5,8 +5,9 @@ an input before it has learned anything is measured by how much that input varie
 turns out to vary less than it seemed to at first.
 """
 
-from libc.math cimport isfinite
-from libc.stdint cimport int32_t
+from libc.string cimport memcpy
+
+cimport cython
 
 import numpy as np
 
@@ -19,7 +20,7 @@ cnp.import_array()
 cdef extern from "filters.h" nogil:
     void noregret_filters_score(const double* w, const double* x, Py_ssize_t n, double* out) noexcept
     void noregret_filters_project(const double* U, const double* D, const double* x, Py_ssize_t n, double* f, double* v, double* z) noexcept
-    void noregret_filters_update(double* U, double* D, const double* f, const double* v, const double* prior, const double* most, const double* forget, const double* r, double* k, Py_ssize_t n) noexcept
+    bint noregret_filters_learn(double* U, double* D, const double* x, Py_ssize_t stride, int rows, const double* prior, const double* most, const double* forget, const double* r, double* k, Py_ssize_t n) noexcept
     void noregret_filters_step(double* w, const double* k, const double* e, Py_ssize_t n) noexcept
     void noregret_filters_raise(double* U, double* D, Py_ssize_t j, const double* more, double* scratch) noexcept
 
@@ -34,11 +35,22 @@ cdef enum:
 # when they should be this many times what they are.
 cdef double NOTICED = 1e-12
 cdef double RAISED = 2.0
+# Spreads are looked at so many times, and then every so many rounds.
+cdef enum:
+    OFTEN = 16
+# From this many inputs on, as many rows are learned from at a time as there are in ROWS: the numbers
+# are too many to be at hand, and would have to be fetched for each row.
+cdef enum:
+    SMALL = 48
+    ROWS = 4
 # Arrays of one number an input, and of four.
 SINGLE = ("prior", "count", "total", "squares")
-SCRATCH = ("f", "v", "k")
+SCRATCH = ("k",)
+# Rows that wait to be learned from, and what is known of each.
+QUEUE = {"rows": 257 * 4, "told": 2 * 4, "unsure": 4 * 4, "worth": 4 * 4}
 
 
+@cython.final
 cdef class Filters:
     """Four filters, with one or more sets of weights each."""
 
@@ -47,7 +59,7 @@ cdef class Filters:
         for i in range(FOUR):
             self.forget[i], self.most[i] = forget[i], most[i]
         self.constant, self.variants = constant, variants
-        self.arrays = {name: np.zeros(0) for name in (*SINGLE, *SCRATCH, "U", "D", "w")}
+        self.arrays = {name: np.zeros(0) for name in (*SINGLE, *SCRATCH, *QUEUE, "U", "D", "w")}
         self.grow(1)
 
     # Growing.
@@ -59,7 +71,7 @@ cdef class Filters:
             return
         sizes = self.sizes(n)
         made = {name: np.zeros(size) for name, size in sizes.items()}
-        for name in (*SINGLE, "U", "D"):
+        for name in (*SINGLE, *QUEUE, "U", "D"):
             part = min(sizes[name], len(self.arrays[name]))
             made[name][:part] = self.arrays[name][:part]
         for variant in range(self.variants):
@@ -72,16 +84,18 @@ cdef class Filters:
 
     def sizes(self, n):
         """Return how many numbers each array holds where there are n inputs."""
-        found = {name: n for name in SINGLE} | {name: FOUR * n for name in (*SCRATCH, "D")}
+        found = {name: n for name in SINGLE} | {"D": FOUR * n, "k": FOUR * n * ROWS} | QUEUE
         return found | {"U": FOUR * (n * (n - 1) // 2), "w": FOUR * n * self.variants}
 
     cdef void relocate(self):
         """Look up the arrays again after they moved."""
-        at = {name: <Py_ssize_t> cnp.PyArray_DATA(<cnp.ndarray> array) for name, array in self.arrays.items()}
-        self.U, self.D, self.w = <double*> <Py_ssize_t> at["U"], <double*> <Py_ssize_t> at["D"], <double*> <Py_ssize_t> at["w"]
-        self.prior, self.count = <double*> <Py_ssize_t> at["prior"], <double*> <Py_ssize_t> at["count"]
-        self.total, self.squares = <double*> <Py_ssize_t> at["total"], <double*> <Py_ssize_t> at["squares"]
-        self.f, self.v, self.k = <double*> <Py_ssize_t> at["f"], <double*> <Py_ssize_t> at["v"], <double*> <Py_ssize_t> at["k"]
+        self.U, self.D, self.w, self.k = self.at("U"), self.at("D"), self.at("w"), self.at("k")
+        self.prior, self.count = self.at("prior"), self.at("count")
+        self.total, self.squares = self.at("total"), self.at("squares")
+        self.rows, self.told, self.unsure, self.worth = self.at("rows"), self.at("told"), self.at("unsure"), self.at("worth")
+
+    cdef double* at(self, str name):
+        return <double*> cnp.PyArray_DATA(<cnp.ndarray> self.arrays[name])
 
     cdef void restart(self) noexcept nogil:
         """Forget the weights; what was learned about the inputs themselves stays."""
@@ -103,63 +117,61 @@ cdef class Filters:
         for variant in range(self.variants):
             noregret_filters_score(self.w + variant * FOUR * self.n, x, self.n, out + FOUR * variant)
 
-    cdef void spread(self, const double* x, double* z, bint keep) noexcept nogil:
-        """Fill in how unsure each filter is of its score; several threads may ask at once.
-
-        Where the round is about to be learned from, what was found is kept for that.
-        """
+    cdef void spread(self, const double* x, double* z) noexcept nogil:
+        """Fill in how unsure each filter is of its score; several threads may ask at once."""
         cdef double[4 * WIDEST] f
         cdef double[4 * WIDEST] v
-        if keep:
-            noregret_filters_project(self.U, self.D, x, self.n, self.f, self.v, z)
-            self.z[0], self.z[1], self.z[2], self.z[3] = z[0], z[1], z[2], z[3]
-            self.projected = True
-        else:
-            noregret_filters_project(self.U, self.D, x, self.n, f, v, z)
+        noregret_filters_project(self.U, self.D, x, self.n, f, v, z)
 
     # Learning.
 
     cdef void observe(self, const double* x) noexcept nogil:
         """Take notice of the inputs of a round, before anything is learned from it."""
-        cdef Py_ssize_t i, lane
-        cdef double square, spread
-        cdef double[4] more
+        cdef Py_ssize_t i, count
+        cdef double spread
         self.rounds += 1
         for i in range(1, self.n):
             if x[i] == 0:
                 continue
-            square = x[i] * x[i]
             self.count[i] += 1
             self.total[i] += x[i]
-            self.squares[i] += square
-            spread = square if self.count[i] == 1 else noregret_spread(self.count[i], self.total[i], self.squares[i], self.rounds)
-            if spread > NOTICED * square and 1 > RAISED * self.prior[i] * spread:
-                for lane in range(FOUR):
-                    more[lane] = self.most[lane] * (1 / spread - self.prior[i])
-                self.prior[i] = 1 / spread
-                noregret_filters_raise(self.U, self.D, i, more, self.k)
-                self.projected = False
-        if not self.projected:
-            noregret_filters_project(self.U, self.D, x, self.n, self.f, self.v, self.z)
-        self.projected = False
+            self.squares[i] += x[i] * x[i]
+            count = <Py_ssize_t> self.count[i]
+            if count <= OFTEN or count % OFTEN == 0:
+                spread = x[i] * x[i] if count == 1 else noregret_spread(self.count[i], self.total[i], self.squares[i], self.rounds)
+                if spread > NOTICED * x[i] * x[i] and 1 > RAISED * self.prior[i] * spread:
+                    self.grant(i, 1 / spread)
 
-    cdef bint gain(self, const double* r) noexcept nogil:
-        """Update the covariances by an observation of weight r; whether the gain is a number."""
-        cdef Py_ssize_t i
-        cdef double sane = 0
-        noregret_filters_update(self.U, self.D, self.f, self.v, self.prior, self.most, self.forget, r, self.k, self.n)
-        for i in range(FOUR * self.n):
-            sane += self.k[i] - self.k[i]
-        if sane == 0:
-            return True
-        self.restart()
-        for i in range(FOUR * self.n):
-            self.k[i] = 0
-        return False
+    cdef void grant(self, Py_ssize_t i, double prior) noexcept nogil:
+        """Let the weight of an input vary more than it was let so far."""
+        cdef double[4] more
+        cdef int lane
+        for lane in range(FOUR):
+            more[lane] = self.most[lane] * (prior - self.prior[i])
+        self.prior[i] = prior
+        noregret_filters_raise(self.U, self.D, i, more, self.k)
 
-    cdef void step(self, int variant, const double* errors) noexcept nogil:
-        """Move a set of weights by the gain times the errors."""
-        noregret_filters_step(self.w + variant * FOUR * self.n, self.k, errors, self.n)
+    cdef bint queue(self, const double* x, double y, double importance, const double* z, const double* r) noexcept nogil:
+        """Have a row wait until there are enough to learn from; whether there are."""
+        cdef int lane, row = self.waiting
+        memcpy(self.rows + row * WIDEST, x, self.n * sizeof(double))
+        self.told[2 * row], self.told[2 * row + 1] = y, importance
+        for lane in range(FOUR):
+            self.unsure[FOUR * row + lane], self.worth[FOUR * row + lane] = z[lane], r[lane]
+        self.waiting += 1
+        return self.waiting >= (ROWS if self.n > SMALL else 1)
+
+    cdef bint learn(self) noexcept nogil:
+        """Update the covariances by the rows that wait; whether the gains are numbers."""
+        cdef bint sane = noregret_filters_learn(
+            self.U, self.D, self.rows, WIDEST, self.waiting, self.prior, self.most, self.forget, self.worth, self.k, self.n)
+        if not sane:
+            self.restart()
+        return sane
+
+    cdef void step(self, int row, int variant, const double* errors) noexcept nogil:
+        """Move a set of weights by the gain of a row times the errors."""
+        noregret_filters_step(self.w + variant * FOUR * self.n, self.k + row * FOUR * self.n, errors, self.n)
 
     def weights(self, variant, lane):
         """Return the weights of one filter, the constant's first."""
@@ -171,13 +183,13 @@ cdef class Filters:
     def get_state(self):
         """Return the arrays and numbers that it goes on from."""
         kept = {name: array.copy() for name, array in self.arrays.items() if name not in SCRATCH}
-        return kept, {"n": self.n, "rounds": self.rounds}
+        return kept, {"n": self.n, "rounds": self.rounds, "waiting": self.waiting}
 
     def set_state(self, arrays, numbers):
         """Go on from a state, or raise ValueError where it makes none."""
-        state_numbers(numbers, {"n": 1, "rounds": 0.0})
+        state_numbers(numbers, {"n": 1, "rounds": 0.0, "waiting": 0})
         n = numbers["n"]
-        if not 1 <= n <= MOST_INPUTS or numbers["rounds"] < 0:
+        if not 1 <= n <= MOST_INPUTS or numbers["waiting"] >= ROWS:
             raise ValueError("the state's numbers make no sense")
         sizes = {name: size for name, size in self.sizes(n).items() if name not in SCRATCH}
         if arrays.keys() != sizes.keys():
@@ -189,7 +201,7 @@ cdef class Filters:
                 raise ValueError(f"array {name} holds a number that is not finite")
             if name in (*SINGLE[:2], "squares", "D") and (array < 0).any():
                 raise ValueError(f"array {name} holds a negative number")
-        self.n, self.rounds = n, numbers["rounds"]
+        self.n, self.rounds, self.waiting = n, numbers["rounds"], numbers["waiting"]
         self.arrays = {name: np.array(array) for name, array in arrays.items()}
-        self.arrays |= {name: np.zeros(FOUR * n) for name in SCRATCH}
+        self.arrays["k"] = np.zeros(FOUR * n * ROWS)
         self.relocate()

@@ -8,7 +8,11 @@
 
 #include <stddef.h>
 
-enum { NOREGRET_FILTERS = 4 };
+enum {
+    NOREGRET_FILTERS = 4,
+    NOREGRET_MOST_INPUTS = 257,
+    NOREGRET_ROWS = 4 /* that are learned from at a time, at most */
+};
 
 /* out = w . x */
 void noregret_filters_score(const double *w, const double *x, ptrdiff_t n, double *out);
@@ -17,12 +21,13 @@ void noregret_filters_score(const double *w, const double *x, ptrdiff_t n, doubl
 void noregret_filters_project(const double *U, const double *D, const double *x, ptrdiff_t n,
                               double *f, double *v, double *z);
 
-/* One observation of weight r: the covariance follows, all but the fraction `forget` of what was known
-   before being dropped, never beyond `most` times the prior of each input; k becomes the gain, so that
-   the weights are to move by k times the error. */
-void noregret_filters_update(double *U, double *D, const double *f, const double *v,
-                             const double *prior, const double *most, const double *forget,
-                             const double *r, double *k, ptrdiff_t n);
+/* Some rows of x, `stride` apart, one after the other, with a weight r each: the covariance follows,
+   all but the fraction `forget` of what was known before each row being dropped, and never beyond
+   `most` times the prior of an input. k becomes the gains, n of them for every row: the weights are to
+   move by k times the error. Returns whether the gains are numbers. */
+int noregret_filters_learn(double *U, double *D, const double *x, ptrdiff_t stride, int rows,
+                           const double *prior, const double *most, const double *forget,
+                           const double *r, double *k, ptrdiff_t n);
 
 /* w += k e */
 void noregret_filters_step(double *w, const double *k, const double *e, ptrdiff_t n);

@@ -25,7 +25,13 @@ static inline lanes lesser(lanes a, lanes b) {
     return (lanes)((which & (bits)b) | (~which & (bits)a));
 }
 
-static inline lanes root(lanes a) { return (lanes){sqrt(a[0]), sqrt(a[1]), sqrt(a[2]), sqrt(a[3])}; }
+static inline lanes root(lanes a) {
+    lanes found;
+    for (int i = 0; i < 4; i++) {
+        found[i] = sqrt(a[i]);
+    }
+    return found;
+}
 
 DISPATCHED
 void noregret_lanes_score(const noregret_feature *features, const double *values,

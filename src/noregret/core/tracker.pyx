@@ -1,11 +1,13 @@
 """Exponential weights that follow whoever leads now: a share of each goes to all, ever less of it.
 
-After round t everyone gives 1/(t + 1) of its weight, and all get the same part of that. So whoever
-has fallen behind can be back within a few rounds, and in the long run it costs no more than about
-ln T beside the best. The rate is that of AdaHedge, or 1 for the log loss.
+After round t everyone gives 1/(4(t + 1)) of its weight, and all get a part of that as large as their prior.
+So whoever has fallen behind can be back within a few rounds, and in the long run it costs no more
+than about ln T / 4 beside the best. The rate is that of AdaHedge, or 1 for the log loss.
 """
 
 from libc.math cimport log
+
+cimport cython
 
 from noregret.core.weigher cimport Weigher, noregret_decayed
 
@@ -16,8 +18,11 @@ cimport numpy as cnp
 cnp.import_array()
 
 cdef double LEAST_SUM = 1e-290
+# What is given away after the first round, in all.
+cdef double SHARED = 0.25
 
 
+@cython.final
 cdef class Tracker(Weigher):
     """Weights that are shared again after each round."""
 
@@ -54,21 +59,21 @@ cdef class Tracker(Weigher):
 
     cdef void update(self, double own, const double* losses, const unsigned char* awake, double low, double high) noexcept nogil:
         cdef Py_ssize_t i
-        cdef double mean = 0, rate = self.rate_now(), total, share, mixed = low
+        cdef double mean = 0, rate = self.rate_now(), total, share
+        self.turns += 1
         if self.rate == 0:
             for i in range(self.n):
-                mean += self.held[i] * losses[i]
-            if rate > 0:
-                total = noregret_decayed(self.held, rate, losses, low, self.p, self.n)
-                mixed = low - log(total) / rate if total > LEAST_SUM else high
-            self.mixing_cost += max(0.0, mean - mixed)
-            rate = self.rate_now()
-        self.turns += 1
-        if not rate > 0:
-            return
+                mean += self.held[i] * (losses[i] - low)
+            if rate == 0:  # nothing was ever lost by mixing
+                self.mixing_cost = mean
+                rate = self.rate_now()
+                if rate == 0:
+                    return
         total = noregret_decayed(self.held, rate, losses, low, self.p, self.n)
         if not total > LEAST_SUM:
             return
-        share = 1.0 / (self.turns + 1)
+        if self.rate == 0:
+            self.mixing_cost += max(0.0, mean + log(total) / rate)
+        share = SHARED / (self.turns + 1)
         for i in range(self.n):
             self.held[i] = (1 - share) * self.p[i] / total + share * self.prior[i]

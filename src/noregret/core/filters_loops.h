@@ -1,0 +1,188 @@
+/* The loops of filters.h, once for every kind of machine. */
+
+typedef double NAMED(lanes) __attribute__((vector_size(32), aligned(8), may_alias));
+typedef long long NAMED(bits) __attribute__((vector_size(32), aligned(8), may_alias));
+
+#define lanes NAMED(lanes)
+#define bits NAMED(bits)
+
+
+INLINED const double *NAMED(column)(const double *U, ptrdiff_t j) { return U + 2 * j * (j - 1); }
+
+INLINED lanes NAMED(lesser)(lanes a, lanes b) {
+    const bits which = b < a;
+    return (lanes)((which & (bits)b) | (~which & (bits)a));
+}
+
+/* Twice as many inputs as are not zero: their places are worth listing. */
+INLINED ptrdiff_t NAMED(listed)(const double *x, ptrdiff_t n, int *at) {
+    ptrdiff_t count = 0;
+    for (ptrdiff_t i = 0; i < n; i++) {
+        at[count] = (int)i;
+        count += x[i] != 0;
+    }
+    return 2 * count <= n ? count : -1;
+}
+
+/* The sum of u[i] x[i] for i < j, over the listed inputs or over all. */
+INLINED lanes NAMED(dot)(const double *u, const double *x, ptrdiff_t j, const int *at, ptrdiff_t count) {
+    lanes a = {0}, b = {0};
+    ptrdiff_t i = 0;
+    if (count >= 0) {
+        for (; i < count && at[i] < j; i++) {
+            a += AT(u, at[i]) * ALL(x[at[i]]);
+        }
+        return a;
+    }
+    for (; i + 2 <= j; i += 2) { /* two sums, so that they need not wait for each other */
+        a += AT(u, i) * ALL(x[i]);
+        b += AT(u, i + 1) * ALL(x[i + 1]);
+    }
+    if (i < j) {
+        a += AT(u, i) * ALL(x[i]);
+    }
+    return a + b;
+}
+
+static void NAMED(score)(const double *w, const double *x, ptrdiff_t n, double *out) {
+    lanes sum = {0};
+    for (ptrdiff_t i = 0; i < n; i++) {
+        sum += AT(w, i) * ALL(x[i]);
+    }
+    TO(out, 0) = sum;
+}
+
+static void NAMED(project)(const double *U, const double *D, const double *x, ptrdiff_t n,
+                              double *f, double *v, double *z) {
+    int at[NOREGRET_MOST_INPUTS];
+    const ptrdiff_t count = NAMED(listed)(x, n, at);
+    lanes total = {0};
+    for (ptrdiff_t j = 0; j < n; j++) {
+        const lanes a = ALL(x[j]) + NAMED(dot)(NAMED(column)(U, j), x, j, at, count), scaled = AT(D, j) * a;
+        TO(f, j) = a;
+        TO(v, j) = scaled;
+        total += a * scaled;
+    }
+    TO(z, 0) = total;
+}
+
+typedef struct {
+    lanes weight;          /* of the observation, */
+    lanes before, inverse; /* 1 + what the columns so far explain, and 1 over it */
+} NAMED(progress);
+
+/* The variance of column j follows; returns how much of the gain so far its column loses. */
+INLINED lanes NAMED(settled)(NAMED(progress) *p, double *D, lanes ceiling, lanes renewed, ptrdiff_t j, lanes f,
+                      lanes v) {
+    const lanes slope = p->weight * f, after = p->before + slope * v, part = -slope * p->inverse;
+    p->inverse = 1.0 / after;
+    const lanes d = NAMED(lesser)(AT(D, j) * p->before * p->inverse * renewed, ceiling);
+    TO(D, j) = -NAMED(lesser)(-d, -(ceiling * ALL(LEAST)));
+    p->before = after;
+    return part;
+}
+
+/* Columns are taken in pairs, so that the gain is read and written once for both, and every column
+   learns from all rows before the next: it is at hand meanwhile. While it learns from one row, it is
+   multiplied with the next. */
+INLINED void NAMED(learn_rows)(double *U, double *D, const double *x, ptrdiff_t stride, int rows,
+                   const double *prior, lanes cap, lanes renewed, NAMED(progress) *p, double *k,
+                   ptrdiff_t n) {
+    for (ptrdiff_t j = 0; j < n; j += 2) {
+        const int both = j + 1 < n;
+        double *u = (double *)NAMED(column)(U, j), *w = both ? (double *)NAMED(column)(U, j + 1) : u;
+        const lanes low = cap * ALL(prior[j]), high = cap * ALL(prior[both ? j + 1 : j]);
+        lanes f0 = ALL(x[j]) + NAMED(dot)(u, x, j, NULL, -1), f1 = {0};
+        if (both) {
+            f1 = ALL(x[j + 1]) + (NAMED(dot)(w, x, j, NULL, -1) + AT(w, j) * ALL(x[j]));
+        }
+        for (int b = 0; b < rows; b++) {
+            double *gains = k + 4 * n * b;
+            const double *next = b + 1 < rows ? x + stride * (b + 1) : x;
+            const lanes v0 = AT(D, j) * f0, p0 = NAMED(settled)(p + b, D, low, renewed, j, f0, v0);
+            lanes a0 = {0}, a1 = {0};
+            if (!both) {
+                for (ptrdiff_t i = 0; i < j; i++) {
+                    const lanes was = AT(u, i), gain = AT(gains, i), now = was + p0 * gain;
+                    TO(u, i) = now;
+                    TO(gains, i) = gain + was * v0;
+                    a0 += now * ALL(next[i]);
+                }
+                TO(gains, j) = v0;
+                f0 = ALL(next[j]) + a0;
+                continue;
+            }
+            const lanes v1 = AT(D, j + 1) * f1, p1 = NAMED(settled)(p + b, D, high, renewed, j + 1, f1, v1);
+            for (ptrdiff_t i = 0; i < j; i++) {
+                const lanes a = AT(u, i), c = AT(w, i), gain = AT(gains, i), more = gain + a * v0;
+                const lanes first = a + p0 * gain, second = c + p1 * more;
+                TO(u, i) = first;
+                TO(w, i) = second;
+                TO(gains, i) = more + c * v1;
+                a0 += first * ALL(next[i]);
+                a1 += second * ALL(next[i]);
+            }
+            const lanes c = AT(w, j), second = c + p1 * v0;
+            TO(w, j) = second;
+            TO(gains, j) = v0 + c * v1;
+            TO(gains, j + 1) = v1;
+            f0 = ALL(next[j]) + a0;
+            f1 = ALL(next[j + 1]) + (a1 + second * ALL(next[j]));
+        }
+    }
+}
+
+static int NAMED(learn)(double *U, double *D, const double *x, ptrdiff_t stride, int rows,
+                           const double *prior, const double *most, const double *forget,
+                           const double *r, double *k, ptrdiff_t n) {
+    const lanes kept = AT(forget, 0), renewed = 1.0 / kept;
+    NAMED(progress) p[NOREGRET_ROWS];
+    lanes sane = {0};
+    for (int b = 0; b < rows; b++) {
+        p[b] = (NAMED(progress)){AT(r, b), kept, renewed};
+    }
+    if (rows == NOREGRET_ROWS) {
+        NAMED(learn_rows)(U, D, x, stride, NOREGRET_ROWS, prior, AT(most, 0), renewed, p, k, n);
+    } else {
+        NAMED(learn_rows)(U, D, x, stride, rows, prior, AT(most, 0), renewed, p, k, n);
+    }
+    for (int b = 0; b < rows; b++) {
+        for (ptrdiff_t j = 0; j < n; j++) {
+            const lanes gain = AT(k, n * b + j) * p[b].inverse;
+            TO(k, n * b + j) = gain;
+            sane += gain - gain;
+        }
+    }
+    return sane[0] == 0 && sane[1] == 0 && sane[2] == 0 && sane[3] == 0;
+}
+
+static void NAMED(step)(double *w, const double *k, const double *e, ptrdiff_t n) {
+    const lanes error = AT(e, 0);
+    for (ptrdiff_t i = 0; i < n; i++) {
+        TO(w, i) = AT(w, i) + AT(k, i) * error;
+    }
+}
+
+static void NAMED(raise)(double *U, double *D, ptrdiff_t j, const double *more, double *scratch) {
+    memset(scratch, 0, (size_t)(4 * (j + 1)) * sizeof(double));
+    TO(scratch, j) = ALL(1.0);
+    lanes left = AT(more, 0);
+    for (ptrdiff_t c = j; c >= 0 && (left[0] > 0 || left[1] > 0 || left[2] > 0 || left[3] > 0); c--) {
+        const lanes a = AT(scratch, c), d = AT(D, c), grown = d + left * a * a;
+        double *u = (double *)NAMED(column)(U, c);
+        /* where there is no variance yet, there is nothing to share */
+        const bits some = grown > 0;
+        const lanes part = (lanes)(some & (bits)(left * a / grown));
+        left = (lanes)((some & (bits)(left * d / grown)) | (~some & (bits)left));
+        TO(D, c) = grown;
+        for (ptrdiff_t i = 0; i < c; i++) {
+            const lanes moved = AT(scratch, i) - a * AT(u, i);
+            TO(scratch, i) = moved;
+            TO(u, i) = AT(u, i) + part * moved;
+        }
+    }
+}
+
+#undef lanes
+#undef bits
+#undef NAMED
