@@ -14,7 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import noregret as nr
-from tests.variants import Floats, Shape, Variant, examples, few, shapes
+from tests.variants import Floats, Shape, Variant, examples, few, has_mean, shapes
 
 Params = dict[str, Any]
 Rescale = Callable[[Params, float], Params]
@@ -65,6 +65,21 @@ IDENTITIES = [
     Identity("widrow-hoff", {"rate": 2.0, "step": "implicit"}, times(rate=-2)),
     Identity("widrow-hoff", {"rate": 0.3}, same, x=0, y=1, score=1),
     Identity("widrow-hoff", {"rate": 3.0, "step": "implicit"}, same, x=0, y=1, score=1),
+    *(
+        Identity(name, {"penalty": 0.5, **more}, times(penalty=2, radius=-1))
+        for name, more in (
+            ("vaw", {}),
+            ("vaw", {"forgetting": 0.9}),
+            ("online-newton", {}),
+            ("online-newton", {"form": "diagonal"}),
+            ("online-newton", {"loss": "logistic", "radius": 0.5}),
+            ("online-newton", {"loss": "squared-hinge", "radius": 0.5, "form": "diagonal"}),
+            ("arow", {}),
+            ("arow", {"form": "diagonal"}),
+        )
+    ),
+    Identity("vaw", {}, same, x=0, y=1, score=1),
+    Identity("online-newton", {"radius": 0.5}, times(radius=1), x=0, y=1, score=1),
     Identity("nlms", {"rate": 0.5, "epsilon": 1e-3}, times(epsilon=2)),
     Identity("nlms", {"rate": 0.5, "epsilon": 1e-3}, same, x=0, y=1, score=1),
     Identity("perceptron", {}, same, score=2),
@@ -164,6 +179,7 @@ def scores(learner: nr.Learner, X: Floats, y: Floats) -> Floats:
 @few
 @given(shape=shapes(), c=st.sampled_from([2.0, 0.25, 1024.0, 3.0, 0.7]))
 def test_scaling_identity(identity: Identity, averaged: bool, shape: Shape, c: float) -> None:
+    averaged = averaged and has_mean(identity.name, identity.params)
     X, y = examples(Variant(identity.name, identity.params, averaged), shape)
     learner = Variant(identity.name, identity.params, averaged).make()
     other = Variant(identity.name, identity.rescale(identity.params, c), averaged).make()
@@ -177,6 +193,12 @@ def test_scaling_identity(identity: Identity, averaged: bool, shape: Shape, c: f
 
 
 SYMMETRIC = [
+    ("vaw", {}),
+    ("online-newton", {}),
+    ("online-newton", {"form": "diagonal", "radius": 0.5}),
+    ("online-newton", {"loss": "logistic", "radius": 0.5}),
+    ("arow", {}),
+    ("arow", {"form": "diagonal"}),
     ("widrow-hoff", {}),
     ("nlms", {}),
     ("perceptron", {}),

@@ -91,11 +91,15 @@ cdef class Engine:
         """Return how many numbers an array holds for so many features."""
         return size
 
+    def room_for(self, size):
+        """Return for how many features to make room where so many need it."""
+        return max(size, 2 * self.capacity, 16)
+
     cdef int resize(self, Py_ssize_t size) except -1:
         """Make room for more features, or forget the latest again."""
         cdef Py_ssize_t before = self.size, i
         if size > self.capacity:
-            room = max(size, 2 * self.capacity, 16)
+            room = self.room_for(size)
             self.arrays = {
                 name: np.concatenate([array, np.zeros(self.length(name, room) - len(array), array.dtype)])
                 for name, array in self.arrays.items()

@@ -65,6 +65,11 @@ cdef class SecondOrder(Engine):
         """Return how many numbers an array holds for so many features."""
         return size * (size - 1) // 2 if name == "factors" else size
 
+    def room_for(self, size):
+        """Return for how many features to make room; never for more than a full matrix takes."""
+        room = Engine.room_for(self, size)
+        return min(room, MOST_FEATURES) if self.full else room
+
     cdef void relocate(self):
         Engine.relocate(self)
         if "spreads" in self.arrays:
