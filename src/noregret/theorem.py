@@ -24,7 +24,15 @@ def loss_name(params: Mapping[str, Any]) -> str:
     return loss if isinstance(loss, str) else str(loss.name) if type(loss) is Loss else ""
 
 
-Quantity = Literal["loss", "regret", "mistakes", "risk", "log-wealth regret", "expected regret"]
+Quantity = Literal[
+    "loss",
+    "regret",
+    "mistakes",
+    "risk",
+    "log-wealth regret",
+    "expected regret",
+    "regret to the bank",
+]
 QUANTITIES: dict[str, str] = {
     "loss": "the cumulative loss",
     "regret": "the regret",
@@ -32,6 +40,7 @@ QUANTITIES: dict[str, str] = {
     "risk": "the risk on new examples",
     "log-wealth regret": "the regret in log-wealth",
     "expected regret": "the expected regret",
+    "regret to the bank": "the regret to the best learner of the bank",
 }
 # Those that are the regret, by whatever name.
 REGRETS = ("regret", "log-wealth regret")
@@ -47,8 +56,8 @@ class Theorem:
         The name it is known by, in kebab case.
     quantity
         What it bounds: the cumulative ``loss``, the ``regret``, the number of ``mistakes``, the
-        ``risk`` on examples to come, the ``log-wealth regret``, or the ``expected regret``, which
-        the theorem says how to measure.
+        ``risk`` on examples to come, the ``log-wealth regret``, the ``expected regret``, which
+        the theorem says how to measure, or the ``regret to the bank`` of learners that are mixed.
     formula
         The promise in LaTeX.
     plain

@@ -55,6 +55,7 @@ cdef class Bank(Engine):
     cdef double origin, low, high, mean, deviation
     cdef double error                      # how far off the base is, mostly,
     cdef double sizes                      # and the sum of how many features rows have
+    cdef double widest                     # how far members' losses were apart, at most
     cdef double[4] averages                # of the latest outcomes: few, more; the same as known after the delay
     cdef double* outcomes                  # the latest ones, and what the base said of them, in rings
     cdef double* foreseen
@@ -80,7 +81,7 @@ cdef class Bank(Engine):
     cdef double mixed(self, Weigher weigher, Round* r, int n) noexcept nogil
     cdef void give_chance(self, Round* r, int start, int stop) noexcept nogil
     cdef void weigh_members(self, Round* r, double y) noexcept nogil
-    cdef void settle(self, Weigher weigher, const double* losses, double own, int n) noexcept nogil
+    cdef double settle(self, Weigher weigher, const double* losses, double own, int n) noexcept nogil
     cdef double loss_of(self, const Round* r, int k, double y) noexcept nogil
     cdef void teach(self, Filters filters, const double* x, const double* scores, const double* z, int code, double y) noexcept nogil
     cdef void correct(self, Filters filters, int row, const double* scores, int code) noexcept nogil

@@ -413,7 +413,7 @@ cdef class Bank(Engine):
             self.settle(self.tracker, losses, 0, self.members)
             return
         own = self.importance * self.loss.table.value(&self.loss.table, self.mixed(self.final, r, everyone), y)
-        self.settle(self.final, losses, own, everyone)
+        self.widest = max(self.widest, self.settle(self.final, losses, own, everyone))
         if fabs(y - r.base) > OUTLYING * self.error and self.rounds > 0:
             # One outcome far from all others would outweigh all that was learned of who is good.
             y = r.base + copysign(OUTLYING * self.error, y - r.base)
@@ -426,7 +426,8 @@ cdef class Bank(Engine):
             losses[k] = slope * r.says[k]
         self.settle(self.leaner, losses, slope * r.says[self.members + 1], self.members)
 
-    cdef void settle(self, Weigher weigher, const double* losses, double own, int n) noexcept nogil:
+    cdef double settle(self, Weigher weigher, const double* losses, double own, int n) noexcept nogil:
+        """Have a weigher learn what members have lost; return how far that is apart."""
         cdef double low = losses[0], high = losses[0]
         cdef int k
         for k in range(1, n):
@@ -435,6 +436,7 @@ cdef class Bank(Engine):
         weigher.rounds += 1
         weigher.fresh = False
         weigher.next_weights()
+        return high - low
 
     cdef double error_of(self, int code, double score, double y) noexcept nogil:
         """Return the error that moves weights: plain (0), held to the range (1), robust (2), less so (3)."""
@@ -555,6 +557,11 @@ cdef class Bank(Engine):
             self.snapshots[self.taken * width + 1 + k] = self.weight_of(k)
         self.taken += 1
 
+    @property
+    def engine_is_full(self):
+        """Whether filters are at work: features are few enough."""
+        return bool(self.is_full())
+
     def member_weights(self):
         """Return the weight of every member in the next round."""
         return np.array([self.weight_of(k) for k in range(self.members)])
@@ -568,6 +575,21 @@ cdef class Bank(Engine):
     def member_losses(self):
         """Return what every member has lost, and the two mixtures that are weighed beside them."""
         return self.total_loss + self.final.excess()
+
+    def accounts(self):
+        """Return what the promise needs: what everyone lost more than the mixture, and the price of each."""
+        prior = -np.log(self.final.get_state()[0]["prior"])
+        if self.kind != LOGISTIC:
+            log_n = self.final.rate
+            prior = (1 + prior / log_n) * (self.final.spreads * sqrt(log_n) / 2 + self.widest * (2 / 3 * log_n + 1))
+        return {"excess": self.final.excess(), "price": prior}
+
+    def influence(self):
+        """Return how far each feature moves the prediction of ``weights``, as it varies."""
+        count, total, squares = self.arrays["features"][:(self.size + 1) * NUMBERS].reshape(-1, NUMBERS)[1:, 16:19].T
+        rounds = max(1, self.rounds)
+        spread = np.maximum(0.0, squares / rounds - (total / rounds) ** 2)
+        return np.abs(self.weights()) * np.sqrt(spread)
 
     def weights(self):
         """Return the weights of the filter that forgets nothing, or of its diagonal form: a plain linear predictor."""
@@ -593,7 +615,7 @@ cdef class Bank(Engine):
     def outlook(self):
         """Return what is known of the outcomes, in the order in which a state holds it."""
         return [
-            self.origin, self.low, self.high, self.mean, self.deviation, self.error, self.sizes,
+            self.origin, self.low, self.high, self.mean, self.deviation, self.error, self.sizes, self.widest,
             self.averages[0], self.averages[1], self.averages[2], self.averages[3],
         ]
 
@@ -629,7 +651,7 @@ cdef class Bank(Engine):
         if numbers["mean_kept"] or taken > SNAPSHOTS or numbers["stride"] < 1:
             raise ValueError("the state's numbers make no sense")
         sizes = {"features": (size + 1) * NUMBERS, "outcomes": self.ring, "foreseen": self.ring,
-                 "snapshots": taken * (self.members + 1), "outlook": 11}
+                 "snapshots": taken * (self.members + 1), "outlook": 12}
         own = {name: array for name, array in arrays.items() if "." not in name}
         if own.keys() != sizes.keys():
             raise ValueError(f"expected the arrays {sorted(sizes)}, got {sorted(own)}")
@@ -648,8 +670,8 @@ cdef class Bank(Engine):
         self.size, self.taken, self.stride = size, taken, numbers["stride"]
         self.relocate()
         outlook = own["outlook"].tolist()
-        self.origin, self.low, self.high, self.mean, self.deviation, self.error, self.sizes = outlook[:7]
-        self.averages[0], self.averages[1], self.averages[2], self.averages[3] = outlook[7:]
+        self.origin, self.low, self.high, self.mean, self.deviation, self.error, self.sizes, self.widest = outlook[:8]
+        self.averages[0], self.averages[1], self.averages[2], self.averages[3] = outlook[8:]
         self.restore({name: value for name, value in numbers.items() if "." not in name})
 
     def take_parts(self, arrays, numbers):

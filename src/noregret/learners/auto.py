@@ -1,18 +1,125 @@
-"""Auto."""
+"""Auto: no rate, no scale, no horizon, no choice.
+
+Many learners see every row at once, and a master mixes what they say:
+
+    filters         least squares with four memories, from all rounds to the last hundred or so
+    first order     AdaGrad at four rates, and diagonal filters with four memories
+    combinations    small filters over what those say
+    outcomes        the same again with the latest outcomes, and how far off the mixture was
+    guesses         the running mean, the last outcome; even odds, where outcomes are labels
+
+None depends on the unit of a feature or of the outcomes. Filters rest when there are more than 256
+features. Log-odds are mixed as chances, which are never 0 or 1.
+
+Promise. For every learner k of the bank, with prior weight π_k: where outcomes are labels,
+L_A − L_k ≤ ln(1/π_k). Else AdaHedge's bound, where s_t is how far the losses of a round are apart,
+S the largest s_t and n the number of learners: (1 + ln(1/π_k)/ln n)(½√(ln n Σ s_t²) + S(⅔ ln n + 1)).
+"""
 
 from __future__ import annotations
 
-from noregret.core.bank import Bank
-from noregret.learner import Learner
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from noregret.assumptions import Structural
+from noregret.checks import one_of, whole
+from noregret.core.bank import LOSSES, Bank
+from noregret.learner import Floats, Learner
 from noregret.registry import register
+from noregret.theorem import Theorem
+
+if TYPE_CHECKING:
+    from noregret.evidence import Evidence
+
+# Outcomes that may be out at most.
+MOST_DELAY = 100_000
+
+
+def regret_to_the_best(evidence: Evidence) -> float:
+    """Return what the mixture lost more than the best of the bank."""
+    return -float(evidence.account("excess").min())
+
+
+def promise(evidence: Evidence) -> float:
+    """Return the price of the best of the bank."""
+    return float(evidence.account("price")[int(evidence.account("excess").argmin())])
 
 
 @register
 class Auto(Learner):
-    """No choice."""
+    """Many learners side by side and the mixture of them: nothing to choose.
+
+    Parameters
+    ----------
+    loss
+        ``square``, ``absolute``, ``quantile``, or ``logistic`` where outcomes are labels.
+    loss_parameter
+        The quantile, between 0 and 1.
+    recent
+        Whether some learners see the latest outcomes. Turn it off where these will not be known.
+    delay
+        How many outcomes are still out when a prediction is made: with 24, round t is predicted
+        from the outcomes up to round t − 25.
+
+    Examples
+    --------
+    The features are in metres and in grams, and nobody said so:
+
+    >>> learner = Auto()
+    >>> for t in range(300):
+    ...     x = {"height": 1e-3 * (t % 7), "weight": 1e6 * (t % 5)}
+    ...     learner.learn_one(x, 1e3 * x["height"] - 2e-6 * x["weight"] + 50)
+    >>> round(learner.predict_one({"height": 0.004, "weight": 3e6}), 1)
+    48.0
+
+    References
+    ----------
+    V. Vovk, "Competitive on-line statistics", 2001. S. de Rooij, T. van Erven, P. D. Grünwald and
+    W. M. Koolen, "Follow the leader if you can, hedge if you must", 2014. G. J. Bierman,
+    "Factorization methods for discrete sequential estimation", 1977.
+    """
 
     name = "auto"
     engine: Bank
+    theorems = (
+        Theorem(
+            name="auto",
+            quantity="regret to the bank",
+            formula=(
+                r"L_A - L_k \le \left(1 + \frac{\ln(1/\pi_k)}{\ln n}\right)"
+                r" \left( \tfrac12\sqrt{\ln n \sum_t s_t^2} + S\big(\tfrac23\ln n+1\big) \right)"
+            ),
+            plain=(
+                "regret to k <= (1 + ln(1/prior)/ln n) (sqrt(Σ s_t² ln n)/2 + S (2/3 ln n + 1))"
+            ),
+            where=(
+                r"$k$ is any learner of the bank or either of the mixtures that are weighed beside"
+                r" them, $\pi_k$ its prior weight and $n$ their number; $s_t$ is how far their losses"
+                r" in round $t$ are apart, and $S$ the largest $s_t$"
+            ),
+            assumptions=(Structural("the square, the absolute or the quantile loss"),),
+            measured=regret_to_the_best,
+            bound=promise,
+            covers=lambda p: p["loss"] != "logistic",
+            source="de Rooij, van Erven, Grünwald and Koolen, 2014, with a prior",
+        ),
+        Theorem(
+            name="auto-chances",
+            quantity="regret to the bank",
+            formula=r"L_A - L_k \le \ln(1/\pi_k)",
+            plain="regret to k <= ln(1/prior)",
+            where=(
+                r"$k$ is any learner of the bank or the mixture that is weighed beside them, and"
+                r" $\pi_k$ its prior weight"
+            ),
+            assumptions=(Structural("the logistic loss; chances are mixed"),),
+            measured=regret_to_the_best,
+            bound=promise,
+            covers=lambda p: p["loss"] == "logistic",
+            source="Vovk, 1990; the mixture of Bayes",
+        ),
+    )
 
     def __init__(
         self,
@@ -21,10 +128,54 @@ class Auto(Learner):
         recent: bool = True,
         delay: int = 0,
     ) -> None:
-        super().__init__(Bank(loss, loss_parameter, recent, delay))
-        self.loss, self.loss_parameter, self.recent, self.delay = (
-            loss,
-            loss_parameter,
-            recent,
-            delay,
-        )
+        one_of("loss", loss, LOSSES)
+        if not isinstance(recent, bool):
+            raise ValueError(f"recent must be True or False: got {recent!r}")
+        if delay != 0 and whole("delay", delay) > MOST_DELAY:
+            raise ValueError(f"delay must be at most {MOST_DELAY:,}: got {delay!r}")
+        super().__init__(Bank(loss, loss_parameter, recent, int(delay)))
+        self.loss, self.loss_parameter = loss, loss_parameter
+        self.recent, self.delay = recent, delay
+
+    # What it has found.
+
+    @property
+    def members(self) -> list[str]:
+        """The learners of the bank by name, in the order of ``member_weights``."""
+        from noregret.roll import roll_of
+
+        return [name for name, _ in roll_of(self.engine)]
+
+    @property
+    def groups(self) -> list[str]:
+        """Of which kind each of them is."""
+        from noregret.roll import roll_of
+
+        return [group for _, group in roll_of(self.engine)]
+
+    @property
+    def member_weights(self) -> Floats:
+        """The weight that each has in the next prediction."""
+        return self.engine.member_weights()
+
+    @property
+    def member_losses(self) -> Floats:
+        """What each has lost so far."""
+        return self.engine.member_losses()[: self.engine.members]
+
+    @property
+    def history(self) -> tuple[np.ndarray[Any, np.dtype[np.int64]], Floats]:
+        """Rounds, about a hundred, and the weights of all learners after them, a row each."""
+        return self.engine.history()
+
+    def findings(self, features: list[str] | None = None) -> dict[str, Any]:
+        """Return what it has found, as plain values; names of features may be given."""
+        from noregret.roll import findings_of
+
+        return findings_of(self.engine, features or self.features)
+
+    def describe(self, features: list[str] | None = None) -> str:
+        """Say in plain words what it has found: who leads, drift, which features matter."""
+        from noregret.roll import words_of
+
+        return words_of(self.engine, features or self.features)
