@@ -53,8 +53,10 @@ def seesaw(learner: Learner, rounds: int = 1000, pushes: int = 1, push: float = 
         Who predicts, with the linear loss.
     rounds
         How many rounds of rocking.
-    pushes, push
-        How many small gradients come first, and their size.
+    pushes
+        How many small gradients come first.
+    push
+        Their size.
 
     Examples
     --------
