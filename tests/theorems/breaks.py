@@ -33,6 +33,25 @@ def too_long(r: int) -> tuple[nr.Learner, list[tuple[Any, Any]]]:
     return nr.WidrowHoff(rate=0.3), then(([0.6, 0.8], 1.0), ([0.6, 0.81], 1.0), r)
 
 
+def beyond_digits(r: int) -> list[tuple[Any, Any]]:
+    return then(([0.6, 0.8], 1.0), ([0.6e10, 0.81e10], 1.0), r)
+
+
+@breaks("vaw", "norm(x)")
+def too_long_for_vaw(r: int) -> tuple[nr.Learner, list[tuple[Any, Any]]]:
+    return nr.make("vaw"), beyond_digits(r)
+
+
+@breaks("online-newton", "norm(x)")
+def too_long_for_newton(r: int) -> tuple[nr.Learner, list[tuple[Any, Any]]]:
+    return nr.make("online-newton", radius=1.0), beyond_digits(r)
+
+
+@breaks("online-newton-everywhere", "norm(x)")
+def too_long_for_newton_everywhere(r: int) -> tuple[nr.Learner, list[tuple[Any, Any]]]:
+    return nr.make("online-newton"), beyond_digits(r)
+
+
 @breaks("nlms", "rate < 1")
 def too_fast(r: int) -> tuple[nr.Learner, list[tuple[Any, Any]]]:
     return nr.Nlms(rate=1.2), [([1.0], 1.0)] * r

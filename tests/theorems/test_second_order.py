@@ -90,6 +90,10 @@ def test_no_columns_and_no_outcomes_break_a_bound(
 
     promise = nr.play(learner, pairs()).certificate().theorem
     assert promise is not None
+    if promise.failed is not None:  # more than sixteen digits between the rows and the penalty
+        assert promise.failed.name.startswith("norm(x)")
+        assert max(sizes) ** 2 > 1e17 * params.get("penalty", 1.0)
+        return
     assert promise.bound is not None
     assert np.isfinite(promise.bound)
     assert promise.holds is not False, promise

@@ -27,6 +27,7 @@ from noregret.core.newton import Newton
 from noregret.hindsight.centred import best_centred
 from noregret.hindsight.rounding import UNIT, norm_above, upward
 from noregret.learner import Floats, Learner
+from noregret.learners.vaw import WITHIN_DIGITS
 from noregret.registry import register
 from noregret.theorem import Theorem
 
@@ -131,7 +132,10 @@ class OnlineNewton(Learner):
                 r" largest parabola that touches the loss at the score and is below it on"
                 r" $|w \cdot x_s| \le R \|x_s\|$; $g_t$ is the gradient"
             ),
-            assumptions=(Structural("full form, with a radius; any data, from zero weights"),),
+            assumptions=(
+                Structural("full form, with a radius; any data, from zero weights"),
+                WITHIN_DIGITS,
+            ),
             bound=on_the_ball,
             best=lambda e: e.best_in_ball(float(e.params["radius"])),
             covers=lambda p: covers(p, "full", bounded=True),
@@ -148,6 +152,7 @@ class OnlineNewton(Learner):
             where=r"$A_t = \lambda I + 2 \sum_{s \le t} x_s x_s^\top$; $g_t$ is the gradient",
             assumptions=(
                 Structural("full form, square loss, no radius; any data, from zero weights"),
+                WITHIN_DIGITS,
             ),
             bound=everywhere,
             covers=lambda p: covers(p, "full", bounded=False),

@@ -13,15 +13,25 @@ plus Y² ln det(A/λ), where Y is the largest |y|. It grows like Y² n ln T.
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from noregret.assumptions import Structural
+from noregret.assumptions import AtMost, Structural
 from noregret.core.second_order import Forward
 from noregret.learner import Floats, Learner
 from noregret.registry import register
 from noregret.theorem import Theorem
+
+# The part of P that no row has touched is 1/λ, and a row's rounding moves weights there: scores are
+# then off by about the square of the rounding, 10⁻³², times ‖x‖²/λ.
+WITHIN_DIGITS = AtMost(
+    r"$\|x_t\|_2 \le 10^{10} \sqrt\lambda$ in every round: beyond, 16 digits do not hold $A$",
+    "norm",
+    lambda p: 1e10 * math.sqrt(p["penalty"]),
+    "norm(x)",
+)
 
 if TYPE_CHECKING:
     from noregret.evidence import Evidence
@@ -88,7 +98,10 @@ class Vaw(Learner):
             ),
             plain="loss <= min over u of  L(u) + penalty ‖u‖²,  + Y² ln det(A/penalty)",
             where=r"$A_T = \lambda I + \sum_t x_t x_t^\top$; $Y = \max_t |y_t|$",
-            assumptions=(Structural("nothing is forgotten; any data, from zero weights"),),
+            assumptions=(
+                Structural("nothing is forgotten; any data, from zero weights"),
+                WITHIN_DIGITS,
+            ),
             bound=promise,
             so_far=so_far,
             covers=lambda p: p["forgetting"] == 1,
