@@ -1,7 +1,7 @@
 """The members of the bank behind ``auto``: what each is called, and what the weights tell.
 
-Members of a bank come in a fixed order; this page names them, and puts into words who leads, whether
-old rows mislead, whether recent outcomes help, and which features matter.
+Members of a bank come in a fixed order; this page names them, and puts into words who leads,
+whether old rows mislead, whether recent outcomes help, and which features matter.
 """
 
 from __future__ import annotations
@@ -18,7 +18,8 @@ GUESSES, LONG, SHORT = "plain guesses", "long memory", "short memory"
 STEADY, COMBINED, RECENT = "first order", "combinations", "recent outcomes"
 GROUPS = (LONG, SHORT, STEADY, COMBINED, RECENT, GUESSES)
 FORMS = ("", ", held to the range", ", robust")
-# A difference in loss below this part of it is none to speak of; nor is a lead over this part of time.
+# A difference in loss below this part of it is none to speak of; nor is a lead over such a part of
+# the time.
 NOTABLE, LASTING = 0.01, 0.04
 # Features named at most.
 NAMED = 5
@@ -83,7 +84,7 @@ def findings_of(bank: Bank, features: list[str]) -> dict[str, Any]:
 
 
 def drift_of(bank: Bank, losses: Floats) -> float:
-    """Return by how much of its loss the filter that forgets nothing is worse than one that does."""
+    """Return how much of its loss the filter that forgets nothing would save by forgetting."""
     filters = losses[: len(KEEP)] if bank.engine_is_full else losses[len(losses) :]
     if not len(filters):
         return 0.0
@@ -91,7 +92,7 @@ def drift_of(bank: Bank, losses: Floats) -> float:
 
 
 def recent_gain(bank: Bank, losses: Floats) -> float | None:
-    """Return by how much of the loss members that see recent outcomes are better; None if none do."""
+    """Return how much of the loss those save who see recent outcomes; None if nobody does."""
     if not bank.recent:
         return None
     sees = np.array([group == RECENT for _, group in roll_of(bank)])

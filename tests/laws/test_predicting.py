@@ -80,7 +80,8 @@ def test_changing_the_returned_weights_changes_nothing(variant: Variant) -> None
     before = state(learner)
     learner.weights[:] = 99.0
     arrays, numbers, features = learner.get_state()
-    arrays["stored"][:] = 99.0
+    for array in arrays.values():
+        array[:] = 99.0
     numbers["rounds"] = 99
     features.append("more")
     learner.features.append("more")

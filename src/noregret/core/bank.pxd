@@ -40,6 +40,7 @@ cdef struct Round:
     double[48] chance          # and, where these are log-odds, the chance that they give +1
     double[48] other           # and the other label
     double base                # the mixture of those that see no outcomes
+    Py_ssize_t present         # features other than zero
 
 
 cdef class Bank(Engine):

@@ -34,7 +34,7 @@ from noregret.checks import one_of, state_numbers
 cnp.import_array()
 
 cdef extern from "lanes.h" nogil:
-    void noregret_lanes_score(const noregret_feature* features, const double* values, const int32_t* indices, Py_ssize_t count, double* out, double* z) noexcept
+    Py_ssize_t noregret_lanes_score(const noregret_feature* features, const double* values, const int32_t* indices, Py_ssize_t count, double* out, double* z) noexcept
     void noregret_lanes_observe(noregret_feature* features, const double* values, const int32_t* indices, Py_ssize_t count, double rounds, double grant, const double* most) noexcept
     void noregret_lanes_learn(noregret_feature* features, const double* values, const int32_t* indices, Py_ssize_t count, const double* slopes, const double* rates, const double* errors, const double* r, const double* keep, const double* most) noexcept
 
@@ -117,6 +117,7 @@ cdef class Bank(Engine):
         self.plain = Filters(KEEP, GRANT, free, self.variants)
         self.lagged = Filters(KEEP, GRANT, free)
         self.combining, self.following, self.seeing = (Filters(KEEP_ABOVE, GRANT_ABOVE, free) for _ in range(3))
+        self.lagged.grow(3)
         self.combining.grow(5)
         self.following.grow(6)
         self.seeing.grow(12)
@@ -310,7 +311,7 @@ cdef class Bank(Engine):
         for lane in range(4):
             r.first_z[lane] = self.features.variance[lane]
             out[lane], out[4 + lane] = self.features.weight[lane], self.features.weight[4 + lane]
-        noregret_lanes_score(self.features + 1, row.values, row.indices, row.count, out, r.first_z)
+        r.present = noregret_lanes_score(self.features + 1, row.values, row.indices, row.count, out, r.first_z)
         for lane in range(4):
             r.says[self.at_first + lane] = self.held(out[lane], False)
             if self.kind == LOGISTIC:
@@ -496,7 +497,7 @@ cdef class Bank(Engine):
         cdef double[4] weights
         cdef double one = 1, chance, z, size, grant, reach = REACH * self.deviation
         cdef int k
-        self.sizes += 1 + row.count
+        self.sizes += 1 + r.present
         size = self.sizes / (self.rounds + 1)  # of a row, on average
         grant = 1 / sqrt(size)
         noregret_lanes_observe(self.features + 1, row.values, row.indices, row.count, self.rounds + 1.0, grant, GRANTED_FIRST)
@@ -597,9 +598,10 @@ cdef class Bank(Engine):
             return self.plain.weights(0 if self.kind == LOGISTIC else 1, 0)[1:]
         return self.arrays["features"][:(self.size + 1) * NUMBERS].reshape(-1, NUMBERS)[1:, 4].copy()
 
-    def keep_mean(self):
-        """Refuse: there are no weights of which a mean would say anything."""
-        raise ValueError("auto is a mixture of many learners, and has no weights to be averaged")
+    @property
+    def linear(self):
+        """Whether predictions are weights times features."""
+        return False
 
     @property
     def takes_importance(self):
@@ -630,7 +632,6 @@ cdef class Bank(Engine):
         """Return (arrays, numbers): all that prediction and learning depend on."""
         arrays = {name: array.copy() for name, array in self.arrays.items() if name != "stored"}
         arrays["features"] = arrays["features"][:(self.size + 1) * NUMBERS]
-        arrays["snapshots"] = arrays["snapshots"][:self.taken * (self.members + 1)]
         arrays["outlook"] = np.array(self.outlook())
         for name, part in self.parts().items():
             arrays |= {f"{name}.{key}": array for key, array in part.get_state()[0].items()}
@@ -651,7 +652,7 @@ cdef class Bank(Engine):
         if numbers["mean_kept"] or taken > SNAPSHOTS or numbers["stride"] < 1:
             raise ValueError("the state's numbers make no sense")
         sizes = {"features": (size + 1) * NUMBERS, "outcomes": self.ring, "foreseen": self.ring,
-                 "snapshots": taken * (self.members + 1), "outlook": 12}
+                 "snapshots": SNAPSHOTS * (self.members + 1), "outlook": 12}
         own = {name: array for name, array in arrays.items() if "." not in name}
         if own.keys() != sizes.keys():
             raise ValueError(f"expected the arrays {sorted(sizes)}, got {sorted(own)}")
@@ -664,9 +665,8 @@ cdef class Bank(Engine):
         if (table[:, 8:17] < 0).any() or (table[:, 18:] < 0).any() or not table[0, 16] > 0:
             raise ValueError("array features holds a negative sum of squares or variance")
         self.take_parts(arrays, numbers)
-        self.arrays = {"stored": np.zeros(size)} | {name: np.array(own[name]) for name in ("features", "outcomes", "foreseen")}
-        self.arrays["snapshots"] = np.zeros(SNAPSHOTS * (self.members + 1))
-        self.arrays["snapshots"][:len(own["snapshots"])] = own["snapshots"]
+        self.arrays = {"stored": np.zeros(size)} | {
+            name: np.array(array) for name, array in own.items() if name != "outlook"}
         self.size, self.taken, self.stride = size, taken, numbers["stride"]
         self.relocate()
         outlook = own["outlook"].tolist()

@@ -34,19 +34,22 @@ static inline lanes root(lanes a) {
 }
 
 DISPATCHED
-void noregret_lanes_score(const noregret_feature *features, const double *values,
-                          const int32_t *indices, ptrdiff_t count, double *out, double *z) {
+ptrdiff_t noregret_lanes_score(const noregret_feature *features, const double *values,
+                               const int32_t *indices, ptrdiff_t count, double *out, double *z) {
     lanes low = AT(out), high = AT(out + 4), spread = AT(z);
+    ptrdiff_t present = 0;
     for (ptrdiff_t k = 0; k < count; k++) {
         const noregret_feature *f = features + PLACE(k);
         const double x = values[k];
         low += AT(f->weight) * x;
         high += AT(f->weight + 4) * x;
         spread += AT(f->variance) * (x * x);
+        present += x != 0;
     }
     TO(out) = low;
     TO(out + 4) = high;
     TO(z) = spread;
+    return present;
 }
 
 DISPATCHED

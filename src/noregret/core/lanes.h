@@ -22,8 +22,8 @@ typedef struct {
 /* The spread of a feature: of those values that are not zero, less the more often they occur. */
 double noregret_spread(double count, double sum, double sum2, double rounds);
 
-/* Adds w . x to out, and the variance of it to z. */
-void noregret_lanes_score(const noregret_feature *features, const double *values,
+/* Adds w . x to out, and the variance of it to z; returns how many values are not zero. */
+ptrdiff_t noregret_lanes_score(const noregret_feature *features, const double *values,
                           const int32_t *indices, ptrdiff_t count, double *out, double *z);
 
 /* Notes the values of a round, the rounds-th, and grants variances: `grant` to a feature of spread 1. */

@@ -12,8 +12,9 @@ None depends on the unit of a feature or of the outcomes. Filters rest when ther
 features. Log-odds are mixed as chances, which are never 0 or 1.
 
 Promise. For every learner k of the bank, with prior weight π_k: where outcomes are labels,
-L_A − L_k ≤ ln(1/π_k). Else AdaHedge's bound, where s_t is how far the losses of a round are apart,
-S the largest s_t and n the number of learners: (1 + ln(1/π_k)/ln n)(½√(ln n Σ s_t²) + S(⅔ ln n + 1)).
+L_A − L_k ≤ ln(1/π_k). Else AdaHedge's bound, where s_t is how far the losses of a round are
+apart, S the largest s_t and n the number of learners:
+(1 + ln(1/π_k)/ln n)(½√(ln n Σ s_t²) + S(⅔ ln n + 1)).
 """
 
 from __future__ import annotations
@@ -95,8 +96,8 @@ class Auto(Learner):
             ),
             where=(
                 r"$k$ is any learner of the bank or either of the mixtures that are weighed beside"
-                r" them, $\pi_k$ its prior weight and $n$ their number; $s_t$ is how far their losses"
-                r" in round $t$ are apart, and $S$ the largest $s_t$"
+                r" them, $\pi_k$ its prior weight and $n$ their number; $s_t$ is how far their"
+                r" losses in round $t$ are apart, and $S$ the largest $s_t$"
             ),
             assumptions=(Structural("the square, the absolute or the quantile loss"),),
             measured=regret_to_the_best,
