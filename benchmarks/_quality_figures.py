@@ -17,6 +17,7 @@ from benchmarks._quality_peers import EDGE, STEP, Peer, peers
 from benchmarks._quality_sets import Floats, Set
 
 WARM = 100  # rows; the figure without them is told as well
+FURTHER = 5  # rates beyond those that a peer starts with
 CODE = (__file__, _quality_descent.__file__, _quality_peers.__file__)
 PEERS = ("river", "scikit-learn", "vowpalwabbit")
 
@@ -38,9 +39,18 @@ def figure(scores: Floats, rows: Set, rate: float = 0.0) -> Figure:
 
 
 def tuned(peer: Peer, rows: Set) -> Figure:
-    """Return the best figure over the rates, and the rate."""
+    """Return the best figure over the rates, and the rate.
+
+    While the best rate is the lowest or the highest, the next is tried as well.
+    """
     assert peer.at is not None
     at = {rate: figure(peer.at(rate), rows, rate) for rate in peer.rates}
+    for _ in range(FURTHER):
+        best = min(at, key=lambda rate: at[rate][0])
+        if best not in (min(at), max(at)):
+            break
+        beyond = best * STEP if best == max(at) else best / STEP
+        at[beyond] = figure(peer.at(beyond), rows, beyond)
     best = min(at, key=lambda rate: at[rate][0])
     if peer.finer:
         for rate in (best / STEP**0.5, best * STEP**0.5):

@@ -38,7 +38,7 @@ class Peer:
     at
         The scores at a rate; None if it has none.
     rates
-        Rates to try.
+        Rates to try, and others beyond them while the first or last of them is best.
     finer
         Whether to try the rates half-way beside the best of these as well.
     """
@@ -61,13 +61,13 @@ def peers(rows: Set, folder: Path) -> dict[str, Peer]:
     vw = partial(vowpal_wabbit, path, rows.classes)
     steady = partial(vw, "--power_t", 0, "-l")
     found = {
-        "VW": Peer(vw, partial(vw, "-l"), around(0.5, 2, 8), finer=True),
+        "VW": Peer(vw, partial(vw, "-l"), around(0.5, 2, 6), finer=True),
         "VW --coin": Peer(partial(vw, "--coin")),
         "VW --power_t 0": Peer(None, steady, around(0.5, 3, 3), finer=True),
     }
     for name, rate in {"SGD": 0.01, "AdaGrad": 0.1, "FTRLProximal": 0.05}.items():
         at = partial(river, rows, name)
-        found[f"River {name}"] = Peer(at, at, around(rate, 2, 3))
+        found[f"River {name}"] = Peer(at, at, around(rate, 2, 2))
     at = partial(scikit_learn, rows)
     found["scikit-learn"] = Peer(at, at, around(0.01, 2, 2))
     found["scikit-learn, as it comes"] = Peer(partial(at, scaled=False))

@@ -6,7 +6,8 @@
 Everybody predicts each row, then learns from it. For numbers the figure is the mean square error
 divided by that of the mean outcome, known beforehand: 1 is as good as saying it. For classes it is
 the mean log loss in nats. Rows come as they came, and shuffled with a seed. "Tuned" is the best of
-many runs at rates a factor of 4 apart (and for VW then 2), chosen in hindsight by this very figure.
+many runs at rates a factor of 4 apart (and for VW then 2), going on while the last is the best,
+chosen in hindsight by this very figure.
 
 A process for every processor works on a set at a time. The peers' figures are kept in the folder
 for temporary files, by the data, the versions of the peers and this code; delete
