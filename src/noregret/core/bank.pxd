@@ -9,7 +9,7 @@ cdef extern from "lanes.h" nogil:
         double[8] weight
         double[4] squares
         double[4] variance
-        double count, sum, sum2, prior
+        double count, sum, sum2, prior, size
 
 
 cdef enum:

@@ -62,7 +62,7 @@ cdef enum:
     FULL = 256
     LAGGED = 64
     LAGS = 3
-    NUMBERS = 20         # of a feature
+    NUMBERS = 24         # of a feature
     WIDTH = 257          # of a row that waits
 
 cdef double[4] STEP_SIZES = [0.03, 0.12, 0.5, 2.0]
@@ -196,7 +196,7 @@ cdef class Bank(Engine):
         cdef int lane
         memset(self.features + at, 0, sizeof(noregret_feature))
         if at == 0:
-            self.features.count = self.features.sum = self.features.sum2 = 1
+            self.features.count = self.features.sum = self.features.sum2 = self.features.size = 1
             self.features.prior = FREE_LABELS if self.kind == LOGISTIC else FREE
             for lane in range(4):
                 self.features.variance[lane] = GRANTED_FIRST[lane] * self.features.prior

@@ -41,7 +41,7 @@ cdef enum:
 # From this many inputs on, as many rows are learned from at a time as there are in ROWS: the numbers
 # are too many to be at hand, and would have to be fetched for each row.
 cdef enum:
-    SMALL = 48
+    SMALL = 16
     ROWS = 4
 # Arrays of one number an input, and of four.
 SINGLE = ("prior", "count", "total", "squares")

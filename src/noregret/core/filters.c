@@ -7,28 +7,42 @@
 #define AT(p, i) (*(const lanes *)((p) + 4 * (i)))
 #define TO(p, i) (*(lanes *)((p) + 4 * (i)))
 #define ALL(a) ((lanes){(a), (a), (a), (a)})
+/* One or two inputs at once, of all four filters each. */
+#define TWO(p, i) (*(const pair *)((p) + 4 * (i)))
+#define TWO_TO(p, i) (*(pair *)((p) + 4 * (i)))
 #define INLINED static inline __attribute__((always_inline))
 
 /* No variance falls below this part of its prior: a filter never stops learning altogether. */
 static const double LEAST = 1e-18;
 
 #define NAMED(name) narrow_##name
+#define STEP 1
 #include "filters_loops.h"
 
 #ifdef WIDEST /* vectors of four numbers, multiplied and added in one step */
 #pragma GCC push_options
 #pragma GCC target("avx2,fma")
 #define NAMED(name) wide_##name
+#define STEP 1
 #include "filters_loops.h"
 #pragma GCC pop_options
 
-static int wide; /* whether this machine has them */
+#pragma GCC push_options /* or of eight */
+#pragma GCC target("avx512f,avx512dq,avx512vl,fma")
+#define NAMED(name) widest_##name
+#define STEP 2
+#include "filters_loops.h"
+#pragma GCC pop_options
+
+static int width; /* which of them this machine has */
 
 __attribute__((constructor)) static void look(void) {
     __builtin_cpu_init();
-    wide = __builtin_cpu_supports("avx2") != 0 && __builtin_cpu_supports("fma") != 0;
+    if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma")) {
+        width = __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl") ? 2 : 1;
+    }
 }
-#define BEST(call) (wide ? wide_##call : narrow_##call)
+#define BEST(call) (width == 2 ? widest_##call : width == 1 ? wide_##call : narrow_##call)
 #else
 #define BEST(call) narrow_##call
 #endif

@@ -1,10 +1,20 @@
-/* The loops of filters.h, once for every kind of machine. */
+/* The loops of filters.h, once for every kind of machine; STEP inputs fit into one of its vectors. */
 
 typedef double NAMED(lanes) __attribute__((vector_size(32), aligned(8), may_alias));
 typedef long long NAMED(bits) __attribute__((vector_size(32), aligned(8), may_alias));
+typedef double NAMED(pair) __attribute__((vector_size(32 * STEP), aligned(8), may_alias));
 
 #define lanes NAMED(lanes)
 #define bits NAMED(bits)
+#define pair NAMED(pair)
+#if STEP == 2
+#define BOTH(a) __builtin_shufflevector((a), (a), 0, 1, 2, 3, 0, 1, 2, 3)
+#define FOLDED(a)                                                                                   \
+    (__builtin_shufflevector((a), (a), 0, 1, 2, 3) + __builtin_shufflevector((a), (a), 4, 5, 6, 7))
+#else
+#define BOTH(a) (a)
+#define FOLDED(a) (a)
+#endif
 
 
 INLINED const double *NAMED(column)(const double *U, ptrdiff_t j) { return U + 2 * j * (j - 1); }
@@ -82,69 +92,91 @@ INLINED lanes NAMED(settled)(NAMED(progress) *p, double *D, lanes ceiling, lanes
     return part;
 }
 
+/* The sum of u[i] x[i] for i < j, an even number; every number of x stands there four times. */
+INLINED lanes NAMED(inner)(const double *u, const double *x, ptrdiff_t j) {
+    pair sum = {0};
+    for (ptrdiff_t i = 0; i < j; i += STEP) {
+        sum += TWO(u, i) * TWO(x, i);
+    }
+    return FOLDED(sum);
+}
+
 /* Columns are taken in pairs, so that the gain is read and written once for both, and every column
    learns from all rows before the next: it is at hand meanwhile. While it learns from one row, it is
-   multiplied with the next. */
+   multiplied with the next. So are inputs, where vectors are wide. */
 INLINED void NAMED(learn_rows)(double *U, double *D, const double *x, ptrdiff_t stride, int rows,
-                   const double *prior, lanes cap, lanes renewed, NAMED(progress) *p, double *k,
-                   ptrdiff_t n) {
-    for (ptrdiff_t j = 0; j < n; j += 2) {
-        const int both = j + 1 < n;
-        double *u = (double *)NAMED(column)(U, j), *w = both ? (double *)NAMED(column)(U, j + 1) : u;
-        const lanes low = cap * ALL(prior[j]), high = cap * ALL(prior[both ? j + 1 : j]);
-        lanes f0 = ALL(x[j]) + NAMED(dot)(u, x, j, NULL, -1), f1 = {0};
-        if (both) {
-            f1 = ALL(x[j + 1]) + (NAMED(dot)(w, x, j, NULL, -1) + AT(w, j) * ALL(x[j]));
-        }
+                               const double *prior, lanes cap, lanes renewed, NAMED(progress) *p,
+                               double *k, ptrdiff_t n) {
+    for (ptrdiff_t j = 0; j + 2 <= n; j += 2) {
+        double *u = (double *)NAMED(column)(U, j), *w = (double *)NAMED(column)(U, j + 1);
+        const lanes low = cap * ALL(prior[j]), high = cap * ALL(prior[j + 1]);
+        lanes f0 = AT(x, j) + NAMED(inner)(u, x, j);
+        lanes f1 = AT(x, j + 1) + (NAMED(inner)(w, x, j) + AT(w, j) * AT(x, j));
         for (int b = 0; b < rows; b++) {
             double *gains = k + 4 * n * b;
             const double *next = b + 1 < rows ? x + stride * (b + 1) : x;
-            const lanes v0 = AT(D, j) * f0, p0 = NAMED(settled)(p + b, D, low, renewed, j, f0, v0);
-            lanes a0 = {0}, a1 = {0};
-            if (!both) {
-                for (ptrdiff_t i = 0; i < j; i++) {
-                    const lanes was = AT(u, i), gain = AT(gains, i), now = was + p0 * gain;
-                    TO(u, i) = now;
-                    TO(gains, i) = gain + was * v0;
-                    a0 += now * ALL(next[i]);
-                }
-                TO(gains, j) = v0;
-                f0 = ALL(next[j]) + a0;
-                continue;
-            }
-            const lanes v1 = AT(D, j + 1) * f1, p1 = NAMED(settled)(p + b, D, high, renewed, j + 1, f1, v1);
-            for (ptrdiff_t i = 0; i < j; i++) {
-                const lanes a = AT(u, i), c = AT(w, i), gain = AT(gains, i), more = gain + a * v0;
-                const lanes first = a + p0 * gain, second = c + p1 * more;
-                TO(u, i) = first;
-                TO(w, i) = second;
-                TO(gains, i) = more + c * v1;
-                a0 += first * ALL(next[i]);
-                a1 += second * ALL(next[i]);
+            const lanes v0 = AT(D, j) * f0, v1 = AT(D, j + 1) * f1;
+            const lanes p0 = NAMED(settled)(p + b, D, low, renewed, j, f0, v0);
+            const lanes p1 = NAMED(settled)(p + b, D, high, renewed, j + 1, f1, v1);
+            const pair vv0 = BOTH(v0), vv1 = BOTH(v1), pp0 = BOTH(p0), pp1 = BOTH(p1);
+            pair a0 = {0}, a1 = {0};
+            for (ptrdiff_t i = 0; i < j; i += STEP) {
+                const pair a = TWO(u, i), c = TWO(w, i), gain = TWO(gains, i), more = gain + a * vv0;
+                const pair first = a + pp0 * gain, second = c + pp1 * more, at = TWO(next, i);
+                TWO_TO(u, i) = first;
+                TWO_TO(w, i) = second;
+                TWO_TO(gains, i) = more + c * vv1;
+                a0 += first * at;
+                a1 += second * at;
             }
             const lanes c = AT(w, j), second = c + p1 * v0;
             TO(w, j) = second;
             TO(gains, j) = v0 + c * v1;
             TO(gains, j + 1) = v1;
-            f0 = ALL(next[j]) + a0;
-            f1 = ALL(next[j + 1]) + (a1 + second * ALL(next[j]));
+            f0 = AT(next, j) + FOLDED(a0);
+            f1 = AT(next, j + 1) + (FOLDED(a1) + second * AT(next, j));
+        }
+    }
+    if (n % 2 == 1) { /* the last column has no other beside it */
+        const ptrdiff_t j = n - 1;
+        double *u = (double *)NAMED(column)(U, j);
+        lanes f0 = AT(x, j) + NAMED(inner)(u, x, j);
+        for (int b = 0; b < rows; b++) {
+            double *gains = k + 4 * n * b;
+            const double *next = b + 1 < rows ? x + stride * (b + 1) : x;
+            const lanes v0 = AT(D, j) * f0;
+            const lanes p0 = NAMED(settled)(p + b, D, cap * ALL(prior[j]), renewed, j, f0, v0);
+            const pair vv0 = BOTH(v0), pp0 = BOTH(p0);
+            pair a0 = {0};
+            for (ptrdiff_t i = 0; i < j; i += STEP) {
+                const pair was = TWO(u, i), gain = TWO(gains, i), now = was + pp0 * gain;
+                TWO_TO(u, i) = now;
+                TWO_TO(gains, i) = gain + was * vv0;
+                a0 += now * TWO(next, i);
+            }
+            TO(gains, j) = v0;
+            f0 = AT(next, j) + FOLDED(a0);
         }
     }
 }
 
 static int NAMED(learn)(double *U, double *D, const double *x, ptrdiff_t stride, int rows,
-                           const double *prior, const double *most, const double *forget,
-                           const double *r, double *k, ptrdiff_t n) {
+                        const double *prior, const double *most, const double *forget,
+                        const double *r, double *k, ptrdiff_t n) {
     const lanes kept = AT(forget, 0), renewed = 1.0 / kept;
     NAMED(progress) p[NOREGRET_ROWS];
+    double fours[4 * NOREGRET_ROWS * NOREGRET_MOST_INPUTS];
     lanes sane = {0};
     for (int b = 0; b < rows; b++) {
         p[b] = (NAMED(progress)){AT(r, b), kept, renewed};
+        for (ptrdiff_t i = 0; i < n; i++) {
+            TO(fours, n * b + i) = ALL(x[stride * b + i]);
+        }
     }
     if (rows == NOREGRET_ROWS) {
-        NAMED(learn_rows)(U, D, x, stride, NOREGRET_ROWS, prior, AT(most, 0), renewed, p, k, n);
+        NAMED(learn_rows)(U, D, fours, 4 * n, NOREGRET_ROWS, prior, AT(most, 0), renewed, p, k, n);
     } else {
-        NAMED(learn_rows)(U, D, x, stride, rows, prior, AT(most, 0), renewed, p, k, n);
+        NAMED(learn_rows)(U, D, fours, 4 * n, rows, prior, AT(most, 0), renewed, p, k, n);
     }
     for (int b = 0; b < rows; b++) {
         for (ptrdiff_t j = 0; j < n; j++) {
@@ -185,4 +217,8 @@ static void NAMED(raise)(double *U, double *D, ptrdiff_t j, const double *more, 
 
 #undef lanes
 #undef bits
+#undef pair
+#undef BOTH
+#undef FOLDED
+#undef STEP
 #undef NAMED

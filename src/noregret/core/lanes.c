@@ -14,6 +14,8 @@ typedef long long bits __attribute__((vector_size(32), aligned(8), may_alias));
 /* A spread is worth noticing from this part of the square of a value on; granted variances are raised
    when they should be this many times what they are. */
 static const double NOTICED = 1e-12, RAISED = 2.0;
+/* Sizes and spreads are looked at so many times, and then every so many. */
+enum { OFTEN = 16 };
 
 double noregret_spread(double count, double sum, double sum2, double rounds) {
     const double mean = sum / count, share = count / rounds;
@@ -64,8 +66,12 @@ void noregret_lanes_observe(noregret_feature *features, const double *values, co
         f->count += 1;
         f->sum += x;
         f->sum2 += square;
-        const double spread =
-            f->count == 1 ? square : noregret_spread(f->count, f->sum, f->sum2, rounds);
+        const ptrdiff_t times = (ptrdiff_t)f->count;
+        if (times > OFTEN && times % OFTEN != 0) {
+            continue;
+        }
+        f->size = sqrt(f->sum2 / f->count);
+        const double spread = times == 1 ? square : noregret_spread(f->count, f->sum, f->sum2, rounds);
         if (spread > NOTICED * square && grant > RAISED * f->prior * spread) {
             const double prior = grant / spread;
             TO(f->variance) = AT(f->variance) + AT(most) * (prior - f->prior);
@@ -89,8 +95,7 @@ void noregret_lanes_learn(noregret_feature *features, const double *values, cons
         }
         const lanes gradient = slope * x, squares = AT(f->squares) + gradient * gradient;
         const bits some = squares > 0;
-        const double size = sqrt(f->sum2 / f->count);
-        const lanes step = rate * gradient / (root(squares) * size);
+        const lanes step = rate * gradient / (root(squares) * f->size);
         TO(f->squares) = squares;
         TO(f->weight) = AT(f->weight) - (lanes)(some & (bits)step);
         const lanes variance = AT(f->variance);

@@ -17,6 +17,8 @@ typedef struct {
     double variance[NOREGRET_HALF]; /* of the weight, for each filter */
     double count, sum, sum2;        /* of the values other than zero */
     double prior;                   /* the variance granted so far, in units of each filter's own */
+    double size;                    /* of a value, on average */
+    double spare[3];                /* so that features begin where memory is fetched from */
 } noregret_feature;
 
 /* The spread of a feature: of those values that are not zero, less the more often they occur. */
