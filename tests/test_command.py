@@ -81,14 +81,14 @@ def test_the_demo_reports_what_an_independent_computation_finds(tmp_path: Path) 
             else:
                 rows[r, at[key]] = value
     outcomes = np.array([y for _, y in examples])
-    weights, paid = np.zeros(len(names)), 0.0
-    for x_t, y_t in zip(rows, outcomes, strict=True):
-        error = weights @ x_t - y_t
-        paid += error**2
-        weights -= 0.5 / 12.0**2 * error * x_t
+    learner, paid = noregret.make("auto"), 0.0
+    for x, y in examples:
+        paid += (learner.predict_one(x) - y) ** 2
+        learner.learn_one(x, y)
     best = np.linalg.lstsq(rows, outcomes, rcond=None)[0]
     hindsight = float(np.sum((rows @ best - outcomes) ** 2))
     flights_seen, mean, hindsight_mean, regret = demo_lines(tmp_path / "demo.html")[-1]
+    assert regret < 0
     assert "</html>" in (tmp_path / "demo.html").read_text(encoding="utf-8")
     assert flights_seen == len(examples)
     assert mean == pytest.approx(paid / len(examples), abs=0.05)

@@ -9,6 +9,8 @@ import numpy as np
 from hypothesis import strategies as st
 
 from noregret.record.curve import Curve
+from noregret.run.choosing import Choice
+from noregret.run.found import Found, Member
 from noregret.run.result import Calibration, Constant, Histogram, Outlook, Result, Skipped
 
 from .results import classification, nothing, regression
@@ -31,6 +33,7 @@ names = st.sampled_from(HOSTILE) | st.text(max_size=40)
 numbers = st.sampled_from(
     [0.0, -0.0, 1.0, -1.0, 1e-12, 5e-324, -5e-324, 1.7e308, -1.7e308, 1e15, 123456.789]
 ) | st.floats(allow_nan=False, allow_infinity=False)
+PLAIN = st.just("x")
 unknown = numbers | st.sampled_from([np.nan, np.inf, -np.inf])
 counts = st.integers(0, 3) | st.integers(0, 10**12)
 
@@ -72,6 +75,26 @@ def outlooks(draw: Any) -> Outlook:
 
 
 @st.composite
+def findings(draw: Any, texts: Any = PLAIN, values: Any = unknown) -> Found:
+    """What a learner may tell of itself: any words, weights that are shares, any losses."""
+    groups = ("long memory", "short memory", "plain guesses")
+    moments = draw(st.integers(0, 3))
+    share = st.floats(0, 1)
+    return Found(
+        draw(texts),
+        {"drift": draw(values)},
+        tuple((draw(texts), draw(share)) for _ in range(draw(st.integers(0, 3)))),
+        tuple(
+            Member(draw(texts), draw(st.sampled_from(groups)), draw(share), draw(values))
+            for _ in range(draw(st.integers(0, 12)))
+        ),
+        groups,
+        np.cumsum(draw(arrays(st.integers(1, 10**9), moments, np.int64))),
+        draw(arrays(share, 3 * moments)).reshape(moments, 3),
+    )
+
+
+@st.composite
 def numbered(draw: Any) -> Result:
     """A result whose numbers may be anything."""
     made: Result = draw(
@@ -99,6 +122,7 @@ def numbered(draw: Any) -> Result:
         shared=draw(st.none() | counts),
         interrupted=draw(st.booleans()),
         target=draw(st.none() | st.just("sold")),
+        found=draw(st.none() | findings()),
     )
 
 
@@ -125,4 +149,6 @@ def named(draw: Any) -> Result:
         version=draw(names),
         started=draw(names),
         outputs={draw(names): draw(names)},
+        choice=draw(st.none() | st.builds(Choice, names, names, names)),
+        found=draw(st.none() | findings(names, st.just(1.0))),
     )

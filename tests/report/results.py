@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 import noregret
 from noregret import Game
 from noregret.data import flights
+from noregret.run.found import found_of
 from noregret.run.result import Calibration, Constant, Histogram, Outlook, Result, Skipped
 
 Floats = NDArray[np.float64]
@@ -67,6 +68,16 @@ def regression(rows: int = 20_460) -> Result:
     mean = float(delays.mean())
     constant = Constant(mean, float(((delays - mean) ** 2).sum()))
     return result_of(game, beside(game.predictions, delays), constant)
+
+
+@cache
+def found(rows: int = 20_460) -> Result:
+    """Flight delays, by the learner that tells what it found."""
+    pairs = list(flights())[:rows]
+    game = noregret.play(noregret.make("auto"), pairs, predictions=True)
+    delays = np.array([delay for _, delay in pairs])
+    told = beside(game.predictions, delays)
+    return result_of(game, told, None, found=found_of(game.learner))
 
 
 def beside(predicted: Floats, outcomes: Floats) -> Outlook:

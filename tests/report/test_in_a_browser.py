@@ -13,10 +13,12 @@ from noregret.run.result import Result
 
 from .browser import Browser, browser, found
 from .results import classification, nothing, regression, troubled
+from .results import found as telling
 
 RESULTS: dict[str, Callable[[], Result]] = {
     "regression": regression,
     "classification": classification,
+    "telling": telling,
     "troubled": troubled,
     "nothing": nothing,
     "one row": lambda: regression(1),

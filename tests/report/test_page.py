@@ -13,7 +13,7 @@ from noregret.report.run_html import page
 from noregret.run.result import Result
 
 from .extremes import HOSTILE, named, numbered
-from .results import classification, nothing, regression, troubled
+from .results import classification, found, nothing, regression, troubled
 
 NONSENSE = re.compile(r"\b(nan|NaN|inf|Infinity)\b|(?<!=)\bNone\b")  # as in horizon=None
 QUIET = {"script", "style"}
@@ -55,7 +55,9 @@ def test_no_number_makes_nonsense(result: Result) -> None:
 def test_no_name_does_anything(result: Result) -> None:
     root = read(page(result))
     allowed = {
-        one.tag for kind in (regression, troubled, nothing) for one in read(page(kind())).iter()
+        one.tag
+        for kind in (regression, found, troubled, nothing)
+        for one in read(page(kind())).iter()
     }
     assert {one.tag for one in root.iter()} <= allowed
     assert len(root.findall(".//script")) == len(root.findall(".//style")) == 1
@@ -122,7 +124,7 @@ def test_a_failed_assumption_is_named_with_its_round() -> None:
     assert "not claimed" in words
 
 
-@pytest.mark.parametrize("result", [regression(), classification(), troubled()])
+@pytest.mark.parametrize("result", [regression(), classification(), found(), troubled()])
 def test_it_is_small_and_names_no_other_place(result: Result) -> None:
     html = page(result)
     assert len(html) < 150_000

@@ -17,7 +17,7 @@ from noregret.report.run_text import summary
 from noregret.run.result import Result
 
 from .extremes import HOSTILE, named, numbered
-from .results import classification, nothing, regression, troubled
+from .results import classification, found, nothing, regression, troubled
 from .test_page import NONSENSE
 
 
@@ -29,7 +29,7 @@ def printed(result: Result, width: int = 80) -> str:
 
 
 @pytest.mark.parametrize("width", [60, 80, 100])
-@pytest.mark.parametrize("make", [regression, classification, troubled, nothing])
+@pytest.mark.parametrize("make", [regression, classification, found, troubled, nothing])
 def test_it_fits_and_pipes_stay_plain(make: Callable[[], Result], width: int) -> None:
     text = printed(make(), width)
     assert max(map(len, text.splitlines())) <= width

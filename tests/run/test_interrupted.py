@@ -19,7 +19,8 @@ from . import data
 from .commands import COMMAND, Ended, command, done, small_blocks
 
 __all__ = ["small_blocks"]
-PLAIN = ["--target", "y", "--drop", "label", "-p", "rate=0.3", "-p", "norm=6"]
+PLAIN = ["--target", "y", "--drop", "label", "--learner", "widrow-hoff"]
+PLAIN += ["-p", "rate=0.3", "-p", "norm=6"]
 pytestmark = pytest.mark.usefixtures("small_blocks")
 
 

@@ -31,7 +31,8 @@ def with_bad_rows(path: Path) -> Path:
 
 # A name: the file, how it is made, the options, and what is special.
 Case = tuple[str, Callable[[Path], Any], list[str], dict[str, Any]]
-PLAIN = ["--target", "y", "--drop", "label", "-p", "rate=0.3", "-p", "norm=6"]
+PLAIN = ["--target", "y", "--drop", "label", "--learner", "widrow-hoff"]
+PLAIN += ["-p", "rate=0.3", "-p", "norm=6"]
 CASES: dict[str, Case] = {
     "sums": ("d.csv", lambda p: data.csv(p, data.numbers()), PLAIN, {}),
     "sums, large": (
@@ -91,6 +92,8 @@ CASES: dict[str, Case] = {
         [*LABELS, "--scale", "max"],
         {},
     ),
+    "no choice": ("d.csv", lambda p: data.csv(p, data.numbers()), PLAIN[:4], {}),
+    "no choice, labels": ("d.csv", lambda p: data.csv(p, data.frame()), LABELS[:6], {}),
     "bad rows": ("d.csv", with_bad_rows, [*PLAIN, "--on-error", "skip"], {}),
     "lines of JSON": ("d.jsonl", lambda p: data.jsonl(p, data.frame()), LABELS, {}),
     "multiplicative": (

@@ -20,7 +20,8 @@ from .commands import command, done, refused, small_blocks
 
 __all__ = ["small_blocks"]
 pytestmark = pytest.mark.usefixtures("small_blocks")
-PLAIN = ["--target", "y", "--drop", "label", "-p", "rate=0.3", "-p", "norm=6"]
+PLAIN = ["--target", "y", "--drop", "label", "--learner", "widrow-hoff"]
+PLAIN += ["-p", "rate=0.3", "-p", "norm=6"]
 NAMES = {"predictions": "p.csv", "model": "m", "certificate": "c.json", "report": "r.html"}
 # A process whose files may not become larger than this: as a disk that is full.
 SMALL_DISK = """

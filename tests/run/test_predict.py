@@ -19,7 +19,7 @@ from .commands import COMMAND, command, done, process, refused, small_blocks
 
 __all__ = ["small_blocks"]
 pytestmark = pytest.mark.usefixtures("small_blocks")
-SOLD = ["--target", "sold", "--drop", "late", "-p", "rate=0.1"]
+SOLD = ["--target", "sold", "--drop", "late", "--learner", "widrow-hoff", "-p", "rate=0.1"]
 LATE = ["--target", "late", "--positive", "yes", "--drop", "sold", "--learner", "logistic"]
 
 
@@ -131,10 +131,10 @@ def test_labels_scores_probabilities_and_hashing(tmp_path: Path) -> None:
 def test_every_format_scores_what_python_scores(tmp_path: Path) -> None:
     table = data.numbers()
     made: dict[str, tuple[Path, list[Any]]] = {
-        "svm": (data.svmlight(tmp_path / "d.svm"), []),
+        "svm": (data.svmlight(tmp_path / "d.svm"), ["--learner", "widrow-hoff"]),
         "vw": (data.vw(tmp_path / "d.vw"), ["--learner", "logistic"]),
-        "npz": (data.npz(tmp_path / "d.npz", table), []),
-        "tsv": (tmp_path / "d.tsv", ["--target", "y", "--drop", "label"]),
+        "npz": (data.npz(tmp_path / "d.npz", table), ["--learner", "widrow-hoff"]),
+        "tsv": (tmp_path / "d.tsv", ["--target", "y", "--drop", "label", "--learner", "nlms"]),
     }
     table.to_csv(made["tsv"][0], sep="\t", index=False)
     for file, options in made.values():

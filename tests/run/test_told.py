@@ -21,13 +21,14 @@ from .commands import COMMAND, command, done, process, refused, small_blocks
 
 __all__ = ["small_blocks"]
 pytestmark = pytest.mark.usefixtures("small_blocks")
-PLAIN = ["--target", "y", "--drop", "label", "-p", "rate=0.3", "-p", "norm=6"]
+PLAIN = ["--target", "y", "--drop", "label", "--learner", "widrow-hoff"]
+PLAIN += ["-p", "rate=0.3", "-p", "norm=6"]
 KEYS = {
-    "": "format data learner loss constant hindsight certificate uncertified curve heaviest outlook"
-    " run",
+    "": "format data learner loss constant hindsight certificate uncertified found curve heaviest"
+    " outlook run",
     "data": "sources format bytes rows features target transforms weight skipped shared",
     "learner": "name params python",
-    "loss": "name total mean mistakes accuracy",
+    "loss": "name total mean mistakes accuracy chosen",
     "constant": "value total mean",
     "hindsight": "total mean",
     "curve": "rounds loss mistakes regret bound",

@@ -13,7 +13,7 @@ from .commands import command, done, process, small_blocks
 
 __all__ = ["small_blocks"]
 pytestmark = pytest.mark.usefixtures("small_blocks")
-SOLD = ["--target", "sold", "--drop", "late", "-p", "rate=0.1"]
+SOLD = ["--target", "sold", "--drop", "late"]
 LATE = ["--target", "late", "--positive", "yes", "--drop", "sold", "--learner", "logistic"]
 
 
@@ -34,6 +34,8 @@ def confirmed(folder: Path, file: Path, *options: Any) -> None:
         [*SOLD, "--no-intercept", "--scale", "max"],
         [*SOLD, "--scale", "standard"],
         [*SOLD, "--scale", "unit", "--hash", "3"],
+        [*SOLD, "--learner", "widrow-hoff", "-p", "rate=0.1"],
+        [*LATE[:6]],
         [*LATE],
         [*LATE, "--categories", "city", "--hash", "6"],
         ["--target", "sold", "--keep", "sun", "--keep", "wind"],
@@ -48,11 +50,11 @@ def test_tables(kind: str, options: list[str], tmp_path: Path) -> None:
 @pytest.mark.parametrize("options", [[], ["--hash", "6"], ["--scale", "unit"], ["--no-intercept"]])
 def test_texts(options: list[str], tmp_path: Path) -> None:
     confirmed(tmp_path, data.vw(tmp_path / "d.vw"), "--learner", "logistic", *options)
-    confirmed(tmp_path, data.svmlight(tmp_path / "d.svm"), "-p", "rate=0.1")
+    confirmed(tmp_path, data.svmlight(tmp_path / "d.svm"), *options)
 
 
 def test_arrays(tmp_path: Path) -> None:
-    confirmed(tmp_path, data.npz(tmp_path / "d.npz", data.numbers()), "-p", "rate=0.1")
+    confirmed(tmp_path, data.npz(tmp_path / "d.npz", data.numbers()))
 
 
 def test_missing_cells_and_bad_rows(tmp_path: Path) -> None:

@@ -15,6 +15,8 @@ from noregret.cli.app import INTERRUPTED
 from noregret.cli.asking import WrongUsage
 from noregret.errors import Diverged, NoRegretError
 from noregret.registry import built, families_with, find
+from noregret.run import DEFAULT
+from noregret.run.choosing import is_open
 from noregret.run.result import Result
 from noregret.run.runner import Run
 from noregret.run.writing import Outputs
@@ -23,7 +25,7 @@ from noregret.streams.options import ASLEEP, Options
 
 # Seconds within which a second signal is the same wish.
 TWICE = 0.5
-CURES = "-p rate=…, -p step=implicit, --learner nlms, or --scale unit"
+CURES = "-p rate=…, -p step=implicit, --scale unit, or --learner auto, which needs none of these"
 STOPPING = b"\nstopping: everything asked for is written; again to give up\n"
 
 
@@ -72,7 +74,8 @@ def carry_out(
         made = built(find(learner, "learners"), params)
     except (TypeError, ValueError, LookupError) as error:
         known = learner if families_with(learner) else ""
-        raise WrongUsage(f"{error} (see ‘{f'noregret learners {known}'.strip()}’)") from None
+        named = f"; --learner names others than {DEFAULT}" if learner == DEFAULT else ""
+        raise WrongUsage(f"{error} (see ‘{f'noregret learners {known}'.strip()}’{named})") from None
     if resume is not None and resume == checkpoint and not os.path.exists(resume):
         resume = None  # it was interrupted before the first one: begin again
     run = Run(
@@ -84,11 +87,14 @@ def carry_out(
         every=every,
         resume=resume,
         command=shlex.join(["noregret", *sys.argv[1:]]),
+        open_loss=is_open(learner, params),
     )
     with stoppable(run), shown(run, quiet or as_json):
         try:
             result = run.go()
         except Diverged as error:
+            if "rate" not in made.params:
+                raise
             raise NoRegretError(f"{error}. On the command line: {CURES}") from None
     if as_json:
         show_json(result)

@@ -7,6 +7,8 @@ from collections.abc import Callable
 
 # Names longer than this are cut: the file has them whole.
 LONGEST_NAME = 40
+# Weights below this are written as nothing.
+SLIGHT = 0.0005
 
 
 def figure(number: float) -> str:
@@ -56,6 +58,15 @@ def signed(number: float, write: Callable[[float], str] = figure) -> str:
     ('+2.5', '-2.5', '0')
     """
     return f"+{write(number)}" if number > 0 else write(number)
+
+
+def weight(share: float) -> str:
+    """Write a weight; the slightest as nothing.
+
+    >>> weight(0.4321), weight(0.0004), weight(1.0)
+    ('43.2%', '0%', '100%')
+    """
+    return f"{100 * share:.1f}%".replace("100.0", "100") if share >= SLIGHT else "0%"
 
 
 def duration(seconds: float) -> str:

@@ -19,9 +19,8 @@ from noregret.report.charts.areas import (
 from noregret.report.charts.lines import Series, line_chart
 from noregret.report.charts.plot import Axis, Key, figure_of
 from noregret.report.charts.scale import Scale, finite, fitted
-from noregret.report.figures import brief, count, name_of
+from noregret.report.figures import brief, count, name_of, weight
 from noregret.report.markup import Html, element
-from noregret.report.mix_words import weight
 from noregret.report.run_curves import (
     described,
     keys,

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
 from noregret.report.charts.areas import OTHERS
-from noregret.report.figures import brief, figure, name_of, percent
+from noregret.report.figures import brief, figure, name_of, percent, weight
 from noregret.report.markup import Html, element
 from noregret.report.mix_charts import looks
-from noregret.report.mix_words import Line, lines, notes, ratio_of, weight
+from noregret.report.mix_words import Line, lines, notes, ratio_of
+from noregret.report.roster import STYLE as ROSTER
+from noregret.report.roster import bar, chip, heading
 from noregret.report.run_sections import section, shown
 
 if TYPE_CHECKING:
@@ -17,7 +18,9 @@ if TYPE_CHECKING:
 
 # Experts and series that are listed.
 EXPERTS, SERIES = 40, 8
-STYLE = """
+STYLE = (
+    ROSTER
+    + """
 .side td, .side th { vertical-align: middle; }
 .side .number { width: 7em; }
 .side tr.mixture th, .side tr.mixture td { font-weight: 700; }
@@ -26,31 +29,13 @@ STYLE = """
 .side tr.mixture .bar div { background: var(--blue); }
 .side tr.convex .bar div { background: var(--green); }
 .side small { color: var(--soft); font-weight: 400; }
-.chip { display: inline-block; width: 12px; height: 12px; border-radius: 3px; margin-right: 9px;
-  background: var(--tone, var(--line)); vertical-align: -1px; }
-.roster .bar { width: 22%; }
-.roster .bar div { height: 10px; border-radius: 3px; background: var(--tone, var(--line)); }
-.roster td, .roster th { padding-top: 5px; padding-bottom: 5px; vertical-align: middle; }
-.roster tr.added th { font-style: italic; }
 .curve.self { stroke: var(--ink); stroke-width: 1.6; stroke-dasharray: 5 4; stroke-linecap: butt; }
-.roster .name { padding-left: 28px; }
 .notes { margin: 18px 0 0; padding: 0; list-style: none; color: var(--soft); font-size: 0.9rem; }
 .notes b { color: var(--ink); font-weight: 600; margin-right: 6px; }
-@media (max-width: 560px) { .side .bar, .roster .bar { display: none; }
-  .side .number, .roster .number { width: auto; padding-right: 8px; } }
+@media (max-width: 560px) { .side .bar { display: none; }
+  .side .number { width: auto; padding-right: 8px; } }
 """
-
-
-def heading(names: Iterable[tuple[str, str]]) -> Html:
-    """Return the head of a table: names, each with its class."""
-    cells = (element("th", name, scope="col", class_=kind or None) for name, kind in names)
-    return element("thead", element("tr", *cells))
-
-
-def bar(share: float) -> Html:
-    """Return a bar, as long as its share."""
-    width = 100 * min(1.0, max(0.0, share))
-    return element("div", style=f"width:{width:.2f}%", aria_hidden="true")
+)
 
 
 def comparison_table(result: MixResult) -> Html:
@@ -129,7 +114,7 @@ def expert_row(
     ratio = ratio_of(result, one.total)
     return element(
         "tr",
-        element("th", element("span", class_=f"chip {tone}"), shown(one.name, 40), scope="row"),
+        element("th", chip(tone), shown(one.name, 40), scope="row"),
         element("td", brief(one.total / result.rows), class_="number"),
         element("td", "" if ratio is None else f"{ratio:.3f}", class_="number"),
         element("td", percent(one.awake / result.rows), class_="number") if slept else "",

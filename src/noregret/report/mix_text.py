@@ -10,11 +10,10 @@ from rich.table import Table
 from rich.text import Text
 
 from noregret.report.certificate_text import COLOURS, Bar
-from noregret.report.figures import brief, clean, count, figure, name_of
+from noregret.report.figures import SLIGHT, brief, clean, count, figure, name_of, weight
 from noregret.report.mix_experts import loss_words
 from noregret.report.mix_verdicts import verdicts
 from noregret.report.mix_words import (
-    SLIGHT,
     bound_words,
     company,
     lines,
@@ -22,7 +21,6 @@ from noregret.report.mix_words import (
     ratio_of,
     regret_words,
     title,
-    weight,
 )
 from noregret.report.run_text import LONGEST_BAR, fitting, left_out, verdict, written
 from noregret.report.run_words import took

@@ -24,9 +24,6 @@ from noregret.streams.options import CORRECTED
 if TYPE_CHECKING:
     from noregret.mix.result import Expert, MixResult
 
-# Weights below this are not worth a word.
-SLIGHT = 0.0005
-
 
 class Line(NamedTuple):
     """A line of the comparison.
@@ -188,15 +185,6 @@ def used(share: float | None) -> str:
     if share is None:
         return ""
     return f"{percent(share)} of it is used" if share > 0 else "nothing of it is used"
-
-
-def weight(share: float) -> str:
-    """Write a weight; the slightest as nothing.
-
-    >>> weight(0.4321), weight(0.0004), weight(1.0)
-    ('43.2%', '0%', '100%')
-    """
-    return f"{100 * share:.1f}%".replace("100.0", "100") if share >= SLIGHT else "0%"
 
 
 def notes(result: MixResult) -> Iterator[tuple[str, str]]:

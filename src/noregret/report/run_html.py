@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING
 from noregret.report.markup import Html, element
 from noregret.report.run_certificate import certificate_section
 from noregret.report.run_curves import loss_chart, regret_chart
+from noregret.report.run_found import STYLE as FOUND
+from noregret.report.run_found import found_section
 from noregret.report.run_head import head
 from noregret.report.run_outlook import outlook_charts
 from noregret.report.run_script import SCRIPT
@@ -30,7 +32,8 @@ POLICY = "default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inli
 
 def page(result: Result) -> str:
     """Return the page."""
-    return document(title(result), result.version, sections(result))
+    style = "" if result.found is None else FOUND
+    return document(title(result), result.version, sections(result), style)
 
 
 def document(heading: str, version: str, inside: Iterable[str], style: str = "") -> str:
@@ -54,6 +57,7 @@ def sections(result: Result) -> list[str]:
     return [
         head(result),
         curves_section(result),
+        found_section(result),
         certificate_section(result),
         features_section(result),
         outlook_section(result),

@@ -9,13 +9,18 @@
 ``learner``
     ``name``, ``params``, and ``python``: how Python would write it.
 ``loss``
-    ``name``, ``total``, ``mean``, ``mistakes`` and ``accuracy`` (of labels).
+    ``name``, ``total``, ``mean``, ``mistakes`` and ``accuracy`` (of labels), and ``chosen``: why
+    this loss, where the outcomes chose it (``outcomes``: labels or numbers, and ``words``).
 ``constant``
     The best constant: ``value``, ``total``, ``mean``.
 ``hindsight``
     The best fixed predictor's ``total`` and ``mean``; its proof is in the certificate.
 ``certificate``, ``uncertified``
     The certificate as its file has it; or null, and why.
+``found``
+    What the learner tells of itself, null for one that does not: ``words``, ``numbers`` (as the
+    learner names them), ``members`` (``name``, ``group``, ``weight`` now, ``mean`` loss alone), and
+    the ``course`` of the weights: ``rounds``, ``groups`` and ``weights``, a list a moment.
 ``curve``
     ``rounds``, ``loss``, ``mistakes``, ``regret``, ``bound``: lists of one length.
 ``heaviest``
@@ -42,6 +47,7 @@ import numpy as np
 from noregret.report.run_words import standing_of
 
 if TYPE_CHECKING:
+    from noregret.run.found import Found
     from noregret.run.result import Outlook, Result
 
 FORMAT = "noregret.run/1"
@@ -60,6 +66,8 @@ def as_dict(result: Result) -> dict[str, Any]:
             "mean": now.loss,
             "mistakes": result.mistakes,
             "accuracy": now.accuracy,
+            "chosen": result.choice
+            and {"outcomes": result.choice.outcomes, "words": result.choice.words},
         },
         "constant": result.constant
         and {
@@ -70,6 +78,7 @@ def as_dict(result: Result) -> dict[str, Any]:
         "hindsight": certificate and {"total": certificate.hindsight.loss, "mean": now.hindsight},
         "certificate": certificate and certificate.to_dict(),
         "uncertified": result.uncertified,
+        "found": result.found and found(result.found),
         "curve": result.curve._asdict(),
         "heaviest": [{"feature": name, "weight": weight} for name, weight in result.heaviest],
         "outlook": outlook(result.outlook),
@@ -92,6 +101,19 @@ def data(result: Result) -> dict[str, Any]:
         "weight": result.weight,
         "skipped": {"count": result.skipped, "first": first},
         "shared": result.shared,
+    }
+
+
+def found(told: Found) -> dict[str, Any]:
+    """Return what the learner tells of itself."""
+    return {
+        "words": told.words,
+        "numbers": told.numbers,
+        "members": [
+            {"name": m.name, "group": m.group, "weight": m.weight, "mean": m.loss}
+            for m in told.members
+        ],
+        "course": {"rounds": told.rounds, "groups": told.groups, "weights": told.shares},
     }
 
 

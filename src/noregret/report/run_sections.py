@@ -38,8 +38,8 @@ def facts(rows: Iterable[tuple[str, str]]) -> Html:
 def features_section(result: Result) -> Html:
     """Return the heaviest weights."""
     weights = result.heaviest
-    if not weights:
-        return Html("")
+    if not weights or (result.found is not None and result.found.features):
+        return Html("")  # where a learner tells which features matter, that is better than weights
     words = f"The largest of {count(result.features, 'weight')} when the run ended."
     if result.features <= len(weights):
         words = "The weights when the run ended."
@@ -96,6 +96,8 @@ def data_facts(result: Result) -> Iterable[tuple[str, str]]:
     yield "Read as", f"{result.format}{size}"
     if result.target:
         yield "Predicted", shown(result.target)
+    if result.choice is not None:
+        yield "Taken as", clean(f"{result.choice.outcomes}: {result.choice.words}")
     yield "On the way", ", ".join(map(clean, result.transforms)) or "nothing was changed"
     if result.weight is not None:
         yield "Importance", f"weights that sum to {figure(result.weight)}"

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING
 
 from rich.console import Group, RenderableType
+from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
@@ -26,6 +27,7 @@ from noregret.report.sheet import Fact
 from noregret.report.verdict import subject
 
 if TYPE_CHECKING:
+    from noregret.run.found import Found
     from noregret.run.result import Result, Skipped
 
 # Cells of the longest bar.
@@ -40,7 +42,9 @@ def summary(result: Result) -> RenderableType:
     if result.interrupted:
         parts.append(Text("Interrupted: this is how far it came.", COLOURS["bad"]))
     parts += [Text(), figures(result), Text(), verdict(result)]
-    if result.heaviest:
+    if result.found is not None:
+        parts += [Text(), Text("What it found", "dim"), *told(result.found)]
+    elif result.heaviest:
         parts += [Text(), *heaviest(result.heaviest)]
     if result.skipped:
         parts += [Text(), *left_out(result.skipped, result.skipped_rows)]
@@ -71,6 +75,8 @@ def facts(result: Result) -> Iterator[Fact]:
     """Yield the figures with what they mean."""
     now = standing_of(result)
     yield Fact("rows", figure(result.rows), f"{count(result.features, 'feature')}; {took(result)}")
+    if result.choice is not None:
+        yield Fact("outcomes", clean(result.choice.outcomes), clean(result.choice.words))
     if now.loss is not None:
         yield Fact("mean loss", brief(now.loss), lost(result))
     if result.constant is not None and now.constant is not None:
@@ -109,6 +115,15 @@ def verdict(result: Result) -> Text:
     if said.mood == "good":
         return Text.assemble((said.headline, colour), f" (theorem {said.theorem})")
     return Text.assemble((said.headline, colour), f"  {said.words}", overflow="fold")
+
+
+def told(found: Found) -> list[RenderableType]:
+    """Return what the learner tells of itself."""
+    return [
+        Padding(Text(clean(part), overflow="fold"), (0, 0, 0, 2))
+        for part in found.words.split("\n")
+        if part.strip()
+    ]
 
 
 def heaviest(weights: Iterable[tuple[str, float]]) -> list[RenderableType]:

@@ -65,7 +65,7 @@ def compared(mine: float | None, other: float | None) -> str:
     if mine is None or other is None or other <= 0:
         return ""
     ratio = mine / other
-    if not ratio < MANY_TIMES:  # beside next to nothing
+    if not abs(ratio) < MANY_TIMES:  # beside next to nothing
         return ""
     if abs(ratio - 1) < NARROW:
         return "the same"

@@ -12,6 +12,8 @@ from numpy.typing import NDArray
 if TYPE_CHECKING:
     from noregret.certificate import Certificate
     from noregret.record.curve import Curve
+    from noregret.run.choosing import Choice
+    from noregret.run.found import Found
 
 Floats = NDArray[np.float64]
 Counts = NDArray[np.int64]
@@ -116,6 +118,10 @@ class Result:
         What was written, by kind (model, certificate, report, predictions): paths.
     looked_back
         How many seconds the comparison with hindsight took, besides.
+    choice
+        How the loss was chosen, where the outcomes did that.
+    found
+        What the learner tells of itself, where it does.
     """
 
     sources: tuple[str, ...]
@@ -148,6 +154,8 @@ class Result:
     started: str
     outputs: dict[str, str]
     looked_back: float = 0.0
+    choice: Choice | None = None
+    found: Found | None = None
 
     @property
     def mean(self) -> float:

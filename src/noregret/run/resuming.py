@@ -13,6 +13,7 @@ from noregret.params import plain
 from noregret.record.keeping import restore as restore_ledger
 from noregret.record.keeping import state_of as ledger_state
 from noregret.run import checkpoint
+from noregret.run.choosing import Choice
 from noregret.run.result import Skipped
 from noregret.run.spool import PREDICTIONS, TAGS, Numbers, Tags
 from noregret.streams.source import STDIN
@@ -32,6 +33,7 @@ def save(run: Run, path: str) -> None:
     kept |= checkpoint.with_prefix("stream.", stream_arrays)
     state: dict[str, Any] = {
         "asked": asked(run),
+        "choice": run.choice,
         "learner": {name: exact(value) for name, value in numbers.items()},
         "named": bool(names),
         "stream": stream,
@@ -101,6 +103,7 @@ def restore(run: Run, path: str) -> None:
     """Go on from a checkpoint: everything is as it was between two blocks."""
     arrays, state = checkpoint.read(path)
     try:
+        settle_loss(run, state.get("choice"))
         check_asked(asked(run), state["asked"], path)
         restore_state(run, path, arrays, state)
     except NoRegretError:
@@ -109,6 +112,15 @@ def restore(run: Run, path: str) -> None:
         raise NoRegretError(
             f"{path}: not a checkpoint that this version can use: {error}"
         ) from None
+
+
+def settle_loss(run: Run, choice: list[str] | None) -> None:
+    """Have an open loss be the one that was chosen then."""
+    if not run.open_loss or choice is None:
+        run.open_loss = False
+        run.begin()
+        return
+    run.begin(Choice(*choice))
 
 
 def check_asked(now: dict[str, Any], then: dict[str, Any], path: str) -> None:

@@ -3,30 +3,30 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
+from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from noregret._version import __version__
-from noregret.errors import NoRegretError
-from noregret.params import plain
+from noregret.errors import BadExample, NoRegretError
 from noregret.playing import Played, numbers_of, play_block
 from noregret.run.checkpoint import companions
-from noregret.run.result import Constant, Outlook, Result, Skipped, heaviest_of
+from noregret.run.choosing import Choice, chosen, explained
+from noregret.run.concluding import conclude
+from noregret.run.result import Result, Skipped
 from noregret.run.spool import PREDICTIONS, TAGS, Numbers, Tags
-from noregret.run.watching import Watching, best_of_outcomes
+from noregret.run.watching import Watching
 from noregret.run.writing import Outputs, write_all
 
 if TYPE_CHECKING:
     from noregret.certificate import Certificate
     from noregret.game import Game
     from noregret.learner import Learner
-    from noregret.record.curve import Curve
     from noregret.streams.base import Stream
     from noregret.streams.block import Block
 
@@ -56,6 +56,8 @@ class Run:
         The command line, to do it again.
     told
         Called after every block with the rows and the bytes so far.
+    open_loss
+        Whether the first outcomes choose the learner's loss.
     """
 
     stream: Stream
@@ -67,6 +69,7 @@ class Run:
     resume: str | None = None
     command: str = ""
     told: Callable[[Run], None] | None = None
+    open_loss: bool = False
 
     def __post_init__(self) -> None:
         if self.resume is None and self.checkpoint is not None and Path(self.checkpoint).exists():
@@ -77,7 +80,7 @@ class Run:
         kept_at = self.checkpoint or self.resume
         self.beside = companions(kept_at)
         self.outputs.check(self.stream.paths, [kept_at, *self.beside.values()] if kept_at else [])
-        self.watching = Watching(self.learner.engine.loss)
+        self.choice: Choice | None = None  # of the loss, where it was open
         self.watches = self.outputs.report is not None
         self.size = 0
         self.skipped = 0
@@ -93,19 +96,28 @@ class Run:
         self.tags: Tags | None = None
         self.saved: int | None = None  # rounds in the last checkpoint
         self.game: Game | None = None
-        if self.hindsight:
-            from noregret.game import Game
-
-            self.game = Game(self.learner, progress=False, kept_at=self.beside.get("rows"))
-            self.game.transforms, self.game.target = self.stream.transforms, self.stream.target
         self.reading = self.stream.reading()
         if self.resume is not None:
             from noregret.run.resuming import restore
 
             restore(self, self.resume)
-        elif self.outputs.predictions is not None:
-            self.spool = Numbers(3, self.beside.get(PREDICTIONS))
+        else:
+            self.begin()
+            if self.outputs.predictions is not None:
+                self.spool = Numbers(3, self.beside.get(PREDICTIONS))
         self.reading.wanted = lambda: not self.stopping
+
+    def begin(self, choice: Choice | None = None) -> None:
+        """Have everything ready for the learner, with the loss that was chosen for it."""
+        if choice is not None:
+            self.choice, self.open_loss = choice, False
+            self.learner = type(self.learner)(**self.learner.params | {"loss": choice.loss})
+        self.watching = Watching(self.learner.engine.loss)
+        if self.hindsight and not self.open_loss:
+            from noregret.game import Game
+
+            self.game = Game(self.learner, progress=False, kept_at=self.beside.get("rows"))
+            self.game.transforms, self.game.target = self.stream.transforms, self.stream.target
 
     # While it runs.
 
@@ -115,8 +127,9 @@ class Run:
         self.began = time.perf_counter()
         before = self.spent
         try:
+            blocks = self.settled()
             with self.recorded():
-                for block in self.reading:
+                for block in blocks:
                     self.take(block)
                     self.spent = before + time.perf_counter() - self.began
                     if self.told is not None:
@@ -138,6 +151,17 @@ class Run:
             if self.checkpoint is not None and not Path(self.checkpoint).exists():
                 self.remove_checkpoint()  # nobody can go on from here
             raise
+
+    def settled(self) -> Iterator[Block]:
+        """Return the blocks to be played, when the first of them has settled an open loss."""
+        blocks = iter(self.reading)
+        if not self.open_loss:
+            return blocks
+        first = next(blocks, None)
+        if first is None:
+            return blocks
+        self.begin(chosen(first, self.stream.options))
+        return chain([first], blocks)
 
     @property
     def rounds(self) -> int:
@@ -188,7 +212,11 @@ class Run:
         """Play a block, and note what is wanted of it."""
         needs_scores = self.spool is not None or self.watches
         scores = np.full(len(block), np.nan) if needs_scores else None
-        played = play_block(self.learner, self.reading, block, scores)
+        try:
+            played = play_block(self.learner, self.reading, block, scores)
+        except BadExample as error:
+            error.args = (explained(str(error), self.choice),)
+            raise
         self.note(block, played, scores)
         self.size = block.size
 
@@ -209,7 +237,10 @@ class Run:
             self.spool.add(numbers, scores, y)
         self.skipped += len(played.refused)
         more = max(0, TOLD - len(self.skipped_rows))
-        self.skipped_rows += [Skipped(*row) for row in played.refused[:more]]
+        self.skipped_rows += [
+            Skipped(place, explained(reason, self.choice))
+            for place, reason in played.refused[:more]
+        ]
         self.seen += len(block) + len(block.faults)
 
     def note_tags(self, tags: list[str] | None, rows: int) -> None:
@@ -238,7 +269,7 @@ class Run:
             self.told(self)
         certificate, uncertified = self.certified()
         self.looked_back = time.perf_counter() - began
-        result, self.failures = write_all(self, self.result(started, certificate, uncertified))
+        result, self.failures = write_all(self, conclude(self, started, certificate, uncertified))
         if not self.interrupted and not self.failures:  # else it can be had from the checkpoint
             self.remove_checkpoint()
         if uncertified is not None and self.outputs.certificate is not None:
@@ -260,67 +291,3 @@ class Run:
         if self.checkpoint is not None:
             for path in (self.checkpoint, *self.beside.values()):
                 Path(path).unlink(missing_ok=True)
-
-    def result(
-        self, started: str, certificate: Certificate | None, uncertified: str | None
-    ) -> Result:
-        """Return the figures."""
-        learner, options = self.learner, self.reading.options
-        labels = learner.engine.loss.labels
-        return Result(
-            sources=self.stream.paths,
-            format=self.stream.name,
-            rows=learner.rounds,
-            features=learner.engine.size,
-            size=self.size or None,
-            seconds=self.spent,
-            learner=repr(learner),
-            name=learner.name,
-            params={name: plain(value) for name, value in learner.params.items()},
-            loss=learner.engine.loss.name,
-            total=learner.total_loss,
-            mistakes=learner.mistakes if labels else None,
-            weight=self.watching.weight if self.weighted else None,
-            constant=self.watching.constant() or self.constant_of_rows(),
-            certificate=certificate,
-            uncertified=uncertified,
-            curve=self.curve(),
-            heaviest=heaviest_of(self.reading.feature_name, learner.weights),
-            transforms=self.stream.transforms,
-            target=self.stream.target,
-            looked_back=self.looked_back,
-            outlook=self.watching.outlook() if self.watches else Outlook(),
-            skipped=self.skipped,
-            skipped_rows=tuple(self.skipped_rows),
-            shared=None if options.hash is None else self.reading.vocabulary.shared,
-            interrupted=self.interrupted,
-            command=self.command,
-            version=__version__,
-            started=started,
-            outputs={},
-        )
-
-    def constant_of_rows(self) -> Constant | None:
-        """Return the best constant for a loss that only the outcomes themselves tell it for."""
-        loss = self.learner.engine.loss
-        pages = None if self.game is None else self.game.ledger.pages
-        if pages is None or self.weighted or loss.labels or loss.name == "square":
-            return None
-        outcomes = np.concatenate([np.empty(0), *(y for _, y in pages.blocks())])
-        return best_of_outcomes(loss, outcomes)
-
-    def curve(self) -> Curve:
-        """Return the curve of the game, or its last point where no record was kept."""
-        from noregret.record.curve import Curve
-
-        if self.game is not None:
-            return self.game.curve
-        nothing = np.full(1, np.nan)
-        learner = self.learner
-        return Curve(
-            np.array([learner.rounds]),
-            np.array([learner.total_loss]),
-            np.array([learner.mistakes]),
-            nothing,
-            nothing,
-        )

@@ -19,8 +19,6 @@ if TYPE_CHECKING:
     from noregret.run.result import Floats, Result
 
 REPORTED = (100, 500, 2_000, 5_000, 10_000, 20_460)
-# No flight has a norm above this; the learner divides its step by the square of it.
-LARGEST_NORM = 12.0
 
 
 def demo(
@@ -36,13 +34,14 @@ def demo(
     from noregret.data import flights
     from noregret.files import write_whole
     from noregret.game import Game
-    from noregret.learners.widrow_hoff import WidrowHoff
+    from noregret.registry import find
     from noregret.report.run_html import page
+    from noregret.run import DEFAULT
 
     screen = Console(highlight=False)
     screen.width = max(40, min(screen.width, 100))
     started = datetime.now(UTC).isoformat(timespec="seconds")
-    game = Game(WidrowHoff(rate=0.5, norm=LARGEST_NORM), predictions=True)
+    game = Game(find(DEFAULT, "learners")(), predictions=True)
     stream = iter(list(flights()))
     table = Table(title="Loss so far, in squared minutes", title_justify="left")
     for heading in (
@@ -71,7 +70,10 @@ def demo(
     show(screen, game, table, result)
     write_whole(report, page(result).encode())
     screen.print(f"\nThe report, with the curves: {Path(report).resolve()}", soft_wrap=True)
-    screen.print(f"The command, for data of your own: {command()} run --help", soft_wrap=True)
+    screen.print(
+        f"For data of your own: {command()} run DATA.csv --target COLUMN --report REPORT.html",
+        soft_wrap=True,
+    )
 
 
 def command() -> str:
@@ -94,6 +96,7 @@ def result_of(
 
     from noregret._version import __version__
     from noregret.params import plain
+    from noregret.run.found import found_of
     from noregret.run.result import Result, heaviest_of
     from noregret.run.watching import Watching
 
@@ -130,31 +133,40 @@ def result_of(
         version=__version__,
         started=started,
         outputs={},
+        found=found_of(learner),
     )
 
 
 def show(screen: Console, game: Game, table: Table, result: Result) -> None:
-    """Print what was learned, what is regretted, and the certificate."""
-    learner, certificate, constant = game.learner, result.certificate, result.constant
+    """Print what was learned, what is regretted, what was found, and the certificate."""
+    certificate, constant = result.certificate, result.constant
     assert certificate is not None
     assert constant is not None
     screen.print(
-        f"\n[bold]{learner.name}[/bold] learned the arrival delay of {game.rounds:,} flights from"
-        " New York, one flight at a time, each predicted before its outcome was seen:"
+        f"\n[bold]{game.learner.name}[/bold] learned the arrival delay of {game.rounds:,} flights"
+        " from New York, one flight at a time, each predicted before its outcome was seen."
+        " Nothing was set beforehand, no rate and no scale."
         f" {game.rounds / result.seconds:,.0f} flights a second, books and hindsight included.\n"
     )
     screen.print(table)
     screen.print(
         f"\nGuessing the overall mean delay, known only at the end, costs"
-        f" {constant.loss / game.rounds:,.1f} a flight. The learner's heaviest features, in"
-        " minutes: "
-        + ", ".join(f"{name} {weight:+.1f}" for name, weight in result.heaviest[:5])
-        + ". (A departure delay counts in hours.)\n"
+        f" {constant.loss / game.rounds:,.1f} a flight.\n"
     )
+    if result.found is not None:
+        screen.print(result.found.words + "\n", markup=False)
     screen.print(certificate)
+    screen.print(f"\n{comparison(certificate)}")
+
+
+def comparison(certificate: Certificate) -> str:
+    """Say how it compares with the best linear predictor."""
     more = certificate.loss.total / certificate.hindsight.loss - 1
-    screen.print(
-        f"\nIn all it paid {abs(more):.1%} {'more' if more >= 0 else 'less'} than the best linear"
-        " predictor that anyone could have chosen with every flight already in view; theory"
-        " promised no worse than the bound above."
+    how = f"{abs(more):.1%} {'more' if more >= 0 else 'less'}"
+    told = (
+        f"In all it paid {how} than the best linear predictor that anyone could have chosen with"
+        " every flight already in view"
     )
+    if certificate.regret.upper < 0:
+        return f"{told}: its regret is negative, as no fixed predictor can keep up with change."
+    return f"{told}; theory promised no worse than the bound above."

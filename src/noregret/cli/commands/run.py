@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Annotated
 
 from noregret.cli.asking import INPUT, OUTPUT, RECOVERY, Ask, params_of, reading_options
+from noregret.run import DEFAULT
 
 LEARNER = "What learns"
 
@@ -24,13 +25,17 @@ def run(
     ] = None,
     learner: Annotated[
         str,
-        Ask(help="Its name: see ‘noregret learners’.", panel=LEARNER),
-    ] = "widrow-hoff",
+        Ask(
+            help="Its name: see ‘noregret learners’. The one that is there by itself needs no rate,"
+            " no scale and no other choice.",
+            panel=LEARNER,
+        ),
+    ] = DEFAULT,
     parameter: Annotated[
         list[str] | None,
         Ask(
             names=("-p", "--param"),
-            help="A parameter of the learner, as in rate=0.1; may be repeated.",
+            help="A parameter of the learner, as in loss=absolute; may be repeated.",
             metavar="NAME=VALUE",
             panel=LEARNER,
         ),
@@ -50,7 +55,7 @@ def run(
         str,
         Ask(
             help="none, max (by the largest value so far), standard (mean 0, deviation 1), or unit"
-            " (every example to norm 1).",
+            " (every example to norm 1). auto needs none.",
             panel=INPUT,
         ),
     ] = "none",
@@ -157,8 +162,9 @@ def run(
 ) -> None:
     """Learn from data, one example at a time, and say how well that went.
 
-    Every outcome is predicted before it is seen. Ctrl-C ends the run early, and everything asked
-    for is written all the same.
+    Every outcome is predicted before it is seen. The outcomes tell which loss counts, square or for
+    labels logistic, unless -p loss=… does. Ctrl-C ends the run early, and everything asked for is
+    written all the same.
     """
     from noregret.cli.running import carry_out
 
