@@ -34,6 +34,8 @@ from noregret.checks import one_of, state_numbers
 cnp.import_array()
 
 cdef extern from "lanes.h" nogil:
+    double noregret_dot(const double* a, const double* b, Py_ssize_t n) noexcept
+    void noregret_extent(const double* x, Py_ssize_t n, double* low, double* high) noexcept
     Py_ssize_t noregret_lanes_score(const noregret_feature* features, const double* values, const int32_t* indices, Py_ssize_t count, double* out, double* z) noexcept
     void noregret_lanes_observe(noregret_feature* features, const double* values, const int32_t* indices, Py_ssize_t count, double rounds, double grant, const double* most) noexcept
     void noregret_lanes_learn(noregret_feature* features, const double* values, const int32_t* indices, Py_ssize_t count, const double* slopes, const double* rates, const double* errors, const double* r, const double* keep, const double* most) noexcept
@@ -257,16 +259,9 @@ cdef class Bank(Engine):
 
     cdef double mixed(self, Weigher weigher, Round* r, int n) noexcept nogil:
         """Return the mean of what n members say; of chances, where they are log-odds."""
-        cdef double total = 0, other = 0
-        cdef int k
         if self.kind == LOGISTIC:
-            for k in range(n):
-                total += weigher.p[k] * r.chance[k]
-                other += weigher.p[k] * r.other[k]
-            return log(total / other)
-        for k in range(n):
-            total += weigher.p[k] * r.says[k]
-        return total
+            return log(noregret_dot(weigher.p, r.chance, n) / noregret_dot(weigher.p, r.other, n))
+        return noregret_dot(weigher.p, r.says, n)
 
     cdef double held(self, double score, bint wide) noexcept nogil:
         """Hold a score to the range of the outcomes so far, or to one that is wider by itself on each side."""
@@ -396,6 +391,8 @@ cdef class Bank(Engine):
         return FINE
 
     cdef double loss_of(self, const Round* r, int k, double y) noexcept nogil:
+        if self.kind == SQUARE:
+            return self.importance * (r.says[k] - y) * (r.says[k] - y)
         if self.kind == LOGISTIC:
             return -self.importance * log(r.chance[k] if y > 0 else r.other[k])
         return self.importance * self.loss.table.value(&self.loss.table, r.says[k], y)
@@ -429,10 +426,8 @@ cdef class Bank(Engine):
 
     cdef double settle(self, Weigher weigher, const double* losses, double own, int n) noexcept nogil:
         """Have a weigher learn what members have lost; return how far that is apart."""
-        cdef double low = losses[0], high = losses[0]
-        cdef int k
-        for k in range(1, n):
-            low, high = min(low, losses[k]), max(high, losses[k])
+        cdef double low, high
+        noregret_extent(losses, n, &low, &high)
         weigher.update(own, losses, NULL, low, high)
         weigher.rounds += 1
         weigher.fresh = False
@@ -478,17 +473,16 @@ cdef class Bank(Engine):
 
     cdef void correct(self, Filters filters, int row, const double* scores, int code) noexcept nogil:
         """Move the weights of filters by what they had wrong in a row."""
-        cdef double[4] errors
+        cdef double[12] errors
         cdef double y = filters.told[2 * row], importance = filters.told[2 * row + 1]
-        cdef int k, variant
-        for variant in range(filters.variants):
-            for k in range(4):
-                if self.kind == LOGISTIC:
-                    errors[k] = (1.0 if y > 0 else 0.0) - chance_of(self.moderated(scores[k], filters.unsure[4 * row + k]))
-                else:
-                    errors[k] = self.error_of(code + variant, scores[4 * variant + k], y)
-                errors[k] *= importance
-            filters.step(row, variant, errors)
+        cdef int k
+        for k in range(4 * filters.variants):
+            if self.kind == LOGISTIC:
+                errors[k] = (1.0 if y > 0 else 0.0) - chance_of(self.moderated(scores[k], filters.unsure[4 * row + k]))
+            else:
+                errors[k] = self.error_of(code + k // 4, scores[k], y)
+            errors[k] *= importance
+        filters.step(row, errors)
 
     cdef void teach_first(self, const Row* row, Round* r, double y) noexcept nogil:
         cdef double[4] slopes

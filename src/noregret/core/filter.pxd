@@ -24,6 +24,8 @@ cdef class Filters:
     cdef double* unsure                    # and four by four, how unsure the filters were
     cdef double* worth                     # and what the observation is worth to them
     cdef readonly int waiting
+    cdef readonly double looked            # rounds in which the inputs were looked at
+    cdef Py_ssize_t granted                # inputs that were granted any variance
 
     cdef void scores(self, const double* x, double* out) noexcept nogil
     cdef void spread(self, const double* x, double* z) noexcept nogil
@@ -31,7 +33,7 @@ cdef class Filters:
     cdef void grant(self, Py_ssize_t i, double prior) noexcept nogil
     cdef bint queue(self, const double* x, double y, double importance, const double* z, const double* r) noexcept nogil
     cdef bint learn(self) noexcept nogil
-    cdef void step(self, int row, int variant, const double* errors) noexcept nogil
+    cdef void step(self, int row, const double* errors) noexcept nogil
     cdef void restart(self) noexcept nogil
     cdef void relocate(self)
     cdef double* at(self, str name)

@@ -18,10 +18,10 @@ from noregret.checks import state_numbers
 cnp.import_array()
 
 cdef extern from "filters.h" nogil:
-    void noregret_filters_score(const double* w, const double* x, Py_ssize_t n, double* out) noexcept
+    void noregret_filters_score(const double* w, const double* x, Py_ssize_t n, int sets, double* out) noexcept
     void noregret_filters_project(const double* U, const double* D, const double* x, Py_ssize_t n, double* f, double* v, double* z) noexcept
     bint noregret_filters_learn(double* U, double* D, const double* x, Py_ssize_t stride, int rows, const double* prior, const double* most, const double* forget, const double* r, double* k, Py_ssize_t n) noexcept
-    void noregret_filters_step(double* w, const double* k, const double* e, Py_ssize_t n) noexcept
+    void noregret_filters_step(double* w, const double* k, const double* e, Py_ssize_t n, int sets) noexcept
     void noregret_filters_raise(double* U, double* D, Py_ssize_t j, const double* more, double* scratch) noexcept
 
 cdef extern from "lanes.h" nogil:
@@ -35,9 +35,10 @@ cdef enum:
 # when they should be this many times what they are.
 cdef double NOTICED = 1e-12
 cdef double RAISED = 2.0
-# Spreads are looked at so many times, and then every so many rounds.
+# Spreads are looked at so many times, and then every so many; after so many rounds only then.
 cdef enum:
     OFTEN = 16
+    SURE = 256
 # From this many inputs on, as many rows are learned from at a time as there are in ROWS: the numbers
 # are too many to be at hand, and would have to be fetched for each row.
 cdef enum:
@@ -78,6 +79,7 @@ cdef class Filters:
             at, was = variant * n * FOUR, variant * old * FOUR
             made["w"][at:at + kept * FOUR] = self.arrays["w"][was:was + kept * FOUR]
         self.arrays, self.n = made, n
+        self.granted = int(np.count_nonzero(made["prior"][1:]))
         self.relocate()
         if old == 0:
             self.restart()
@@ -113,9 +115,7 @@ cdef class Filters:
 
     cdef void scores(self, const double* x, double* out) noexcept nogil:
         """Fill in w·x: four numbers for every set of weights."""
-        cdef int variant
-        for variant in range(self.variants):
-            noregret_filters_score(self.w + variant * FOUR * self.n, x, self.n, out + FOUR * variant)
+        noregret_filters_score(self.w, x, self.n, self.variants, out)
 
     cdef void spread(self, const double* x, double* z) noexcept nogil:
         """Fill in how unsure each filter is of its score; several threads may ask at once."""
@@ -130,6 +130,9 @@ cdef class Filters:
         cdef Py_ssize_t i, count
         cdef double spread
         self.rounds += 1
+        if self.rounds > SURE and self.rounds % OFTEN != 0 and self.granted == self.n - 1:
+            return
+        self.looked += 1
         for i in range(1, self.n):
             if x[i] == 0:
                 continue
@@ -137,8 +140,8 @@ cdef class Filters:
             self.total[i] += x[i]
             self.squares[i] += x[i] * x[i]
             count = <Py_ssize_t> self.count[i]
-            if count <= OFTEN or count % OFTEN == 0:
-                spread = x[i] * x[i] if count == 1 else noregret_spread(self.count[i], self.total[i], self.squares[i], self.rounds)
+            if count <= OFTEN or count % OFTEN == 0 or self.rounds > SURE:
+                spread = x[i] * x[i] if count == 1 else noregret_spread(self.count[i], self.total[i], self.squares[i], self.looked)
                 if spread > NOTICED * x[i] * x[i] and 1 > RAISED * self.prior[i] * spread:
                     self.grant(i, 1 / spread)
 
@@ -148,6 +151,7 @@ cdef class Filters:
         cdef int lane
         for lane in range(FOUR):
             more[lane] = self.most[lane] * (prior - self.prior[i])
+        self.granted += self.prior[i] == 0
         self.prior[i] = prior
         noregret_filters_raise(self.U, self.D, i, more, self.k)
 
@@ -169,9 +173,9 @@ cdef class Filters:
             self.restart()
         return sane
 
-    cdef void step(self, int row, int variant, const double* errors) noexcept nogil:
-        """Move a set of weights by the gain of a row times the errors."""
-        noregret_filters_step(self.w + variant * FOUR * self.n, self.k + row * FOUR * self.n, errors, self.n)
+    cdef void step(self, int row, const double* errors) noexcept nogil:
+        """Move the weights by the gain of a row times the errors: four for every set."""
+        noregret_filters_step(self.w, self.k + row * FOUR * self.n, errors, self.n, self.variants)
 
     def weights(self, variant, lane):
         """Return the weights of one filter, the constant's first."""
@@ -183,11 +187,11 @@ cdef class Filters:
     def get_state(self):
         """Return the arrays and numbers that it goes on from."""
         kept = {name: array.copy() for name, array in self.arrays.items() if name not in SCRATCH}
-        return kept, {"n": self.n, "rounds": self.rounds, "waiting": self.waiting}
+        return kept, {"n": self.n, "rounds": self.rounds, "looked": self.looked, "waiting": self.waiting}
 
     def set_state(self, arrays, numbers):
         """Go on from a state, or raise ValueError where it makes none."""
-        state_numbers(numbers, {"n": 1, "rounds": 0.0, "waiting": 0})
+        state_numbers(numbers, {"n": 1, "rounds": 0.0, "looked": 0.0, "waiting": 0})
         n = numbers["n"]
         if not 1 <= n <= MOST_INPUTS or numbers["waiting"] >= ROWS:
             raise ValueError("the state's numbers make no sense")
@@ -201,7 +205,8 @@ cdef class Filters:
                 raise ValueError(f"array {name} holds a number that is not finite")
             if name in (*SINGLE[:2], "squares", "D") and (array < 0).any():
                 raise ValueError(f"array {name} holds a negative number")
-        self.n, self.rounds, self.waiting = n, numbers["rounds"], numbers["waiting"]
+        self.n, self.rounds, self.looked, self.waiting = n, numbers["rounds"], numbers["looked"], numbers["waiting"]
         self.arrays = {name: np.array(array) for name, array in arrays.items()}
         self.arrays["k"] = np.zeros(FOUR * n * ROWS)
+        self.granted = int(np.count_nonzero(self.arrays["prior"][1:]))
         self.relocate()

@@ -47,8 +47,8 @@ __attribute__((constructor)) static void look(void) {
 #define BEST(call) narrow_##call
 #endif
 
-void noregret_filters_score(const double *w, const double *x, ptrdiff_t n, double *out) {
-    BEST(score(w, x, n, out));
+void noregret_filters_score(const double *w, const double *x, ptrdiff_t n, int sets, double *out) {
+    BEST(score(w, x, n, sets, out));
 }
 
 void noregret_filters_project(const double *U, const double *D, const double *x, ptrdiff_t n,
@@ -62,8 +62,8 @@ int noregret_filters_learn(double *U, double *D, const double *x, ptrdiff_t stri
     return BEST(learn(U, D, x, stride, rows, prior, most, forget, r, k, n));
 }
 
-void noregret_filters_step(double *w, const double *k, const double *e, ptrdiff_t n) {
-    BEST(step(w, k, e, n));
+void noregret_filters_step(double *w, const double *k, const double *e, ptrdiff_t n, int sets) {
+    BEST(step(w, k, e, n, sets));
 }
 
 void noregret_filters_raise(double *U, double *D, ptrdiff_t j, const double *more, double *scratch) {

@@ -14,8 +14,8 @@ enum {
     NOREGRET_ROWS = 4 /* that are learned from at a time, at most */
 };
 
-/* out = w . x */
-void noregret_filters_score(const double *w, const double *x, ptrdiff_t n, double *out);
+/* out = w . x, for one or three sets of weights, one behind the other */
+void noregret_filters_score(const double *w, const double *x, ptrdiff_t n, int sets, double *out);
 
 /* f = U'x, v = D f, and z = x'UDU'x */
 void noregret_filters_project(const double *U, const double *D, const double *x, ptrdiff_t n,
@@ -29,8 +29,8 @@ int noregret_filters_learn(double *U, double *D, const double *x, ptrdiff_t stri
                            const double *prior, const double *most, const double *forget,
                            const double *r, double *k, ptrdiff_t n);
 
-/* w += k e */
-void noregret_filters_step(double *w, const double *k, const double *e, ptrdiff_t n);
+/* w += k e, for one or three sets */
+void noregret_filters_step(double *w, const double *k, const double *e, ptrdiff_t n, int sets);
 
 /* Adds `more` to the variance of input j. */
 void noregret_filters_raise(double *U, double *D, ptrdiff_t j, const double *more, double *scratch);

@@ -54,12 +54,32 @@ INLINED lanes NAMED(dot)(const double *u, const double *x, ptrdiff_t j, const in
     return a + b;
 }
 
-static void NAMED(score)(const double *w, const double *x, ptrdiff_t n, double *out) {
-    lanes sum = {0};
-    for (ptrdiff_t i = 0; i < n; i++) {
-        sum += AT(w, i) * ALL(x[i]);
+static void NAMED(score)(const double *w, const double *x, ptrdiff_t n, int sets, double *out) {
+    const double *second = w + 4 * n, *third = second + 4 * n;
+    lanes a = {0}, b = {0}, c = {0}, d = {0};
+    ptrdiff_t i = 0;
+    if (sets == 3) { /* one load of x for all */
+        for (; i < n; i++) {
+            const lanes at = ALL(x[i]);
+            a += AT(w, i) * at;
+            b += AT(second, i) * at;
+            c += AT(third, i) * at;
+        }
+        TO(out, 0) = a;
+        TO(out, 1) = b;
+        TO(out, 2) = c;
+        return;
     }
-    TO(out, 0) = sum;
+    for (; i + 4 <= n; i += 4) { /* four sums, so that they need not wait for each other */
+        a += AT(w, i) * ALL(x[i]);
+        b += AT(w, i + 1) * ALL(x[i + 1]);
+        c += AT(w, i + 2) * ALL(x[i + 2]);
+        d += AT(w, i + 3) * ALL(x[i + 3]);
+    }
+    for (; i < n; i++) {
+        a += AT(w, i) * ALL(x[i]);
+    }
+    TO(out, 0) = (a + b) + (c + d);
 }
 
 static void NAMED(project)(const double *U, const double *D, const double *x, ptrdiff_t n,
@@ -188,8 +208,19 @@ static int NAMED(learn)(double *U, double *D, const double *x, ptrdiff_t stride,
     return sane[0] == 0 && sane[1] == 0 && sane[2] == 0 && sane[3] == 0;
 }
 
-static void NAMED(step)(double *w, const double *k, const double *e, ptrdiff_t n) {
+static void NAMED(step)(double *w, const double *k, const double *e, ptrdiff_t n, int sets) {
+    double *second = w + 4 * n, *third = second + 4 * n;
     const lanes error = AT(e, 0);
+    if (sets == 3) {
+        const lanes other = AT(e, 1), last = AT(e, 2);
+        for (ptrdiff_t i = 0; i < n; i++) {
+            const lanes gain = AT(k, i);
+            TO(w, i) = AT(w, i) + gain * error;
+            TO(second, i) = AT(second, i) + gain * other;
+            TO(third, i) = AT(third, i) + gain * last;
+        }
+        return;
+    }
     for (ptrdiff_t i = 0; i < n; i++) {
         TO(w, i) = AT(w, i) + AT(k, i) * error;
     }

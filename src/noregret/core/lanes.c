@@ -22,12 +22,12 @@ double noregret_spread(double count, double sum, double sum2, double rounds) {
     return sum2 / count - share * mean * mean;
 }
 
-static inline lanes lesser(lanes a, lanes b) {
+static inline __attribute__((always_inline)) lanes lesser(lanes a, lanes b) {
     const bits which = b < a;
     return (lanes)((which & (bits)b) | (~which & (bits)a));
 }
 
-static inline lanes root(lanes a) {
+static inline __attribute__((always_inline)) lanes root(lanes a) {
     lanes found;
     for (int i = 0; i < 4; i++) {
         found[i] = sqrt(a[i]);
@@ -102,4 +102,42 @@ void noregret_lanes_learn(noregret_feature *features, const double *values, cons
         TO(f->weight + 4) = AT(f->weight + 4) + variance * x * error;
         TO(f->variance) = lesser(variance / (kept + weight * variance * (x * x)), cap * f->prior);
     }
+}
+
+DISPATCHED
+double noregret_dot(const double *a, const double *b, ptrdiff_t n) {
+    lanes low = {0}, high = {0};
+    double rest = 0;
+    ptrdiff_t i = 0;
+    for (; i + 8 <= n; i += 8) {
+        low += AT(a + i) * AT(b + i);
+        high += AT(a + i + 4) * AT(b + i + 4);
+    }
+    for (; i < n; i++) {
+        rest += a[i] * b[i];
+    }
+    low += high;
+    return ((low[0] + low[2]) + (low[1] + low[3])) + rest;
+}
+
+DISPATCHED
+void noregret_extent(const double *x, ptrdiff_t n, double *low, double *high) {
+    lanes least = {x[0], x[0], x[0], x[0]}, most = least; /* most: of the negated numbers */
+    most = -most;
+    ptrdiff_t i = 0;
+    for (; i + 4 <= n; i += 4) {
+        least = lesser(least, AT(x + i));
+        most = lesser(most, -AT(x + i));
+    }
+    double a = least[0], b = most[0];
+    for (int j = 1; j < 4; j++) {
+        a = least[j] < a ? least[j] : a;
+        b = most[j] < b ? most[j] : b;
+    }
+    for (; i < n; i++) {
+        a = x[i] < a ? x[i] : a;
+        b = -x[i] < b ? -x[i] : b;
+    }
+    *low = a;
+    *high = -b;
 }

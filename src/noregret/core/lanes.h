@@ -39,4 +39,8 @@ void noregret_lanes_learn(noregret_feature *features, const double *values, cons
                           const double *errors, const double *r, const double *keep,
                           const double *most);
 
+/* The sum of a[i] b[i], and the least and the largest of some numbers: of a few dozen, at once. */
+double noregret_dot(const double *a, const double *b, ptrdiff_t n);
+void noregret_extent(const double *x, ptrdiff_t n, double *low, double *high);
+
 #endif

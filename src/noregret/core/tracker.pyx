@@ -11,6 +11,9 @@ cimport cython
 
 from noregret.core.weigher cimport Weigher, noregret_decayed
 
+cdef extern from "lanes.h" nogil:
+    double noregret_dot(const double* a, const double* b, Py_ssize_t n) noexcept
+
 import numpy as np
 
 cimport numpy as cnp
@@ -59,11 +62,10 @@ cdef class Tracker(Weigher):
 
     cdef void update(self, double own, const double* losses, const unsigned char* awake, double low, double high) noexcept nogil:
         cdef Py_ssize_t i
-        cdef double mean = 0, rate = self.rate_now(), total, share
+        cdef double mean = 0, rate = self.rate_now(), total, share, stays
         self.turns += 1
         if self.rate == 0:
-            for i in range(self.n):
-                mean += self.held[i] * (losses[i] - low)
+            mean = noregret_dot(self.held, losses, self.n) - low
             if rate == 0:  # nothing was ever lost by mixing
                 self.mixing_cost = mean
                 rate = self.rate_now()
@@ -75,5 +77,6 @@ cdef class Tracker(Weigher):
         if self.rate == 0:
             self.mixing_cost += max(0.0, mean + log(total) / rate)
         share = SHARED / (self.turns + 1)
+        stays = (1 - share) / total
         for i in range(self.n):
-            self.held[i] = (1 - share) * self.p[i] / total + share * self.prior[i]
+            self.held[i] = stays * self.p[i] + share * self.prior[i]
