@@ -18,6 +18,7 @@ extensions = [
     "sphinx.ext.napoleon",
     "docstrings",
     "learner_pages",
+    "learner_table",
     "master_table",
     "mathml",
 ]

@@ -170,6 +170,12 @@ def test_every_public_name_is_in_the_reference(site: Path) -> None:
         assert name == "__version__" or f'id="noregret.{name}"' in text, name
 
 
+def test_the_guide_tells_what_every_learner_is_for() -> None:
+    page = (DOCS / "choosing.md").read_text(encoding="utf-8")
+    for name in noregret.all_learners():
+        assert f"[`{name}`](learners/{name}.md)" in page, name
+
+
 def test_losses_and_measurements_are_all_explained() -> None:
     page = (DOCS / "principle.md").read_text(encoding="utf-8")
     learner = noregret.make("gradient-descent")
@@ -182,10 +188,13 @@ def test_every_name_in_a_model_file_is_explained() -> None:
     forms: list[tuple[str, dict[str, Any]]] = [(name, {}) for name in noregret.all_learners()]
     forms += [("follow-the-leader", {"domain": "box"}), ("perceptron", {"averaged": True})]
     forms += [("winnow", {"form": "winnow1"}), ("ftrl", {"regulariser": "entropic"})]
+    forms += [("adagrad", {"form": "norm"}), ("coin-betting", {"form": "norm"})]
+    forms += [(name, {"form": "diagonal"}) for name in ("arow", "online-newton")]
     for name, params in forms:
         arrays, numbers, _ = noregret.make(name, **params).get_state()
         for key in (*arrays, *numbers):
             known = re.sub(r"^(most|limit|first_over)_.*", r"\1_…", key)
+            known = re.sub(r"^(\w+)\..*", r"\1.…", known)  # of a part that auto is made of
             assert f"`{known}`" in page, key
 
 

@@ -1,0 +1,121 @@
+"""Write the tables of docs/auto.md from what ``python -m benchmarks quality`` measures.
+
+    NOREGRET_DATA=FOLDER python tools/quality_table.py
+
+The package must be installed with the extra ``bench``. Peers that were measured before, with the
+same data, versions and code, are not measured again. FOLDER has the sets that do not come with a
+package, as benchmarks/README.md says.
+"""
+
+from __future__ import annotations
+
+import re
+import sys
+from functools import cache
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+sys.path.insert(0, str(ROOT))
+
+from benchmarks._quality_drawn import DRAWN  # noqa: E402
+from benchmarks._quality_sets import THERE, real  # noqa: E402
+from benchmarks.quality import ORDERS, Result, better, measured, told  # noqa: E402
+
+PAGE = ROOT / "docs" / "auto.md"
+# Sets, and peers, of the table of what a rate is worth.
+RATES = ("bikes", "bikes, raw", "flights", "elec2", "a9a", "rcv1")
+PEERS = ("VW", "River SGD", "scikit-learn")
+TITLES = {"in order": "In the order in which the rows came", "shuffled": "The same rows shuffled"}
+
+
+def table(headings: list[str], rows: list[list[str]]) -> str:
+    """Return a table in Markdown."""
+    lines = [headings, ["---"] * len(headings), *rows]
+    return "\n".join(f"| {' | '.join(cells)} |" for cells in lines)
+
+
+@cache
+def has_classes(name: str) -> bool:
+    """Whether the outcomes of a set are classes."""
+    return (real() | DRAWN)[name]().classes
+
+
+def name_of(found: Result) -> str:
+    """Name a set; of one with classes, say that the figure is a log loss."""
+    return f"{found.name} (*log*)" if has_classes(found.name) else found.name
+
+
+def rates(results: list[Result]) -> str:
+    """Return what peers reach at their defaults and at their best rates."""
+    rows = []
+    for found in results:
+        if found.name in RATES and found.order == ORDERS[0]:
+            cells = [
+                f"{told(found.default[peer][0])} → {told(found.tuned[peer][0])}"
+                f" at {found.tuned[peer][2]:.3g}"
+                for peer in PEERS
+            ]
+            rows.append([name_of(found), *cells, f"**{told(found.ours[0])}**"])
+    return table(["", *PEERS, "`auto`"], rows)
+
+
+def bold(figure: float, best: float) -> str:
+    """Write our figure, in bold where it is as good as the best of the peers."""
+    return f"**{told(figure)}**" if float(told(figure)) <= float(told(best)) else told(figure)
+
+
+def quality(results: list[Result], order: str) -> str:
+    """Return ours beside the best of the peers, on every set that was not drawn."""
+    rows = []
+    for found in results:
+        if found.order == order and found.name not in DRAWN:
+            (who, default), (best, tuned) = found.best(tuned=False), found.best(tuned=True)
+            rows.append(
+                [
+                    name_of(found),
+                    f"{found.rows:,} × {found.columns:,}",
+                    bold(found.ours[0], tuned[0]),
+                    f"{told(default[0])} {who}",
+                    f"{told(tuned[0])} {best}",
+                    told(found.linear[0]),
+                ]
+            )
+    return table(["set", "size", "`auto`", "best default", "best tuned", "best linear"], rows)
+
+
+def count(results: list[Result], order: str) -> str:
+    """Say on how many sets we are as good as others."""
+    some = [found for found in results if found.order == order]
+    drawn = sum(found.name in DRAWN for found in some)
+    lost = [found.name for found in some if not better(found, tuned=False)]
+    default, best = len(some) - len(lost), sum(better(found, tuned=True) for found in some)
+    behind = f" (not on {', '.join(lost)})" if lost else ""
+    return (
+        f"Of {len(some)} sets, these and {drawn} that were drawn with a known structure, `auto` is"
+        f" as good as every default on {default}{behind}, and as good as anything tuned on {best}."
+    )
+
+
+def filled(page: str, name: str, text: str) -> str:
+    """Put text between the marks of that name."""
+    marks = re.compile(rf"(<!-- {name}: [^>]* -->\n).*?(<!-- end of {name} -->)", re.DOTALL)
+    if not marks.search(page):
+        raise SystemExit(f"{PAGE.name} has no place for {name!r}")
+    return marks.sub(lambda found: f"{found[1]}\n{text}\n\n{found[2]}", page)
+
+
+def main() -> None:
+    """Measure, and fill the page."""
+    if missing := sorted(THERE.keys() - real().keys()):
+        raise SystemExit(f"NOREGRET_DATA must name a folder that has {', '.join(missing)}")
+    results = measured([*real(), *DRAWN])
+    parts = [
+        f"**{TITLES[order]}**\n\n{quality(results, order)}\n\n{count(results, order)}"
+        for order in ORDERS
+    ]
+    page = filled(PAGE.read_text(encoding="utf-8"), "rates", rates(results))
+    PAGE.write_text(filled(page, "quality", "\n\n".join(parts)), encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()
