@@ -64,7 +64,7 @@ def test_text_with_a_positive_value_is_a_label(tmp_path: Path) -> None:
     file = data.csv(tmp_path / "d.csv", data.frame())
     found = told(file, *LATE)
     assert found["loss"]["name"] == "logistic"
-    assert "--positive yes makes them so" in found["loss"]["chosen"]["words"]
+    assert "as --positive yes says" in found["loss"]["chosen"]["words"]
     assert "use --positive" in refused("run", file, "--target", "late")
 
 

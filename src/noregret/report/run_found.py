@@ -85,47 +85,49 @@ def shares_chart(found: Found) -> Html:
 
 
 def leading(found: Found) -> list[Member]:
-    """Return the members that count, and he who lost least if he is none of them."""
-    shown = [member for member in found.members if member.weight >= SLIGHT][:LISTED]
-    best = min(found.members, key=lambda member: member.loss)
-    return shown if best in shown else [*shown, best]
+    """Return the members that count most."""
+    return [member for member in found.members if member.weight >= SLIGHT][:LISTED]
 
 
 def members_table(result: Result, found: Found) -> Html:
     """Return the members that count most, each with what it would have lost by itself."""
     looks = {name: look_of(k) for k, name in enumerate(found.groups)}
-    shown = leading(found)
+    best = min(found.members, key=lambda member: member.loss)
+    shown, added = leading(found), ""
+    if best not in shown:
+        shown, added = [*shown, best], ", and the one that lost least"
     largest = max(member.weight for member in shown)
     rows = [member_row(member, looks[member.group], largest) for member in shown]
     own = standing_of(result).loss
     if own is not None:
-        whole = element("th", f"{name_of(result.name)}, all of them together", scope="row")
-        blank = element("td", class_="group name"), element("td", "100%", class_="number")
-        rows.append(
-            element(
-                "tr",
-                whole,
-                blank[0],
-                element("td", brief(own), class_="number"),
-                blank[1],
-                element("td", class_="bar"),
-                class_="whole",
-            )
-        )
+        rows.append(whole_row(f"{name_of(result.name)}, all of them together", own))
     names = [("", ""), ("kind", "group name"), ("mean loss alone", "number")]
     names += [("weight now", "number"), ("", "bar")]
-    words = f"The heaviest of {count(len(found.members), 'member')}"
-    words += ", and the one that lost least" if len(shown) > LISTED else ""
+    words = f"The heaviest of {count(len(found.members), 'member')}{added}."
     return element(
         "table",
-        element(
-            "caption",
-            element("h3", "Who leads"),
-            element("p", f"{words}. Each learned from every row, whatever its weight."),
-        ),
+        caption("Who leads", f"{words} Each learned from every row, whatever its weight."),
         heading(names),
         element("tbody", *rows),
         class_="roster",
+    )
+
+
+def caption(title: str, words: str) -> Html:
+    """Return the title of a table, and a line of words."""
+    return element("caption", element("h3", title), element("p", words))
+
+
+def whole_row(name: str, loss: float) -> Html:
+    """Return the line of the learner itself."""
+    return element(
+        "tr",
+        element("th", name, scope="row"),
+        element("td", class_="group name"),
+        element("td", brief(loss), class_="number"),
+        element("td", "100%", class_="number"),
+        element("td", class_="bar"),
+        class_="whole",
     )
 
 
@@ -154,10 +156,9 @@ def features_table(found: Found) -> Html:
     ]
     return element(
         "table",
-        element(
-            "caption",
-            element("h3", "What moves the prediction"),
-            element("p", "Shares in how predictions differ between rows, whatever the units are."),
+        caption(
+            "What moves the prediction",
+            "Shares in how predictions differ between rows, whatever the units are.",
         ),
         element("tbody", *rows),
         class_="roster",

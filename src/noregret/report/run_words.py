@@ -112,7 +112,7 @@ def sources(given: tuple[str, ...]) -> str:
 
 def speed(result: Result) -> str:
     """Say how many rows and bytes a second; empty where it was too short to tell."""
-    if not result.seconds > 0 or not result.rows:
+    if not result.seconds > 1e-9 or not result.rows:
         return ""
     rows = f"{brief(result.rows / result.seconds)} rows/s"
     if not result.size:

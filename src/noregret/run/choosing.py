@@ -46,7 +46,8 @@ def chosen(block: Block, options: Options) -> Choice:
     where they are all 0 or 1, or all −1 or +1, both seen. All others are numbers.
     """
     if options.positive is not None:
-        return labels(f"--positive {options.positive} makes them so")
+        words = f"as --positive {options.positive} says, so the loss is logistic"
+        return Choice("labels", "logistic", words)
     if block.booleans:
         return labels("they are false and true")
     values = different(block.y)

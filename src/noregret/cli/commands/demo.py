@@ -168,5 +168,5 @@ def comparison(certificate: Certificate) -> str:
         " every flight already in view"
     )
     if certificate.regret.upper < 0:
-        return f"{told}: its regret is negative, as no fixed predictor can keep up with change."
+        return f"{told}. Its regret is negative: it changes as it goes, and no fixed one can."
     return f"{told}; theory promised no worse than the bound above."

@@ -26,8 +26,8 @@ def run(
     learner: Annotated[
         str,
         Ask(
-            help="Its name: see ‘noregret learners’. The one that is there by itself needs no rate,"
-            " no scale and no other choice.",
+            help="Its name: see ‘noregret learners’. auto needs no rate, no scale and no other"
+            " choice.",
             panel=LEARNER,
         ),
     ] = DEFAULT,
