@@ -83,6 +83,8 @@ cdef class Bank(Engine):
     cdef void give_chance(self, Round* r, int start, int stop) noexcept nogil
     cdef void weigh_members(self, Round* r, double y) noexcept nogil
     cdef double settle(self, Weigher weigher, const double* losses, double own, int n) noexcept nogil
+    cdef double worst(self, double y) noexcept nogil
+    cdef void teach_all(self, const Row* row, Round* r, double y) noexcept nogil
     cdef double loss_of(self, const Round* r, int k, double y) noexcept nogil
     cdef void teach(self, Filters filters, const double* x, const double* scores, const double* z, int code, double y) noexcept nogil
     cdef void correct(self, Filters filters, int row, const double* scores, int code) noexcept nogil

@@ -22,7 +22,7 @@ import numpy as np
 cimport numpy as cnp
 
 from noregret.core.bernstein import Polynomial
-from noregret.core.engine cimport FINE, Engine, Row, position
+from noregret.core.engine cimport DIVERGED, FINE, Engine, Row, position
 from noregret.core.filter cimport Filters
 from noregret.core.losses cimport as_loss
 from noregret.core.tracker import Tracker
@@ -80,11 +80,18 @@ cdef double ROBUST = 3.0, OUTLYING = 8.0, ROUNDS = 200.0
 # 1/density of errors where they are 0, in mean errors: what makes a step of a quantile a Newton step.
 cdef double TILT_STEP = 3.0
 cdef double LEAST_WEIGHT = 1e-4
+# What numbers have the range for: losses, errors, variances, and slopes times values.
+cdef double MOST_LOSS = 1e290, MOST_ERROR = 1e180, MOST_SPREAD = 1e300, MOST_GRADIENT = 1e140
 cdef double FEW = 0.2, SOME = 0.05
 
 
 cdef inline double clip(double value, double low, double high) noexcept nogil:
     return low if value < low else high if value > high else value
+
+
+cdef inline double usable(double error) noexcept nogil:
+    """Return an error as it is, or nothing in place of one too large for numbers."""
+    return error if fabs(error) < MOST_ERROR else 0.0
 
 
 cdef inline double chance_of(double score) noexcept nogil:
@@ -266,6 +273,8 @@ cdef class Bank(Engine):
     cdef double held(self, double score, bint wide) noexcept nogil:
         """Hold a score to the range of the outcomes so far, or to one that is wider by itself on each side."""
         cdef double more = self.high - self.low if wide else 0.0, most
+        if score != score:  # of numbers that are too large
+            return 0.0 if self.kind == LOGISTIC else self.mean
         if self.kind == LOGISTIC:
             most = log(2.0 * (self.rounds + 1))
             return clip(score, -most, most)
@@ -282,6 +291,7 @@ cdef class Bank(Engine):
         if self.kind == LOGISTIC:
             filters.spread(x, z)
             for k in range(4):
+                z[k] = z[k] if z[k] < MOST_SPREAD else MOST_SPREAD
                 says[k] = self.moderated(scores[k], z[k])
             return
         for k in range(4 * filters.variants):
@@ -370,14 +380,28 @@ cdef class Bank(Engine):
 
     cdef int update(self, Row* row, double score, double slope, double y) noexcept nogil:
         cdef Round* r = &self.now
-        cdef int code = 1 if self.kind == TILTED else 3
-        if self.importance == 0:
-            self.remember(r, y - self.origin)
-            return FINE
-        self.weigh_members(r, y - self.origin)
+        if not self.worst(y - self.origin) < MOST_LOSS:
+            return DIVERGED
+        if self.importance > 0:
+            self.weigh_members(r, y - self.origin)
         if self.rounds == 0 and self.kind != LOGISTIC:
             self.origin = y
         y -= self.origin
+        self.sizes += 1 + r.present
+        if self.importance > 0:
+            self.teach_all(row, r, y)
+        self.remember(r, y)
+        return FINE
+
+    cdef double worst(self, double y) noexcept nogil:
+        """Return what no member can lose more than, whatever it said."""
+        cdef double off = fabs(y) + 2 * (self.high - self.low)
+        if self.kind == LOGISTIC:
+            return 0
+        return self.importance * (off * off if self.kind == SQUARE else off)
+
+    cdef void teach_all(self, const Row* row, Round* r, double y) noexcept nogil:
+        cdef int code = 1 if self.kind == TILTED else 3
         self.teach_first(row, r, y)
         if self.is_full():
             self.teach(self.plain, r.x, r.plain_scores, r.plain_z, 0, y)
@@ -387,8 +411,6 @@ cdef class Bank(Engine):
                 self.teach(self.lagged, r.recent_x, r.lagged_scores, r.lagged_z, 1, y)
             self.teach(self.following, r.following, r.following_scores, r.following_z, code, y)
             self.teach(self.seeing, r.seeing, r.seeing_scores, r.seeing_z, code, y)
-        self.remember(r, y)
-        return FINE
 
     cdef double loss_of(self, const Round* r, int k, double y) noexcept nogil:
         if self.kind == SQUARE:
@@ -481,7 +503,7 @@ cdef class Bank(Engine):
                 errors[k] = (1.0 if y > 0 else 0.0) - chance_of(self.moderated(scores[k], filters.unsure[4 * row + k]))
             else:
                 errors[k] = self.error_of(code + k // 4, scores[k], y)
-            errors[k] *= importance
+            errors[k] = usable(errors[k] * importance)
         filters.step(row, errors)
 
     cdef void teach_first(self, const Row* row, Round* r, double y) noexcept nogil:
@@ -490,13 +512,13 @@ cdef class Bank(Engine):
         cdef double[4] rates
         cdef double[4] weights
         cdef double one = 1, chance, z, size, grant, reach = REACH * self.deviation
+        cdef double steepest = MOST_GRADIENT / max(1.0, row.peak)
         cdef int k
-        self.sizes += 1 + r.present
         size = self.sizes / (self.rounds + 1)  # of a row, on average
         grant = 1 / sqrt(size)
         noregret_lanes_observe(self.features + 1, row.values, row.indices, row.count, self.rounds + 1.0, grant, GRANTED_FIRST)
         for k in range(4):
-            slopes[k] = self.importance * self.loss.table.slope(&self.loss.table, r.says[self.at_first + k], y)
+            slopes[k] = clip(self.importance * self.loss.table.slope(&self.loss.table, r.says[self.at_first + k], y), -steepest, steepest)
             rates[k] = (LABEL_STEP_SIZES[k] if self.kind == LOGISTIC else STEP_SIZES[k] * reach) / sqrt(size)
             z, weights[k] = r.first_z[k], self.importance
             if self.kind == LOGISTIC:
@@ -505,7 +527,7 @@ cdef class Bank(Engine):
                 errors[k] = (1.0 if y > 0 else 0.0) - chance
             else:
                 errors[k] = self.error_of(1, r.first_scores[4 + k], y)
-            errors[k] *= self.importance / (KEPT_FIRST[k] + weights[k] * z)
+            errors[k] = usable(errors[k] * (self.importance / (KEPT_FIRST[k] + weights[k] * z)))
         noregret_lanes_learn(self.features + 1, row.values, row.indices, row.count, slopes, rates, errors, weights, KEPT_FIRST, GRANTED_FIRST)
         noregret_lanes_learn(self.features, &one, NULL, 1, slopes, rates, errors, weights, KEPT_FIRST, GRANTED_FIRST)
 
@@ -596,6 +618,10 @@ cdef class Bank(Engine):
     def linear(self):
         """Whether predictions are weights times features."""
         return False
+
+    def advice(self, norm):
+        """Say what to change when numbers become too large."""
+        return "scale the outcomes or the importances down"
 
     @property
     def takes_importance(self):

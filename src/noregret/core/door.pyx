@@ -209,9 +209,11 @@ cdef class Door:
             status = self.settle(&target)
             if status == FINE:
                 self.take(x, &row, True)
-                if prediction != NULL:
+                if prediction != NULL and self.engine.mean_kept:
                     prediction[0] = self.score(&row)
                 status = self.play_recorded(&row, target, given)
+                if prediction != NULL and not self.engine.mean_kept:
+                    prediction[0] = self.engine.last_score
             if status != FINE:
                 self.refuse(status, given, &row)
         except BaseException:

@@ -34,6 +34,9 @@ cdef enum:
 # A spread is worth noticing from this part of the square of a value on; granted variances are raised
 # when they should be this many times what they are.
 cdef double NOTICED = 1e-12
+# Values whose square is no more than this count as absent: numbers have not the range for what they
+# would be granted.
+cdef double FAINT = 1e-150
 cdef double RAISED = 2.0
 # Spreads are looked at so many times, and then every so many; after so many rounds only then.
 cdef enum:
@@ -134,7 +137,7 @@ cdef class Filters:
             return
         self.looked += 1
         for i in range(1, self.n):
-            if x[i] == 0:
+            if not x[i] * x[i] > FAINT:
                 continue
             self.count[i] += 1
             self.total[i] += x[i]
@@ -142,7 +145,7 @@ cdef class Filters:
             count = <Py_ssize_t> self.count[i]
             if count <= OFTEN or count % OFTEN == 0 or self.rounds > SURE:
                 spread = x[i] * x[i] if count == 1 else noregret_spread(self.count[i], self.total[i], self.squares[i], self.looked)
-                if spread > NOTICED * x[i] * x[i] and 1 > RAISED * self.prior[i] * spread:
+                if spread > max(FAINT, NOTICED * x[i] * x[i]) and 1 > RAISED * self.prior[i] * spread:
                     self.grant(i, 1 / spread)
 
     cdef void grant(self, Py_ssize_t i, double prior) noexcept nogil:

@@ -199,6 +199,7 @@ static int NAMED(learn)(double *U, double *D, const double *x, ptrdiff_t stride,
         NAMED(learn_rows)(U, D, fours, 4 * n, rows, prior, AT(most, 0), renewed, p, k, n);
     }
     for (int b = 0; b < rows; b++) {
+        sane += p[b].before - p[b].before;
         for (ptrdiff_t j = 0; j < n; j++) {
             const lanes gain = AT(k, n * b + j) * p[b].inverse;
             TO(k, n * b + j) = gain;

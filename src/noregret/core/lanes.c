@@ -14,6 +14,9 @@ typedef long long bits __attribute__((vector_size(32), aligned(8), may_alias));
 /* A spread is worth noticing from this part of the square of a value on; granted variances are raised
    when they should be this many times what they are. */
 static const double NOTICED = 1e-12, RAISED = 2.0;
+/* Values whose square is no more than this count as absent: numbers have not the range for what they
+   would be granted. */
+static const double FAINT = 1e-150;
 /* Sizes and spreads are looked at so many times, and then every so many. */
 enum { OFTEN = 16 };
 
@@ -60,7 +63,7 @@ void noregret_lanes_observe(noregret_feature *features, const double *values, co
     for (ptrdiff_t k = 0; k < count; k++) {
         noregret_feature *f = features + PLACE(k);
         const double x = values[k], square = x * x;
-        if (x == 0) {
+        if (!(square > FAINT)) {
             continue;
         }
         f->count += 1;
@@ -72,7 +75,7 @@ void noregret_lanes_observe(noregret_feature *features, const double *values, co
         }
         f->size = sqrt(f->sum2 / f->count);
         const double spread = times == 1 ? square : noregret_spread(f->count, f->sum, f->sum2, rounds);
-        if (spread > NOTICED * square && grant > RAISED * f->prior * spread) {
+        if (spread > NOTICED * square && spread > FAINT && grant > RAISED * f->prior * spread) {
             const double prior = grant / spread;
             TO(f->variance) = AT(f->variance) + AT(most) * (prior - f->prior);
             f->prior = prior;
@@ -90,7 +93,7 @@ void noregret_lanes_learn(noregret_feature *features, const double *values, cons
     for (ptrdiff_t k = 0; k < count; k++) {
         noregret_feature *f = features + PLACE(k);
         const double x = values[k];
-        if (x == 0) {
+        if (!(x * x > FAINT)) {
             continue;
         }
         const lanes gradient = slope * x, squares = AT(f->squares) + gradient * gradient;
