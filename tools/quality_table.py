@@ -1,6 +1,6 @@
-"""Write the tables of docs/auto.md from what ``python -m benchmarks quality`` measures.
+"""Write the tables of docs/auto.md and README.md from what ``benchmarks quality`` measures.
 
-    NOREGRET_DATA=FOLDER python tools/quality_table.py
+    NOREGRET_DATA=FOLDER python tools/quality_table.py [SET …]     # of all sets, or of some
 
 The package must be installed with the extra ``bench``. Peers that were measured before, with the
 same data, versions and code, are not measured again. FOLDER has the sets that do not come with a
@@ -18,10 +18,11 @@ ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))
 
 from benchmarks._quality_drawn import DRAWN  # noqa: E402
+from benchmarks._quality_figures import Figure  # noqa: E402
 from benchmarks._quality_sets import THERE, real  # noqa: E402
 from benchmarks.quality import ORDERS, Result, better, measured, told  # noqa: E402
 
-PAGE = ROOT / "docs" / "auto.md"
+PAGE, README = ROOT / "docs" / "auto.md", ROOT / "README.md"
 # Sets, and peers, of the table of what a rate is worth.
 RATES = ("bikes", "bikes, raw", "flights", "elec2", "a9a", "rcv1")
 PEERS = ("VW", "River SGD", "scikit-learn")
@@ -45,16 +46,20 @@ def name_of(found: Result) -> str:
     return f"{found.name} (*log*)" if has_classes(found.name) else found.name
 
 
+def improved(default: Figure, tuned: Figure) -> str:
+    """Write what a peer reaches at its default, and at its best rate."""
+    if tuned[0] >= default[0]:
+        return f"{told(default[0])}, no rate is better"
+    rate = f"{tuned[2]:,.0f}" if tuned[2] >= 1000 else f"{tuned[2]:.3g}"
+    return f"{told(default[0])} → {told(tuned[0])} at {rate}"
+
+
 def rates(results: list[Result]) -> str:
     """Return what peers reach at their defaults and at their best rates."""
     rows = []
     for found in results:
         if found.name in RATES and found.order == ORDERS[0]:
-            cells = [
-                f"{told(found.default[peer][0])} → {told(found.tuned[peer][0])}"
-                f" at {found.tuned[peer][2]:.3g}"
-                for peer in PEERS
-            ]
+            cells = [improved(found.default[peer], found.tuned[peer]) for peer in PEERS]
             rows.append([name_of(found), *cells, f"**{told(found.ours[0])}**"])
     return table(["", *PEERS, "`auto`"], rows)
 
@@ -83,6 +88,20 @@ def quality(results: list[Result], order: str) -> str:
     return table(["set", "size", "`auto`", "best default", "best tuned", "best linear"], rows)
 
 
+def brief(results: list[Result]) -> str:
+    """Return the same of a few sets, both orders side by side."""
+    rows = []
+    for name in RATES:
+        both = [found for found in results if found.name == name]  # in order, then shuffled
+        cells = [name_of(both[0])]
+        for found in both:
+            default, tuned = found.best(tuned=False)[1][0], found.best(tuned=True)[1][0]
+            cells += [bold(found.ours[0], tuned), told(default), told(tuned)]
+        rows.append(cells)
+    headings = ["`auto`", "best default", "best tuned"]
+    return table(["", *headings, "`auto`, shuffled", *headings[1:]], rows)
+
+
 def count(results: list[Result], order: str) -> str:
     """Say on how many sets we are as good as others."""
     some = [found for found in results if found.order == order]
@@ -90,32 +109,37 @@ def count(results: list[Result], order: str) -> str:
     lost = [found.name for found in some if not better(found, tuned=False)]
     default, best = len(some) - len(lost), sum(better(found, tuned=True) for found in some)
     behind = f" (not on {', '.join(lost)})" if lost else ""
+    which = f", these and {drawn} that were drawn with a known structure" if drawn else ""
     return (
-        f"Of {len(some)} sets, these and {drawn} that were drawn with a known structure, `auto` is"
+        f"Of {len(some)} sets{which}, `auto` is"
         f" as good as every default on {default}{behind}, and as good as anything tuned on {best}."
     )
 
 
-def filled(page: str, name: str, text: str) -> str:
-    """Put text between the marks of that name."""
+def fill(page: Path, name: str, text: str) -> None:
+    """Put text between a page's marks of that name."""
     marks = re.compile(rf"(<!-- {name}: [^>]* -->\n).*?(<!-- end of {name} -->)", re.DOTALL)
-    if not marks.search(page):
-        raise SystemExit(f"{PAGE.name} has no place for {name!r}")
-    return marks.sub(lambda found: f"{found[1]}\n{text}\n\n{found[2]}", page)
+    written, places = marks.subn(
+        lambda found: f"{found[1]}\n{text}\n\n{found[2]}", page.read_text(encoding="utf-8")
+    )
+    if not places:
+        raise SystemExit(f"{page.name} has no place for {name!r}")
+    page.write_text(written, encoding="utf-8")
 
 
-def main() -> None:
-    """Measure, and fill the page."""
+def main(names: list[str]) -> None:
+    """Measure, and fill the pages."""
     if missing := sorted(THERE.keys() - real().keys()):
         raise SystemExit(f"NOREGRET_DATA must name a folder that has {', '.join(missing)}")
-    results = measured([*real(), *DRAWN])
+    results = measured(names or [*real(), *DRAWN])
     parts = [
         f"**{TITLES[order]}**\n\n{quality(results, order)}\n\n{count(results, order)}"
         for order in ORDERS
     ]
-    page = filled(PAGE.read_text(encoding="utf-8"), "rates", rates(results))
-    PAGE.write_text(filled(page, "quality", "\n\n".join(parts)), encoding="utf-8")
+    fill(PAGE, "rates", rates(results))
+    fill(PAGE, "quality", "\n\n".join(parts))
+    fill(README, "quality", brief(results))
 
 
 if __name__ == "__main__":
-    main()
+    main(sys.argv[1:])
