@@ -11,6 +11,7 @@ labels. No number here depends on the unit of a feature.
 
 from libc.math cimport M_PI, NAN, copysign, exp, fabs, isfinite, log, sqrt
 from libc.stdint cimport int32_t
+from libc.stdlib cimport free, realloc
 from libc.string cimport memset
 
 cimport cython
@@ -22,7 +23,7 @@ import numpy as np
 cimport numpy as cnp
 
 from noregret.core.bernstein import Polynomial
-from noregret.core.engine cimport DIVERGED, FINE, Engine, Row, position
+from noregret.core.engine cimport DIVERGED, FINE, NO_MEMORY, Engine, Row, position
 from noregret.core.filter cimport Filters
 from noregret.core.losses cimport as_loss
 from noregret.core.tracker import Tracker
@@ -38,7 +39,8 @@ cdef extern from "lanes.h" nogil:
     void noregret_extent(const double* x, Py_ssize_t n, double* low, double* high) noexcept
     Py_ssize_t noregret_lanes_score(const noregret_feature* features, const double* values, const int32_t* indices, Py_ssize_t count, double* out, double* z) noexcept
     void noregret_lanes_observe(noregret_feature* features, const double* values, const int32_t* indices, Py_ssize_t count, double rounds, double grant, const double* most) noexcept
-    void noregret_lanes_learn(noregret_feature* features, const double* values, const int32_t* indices, Py_ssize_t count, const double* slopes, const double* rates, const double* errors, const double* r, const double* keep, const double* most) noexcept
+    void noregret_lanes_meet(noregret_feature* features, const double* values, const int32_t* indices, Py_ssize_t count, const double* slopes, const double* rates, double* steps, double* moves) noexcept
+    void noregret_lanes_learn(noregret_feature* features, const double* values, const int32_t* indices, Py_ssize_t count, const double* steps, const double* slopes, const double* errors, const double* r, const double* keep, const double* most) noexcept
 
 LOSSES = ("square", "absolute", "quantile", "logistic")
 # Features up to which there are filters, and filters that see outcomes besides.
@@ -72,7 +74,7 @@ cdef double[4] LABEL_STEP_SIZES = [0.1, 0.4, 1.6, 6.4]
 cdef double[4] KEPT_FIRST = [1.0, 0.9999, 0.999, 0.99]
 cdef double[4] GRANTED_FIRST = [1.0, 1.0, 1.0, 0.3]
 # Variances granted to the constant feature, in regression and for labels.
-cdef double FREE = 1e4, FREE_LABELS = 100.0
+cdef double FREE = 1e10, FREE_LABELS = 1e6
 # The range of outcomes that steps of the first order are made for, in mean distances from the mean.
 cdef double REACH = 6.0
 # An error beyond this many usual ones counts as no more; usual errors are those of so many rounds.
@@ -382,6 +384,8 @@ cdef class Bank(Engine):
         cdef Round* r = &self.now
         if not self.worst(y - self.origin) < MOST_LOSS:
             return DIVERGED
+        if self.room_for_steps(row.count) != FINE:
+            return NO_MEMORY
         if self.importance > 0:
             self.weigh_members(r, y - self.origin)
         if self.rounds == 0 and self.kind != LOGISTIC:
@@ -511,6 +515,8 @@ cdef class Bank(Engine):
         cdef double[4] errors
         cdef double[4] rates
         cdef double[4] weights
+        cdef double[4] own
+        cdef double[4] moves = [0, 0, 0, 0]
         cdef double one = 1, chance, z, size, grant, reach = REACH * self.deviation
         cdef double steepest = MOST_GRADIENT / max(1.0, row.peak)
         cdef int k
@@ -528,8 +534,33 @@ cdef class Bank(Engine):
             else:
                 errors[k] = self.error_of(1, r.first_scores[4 + k], y)
             errors[k] = usable(errors[k] * (self.importance / (KEPT_FIRST[k] + weights[k] * z)))
-        noregret_lanes_learn(self.features + 1, row.values, row.indices, row.count, slopes, rates, errors, weights, KEPT_FIRST, GRANTED_FIRST)
-        noregret_lanes_learn(self.features, &one, NULL, 1, slopes, rates, errors, weights, KEPT_FIRST, GRANTED_FIRST)
+        noregret_lanes_meet(self.features + 1, row.values, row.indices, row.count, slopes, rates, self.steps, moves)
+        noregret_lanes_meet(self.features, &one, NULL, 1, slopes, rates, own, moves)
+        for k in range(4):
+            slopes[k] = self.slope_after(r.says[self.at_first + k], slopes[k], moves[k], y)
+        noregret_lanes_learn(self.features + 1, row.values, row.indices, row.count, self.steps, slopes, errors, weights, KEPT_FIRST, GRANTED_FIRST)
+        noregret_lanes_learn(self.features, &one, NULL, 1, own, slopes, errors, weights, KEPT_FIRST, GRANTED_FIRST)
+
+    cdef double slope_after(self, double score, double slope, double move, double y) noexcept nogil:
+        """Return the slope where a step ends that moves the score by so much for a slope of 1: it cannot overshoot."""
+        cdef double found
+        if not move > 0:
+            return slope
+        found = self.loss.table.implicit(&self.loss.table, score, y, self.importance, move)
+        return found if fabs(found) < fabs(slope) else slope
+
+    cdef int room_for_steps(self, Py_ssize_t count) noexcept nogil:
+        """Have room for four steps of every value of a row."""
+        cdef double* found
+        if count > self.steps_room:
+            found = <double*> realloc(self.steps, 4 * 2 * count * sizeof(double))
+            if found == NULL:
+                return NO_MEMORY
+            self.steps, self.steps_room = found, 2 * count
+        return FINE
+
+    def __dealloc__(self):
+        free(self.steps)
 
     cdef void remember(self, const Round* r, double y) noexcept nogil:
         """Keep what later rounds are told of this one."""
@@ -669,7 +700,7 @@ cdef class Bank(Engine):
     def take(self, arrays, numbers):
         """Have this state."""
         size, taken = numbers["size"], numbers["taken"]
-        if numbers["mean_kept"] or taken > SNAPSHOTS or numbers["stride"] < 1:
+        if numbers["mean_kept"] or not 0 <= taken <= SNAPSHOTS or numbers["stride"] < 1:
             raise ValueError("the state's numbers make no sense")
         sizes = {"features": (size + 1) * NUMBERS, "outcomes": self.ring, "foreseen": self.ring,
                  "snapshots": SNAPSHOTS * (self.members + 1), "outlook": 12}

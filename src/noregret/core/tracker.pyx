@@ -49,6 +49,8 @@ cdef class Tracker(Weigher):
         held = self.arrays["held"]
         if self.n and (held.min() < 0 or abs(held.sum() - 1) > 1e-6):
             raise ValueError("the weights held must not be negative and must add up to 1")
+        if self.turns < 0 or self.mixing_cost < 0:
+            raise ValueError("there are no fewer rounds than none, and mixing never gains")
 
     cdef void weigh(self, double* p, const unsigned char* awake) noexcept nogil:
         cdef Py_ssize_t i
@@ -65,7 +67,9 @@ cdef class Tracker(Weigher):
         cdef double mean = 0, rate = self.rate_now(), total, share, stays
         self.turns += 1
         if self.rate == 0:
-            mean = noregret_dot(self.held, losses, self.n) - low
+            for i in range(self.n):  # of equal losses, no more than rounding would be left
+                self.p[i] = losses[i] - low
+            mean = noregret_dot(self.held, self.p, self.n)
             if rate == 0:  # nothing was ever lost by mixing
                 self.mixing_cost = mean
                 rate = self.rate_now()

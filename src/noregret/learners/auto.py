@@ -60,8 +60,9 @@ class Auto(Learner):
     recent
         Whether some learners see the latest outcomes. Turn it off where these will not be known.
     delay
-        How many outcomes are still out when a prediction is made: with 24, round t is predicted
-        from the outcomes up to round t − 25.
+        How many outcomes are still out when a prediction is made: with 24, those who see outcomes
+        see those up to round t − 25 in round t. Weights follow every outcome that is learned:
+        where none may count before it arrives, learn it when it does.
 
     Examples
     --------
@@ -173,10 +174,16 @@ class Auto(Learner):
         """Return what it has found, as plain values; names of features may be given."""
         from noregret.roll import findings_of
 
-        return findings_of(self.engine, features or self.features)
+        return findings_of(self.engine, self._named(features))
 
     def describe(self, features: list[str] | None = None) -> str:
         """Say in plain words what it has found: who leads, drift, which features matter."""
         from noregret.roll import words_of
 
-        return words_of(self.engine, features or self.features)
+        return words_of(self.engine, self._named(features))
+
+    def _named(self, features: list[str] | None) -> list[str]:
+        known = self.features
+        if features is not None and len(features) != len(known):
+            raise ValueError(f"{len(known)} features are known: got {len(features)} names")
+        return known if features is None else features
