@@ -59,8 +59,10 @@ def rates(results: list[Result]) -> str:
     rows = []
     for found in results:
         if found.name in RATES and found.order == ORDERS[0]:
-            cells = [improved(found.default[peer], found.tuned[peer]) for peer in PEERS]
-            rows.append([name_of(found), *cells, f"**{told(found.ours[0])}**"])
+            both = [(found.default[peer], found.tuned[peer]) for peer in PEERS]
+            cells = [improved(default, tuned) for default, tuned in both]
+            best = min(figure[0] for figures in both for figure in figures)
+            rows.append([name_of(found), *cells, bold(found.ours[0], best)])
     return table(["", *PEERS, "`auto`"], rows)
 
 

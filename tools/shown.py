@@ -23,7 +23,7 @@ sys.path.insert(0, str(ROOT))
 
 from tests.test_docs import BLOCK, printed_by, steady  # noqa: E402
 
-MORE = "…\n"
+MORE = "\n…\n"
 
 
 def printed(language: str, code: str, names: dict[str, Any]) -> str:
@@ -46,7 +46,7 @@ def rewritten(page: Path) -> str:
             return block[0]
         text = printed(language, code, names)
         if shown is not None and shown.endswith(MORE):  # the first lines only
-            text = "".join(text.splitlines(keepends=True)[: shown.count("\n") - 1]) + MORE
+            text = "\n".join(text.splitlines()[: shown.count("\n") - 1]) + MORE
         if shown is None or steady(text) == steady(shown):
             return block[0]
         tidy = re.sub(r" +$", "", text, flags=re.MULTILINE)
