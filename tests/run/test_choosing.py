@@ -75,8 +75,8 @@ def test_text_with_a_positive_value_is_a_label(tmp_path: Path) -> None:
         ((1, 2) * 30, "--positive 2"),
         ((0, 1, 2) * 20, "-p loss=absolute"),
         ((-1, 0, 1) * 20, "-p loss=absolute"),
-        ((0,) * 50, "-p loss=absolute"),
-        ((1,), "-p loss=absolute"),
+        ((0,) * 50, "all 0 at first"),
+        ((1,), "-p loss=logistic for labels"),
     ],
 )
 def test_numbers_choose_the_square_loss(

@@ -57,6 +57,8 @@ def chosen(block: Block, options: Options) -> Choice:
     words = "so the loss is square; -p loss=absolute is another"
     if len(values) == 2 and len(block) > len(values):
         words = f"so the loss is square; with --positive {values[1]:g} they would be labels"
+    if len(values) == 1 and any(values[0] in pair for pair in WRITTEN):
+        words = f"all {values[0]:g} at first, so the loss is square; -p loss=logistic for labels"
     return Choice("numbers", "square", words)
 
 
