@@ -66,6 +66,8 @@ cdef class Bank(Engine):
     cdef int taken
     cdef bint learning                     # whether the round at hand is about to be learned from
     cdef Round now
+    cdef double* steps                     # scratch: four of every value of a row
+    cdef Py_ssize_t steps_room
 
     cdef double look(self, Row* row, Round* r, int offset) noexcept nogil
     cdef begin_feature(self, Py_ssize_t at)
@@ -89,6 +91,8 @@ cdef class Bank(Engine):
     cdef void teach(self, Filters filters, const double* x, const double* scores, const double* z, int code, double y) noexcept nogil
     cdef void correct(self, Filters filters, int row, const double* scores, int code) noexcept nogil
     cdef void teach_first(self, const Row* row, Round* r, double y) noexcept nogil
+    cdef double slope_after(self, double score, double slope, double move, double y) noexcept nogil
+    cdef int room_for_steps(self, Py_ssize_t count) noexcept nogil
     cdef double error_of(self, int code, double score, double y) noexcept nogil
     cdef void remember(self, const Round* r, double y) noexcept nogil
     cdef void take_snapshot(self) noexcept nogil

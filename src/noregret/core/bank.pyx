@@ -38,7 +38,7 @@ cdef extern from "lanes.h" nogil:
     double noregret_dot(const double* a, const double* b, Py_ssize_t n) noexcept
     void noregret_extent(const double* x, Py_ssize_t n, double* low, double* high) noexcept
     Py_ssize_t noregret_lanes_score(const noregret_feature* features, const double* values, const int32_t* indices, Py_ssize_t count, double* out, double* z) noexcept
-    void noregret_lanes_observe(noregret_feature* features, const double* values, const int32_t* indices, Py_ssize_t count, double rounds, double grant, const double* most) noexcept
+    void noregret_lanes_observe(noregret_feature* features, const double* values, const int32_t* indices, Py_ssize_t count, double grant, const double* most) noexcept
     void noregret_lanes_meet(noregret_feature* features, const double* values, const int32_t* indices, Py_ssize_t count, const double* slopes, const double* rates, double* steps, double* moves) noexcept
     void noregret_lanes_learn(noregret_feature* features, const double* values, const int32_t* indices, Py_ssize_t count, const double* steps, const double* slopes, const double* errors, const double* r, const double* keep, const double* most) noexcept
 
@@ -48,6 +48,7 @@ MOST_FULL, MOST_LAGGED = 256, 64
 # What filters keep of what they knew, a round, and the variance that they grant a weight at first:
 # who forgets sooner has less to learn from, and must be held back more.
 KEEP, GRANT = (1.0, 0.9999, 0.999, 0.99), (1.0, 0.3, 0.3, 0.1)
+LABEL_GRANT = (0.3, 0.1, 0.1, 0.03)
 KEEP_ABOVE, GRANT_ABOVE = (1.0, 0.9995, 0.998, 0.99), (1.0, 1.0, 1.0, 0.3)
 # Rates of AdaGrad, in units of what outcomes and features vary by; what diagonal filters keep.
 STEPS, LABEL_STEPS = (0.03, 0.12, 0.5, 2.0), (0.1, 0.4, 1.6, 6.4)
@@ -74,7 +75,7 @@ cdef double[4] LABEL_STEP_SIZES = [0.1, 0.4, 1.6, 6.4]
 cdef double[4] KEPT_FIRST = [1.0, 0.9999, 0.999, 0.99]
 cdef double[4] GRANTED_FIRST = [1.0, 1.0, 1.0, 0.3]
 # Variances granted to the constant feature, in regression and for labels.
-cdef double FREE = 1e10, FREE_LABELS = 1e6
+cdef double FREE = 1e4, FREE_LABELS = 100.0
 # The range of outcomes that steps of the first order are made for, in mean distances from the mean.
 cdef double REACH = 6.0
 # An error beyond this many usual ones counts as no more; usual errors are those of so many rounds.
@@ -125,8 +126,9 @@ cdef class Bank(Engine):
         self.recent, self.delay = recent, delay
         self.variants = 1 if self.kind == LOGISTIC else 3
         free = FREE_LABELS if self.kind == LOGISTIC else FREE
-        self.plain = Filters(KEEP, GRANT, free, self.variants)
-        self.lagged = Filters(KEEP, GRANT, free)
+        grant = LABEL_GRANT if self.kind == LOGISTIC else GRANT
+        self.plain = Filters(KEEP, grant, free, self.variants)
+        self.lagged = Filters(KEEP, grant, free)
         self.combining, self.following, self.seeing = (Filters(KEEP_ABOVE, GRANT_ABOVE, free) for _ in range(3))
         self.lagged.grow(3)
         self.combining.grow(5)
@@ -522,7 +524,7 @@ cdef class Bank(Engine):
         cdef int k
         size = self.sizes / (self.rounds + 1)  # of a row, on average
         grant = 1 / sqrt(size)
-        noregret_lanes_observe(self.features + 1, row.values, row.indices, row.count, self.rounds + 1.0, grant, GRANTED_FIRST)
+        noregret_lanes_observe(self.features + 1, row.values, row.indices, row.count, grant, GRANTED_FIRST)
         for k in range(4):
             slopes[k] = clip(self.importance * self.loss.table.slope(&self.loss.table, r.says[self.at_first + k], y), -steepest, steepest)
             rates[k] = (LABEL_STEP_SIZES[k] if self.kind == LOGISTIC else STEP_SIZES[k] * reach) / sqrt(size)

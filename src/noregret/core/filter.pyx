@@ -22,7 +22,7 @@ cdef extern from "filters.h" nogil:
     void noregret_filters_project(const double* U, const double* D, const double* x, Py_ssize_t n, double* f, double* v, double* z) noexcept
     bint noregret_filters_learn(double* U, double* D, const double* x, Py_ssize_t stride, int rows, const double* prior, const double* most, const double* forget, const double* r, double* k, Py_ssize_t n) noexcept
     void noregret_filters_step(double* w, const double* k, const double* e, Py_ssize_t n, int sets) noexcept
-    void noregret_filters_raise(double* U, double* D, Py_ssize_t j, const double* more, double* scratch) noexcept
+    void noregret_filters_raise(double* U, double* D, Py_ssize_t j, const double* more, double mean, double* scratch) noexcept
 
 cdef extern from "lanes.h" nogil:
     double noregret_spread(double count, double sum, double sum2, double rounds) noexcept
@@ -47,6 +47,7 @@ cdef enum:
 cdef enum:
     SMALL = 16
     ROWS = 4
+    EARLY = 16           # rounds an input, until which every row counts at once
 # Arrays of one number an input, and of four.
 SINGLE = ("prior", "count", "total", "squares")
 SCRATCH = ("k",)
@@ -156,7 +157,7 @@ cdef class Filters:
             more[lane] = self.most[lane] * (prior - self.prior[i])
         self.granted += self.prior[i] == 0
         self.prior[i] = prior
-        noregret_filters_raise(self.U, self.D, i, more, self.k)
+        noregret_filters_raise(self.U, self.D, i, more, self.total[i] / self.looked, self.k)
 
     cdef bint queue(self, const double* x, double y, double importance, const double* z, const double* r) noexcept nogil:
         """Have a row wait until there are enough to learn from; whether there are."""
@@ -166,7 +167,7 @@ cdef class Filters:
         for lane in range(FOUR):
             self.unsure[FOUR * row + lane], self.worth[FOUR * row + lane] = z[lane], r[lane]
         self.waiting += 1
-        return self.waiting >= (ROWS if self.n > SMALL else 1)
+        return self.waiting >= (ROWS if self.n > SMALL and self.rounds > EARLY * self.n else 1)
 
     cdef bint learn(self) noexcept nogil:
         """Update the covariances by the rows that wait; whether the gains are numbers."""

@@ -66,6 +66,7 @@ void noregret_filters_step(double *w, const double *k, const double *e, ptrdiff_
     BEST(step(w, k, e, n, sets));
 }
 
-void noregret_filters_raise(double *U, double *D, ptrdiff_t j, const double *more, double *scratch) {
-    BEST(raise(U, D, j, more, scratch));
+void noregret_filters_raise(double *U, double *D, ptrdiff_t j, const double *more, double mean,
+                            double *scratch) {
+    BEST(raise(U, D, j, more, mean, scratch));
 }

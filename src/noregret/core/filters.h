@@ -32,7 +32,9 @@ int noregret_filters_learn(double *U, double *D, const double *x, ptrdiff_t stri
 /* w += k e, for one or three sets */
 void noregret_filters_step(double *w, const double *k, const double *e, ptrdiff_t n, int sets);
 
-/* Adds `more` to the variance of input j. */
-void noregret_filters_raise(double *U, double *D, ptrdiff_t j, const double *more, double *scratch);
+/* Adds `more` to the variance of the weight of input j, which is not the constant one; that one's
+   weight makes up for it where the input is at its mean. */
+void noregret_filters_raise(double *U, double *D, ptrdiff_t j, const double *more, double mean,
+                            double *scratch);
 
 #endif

@@ -227,8 +227,10 @@ static void NAMED(step)(double *w, const double *k, const double *e, ptrdiff_t n
     }
 }
 
-static void NAMED(raise)(double *U, double *D, ptrdiff_t j, const double *more, double *scratch) {
+static void NAMED(raise)(double *U, double *D, ptrdiff_t j, const double *more, double mean,
+                         double *scratch) {
     memset(scratch, 0, (size_t)(4 * (j + 1)) * sizeof(double));
+    TO(scratch, 0) = ALL(-mean);
     TO(scratch, j) = ALL(1.0);
     lanes left = AT(more, 0);
     for (ptrdiff_t c = j; c >= 0 && (left[0] > 0 || left[1] > 0 || left[2] > 0 || left[3] > 0); c--) {

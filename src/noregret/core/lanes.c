@@ -9,6 +9,7 @@ typedef long long bits __attribute__((vector_size(32), aligned(8), may_alias));
 
 #define AT(p) (*(const lanes *)(p))
 #define TO(p) (*(lanes *)(p))
+#define ALL(a) ((lanes){(a), (a), (a), (a)})
 #define PLACE(k) (indices == NULL ? (k) : (ptrdiff_t)indices[k])
 
 /* A spread is worth noticing from this part of the square of a value on; granted variances are raised
@@ -46,9 +47,9 @@ ptrdiff_t noregret_lanes_score(const noregret_feature *features, const double *v
     for (ptrdiff_t k = 0; k < count; k++) {
         const noregret_feature *f = features + PLACE(k);
         const double x = values[k];
-        low += AT(f->weight) * x;
-        high += AT(f->weight + 4) * x;
-        spread += AT(f->variance) * (x * x);
+        low += AT(f->weight) * ALL(x);
+        high += AT(f->weight + 4) * ALL(x);
+        spread += AT(f->variance) * ALL(x * x);
         present += x != 0;
     }
     TO(out) = low;
@@ -59,7 +60,7 @@ ptrdiff_t noregret_lanes_score(const noregret_feature *features, const double *v
 
 DISPATCHED
 void noregret_lanes_observe(noregret_feature *features, const double *values, const int32_t *indices,
-                            ptrdiff_t count, double rounds, double grant, const double *most) {
+                            ptrdiff_t count, double grant, const double *most) {
     for (ptrdiff_t k = 0; k < count; k++) {
         noregret_feature *f = features + PLACE(k);
         const double x = values[k], square = x * x;
@@ -73,22 +74,44 @@ void noregret_lanes_observe(noregret_feature *features, const double *values, co
         if (times > OFTEN && times % OFTEN != 0) {
             continue;
         }
-        f->size = sqrt(f->sum2 / f->count);
-        const double spread = times == 1 ? square : noregret_spread(f->count, f->sum, f->sum2, rounds);
-        if (spread > NOTICED * square && spread > FAINT && grant > RAISED * f->prior * spread) {
-            const double prior = grant / spread;
-            TO(f->variance) = AT(f->variance) + AT(most) * (prior - f->prior);
+        const double usual = f->sum2 / f->count;
+        f->size = sqrt(usual);
+        if (usual > FAINT && grant > RAISED * f->prior * usual) {
+            const double prior = grant / usual;
+            TO(f->variance) = AT(f->variance) + AT(most) * ALL(prior - f->prior);
             f->prior = prior;
         }
     }
 }
 
 DISPATCHED
+void noregret_lanes_meet(noregret_feature *features, const double *values, const int32_t *indices,
+                         ptrdiff_t count, const double *slopes, const double *rates, double *steps,
+                         double *moves) {
+    const lanes slope = AT(slopes), rate = AT(rates);
+    lanes far = AT(moves);
+    for (ptrdiff_t k = 0; k < count; k++) {
+        noregret_feature *f = features + PLACE(k);
+        const double x = values[k];
+        lanes step = {0};
+        if (x * x > FAINT) {
+            const lanes gradient = slope * ALL(x), squares = AT(f->squares) + gradient * gradient;
+            const bits some = squares > 0;
+            TO(f->squares) = squares;
+            step = (lanes)(some & (bits)(rate * ALL(x) / (root(squares) * ALL(f->size))));
+            far += step * ALL(x);
+        }
+        TO(steps + 4 * k) = step;
+    }
+    TO(moves) = far;
+}
+
+DISPATCHED
 void noregret_lanes_learn(noregret_feature *features, const double *values, const int32_t *indices,
-                          ptrdiff_t count, const double *slopes, const double *rates,
+                          ptrdiff_t count, const double *steps, const double *slopes,
                           const double *errors, const double *r, const double *keep,
                           const double *most) {
-    const lanes slope = AT(slopes), rate = AT(rates), error = AT(errors), weight = AT(r);
+    const lanes slope = AT(slopes), error = AT(errors), weight = AT(r);
     const lanes kept = AT(keep), cap = AT(most);
     for (ptrdiff_t k = 0; k < count; k++) {
         noregret_feature *f = features + PLACE(k);
@@ -96,14 +119,10 @@ void noregret_lanes_learn(noregret_feature *features, const double *values, cons
         if (!(x * x > FAINT)) {
             continue;
         }
-        const lanes gradient = slope * x, squares = AT(f->squares) + gradient * gradient;
-        const bits some = squares > 0;
-        const lanes step = rate * gradient / (root(squares) * f->size);
-        TO(f->squares) = squares;
-        TO(f->weight) = AT(f->weight) - (lanes)(some & (bits)step);
-        const lanes variance = AT(f->variance);
-        TO(f->weight + 4) = AT(f->weight + 4) + variance * x * error;
-        TO(f->variance) = lesser(variance / (kept + weight * variance * (x * x)), cap * f->prior);
+        const lanes variance = AT(f->variance), moved = variance * ALL(x);
+        TO(f->weight) = AT(f->weight) - AT(steps + 4 * k) * slope;
+        TO(f->weight + 4) = AT(f->weight + 4) + moved * error;
+        TO(f->variance) = lesser(variance / (kept + weight * moved * ALL(x)), cap * ALL(f->prior));
     }
 }
 

@@ -28,14 +28,20 @@ double noregret_spread(double count, double sum, double sum2, double rounds);
 ptrdiff_t noregret_lanes_score(const noregret_feature *features, const double *values,
                           const int32_t *indices, ptrdiff_t count, double *out, double *z);
 
-/* Notes the values of a round, the rounds-th, and grants variances: `grant` to a feature of spread 1. */
+/* Notes the values of a round, and grants variances: `grant` to a feature of size 1. */
 void noregret_lanes_observe(noregret_feature *features, const double *values, const int32_t *indices,
-                            ptrdiff_t count, double rounds, double grant, const double *most);
+                            ptrdiff_t count, double grant, const double *most);
 
-/* Learns: slopes of the four, times their rates; errors of the filters, times their gain; weights of
-   the observation for these, and what they keep. */
+/* Has the four AdaGrad meet gradients, the slopes times the values: adds how far a slope of 1 would move
+   their scores to `moves`, and keeps how far it would move each weight in `steps`, four of a value. */
+void noregret_lanes_meet(noregret_feature *features, const double *values, const int32_t *indices,
+                         ptrdiff_t count, const double *slopes, const double *rates, double *steps,
+                         double *moves);
+
+/* Learns: moves the weights of the four by their steps times the slopes, and those of the filters by
+   errors, times their gain; r is the weight of the observation for these, and `keep` what they keep. */
 void noregret_lanes_learn(noregret_feature *features, const double *values, const int32_t *indices,
-                          ptrdiff_t count, const double *slopes, const double *rates,
+                          ptrdiff_t count, const double *steps, const double *slopes,
                           const double *errors, const double *r, const double *keep,
                           const double *most);
 
