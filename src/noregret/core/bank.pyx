@@ -631,7 +631,7 @@ cdef class Bank(Engine):
         prior = -np.log(self.final.get_state()[0]["prior"])
         if self.kind != LOGISTIC:
             log_n = self.final.rate
-            prior = (1 + prior / log_n) * (self.final.spreads * sqrt(log_n) / 2 + self.widest * (2 / 3 * log_n + 1))
+            prior = (1 + prior / log_n) * (self.final.spreads * sqrt(log_n) / 2 + self.widest * (2.0 / 3 * log_n + 1))
         return {"excess": self.final.excess(), "price": prior}
 
     def influence(self):
