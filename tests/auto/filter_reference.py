@@ -1,0 +1,61 @@
+"""A filter as the textbook has it: an explicit covariance, and nothing factored while it learns."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+Floats = NDArray[np.float64]
+OFTEN = 16
+
+
+def factored(P: Floats) -> tuple[Floats, Floats]:
+    """Return U, unit upper triangular, and D with P = U D Uᵀ."""
+    turned = np.linalg.cholesky(P[::-1, ::-1])[::-1, ::-1]
+    size = np.diag(turned)
+    return turned / size, size**2
+
+
+class Filter:
+    """Ridge regression that keeps `keep` of what it knew, a round; x[0] is 1.
+
+    The weight of an input is granted the variance `most`/spread, raised when the input turns out to
+    vary less than half as much; what is forgotten never takes a variance beyond that.
+    """
+
+    def __init__(self, n: int, keep: float, most: float, constant: float) -> None:
+        self.keep, self.most, self.w = keep, most, np.zeros(n)
+        self.seen = np.zeros((0, n))
+        self.prior = np.zeros(n)
+        self.prior[0] = constant
+        self.P = np.diag(most * self.prior)
+
+    def grow(self, n: int) -> None:
+        """Have more inputs, which were 0 so far."""
+        more = n - len(self.w)
+        self.w, self.prior = np.pad(self.w, (0, more)), np.pad(self.prior, (0, more))
+        self.P, self.seen = np.pad(self.P, (0, more)), np.pad(self.seen, ((0, 0), (0, more)))
+
+    def observe(self, x: Floats) -> None:
+        """Raise what is granted, by the spread of each input where it is not zero."""
+        self.seen = np.vstack([self.seen, x])
+        for j in range(1, len(x)):
+            column = self.seen[self.seen[:, j] != 0, j]
+            often = len(column) <= OFTEN or len(column) % OFTEN == 0
+            if x[j] == 0 or not often:
+                continue
+            about = len(column) / len(self.seen) * column.mean() ** 2 if len(column) > 1 else 0.0
+            spread = (column**2).mean() - about
+            if spread > 1e-12 * x[j] ** 2 and 1 / spread > 2 * self.prior[j]:
+                self.P[j, j] += self.most * (1 / spread - self.prior[j])
+                self.prior[j] = 1 / spread
+
+    def learn(self, x: Floats, y: float, worth: float = 1.0) -> None:
+        """Take a row in that counts as so many."""
+        gain = self.P @ x / (self.keep + worth * x @ self.P @ x)
+        self.w = self.w + worth * gain * (y - self.w @ x)
+        self.P = (self.P - worth * np.outer(gain, self.P @ x)) / self.keep
+        known = np.flatnonzero(self.prior)
+        U, D = factored(self.P[np.ix_(known, known)])
+        D = np.minimum(D, self.most * self.prior[known])
+        self.P[np.ix_(known, known)] = U * D @ U.T
