@@ -21,8 +21,8 @@ FORMS = ("", ", held to the range", ", robust")
 # A difference in loss below this part of it is none to speak of; nor is a lead over such a part of
 # the time.
 NOTABLE, LASTING = 0.01, 0.04
-# Features named at most.
-NAMED = 5
+# Features named at most; rounds from which on there is something to tell.
+NAMED, ENOUGH = 5, 30
 
 
 def memory_of(keep: float) -> str:
@@ -60,7 +60,9 @@ def grouped(bank: Bank, weights: Floats) -> dict[str, Any]:
 def findings_of(bank: Bank, features: list[str]) -> dict[str, Any]:
     """Return what a bank has found, as plain values."""
     names, weights = [name for name, _ in roll_of(bank)], bank.member_weights()
-    losses = bank.member_losses()[: bank.members] / max(1, bank.played)
+    paid = bank.member_losses()[: bank.members]
+    # The first round cost everyone the same, and may have cost more than all others together.
+    losses = np.maximum(0.0, paid - bank.first_loss)
     leader = int(np.argmax(weights))
     influence = bank.influence()
     top = np.argsort(-influence, kind="stable")[:NAMED]
@@ -70,7 +72,11 @@ def findings_of(bank: Bank, features: list[str]) -> dict[str, Any]:
         "leader_weight": float(weights[leader]),
         "groups": {group: float(share) for group, share in grouped(bank, weights).items()},
         "members": [
-            {"name": names[k], "weight": float(weights[k]), "mean_loss": float(losses[k])}
+            {
+                "name": names[k],
+                "weight": float(weights[k]),
+                "mean_loss": float(paid[k]) / max(1, bank.played),
+            }
             for k in np.argsort(-weights, kind="stable")[:8]
         ],
         "drift": drift_of(bank, losses),
@@ -112,6 +118,9 @@ def words_of(bank: Bank, features: list[str]) -> str:
         *changes(bank),
     ]
     drift, gain = found["drift"], found["recent_gain"]
+    if bank.played < ENOUGH:
+        told.append("That is too little to tell more.")
+        return " ".join(told)
     if drift > NOTABLE:
         told.append(f"Old rows mislead: forgetting them saves {drift:.0%} of a filter's loss.")
     elif bank.engine_is_full:

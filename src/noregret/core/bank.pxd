@@ -56,6 +56,7 @@ cdef class Bank(Engine):
     cdef double origin, low, high, mean, deviation
     cdef double error                      # how far off the base is, mostly,
     cdef double sizes                      # and the sum of how many features rows have
+    cdef double opening                    # what the first round cost
     cdef double widest                     # how far members' losses were apart, at most
     cdef double[4] averages                # of the latest outcomes: few, more; the same as known after the delay
     cdef double* outcomes                  # the latest ones, and what the base said of them, in rings

@@ -390,8 +390,10 @@ cdef class Bank(Engine):
             return NO_MEMORY
         if self.importance > 0:
             self.weigh_members(r, y - self.origin)
-        if self.rounds == 0 and self.kind != LOGISTIC:
-            self.origin = y
+        if self.rounds == 0:
+            self.opening = self.importance * self.loss.table.value(&self.loss.table, score, y)
+            if self.kind != LOGISTIC:
+                self.origin = y
         y -= self.origin
         self.sizes += 1 + r.present
         if self.importance > 0:
@@ -622,6 +624,11 @@ cdef class Bank(Engine):
         table = self.arrays["snapshots"][:self.taken * width].reshape(self.taken, width)
         return table[:, 0].astype(np.int64), table[:, 1:].copy()
 
+    @property
+    def first_loss(self):
+        """What the first round cost everyone, before anything was known."""
+        return self.opening
+
     def member_losses(self):
         """Return what every member has lost, and the two mixtures that are weighed beside them."""
         return self.total_loss + self.final.excess()
@@ -642,10 +649,17 @@ cdef class Bank(Engine):
         return np.abs(self.weights()) * np.sqrt(spread)
 
     def weights(self):
-        """Return the weights of the filter that forgets nothing, or of its diagonal form: a plain linear predictor."""
-        if self.is_full():
-            return self.plain.weights(0 if self.kind == LOGISTIC else 1, 0)[1:]
-        return self.arrays["features"][:(self.size + 1) * NUMBERS].reshape(-1, NUMBERS)[1:, 4].copy()
+        """Return a plain linear predictor: the filter that forgets nothing, or its diagonal form.
+
+        What is constant in it goes to the first feature that is, such as the intercept of a stream.
+        """
+        table = self.arrays["features"][:(self.size + 1) * NUMBERS].reshape(-1, NUMBERS)
+        found = self.plain.weights(0 if self.kind == LOGISTIC else 1, 0) if self.is_full() else table[:, 4].copy()
+        count, total, squares = table[1:, 16:19].T
+        same = np.flatnonzero((count == self.rounds) & (count > 0) & (squares * count <= total * total * (1 + 1e-12)))
+        if len(same):
+            found[1 + same[0]] += (self.origin + found[0]) * self.rounds / total[same[0]]
+        return found[1:]
 
     @property
     def linear(self):
@@ -670,7 +684,7 @@ cdef class Bank(Engine):
     def outlook(self):
         """Return what is known of the outcomes, in the order in which a state holds it."""
         return [
-            self.origin, self.low, self.high, self.mean, self.deviation, self.error, self.sizes, self.widest,
+            self.origin, self.low, self.high, self.mean, self.deviation, self.error, self.sizes, self.widest, self.opening,
             self.averages[0], self.averages[1], self.averages[2], self.averages[3],
         ]
 
@@ -705,7 +719,7 @@ cdef class Bank(Engine):
         if numbers["mean_kept"] or not 0 <= taken <= SNAPSHOTS or numbers["stride"] < 1:
             raise ValueError("the state's numbers make no sense")
         sizes = {"features": (size + 1) * NUMBERS, "outcomes": self.ring, "foreseen": self.ring,
-                 "snapshots": SNAPSHOTS * (self.members + 1), "outlook": 12}
+                 "snapshots": SNAPSHOTS * (self.members + 1), "outlook": 13}
         own = {name: array for name, array in arrays.items() if "." not in name}
         if own.keys() != sizes.keys():
             raise ValueError(f"expected the arrays {sorted(sizes)}, got {sorted(own)}")
@@ -723,8 +737,8 @@ cdef class Bank(Engine):
         self.size, self.taken, self.stride = size, taken, numbers["stride"]
         self.relocate()
         outlook = own["outlook"].tolist()
-        self.origin, self.low, self.high, self.mean, self.deviation, self.error, self.sizes, self.widest = outlook[:8]
-        self.averages[0], self.averages[1], self.averages[2], self.averages[3] = outlook[8:]
+        self.origin, self.low, self.high, self.mean, self.deviation, self.error, self.sizes, self.widest, self.opening = outlook[:9]
+        self.averages[0], self.averages[1], self.averages[2], self.averages[3] = outlook[9:]
         self.restore({name: value for name, value in numbers.items() if "." not in name})
 
     def take_parts(self, arrays, numbers):
