@@ -12,7 +12,7 @@ rate has to be found. This is the second of the algorithms of Kempka, Kotłowski
 
 Promise. If |g_t| ≤ L in every round, then for every u, with s_i as it is in the end and V_i the sum
 of c²/s² over the rounds,
-regret(u) ≤ L · Σ_i ( 2|u_i| s_i · ln(1 + 2|u_i| s_i e^{V_i/2 + 1/4}/ε) + ε ).
+regret(u) ≤ L · Σ_i ( 2|u_i| s_i · ln(1 + 2|u_i| s_i exp(V_i/2 + 1/4)/ε) + ε ).
 """
 
 from __future__ import annotations
