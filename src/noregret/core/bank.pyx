@@ -547,11 +547,22 @@ cdef class Bank(Engine):
 
     cdef double slope_after(self, double score, double slope, double move, double y) noexcept nogil:
         """Return the slope where a step ends that moves the score by so much for a slope of 1: it cannot overshoot."""
-        cdef double found
+        cdef double found, sign, far = 0, chance, step
+        cdef int k
         if not move > 0:
             return slope
-        found = self.loss.table.implicit(&self.loss.table, score, y, self.importance, move)
-        return found if fabs(found) < fabs(slope) else slope
+        if self.kind != LOGISTIC:
+            found = self.loss.table.implicit(&self.loss.table, score, y, self.importance, move)
+            return found if fabs(found) < fabs(slope) else slope
+        move *= self.importance
+        sign = 1 if y > 0 else -1
+        for k in range(20):  # Newton's steps towards how far the score goes, from below
+            chance = chance_of(-sign * score - far)
+            step = (move * chance - far) / (1 + move * chance * (1 - chance))
+            far = clip(far + step, 0, fabs(slope) * move)
+            if fabs(step) < 1e-6:
+                break
+        return -sign * far * self.importance / move
 
     cdef int room_for_steps(self, Py_ssize_t count) noexcept nogil:
         """Have room for four steps of every value of a row."""
