@@ -6,7 +6,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 Floats = NDArray[np.float64]
-OFTEN = 16
+# Spreads are looked at this often at first, and from the second number on only every so many rounds.
+OFTEN, SURE = 16, 256
 
 
 def factored(P: Floats) -> tuple[Floats, Floats]:
@@ -20,12 +21,13 @@ class Filter:
     """Ridge regression that keeps `keep` of what it knew, a round; x[0] is 1.
 
     The weight of an input is granted the variance `most`/spread, raised when the input turns out to
-    vary less than half as much; what is forgotten never takes a variance beyond that.
+    vary less than half as much; what is forgotten never takes a variance beyond that. An input is
+    counted from its mean: its weight is granted together with so much less of the constant.
     """
 
     def __init__(self, n: int, keep: float, most: float, constant: float) -> None:
         self.keep, self.most, self.w = keep, most, np.zeros(n)
-        self.seen = np.zeros((0, n))
+        self.seen, self.rounds = np.zeros((0, n)), 0
         self.prior = np.zeros(n)
         self.prior[0] = constant
         self.P = np.diag(most * self.prior)
@@ -38,16 +40,20 @@ class Filter:
 
     def observe(self, x: Floats) -> None:
         """Raise what is granted, by the spread of each input where it is not zero."""
+        self.rounds += 1
+        if self.rounds > SURE and self.rounds % OFTEN and (self.prior > 0).all():
+            return
         self.seen = np.vstack([self.seen, x])
-        for j in range(1, len(x)):
+        for j in np.flatnonzero(x[1:]) + 1:
             column = self.seen[self.seen[:, j] != 0, j]
-            often = len(column) <= OFTEN or len(column) % OFTEN == 0
-            if x[j] == 0 or not often:
+            if len(column) > OFTEN and len(column) % OFTEN and self.rounds <= SURE:
                 continue
-            about = len(column) / len(self.seen) * column.mean() ** 2 if len(column) > 1 else 0.0
-            spread = (column**2).mean() - about
+            mean = column.sum() / len(self.seen)
+            spread = (column**2).mean() - (column.mean() * mean if len(column) > 1 else 0.0)
             if spread > 1e-12 * x[j] ** 2 and 1 / spread > 2 * self.prior[j]:
-                self.P[j, j] += self.most * (1 / spread - self.prior[j])
+                along = np.zeros(len(x))
+                along[[0, j]] = -mean, 1
+                self.P += self.most * (1 / spread - self.prior[j]) * np.outer(along, along)
                 self.prior[j] = 1 / spread
 
     def learn(self, x: Floats, y: float, worth: float = 1.0) -> None:

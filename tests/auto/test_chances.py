@@ -69,4 +69,7 @@ def test_chances_come_true_as_often_as_they_say(columns: int) -> None:
 
 def test_labels_may_be_zero_and_one() -> None:
     X, y = stream(0, 200, 3, "logistic")
-    assert played(auto("logistic"), X, (y + 1) / 2).tobytes() == played(auto("logistic"), X, y).tobytes()
+    assert (
+        played(auto("logistic"), X, (y + 1) / 2).tobytes()
+        == played(auto("logistic"), X, y).tobytes()
+    )

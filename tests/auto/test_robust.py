@@ -78,7 +78,9 @@ def test_a_million_features_are_no_trouble() -> None:
     rng = np.random.default_rng(0)
     rows, columns, each = 3000, 1_000_000, 20
     places = np.minimum(rng.zipf(1.3, size=(rows, each)), columns - 1)
-    X = csr_array((np.ones(rows * each), places.ravel(), np.arange(rows + 1) * each), (rows, columns))
+    X = csr_array(
+        (np.ones(rows * each), places.ravel(), np.arange(rows + 1) * each), (rows, columns)
+    )
     X.sum_duplicates()
     good = rng.normal(size=columns)
     y = np.where(X @ good > 0, 1.0, -1.0)

@@ -51,7 +51,9 @@ def test_units_change_nothing_but_rounding(
 def test_outcomes_in_other_units_give_predictions_in_these(
     loss: str, columns: int, power: int
 ) -> None:
-    X, y = spoilt(columns, columns, loss) if columns else (np.zeros((ROWS, 0)), stream(0, ROWS, 1)[1])
+    X, y = (
+        spoilt(columns, columns, loss) if columns else (np.zeros((ROWS, 0)), stream(0, ROWS, 1)[1])
+    )
     unit = 2.0**power
     assert (played(auto(loss), X, y * unit) == unit * played(auto(loss), X, y)).all()
 
