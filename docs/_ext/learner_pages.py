@@ -32,6 +32,10 @@ if TYPE_CHECKING:
     from noregret.named import Named
 
 FOLDERS = ("learners", "theorems")
+# Pages that tell more of a learner.
+GUIDES = {
+    "auto": "[Why no learning rate?](/auto.md) tells what it reaches, and when to take another."
+}
 NOTATION = r"""## Notation
 
 - $T$ rounds, counted from $t = 1$; $n$ features.
@@ -55,7 +59,8 @@ def learner_page(name: str, learner: type[Named]) -> str:
     opening, _, rest = told.partition("\n\n")
     update, _, promise = rest.partition("Promise. ")
     doc = sections(learner.__doc__)
-    parts = [f"# {name}", markdown(opening), "## Update", *blocks(update.strip("\n"))]
+    parts = [f"# {name}", markdown(opening), GUIDES.get(name, "")]
+    parts += ["## Update", *blocks(update.strip("\n"))]
     if promise or learner.theorems:
         parts += ["## Promise", *(blocks(promise) if promise else [])]
         parts += [theorem_box(theorem) for theorem in learner.theorems]
@@ -143,7 +148,17 @@ def reference(learner: type[Named]) -> str:
         if isinstance(member, property) and not name.startswith("_"):
             about = markdown(inspect.cleandoc(member.__doc__ or ""))
             lines += [f"````{{py:property}} {name}", about, "````", ""]
+        elif is_new(learner, name, member):
+            takes = ", ".join(list(inspect.signature(member).parameters)[1:])
+            about = markdown(inspect.cleandoc(member.__doc__ or ""))
+            lines += [f"````{{py:method}} {name}({takes})", about, "````", ""]
     return "\n".join([*lines, "`````"])
+
+
+def is_new(learner: type[Named], name: str, member: object) -> bool:
+    """Whether a member is a method that a linear learner has beyond what all of them have."""
+    public = inspect.isfunction(member) and not name.startswith("_")
+    return public and learner.family == "learners" and not hasattr(noregret.Learner, name)
 
 
 def learners_index(learners: list[type[Named]]) -> str:
