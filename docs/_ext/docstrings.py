@@ -31,7 +31,7 @@ def markdown(text: str) -> str:
 
 def prose(text: str) -> str:
     """Keep Markdown from reading markup into prose, and lower its subscripts."""
-    parts = re.split(r"(?<=\w)_(\{[^{}]+\}|\w(?![^\W²³]))", text)
+    parts = re.split(r"(?<=[\w‖])_(\{[^{}]+\}|\w⁻¹|\w(?![^\W²³]))", text)
     parts[::2] = [re.sub(r"([\\*_\[\]<>$`#])", r"\\\1", part) for part in parts[::2]]
     parts[1::2] = [f"<sub>{part.strip('{}')}</sub>" for part in parts[1::2]]
     return "".join(parts)
