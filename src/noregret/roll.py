@@ -11,7 +11,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from noregret.core.bank import KEEP, KEEP_ABOVE, KEEP_FIRST, LABEL_STEPS, STEPS, Bank
+from noregret.core.bank import Bank
+from noregret.core.floors import KEEP, KEEP_ABOVE, KEEP_FIRST, LABEL_STEPS, STEPS
 
 Floats = NDArray[np.float64]
 GUESSES, LONG, SHORT = "plain guesses", "long memory", "short memory"

@@ -1,36 +1,9 @@
 import numpy as np
 from numpy.typing import NDArray
 
-from noregret.core.engine import Engine
-from noregret.core.filter import Filters
+from noregret.core.teaching import Teaching
 
-LOSSES: tuple[str, ...]
-MOST_FULL: int
-MOST_LAGGED: int
-KEEP: tuple[float, ...]
-KEEP_ABOVE: tuple[float, ...]
-KEEP_FIRST: tuple[float, ...]
-STEPS: tuple[float, ...]
-LABEL_STEPS: tuple[float, ...]
-
-class Bank(Engine):
-    plain: Filters
-    lagged: Filters
-    combining: Filters
-    following: Filters
-    seeing: Filters
-    recent: bool
-    delay: int
-    members: int
-    mixers: int
-    base_members: int
-    def __init__(
-        self,
-        loss: str = "square",
-        loss_parameter: float | None = None,
-        recent: bool = True,
-        delay: int = 0,
-    ) -> None: ...
+class Bank(Teaching):
     @property
     def first_loss(self) -> float: ...
     @property

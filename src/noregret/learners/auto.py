@@ -25,7 +25,8 @@ import numpy as np
 
 from noregret.assumptions import Structural
 from noregret.checks import one_of, whole
-from noregret.core.bank import LOSSES, Bank
+from noregret.core.bank import Bank
+from noregret.core.floors import LOSSES
 from noregret.learner import Floats, Learner
 from noregret.registry import register
 from noregret.theorem import Theorem

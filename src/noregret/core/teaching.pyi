@@ -1,0 +1,3 @@
+from noregret.core.floors import Floors
+
+class Teaching(Floors): ...
