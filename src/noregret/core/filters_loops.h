@@ -24,25 +24,39 @@ INLINED lanes NAMED(lesser)(lanes a, lanes b) {
     return (lanes)((which & (bits)b) | (~which & (bits)a));
 }
 
-/* Twice as many inputs as are not zero: their places are worth listing. */
-INLINED ptrdiff_t NAMED(listed)(const double *x, ptrdiff_t n, int *at) {
-    ptrdiff_t count = 0;
-    for (ptrdiff_t i = 0; i < n; i++) {
-        at[count] = (int)i;
-        count += x[i] != 0;
+/* The places of inputs that are not zero, even and odd ones: what is added up does not depend on
+   whether they are listed. */
+typedef struct {
+    int even[NOREGRET_MOST_INPUTS], odd[NOREGRET_MOST_INPUTS];
+    ptrdiff_t evens, odds;
+} NAMED(places);
+
+/* Whether no more than half of the inputs are not zero, so that listing them is worth it. */
+INLINED int NAMED(listed)(const double *x, ptrdiff_t n, NAMED(places) *at) {
+    at->evens = at->odds = 0;
+    for (ptrdiff_t i = 0; i < n; i += 2) {
+        at->even[at->evens] = (int)i;
+        at->evens += x[i] != 0;
     }
-    return 2 * count <= n ? count : -1;
+    for (ptrdiff_t i = 1; i < n; i += 2) {
+        at->odd[at->odds] = (int)i;
+        at->odds += x[i] != 0;
+    }
+    return 2 * (at->evens + at->odds) <= n;
 }
 
 /* The sum of u[i] x[i] for i < j, over the listed inputs or over all. */
-INLINED lanes NAMED(dot)(const double *u, const double *x, ptrdiff_t j, const int *at, ptrdiff_t count) {
+INLINED lanes NAMED(dot)(const double *u, const double *x, ptrdiff_t j, const NAMED(places) *at) {
     lanes a = {0}, b = {0};
     ptrdiff_t i = 0;
-    if (count >= 0) {
-        for (; i < count && at[i] < j; i++) {
-            a += AT(u, at[i]) * ALL(x[at[i]]);
+    if (at != NULL) {
+        for (; i < at->evens && at->even[i] < j; i++) {
+            a += AT(u, at->even[i]) * ALL(x[at->even[i]]);
         }
-        return a;
+        for (i = 0; i < at->odds && at->odd[i] < j; i++) {
+            b += AT(u, at->odd[i]) * ALL(x[at->odd[i]]);
+        }
+        return a + b;
     }
     for (; i + 2 <= j; i += 2) { /* two sums, so that they need not wait for each other */
         a += AT(u, i) * ALL(x[i]);
@@ -76,19 +90,26 @@ static void NAMED(score)(const double *w, const double *x, ptrdiff_t n, int sets
         c += AT(w, i + 2) * ALL(x[i + 2]);
         d += AT(w, i + 3) * ALL(x[i + 3]);
     }
-    for (; i < n; i++) {
+    /* each to the sum of its place, so that zeros after it change nothing */
+    if (i < n) {
         a += AT(w, i) * ALL(x[i]);
+    }
+    if (i + 1 < n) {
+        b += AT(w, i + 1) * ALL(x[i + 1]);
+    }
+    if (i + 2 < n) {
+        c += AT(w, i + 2) * ALL(x[i + 2]);
     }
     TO(out, 0) = (a + b) + (c + d);
 }
 
 static void NAMED(project)(const double *U, const double *D, const double *x, ptrdiff_t n,
                               double *f, double *v, double *z) {
-    int at[NOREGRET_MOST_INPUTS];
-    const ptrdiff_t count = NAMED(listed)(x, n, at);
+    NAMED(places) found;
+    const NAMED(places) *at = NAMED(listed)(x, n, &found) ? &found : NULL;
     lanes total = {0};
     for (ptrdiff_t j = 0; j < n; j++) {
-        const lanes a = ALL(x[j]) + NAMED(dot)(NAMED(column)(U, j), x, j, at, count), scaled = AT(D, j) * a;
+        const lanes a = ALL(x[j]) + NAMED(dot)(NAMED(column)(U, j), x, j, at), scaled = AT(D, j) * a;
         TO(f, j) = a;
         TO(v, j) = scaled;
         total += a * scaled;
