@@ -100,6 +100,11 @@ FORMS: dict[str, list[dict[str, Any]]] = {
         {"regulariser": "entropic", "weight": 2.0, "dimension": 30},
         {"loss": ROUNDED},
     ],
+    "auto": [
+        {"loss": "logistic"},
+        {"loss": "absolute"},
+        {"loss": "quantile", "loss_parameter": 0.8, "recent": False},
+    ],
     "vaw": [{"penalty": 0.1, "forgetting": 0.9}],
     "online-newton": [
         {"form": "diagonal"},

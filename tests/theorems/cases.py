@@ -233,6 +233,25 @@ def scale_invariant(plan: Plan) -> tuple[nr.Learner, Pairs]:
     return learner, ((units * x, y) for x, y in against(plan, learner, size))
 
 
+@case("auto")
+def auto(plan: Plan) -> tuple[nr.Learner, Pairs]:
+    rng = choice(plan)
+    learner = nr.make(
+        "auto",
+        loss=str(rng.choice(["square", "absolute", "quantile"])),
+        recent=bool(rng.random() < 0.7),
+        delay=int(rng.choice([0, 0, 3])),
+    )
+    return learner, against(plan, learner, scale(rng, 3), scale(rng, 3))
+
+
+@case("auto-chances")
+def auto_chances(plan: Plan) -> tuple[nr.Learner, Pairs]:
+    rng = choice(plan)
+    learner = nr.make("auto", loss="logistic", recent=bool(rng.random() < 0.7))
+    return learner, against(plan, learner, 1.0, scale(rng, 3))
+
+
 def linear_theorems() -> dict[str, nr.Theorem]:
     """Return the theorems of linear learners; the other families are tried in their own folders."""
     return {
