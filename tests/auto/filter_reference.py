@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 Floats = NDArray[np.float64]
-# Spreads are looked at this often at first, and from the second number on only every so many rounds.
+# Spreads are looked at this often at first; after SURE rounds, only every so many.
 OFTEN, SURE = 16, 256
 
 
@@ -52,7 +52,7 @@ class Filter:
             spread = (column**2).mean() - (column.mean() * mean if len(column) > 1 else 0.0)
             if spread > 1e-12 * x[j] ** 2 and 1 / spread > 2 * self.prior[j]:
                 along = np.zeros(len(x))
-                along[[0, j]] = -mean, 1
+                along[0], along[j] = -mean, 1
                 self.P += self.most * (1 / spread - self.prior[j]) * np.outer(along, along)
                 self.prior[j] = 1 / spread
 

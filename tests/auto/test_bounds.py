@@ -64,7 +64,7 @@ def test_regret_to_every_member_is_no_more_than_its_price(
 def test_the_price_is_what_the_theorem_says(loss: str) -> None:
     """For labels the prior alone; else by how far losses of each round are apart."""
     learner = auto(loss)
-    prior = np.array(learner.engine.final.get_state()[0]["prior"])
+    prior = parts_of(learner)["final.prior"]
     assert math.isclose(prior.sum(), 1)
     if loss == "logistic":
         assert learner.accounts()["price"] == pytest.approx(-np.log(prior))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from noregret.core.bank import GRANT, KEEP
+from noregret.core.floors import GRANT, KEEP
 from noregret.learners.auto import Auto
 from tests.auto.filter_reference import Filter, Floats
 from tests.auto.streams import auto, covariance, stream, weighted
@@ -104,7 +104,9 @@ def test_columns_that_appear_while_rows_wait() -> None:
         columns = min(columns, 20)
         for reference in both.references:
             reference.grow(columns + 1)
-        both.waiting = [(np.pad(x, (0, columns + 1 - len(x))), *told) for x, *told in both.waiting]
+        both.waiting = [
+            (np.pad(x, (0, columns + 1 - len(x))), told, worth) for x, told, worth in both.waiting
+        ]
         waited = waited or (bool(both.waiting) and columns > 18)
         both.learn(row[:columns], outcome)
     assert waited
@@ -115,7 +117,7 @@ def test_columns_that_appear_while_rows_wait() -> None:
 
 @pytest.mark.parametrize("columns", [3, 60])
 def test_covariances_stay_positive_on_inputs_that_are_nearly_the_same(columns: int) -> None:
-    """Columns differ in the ninth digit and in their units by 1e12, for a hundred thousand rounds."""
+    """Columns differ in the ninth digit and in units by 1e12, for a hundred thousand rounds."""
     rng = np.random.default_rng(0)
     rows = 100_000 if columns == 3 else 10_000
     common = rng.normal(size=(rows, 1))

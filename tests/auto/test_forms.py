@@ -137,7 +137,7 @@ def test_what_is_refused_leaves_it_as_it_was(columns: int, more: int, bad: float
         learner.learn_one(row, float(outcome))
         other.learn_one(row, float(outcome))
         new = {f"new{j}": 1.0 for j in range(more)}
-        with pytest.raises(nr.BadExample, match="extra" if bad != bad else "extra|new|norm|large"):
+        with pytest.raises(nr.BadExample, match="extra"):
             learner.learn_one({**row, **new, "extra": bad}, 1.0)
         with pytest.raises(nr.BadExample):
             learner.learn_one({**row, **new}, bad)

@@ -21,7 +21,7 @@ def loss_of(loss: str, said: Floats, y: Floats) -> Floats:
 @pytest.mark.parametrize("loss", NUMBERS)
 @pytest.mark.parametrize("delay", [0, 1, 2, 7])
 def test_the_last_outcome_is_the_last_that_has_arrived(loss: str, delay: int) -> None:
-    """What that member lost is what y_{t−1−delay} loses; before it arrives, the first outcome's 0."""
+    """What it lost is what y_{t−1−delay} loses; before one has arrived, it says the first."""
     X, y = stream(delay, 80, 2)
     learner = auto(loss, delay=delay)
     played(learner, X, y)

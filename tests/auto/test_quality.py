@@ -7,6 +7,7 @@ import math
 import numpy as np
 import pytest
 
+import noregret as nr
 from tests.auto.streams import Floats, auto, labels, played
 
 
@@ -83,8 +84,6 @@ def test_quantiles_are_exceeded_as_often_as_they_say(tilt: float) -> None:
     rng = np.random.default_rng(0)
     X = rng.normal(size=(10_000, 3))
     y = X @ [1.0, -2.0, 0.5] + rng.exponential(size=10_000)
-    import noregret as nr
-
     learner = nr.make("auto", loss="quantile", loss_parameter=tilt)
     said = np.empty(10_000)
     learner.play_scores(X, y, said)

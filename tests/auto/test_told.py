@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from tests.auto.streams import LOSSES, Floats, auto, labels, played, stream
+from tests.auto.streams import LOSSES, Floats, auto, labels, stream
 
 
 def drifting(rows: int = 6000) -> tuple[Floats, Floats]:
