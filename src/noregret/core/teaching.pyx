@@ -215,7 +215,7 @@ cdef class Teaching(Floors):
 
     cdef double slope_after(self, double score, double slope, double move, double y) noexcept nogil:
         """Return the slope where a step ends that moves the score by so much for a slope of 1: it cannot overshoot."""
-        cdef double found, sign, far = 0, chance, step
+        cdef double found, sign, far = 0, chance, step, each = move
         cdef int k
         if not move > 0:
             return slope
@@ -230,7 +230,7 @@ cdef class Teaching(Floors):
             far = clip(far + step, 0, fabs(slope) * move)
             if fabs(step) < 1e-6:
                 break
-        return -sign * far * self.importance / move
+        return -sign * far / each
 
     cdef int room_for_steps(self, Py_ssize_t count) noexcept nogil:
         """Have room for four steps of every value of a row."""
