@@ -118,11 +118,12 @@ def test_filters_rest_when_there_are_too_many_features_and_the_rest_goes_on(tmp_
             {f"c{j:03d}": float(v) for j, v in enumerate(x[:columns])}, float(outcome)
         )
         assert learner.engine.engine_is_full == (columns <= 256)
-        learner.save(tmp_path / "model")
-        loaded = nr.load(tmp_path / "model")
-        assert isinstance(loaded, Auto)
-        assert same_state(loaded, learner)
-        learner = loaded
+        if t % 8 in (0, 7):
+            learner.save(tmp_path / "model")
+            loaded = nr.load(tmp_path / "model")
+            assert isinstance(loaded, Auto)
+            assert same_state(loaded, learner)
+            learner = loaded
 
 
 @pytest.mark.parametrize("columns", [2, 52, 64, 256])
