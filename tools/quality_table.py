@@ -61,14 +61,14 @@ def rates(results: list[Result]) -> str:
         if found.name in RATES and found.order == ORDERS[0]:
             both = [(found.default[peer], found.tuned[peer]) for peer in PEERS]
             cells = [improved(default, tuned) for default, tuned in both]
-            best = min(figure[0] for figures in both for figure in figures)
-            rows.append([name_of(found), *cells, bold(found.ours[0], best)])
+            rows.append([name_of(found), *cells, ours(found)])
     return table(["", *PEERS, "`auto`"], rows)
 
 
-def bold(figure: float, best: float) -> str:
-    """Write our figure, in bold where it is as good as the best of the peers."""
-    return f"**{told(figure)}**" if float(told(figure)) <= float(told(best)) else told(figure)
+def ours(found: Result) -> str:
+    """Write our figure, in bold where it is as good as the best of the peers, tuned."""
+    figure = told(found.ours[0])
+    return f"**{figure}**" if better(found, tuned=True) else figure
 
 
 def quality(results: list[Result], order: str) -> str:
@@ -81,7 +81,7 @@ def quality(results: list[Result], order: str) -> str:
                 [
                     name_of(found),
                     f"{found.rows:,} × {found.columns:,}",
-                    bold(found.ours[0], tuned[0]),
+                    ours(found),
                     f"{told(default[0])} {who}",
                     f"{told(tuned[0])} {best}",
                     told(found.linear[0]),
@@ -98,7 +98,7 @@ def brief(results: list[Result]) -> str:
         cells = [name_of(both[0])]
         for found in both:
             default, tuned = found.best(tuned=False)[1][0], found.best(tuned=True)[1][0]
-            cells += [bold(found.ours[0], tuned), told(default), told(tuned)]
+            cells += [ours(found), told(default), told(tuned)]
         rows.append(cells)
     headings = ["`auto`", "best default", "best tuned"]
     return table(["", *headings, "`auto`, shuffled", *headings[1:]], rows)
