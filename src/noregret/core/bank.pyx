@@ -46,7 +46,11 @@ cdef class Bank(Teaching):
 
     def member_losses(self):
         """Return what every member has lost, and the two mixtures that are weighed beside them."""
-        return self.total_loss + self.final.excess()
+        return self.total_loss + self.excess()
+
+    def excess(self):
+        """Return what everyone has lost more than the mixture."""
+        return self.final.excess() - self.arrays["beyond"]
 
     def accounts(self):
         """Return what the promise needs: what everyone lost more than the mixture, and the price of each."""
@@ -54,7 +58,8 @@ cdef class Bank(Teaching):
         if self.kind != LOGISTIC:
             log_n = self.final.rate
             prior = (1 + prior / log_n) * (self.final.spreads * sqrt(log_n) / 2 + self.widest * (2.0 / 3 * log_n + 1))
-        return {"excess": self.final.excess(), "price": prior}
+            prior += np.maximum(0.0, self.arrays["beyond"])
+        return {"excess": self.excess(), "price": prior}
 
     def influence(self):
         """Return how far each feature moves the prediction of ``weights``, as it varies."""
@@ -99,7 +104,7 @@ cdef class Bank(Teaching):
     def outlook(self):
         """Return what is known of the outcomes, in the order in which a state holds it."""
         return [
-            self.origin, self.low, self.high, self.mean, self.deviation, self.error, self.sizes, self.widest, self.opening,
+            self.origin, self.low, self.high, self.mean, self.deviation, self.error, self.sizes, self.widest, self.opening, self.streak,
             self.averages[0], self.averages[1], self.averages[2], self.averages[3],
         ]
 
@@ -133,8 +138,8 @@ cdef class Bank(Teaching):
         size, taken = numbers["size"], numbers["taken"]
         if numbers["mean_kept"] or not 0 <= taken <= SNAPSHOTS or numbers["stride"] < 1:
             raise ValueError("the state's numbers make no sense")
-        sizes = {"features": (size + 1) * NUMBERS, "outcomes": self.ring, "foreseen": self.ring,
-                 "snapshots": SNAPSHOTS * (self.members + 1), "outlook": 13}
+        sizes = {"features": (size + 1) * NUMBERS, "outcomes": self.ring, "foreseen": self.ring, "beyond": self.members + self.mixers,
+                 "snapshots": SNAPSHOTS * (self.members + 1), "outlook": 14}
         own = {name: array for name, array in arrays.items() if "." not in name}
         if own.keys() != sizes.keys():
             raise ValueError(f"expected the arrays {sorted(sizes)}, got {sorted(own)}")
@@ -152,8 +157,8 @@ cdef class Bank(Teaching):
         self.size, self.taken, self.stride = size, taken, numbers["stride"]
         self.relocate()
         outlook = own["outlook"].tolist()
-        self.origin, self.low, self.high, self.mean, self.deviation, self.error, self.sizes, self.widest, self.opening = outlook[:9]
-        self.averages[0], self.averages[1], self.averages[2], self.averages[3] = outlook[9:]
+        self.origin, self.low, self.high, self.mean, self.deviation, self.error, self.sizes, self.widest, self.opening, self.streak = outlook[:10]
+        self.averages[0], self.averages[1], self.averages[2], self.averages[3] = outlook[10:]
         self.restore({name: value for name, value in numbers.items() if "." not in name})
 
     def take_parts(self, arrays, numbers):

@@ -67,6 +67,7 @@ cdef class Floors(Engine):
     cdef double[4] averages                # of the latest outcomes: few, more; the same as known after the delay
     cdef double* outcomes                  # the latest ones, and what the base said of them, in rings
     cdef double* foreseen
+    cdef double* beyond                    # what outlying rounds cost more beside each, above what counted
     cdef int ring
     cdef double* snapshots
     cdef long long stride                  # rounds between snapshots

@@ -95,7 +95,7 @@ cdef class Floors(Engine):
         self.ring = delay + LAGS + 1
         self.arrays = self.arrays | {
             "features": np.zeros(NUMBERS), "outcomes": np.zeros(self.ring), "foreseen": np.zeros(self.ring),
-            "snapshots": np.zeros(SNAPSHOTS * (self.members + 1)),
+            "snapshots": np.zeros(SNAPSHOTS * (self.members + 1)), "beyond": np.zeros(self.members + self.mixers),
         }
         self.stride = 1
         self.relocate()
@@ -138,6 +138,7 @@ cdef class Floors(Engine):
             self.features = <noregret_feature*> cnp.PyArray_DATA(<cnp.ndarray> self.arrays["features"])
             self.outcomes = <double*> cnp.PyArray_DATA(<cnp.ndarray> self.arrays["outcomes"])
             self.foreseen = <double*> cnp.PyArray_DATA(<cnp.ndarray> self.arrays["foreseen"])
+            self.beyond = <double*> cnp.PyArray_DATA(<cnp.ndarray> self.arrays["beyond"])
             self.snapshots = <double*> cnp.PyArray_DATA(<cnp.ndarray> self.arrays["snapshots"])
 
     cdef int resize(self, Py_ssize_t size) except -1:

@@ -9,12 +9,14 @@ from noregret.core.weigher cimport Weigher
 cdef class Teaching(Floors):
     cdef double error                      # how far off the base is, mostly,
     cdef double sizes                      # and the sum of how many features rows have
+    cdef double streak                     # outcomes in a row that were far off
     cdef double opening                    # what the first round cost
     cdef double widest                     # how far members' losses were apart, at most
     cdef double* steps                     # scratch: four of every value of a row
     cdef Py_ssize_t steps_room
 
-    cdef void weigh_members(self, Round* r, double y) noexcept nogil
+    cdef double nearer(self, const Round* r, double y) noexcept nogil
+    cdef void weigh_members(self, Round* r, double y, double near) noexcept nogil
     cdef double settle(self, Weigher weigher, const double* losses, double own, int n) noexcept nogil
     cdef double worst(self, double y) noexcept nogil
     cdef void teach_all(self, const Row* row, Round* r, double y) noexcept nogil

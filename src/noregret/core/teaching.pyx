@@ -27,6 +27,10 @@ cdef double[4] GRANTED_FIRST = [1.0, 1.0, 1.0, 0.3]
 cdef double REACH = 6.0
 # An error beyond this many usual ones counts as no more; usual errors are those of so many rounds.
 cdef double ROBUST = 3.0, OUTLYING = 8.0, ROUNDS = 200.0
+# So many outlying outcomes in a row may be flukes; more are how things are now.
+cdef double FLUKES = 2
+# Rounds from which on it is known what is usual.
+cdef double SETTLED = 10
 # 1/density of errors where they are 0, in mean errors: what makes a step of a quantile a Newton step.
 cdef double TILT_STEP = 3.0
 cdef double LEAST_WEIGHT = 1e-4
@@ -52,22 +56,37 @@ cdef class Teaching(Floors):
 
     cdef int update(self, Row* row, double score, double slope, double y) noexcept nogil:
         cdef Round* r = &self.now
+        cdef double near
         if not self.worst(y - self.origin) < MOST_LOSS:
             return DIVERGED
         if self.room_for_steps(row.count) != FINE:
             return NO_MEMORY
+        near = self.nearer(r, y - self.origin)
         if self.importance > 0:
-            self.weigh_members(r, y - self.origin)
+            self.weigh_members(r, y - self.origin, near)
         if self.rounds == 0:
             self.opening = self.importance * self.loss.table.value(&self.loss.table, score, y)
             if self.kind != LOGISTIC:
                 self.origin = y
+            near -= self.origin
         y -= self.origin
         self.sizes += 1 + r.present
         if self.importance > 0:
             self.teach_all(row, r, y)
-        self.remember(r, y)
+        self.remember(r, near)
         return FINE
+
+    cdef double nearer(self, const Round* r, double y) noexcept nogil:
+        """Return the outcome as it counts: one far off, as long as it may be a fluke, counts as nearer.
+
+        Else a single one would outweigh all that was learned of who is good, and be expected again.
+        """
+        cdef double most = OUTLYING * self.error
+        if self.kind == LOGISTIC or self.rounds < SETTLED or fabs(y - r.base) <= most:
+            self.streak = 0
+            return y
+        self.streak += 1
+        return y if self.streak > FLUKES else r.base + copysign(most, y - r.base)
 
     cdef double worst(self, double y) noexcept nogil:
         """Return what no member can lose more than, whatever it said."""
@@ -95,10 +114,10 @@ cdef class Teaching(Floors):
             return -self.importance * log(r.chance[k] if y > 0 else r.other[k])
         return self.importance * self.loss.table.value(&self.loss.table, r.says[k], y)
 
-    cdef void weigh_members(self, Round* r, double y) noexcept nogil:
-        """Have every weigher learn what everyone has lost."""
+    cdef void weigh_members(self, Round* r, double y, double near) noexcept nogil:
+        """Have every weigher learn what everyone has lost, by the outcome as it counts."""
         cdef double[48] losses
-        cdef double slope, own
+        cdef double slope, own, guess, counted, loss
         cdef int k, everyone = self.members + self.mixers
         for k in range(everyone):
             losses[k] = self.loss_of(r, k, y)
@@ -108,13 +127,17 @@ cdef class Teaching(Floors):
             self.settle(self.among_base, losses, 0, self.base_members)
             self.settle(self.tracker, losses, 0, self.members)
             return
-        own = self.importance * self.loss.table.value(&self.loss.table, self.mixed(self.final, r, everyone), y)
+        guess = self.mixed(self.final, r, everyone)
+        own = self.importance * self.loss.table.value(&self.loss.table, guess, y)
+        if near != y:
+            y = near  # what that leaves out is kept apart
+            counted = self.importance * self.loss.table.value(&self.loss.table, guess, y)
+            for k in range(everyone):
+                loss = self.loss_of(r, k, y)
+                self.beyond[k] += (own - losses[k]) - (counted - loss)
+                losses[k] = loss
+            own = counted
         self.widest = max(self.widest, self.settle(self.final, losses, own, everyone))
-        if fabs(y - r.base) > OUTLYING * self.error and self.rounds > 0:
-            # One outcome far from all others would outweigh all that was learned of who is good.
-            y = r.base + copysign(OUTLYING * self.error, y - r.base)
-            for k in range(self.members):
-                losses[k] = self.loss_of(r, k, y)
         self.settle(self.among_base, losses, 0, self.base_members)
         self.settle(self.tracker, losses, 0, self.members)
         slope = self.importance * self.loss.table.slope(&self.loss.table, r.says[self.members + 1], y)
@@ -133,7 +156,7 @@ cdef class Teaching(Floors):
         return high - low
 
     cdef double error_of(self, int code, double score, double y) noexcept nogil:
-        """Return the error that moves weights: plain (0), held to the range (1), robust (2), less so (3)."""
+        """Return the error that moves weights: plain (0), held to the range (1), robust (2), or plain for numbers near (3)."""
         cdef double error, range, most
         if code == 0:
             return y - score
@@ -144,7 +167,9 @@ cdef class Teaching(Floors):
             error = 0.5 * clip(2 * error / most if most > 0 else 0.0, -1.0, 1.0) + self.tilt - 0.5
             return TILT_STEP * self.error * error
         most = (ROBUST if code == 2 else OUTLYING) * self.error
-        return error if code == 1 else clip(error, -most, most)
+        if code != 2 and (self.rounds < SETTLED or self.streak > FLUKES):
+            return error
+        return clip(error, -most, most)
 
     cdef void teach(self, Filters filters, const double* x, const double* scores, const double* z, int code, double y) noexcept nogil:
         """Have four filters learn, each set of weights by errors of its own kind."""
@@ -254,7 +279,9 @@ cdef class Teaching(Floors):
         if self.rounds < 3:
             self.error = off
         else:
-            self.error += (min(off, 2 * ROBUST * self.error + 1e-3 * self.deviation) - self.error) / min(rounds, ROUNDS)
+            if self.streak <= FLUKES:
+                off = min(off, 2 * ROBUST * self.error + 1e-3 * self.deviation)
+            self.error += (off - self.error) / min(rounds, ROUNDS)
         self.outcomes[self.rounds % self.ring], self.foreseen[self.rounds % self.ring] = y, r.base
         self.averages[0] += FEW * (y - self.averages[0])
         self.averages[1] += SOME * (y - self.averages[1])

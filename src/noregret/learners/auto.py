@@ -14,7 +14,9 @@ features. Log-odds are mixed as chances, which are never 0 or 1.
 Promise. For every learner k of the bank, with prior weight π_k: where outcomes are labels,
 L_A − L_k ≤ ln(1/π_k). Else AdaHedge's bound, where s_t is how far the losses of a round are
 apart, S the largest s_t and n the number of learners:
-(1 + ln(1/π_k)/ln n)(½√(ln n Σ s_t²) + S(⅔ ln n + 1)).
+(1 + ln(1/π_k)/ln n)(½√(ln n Σ s_t²) + S(⅔ ln n + 1)) + [o_k]₊. An outcome far beyond the usual
+errors counts as if it were nearer, so that it cannot outweigh all others; o_k is what such rounds
+cost more, beside k, than what counted.
 """
 
 from __future__ import annotations
@@ -92,14 +94,18 @@ class Auto(Learner):
             formula=(
                 r"L_A - L_k \le \left(1 + \frac{\ln(1/\pi_k)}{\ln n}\right)"
                 r" \left( \tfrac12\sqrt{\ln n \sum_t s_t^2} + S\big(\tfrac23\ln n+1\big) \right)"
+                r" + [o_k]_+"
             ),
             plain=(
                 "regret to k <= (1 + ln(1/prior)/ln n) (sqrt(Σ s_t² ln n)/2 + S (2/3 ln n + 1))"
+                " + max(0, o_k)"
             ),
             where=(
                 r"$k$ is any learner of the bank or either of the mixtures that are weighed beside"
                 r" them, $\pi_k$ its prior weight and $n$ their number; $s_t$ is how far their"
-                r" losses in round $t$ are apart, and $S$ the largest $s_t$"
+                r" losses in round $t$ are apart, and $S$ the largest $s_t$. An outcome that is"
+                r" eight usual errors off counts as if it were no further off than that; $o_k$ is"
+                r" what the regret to $k$ was more in such rounds than what counted"
             ),
             assumptions=(Structural("the square, the absolute or the quantile loss"),),
             measured=regret_to_the_best,
