@@ -1,5 +1,5 @@
-from collections.abc import Iterator
-from typing import Any
+from collections.abc import Callable, Iterator
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,6 +11,7 @@ from noregret.errors import BadExample
 
 Floats = NDArray[np.float64]
 Indices = NDArray[np.int32]
+T = TypeVar("T")
 State = tuple[dict[str, NDArray[Any]], dict[str, Any], list[str]]
 
 class Door:
@@ -38,6 +39,7 @@ class Door:
     def claim(self) -> None: ...
     def release(self) -> None: ...
     def current_weights(self) -> Floats: ...
+    def undisturbed(self, ask: Callable[[], T]) -> T: ...
     def undo(self, count: int, kind: int) -> None: ...
     def get_state(self) -> State: ...
     def set_state(

@@ -21,12 +21,13 @@ cost more, beside k, than what counted.
 
 from __future__ import annotations
 
+from numbers import Integral
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from noregret.assumptions import Structural
-from noregret.checks import one_of, whole
+from noregret.checks import one_of
 from noregret.core.bank import Bank
 from noregret.core.floors import LOSSES
 from noregret.learner import Floats, Learner
@@ -140,8 +141,9 @@ class Auto(Learner):
         one_of("loss", loss, LOSSES)
         if not isinstance(recent, bool):
             raise ValueError(f"recent must be True or False: got {recent!r}")
-        if delay != 0 and whole("delay", delay) > MOST_DELAY:
-            raise ValueError(f"delay must be at most {MOST_DELAY:,}: got {delay!r}")
+        counts = isinstance(delay, Integral) and not isinstance(delay, bool)
+        if not (counts and 0 <= delay <= MOST_DELAY):
+            raise ValueError(f"delay must be a whole number up to {MOST_DELAY:,}: got {delay!r}")
         super().__init__(Bank(loss, loss_parameter, recent, int(delay)))
         self.loss, self.loss_parameter = loss, loss_parameter
         self.recent, self.delay = recent, delay
@@ -165,29 +167,29 @@ class Auto(Learner):
     @property
     def member_weights(self) -> Floats:
         """The weight that each has in the next prediction."""
-        return self.engine.member_weights()
+        return self.undisturbed(self.engine.member_weights)
 
     @property
     def member_losses(self) -> Floats:
         """What each has lost so far."""
-        return self.engine.member_losses()[: self.engine.members]
+        return self.undisturbed(self.engine.member_losses)[: self.engine.members]
 
     @property
     def history(self) -> tuple[np.ndarray[Any, np.dtype[np.int64]], Floats]:
         """Rounds, about a hundred, and the weights of all learners after them, a row each."""
-        return self.engine.history()
+        return self.undisturbed(self.engine.history)
 
     def findings(self, features: list[str] | None = None) -> dict[str, Any]:
         """Return what it has found, as plain values; names of features may be given."""
         from noregret.roll import findings_of
 
-        return findings_of(self.engine, self._named(features))
+        return self.undisturbed(lambda: findings_of(self.engine, self._named(features)))
 
     def describe(self, features: list[str] | None = None) -> str:
         """Say in plain words what it has found: who leads, drift, which features matter."""
         from noregret.roll import words_of
 
-        return words_of(self.engine, self._named(features))
+        return self.undisturbed(lambda: words_of(self.engine, self._named(features)))
 
     def _named(self, features: list[str] | None) -> list[str]:
         known = self.features
