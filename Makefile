@@ -6,6 +6,7 @@ BIN := $(VENV)/bin
 .PHONY: demo test docs bench clean
 
 demo: $(BIN)/pip
+	@echo "Building noregret: two minutes of one core or so"
 	$(BIN)/pip install --quiet .
 	$(BIN)/noregret demo
 

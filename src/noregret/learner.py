@@ -83,6 +83,11 @@ class Learner(Named, Many):
         kept = getattr(self.engine, "accounts", dict)
         return dict(kept())
 
+    @property
+    def caveat(self) -> str | None:
+        """What to know before predicting many rows with it that nothing is learned from."""
+        return None
+
     # Its games and copies.
 
     def new_game(self, **options: Any) -> Game:

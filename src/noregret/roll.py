@@ -107,6 +107,18 @@ def recent_gain(bank: Bank, losses: Floats) -> float | None:
     return 1 - float(losses[sees].min()) / without if without > 0 else 0.0
 
 
+def caveat_of(bank: Bank) -> str | None:
+    """Say that predictions lean on recent outcomes, where they do."""
+    share = float(grouped(bank, bank.member_weights())[RECENT]) if bank.recent else 0.0
+    if share < 10 * NOTABLE:
+        return None
+    return (
+        f"{share:.0%} of the weight is with members that see recent outcomes, and every row is"
+        " predicted as if it came right after the last one learned; where rows come later than"
+        " that, learn with recent=false"
+    )
+
+
 def words_of(bank: Bank, features: list[str]) -> str:
     """Say in a few sentences what a bank has found."""
     if not bank.played:
@@ -114,7 +126,7 @@ def words_of(bank: Bank, features: list[str]) -> str:
     found = findings_of(bank, features)
     led = [f"{group} ({share:.0%})" for group, share in found["groups"].items() if share >= 0.01]
     told = [
-        f"Most of the weight is with {', then '.join(led[:2])}; the leader is"
+        f"The weight is with {', then '.join(led[:2])}; the leader is"
         f" “{found['leader']}” ({found['leader_weight']:.0%}).",
         *changes(bank),
     ]
@@ -128,11 +140,18 @@ def words_of(bank: Bank, features: list[str]) -> str:
         told.append("There is no drift to speak of: who forgets nothing does as well as any.")
     if gain is not None and gain > NOTABLE:
         told.append(f"Recent outcomes help: they save {gain:.0%} of the loss.")
+    elif gain is not None and found["groups"][RECENT] >= 10 * NOTABLE:
+        told.append("Recent outcomes help a little, beside the features.")
     elif gain is not None:
         told.append("Recent outcomes tell nothing about the next one.")
+    if bank.delay:
+        told.append(
+            f"Members see outcomes {bank.delay:,} rounds late, but all learn from each at once:"
+            " where learning waits as well, expect to lose more than this."
+        )
     if found["features"]:
         named = ", ".join(f"{f['name']} ({f['share']:.0%})" for f in found["features"])
-        told.append(f"What moves the prediction most: {named}.")
+        told.append(f"Of what the features do, most is by {named}.")
     return " ".join(told)
 
 

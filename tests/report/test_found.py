@@ -67,7 +67,7 @@ def test_the_page_tells_it() -> None:
     result = found(2_000)
     words, made = visible(read(page(result))), told(result)
     assert made.words in words
-    for said in ("What it found", "Who counted when", "Who leads", "What moves the prediction"):
+    for said in ("What it found", "Who counted when", "Who leads", "What the features do"):
         assert said in words, said
     for member in made.members[:3]:
         assert member.name in words

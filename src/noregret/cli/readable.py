@@ -8,12 +8,15 @@ SYMBOLS = {
     "alpha": "α", "beta": "β", "gamma": "γ", "delta": "δ", "varepsilon": "ε", "eta": "η",
     "theta": "θ", "lambda": "λ", "mu": "μ", "pi": "π", "sigma": "σ", "tau": "τ",
     "big": "", "Big": "",
-    "Delta": "Δ", "nabla": "∇", "ell": "ℓ", "infty": "∞", "sum": "Σ", "le": "≤", "ge": "≥", "ne": "≠",
+    "Delta": "Δ", "nabla": "∇", "ell": "ℓ", "infty": "∞", "sum": "Σ",
+    "le": "≤", "ge": "≥", "ne": "≠",
     "in": "∈", "cdot": "·", "dots": "…", "max": "max", "min": "min", "ln": "ln", "log": "log",
     "det": "det",
     "tanh": "tanh", "left": "", "right": "", "mathrm": "", "mathbb": "", "text": "",
 }  # fmt: skip
-MARKS = {r"^\top": "ᵀ", r"\|": "‖", r"\{": "{", r"\}": "}", r"\,": " ", r"\;": " ", r"\!": "", r"\ ": " "}
+MARKS = {
+    r"^\top": "ᵀ", r"\|": "‖", r"\{": "{", r"\}": "}", r"\,": " ", r"\;": " ", r"\!": "", r"\ ": " ",
+}  # fmt: skip
 LOWERED = str.maketrans("0123456789+-", "₀₁₂₃₄₅₆₇₈₉₊₋")
 RAISED = str.maketrans("0123456789n+-", "⁰¹²³⁴⁵⁶⁷⁸⁹ⁿ⁺⁻")
 # What a command takes: a group in braces, a command, or a single character.

@@ -59,7 +59,7 @@ cdef class Bank(Teaching):
             log_n = self.final.rate
             prior = (1 + prior / log_n) * (self.final.spreads * sqrt(log_n) / 2 + self.widest * (2.0 / 3 * log_n + 1))
             prior += np.maximum(0.0, self.arrays["beyond"])
-        return {"excess": self.excess(), "price": prior}
+        return {"excess": self.excess()[:self.members], "price": prior[:self.members]}
 
     def influence(self):
         """Return how far each feature moves the prediction of ``weights``, as it varies."""

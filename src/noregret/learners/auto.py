@@ -179,6 +179,13 @@ class Auto(Learner):
         """Rounds, about a hundred, and the weights of all learners after them, a row each."""
         return self.undisturbed(self.engine.history)
 
+    @property
+    def caveat(self) -> str | None:
+        """What to know before predicting many rows with it that nothing is learned from."""
+        from noregret.roll import caveat_of
+
+        return self.undisturbed(lambda: caveat_of(self.engine))
+
     def findings(self, features: list[str] | None = None) -> dict[str, Any]:
         """Return what it has found, as plain values; names of features may be given."""
         from noregret.roll import findings_of

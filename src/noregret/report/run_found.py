@@ -157,8 +157,8 @@ def features_table(found: Found) -> Html:
     return element(
         "table",
         caption(
-            "What moves the prediction",
-            "Shares in how predictions differ between rows, whatever the units are.",
+            "What the features do",
+            "Shares in what features do to a plain linear prediction, whatever their units.",
         ),
         element("tbody", *rows),
         class_="roster",

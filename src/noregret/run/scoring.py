@@ -63,6 +63,8 @@ def score(
         raise
     except UNUSABLE as error:
         raise ModelFileError(f"{model}: how its data were read makes no sense: {error}") from None
+    if learner.caveat is not None:
+        print(f"note: {learner.caveat}", file=sys.stderr)
     found = scored(learner, reading)
     if path is not None:
         predictions.write(path, found)
