@@ -22,8 +22,8 @@ FORMS = ("", ", held to the range", ", robust")
 # A difference in loss below this part of it is none to speak of; nor is a lead over such a part of
 # the time.
 NOTABLE, LASTING = 0.01, 0.04
-# Features named at most; rounds from which on there is something to tell.
-NAMED, ENOUGH = 5, 30
+# Features named at most, and what they must do at least; rounds from which on there is something to tell.
+NAMED, LEAST_SHARE, ENOUGH = 5, 0.005, 30
 
 
 def memory_of(keep: float) -> str:
@@ -85,7 +85,7 @@ def findings_of(bank: Bank, features: list[str]) -> dict[str, Any]:
         "features": [
             {"name": features[j], "share": float(influence[j]) / whole}
             for j in top
-            if influence[j] > 0
+            if influence[j] > LEAST_SHARE * whole
         ],
     }
 

@@ -15,7 +15,8 @@ SYMBOLS = {
     "tanh": "tanh", "left": "", "right": "", "mathrm": "", "mathbb": "", "text": "",
 }  # fmt: skip
 MARKS = {
-    r"^\top": "ᵀ", r"\|": "‖", r"\{": "{", r"\}": "}", r"\,": " ", r"\;": " ", r"\!": "", r"\ ": " ",
+    r"^\top": "ᵀ", r"\|": "‖", r"\{": "{", r"\}": "}", r"\,": " ", r"\;": " ", r"\!": "",
+    r"\ ": " ",
 }  # fmt: skip
 LOWERED = str.maketrans("0123456789+-", "₀₁₂₃₄₅₆₇₈₉₊₋")
 RAISED = str.maketrans("0123456789n+-", "⁰¹²³⁴⁵⁶⁷⁸⁹ⁿ⁺⁻")

@@ -148,6 +148,8 @@ cdef class Bank(Teaching):
                 raise ValueError(f"array {name} should hold {sizes[name]} numbers of type float64")
             if not np.isfinite(array).all():
                 raise ValueError(f"array {name} holds a number that is not finite")
+        if max(np.abs(own[name]).max(initial=0.0) for name in ("outcomes", "foreseen")) > 1e150:
+            raise ValueError("the state holds outcomes that nobody can have seen")
         table = own["features"].reshape(-1, NUMBERS)
         if (table[:, 8:17] < 0).any() or (table[:, 18:] < 0).any() or not table[0, 16] > 0:
             raise ValueError("array features holds a negative sum of squares or variance")

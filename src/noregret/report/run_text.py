@@ -105,6 +105,8 @@ def promised(result: Result) -> Iterator[Fact]:
     if promise is not None and promise.bound is not None:
         share = promise.tightness
         used = "" if share is None else f", of which {percent(share)} is used"
+        if share is not None and share <= 0:
+            used = ", of which nothing is used"
         yield Fact("bound", brief(promise.bound), f"on {subject(promise).rstrip(',')}{used}")
 
 

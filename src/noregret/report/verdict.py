@@ -89,6 +89,8 @@ def judged(promise: Promise) -> tuple[Mood, str, str]:
     if promise.holds:
         share = promise.tightness
         used = "" if share is None else f": {percent(share)} of the bound"
+        if share is not None and share <= 0:
+            used = ": nothing of the bound"
         return "good", "PROMISE KEPT", f"{shown}{used}."
     if is_likely(promise.name):
         return (
