@@ -22,7 +22,7 @@ FORMS = ("", ", held to the range", ", robust")
 # A difference in loss below this part of it is none to speak of; nor is a lead over such a part of
 # the time.
 NOTABLE, LASTING = 0.01, 0.04
-# Features named at most, and what they must do at least; rounds from which on there is something to tell.
+# Features named at most, and what they must do at least; rounds that are enough to tell more from.
 NAMED, LEAST_SHARE, ENOUGH = 5, 0.005, 30
 
 
