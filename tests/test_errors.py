@@ -19,6 +19,8 @@ WHOLE: list[Any] = [*NOT_POSITIVE, 1.5, math.inf, True, False]
 CHOICE: list[Any] = ["sideways", "", " ", "Square", 5, 0, True, b"square", [], ["square"], {}]
 NOT_NEGATIVE = [*NOT_NUMBERS, None, -1, -1e-300, -math.inf, math.inf, True]
 
+DELAYS = [*NOT_NUMBERS, None, -1, 1.5, math.inf, True, 10**6]
+
 # What each parameter refuses, whatever the learner. A parameter that is not here fails the test
 # that every parameter is tested.
 REFUSED: dict[str, list[Any]] = {
@@ -44,12 +46,15 @@ REFUSED: dict[str, list[Any]] = {
     "beta": POSITIVE_FINITE,
     "l1": NOT_NEGATIVE,
     "l2": NOT_NEGATIVE,
+    "recent": ["yes", "", "False", 1, 0, None, 1.0, []],
+    "delay": DELAYS,
     "averaged": ["yes", "", "False", 1, 0, None, 1.0, []],
 }
 # What must be given along with a parameter for it to be looked at.
 COMPANIONS: dict[tuple[str, str], dict[str, Any]] = {
     ("*", "horizon"): {"schedule": "horizon"},
     ("*", "loss_parameter"): {"loss": "huber"},
+    ("auto", "loss_parameter"): {"loss": "quantile"},
     ("ftrl", "weight"): {"regulariser": "entropic"},
     ("ftrl", "dimension"): {"regulariser": "entropic"},
 }

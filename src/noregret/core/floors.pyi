@@ -1,5 +1,6 @@
 from noregret.core.engine import Engine
 from noregret.core.filter import Filters
+from noregret.core.weigher import Weigher
 
 LOSSES: tuple[str, ...]
 MOST_FULL: int
@@ -17,6 +18,7 @@ class Floors(Engine):
     combining: Filters
     following: Filters
     seeing: Filters
+    final: Weigher
     recent: bool
     delay: int
     members: int
