@@ -28,14 +28,20 @@ def main() -> None:
     options = argparse.ArgumentParser(prog="python -m benchmarks", description=__doc__)
     options.add_argument("names", nargs="*", metavar="NAME", help=f"of {', '.join(known)}")
     options.add_argument("--quick", action="store_true", help="small sizes: does it run at all?")
+    options.add_argument(
+        "--without", action="append", default=[], metavar="NAME", help="all but this; may be repeated"
+    )
     given = options.parse_args()
-    for name in given.names:
+    for name in [*given.names, *given.without]:
         if name not in known:
             options.error(f"unknown benchmark {name!r}: choose from {', '.join(known)}")
 
     start = time.perf_counter()
-    found = measure(given.names or known, given.quick)
+    names = [name for name in given.names or known if name not in given.without]
+    found = measure(names, given.quick)
     found.facts = [*machine(found.packages), f"measured in {time.perf_counter() - start:.0f} s"]
+    if given.without:
+        found.facts.append(f"without {', '.join(given.without)}")
     show(found)
     if given.names or given.quick:
         print(f"Only a full run is written to {RESULTS.name}.")
