@@ -29,7 +29,7 @@ def main() -> None:
     options.add_argument("names", nargs="*", metavar="NAME", help=f"of {', '.join(known)}")
     options.add_argument("--quick", action="store_true", help="small sizes: does it run at all?")
     options.add_argument(
-        "--without", action="append", default=[], metavar="NAME", help="all but this; may be repeated"
+        "--without", action="append", default=[], metavar="NAME", help="all but this one"
     )
     given = options.parse_args()
     for name in [*given.names, *given.without]:
