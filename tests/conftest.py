@@ -10,8 +10,14 @@ import pytest
 from hypothesis import HealthCheck, settings
 
 slow_is_fine = [HealthCheck.too_slow]
+# Laws are tried on every learner in several forms, so that a few examples each are many.
 settings.register_profile(
-    "steady", deadline=None, derandomize=True, database=None, suppress_health_check=slow_is_fine
+    "steady",
+    deadline=None,
+    max_examples=30,
+    derandomize=True,
+    database=None,
+    suppress_health_check=slow_is_fine,
 )
 settings.register_profile(
     "thorough", deadline=None, max_examples=1000, suppress_health_check=slow_is_fine
