@@ -213,8 +213,10 @@ PLAIN = [variant for variant in VARIANTS if not variant.make().averaged_weights]
 
 # A law is tried on every variant, so a few streams on each are many. A stream is made from a seed:
 # there is no smaller one to look for.
-few = settings(max_examples=settings().max_examples // 20, phases=(Phase.explicit, Phase.generate))
-fewer = settings(few, max_examples=few.max_examples // 2)
+few = settings(
+    max_examples=max(2, settings().max_examples // 30), phases=(Phase.explicit, Phase.generate)
+)
+fewer = settings(few, max_examples=max(1, few.max_examples // 2))
 
 
 class Shape(NamedTuple):
