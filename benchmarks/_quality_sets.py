@@ -11,6 +11,7 @@ import hashlib
 import os
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -243,5 +244,5 @@ def real() -> dict[str, Callable[[], Set]]:
     if folder := os.environ.get("NOREGRET_DATA"):
         for name, (place, read) in THERE.items():
             if (Path(folder) / place).is_file():
-                found[name] = lambda read=read: read(Path(folder))  # type: ignore[misc]
+                found[name] = partial(read, Path(folder))
     return found | HERE

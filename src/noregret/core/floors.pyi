@@ -3,8 +3,6 @@ from noregret.core.filter import Filters
 from noregret.core.weigher import Weigher
 
 LOSSES: tuple[str, ...]
-MOST_FULL: int
-MOST_LAGGED: int
 KEEP: tuple[float, ...]
 GRANT: tuple[float, ...]
 KEEP_ABOVE: tuple[float, ...]

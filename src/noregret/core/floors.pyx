@@ -36,8 +36,6 @@ cdef extern from "lanes.h" nogil:
     Py_ssize_t noregret_lanes_score(const noregret_feature* features, const double* values, const int32_t* indices, Py_ssize_t count, double* out, double* z) noexcept
 
 LOSSES = ("square", "absolute", "quantile", "logistic")
-# Features up to which there are filters, and filters that see outcomes besides.
-MOST_FULL, MOST_LAGGED = 256, 64
 # What filters keep of what they knew, a round, and the variance that they grant a weight at first:
 # who forgets sooner has less to learn from, and must be held back more.
 KEEP, GRANT = (1.0, 0.9999, 0.999, 0.99), (1.0, 0.3, 0.3, 0.1)
@@ -49,7 +47,6 @@ KEEP_FIRST, GRANT_FIRST = (1.0, 0.9999, 0.999, 0.99), (1.0, 1.0, 1.0, 0.3)
 # Of the prior, what each plain guess gets, and what the others get together beside those who mix.
 PLAIN, SINGLE = 0.1, 0.15
 
-cdef double[4] GRANTED_FIRST = [1.0, 1.0, 1.0, 0.3]
 # Variances granted to the constant feature, in regression and for labels.
 cdef double FREE = 1e4, FREE_LABELS = 100.0
 # What numbers have the range for: a variance.
@@ -166,7 +163,7 @@ cdef class Floors(Engine):
             self.features.count = self.features.sum = self.features.sum2 = self.features.size = 1
             self.features.prior = FREE_LABELS if self.kind == LOGISTIC else FREE
             for lane in range(4):
-                self.features.variance[lane] = GRANTED_FIRST[lane] * self.features.prior
+                self.features.variance[lane] = <double> GRANT_FIRST[lane] * self.features.prior
 
     cdef bint is_full(self) noexcept nogil:
         """Whether features are few enough for filters."""

@@ -9,6 +9,8 @@ from noregret.core.filter cimport Filters
 from noregret.core.floors cimport LOGISTIC, SNAPSHOTS, SQUARE, TILTED, Floors, Round, chance_of, clip, noregret_feature
 from noregret.core.weigher cimport Weigher
 
+from noregret.core.floors import GRANT_FIRST, KEEP_FIRST, LABEL_STEPS, STEPS
+
 cdef extern from "lanes.h" nogil:
     void noregret_extent(const double* x, Py_ssize_t n, double* low, double* high) noexcept
     void noregret_lanes_observe(noregret_feature* features, const double* values, const int32_t* indices, Py_ssize_t count, double grant, const double* most) noexcept
@@ -18,11 +20,10 @@ cdef extern from "lanes.h" nogil:
 cdef enum:
     WIDTH = 257          # of a row that waits
 
-# As STEPS, LABEL_STEPS, KEEP_FIRST and GRANT_FIRST of noregret.core.floors.
-cdef double[4] STEP_SIZES = [0.03, 0.12, 0.5, 2.0]
-cdef double[4] LABEL_STEP_SIZES = [0.1, 0.4, 1.6, 6.4]
-cdef double[4] KEPT_FIRST = [1.0, 0.9999, 0.999, 0.99]
-cdef double[4] GRANTED_FIRST = [1.0, 1.0, 1.0, 0.3]
+cdef double[4] STEP_SIZES, LABEL_STEP_SIZES, KEPT_FIRST, GRANTED_FIRST
+for lane in range(4):
+    STEP_SIZES[lane], LABEL_STEP_SIZES[lane] = STEPS[lane], LABEL_STEPS[lane]
+    KEPT_FIRST[lane], GRANTED_FIRST[lane] = KEEP_FIRST[lane], GRANT_FIRST[lane]
 # The range of outcomes that steps of the first order are made for, in mean distances from the mean.
 cdef double REACH = 6.0
 # An error beyond this many usual ones counts as no more; usual errors are those of so many rounds.
