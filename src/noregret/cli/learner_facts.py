@@ -81,7 +81,7 @@ def losses_for(family: str) -> tuple[str, ...]:
     """Return the names of the losses that a family knows."""
     if family == "learners":
         return tuple(LOSSES)
-    from noregret.core.council import EXPERT_LOSSES
+    from noregret.core.forecast_losses import EXPERT_LOSSES
 
     return tuple(EXPERT_LOSSES)
 

@@ -3,49 +3,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from noregret.core.losses import Loss
-from noregret.core.weigher import Weigher
+from noregret.core.chamber import Chamber
 
 Floats = NDArray[np.float64]
-EXPERT_LOSSES: tuple[str, ...]
-FORECAST_LOSSES: dict[str, Loss]
-MANNERS: tuple[str, ...]
 
-def find_loss(loss: Any, parameter: float | None = None) -> Loss: ...
-
-class Council:
-    weigher: Weigher
-    cost: Loss
-    linearised: bool
-    floor: float
-    ceiling: float
-    allowed: float
-    may_sleep: bool
-    votes: bool
-    experts: list[str]
-    drawn_loss: float
-    lowest: float
-    highest: float
-    widest: float
-    worst: float
-    first_outside: int
-    first_wide: int
-    naps: int
-    first_nap: int
-    def __init__(
-        self,
-        weigher: Weigher,
-        loss: Any = "square",
-        loss_parameter: float | None = None,
-        gradient: bool = False,
-        manner: str = "mean",
-        low: float = ...,
-        high: float = ...,
-        spread: float = ...,
-        sleeping: bool = True,
-        seed: int = 0,
-        votes: bool = False,
-    ) -> None: ...
+class Council(Chamber):
     def begin(self, n: int) -> None: ...
     @property
     def width(self) -> int: ...

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from noregret.core.council import EXPERT_LOSSES, find_loss
+from noregret.core.forecast_losses import EXPERT_LOSSES, find_loss
 from noregret.core.losses import Loss, PythonLoss
 
 Floats = NDArray[np.float64]
