@@ -1,8 +1,8 @@
 from typing import Any
 
-from noregret.core.weigher import Weigher
+from noregret.core.sharing import Holding
 
-class Tracker(Weigher):
+class Tracker(Holding):
     rate: float
     mixing_cost: float
     turns: int

@@ -9,16 +9,11 @@ from libc.math cimport log
 
 cimport cython
 
-from noregret.core.weigher cimport Weigher, noregret_decayed
+from noregret.core.sharing cimport Holding
+from noregret.core.weigher cimport noregret_decayed
 
 cdef extern from "lanes.h" nogil:
     double noregret_dot(const double* a, const double* b, Py_ssize_t n) noexcept
-
-import numpy as np
-
-cimport numpy as cnp
-
-cnp.import_array()
 
 cdef double LEAST_SUM = 1e-290
 # What is given away after the first round, in all.
@@ -26,36 +21,20 @@ cdef double SHARED = 0.25
 
 
 @cython.final
-cdef class Tracker(Weigher):
+cdef class Tracker(Holding):
     """Weights that are shared again after each round."""
 
-    ARRAYS = ("held",)
     NUMBERS = ("mixing_cost", "turns")
 
     def __init__(self, rate=0.0, prior=None):
         self.rate = rate
         super().__init__(prior)
 
-    cdef void relocate(self):
-        Weigher.relocate(self)
-        self.held = self.look_up("held")
-
-    def started(self):
-        """Everyone holds its prior."""
-        self.arrays["held"][:] = self.arrays["prior"]
-
     def check_state(self):
-        """What is held adds up to 1."""
-        held = self.arrays["held"]
-        if self.n and (held.min() < 0 or abs(held.sum() - 1) > 1e-6):
-            raise ValueError("the weights held must not be negative and must add up to 1")
+        """Check what is held, and what is counted."""
+        Holding.check_state(self)
         if self.turns < 0 or self.mixing_cost < 0:
             raise ValueError("there are no fewer rounds than none, and mixing never gains")
-
-    cdef void weigh(self, double* p, const unsigned char* awake) noexcept nogil:
-        cdef Py_ssize_t i
-        for i in range(self.n):
-            p[i] = self.held[i]
 
     cdef double rate_now(self) noexcept nogil:
         if self.rate > 0:

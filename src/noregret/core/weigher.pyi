@@ -19,11 +19,3 @@ class Exponential(Weigher):
     own_gap: float
     current_rate: float
     def __init__(self, rate: float = 1.0, pace: str = "constant", prior: Any = None) -> None: ...
-
-class Sharing(Weigher):
-    rate: float
-    share: float
-    variable: bool
-    def __init__(
-        self, rate: float = 1.0, share: float = 0.0, variable: bool = False, prior: Any = None
-    ) -> None: ...

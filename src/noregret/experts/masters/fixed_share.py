@@ -19,7 +19,7 @@ import numpy as np
 from noregret.assumptions import Structural
 from noregret.checks import positive, truth, whole
 from noregret.core.losses import Loss
-from noregret.core.weigher import Sharing
+from noregret.core.sharing import Sharing
 from noregret.experts.assumptions import EXP_CONCAVE, AlwaysAwake, LossesIn, Range, Spread
 from noregret.experts.master import Master, checked_prior, range_of
 from noregret.experts.masters.weighted_average import rate_for
