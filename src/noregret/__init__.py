@@ -2,7 +2,7 @@
 
 Learners take examples one at a time or in blocks, and every one answers for a theorem. They are
 reached by class (``noregret.WidrowHoff(rate=0.1)``) or by name (``noregret.make("widrow-hoff",
-rate=0.1)``). So are those of the other families: ``experts``, ``bandits`` and ``portfolios``.
+rate=0.1)``). So are those of the other families: ``experts``, ``bandits``, ``portfolios`` and ``batch``.
 """
 
 from importlib import import_module as _import_module
@@ -13,6 +13,7 @@ from noregret._version import __version__ as __version__
 if TYPE_CHECKING:  # the names below, for type checkers; a test holds the two together
     from noregret import adversaries as adversaries
     from noregret import bandits as bandits
+    from noregret import batch as batch
     from noregret import data as data
     from noregret import experts as experts
     from noregret import hindsight as hindsight
@@ -76,7 +77,7 @@ _HOMES = {
     "verify": "verifying",
 }
 # Parts of the package that are reached without an import of their own.
-_PARTS = ("adversaries", "bandits", "data", "experts", "hindsight", "portfolios", "streams")
+_PARTS = ("adversaries", "bandits", "batch", "data", "experts", "hindsight", "portfolios", "streams")
 
 
 def _class_homes() -> dict[str, str]:

@@ -26,6 +26,8 @@ BEGINNING = 256
 class Facts:
     """The figures and the rows of a game.
 
+    ``blur`` is the size of the sums that the loss is a difference of, where it is one.
+
     Parameters
     ----------
     ledger
@@ -39,6 +41,8 @@ class Facts:
     names
         Of the features, as people know them; the learner's own if not given.
     """
+
+    blur = 0.0
 
     def __init__(
         self,

@@ -1,4 +1,4 @@
-"""The four families of algorithms, each found by the files of its package."""
+"""The five families of algorithms, each found by the files of its package."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ FAMILIES = {
     "experts": "noregret.experts.masters",
     "bandits": "noregret.bandits.policies",
     "portfolios": "noregret.portfolios.strategies",
+    "batch": "noregret.batch.methods",
 }
 
 

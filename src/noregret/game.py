@@ -59,6 +59,8 @@ class Game:
         A file for the rows that outlives this process, for checkpoints.
     """
 
+    ledger_kind: type[Ledger] = Ledger
+
     def __init__(
         self,
         learner: Learner,
@@ -77,7 +79,7 @@ class Game:
         self.transforms: tuple[str, ...] = ()
         self.target: str | None = None
         covering = [t for t in learner.theorems if t.covers(learner.params)]
-        self.ledger = Ledger(
+        self.ledger = self.ledger_kind(
             learner,
             keep,
             so_far=self._bound_so_far,

@@ -37,6 +37,8 @@ class TableEvidence:
 
     # What a theorem can be told besides the player's parameters.
     told: ClassVar[tuple[str, ...]] = ("chance",)
+    # The size of the sums that the loss is a difference of: it is none.
+    blur = 0.0
 
     def __init__(
         self,

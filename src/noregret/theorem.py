@@ -32,6 +32,8 @@ Quantity = Literal[
     "log-wealth regret",
     "expected regret",
     "regret to the bank",
+    "objective",
+    "updates",
 ]
 QUANTITIES: dict[str, str] = {
     "loss": "the cumulative loss",
@@ -41,6 +43,8 @@ QUANTITIES: dict[str, str] = {
     "log-wealth regret": "the regret in log-wealth",
     "expected regret": "the expected regret",
     "regret to the bank": "the regret to the best learner of the bank",
+    "objective": "the loss on the examples, with what the weights cost",
+    "updates": "the number of updates in all passes",
 }
 # Those that are the regret, by whatever name.
 REGRETS = ("regret", "log-wealth regret")

@@ -61,6 +61,13 @@ WORDS = {
         "noregret portfolio RELATIVES.csv",
         "game = noregret.play(strategy, relatives)",
     ),
+    "batch": Words(
+        "Batch",
+        "Methods that are fitted to all examples at once, and prove how good the fit is.",
+        "method",
+        None,
+        "method.fit(X, y).certificate()",
+    ),
 }
 
 

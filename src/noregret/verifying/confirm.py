@@ -58,6 +58,11 @@ class Replay:
         """Return what was to be seen when the game was over."""
         return self.game.evidence(self.found.given, self.limits, answers)
 
+    @property
+    def blur(self) -> float:
+        """The size of the sums that the loss is a difference of, where it is one."""
+        return float(self.evidence().blur)
+
 
 def compared(contents: Mapping[str, Any], replay: Replay) -> Verification:
     """Compare a certificate with the game played again."""
@@ -120,7 +125,7 @@ def played(replay: Replay) -> Iterator[Line]:
         named = same("data.target", stated.data.target, found.data.target)
         yield replace(named, note=note)
     yield same("loss.name", stated.loss.name, found.loss.name)
-    total = close("loss.total", stated.loss.total, found.loss.total)
+    total = close("loss.total", stated.loss.total, found.loss.total, size=replay.blur)
     yield total
     mean = stated.loss.total / stated.data.rounds
     yield close("loss.mean", stated.loss.mean, mean, ROUNDING).given(total)
@@ -156,7 +161,7 @@ def hindsight(replay: Replay) -> Iterator[Line]:
     lower = lower_end(replay, there.rounding)
     yield from (upper, lower)
     total, regret = replay.stated.loss.total, replay.stated.regret
-    paid = close("", total, replay.found.loss.total)
+    paid = close("", total, replay.found.loss.total, size=replay.blur)
     size = abs(total) + abs(stated.loss) + (number(stated.gap) or 0.0)
     least, most = total - stated.loss, total - (stated.loss - stated.gap)
     yield close("regret.lower", regret.lower, least, ROUNDING, size).given(paid, upper)

@@ -1,0 +1,204 @@
+"""A game of a batch method: all examples are taken in, then it is fitted to them.
+
+game = play(Ridge(penalty=1.0), X, y)
+game.certificate()
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from noregret.batch.scribe import Intake
+from noregret.hindsight.answer import USUAL, Limits
+from noregret.record.ledger import MEMORY, Keep, Ledger
+
+if TYPE_CHECKING:
+    from noregret.batch.evidence import BatchEvidence
+    from noregret.batch.method import Batch, Solution
+    from noregret.certificate import Certificate
+    from noregret.learner import Measurement
+    from noregret.playing import Refused
+
+Floats = NDArray[np.float64]
+# What the constant feature is called in certificates.
+CONSTANT = "(intercept)"
+
+
+class BatchGame:
+    """A batch method, the examples it is fitted to, and what came of it. Made by ``play``.
+
+    Parameters
+    ----------
+    method
+        Who is fitted, when the examples are there.
+    keep, memory, progress
+        As in ``noregret.play``.
+    predictions
+        Not to be had: a batch method predicts nothing before it has seen all.
+    """
+
+    averaged = False
+
+    def __init__(
+        self,
+        method: Batch,
+        *,
+        keep: Keep = "auto",
+        memory: int = MEMORY,
+        predictions: bool = False,
+        progress: bool | None = None,
+    ) -> None:
+        if predictions:
+            raise ValueError(
+                f"{method.name} is fitted to all examples at once and predicts none before it has"
+                " seen it: fit it, then predict_many(X)"
+            )
+        self.method = self.learner = method
+        keep = method.keep if keep == "auto" else keep
+        scribe = method.new_scribe()
+        self.intake = Intake(scribe, keep=keep, memory=memory, progress=progress)
+        self.answers: dict[Any, Any] = {}
+        self._solution: Solution | None = None
+
+    # Taking examples in.
+
+    def play(self, stream: Any, outcomes: Any = None, *, target: str | None = None) -> BatchGame:
+        """Take more examples in, and fit the method to all of the game."""
+        self.take(stream, outcomes, target=target)
+        if self.rounds:
+            assert self.solution is not None
+            self.method.adopt(self)
+        return self
+
+    def take(self, stream: Any, outcomes: Any = None, *, target: str | None = None) -> None:
+        """Take more examples in; the method is fitted when somebody asks."""
+        self._solution = None
+        self.answers.clear()
+        self.intake.learner.rest()
+        self.intake.play(stream, outcomes, target=target)
+
+    @property
+    def solution(self) -> Solution:
+        """What the method finds on the examples."""
+        if self._solution is None:
+            self._solution = self.method.solve(self.evidence({}, USUAL))
+        return self._solution
+
+    def restate(self, witness: Mapping[str, float]) -> None:
+        """Take the weights of a certificate for those found, to have them judged."""
+        from noregret.batch.method import Solution
+
+        names = self.feature_names
+        if self.method.proven_by_weights and set(witness) == set(names):
+            weights = np.array([witness[name] for name in names], dtype=np.float64)
+            found = self.solution
+            self._solution = Solution(weights, found.numbers, found.arrays)
+            self.answers.clear()
+
+    # The figures.
+
+    @property
+    def ledger(self) -> Ledger:
+        """What was collected."""
+        return self.intake.ledger
+
+    @property
+    def rounds(self) -> int:
+        """How many examples there are."""
+        return self.intake.rounds
+
+    @property
+    def loss(self) -> float:
+        """What the fitted method pays on the examples."""
+        return self.evidence({}, USUAL).loss
+
+    @property
+    def mistakes(self) -> int:
+        """How many of the examples it gets wrong."""
+        return self.evidence({}, USUAL).mistakes
+
+    @property
+    def counted_mistakes(self) -> int | None:
+        """The mistakes, where outcomes are labels."""
+        return self.mistakes if self.intake.learner.engine.loss.labels else None
+
+    @property
+    def measured(self) -> dict[str, Measurement]:
+        """What theorems assume, as measured."""
+        return self.intake.measured
+
+    @property
+    def loss_name(self) -> str:
+        """The name of the loss."""
+        return self.intake.loss_name
+
+    @property
+    def width(self) -> int:
+        """How many features were seen."""
+        return self.intake.width
+
+    @property
+    def digest(self) -> str:
+        """A digest of the data: the same numbers give the same digest, however they came."""
+        return self.intake.digest
+
+    @property
+    def transforms(self) -> tuple[str, ...]:
+        """What the stream did to the data."""
+        return self.intake.transforms
+
+    @property
+    def target(self) -> str | None:
+        """The column that held the outcomes."""
+        return self.intake.target
+
+    @property
+    def skipped(self) -> list[Refused]:
+        """The rows that were left out."""
+        return self.intake.skipped
+
+    @property
+    def feature_names(self) -> list[str]:
+        """The names of the features, that of the constant first where there is one."""
+        names = self.intake.feature_names
+        return [CONSTANT, *names] if self.method.intercept else names
+
+    # The certificate.
+
+    def check(self) -> None:
+        """Raise an error where the books cannot be relied on."""
+        self.intake.check()
+
+    def evidence(
+        self, given: Mapping[str, Any], limits: Limits, answers: dict[Any, Any] | None = None
+    ) -> BatchEvidence:
+        """Return what a theorem, or the method itself, may look at."""
+        from noregret.batch.evidence import BatchEvidence
+
+        return BatchEvidence(self, given, limits, self.answers if answers is None else answers)
+
+    def certificate(
+        self, theorem: str | None = None, *, limits: Limits = USUAL, **given: Any
+    ) -> Certificate:
+        """State what the method pays, how near to the best that is, and what was promised.
+
+        Parameters
+        ----------
+        theorem
+            Which promise to look at; the first of the method's whose assumptions held, if not
+            given.
+        limits
+            How hard to search for the best in hindsight.
+        **given
+            What a theorem is told besides.
+        """
+        from noregret.certify import certify
+
+        return certify(self, theorem, limits, given)
+
+    def __repr__(self) -> str:
+        return f"<BatchGame of {self.method!r}: {self.rounds} examples>"

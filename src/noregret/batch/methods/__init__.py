@@ -1,0 +1,1 @@
+"""The batch methods, one file each."""

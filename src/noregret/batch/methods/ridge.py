@@ -1,0 +1,96 @@
+"""Ridge regression.
+
+Of all weights, those that pay least for the examples and for their own length together:
+
+    w = argmin over u of  Σ (u·x_t − y_t)² + λ‖u‖²  =  (λI + Σ x_t x_tᵀ)⁻¹ Σ y_t x_t
+
+Promise. No weights have an objective below that of w, which is as low as rounding lets it be. So
+no weights that are as short as w pay less for the examples.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from noregret.assumptions import Structural
+from noregret.batch.method import Batch, Solution
+from noregret.checks import positive, truth
+from noregret.registry import register
+from noregret.theorem import Theorem
+
+# What rounding may add, as a share of what no weights at all pay.
+ROUNDING = 1e-9
+
+if TYPE_CHECKING:
+    from noregret.batch.evidence import BatchEvidence
+    from noregret.hindsight import Answer
+
+
+def objective(evidence: BatchEvidence) -> float:
+    """Return what the weights pay for the examples and for their length."""
+    return float(evidence.loss + evidence.params["penalty"] * evidence.length**2)
+
+
+def least(evidence: BatchEvidence) -> float:
+    """Return the least objective that there can be, and what rounding may add."""
+    answer = evidence.best_ridge(evidence.params["penalty"], 1.0)
+    return answer.lower + max(answer.gap, ROUNDING * evidence.nothing)
+
+
+def best(evidence: BatchEvidence) -> Answer:
+    """Return the best weights that are no longer."""
+    penalty = evidence.params["penalty"]
+    return evidence.no_longer(evidence.best_ridge(penalty, 1.0), penalty)
+
+
+@register
+class Ridge(Batch):
+    """Least squares with a price on the length of the weights.
+
+    Parameters
+    ----------
+    penalty
+        λ > 0: what a unit of squared length costs, where a unit of squared error costs 1.
+    intercept
+        Whether to add a constant feature of value 1. Its weight counts in the length.
+
+    Examples
+    --------
+    >>> method = Ridge(penalty=1.0).fit([[1.0], [1.0], [1.0]], [4.0, 4.0, 4.0])
+    >>> method.weights
+    array([3.])
+    >>> method.predict_many([[2.0]])
+    array([6.])
+
+    References
+    ----------
+    A. E. Hoerl and R. W. Kennard, "Ridge regression: biased estimation for nonorthogonal
+    problems", 1970.
+    """
+
+    name = "ridge"
+    keep = "auto"
+    theorems = (
+        Theorem(
+            name="ridge",
+            quantity="objective",
+            formula=r"L_w + \lambda \|w\|^2 \le \min_u \left[ L_u + \lambda \|u\|^2 \right]",
+            plain="loss + λ‖w‖² <= min over u of  L(u) + λ‖u‖²",
+            assumptions=(
+                Structural(r"$\lambda > 0$ is the penalty; the minimum is found by other means"),
+            ),
+            best=best,
+            measured=objective,
+            bound=least,
+            source="the gradient of a convex function is zero at its minimum",
+        ),
+    )
+
+    def __init__(self, penalty: float = 1.0, intercept: bool = False) -> None:
+        self.penalty = positive("penalty", penalty)
+        self.intercept = truth("intercept", intercept)
+        super().__init__()
+
+    def solve(self, examples: BatchEvidence) -> Solution:
+        """Solve the normal equations."""
+        return Solution(examples.best_ridge(self.penalty, 1.0).witness)

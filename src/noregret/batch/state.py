@@ -1,0 +1,60 @@
+"""What a batch method has learned, to files and back; files are checked, as they may do harm."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from noregret.batch.method import Batch
+
+NOT_AT_HAND = (
+    "the examples are not kept with a copy or a file: ask for the certificate where it was fitted,"
+    " or fit it again"
+)
+SCRIBE, FOUND = "scribe.", "found."
+
+
+def state_of(method: Batch) -> tuple[dict[str, Any], dict[str, Any], list[str]]:
+    """Return arrays, numbers and names from which another of the same parameters goes on."""
+    fitted = method.rounds > 0
+    found = method.solution if fitted else None
+    kept, numbers, names = method.scribe.get_state()
+    arrays: dict[str, Any] = with_prefix(SCRIBE, kept)
+    numbers = with_prefix(SCRIBE, numbers)
+    if found is not None:
+        arrays |= {"weights": found.weights} | with_prefix(FOUND, found.arrays)
+        numbers |= with_prefix(FOUND, found.numbers)
+    return arrays, numbers, names
+
+
+def restore(
+    method: Batch, arrays: dict[str, Any], numbers: dict[str, Any], names: list[str]
+) -> None:
+    """Go on from a state; raise ValueError where it makes no sense."""
+    from noregret.batch.method import Solution
+
+    scribe = method.new_scribe()
+    scribe.set_state(of_prefix(SCRIBE, arrays), of_prefix(SCRIBE, numbers), names)
+    found = None
+    if scribe.rounds:
+        weights = np.array(arrays["weights"], dtype=np.float64)
+        if weights.shape != (scribe.engine.size + method.intercept,):
+            raise ValueError(f"expected {scribe.engine.size + method.intercept} weights")
+        if not np.isfinite(weights).all():
+            raise ValueError("a weight is not finite")
+        found = Solution(weights, of_prefix(FOUND, numbers), of_prefix(FOUND, arrays))
+        method.check_found(found)
+        scribe.give(weights)
+    method.game, method.scribe, method._kept = None, scribe, found
+
+
+def with_prefix(prefix: str, named: Any) -> dict[str, Any]:
+    """Return things under names that begin with a prefix."""
+    return {f"{prefix}{name}": value for name, value in named.items()}
+
+
+def of_prefix(prefix: str, named: Any) -> dict[str, Any]:
+    """Return the things whose names begin with a prefix, without it."""
+    return {k.removeprefix(prefix): v for k, v in named.items() if k.startswith(prefix)}
