@@ -227,8 +227,16 @@ def is_convex(evidence: Evidence) -> Finding:
     """Say whether the loss is known to be convex; one's own is taken on trust."""
     from noregret.core.losses import PythonLoss
 
-    own = isinstance(evidence.learner.engine.loss, PythonLoss)
-    return Finding("the loss is convex", None, None, None if own else True)
+    loss = evidence.learner.engine.loss
+    known = None if isinstance(loss, PythonLoss) else loss.name != "mistake"
+    return Finding("the loss is convex", None, None, known)
 
 
-CONVEX = Shown("the loss is convex; one of your own is taken on trust", is_convex)
+@dataclass(frozen=True)
+class Convex(Shown):
+    """The loss is convex: halfway between two predictions it is at most halfway between theirs."""
+
+    remedy = "Take a learner whose loss is, such as the hinge or the logistic loss."
+
+
+CONVEX = Convex("the loss is convex; one of your own is taken on trust", is_convex)

@@ -101,7 +101,8 @@ class Certificate:
     notebook; ``save`` and ``load_certificate`` keep it in a file, ``verify`` computes it again.
     ``given`` is what it was told besides, such as a radius. Of an ``averaged`` learner the loss is
     that of the weights being averaged, which the theorems are about. ``family`` is where the name
-    is to be looked up: ``learners``, ``experts``, ``bandits`` or ``portfolios``.
+    is to be looked up, such as ``learners`` or ``experts``. ``further`` are promises beside the
+    theorem's, where there are some.
     """
 
     learner: str
@@ -114,6 +115,7 @@ class Certificate:
     given: Mapping[str, Any] = field(default_factory=dict)
     averaged: bool = False
     family: str = LINEAR
+    further: tuple[Promise, ...] = ()
 
     def to_dict(self) -> dict[str, Any]:
         """Return it as the JSON file has it."""
@@ -155,6 +157,8 @@ class Certificate:
             "regret": {"lower": self.regret.lower, "upper": number(self.regret.upper)},
             "theorem": None if self.theorem is None else promise_dict(self.theorem),
         }
+        if self.further:
+            contents["further"] = [promise_dict(promise) for promise in self.further]
         if self.given:
             contents["given"] = dict(self.given)
         return contents | {"seal": seal(contents)}

@@ -190,6 +190,7 @@ def certificate_of(contents: Mapping[str, Any]) -> Certificate:
         contents.get("given", {}),
         contents["learner"].get("averaged", False),
         contents["learner"].get("family", LINEAR),
+        tuple(map(promise_of, contents.get("further", ()))),
     )
 
 

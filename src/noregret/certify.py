@@ -41,6 +41,11 @@ def certify(game: Any, name: str | None, limits: Limits, given: Mapping[str, Any
         game.loss_name, evidence.loss, evidence.loss / evidence.rounds, game.counted_mistakes
     )
     promise = None if theorem is None else promised(theorem, findings, evidence, regret)
+    further = tuple(
+        promised(each, chosen([each], evidence)[1], evidence, regret)
+        for each in beside(learner)
+        if each is not theorem
+    )
     if unheard := sorted(set(told) - told.heard):
         spoken = "the usual comparison" if theorem is None else theorem.name
         raise ValueError(f"{', '.join(unheard)} makes no difference to {spoken} here: leave it out")
@@ -62,6 +67,7 @@ def certify(game: Any, name: str | None, limits: Limits, given: Mapping[str, Any
         {key: plain(value) for key, value in given.items()},
         game.averaged,
         learner.family,
+        further,
     )
 
 
@@ -84,7 +90,7 @@ def candidates(game: Any, name: str | None) -> list[Theorem]:
 
     learner = game.learner
     if name is None:
-        return [t for t in learner.theorems if t.covers(learner.params)]
+        return [t for t in learner.theorems if t.covers(learner.params) and not t.beside]
     general = general_theorems() if learner.family == LINEAR and learner.engine.linear else ()
     known = {t.name: t for t in (*learner.theorems, *general)}
     if name not in known:
@@ -96,6 +102,11 @@ def candidates(game: Any, name: str | None) -> list[Theorem]:
             hint = f"{type(learner).__name__}.tuned({takes_of(known[name])}) would be one it covers"
         raise ValueError(f"{name} does not speak of {learner!r}: {hint}")
     return [known[name]]
+
+
+def beside(learner: Any) -> list[Theorem]:
+    """Return the theorems that every certificate of a learner states besides."""
+    return [t for t in learner.theorems if t.beside and t.covers(learner.params)]
 
 
 def chosen(

@@ -28,7 +28,10 @@ Quantity = Literal[
     "loss",
     "regret",
     "mistakes",
+    "corrections",
     "risk",
+    "expected risk",
+    "training mistakes",
     "log-wealth regret",
     "expected regret",
     "regret to the bank",
@@ -39,7 +42,10 @@ QUANTITIES: dict[str, str] = {
     "loss": "the cumulative loss",
     "regret": "the regret",
     "mistakes": "the number of mistakes",
+    "corrections": "the number of corrections",
     "risk": "the risk on new examples",
+    "expected risk": "the mean risk on new examples, over samples like this one",
+    "training mistakes": "the number of mistakes on the examples that it was fitted to",
     "log-wealth regret": "the regret in log-wealth",
     "expected regret": "the expected regret",
     "regret to the bank": "the regret to the best learner of the bank",
@@ -59,9 +65,11 @@ class Theorem:
     name
         The name it is known by, in kebab case.
     quantity
-        What it bounds: the cumulative ``loss``, the ``regret``, the number of ``mistakes``, the
-        ``risk`` on examples to come, the ``log-wealth regret``, the ``expected regret``, which
-        the theorem says how to measure, or the ``regret to the bank`` of learners that are mixed.
+        What it bounds: the cumulative ``loss``, the ``regret``, the number of ``mistakes`` or
+        ``corrections``, the
+        ``risk`` on examples to come or its mean over samples, the ``expected risk``, the
+        ``training mistakes``, the ``log-wealth regret``, the ``expected regret``, which the theorem
+        says how to measure, or the ``regret to the bank`` of learners that are mixed.
     formula
         The promise in LaTeX.
     plain
@@ -96,6 +104,9 @@ class Theorem:
         Whether it says what goes wrong, not what is promised.
     likely
         Whether it holds with a stated chance only, so that it may fail without anyone's fault.
+    beside
+        Whether certificates state it beside the theorem that they were asked for, or else the
+        first; never in its place, unless it is asked for by name.
     """
 
     name: str
@@ -116,4 +127,5 @@ class Theorem:
     source: str = ""
     warning: bool = False
     likely: bool = False
+    beside: bool = False
     where: str = ""

@@ -15,6 +15,7 @@ from noregret.report.sheet import Assumed, Sheet, sheet_of
 
 if TYPE_CHECKING:
     from noregret.certificate import Certificate
+    from noregret.report.verdict import Verdict
 
 COLOURS = {"good": "#1a7f37", "bad": "#b42318", "open": "#6e4fa3"}
 LINE = "1px solid rgba(127,127,127,.35)"
@@ -32,7 +33,10 @@ FAINT = "opacity:.72;font-weight:400"
 def card(certificate: Certificate) -> str:
     """Return the certificate as HTML."""
     sheet = sheet_of(certificate)
-    parts = [head(sheet), figures(sheet), verdict(sheet), assumptions(sheet), weights(sheet)]
+    parts = [head(sheet), figures(sheet), verdict(sheet.verdict), assumptions(sheet.assumptions)]
+    for said in sheet.further:
+        parts += [verdict(said.verdict, heading=True), assumptions(said.assumptions)]
+    parts.append(weights(sheet))
     return element("div", *parts, style=CARD)
 
 
@@ -76,11 +80,12 @@ def figures(sheet: Sheet) -> Html:
     )
 
 
-def verdict(sheet: Sheet) -> Html:
-    """Return why."""
-    said = sheet.verdict
+def verdict(said: Verdict, *, heading: bool = False) -> Html:
+    """Return what to make of it, and why."""
     colour = COLOURS[said.mood]
     parts = []
+    if heading:
+        parts.append(element("div", said.headline, style="font-weight:600"))
     if said.share is not None:
         full = 100 * min(1.0, max(0.0, said.share))
         bar = "height:6px;border-radius:3px;"
@@ -96,13 +101,13 @@ def verdict(sheet: Sheet) -> Html:
     return element("div", *parts, style=style)
 
 
-def assumptions(sheet: Sheet) -> Html:
+def assumptions(assumed: list[Assumed]) -> Html:
     """Return what was assumed, and what was found."""
-    if not sheet.assumptions:
+    if not assumed:
         return Html()
     names = (("It assumes", LEFT), ("measured", RIGHT), ("limit", RIGHT), ("", LEFT))
     head = row(element("th", name, style=f"{style};{FAINT}", scope="col") for name, style in names)
-    return table([head, *map(assumption, sheet.assumptions)])
+    return table([head, *map(assumption, assumed)])
 
 
 def assumption(found: Assumed) -> Html:

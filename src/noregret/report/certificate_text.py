@@ -11,10 +11,11 @@ from rich.text import Text
 
 from noregret.report import plain
 from noregret.report.figures import signed
-from noregret.report.sheet import Sheet, sheet_of
+from noregret.report.sheet import Assumed, Said, Sheet, sheet_of
 
 if TYPE_CHECKING:
     from noregret.certificate import Certificate
+    from noregret.report.verdict import Verdict
 
 # Readable on dark and on light; every one of them only repeats what words say.
 COLOURS = {"good": "green", "bad": "bold red", "open": "magenta"}
@@ -25,9 +26,11 @@ def panel(certificate: Certificate) -> RenderableType:
     """Return the certificate as Rich shows it."""
     sheet = sheet_of(certificate)
     colour = COLOURS[sheet.verdict.mood]
-    parts: list[RenderableType] = [head(sheet), Text(), figures(sheet), Text(), verdict(sheet)]
-    if sheet.assumptions:
-        parts += [Text(), assumptions(sheet)]
+    parts: list[RenderableType] = [head(sheet), Text(), figures(sheet)]
+    for said in (Said(sheet.verdict, sheet.assumptions), *sheet.further):
+        parts += [Text(), verdict(said.verdict)]
+        if said.assumptions:
+            parts += [Text(), assumptions(said.assumptions)]
     if sheet.weights:
         parts += [Text(), weights(sheet)]
     return Panel(
@@ -93,9 +96,8 @@ def figures(sheet: Sheet) -> Table:
     return table
 
 
-def verdict(sheet: Sheet) -> Group:
+def verdict(said: Verdict) -> Group:
     """Return what to make of it."""
-    said = sheet.verdict
     parts: list[RenderableType] = [Text(said.headline, f"bold {COLOURS[said.mood]}")]
     if said.share is not None:
         parts.append(Bar(said.share, COLOURS[said.mood]))
@@ -106,7 +108,7 @@ def verdict(sheet: Sheet) -> Group:
     return Group(*parts)
 
 
-def assumptions(sheet: Sheet) -> Table:
+def assumptions(assumed: list[Assumed]) -> Table:
     """Return what was assumed, and what was found."""
     table = columns()
     table.show_header, table.header_style = True, "dim"
@@ -114,7 +116,7 @@ def assumptions(sheet: Sheet) -> Table:
     table.add_column("measured", justify="right", overflow="fold")
     table.add_column("limit", justify="right", overflow="fold")
     table.add_column("", no_wrap=True)
-    for found in sheet.assumptions:
+    for found in assumed:
         style = "" if found.good else "bold" if found.good is None else f"bold {COLOURS['bad']}"
         table.add_row(
             Text(found.name), Text(found.measured), Text(found.limit), Text(found.held, style)

@@ -8,10 +8,11 @@ from noregret.report.figures import percent
 from noregret.report.markup import Html, element
 from noregret.report.run_sections import section
 from noregret.report.run_words import judged
-from noregret.report.sheet import Assumed, Sheet, sheet_of
+from noregret.report.sheet import Assumed, sheet_of
 
 if TYPE_CHECKING:
     from noregret.certificate import Certificate
+    from noregret.report.verdict import Verdict
     from noregret.run.result import Result
 
 
@@ -32,16 +33,20 @@ def certificate_section(result: Result) -> Html:
     ]
     return section(
         "Certificate",
-        promise_block(sheet),
+        promise_block(sheet.verdict),
         element("table", element("tbody", *rows), class_="sheet"),
         assumptions(sheet.assumptions),
+        *(
+            part
+            for said in sheet.further
+            for part in (promise_block(said.verdict), assumptions(said.assumptions))
+        ),
         digest(certificate),
     )
 
 
-def promise_block(sheet: Sheet) -> Html:
+def promise_block(said: Verdict) -> Html:
     """Return whether the promise was kept, and which one."""
-    said = sheet.verdict
     meter = ""
     if said.share is not None:
         full = 100 * min(1.0, max(0.0, said.share))

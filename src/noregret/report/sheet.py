@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, NamedTuple
 
 from noregret.report.figures import clean, count, figure, name_of, percent
-from noregret.report.verdict import Verdict, verdict_of
+from noregret.report.verdict import Verdict, verdict_of, verdict_on
 
 if TYPE_CHECKING:
     from noregret.assumptions import Finding
@@ -41,6 +41,13 @@ class Assumed(NamedTuple):
     good: bool | None
 
 
+class Said(NamedTuple):
+    """A promise: what to make of it, and what it assumes."""
+
+    verdict: Verdict
+    assumptions: list[Assumed]
+
+
 class Sheet(NamedTuple):
     """All that is shown of a certificate."""
 
@@ -51,6 +58,7 @@ class Sheet(NamedTuple):
     assumptions: list[Assumed]
     weights: list[tuple[str, float]]
     weights_title: str
+    further: list[Said]
 
 
 def sheet_of(certificate: Certificate) -> Sheet:
@@ -69,6 +77,10 @@ def sheet_of(certificate: Certificate) -> Sheet:
         [assumed(found) for found in theorem.assumptions] if theorem else [],
         [(name_of(name), weight) for name, weight in heaviest],
         title_of(len(heaviest), len(weights), len(witness)),
+        [
+            Said(verdict_on(promise), [assumed(found) for found in promise.assumptions])
+            for promise in certificate.further
+        ],
     )
 
 

@@ -48,6 +48,11 @@ def verdict_of(certificate: Certificate) -> Verdict:
             f"No theorem covers {clean(certificate.learner)} with these parameters, so nothing was"
             f" promised. {which_would(certificate.learner, certificate.family)}",
         )
+    return verdict_on(promise)
+
+
+def verdict_on(promise: Promise) -> Verdict:
+    """Say what to make of one of its promises."""
     mood, headline, words = judged(promise)
     return Verdict(
         mood, headline, words, clean(promise.name), in_one_line(promise.name), promise.tightness
@@ -114,6 +119,13 @@ def unmeasured(promise: Promise, what: str, most: str) -> tuple[Mood, str, str]:
             f"RISK AT MOST {most}",
             f"The theorem bounds {what} by {most}, if what it takes on trust is true. Data that"
             " were learned from cannot show the risk itself, so there is nothing to compare with.",
+        )
+    if promise.quantity == "expected risk":
+        return (
+            "open",
+            f"MEAN RISK AT MOST THE MEAN OF {most}",
+            f"The theorem bounds {what}, by the mean of a figure that is {most} here. One sample"
+            " says nothing certain of either mean.",
         )
     return (
         "open",

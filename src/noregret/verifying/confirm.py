@@ -10,7 +10,7 @@ from typing import Any
 from noregret.assumptions import Finding, Shown, Structural
 from noregret.certificate import LINEAR, Certificate, Promise, number
 from noregret.certificate_file import is_sealed
-from noregret.certify import within
+from noregret.certify import beside, within
 from noregret.hindsight import Limits
 from noregret.hindsight.answer import USUAL
 from noregret.hindsight.witness import Paid
@@ -73,6 +73,7 @@ def compared(contents: Mapping[str, Any], replay: Replay) -> Verification:
         *played(replay),
         *regret,
         *promise(replay, regret[-1]),
+        *further(replay, regret[-1]),
     ]
     return Verification(tuple(lines), TOLERANCE, replay.solver)
 
@@ -189,31 +190,51 @@ def promise(replay: Replay, regret: Line) -> Iterator[Line]:
     yield same("theorem.name", stated and stated.name, found and found.name)
     if stated is None or found is None or replay.theorem is None or stated.name != found.name:
         return
-    yield same("theorem.quantity", stated.quantity, found.quantity)
-    yield from assumptions(replay, stated, found, replay.theorem)
-    searched = is_searched_for(replay, replay.theorem)
+    yield from one_promise("theorem", replay, regret, stated, found, replay.theorem)
+
+
+def further(replay: Replay, regret: Line) -> Iterator[Line]:
+    """Compare the promises beside the theorem's."""
+    stated, found = replay.stated.further, replay.found.further
+    if stated or found:
+        yield same("further", [each.name for each in stated], [each.name for each in found])
+    known = {theorem.name: theorem for theorem in beside(replay.game.learner)}
+    for k, (said, is_so) in enumerate(zip(stated, found, strict=False), 1):
+        if said.name == is_so.name:
+            theorem = known[said.name]
+            yield from one_promise(f"further.{k}", replay, regret, said, is_so, theorem)
+
+
+def one_promise(
+    where: str, replay: Replay, regret: Line, stated: Promise, found: Promise, theorem: Theorem
+) -> Iterator[Line]:
+    """Compare a promise with the same one found again."""
+    yield same(f"{where}.quantity", stated.quantity, found.quantity)
+    yield from assumptions(where, replay, stated, found, theorem)
+    searched = is_searched_for(replay, theorem, found)
     agree = not_better(stated.bound, found.bound, replay) if searched else None
-    bound = close("theorem.bound", stated.bound, found.bound)
+    bound = close(f"{where}.bound", stated.bound, found.bound)
     bound = bound if agree is None else replace(bound, confirmed=agree)
-    measured = close("theorem.measured", stated.measured, found.measured)
+    measured = close(f"{where}.measured", stated.measured, found.measured)
     if stated.quantity in REGRETS:
         upper = number(replay.stated.regret.upper)
-        measured = close("theorem.measured", stated.measured, upper, ROUNDING).given(regret)
+        measured = close(f"{where}.measured", stated.measured, upper, ROUNDING).given(regret)
     yield from (bound, measured)
-    holds = same("theorem.holds", stated.holds, verdict(replay.stated, stated))
+    holds = same(f"{where}.holds", stated.holds, verdict(replay.stated, stated))
     if stated.holds and found.holds is False:  # a bound within tolerance that decides the question
         holds = replace(holds, found=found.holds, confirmed=False)
     yield holds.given(bound, measured)
 
 
 def assumptions(
-    replay: Replay, stated: Promise, found: Promise, theorem: Theorem
+    where: str, replay: Replay, stated: Promise, found: Promise, theorem: Theorem
 ) -> Iterator[Line]:
     """Compare every assumption; the first is the one that all theorems share."""
     here, there = stated.assumptions, found.assumptions
-    yield same("theorem.assumptions", len(here), len(there))
+    yield same(f"{where}.assumptions", len(here), len(there))
     kinds = [None, *(a for a in theorem.assumptions if not isinstance(a, Structural))]
-    for k, (said, is_so, kind) in enumerate(zip(here, there, kinds, strict=False), 1):
+    for k, (said, is_so) in enumerate(zip(here, there, strict=False), 1):
+        kind = kinds[k - 1] if k <= len(kinds) else None
         # What is searched for here is a margin: a larger one is the better claim.
         shown = isinstance(kind, Shown) and said.measured is not None and is_so.measured is not None
         agree = (
@@ -228,7 +249,7 @@ def assumptions(
         )
         trained = k == 1 and bool(said.measured)
         note = TRAINED if trained else ""
-        yield Line(f"theorem.assumptions.{k}", in_words(said), in_words(is_so), agree, note)
+        yield Line(f"{where}.assumptions.{k}", in_words(said), in_words(is_so), agree, note)
 
 
 def in_words(found: Finding) -> str:
@@ -262,10 +283,9 @@ class Asked(dict[Any, Any]):
         return answer
 
 
-def is_searched_for(replay: Replay, theorem: Theorem) -> bool:
+def is_searched_for(replay: Replay, theorem: Theorem, found: Promise) -> bool:
     """Whether the bound depends on where a search stopped; all answers are in memory."""
-    found = replay.found.theorem
     asked = Asked(replay.game.answers)
-    if theorem.bound is not None and found is not None and found.bound is not None:
+    if theorem.bound is not None and found.bound is not None:
         theorem.bound(replay.evidence(asked))
     return asked.searched
