@@ -6,7 +6,7 @@ in the row in which they first appear, and a row that would be refused ends what
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from difflib import get_close_matches
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from noregret.errors import BadExample
-from noregret.inputs import not_rows
+from noregret.inputs import is_named, not_rows
 
 if TYPE_CHECKING:
     import narwhals as nw
@@ -131,6 +131,50 @@ def split_target(X: Any, target: str) -> tuple[Any, Any]:
         near = get_close_matches(target, frame.columns) or frame.columns[:10]
         raise BadExample(f"there is no column {target!r}: the nearest are {', '.join(near)}")
     return frame.drop(target).to_native(), frame[target].to_numpy()
+
+
+def series_like(X: Any, values: NDArray[Any], name: str) -> Any:
+    """Return one value a row as a series like the data frame, with its index; else as they are."""
+    import narwhals as nw
+
+    if not is_frame(X):
+        return values
+    frame = nw.from_native(X, eager_only=True)
+    series = nw.new_series(name, values, backend=frame.implementation)
+    if frame.implementation.is_pandas_like():
+        series.to_native().index = frame.to_native().index
+    return series if frame is X else series.to_native()
+
+
+def frame_like(X: Any, names: Iterable[Any], values: NDArray[Any]) -> Any:
+    """Return columns of these names as a frame like the given one; else the array as it is.
+
+    The names are text but for pandas, where columns are called by anything.
+    """
+    import narwhals as nw
+
+    if not is_frame(X):
+        return values
+    frame, names = nw.from_native(X, eager_only=True), list(names)
+    columns = dict(zip(map(str, names), values.T, strict=True))
+    made = nw.from_dict(columns, backend=frame.implementation)
+    native = made.to_native()
+    if frame.implementation.is_pandas_like():
+        native.index = frame.to_native().index
+        native.columns = list(columns) if frame is X else names
+    return made if frame is X else native
+
+
+def is_frame(X: Any) -> bool:
+    """Whether rows come as a data frame."""
+    return not isinstance(X, list | tuple) and is_named(X)
+
+
+def rows_of(X: Any, rows: NDArray[np.int64]) -> Any:
+    """Return rows of a data frame by number, some perhaps several times."""
+    import narwhals as nw
+
+    return nw.from_native(X, eager_only=True)[rows.tolist()].to_native()
 
 
 def named_blocks(X: Any) -> Iterator[tuple[slice, NamedBlock]]:

@@ -7,6 +7,7 @@ chosen is both.
 from __future__ import annotations
 
 import inspect
+from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from noregret.registry import all_learners
@@ -79,7 +80,7 @@ def kinds_of(learner: type[Learner]) -> list[Kind]:
     """Return a learner as a regressor, as a classifier, or as both."""
     found = []
     for labels, suffix in SUFFIXES.items():
-        for params in ({}, *({"loss": loss} for loss in losses_for(learner, labels))):
+        for params in ({}, *chosen(learner, labels)):
             try:
                 fits = predicts(learner(**params)) is labels
             except ValueError:
@@ -90,9 +91,13 @@ def kinds_of(learner: type[Learner]) -> list[Kind]:
     return found
 
 
-def losses_for(learner: type[Learner], labels: bool) -> tuple[str, ...]:
-    """Return the losses to try for outcomes of a kind, where a learner's loss can be chosen."""
-    return CHOSEN[labels] if "loss" in inspect.signature(learner).parameters else ()
+def chosen(learner: type[Learner], labels: bool) -> Iterator[dict[str, Any]]:
+    """Yield parameters to try for outcomes of a kind, where a learner's loss can be chosen."""
+    known = inspect.signature(learner).parameters
+    for loss in CHOSEN[labels] if "loss" in known else ():
+        yield {"loss": loss}
+        if "radius" in known:  # some losses are for bounded weights alone
+            yield {"loss": loss, "radius": 1.0}
 
 
 def all_kinds() -> dict[str, Kind]:

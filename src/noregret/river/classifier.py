@@ -1,0 +1,263 @@
+"""Learners that predict labels, as River's classifiers.
+
+Labels are anything that can be a key of a dict. While all are False and True, or 0 and 1, one
+learner tells them apart. As soon as there are others, each label has a learner of its own that
+tells it from the rest; it starts in the round in which its label first appears, or, for the label
+False, in which the first other one does.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+from itertools import pairwise
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+from river import base
+
+from noregret.errors import BadExample, NoRegretError
+from noregret.frames import frame_like, series_like
+from noregret.river.estimator import Estimator, certificate_of, learner_of, renamed
+
+if TYPE_CHECKING:
+    from noregret.certificate import Certificate
+    from noregret.learner import Learner
+    from noregret.river.recorded import Recorded
+
+Floats = NDArray[np.float64]
+
+
+class Classifier(Estimator, base.MiniBatchClassifier):
+    """A learner of labels behind River's methods."""
+
+    def _begin(self, params: dict[str, Any]) -> None:
+        super()._begin(params)
+        self._labels: dict[Any, Any] = {}  # as they were first written
+        self._players: dict[Any, Learner | Recorded] = {}  # one a label, if not False and True
+
+    @property
+    def _multiclass(self) -> bool:
+        return True
+
+    # Labels.
+
+    def _with(self, label: Any) -> dict[Any, Learner | Recorded]:
+        """Return who is to learn from an example of a label never met: with whom it joins."""
+        if label is None or (isinstance(label, float) and math.isnan(label)):
+            raise BadExample(f"the label is {label!r}: a label is anything but None and NaN")
+        if not self._players and is_boolean(label):
+            return {}
+        players = dict(self._players)
+        for known in [] if players else self._labels:
+            players[known] = self._player if known else self._fresh()
+        return players | {label: self._player if not self._labels else self._fresh()}
+
+    def _meet(self, label: Any, players: dict[Any, Learner | Recorded]) -> None:
+        """Take a label as known, once something was learned from it."""
+        self._labels[label] = label.item() if isinstance(label, np.generic) else label
+        self._players = players
+
+    @property
+    def _pair(self) -> tuple[Any, Any]:
+        """The negative and the positive label, where one learner tells them apart."""
+        written = type(next(iter(self._labels.values()), False))
+        return self._labels.get(False, written(False)), self._labels.get(True, written(True))
+
+    # One example.
+
+    def learn_one(self, x: Any, y: Any) -> None:
+        """Learn from one example."""
+        row = self._row(x) if self._constant else x
+        try:
+            self._learn(row, y)
+        except BadExample as refusal:
+            self._learn(renamed(row, refusal), y)
+
+    def _learn(self, x: dict[str, Any], y: Any) -> None:
+        if y in self._labels:
+            if not self._players:
+                self._player.learn_one(x, y)
+                return
+            players = self._players
+        else:
+            players = self._with(y)
+        if players:
+            for label, player in players.items():
+                player.learn_one(x, label == y)
+        else:
+            self._player.learn_one(x, y)
+        if players is not self._players:
+            self._meet(y, players)
+
+    def predict_one(self, x: Any) -> Any:
+        """Predict the label of one example; None before any was met."""
+        row = self._row(x) if self._constant else x
+        try:
+            return self._predict(row)
+        except BadExample as refusal:
+            return self._predict(renamed(row, refusal))
+
+    def _predict(self, x: dict[str, Any]) -> Any:
+        if not self._players:
+            positive = self._player.decision_one(x) > 0
+            return self._pair[positive] if self._labels else None
+        scores = {label: player.decision_one(x) for label, player in self._players.items()}
+        return self._labels[max(scores, key=scores.__getitem__)]
+
+    def predict_proba_one(self, x: Any) -> dict[Any, float]:
+        """Return the probability of every label met.
+
+        They are probabilities where the loss is logistic. For others they are scores, squashed
+        into 0 to 1 as River's own margin classifiers have them: they rank, no more.
+        """
+        row = self._row(x) if self._constant else x
+        try:
+            return self._probabilities(row)
+        except BadExample as refusal:
+            return self._probabilities(renamed(row, refusal))
+
+    def _probabilities(self, x: dict[str, Any]) -> dict[Any, float]:
+        if not self._players:
+            chance = squashed(self._player.decision_one(x))
+            if not self._labels:
+                return {}
+            negative, positive = self._pair
+            return {negative: 1.0 - chance, positive: chance}
+        chances = [squashed(player.decision_one(x)) for player in self._players.values()]
+        total = sum(chances)
+        shares = [c / total if total else 1 / len(chances) for c in chances]
+        return dict(zip(self._labels.values(), shares, strict=True))
+
+    # Many.
+
+    def learn_many(self, X: Any, y: Any) -> None:
+        """Learn from the rows of a data frame, in order: the same as ``learn_one`` for each."""
+        labels = listed(y)
+        if len(labels) != len(X):
+            raise BadExample(f"{len(X)} rows, but {len(labels)} outcomes")
+        rows = self._rows(X)
+        first = {label: k for k, label in reversed(list(enumerate(labels)))}
+        new = sorted(k for label, k in first.items() if label not in self._labels)
+        for start, stop in pairwise(sorted({0, *new, len(labels)})):
+            self._learn_part(rows[start:stop], labels[start:stop])
+
+    def _learn_part(self, X: Any, labels: list[Any]) -> None:
+        """Learn from rows of which only the first may have a label never met."""
+        known = labels[0] in self._labels
+        players = self._players if known else self._with(labels[0])
+        learned, refusal = len(labels), None
+        for label, player in (players or {True: self._player}).items():
+            before = learner_of(player).rounds
+            try:
+                player.learn_many(X[:learned], [each == label for each in labels[:learned]])
+            except NoRegretError as error:  # the others learn as far as this one did
+                learned, refusal = learner_of(player).rounds - before, error
+        if learned and not known:
+            self._meet(labels[0], players)
+        if refusal is not None:
+            raise refusal
+
+    def _scores(self, X: Any) -> Floats:
+        """Return the scores of every label, a column each."""
+        rows = self._rows(X)
+        players = self._players.values() if self._players else [self._player]
+        return np.column_stack([player.scores_of(rows) for player in players])
+
+    def predict_many(self, X: Any) -> Any:
+        """Predict the label of every row, as a series like the data frame."""
+        scores = self._scores(X)
+        if self._players:
+            found = [list(self._labels.values())[k] for k in scores.argmax(axis=1)]
+        else:
+            pair = self._pair if self._labels else (None, None)
+            found = [pair[int(score > 0)] for score in scores[:, 0]]
+        return series_like(X, as_array(found), "prediction")
+
+    def predict_proba_many(self, X: Any) -> Any:
+        """Return the probability of every label met, a column each, as a frame like the given."""
+        scores = self._scores(X)
+        chances = np.exp(-np.logaddexp(0.0, -scores))
+        if self._players:
+            total = chances.sum(axis=1, keepdims=True)
+            shares = np.divide(
+                chances, total, out=np.full(chances.shape, 1 / chances.shape[1]), where=total > 0
+            )
+            return frame_like(X, self._labels.values(), shares)
+        if not self._labels:
+            return frame_like(X, [], np.empty((len(scores), 0)))
+        return frame_like(X, self._pair, np.hstack([1.0 - chances, chances]))
+
+    # What it has learned.
+
+    @property
+    def learners(self) -> dict[Any, Learner]:
+        """The learner of every label that has one of its own."""
+        players = self._players or {self._pair[1]: self._player}
+        return {label: learner_of(player) for label, player in players.items()}
+
+    @property
+    def learner(self) -> Learner:
+        """The learner that tells two labels apart."""
+        if len(self._players) > 1:
+            raise AttributeError("there is a learner for every label: see learners")
+        return learner_of(self._player)
+
+    def certificate(
+        self, theorem: str | None = None, *, label: Any = None, **given: Any
+    ) -> Certificate:
+        """State how well it did; with more than two labels, how well a label was told from others.
+
+        For this it must have been made with ``certified=True``. What may be given is that of
+        ``noregret.Game.certificate``.
+
+        Examples
+        --------
+        >>> from noregret import river
+        >>> model = river.PerceptronClassifier(certified=True)
+        >>> for weather in ["sun", "rain"] * 20:
+        ...     model.learn_one({weather: 1.0}, weather == "sun")
+        >>> model.certificate().loss.mistakes
+        2
+        """
+        players = self._players or {self._pair[1]: self._player}
+        if label is None and len(players) > 1:
+            raise ValueError(f"whose? certificate(label=…) of {', '.join(map(repr, players))}")
+        if label is not None and label not in players:
+            raise ValueError(f"there is no learner for the label {label!r}")
+        player = next(iter(players.values())) if label is None else players[label]
+        return certificate_of(player, theorem, given)
+
+
+def is_boolean(label: Any) -> bool:
+    """Whether a label is False or True, or 0 or 1."""
+    return isinstance(label, bool | int | float | np.generic) and label in (0, 1)
+
+
+def squashed(score: float) -> float:
+    """Return 1/(1 + exp(−score))."""
+    if score >= 0:
+        return 1.0 / (1.0 + math.exp(-score))
+    small = math.exp(score)
+    return small / (1.0 + small)
+
+
+def listed(y: Any) -> list[Any]:
+    """Return labels as a list, whatever they came in."""
+    for name in ("tolist", "to_list", "to_pylist"):
+        if hasattr(y, name):
+            found: list[Any] = getattr(y, name)()
+            return found
+    return list(y)
+
+
+def as_array(labels: Iterable[Any]) -> NDArray[Any]:
+    """Return labels as an array that holds them as they are."""
+    found = list(labels)
+    kinds = {type(label) for label in found}
+    if kinds <= {bool} or kinds <= {int} or kinds <= {float} or kinds <= {str}:
+        return np.array(found)
+    array = np.empty(len(found), dtype=object)
+    array[:] = found
+    return array

@@ -1,0 +1,156 @@
+"""What River's regressors and classifiers share here: parameters, rows, copies, certificates."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from noregret.averaging import averaged
+from noregret.errors import BadExample, Diverged
+from noregret.frames import is_frame
+from noregret.inputs import kind_of
+from noregret.river.recorded import Recorded
+from noregret.streams.base import INTERCEPT
+
+if TYPE_CHECKING:
+    from noregret.certificate import Certificate
+    from noregret.kinds import Kind
+    from noregret.learner import Learner
+
+
+class Estimator:
+    """A learner behind River's methods."""
+
+    kind: ClassVar[Kind]
+    intercept: bool | float
+    certified: bool
+
+    def _begin(self, params: dict[str, Any]) -> None:
+        """Start with these parameters, having learned nothing."""
+        for name, value in params.items():
+            setattr(self, name, value)
+        if not isinstance(self.intercept, bool | int | float) or not 0 <= self.intercept < 1e75:
+            raise ValueError(
+                "intercept is True, False, or the size of the constant feature: got"
+                f" {self.intercept!r}"
+            )
+        self._constant = float(self.intercept)
+        self._player = self._fresh()
+
+    def _fresh(self) -> Learner | Recorded:
+        """Return a learner that has learned nothing; one that keeps its rows, if asked for."""
+        names = self.kind.signature.parameters
+        learner = self.kind.make(**{name: getattr(self, name) for name in names})
+        if "averaged" not in names and getattr(self, "averaged", False):
+            learner = averaged(learner)
+        return Recorded(learner) if self.certified else learner
+
+    # River asks for this.
+
+    @classmethod
+    def _unit_test_params(cls) -> Iterator[dict[str, Any]]:
+        """Yield parameters with which raw features of any size can be learned from.
+
+        River's checks feed dates as day numbers near 736,000. At such a size an explicit step at a
+        rate for ordinary examples diverges, which a learner here does not hide.
+        """
+        own = cls.kind.signature.parameters
+        calm: list[dict[str, Any]] = [{}, {"step": "implicit"}, {"norm": 1e6}, {"rate": 1e-13}]
+        possible = (params for params in calm if own.keys() >= params.keys())
+        yield next(params for params in possible if survives(cls.kind.make(**params)))
+
+    # What it has learned.
+
+    @property
+    def learner(self) -> Learner:
+        """The learner of noregret; ``learners`` where there is one a label."""
+        return learner_of(self._player)
+
+    @property
+    def weights(self) -> dict[str, float]:
+        """The weight of every feature."""
+        return dict(zip(self.learner.features, self.learner.weights.tolist(), strict=True))
+
+    def certificate(self, theorem: str | None = None, **given: Any) -> Certificate:
+        """State how well it did, against the best in hindsight and what was promised.
+
+        For this it must have been made with ``certified=True``. What may be given is that of
+        ``noregret.Game.certificate``.
+
+        Examples
+        --------
+        >>> from noregret import river
+        >>> model = river.WidrowHoffRegressor(rate=0.5, certified=True)
+        >>> for size in [0.5, 1.0] * 20:
+        ...     model.learn_one({"size": size}, 2 * size)
+        >>> model.certificate().data.rounds
+        40
+        """
+        return certificate_of(self._player, theorem, given)
+
+    # Rows on their way in.
+
+    def _row(self, x: Any) -> dict[str, Any]:
+        """Return an example with its constant feature, unless it brings one of its own."""
+        row: dict[str, Any] = x.copy() if type(x) is dict else dict(x)
+        row.setdefault(INTERCEPT, self._constant)
+        return row
+
+    def _rows(self, X: Any) -> Any:
+        """Return a data frame with its constant feature, and names that are text."""
+        import narwhals as nw
+
+        if not is_frame(X):
+            raise BadExample(f"many examples come as a data frame: got {kind_of(X)}")
+        frame = nw.from_native(X, eager_only=True)
+        names = frame.columns
+        if any(not isinstance(name, str) for name in names):
+            frame = nw.from_native(frame.to_native().set_axis(texts(names), axis="columns"))
+        if self._constant and INTERCEPT not in names:
+            frame = frame.with_columns(nw.lit(self._constant).alias(INTERCEPT))
+        return frame
+
+
+def survives(learner: Learner) -> bool:
+    """Whether a learner does not diverge on raw features of very different sizes."""
+    try:
+        for day in range(100):
+            learner.learn_one({"day": 736_000.0 + day, "poll": 40.0}, 1.0)
+    except Diverged:
+        return False
+    except BadExample:  # it takes only 0 and 1
+        return True
+    return True
+
+
+def learner_of(player: Learner | Recorded) -> Learner:
+    """Return the learner, recorded or not."""
+    return player.learner if isinstance(player, Recorded) else player
+
+
+def certificate_of(
+    player: Learner | Recorded, theorem: str | None, given: Mapping[str, Any]
+) -> Certificate:
+    """Return the certificate of a learner that was recorded."""
+    if not isinstance(player, Recorded):
+        raise ValueError("nothing was kept for a certificate: make it with certified=True")
+    return player.certificate(theorem, given)
+
+
+def renamed(x: Any, refusal: BadExample) -> dict[str, Any]:
+    """Return an example whose names are numbers, as River allows, with text for names.
+
+    Where names are not what was refused, the refusal stands.
+    """
+    if all(isinstance(name, str) for name in x):
+        raise refusal
+    return dict(zip(texts(x), x.values(), strict=True))
+
+
+def texts(names: Any) -> list[str]:
+    """Return names as text, all different."""
+    written = [str(name) for name in names]
+    if len(set(written)) < len(written):
+        twice = next(name for name in written if written.count(name) > 1)
+        raise BadExample(f"two features are called {twice!r}, one of them not by text")
+    return written
