@@ -28,8 +28,13 @@ class Many(Flow):
         """Return the probability of each label; only where the loss is logistic."""
         self._check_probable()
         positive = float(_sigmoid(np.float64(self.decision_one(x))))
-        low, high = (False, True) if self.predicts_booleans else (self.negative_label, 1)
+        low, high = self.label_pair
         return {low: 1.0 - positive, high: positive}
+
+    @property
+    def label_pair(self) -> tuple[Any, Any]:
+        """The negative and the positive label, as the data write them."""
+        return (False, True) if self.predicts_booleans else (self.negative_label, 1)
 
     def learn_many(self, X: Any, y: Any) -> None:
         """Learn from many examples, in order: the same as ``learn_one`` for each.
@@ -49,18 +54,26 @@ class Many(Flow):
         """
         self._play(X, y, None)
 
-    def play_many(self, X: Any, y: Any) -> NDArray[Any]:
+    def play_many(self, X: Any, y: Any) -> Any:
         """Predict, then learn, row by row; return the predictions, each made before its outcome."""
         scores = np.empty(inputs.row_count(X))
         self._play(X, y, scores)
-        return self.answers(scores)
+        return frames.series_like(X, self.answers(scores), "prediction")
 
     def play_scores(self, X: Any, y: Any, scores: Floats) -> None:
         """Play as ``play_many`` does, and fill in the scores as far as rows are played."""
         self._play(X, y, scores)
 
-    def decision_many(self, X: Any) -> Floats:
-        """Return the score w·x of every row."""
+    def decision_many(self, X: Any) -> Any:
+        """Return the score w·x of every row.
+
+        As all that is predicted for many rows: an array; a series of its own library for a data
+        frame, with its index.
+        """
+        return frames.series_like(X, self.scores_of(X), "decision")
+
+    def scores_of(self, X: Any) -> Floats:
+        """Return the score of every row, as an array whatever the rows came in."""
         if inputs.row_count(X) == 0 and isinstance(X, list | tuple):
             return np.empty(0)
         if inputs.is_named(X):
@@ -87,15 +100,18 @@ class Many(Flow):
             self.score_dense(block, scores[part])
         return scores
 
-    def predict_many(self, X: Any) -> NDArray[Any]:
+    def predict_many(self, X: Any) -> Any:
         """Predict the outcome of every row; nothing changes."""
-        return self.answers(self.decision_many(X))
+        return frames.series_like(X, self.answers(self.scores_of(X)), "prediction")
 
-    def predict_proba_many(self, X: Any) -> Floats:
-        """Return an array of two columns, the probabilities of the negative and positive label."""
+    def predict_proba_many(self, X: Any) -> Any:
+        """Return an array of two columns, the probabilities of the negative and positive label.
+
+        For a data frame, a frame of its own library with a column a label.
+        """
         self._check_probable()
-        positive = _sigmoid(self.decision_many(X))
-        return np.column_stack([1.0 - positive, positive])
+        positive = _sigmoid(self.scores_of(X))
+        return frames.frame_like(X, self.label_pair, np.column_stack([1.0 - positive, positive]))
 
     def _play(self, X: Any, y: Any, scores: Floats | None) -> None:
         outcomes = inputs.as_outcomes(y)
