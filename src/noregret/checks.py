@@ -55,6 +55,7 @@ SIGNED = {
     "clock",
     "clock_at_start",
     "drawn_loss",
+    "exchanged",
     "highest",
     "loss_rest",
     "loss_sum",

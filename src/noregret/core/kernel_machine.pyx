@@ -1,0 +1,395 @@
+"""Gradient descent in the space of a kernel, with a budget of support vectors.
+
+    f ← f − rate · loss'(f(x), y) · k(x, ·)
+
+Where the budget is full, one of the vectors goes, the new one included, and what it says is said by
+the others as well as they can: f moves by e = c (φ_j − Σ a_i φ_i) for the best a. The vector whose
+e is shortest goes. Which a is the best follows from the inverse of the (normalised, slightly
+lifted) Gram matrix, kept from round to round; how far f moved is counted with the a at hand, from
+the Gram matrix itself, and rounded up. So the sums that theorems need hold whatever the rounding of
+the inverse.
+"""
+
+from libc.math cimport fabs, isfinite, sqrt
+
+import numpy as np
+
+cimport numpy as cnp
+
+from noregret.core.engine cimport (
+    DIVERGED, FINE, OUTCOME, Rate, Row, as_rate, noregret_add_dense, rate_at,
+)
+from noregret.core.losses cimport as_loss
+from noregret.core.support cimport Support
+
+from noregret.checks import positive
+
+cnp.import_array()
+
+# Added to the diagonal of the normalised Gram matrix, which rounding may have made singular.
+cdef double LIFT = 1e-8
+cdef double ROUNDING = 2.3e-16
+# Sums that bounds are made of are rounded up by more than an addition can lose.
+cdef double UPWARD = 1 + 4.5e-16
+cdef double LARGEST_KERNEL = 1e100
+# Examples of a smaller k(x, x) are as good as zero: nothing is learned from them.
+cdef double SMALLEST_KERNEL = 1e-200
+cdef double LARGEST_NORM2 = 1e180
+cdef double SMALLEST_FACTOR = 1e-60
+# A norm is good enough for projection while its relative error is below this.
+cdef double DOUBT_ALLOWED = 1.5e-9
+# A prediction this many times larger than any outcome so far, and a step too long, is divergence.
+cdef double FAR_OFF = 1e3
+
+
+cdef class KernelMachine(Support):
+    """Explicit steps on any loss, everywhere or in a ball; the perceptron has the mistake loss."""
+
+    cdef Rate rate
+    cdef double radius                     # 0 for: everywhere
+    cdef double norm2, doubt               # |f|² in units of the factor, and how far it may be off
+    cdef double reach                      # the largest √k(x, x)
+    cdef double steepness                  # Σ |gradient|²
+    cdef long long removals                # vectors that went,
+    cdef double moved                      # Σ |e|,
+    cdef double exchanged                  # and Σ |e|² − 2 e·f
+    cdef double[::1] lengths               # √k(s, s)
+    cdef double[:, ::1] gram, inverse      # of the vectors at length 1, once the budget is full
+    cdef double[:, ::1] scratch
+
+    def __init__(
+        self, loss="square", rate=0.1, schedule="constant", horizon=None, radius=None, loss_parameter=None,
+        kernel="rbf", width=1.0, degree=2, offset=1.0, budget=256,
+    ):
+        self.loss = as_loss(loss, loss_parameter)
+        self.rate = as_rate(rate, schedule, horizon)
+        if not isfinite(self.rate.value):
+            raise ValueError("rate must be a positive number: got inf")
+        self.radius = 0 if radius is None else positive("radius", radius)
+        self.build(kernel, width, degree, offset, budget)
+        self.lengths, self.scratch = np.zeros(self.budget), np.zeros((5, self.budget))
+        # Nobody touches these before the budget is full, so that they take no memory until then.
+        self.gram, self.inverse = np.zeros((self.budget, self.budget)), np.zeros((self.budget, self.budget))
+
+    # A round.
+
+    cdef int update(self, Row* row, double score, double slope, double y) noexcept nogil:
+        cdef double rate = rate_at(&self.rate, self.rounds + 1), square = self.square_of(row)
+        cdef double own = self.own_kernel(square), amount = -rate * slope / self.factor
+        if not own < LARGEST_KERNEL or not isfinite(amount) or self.strays(rate, score, slope, own, y):
+            return DIVERGED
+        if amount != 0 and own >= SMALLEST_KERNEL:
+            if not self.norm2 + fabs(2 * amount * row.dot) + amount * amount * own < LARGEST_NORM2:
+                return DIVERGED
+            self.step(row, square, own, amount)
+        self.reach = max(self.reach, sqrt(own))
+        self.steepness = (self.steepness + slope * slope * own * UPWARD) * UPWARD
+        return FINE
+
+    cdef bint strays(self, double rate, double score, double slope, double own, double y) noexcept nogil:
+        """Whether this step overshoots, far out already."""
+        cdef double there
+        if self.radius > 0 or fabs(score) <= FAR_OFF * max(self.most[OUTCOME], fabs(y)):
+            return False
+        there = self.loss.table.slope(&self.loss.table, score - rate * slope * own, y)
+        return there * slope < 0 and fabs(there) > fabs(slope)
+
+    cdef void step(self, const Row* row, double square, double own, double amount) noexcept nogil:
+        """f += amount · k(x, ·), within the budget and the ball."""
+        cdef double* near = &self.scratch[0, 0]
+        cdef double rough = 0
+        cdef Py_ssize_t j, n = self.vectors
+        self.kernels_at(row, square, near)
+        for j in range(n):
+            rough += fabs(self.coefficients[j] * near[j])
+        self.norm2 = max(0.0, self.norm2 + 2 * amount * row.dot + amount * amount * own)
+        self.doubt += ROUNDING * (2 * (n + 8) * fabs(amount) * rough + 8 * (self.norm2 + amount * amount * own))
+        if n == self.budget:
+            self.exchange(row, square, own, amount)
+        else:
+            self.put(n, row, square, own, amount)
+            self.vectors = n + 1
+            if self.vectors == self.budget:
+                self.count_gram()
+                self.invert()
+        if self.radius > 0:
+            self.project()
+
+    cdef void put(self, Py_ssize_t j, const Row* row, double square, double own, double amount) noexcept nogil:
+        """Let the row be vector j."""
+        self.write(j, row, square)
+        self.coefficients[j], self.lengths[j] = amount, sqrt(own)
+
+    cdef void project(self) noexcept nogil:
+        """Back into the ball: a change of the factor."""
+        cdef double most2 = self.radius * self.radius, factor2 = self.factor * self.factor
+        cdef Py_ssize_t j
+        if factor2 * (self.norm2 + self.doubt) <= most2:
+            return
+        if self.doubt > DOUBT_ALLOWED * self.norm2:
+            self.recount()
+        if factor2 * self.norm2 > most2:
+            self.factor = self.radius / sqrt(self.norm2)
+        if self.factor < SMALLEST_FACTOR:
+            for j in range(self.vectors):
+                self.coefficients[j] *= self.factor
+            self.norm2, self.doubt = self.norm2 * self.factor * self.factor, self.doubt * self.factor * self.factor
+            self.factor = 1
+
+    cdef void recount(self) noexcept nogil:
+        """Count |f|² anew."""
+        cdef double* row = &self.scratch[4, 0]
+        cdef double total = 0, rough = 0, term
+        cdef Py_ssize_t i, j
+        for j in range(self.vectors):
+            self.kernels_of(j, row)
+            for i in range(self.vectors):
+                term = self.coefficients[i] * (row[i] * self.coefficients[j])
+                total += term
+                rough += fabs(term)
+        self.norm2, self.doubt = max(0.0, total), ROUNDING * (2 * self.vectors + 8) * rough
+
+    # The budget.
+
+    cdef void count_gram(self) noexcept nogil:
+        """Fill in the Gram matrix of the vectors at length 1."""
+        cdef Py_ssize_t i, j
+        for j in range(self.vectors):
+            self.kernels_of(j, &self.gram[j, 0])
+        for j in range(self.vectors):
+            self.lengths[j] = sqrt(self.gram[j, j])
+        for j in range(self.vectors):
+            for i in range(self.vectors):
+                self.gram[j, i] = 1.0 if i == j else self.gram[j, i] / (self.lengths[i] * self.lengths[j])
+
+    cdef void invert(self) noexcept nogil:
+        """Invert the lifted Gram matrix, vector by vector."""
+        cdef double* q = &self.scratch[1, 0]
+        cdef double rest
+        cdef Py_ssize_t i, n
+        for n in range(self.vectors):
+            rest = self.regress(&self.gram[n, 0], q, n)
+            for i in range(n):
+                noregret_add_dense(&self.inverse[i, 0], q[i] / rest, q, n)
+                self.inverse[i, n] = self.inverse[n, i] = -q[i] / rest
+            self.inverse[n, n] = 1 / rest
+
+    cdef double regress(self, const double* g, double* q, Py_ssize_t n) noexcept nogil:
+        """q of the best Σ q_i φ_i for a vector with products g; return its square distance from there."""
+        cdef double rest = 1 + LIFT
+        cdef Py_ssize_t i
+        for i in range(n):
+            q[i] = 0
+        for i in range(n):
+            noregret_add_dense(q, g[i], &self.inverse[i, 0], n)
+        for i in range(n):
+            rest -= g[i] * q[i]
+        return max(LIFT, rest)
+
+    cdef void exchange(self, const Row* row, double square, double own, double amount) noexcept nogil:
+        """Take the row on, and let go whichever vector the others can best stand in for."""
+        cdef double* g = &self.scratch[0, 0]
+        cdef double* q = &self.scratch[1, 0]
+        cdef double length = sqrt(own), rest, foreseen
+        cdef Py_ssize_t i, j, turn
+        for i in range(self.budget):
+            g[i] /= self.lengths[i] * length
+        for turn in range(2):  # once more where the inverse has drifted
+            rest = self.regress(g, q, self.budget)
+            j = self.choose(q, rest, amount * length, &foreseen)
+            if self.let_go(j, rest, amount * length, foreseen, turn):
+                break
+            self.invert()
+        if j < self.budget:
+            self.replace(j, rest)
+            self.put(j, row, square, own, self.scratch[2, j] / length)
+
+    cdef Py_ssize_t choose(self, const double* q, double rest, double fresh, double* foreseen) noexcept nogil:
+        """The vector that leaves least behind; budget for the new one."""
+        cdef Py_ssize_t i, best = self.budget
+        cdef double cost, size
+        foreseen[0] = fresh * fresh * rest
+        for i in range(self.budget):
+            size = self.coefficients[i] * self.lengths[i]
+            cost = size * size / (self.inverse[i, i] + q[i] * q[i] / rest)
+            if 0 <= cost < foreseen[0]:
+                best, foreseen[0] = i, cost
+        return best
+
+    cdef bint let_go(self, Py_ssize_t j, double rest, double fresh, double foreseen, bint anyway) noexcept nogil:
+        """Give what vector j says to the others; unless that moves f much further than foreseen.
+
+        What the new vector is to have is left in scratch[2, j].
+        """
+        cdef double* g = &self.scratch[0, 0]
+        cdef double* a = &self.scratch[2, 0]
+        cdef double* far = &self.scratch[3, 0]
+        cdef double* f = &self.scratch[4, 0]
+        cdef double new_a = 0, gone, square = 1, inner, sizes = 1, largest = 0, f_new = fresh, f_gone, doubt
+        cdef Py_ssize_t i, n = self.budget
+        if j == n:
+            gone = fresh
+            for i in range(n):
+                a[i] = self.scratch[1, i]
+        else:
+            gone = self.coefficients[j] * self.lengths[j]
+            new_a = self.column(j, rest, a)
+        # far = (G a − g_j), f = G c: products of every vector with what is left behind, and with f.
+        for i in range(n):
+            far[i] = new_a * g[i] - (self.gram[j, i] if j < n else g[i])
+            f[i] = fresh * g[i]
+        for i in range(n):
+            noregret_add_dense(far, a[i], &self.gram[i, 0], n)
+            noregret_add_dense(f, self.coefficients[i] * self.lengths[i], &self.gram[i, 0], n)
+            f_new += self.coefficients[i] * self.lengths[i] * g[i]
+        f_gone = f[j] if j < n else f_new
+        inner, square = f_gone - new_a * f_new, 1 - (new_a * g[j] if j < n else 0.0)
+        for i in range(n):
+            square -= a[i] * (self.gram[j, i] if j < n else g[i])
+            square += a[i] * far[i]
+            inner -= a[i] * f[i]
+            sizes += fabs(a[i])
+            largest = max(largest, fabs(f[i]))
+        if new_a != 0:
+            square += new_a * self.last_product(g, a, new_a, j)
+            sizes += fabs(new_a)
+        square = max(0.0, square) + ROUNDING * (n + 8) * sizes * sizes
+        if not anyway and not square * gone * gone <= 4 * foreseen + 1e-6 * gone * gone:
+            return False
+        doubt = ROUNDING * (2 * n + 16) * fabs(gone) * sizes * max(largest, fabs(f_new))
+        self.account(gone * gone * square, gone * inner, doubt)
+        for i in range(n):
+            self.coefficients[i] += gone * a[i] / self.lengths[i]
+        if j < n:
+            self.scratch[2, j] = fresh + gone * new_a
+        return True
+
+    cdef double last_product(self, const double* g, const double* a, double new_a, Py_ssize_t j) noexcept nogil:
+        """Of the new vector with Σ a_i φ_i − φ_j."""
+        cdef double total = new_a - g[j]
+        cdef Py_ssize_t i
+        for i in range(self.budget):
+            total += a[i] * g[i]
+        return total
+
+    cdef double column(self, Py_ssize_t j, double rest, double* a) noexcept nogil:
+        """a of the best Σ a_i φ_i for vector j, the new one among them: its a is returned."""
+        cdef double* q = &self.scratch[1, 0]
+        cdef double own = self.inverse[j, j] + q[j] * q[j] / rest
+        cdef Py_ssize_t i
+        for i in range(self.budget):
+            a[i] = -(self.inverse[j, i] + q[j] / rest * q[i]) / own
+        a[j] = 0
+        return q[j] / rest / own
+
+    cdef void account(self, double square, double inner, double doubt) noexcept nogil:
+        """Write down that f moves by e, of that square length (at most) and product with f."""
+        self.removals += 1
+        self.moved = (self.moved + self.factor * sqrt(square) * UPWARD) * UPWARD
+        self.exchanged += self.factor * self.factor * (square - 2 * inner + doubt)
+        self.norm2 = max(0.0, self.norm2 - 2 * inner + square)
+        self.doubt += 2 * doubt + ROUNDING * 8 * self.norm2 + ROUNDING * 2 * self.budget * square
+
+    cdef void replace(self, Py_ssize_t j, double rest) noexcept nogil:
+        """Have the new vector in the place of vector j, in the Gram matrix and its inverse."""
+        cdef double* g = &self.scratch[0, 0]
+        cdef double* q = &self.scratch[1, 0]
+        cdef double* p = &self.scratch[3, 0]
+        cdef double own = self.inverse[j, j] + q[j] * q[j] / rest, new = -q[j] / rest
+        cdef Py_ssize_t i
+        for i in range(self.budget):
+            p[i] = self.inverse[j, i] + q[j] / rest * q[i]
+        for i in range(self.budget):
+            if i != j:
+                noregret_add_dense(&self.inverse[i, 0], q[i] / rest, q, self.budget)
+                noregret_add_dense(&self.inverse[i, 0], -p[i] / own, p, self.budget)
+                self.inverse[i, j] = self.inverse[j, i] = -q[i] / rest - new * p[i] / own
+                self.gram[i, j] = self.gram[j, i] = g[i]
+        self.inverse[j, j] = 1 / rest - new * new / own
+        self.gram[j, j] = 1
+
+    # What theorems ask for, and the state.
+
+    @property
+    def removed(self):
+        """How many support vectors the budget cost so far."""
+        return self.removals
+
+    def norm(self):
+        """Return the norm of f, computed anew."""
+        vectors, coefficients = self.support()
+        return sqrt(max(0.0, float(coefficients @ self.gram_of(vectors) @ coefficients)))
+
+    def gram_of(self, X, Z=None):
+        """Return k(x, z) for every row x of one table and z of another."""
+        cdef double[:, ::1] made
+        cdef double[::1] one, other
+        cdef Py_ssize_t i, j
+        Z = X if Z is None else Z
+        dots = np.ascontiguousarray(X @ Z.T)
+        made, one, other = dots, np.einsum("ti,ti->t", X, X), np.einsum("ti,ti->t", Z, Z)
+        if X is Z:
+            one = other = np.diag(dots).copy()
+        for i in range(made.shape[0]):
+            for j in range(made.shape[1]):
+                made[i, j] = self.kernel_of(made[i, j], one[i], other[j])
+        return dots
+
+    def accounts(self):
+        """Return what the promises need of the state."""
+        vectors, coefficients = self.support()
+        return {
+            "vectors": vectors, "coefficients": coefficients, "norm": np.array([self.norm()]),
+            "reach": np.array([self.reach]), "gradient_squares": np.array([self.steepness]),
+            "removals": np.array([float(self.removals)]), "moved": np.array([self.moved]),
+            "exchanged": np.array([self.exchanged]),
+        }
+
+    def scalars(self):
+        """Return the numbers that, with the arrays, make up the state."""
+        return Support.scalars(self) | {
+            "norm2": self.norm2, "doubt": self.doubt, "reach": self.reach, "steepness": self.steepness,
+            "removals": self.removals, "moved": self.moved, "exchanged": self.exchanged,
+        }
+
+    def get_state(self):
+        """Return (arrays, numbers): all that prediction and learning depend on."""
+        arrays, numbers = Support.get_state(self)
+        full = self.vectors == self.budget
+        return arrays | {"inverse": np.array(self.inverse).ravel() if full else np.zeros(0)}, numbers
+
+    def set_state(self, arrays, numbers):
+        """Take a state over, or raise ValueError where it does not fit, and then stay as before."""
+        before = self.get_state()
+        try:
+            self.take(dict(arrays), numbers)
+        except ValueError:
+            self.take(*before)
+            raise
+
+    def take(self, arrays, numbers):
+        """Have this state."""
+        inverse = arrays.pop("inverse", None)
+        wanted = self.budget**2 if numbers["vectors"] == self.budget else 0
+        if inverse is None or inverse.shape != (wanted,) or inverse.dtype != np.float64 or not np.isfinite(inverse).all():
+            raise ValueError(f"array inverse should hold {wanted} finite numbers of type float64")
+        if numbers["removals"] > numbers["rounds"] or numbers["factor"] <= 0:
+            raise ValueError("the state's numbers make no sense")
+        Support.set_state(self, arrays, numbers)
+        for k in range(self.vectors):
+            self.lengths[k] = sqrt(self.own_kernel(self.squares[k]))
+        if wanted:
+            self.inverse = inverse.reshape(self.budget, self.budget).copy()
+            self.count_gram()
+        kept = numbers["norm2"]
+        self.recount()
+        if not fabs(self.norm2 - kept) <= 1e-6 * (self.norm2 + kept) + numbers["doubt"] + self.doubt:
+            raise ValueError("the state's norm is not that of its function")
+        self.norm2, self.doubt = kept, numbers["doubt"]
+
+    def restore(self, numbers):
+        """Take the numbers of a state over."""
+        Support.restore(self, numbers)
+        self.norm2, self.doubt, self.reach = numbers["norm2"], numbers["doubt"], numbers["reach"]
+        self.steepness, self.removals = numbers["steepness"], numbers["removals"]
+        self.moved, self.exchanged = numbers["moved"], numbers["exchanged"]

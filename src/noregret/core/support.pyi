@@ -1,0 +1,12 @@
+import numpy as np
+from numpy.typing import NDArray
+
+from noregret.core.engine import Engine
+
+KERNELS: tuple[str, ...]
+MOST_NUMBERS: int
+
+class Support(Engine):
+    budget: int
+    vectors: int
+    def support(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]: ...

@@ -1,0 +1,199 @@
+"""Functions f = Σ c_j k(s_j, ·) of a kernel, for as many support vectors s_j as the budget allows.
+
+The vectors are kept feature by feature, one number of each, so that a row costs as much as it has
+entries times the number of vectors, in loops that run along memory, and features may join later.
+Sums run in the order of features, zeros adding nothing: dense and sparse rows give the same bits.
+"""
+
+from libc.math cimport exp
+
+import numpy as np
+
+cimport numpy as cnp
+
+from noregret.core.engine cimport Engine, Row, noregret_add_dense, position
+
+from noregret.checks import not_negative, one_of, positive, whole
+from noregret.errors import BadExample
+
+cnp.import_array()
+
+KERNELS = ("rbf", "polynomial", "linear")
+# Numbers in all support vectors together, at most: half a gigabyte.
+MOST_NUMBERS = 2**26
+
+cdef double LARGEST_COEFFICIENT = 1e100
+
+cdef enum:  # Kernel
+    RBF
+    POLYNOMIAL
+    LINEAR
+
+
+cdef double power(double base, int degree) noexcept nogil:
+    cdef double result = 1
+    cdef int k
+    for k in range(degree):
+        result *= base
+    return result
+
+
+cdef class Support(Engine):
+    """A kernel, the support vectors, and the score that they make."""
+
+    def build(self, kernel, width, degree, offset, budget):
+        """Start with the zero function."""
+        one_of("kernel", kernel, KERNELS)
+        self.kernel = KERNELS.index(kernel)
+        self.width, self.shift = positive("width", width), not_negative("offset", offset)
+        self.degree = whole("degree", degree, below=21)
+        self.budget = whole("budget", budget, below=MOST_VECTORS + 1)
+        if not 1e-100 < self.width:
+            raise ValueError(f"width must lie above 1e-100: got {width!r}")
+        self.arrays = {name: np.zeros(self.length(name, 0)) for name in ("stored", "support", "coefficients")}
+        self.squares = np.zeros(self.budget)
+        self.relocate()
+
+    def length(self, name, size):
+        """Return how many numbers an array holds for so many features."""
+        return {"stored": size, "support": size * self.budget}.get(name, self.budget)
+
+    cdef void relocate(self):
+        Engine.relocate(self)
+        if "support" in self.arrays:
+            self.values = <double*> cnp.PyArray_DATA(<cnp.ndarray> self.arrays["support"])
+            self.coefficients = <double*> cnp.PyArray_DATA(<cnp.ndarray> self.arrays["coefficients"])
+
+    cdef int resize(self, Py_ssize_t size) except -1:
+        if size * self.budget > MOST_NUMBERS:
+            raise BadExample(
+                f"round {self.rounds + 1}: {size} features are too many for {self.budget} support vectors:"
+                f" use a smaller budget ({MOST_NUMBERS // size} would do), or fewer features",
+                round=self.rounds + 1,
+            )
+        return Engine.resize(self, size)
+
+    # The kernel.
+
+    cdef double kernel_of(self, double dot, double one, double other) noexcept nogil:
+        """k(x, s) from x·s, |x|² and |s|²."""
+        if self.kernel == RBF:
+            return exp(-0.5 * max(0.0, (one - dot) + (other - dot)) / self.width / self.width)
+        return power(dot + self.shift, self.degree) if self.kernel == POLYNOMIAL else dot
+
+    cdef double own_kernel(self, double square) noexcept nogil:
+        """k(x, x) from |x|²."""
+        return self.kernel_of(square, square, square)
+
+    cdef double square_of(self, const Row* row) noexcept nogil:
+        """|x|², added up as dot products with support vectors are."""
+        cdef double total = 0
+        cdef Py_ssize_t k
+        for k in range(row.count):
+            total += row.values[k] * row.values[k]
+        return total + row.unseen_norm2
+
+    cdef void kernels_at(self, const Row* row, double square, double* out) noexcept nogil:
+        """k(x, s) for every support vector s."""
+        cdef Py_ssize_t j, k
+        for j in range(self.vectors):
+            out[j] = 0
+        for k in range(row.count):
+            if row.values[k] != 0:
+                noregret_add_dense(out, row.values[k], self.values + position(row, k) * self.budget, self.vectors)
+        for j in range(self.vectors):
+            out[j] = self.kernel_of(out[j], square, self.squares[j])
+
+    cdef void kernels_of(self, Py_ssize_t j, double* out) noexcept nogil:
+        """k(s_j, s) for every support vector s."""
+        cdef Py_ssize_t i, k
+        cdef double* values
+        for k in range(self.vectors):
+            out[k] = 0
+        for i in range(self.size):
+            values = self.values + i * self.budget
+            if values[j] != 0:
+                noregret_add_dense(out, values[j], values, self.vectors)
+        for k in range(self.vectors):
+            out[k] = self.kernel_of(out[k], self.squares[j], self.squares[k])
+
+    cdef double score(self, Row* row) noexcept nogil:
+        cdef double[2048] found
+        cdef double total = 0
+        cdef Py_ssize_t j
+        Engine.score(self, row)
+        self.kernels_at(row, self.square_of(row), found)
+        for j in range(self.vectors):
+            total += self.coefficients[j] * found[j]
+        row.dot = total
+        return self.factor * total
+
+    cdef void write(self, Py_ssize_t j, const Row* row, double square) noexcept nogil:
+        """Let the row be support vector j."""
+        cdef Py_ssize_t i, k
+        for i in range(self.size):
+            self.values[i * self.budget + j] = 0
+        for k in range(row.count):
+            self.values[position(row, k) * self.budget + j] = row.values[k]
+        self.squares[j] = square
+
+    # What others see of it.
+
+    @property
+    def linear(self):
+        """Whether predictions are w·x."""
+        return False
+
+    def weights(self):
+        """Return the slope of f at x = 0; of the linear kernel, f is that and nothing else."""
+        cdef double[::1] made = np.zeros(self.size)
+        cdef double slope
+        cdef Py_ssize_t i, j
+        for j in range(self.vectors):
+            slope = self.factor * self.coefficients[j]
+            if self.kernel == RBF:
+                slope *= exp(-0.5 * self.squares[j] / self.width / self.width) / self.width / self.width
+            elif self.kernel == POLYNOMIAL:
+                slope *= self.degree * power(self.shift, self.degree - 1)
+            for i in range(self.size):
+                made[i] += slope * self.values[i * self.budget + j]
+        return np.asarray(made)
+
+    def support(self):
+        """Return (vectors, coefficients): a row for each vector, in the order of features."""
+        table = self.arrays["support"][:self.size * self.budget].reshape(self.size, self.budget)
+        return table[:, :self.vectors].T.copy(), self.factor * self.arrays["coefficients"][:self.vectors]
+
+    # The state.
+
+    def scalars(self):
+        """Return the numbers that, with the arrays, make up the state."""
+        return Engine.scalars(self) | {"vectors": self.vectors}
+
+    def check_state(self, arrays, numbers):
+        """Raise ValueError where vectors beyond those counted are not zero."""
+        size, vectors = numbers["size"], numbers["vectors"]
+        if vectors > min(self.budget, numbers["rounds"]) or size * self.budget > MOST_NUMBERS:
+            raise ValueError(f"the state has {vectors} support vectors: more than rounds, or than the budget")
+        table = arrays["support"].reshape(size, self.budget)
+        if arrays["stored"].any() or table[:, vectors:].any() or arrays["coefficients"][vectors:].any():
+            raise ValueError("the state has numbers where no support vector is")
+        if not (np.abs(table) < 1e150).all() or not (np.abs(arrays["coefficients"]) < LARGEST_COEFFICIENT).all():
+            raise ValueError("the state has support vectors that are too large")
+
+    def restore(self, numbers):
+        """Take the numbers of a state over."""
+        cdef Py_ssize_t i, j
+        cdef double value
+        Engine.restore(self, numbers)
+        self.vectors = numbers["vectors"]
+        for j in range(self.budget):
+            self.squares[j] = 0
+        for i in range(self.size):
+            for j in range(self.vectors):
+                value = self.values[i * self.budget + j]
+                self.squares[j] += value * value
+
+    def advice(self, norm):
+        """Say what to change when numbers become too large."""
+        return "use a smaller rate, or scale the examples down"

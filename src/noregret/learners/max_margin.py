@@ -1,0 +1,143 @@
+"""Max-margin: the approximate large margin algorithm, ALMA.
+
+Of examples scaled to norm 1, correct by every one that is short of a margin, and ask for less with
+every correction. After k − 1 corrections:
+
+    if y (w·x)/‖x‖ ≤ (1 − α) √8/(α √k):   w ← w + √(2/k) · y x/‖x‖,   scaled back to ‖w‖ ≤ 1
+
+Promise. If some unit vector v has y (v·x)/‖x‖ ≥ γ in every round, there are at most
+(2/γ²)(2/α − 1)² + 8/α − 4 corrections. So whoever goes round and round the same examples comes to
+an end, and every example then has a margin of at least (1 − α) γ: as α → 0, the largest there is.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from noregret.assumptions import Finding, Shown, Structural
+from noregret.core.max_margin import ShrinkingMargin
+from noregret.errors import NoRegretError
+from noregret.hindsight import Margin, Rows, largest_margin
+from noregret.hindsight.blocks import row_scaled, row_squares
+from noregret.hindsight.rounding import growth
+from noregret.learner import Floats, Learner
+from noregret.registry import register
+from noregret.theorem import Theorem
+
+if TYPE_CHECKING:
+    from noregret.evidence import Evidence
+
+# Rows that are shorter but not zero are not learned from, as their squares lose digits.
+SHORTEST = 1e-145
+
+
+def on_the_sphere(rows: Rows) -> Rows:
+    """Return the examples scaled to norm 1; those of zeros stay so."""
+
+    def source() -> Iterator[tuple[Any, Floats]]:
+        for block, outcomes in rows.blocks():
+            squares = row_squares(block)
+            short = squares < SHORTEST**2
+            if abs(block[short]).max() > 0 if short.any() and block.shape[1] else False:
+                raise NoRegretError(
+                    f"there are examples of norm below {SHORTEST:g}, too small to be scaled to"
+                    " norm 1: scale them up"
+                )
+            yield row_scaled(block, 1 / np.sqrt(np.where(short, 1.0, squares))), outcomes
+
+    return Rows(source=source, features=rows.shape[1])
+
+
+def margin(evidence: Evidence) -> Margin:
+    """Return the largest margin γ of a unit vector on the examples scaled to norm 1."""
+    return evidence.once(
+        "margin on the sphere",
+        lambda: largest_margin(on_the_sphere(evidence.rows), limits=evidence.limits),
+    )
+
+
+def surely(evidence: Evidence) -> float:
+    """Return a margin that the scaled examples surely have, before their scaling was rounded."""
+    return margin(evidence).lower - growth(evidence.features + 8)
+
+
+def separable(evidence: Evidence) -> Finding:
+    """Check that some predictor has a positive margin on every scaled example."""
+    first = evidence.inseparable_after()
+    if first is not None:
+        return Finding("margin > 0", 0.0, 0.0, False, first)
+    found = surely(evidence)
+    return Finding("margin > 0", 0.0, max(0.0, found), True if found > 0 else None)
+
+
+def promise(evidence: Evidence) -> float:
+    """Return (2/γ²)(2/α − 1)² + 8/α − 4."""
+    part = 2 / evidence.params["accuracy"]
+    return 2 * ((part - 1) / surely(evidence)) ** 2 + 4 * part - 4
+
+
+@register
+class MaxMargin(Learner):
+    """Binary classification that approaches the largest margin; the examples' norms do not matter.
+
+    Parameters
+    ----------
+    accuracy
+        α, above 0 and at most 1: the share of the largest margin to do without. With 1 only
+        mistakes are corrected; corrections grow like 1/α².
+
+    Examples
+    --------
+    >>> learner = MaxMargin(accuracy=0.1)
+    >>> for x, y in [([3.0, 1.0], 1), ([0.0, -5.0], -1)] * 200:
+    ...     learner.learn_one(x, y)
+    >>> learner.predict_one([1.0, 1.0]), learner.mistakes, learner.corrections > learner.mistakes
+    (1, 1, True)
+
+    References
+    ----------
+    C. Gentile, "A new approximate maximal margin classification algorithm", 2001.
+    """
+
+    name = "max-margin"
+    engine: ShrinkingMargin
+    theorems = (
+        Theorem(
+            name="max-margin",
+            quantity="corrections",
+            formula=(
+                r"K \le \frac{2}{\gamma^2} \left(\frac{2}{\alpha} - 1\right)^2"
+                r" + \frac{8}{\alpha} - 4"
+            ),
+            plain="corrections <= (2/γ²)(2/α − 1)² + 8/α − 4",
+            where=(
+                r"$\alpha$ is `accuracy`; every mistake is a correction. Once a whole round of the"
+                r" examples brings none, each has a margin of at least $(1-\alpha)\gamma$"
+            ),
+            assumptions=(
+                Shown(
+                    r"some unit vector $v$ has $y_t (v \cdot x_t)/\|x_t\|_2 \ge \gamma > 0$ in"
+                    r" every round; the largest such $\gamma$ is found in hindsight",
+                    separable,
+                ),
+                Structural("examples are scaled to norm 1 before anything else"),
+            ),
+            measured=lambda e: float(e.account("corrections")[0]),
+            bound=promise,
+            needs_rows=True,
+            source="Gentile, 2001",
+        ),
+    )
+
+    def __init__(self, accuracy: float = 0.5) -> None:
+        super().__init__(ShrinkingMargin(accuracy))
+        self.accuracy = accuracy
+
+    @property
+    def corrections(self) -> int:
+        """How many examples it was corrected by: every mistake, and those short of the margin."""
+        return self.engine.correction_count
