@@ -1,0 +1,117 @@
+"""Boosting: the rounds of AdaBoost, all in logarithms, so that no weight is ever lost."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from noregret.batch.weak import Weak
+from noregret.errors import NoRegretError
+
+Floats = NDArray[np.float64]
+# A weak learner whose mistakes and whose hits weigh the same up to this does no better than chance.
+CHANCE = 1e-12
+PERFECT = "a classifier without mistakes was found, which decides alone"
+USELESS = "no classifier better than chance was found"
+
+
+@dataclass
+class Boosted:
+    """What the rounds have found.
+
+    Parameters
+    ----------
+    found
+        The classifiers, in order.
+    votes
+        How much each counts; negative for one that is more often wrong than right.
+    errors
+        ε_t, the weight of what each got wrong.
+    factors
+        ln Z_t, the logarithm of what each multiplied the mean of  exp(−y F(x))  by.
+    mistakes
+        How many examples all until then got wrong together; a zero score is wrong.
+    scores
+        F(x) of every example.
+    """
+
+    scores: Floats
+    found: list[Any] = field(default_factory=list)
+    votes: list[float] = field(default_factory=list)
+    errors: list[float] = field(default_factory=list)
+    factors: list[float] = field(default_factory=list)
+    mistakes: list[int] = field(default_factory=list)
+
+    def add(
+        self, classifier: Any, vote: float, *, error: float, factor: float, mistakes: int
+    ) -> None:
+        """Note a round."""
+        self.found.append(classifier)
+        self.votes.append(vote)
+        self.errors.append(error)
+        self.factors.append(factor)
+        self.mistakes.append(mistakes)
+
+
+def boosted(weak: Weak, labels: Floats, members: int, rate: float | None) -> Boosted:
+    """Boost a weak learner: Hedge over the examples, where to be classified rightly is a loss.
+
+    The logarithm of an example's weight is  −y F(x), up to what all have in common.
+
+    Parameters
+    ----------
+    weak
+        Who finds classifiers for weighted examples.
+    labels
+        +1 or −1 each.
+    members
+        The most classifiers.
+    rate
+        What every vote counts; None for ½ ln((1 − ε_t)/ε_t), which is best for the training error.
+    """
+    run = Boosted(np.zeros(len(labels)))
+    for t in range(1, members + 1):
+        logs = -labels * run.scores
+        weights = np.exp(logs - log_sum(logs))
+        try:
+            classifier = weak.find(weights / weights.sum())
+            said = weak.ask(classifier)
+        except NoRegretError as error:
+            raise NoRegretError(f"round {t} of boosting: {error}") from None
+        hits, misses = log_sum(logs[said == labels]), log_sum(logs[said != labels])
+        if min(hits, misses) == -math.inf:
+            return alone(classifier, said, misses == -math.inf)
+        edge = hits - misses  # ln((1 − ε)/ε)
+        if abs(edge) < CHANCE:
+            break
+        vote = edge / 2 if rate is None else math.copysign(rate, edge)
+        run.scores += vote * said
+        whole = np.logaddexp(hits, misses)
+        run.add(
+            classifier,
+            vote,
+            error=float(np.exp(misses - whole)),
+            factor=float(np.logaddexp(hits - vote, misses + vote) - whole),
+            mistakes=int(np.count_nonzero(labels * run.scores <= 0)),
+        )
+    return run
+
+
+def alone(classifier: Any, said: Floats, right: bool) -> Boosted:
+    """Return a classifier that is right everywhere, or wrong everywhere, in place of all others."""
+    vote = 1.0 if right else -1.0
+    run = Boosted(vote * said)
+    run.add(classifier, vote, error=0.0 if right else 1.0, factor=-math.inf, mistakes=0)
+    return run
+
+
+def log_sum(logs: Floats) -> float:
+    """Return  ln Σ exp(logs), −∞ where there are none."""
+    if not len(logs):
+        return -math.inf
+    most = float(logs.max())
+    return most + math.log(float(np.exp(logs - most).sum()))

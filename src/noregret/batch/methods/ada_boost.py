@@ -1,0 +1,339 @@
+"""AdaBoost: many weak classifiers, each a little better than chance, vote as one strong one.
+
+Each round asks for a classifier that does well on the examples of much weight, lets it vote with
+
+    α_t = ½ ln((1 − ε_t)/ε_t),  where ε_t is the weight of the examples that it gets wrong,
+
+and makes these examples heavier:  weight(x, y) ← weight(x, y) · exp(−α_t y h_t(x)).  This is Hedge
+over the examples, where the loss of an example is 1 when it is classified rightly and 0 when it is
+not: what is still hard keeps its weight.
+
+Promise. The votes get at most  Π_t 2 √(ε_t (1 − ε_t))  of the examples wrong, which is at most
+exp(−2 Σ_t γ_t²) where γ_t = ½ − ε_t: classifiers that are a little better than chance, and enough
+of them, get everything right.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from noregret.assumptions import Finding, Shown, Structural
+from noregret.batch.boosting import PERFECT, USELESS, Boosted, boosted
+from noregret.batch.boosting_game import BoostingGame
+from noregret.batch.method import Batch, Solution
+from noregret.batch.stumps import Stump
+from noregret.batch.tables import as_rows, by_columns, many_rows, one_row
+from noregret.batch.weak import Foreign, StumpFinder, said_by
+from noregret.checks import positive, whole
+from noregret.errors import NoRegretError
+from noregret.hindsight.losses import as_labels
+from noregret.registry import register
+from noregret.theorem import Theorem
+
+if TYPE_CHECKING:
+    from noregret.batch.boosting_game import BoostingEvidence
+    from noregret.batch.evidence import BatchEvidence
+
+Floats = NDArray[np.float64]
+
+
+def all_vote(evidence: BoostingEvidence) -> Finding:
+    """Check that some classifier was better than chance."""
+    return Finding("classifiers that vote >= 1", 1, evidence.voters, evidence.voters >= 1)
+
+
+def training_bound(evidence: BoostingEvidence) -> float:
+    """Return how many mistakes the errors of the weak classifiers leave."""
+    return evidence.rounds * math.exp(evidence.log_factor(0.0))
+
+
+def margin_bound(evidence: BoostingEvidence) -> float:
+    """Return how many examples of a small margin they leave."""
+    return evidence.rounds * math.exp(min(0.0, evidence.log_factor(evidence.margin_asked)))
+
+
+@register
+class AdaBoost(Batch):
+    """A vote of weak classifiers that pays attention to what is still wrong.
+
+    Parameters
+    ----------
+    members
+        The most classifiers that vote.
+    weak
+        Who finds them: None for the best decision stump. Or anything with ``fit(X, y,
+        sample_weight)`` and ``predict(X)``, such as a scikit-learn classifier; or a function of
+        (X, y, weights) that returns one with ``predict``, or a function. Labels are 1 and −1.
+    rate
+        What every vote counts, above 0; None for α_t as above, which is best.
+
+    Examples
+    --------
+    >>> X = [[1.0], [2.0], [3.0], [4.0], [5.0], [6.0]]
+    >>> method = AdaBoost(members=3).fit(X, [1, 1, -1, -1, 1, 1])
+    >>> method.predict_many(X)
+    array([ 1,  1, -1, -1,  1,  1])
+    >>> method.staged_mistakes  # after the first vote, two, and all three
+    [2, 2, 0]
+
+    Notes
+    -----
+    A classifier that is wrong more often than right votes against what it says. One that is never
+    wrong decides alone. Where no classifier is better than chance, there are fewer members;
+    ``stopped`` says why.
+
+    References
+    ----------
+    Y. Freund and R. E. Schapire, "A decision-theoretic generalization of on-line learning and an
+    application to boosting", 1997. Margins: R. E. Schapire, Y. Freund, P. Bartlett and W. S. Lee,
+    "Boosting the margin", 1998.
+    """
+
+    name = "ada-boost"
+    loss_name = "mistake"
+    proven_by_weights = False
+    theorems = (
+        Theorem(
+            name="ada-boost",
+            quantity="training mistakes",
+            formula=(
+                r"M \le m \prod_t 2\sqrt{\epsilon_t(1-\epsilon_t)}"
+                r" \le m \exp\left(-2 \sum_t \left(\tfrac12 - \epsilon_t\right)^2\right)"
+            ),
+            plain="mistakes <= m Π 2 sqrt(ε_t (1 - ε_t))  <=  m exp(-2 Σ (1/2 - ε_t)²)",
+            where=r"$m$ is the number of examples, $\epsilon_t$ the weighted error of round $t$",
+            assumptions=(
+                Shown("some weak classifier does better than chance", all_vote),
+                Structural(r"the votes are $\alpha_t = \frac12 \ln((1-\epsilon_t)/\epsilon_t)$"),
+            ),
+            bound=training_bound,
+            measured=lambda evidence: float(evidence.mistakes),
+            covers=lambda params: params["rate"] is None,
+            source="Freund and Schapire, 1997",
+        ),
+        Theorem(
+            name="ada-boost-rate",
+            quantity="training mistakes",
+            formula=(
+                r"M \le m \prod_t \left[(1-\epsilon_t) e^{-\eta} + \epsilon_t e^{\eta}\right]"
+            ),
+            plain="mistakes <= m Π [(1 - ε_t) exp(-rate) + ε_t exp(rate)]",
+            where=(
+                r"$m$ is the number of examples, $\epsilon_t$ the weighted error of round $t$,"
+                r" at most ½ as who is wrong more often votes against himself"
+            ),
+            assumptions=(
+                Shown("some weak classifier does better than chance", all_vote),
+                Structural(r"every vote counts $\eta$, the parameter `rate`"),
+            ),
+            bound=training_bound,
+            measured=lambda evidence: float(evidence.mistakes),
+            covers=lambda params: params["rate"] is not None,
+            source="Freund and Schapire, 1997",
+        ),
+        Theorem(
+            name="ada-boost-margins",
+            quantity="training mistakes",
+            formula=(
+                r"\left|\{i : \mathrm{margin}_i \le \theta\}\right| \le"
+                r" m \prod_t 2\sqrt{\epsilon_t^{1-\theta}(1-\epsilon_t)^{1+\theta}}"
+            ),
+            plain="examples of margin <= θ  <=  m Π 2 sqrt(ε_t^(1-θ) (1 - ε_t)^(1+θ))",
+            where=(
+                r"the margin of an example is $y F(x)/\sum_t |\alpha_t|$, between $-1$ and $1$;"
+                r" $\theta$ is `margin`, 0.1 if not given"
+            ),
+            about="the number of examples of a small margin",
+            assumptions=(
+                Shown("some weak classifier does better than chance", all_vote),
+                Structural(r"the votes are $\alpha_t = \frac12 \ln((1-\epsilon_t)/\epsilon_t)$"),
+            ),
+            bound=margin_bound,
+            measured=lambda evidence: float(evidence.small_margins(evidence.margin_asked)),
+            covers=lambda params: params["rate"] is None,
+            asks="margin=0.1",
+            beside=True,
+            source="Schapire, Freund, Bartlett and Lee, 1998, theorem 5",
+        ),
+    )
+
+    def __init__(self, members: int = 50, weak: Any = None, rate: float | None = None) -> None:
+        self.members, self.weak = whole("members", members), weak
+        self.rate = None if rate is None else positive("rate", rate)
+        if weak is not None and not (callable(weak) or hasattr(weak, "fit")):
+            raise TypeError(
+                "weak is a learner with fit(X, y, sample_weight) and predict(X), or a function of"
+                f" (X, y, weights): got {weak!r}"
+            )
+        super().__init__()
+
+    # Fitting.
+
+    def new_game(self, **options: Any) -> BoostingGame:
+        """Return a game that takes examples in and fits this method to them, from scratch."""
+        return BoostingGame(self, **options)
+
+    def solve(self, examples: BatchEvidence) -> Solution:
+        """Boost."""
+        labels = as_labels(examples.rows.outcomes)
+        table = by_columns(examples.rows)
+        if self.weak is None:
+            run = boosted(StumpFinder(table, labels), labels, self.members, self.rate)
+            found = {
+                "feature": np.array([stump.feature for stump in run.found], dtype=np.int64),
+                "threshold": np.array([stump.threshold for stump in run.found], dtype=np.float64),
+                "sign": np.array([stump.sign for stump in run.found], dtype=np.float64),
+            }
+        else:
+            weak = Foreign(self.weak, as_rows(table, examples.features), labels)
+            run = boosted(weak, labels, self.members, self.rate)
+            found = {"classifiers": as_objects(run.found)}
+        return Solution(np.zeros(examples.features), {}, found | figures(run))
+
+    def check_found(self, found: Solution) -> None:
+        """Raise ValueError where what a file says was found makes no sense."""
+        kinds = {"feature", "threshold", "sign"} if self.weak is None else {"classifiers"}
+        if found.arrays.keys() != kinds | FIGURES:
+            raise ValueError(f"expected the arrays {sorted(kinds | FIGURES)}")
+        if any(array.shape != found.arrays["votes"].shape for array in found.arrays.values()):
+            raise ValueError("there is not one of everything for each member")
+        if self.weak is not None:
+            return
+        feature, sign = found.arrays["feature"], found.arrays["sign"]
+        if feature.dtype != np.int64 or ((feature < 0) | (feature > len(found.weights))).any():
+            raise ValueError("a stump looks at a feature that is not there")
+        numbers = np.concatenate([found.arrays["votes"], sign])
+        if not (np.isfinite(numbers).all() and (np.abs(sign) == 1).all()):
+            raise ValueError("a vote is not finite")
+        if not (found.arrays["threshold"] < math.inf).all():
+            raise ValueError("a threshold is not a number")
+
+    # What it has learned.
+
+    @property
+    def weights(self) -> Floats:
+        """Refused: a vote of classifiers is not linear in the features."""
+        raise NoRegretError(
+            "ada-boost is a vote of classifiers, without weights of features: classifiers, votes"
+            " and feature_use say what it has learned"
+        )
+
+    @property
+    def votes(self) -> Floats:
+        """What each classifier's vote counts; negative where it votes against what it says."""
+        votes: Floats = self.solution.arrays["votes"].copy()
+        return votes
+
+    @property
+    def classifiers(self) -> list[Any]:
+        """The classifiers that vote: stumps, or those of the weak learner."""
+        found = self.solution.arrays
+        if self.weak is not None:
+            return list(found["classifiers"])
+        parts = (found[name].tolist() for name in ("feature", "threshold", "sign"))
+        return [Stump(*each) for each in zip(*parts, strict=True)]
+
+    @property
+    def errors(self) -> Floats:
+        """ε_t: the weight of what each got wrong when it was found."""
+        errors: Floats = self.solution.arrays["errors"].copy()
+        return errors
+
+    @property
+    def staged_mistakes(self) -> list[int]:
+        """How many examples the first classifier gets wrong, the first two, and so on."""
+        found: list[int] = self.solution.arrays["mistakes"].tolist()
+        return found
+
+    @property
+    def stopped(self) -> str:
+        """Why fewer classifiers vote than were asked for; empty where they do not."""
+        if np.isneginf(self.solution.arrays["factors"]).any():
+            return PERFECT
+        return USELESS if len(self.votes) < self.members else ""
+
+    @property
+    def feature_use(self) -> dict[str, float]:
+        """The share of the votes that looks at each feature; those that none looks at are left out.
+
+        Of stumps only; one that says the same everywhere looks at none.
+        """
+        if self.weak is not None:
+            raise NoRegretError("only stumps say which feature they look at")
+        total, use = float(np.abs(self.votes).sum()), dict[str, float]()
+        for stump, vote in zip(self.classifiers, self.votes.tolist(), strict=True):
+            if stump.threshold > -math.inf:
+                name = self.features[stump.feature]
+                use[name] = use.get(name, 0.0) + abs(vote) / total
+        return dict(sorted(use.items(), key=lambda item: (-item[1], item[0])))
+
+    # Predicting.
+
+    def decision_one(self, x: Any) -> float:
+        """Return the sum of the votes; its sign is the label."""
+        return float(self.scores(one_row(self.ready(), x))[0])
+
+    def predict_one(self, x: Any) -> Any:
+        """Predict the label of one example."""
+        return self.ready().answers(np.array([self.decision_one(x)]))[0].item()
+
+    def decision_many(self, X: Any) -> Floats:
+        """Return the sum of the votes for every row."""
+        return self.scores(many_rows(self.ready(), X))
+
+    def predict_many(self, X: Any) -> NDArray[Any]:
+        """Predict the label of every row."""
+        return self.ready().answers(self.decision_many(X))
+
+    def scores(self, columns: Any) -> Floats:
+        """Return the sum of the votes for every row of a table that is read by columns."""
+        total = np.zeros(columns.shape[0])
+        if self.weak is not None:
+            table = as_rows(columns, len(self.features))
+        for each, vote in zip(self.classifiers, self.votes.tolist(), strict=True):
+            said = each.predict(columns) if self.weak is None else said_by(each, table)
+            total += vote * said
+        return total
+
+    def first_said(self, columns: Any) -> Floats:
+        """Return what the first classifier says, or against whom it votes, of every row."""
+        if not len(self.votes):
+            return np.zeros(columns.shape[0])
+        said = said_by(self.classifiers[0], as_rows(columns, len(self.features)))
+        return said if self.votes[0] > 0 else -said
+
+    # Files.
+
+    def save(self, path: str | Path) -> None:
+        """Write the model to one file, where its classifiers are stumps."""
+        if self.weak is not None:
+            raise NoRegretError(
+                f"a vote of {type(self.weak).__name__} is code, which no file of noregret holds:"
+                " pickle it, or boost stumps"
+            )
+        super().save(path)
+
+
+FIGURES = {"votes", "errors", "factors", "mistakes"}
+
+
+def figures(run: Boosted) -> Mapping[str, NDArray[Any]]:
+    """Return the figures of all rounds."""
+    made: dict[str, NDArray[Any]] = {
+        name: np.array(getattr(run, name), dtype=np.float64)
+        for name in ("votes", "errors", "factors")
+    }
+    return made | {"mistakes": np.array(run.mistakes, dtype=np.int64)}
+
+
+def as_objects(things: list[Any]) -> NDArray[Any]:
+    """Return an array of things that are no numbers."""
+    made = np.empty(len(things), dtype=object)
+    made[:] = things
+    return made

@@ -1,0 +1,75 @@
+"""Rows of any kind as one table, for predictors that are not linear: read by columns."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from noregret import inputs
+from noregret.batch.scribe import Scribe
+from noregret.game import Game
+from noregret.hindsight import Rows
+
+# Numbers of a table that is handed to somebody else as a full one.
+FULL = 2**26
+
+
+def by_columns(rows: Rows) -> Any:
+    """Return all rows as one table that is read column by column."""
+    table = rows.pick(np.ones(rows.shape[0], dtype=bool))
+    return table.tocsc() if hasattr(table, "tocsc") else np.asfortranarray(table)
+
+
+def many_rows(scribe: Scribe, X: Any) -> Any:
+    """Return rows of any kind as one table, or refuse them as a learner does.
+
+    Its columns are the features that the scribe knows; those beyond are new.
+    """
+    scribe.decision_many(X)
+    if inputs.is_named(X):
+        return by_columns(written(scribe, X))
+    if hasattr(X, "tocsc"):
+        return X.tocsc()
+    return np.asfortranarray(inputs.as_array(X), dtype=np.float64)
+
+
+def one_row(scribe: Scribe, x: Any) -> Any:
+    """Return one example as a table of one row, or refuse it as a learner does."""
+    scribe.decision_one(x)
+    example = inputs.as_example(x)
+    if isinstance(example, Mapping):
+        return by_columns(written(scribe, [example]))
+    if isinstance(example, np.ndarray):
+        return example.reshape(1, -1)
+    made: NDArray[np.float64] = np.zeros((1, example.width))
+    made[0, np.asarray(example.indices)] = example.data
+    return made
+
+
+def written(scribe: Scribe, X: Any) -> Rows:
+    """Have a copy of the scribe write named rows down."""
+    copied = Scribe(scribe.loss)
+    copied.set_state(*scribe.get_state())
+    game = Game(copied, keep="rows", progress=False)
+    game.play(X, np.ones(inputs.row_count(X)))
+    rows = game.ledger.rows()
+    assert rows is not None
+    return rows
+
+
+def as_rows(columns: Any, features: int) -> Any:
+    """Return a table for somebody else's learner: of so many columns, full unless it is huge."""
+    from scipy import sparse
+
+    count, width = columns.shape
+    if count * features > FULL:
+        made = sparse.csr_array(columns)[:, :features]
+        made.resize((count, features))
+        return made
+    full = columns.toarray() if hasattr(columns, "toarray") else columns
+    if width < features:
+        full = np.hstack([full, np.zeros((count, features - width))])
+    return np.ascontiguousarray(full[:, :features])
