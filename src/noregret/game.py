@@ -83,7 +83,7 @@ class Game:
             learner,
             keep,
             so_far=self._bound_so_far,
-            needs_rows=any(t.needs_rows for t in covering) or learner.params.get("domain") == "box",
+            needs_rows=any(t.needs_rows for t in covering) or takes_rows(learner.params),
             free=compared_with_all(learner.params),
             memory=memory,
             kept_at=kept_at,
@@ -316,10 +316,9 @@ class Game:
         self, given: Mapping[str, Any], limits: Limits, answers: dict[Any, Any] | None = None
     ) -> Evidence:
         """Return what a theorem may look at."""
-        from noregret.evidence import Evidence
-
         found = self.answers if answers is None else answers
-        return Evidence(self.ledger, given, limits, found, self.names)
+        kind = self.learner.evidence_kind()
+        return kind(self.ledger, given, limits, found, self.names)
 
     def certificate(
         self, theorem: str | None = None, *, limits: Limits = USUAL, **given: Any
@@ -345,9 +344,15 @@ class Game:
         return f"<Game of {self.learner!r}: {self.rounds} rounds{mean}>"
 
 
+def takes_rows(params: Mapping[str, Any]) -> bool:
+    """Whether sums over rows cannot say what a learner of these parameters is compared with."""
+    return params.get("domain") == "box" or "kernel" in params
+
+
 def compared_with_all(params: Mapping[str, Any]) -> bool:
     """Whether a learner of these parameters is compared with all linear predictors."""
     bounded = "weight" in params and params.get("regulariser") != "euclidean"
+    bounded = bounded or "kernel" in params
     return params.get("radius") is None and not bounded
 
 

@@ -12,6 +12,7 @@ from noregret.many import Many
 from noregret.named import Named
 
 if TYPE_CHECKING:
+    from noregret.evidence import Evidence
     from noregret.game import Game
 
 Floats = NDArray[np.float64]
@@ -95,6 +96,12 @@ class Learner(Named, Many):
         from noregret.game import Game
 
         return Game(self, **options)
+
+    def evidence_kind(self) -> type[Evidence]:
+        """Return what its theorems look at when a game is over."""
+        from noregret.evidence import Evidence
+
+        return Evidence
 
     def clone(self: L) -> L:
         """Return a fresh learner with the same parameters, which has learned nothing."""
