@@ -17,9 +17,10 @@ import numpy as np
 from numpy.typing import NDArray
 from river import base
 
+from noregret.core.port import LabelPort, squashed
 from noregret.errors import BadExample, NoRegretError
 from noregret.frames import frame_like, series_like
-from noregret.river.estimator import Estimator, certificate_of, learner_of, renamed
+from noregret.river.estimator import Estimator, certificate_of, learner_of
 
 if TYPE_CHECKING:
     from noregret.certificate import Certificate
@@ -29,13 +30,13 @@ if TYPE_CHECKING:
 Floats = NDArray[np.float64]
 
 
-class Classifier(Estimator, base.MiniBatchClassifier):
-    """A learner of labels behind River's methods."""
+class Classifier(LabelPort, Estimator, base.MiniBatchClassifier):
+    """A learner of labels behind River's methods; those for one example are compiled."""
 
     def _begin(self, params: dict[str, Any]) -> None:
-        super()._begin(params)
         self._labels: dict[Any, Any] = {}  # as they were first written
         self._players: dict[Any, Learner | Recorded] = {}  # one a label, if not False and True
+        super()._begin(params)
 
     @property
     def _multiclass(self) -> bool:
@@ -58,6 +59,7 @@ class Classifier(Estimator, base.MiniBatchClassifier):
         """Take a label as known, once something was learned from it."""
         self._labels[label] = label.item() if isinstance(label, np.generic) else label
         self._players = players
+        self._direct()
 
     @property
     def _pair(self) -> tuple[Any, Any]:
@@ -65,39 +67,22 @@ class Classifier(Estimator, base.MiniBatchClassifier):
         written = type(next(iter(self._labels.values()), False))
         return self._labels.get(False, written(False)), self._labels.get(True, written(True))
 
+    def _direct(self) -> None:
+        """Have examples go straight to the learner once it tells two labels apart."""
+        super()._direct()
+        if len(self._labels) == 2 and not self._players:
+            self.tell_apart(*self._pair)
+        else:
+            self.lead_to(None, float(self.intercept))
+
     # One example.
 
-    def learn_one(self, x: Any, y: Any) -> None:
-        """Learn from one example."""
-        row = self._row(x) if self._constant else x
-        try:
-            self._learn(row, y)
-        except BadExample as refusal:
-            self._learn(renamed(row, refusal), y)
-
     def _learn(self, x: dict[str, Any], y: Any) -> None:
-        if y in self._labels:
-            if not self._players:
-                self._player.learn_one(x, y)
-                return
-            players = self._players
-        else:
-            players = self._with(y)
-        if players:
-            for label, player in players.items():
-                player.learn_one(x, label == y)
-        else:
-            self._player.learn_one(x, y)
-        if players is not self._players:
+        players = self._players if y in self._labels else self._with(y)
+        for label, player in (players or {True: self._player}).items():
+            player.learn_one(x, bool(label == y))
+        if y not in self._labels:
             self._meet(y, players)
-
-    def predict_one(self, x: Any) -> Any:
-        """Predict the label of one example; None before any was met."""
-        row = self._row(x) if self._constant else x
-        try:
-            return self._predict(row)
-        except BadExample as refusal:
-            return self._predict(renamed(row, refusal))
 
     def _predict(self, x: dict[str, Any]) -> Any:
         if not self._players:
@@ -105,18 +90,6 @@ class Classifier(Estimator, base.MiniBatchClassifier):
             return self._pair[positive] if self._labels else None
         scores = {label: player.decision_one(x) for label, player in self._players.items()}
         return self._labels[max(scores, key=scores.__getitem__)]
-
-    def predict_proba_one(self, x: Any) -> dict[Any, float]:
-        """Return the probability of every label met.
-
-        They are probabilities where the loss is logistic. For others they are scores, squashed
-        into 0 to 1 as River's own margin classifiers have them: they rank, no more.
-        """
-        row = self._row(x) if self._constant else x
-        try:
-            return self._probabilities(row)
-        except BadExample as refusal:
-            return self._probabilities(renamed(row, refusal))
 
     def _probabilities(self, x: dict[str, Any]) -> dict[Any, float]:
         if not self._players:
@@ -233,14 +206,6 @@ class Classifier(Estimator, base.MiniBatchClassifier):
 def is_boolean(label: Any) -> bool:
     """Whether a label is False or True, or 0 or 1."""
     return isinstance(label, bool | int | float | np.generic) and label in (0, 1)
-
-
-def squashed(score: float) -> float:
-    """Return 1/(1 + exp(−score))."""
-    if score >= 0:
-        return 1.0 / (1.0 + math.exp(-score))
-    small = math.exp(score)
-    return small / (1.0 + small)
 
 
 def listed(y: Any) -> list[Any]:

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from noregret.averaging import averaged
+from noregret.core.port import Port
 from noregret.errors import BadExample, Diverged
 from noregret.frames import is_frame
 from noregret.inputs import kind_of
@@ -18,7 +19,7 @@ if TYPE_CHECKING:
     from noregret.learner import Learner
 
 
-class Estimator:
+class Estimator(Port):
     """A learner behind River's methods."""
 
     kind: ClassVar[Kind]
@@ -34,8 +35,13 @@ class Estimator:
                 "intercept is True, False, or the size of the constant feature: got"
                 f" {self.intercept!r}"
             )
-        self._constant = float(self.intercept)
         self._player = self._fresh()
+        self._direct()
+
+    def _direct(self) -> None:
+        """Have examples go straight to the learner, unless a game is to know of them."""
+        door = None if isinstance(self._player, Recorded) else self._player
+        self.lead_to(door, float(self.intercept))
 
     def _fresh(self) -> Learner | Recorded:
         """Return a learner that has learned nothing; one that keeps its rows, if asked for."""
@@ -44,6 +50,19 @@ class Estimator:
         if "averaged" not in names and getattr(self, "averaged", False):
             learner = averaged(learner)
         return Recorded(learner) if self.certified else learner
+
+    # Copies.
+
+    def clone(
+        self, new_params: dict[str, Any] | None = None, include_attributes: bool = False
+    ) -> Any:
+        """Return a fresh one with the same parameters; with its attributes, one that goes on."""
+        made = super().clone(new_params, include_attributes)
+        made._direct()
+        return made
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _revive, (type(self), self.__dict__)
 
     # River asks for this.
 
@@ -90,11 +109,15 @@ class Estimator:
 
     # Rows on their way in.
 
-    def _row(self, x: Any) -> dict[str, Any]:
-        """Return an example with its constant feature, unless it brings one of its own."""
-        row: dict[str, Any] = x.copy() if type(x) is dict else dict(x)
-        row.setdefault(INTERCEPT, self._constant)
-        return row
+    @staticmethod
+    def _renamed(x: dict[Any, Any], refusal: BadExample) -> dict[str, Any]:
+        """Return an example whose names are numbers, as River allows, with text for names.
+
+        Where names are not what was refused, the refusal stands.
+        """
+        if all(isinstance(name, str) for name in x):
+            raise refusal
+        return dict(zip(texts(x), x.values(), strict=True))
 
     def _rows(self, X: Any) -> Any:
         """Return a data frame with its constant feature, and names that are text."""
@@ -106,9 +129,16 @@ class Estimator:
         names = frame.columns
         if any(not isinstance(name, str) for name in names):
             frame = nw.from_native(frame.to_native().set_axis(texts(names), axis="columns"))
-        if self._constant and INTERCEPT not in names:
-            frame = frame.with_columns(nw.lit(self._constant).alias(INTERCEPT))
+        if self.intercept and INTERCEPT not in names:
+            frame = frame.with_columns(nw.lit(float(self.intercept)).alias(INTERCEPT))
         return frame
+
+
+def _revive(kind: type[Estimator], attributes: dict[str, Any]) -> Estimator:
+    made = kind.__new__(kind)
+    made.__dict__.update(attributes)
+    made._direct()
+    return made
 
 
 def survives(learner: Learner) -> bool:
@@ -135,16 +165,6 @@ def certificate_of(
     if not isinstance(player, Recorded):
         raise ValueError("nothing was kept for a certificate: make it with certified=True")
     return player.certificate(theorem, given)
-
-
-def renamed(x: Any, refusal: BadExample) -> dict[str, Any]:
-    """Return an example whose names are numbers, as River allows, with text for names.
-
-    Where names are not what was refused, the refusal stands.
-    """
-    if all(isinstance(name, str) for name in x):
-        raise refusal
-    return dict(zip(texts(x), x.values(), strict=True))
 
 
 def texts(names: Any) -> list[str]:

@@ -6,29 +6,19 @@ from typing import Any
 
 from river import base
 
-from noregret.errors import BadExample
+from noregret.core.port import NumberPort
 from noregret.frames import series_like
-from noregret.river.estimator import Estimator, renamed
+from noregret.river.estimator import Estimator
 
 
-class Regressor(Estimator, base.MiniBatchRegressor):
-    """A learner of numbers behind River's methods."""
+class Regressor(NumberPort, Estimator, base.MiniBatchRegressor):
+    """A learner of numbers behind River's methods; those for one example are compiled."""
 
-    def learn_one(self, x: Any, y: Any) -> None:
-        """Learn from one example."""
-        row = self._row(x) if self._constant else x
-        try:
-            self._player.learn_one(row, y)
-        except BadExample as refusal:
-            self._player.learn_one(renamed(row, refusal), y)
+    def _learn(self, x: dict[str, Any], y: Any) -> None:
+        self._player.learn_one(x, y)
 
-    def predict_one(self, x: Any) -> float:
-        """Predict the outcome of one example; nothing changes."""
-        row = self._row(x) if self._constant else x
-        try:
-            return self._player.decision_one(row)
-        except BadExample as refusal:
-            return self._player.decision_one(renamed(row, refusal))
+    def _decide(self, x: dict[str, Any]) -> float:
+        return self._player.decision_one(x)
 
     def learn_many(self, X: Any, y: Any) -> None:
         """Learn from the rows of a data frame, in order: the same as ``learn_one`` for each."""

@@ -1,0 +1,119 @@
+"""A learner's methods for one named example as other libraries call them, with little in between.
+
+Estimators of theirs derive from these classes. What is out of the ordinary (a name that is no text, a
+label never met, a game that keeps the rows) goes to methods of the estimator itself, in Python.
+"""
+
+from cpython.dict cimport PyDict_CheckExact, PyDict_Contains, PyDict_Copy, PyDict_SetItem
+from libc.math cimport exp
+
+from noregret.core.door cimport Door
+
+from noregret.errors import BadExample
+
+cdef str INTERCEPT = "intercept"
+cdef object NEGATIVE = 0.0, POSITIVE = 1.0
+
+
+cdef class Port:
+    """The way to a learner, with a constant feature if one is asked for."""
+
+    cdef Door door          # None where nothing goes straight to it
+    cdef object constant    # the value of the constant feature; None for no such feature
+
+    def lead_to(self, Door door, constant):
+        """Have examples go straight to a learner from now on; None for to nobody."""
+        self.door = door
+        self.constant = float(constant) if constant else None
+
+    cdef object row(self, object x):
+        """An example with the constant feature, unless it brings one of its own."""
+        if self.constant is None:
+            return x
+        cdef dict row = PyDict_Copy(x) if PyDict_CheckExact(x) else dict(x)
+        if not PyDict_Contains(row, INTERCEPT):
+            PyDict_SetItem(row, INTERCEPT, self.constant)
+        return row
+
+
+cdef class NumberPort(Port):
+    """The way to a learner of numbers."""
+
+    def learn_one(self, x, y):
+        """Learn from one example."""
+        if self.door is None:
+            self._learn(self.row(x), y)
+            return
+        try:
+            self.door.play(self.row(x), y, NULL)
+        except BadExample as refusal:
+            self._learn(self._renamed(self.row(x), refusal), y)
+
+    def predict_one(self, x):
+        """Predict the outcome of one example; nothing changes."""
+        if self.door is None:
+            return self._decide(self.row(x))
+        try:
+            return self.door.decide(self.row(x))
+        except BadExample as refusal:
+            return self._decide(self._renamed(self.row(x), refusal))
+
+
+cdef class LabelPort(Port):
+    """The way to a learner of two labels, once both were met."""
+
+    cdef object negative, positive
+
+    def tell_apart(self, negative, positive):
+        """Take two labels for those of the learner."""
+        self.negative, self.positive = negative, positive
+
+    def learn_one(self, x, y):
+        """Learn from one example."""
+        cdef object row = self.row(x)
+        try:
+            if self.door is not None and (y is self.positive or y is self.negative):
+                self.door.play(row, POSITIVE if y is self.positive else NEGATIVE, NULL)
+            else:
+                self._learn(row, y)
+        except BadExample as refusal:
+            self._learn(self._renamed(row, refusal), y)
+
+    def predict_one(self, x):
+        """Predict the label of one example; None before any was met."""
+        cdef object row = self.row(x)
+        try:
+            if self.door is None:
+                return self._predict(row)
+            return self.positive if self.door.decide(row) > 0 else self.negative
+        except BadExample as refusal:
+            return self._predict(self._renamed(row, refusal))
+
+    def predict_proba_one(self, x):
+        """Return the probability of every label met.
+
+        They are probabilities where the loss is logistic. For others they are scores, squashed into
+        0 to 1 as River's own margin classifiers have them: they rank, no more.
+        """
+        cdef object row = self.row(x)
+        cdef double chance
+        try:
+            if self.door is None:
+                return self._probabilities(row)
+            chance = squash(self.door.decide(row))
+        except BadExample as refusal:
+            return self._probabilities(self._renamed(row, refusal))
+        return {self.negative: 1.0 - chance, self.positive: chance}
+
+
+cdef double squash(double score) noexcept:
+    cdef double small
+    if score >= 0:
+        return 1.0 / (1.0 + exp(-score))
+    small = exp(score)
+    return small / (1.0 + small)
+
+
+def squashed(double score):
+    """Return 1/(1 + exp(−score))."""
+    return squash(score)
