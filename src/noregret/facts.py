@@ -107,6 +107,16 @@ class Facts:
         loss = self.learner.engine.loss
         return loss.name if type(loss) is Loss else ""
 
+    @property
+    def averaged_loss(self) -> float:
+        """The loss of the rounds whose weights are averaged, where that is done."""
+        return self.loss
+
+    @property
+    def averaged_rounds(self) -> int:
+        """How many rounds that are."""
+        return self.rounds
+
     def largest(self, measure: str) -> float:
         """Return the largest value of a measurement."""
         if measure == "loss":

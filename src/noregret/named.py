@@ -24,6 +24,8 @@ class Named:
     name: ClassVar[str]
     family: ClassVar[str] = "learners"
     theorems: ClassVar[tuple[Theorem, ...]] = ()
+    # What to say where no theorem covers the parameters, if there is something better to say.
+    unproven: ClassVar[str] = ""
 
     if TYPE_CHECKING:  # what a family offers
 

@@ -8,28 +8,38 @@ import numpy as np
 
 from noregret.core.losses import PARAMETERS, Loss, PythonLoss, make_loss
 from noregret.errors import NoRegretError
+from noregret.named import Named
 
 
 def plain(value: Any) -> Any:
-    """Return a parameter's value as JSON has it; a loss written in Python by its name only."""
-    if isinstance(value, PythonLoss):
-        return {"python": value.name}
-    if isinstance(value, Loss):
-        return {"loss": value.name, "parameter": value.parameter}
-    if isinstance(value, np.ndarray):
-        return value.tolist()
+    """Return a parameter's value as JSON has it; what is written in Python, by its name only."""
     if isinstance(value, list | tuple):
         return [plain(each) for each in value]
-    return value.item() if isinstance(value, np.generic) else value
+    if isinstance(value, Named):
+        return {"name": value.name, "params": {k: plain(v) for k, v in value.params.items()}}
+    if isinstance(value, Loss) and not isinstance(value, PythonLoss):
+        return {"loss": value.name, "parameter": value.parameter}
+    if isinstance(value, PythonLoss):
+        return {"python": value.name}
+    if callable(value) or hasattr(value, "fit"):
+        return {"python": getattr(value, "__name__", type(value).__name__)}
+    return value.tolist() if isinstance(value, np.ndarray | np.generic) else value
 
 
 def is_python(value: Any) -> bool:
-    """Whether a value stands for a loss written in Python."""
-    return isinstance(value, dict) and "python" in value
+    """Whether a value stands for something written in Python, or has such a parameter."""
+    if not isinstance(value, dict):
+        return False
+    return "python" in value or any(map(is_python, value.get("params", {}).values()))
 
 
 def restored(name: str, value: Any, loss: Loss | None, how: str) -> Any:
     """Return the value that a plain one stands for; ``how`` says how to give a loss in Python."""
+    if isinstance(value, dict) and "params" in value:
+        from noregret.registry import built, find
+
+        params = {key: restored(key, each, loss, how) for key, each in value["params"].items()}
+        return built(find(value["name"], Named.family), params)
     if isinstance(value, dict) and "loss" in value:
         known = value["loss"] in PARAMETERS
         return make_loss(value["loss"], value["parameter"] if known else None)

@@ -58,10 +58,29 @@ def test_every_assumption_that_can_fail_is_broken() -> None:
         assert len(broken) == len(measurable) - (name == "widrow-hoff"), name
 
 
-def test_a_range_that_was_not_told_is_no_promise() -> None:
+def test_a_range_that_was_not_told_is_on_trust() -> None:
     game = nr.play(nr.averaged(nr.WidrowHoff()), [([1.0], 0.5)] * 5)
-    with pytest.raises(ValueError, match="needs to be told the largest loss there can be"):
-        game.certificate("online-to-batch-high-probability")
+    promise = game.certificate("online-to-batch-high-probability").theorem
+    assert promise is not None
+    found = next(found for found in promise.assumptions if "measured, not given" in found.name)
+    assert found.holds is None
+    assert found.limit == 0.25  # the first loss, of weights that are zero
+
+
+def test_a_loss_that_can_be_negative_has_no_range() -> None:
+    game = nr.play(nr.averaged(nr.GradientDescent(loss="linear", rate=0.1)), [([1.0], 0.5)] * 5)
+    promise = game.certificate("online-to-batch-high-probability", largest_loss=1.0).theorem
+    assert promise is not None
+    assert promise.failed is not None
+    assert promise.failed.name == "loss >= 0"
+
+
+def test_the_mean_of_weights_has_no_promise_for_mistakes() -> None:
+    game = nr.play(nr.averaged(nr.Perceptron()), [([1.0], 1)] * 5)
+    promise = game.certificate("online-to-batch-high-probability", largest_loss=1.0).theorem
+    assert promise is not None
+    assert promise.failed is not None
+    assert promise.failed.name == "the loss is convex"
 
 
 @pytest.mark.parametrize("name", CASES)

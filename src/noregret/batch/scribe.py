@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from noregret.core import scribe
+from noregret.core.losses import Loss
 from noregret.game import Game
 from noregret.hindsight import Rows
 from noregret.hindsight.blocks import is_sparse
@@ -37,7 +38,7 @@ class Scribe(Learner):
     name = "scribe"
     engine: scribe.Scribe
 
-    def __init__(self, loss: str = "square", intercept: bool = False) -> None:
+    def __init__(self, loss: str | Loss = "square", intercept: bool = False) -> None:
         super().__init__(scribe.Scribe(loss))
         self.loss, self.intercept = loss, intercept
 

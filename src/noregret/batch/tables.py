@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from noregret import inputs
 from noregret.batch.scribe import Scribe
+from noregret.errors import NoRegretError
 from noregret.game import Game
 from noregret.hindsight import Rows
 
@@ -39,25 +38,30 @@ def many_rows(scribe: Scribe, X: Any) -> Any:
 def one_row(scribe: Scribe, x: Any) -> Any:
     """Return one example as a table of one row, or refuse it as a learner does."""
     scribe.decision_one(x)
+    if hasattr(x, "tocsr"):
+        return (x if x.ndim == 2 else x.reshape(1, -1)).tocsc()
     example = inputs.as_example(x)
-    if isinstance(example, Mapping):
+    if isinstance(example, dict):
         return by_columns(written(scribe, [example]))
-    if isinstance(example, np.ndarray):
-        return example.reshape(1, -1)
-    made: NDArray[np.float64] = np.zeros((1, example.width))
-    made[0, np.asarray(example.indices)] = example.data
-    return made
+    assert isinstance(example, np.ndarray)
+    return example.reshape(1, -1)
 
 
 def written(scribe: Scribe, X: Any) -> Rows:
     """Have a copy of the scribe write named rows down."""
-    copied = Scribe(scribe.loss)
-    copied.set_state(*scribe.get_state())
-    game = Game(copied, keep="rows", progress=False)
-    game.play(X, np.ones(inputs.row_count(X)))
-    rows = game.ledger.rows()
+    rows = played(scribe, X, np.ones(inputs.row_count(X))).ledger.rows()
     assert rows is not None
     return rows
+
+
+def played(scribe: Scribe, X: Any, y: Any, target: str | None = None) -> Game:
+    """Have a copy of the scribe write examples down, with what its weights pay for them."""
+    copied = Scribe(scribe.loss, scribe.intercept)
+    copied.set_state(*scribe.get_state())
+    game = Game(copied, keep="rows", progress=False).play(X, y, target=target)
+    if not game.rounds:
+        raise NoRegretError("there are no examples")
+    return game
 
 
 def as_rows(columns: Any, features: int) -> Any:

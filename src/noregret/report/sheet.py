@@ -99,6 +99,9 @@ COLUMNS = {"experts": "expert", "bandits": "arm", "portfolios": "asset"}
 
 def told(value: object) -> str:
     """Write a parameter's value."""
+    if isinstance(value, dict) and "params" in value:
+        inner = (f"{clean(k)}={told(v)}" for k, v in value["params"].items() if v is not None)
+        return f"{clean(str(value.get('name')))}({', '.join(inner)})"
     if isinstance(value, dict):
         return clean(str(value.get("python") or f"{value.get('loss')}({value.get('parameter')})"))
     return clean(value) if isinstance(value, str) else repr(value)
@@ -115,6 +118,8 @@ def facts(certificate: Certificate) -> Iterator[Fact]:
     yield Fact("rounds", figure(data.rounds), about)
     averaged = certificate.averaged or certificate.params.get("averaged")
     whose = " of the weights being averaged" if averaged else ""
+    if "take" in certificate.params:  # one pass of a learner, of which something is taken
+        whose = " of the weights on the way"
     about = f"{figure(paid.mean)} a round ({loss_of(paid.name)}{whose})"
     yield Fact("loss", figure(paid.total), about)
     if paid.mistakes is not None:

@@ -65,6 +65,8 @@ def which_would(learner: str, family: str) -> str:
     from noregret.tuning import takes_of
 
     kind = all_of(family).get(learner)
+    if kind is not None and kind.unproven:
+        return kind.unproven
     tunable = [] if kind is None else [t for t in kind.theorems if t.tune is not None]
     if kind is None or not tunable:
         return "‘noregret theorems’ lists what is proven."

@@ -16,7 +16,6 @@ of them, get everything right.
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -28,7 +27,7 @@ from noregret.batch.boosting import PERFECT, USELESS, Boosted, boosted
 from noregret.batch.boosting_game import BoostingGame
 from noregret.batch.method import Batch, Solution
 from noregret.batch.stumps import Stump
-from noregret.batch.tables import as_rows, by_columns, many_rows, one_row
+from noregret.batch.tables import as_rows, by_columns, many_rows, one_row, played
 from noregret.batch.weak import Foreign, StumpFinder, said_by
 from noregret.checks import positive, whole
 from noregret.errors import NoRegretError
@@ -185,7 +184,7 @@ class AdaBoost(Batch):
         table = by_columns(examples.rows)
         if self.weak is None:
             run = boosted(StumpFinder(table, labels), labels, self.members, self.rate)
-            found = {
+            found: dict[str, NDArray[Any]] = {
                 "feature": np.array([stump.feature for stump in run.found], dtype=np.int64),
                 "threshold": np.array([stump.threshold for stump in run.found], dtype=np.float64),
                 "sign": np.array([stump.sign for stump in run.found], dtype=np.float64),
@@ -301,6 +300,18 @@ class AdaBoost(Batch):
             total += vote * said
         return total
 
+    def risk(self, X: Any, y: Any = None, *, target: str | None = None) -> float:
+        """Return the share of these examples, which should be new to it, that it gets wrong.
+
+        Parameters
+        ----------
+        X, y, target
+            As in ``fit``.
+        """
+        rows = played(self.ready(), X, y, target).ledger.rows()
+        assert rows is not None
+        return float(np.mean(as_labels(rows.outcomes) * self.scores(by_columns(rows)) <= 0))
+
     def first_said(self, columns: Any) -> Floats:
         """Return what the first classifier says, or against whom it votes, of every row."""
         if not len(self.votes):
@@ -323,7 +334,7 @@ class AdaBoost(Batch):
 FIGURES = {"votes", "errors", "factors", "mistakes"}
 
 
-def figures(run: Boosted) -> Mapping[str, NDArray[Any]]:
+def figures(run: Boosted) -> dict[str, NDArray[Any]]:
     """Return the figures of all rounds."""
     made: dict[str, NDArray[Any]] = {
         name: np.array(getattr(run, name), dtype=np.float64)

@@ -1,0 +1,133 @@
+"""A game of a learner that is made a batch method: one pass, and what its theorems may look at."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from noregret.averaging import averaged
+from noregret.batch.evidence import BatchEvidence
+from noregret.batch.game import BatchGame
+from noregret.evidence import Evidence
+from noregret.game import Game
+from noregret.hindsight import Limits, Rows
+from noregret.hindsight.answer import USUAL
+from noregret.hindsight.blocks import padded, row_slice
+
+if TYPE_CHECKING:
+    from noregret.batch.method import Solution
+    from noregret.batch.methods.online_to_batch import OnlineToBatch
+    from noregret.learner import Learner
+
+Floats = NDArray[np.float64]
+
+
+class Pass:
+    """One pass of a learner over rows, in two halves.
+
+    Parameters
+    ----------
+    learner
+        Who learns; it has learned nothing yet.
+    rows
+        In order.
+    cut
+        How many rows the first half has.
+    """
+
+    def __init__(self, learner: Learner, rows: Rows, cut: int) -> None:
+        self.game = Game(learner, keep="rows", progress=False)
+        self.cut, self.rounds = cut, rows.shape[0]
+        self.game.play(between(rows, 0, cut))
+        self.sum_before, self.loss_before = cut * padded_weights(learner, rows), learner.total_loss
+        self.game.play(between(rows, cut, self.rounds))
+
+    @property
+    def last(self) -> Floats:
+        """The weights that have learned every row; of an averaged learner, their mean before it."""
+        return self.game.learner.weights
+
+    @property
+    def mean(self) -> Floats:
+        """The mean of the weights used in the second half, for an averaged learner."""
+        if not self.cut:
+            return self.last
+        return (self.rounds * self.last - self.sum_before) / (self.rounds - self.cut)
+
+    @property
+    def loss(self) -> float:
+        """What was paid in the second half."""
+        return self.game.loss - self.loss_before
+
+
+def padded_weights(learner: Learner, rows: Rows) -> Floats:
+    """Return the weights of all features, those that the learner has not met yet too."""
+    return np.pad(learner.weights, (0, rows.shape[1] - learner.engine.size))
+
+
+def between(rows: Rows, start: int, stop: int) -> Iterator[tuple[Any, Floats]]:
+    """Yield the blocks of some rows, all features known from the first."""
+    at = 0
+    for X, y in rows.blocks():
+        part = slice(max(start - at, 0), min(stop - at, len(y)))
+        if part.start < part.stop:
+            yield padded(row_slice(X, part), rows.shape[1]), y[part]
+        at += len(y)
+
+
+def shuffled(rows: Rows, seed: int) -> Rows:
+    """Return rows in an order that chance has chosen."""
+    order = np.random.default_rng(seed).permutation(rows.shape[0])
+    table = rows.pick(np.ones(len(order), dtype=bool))
+    return Rows(table[order], rows.outcomes[order])
+
+
+class OnlineGame(BatchGame):
+    """A learner made a batch method, the examples it passes over, and what came of it."""
+
+    method: OnlineToBatch
+    passed: Pass
+
+    @property
+    def solution(self) -> Solution:
+        """What the pass found."""
+        if self._solution is None:
+            rows = BatchEvidence(self, {}, USUAL, {}).rows
+            self.passed = self.method.one_pass(rows)
+            self._solution = self.method.taken(self.passed)
+        return self._solution
+
+    def evidence(
+        self, given: Mapping[str, Any], limits: Limits, answers: dict[Any, Any] | None = None
+    ) -> Any:
+        """Return what a theorem may look at."""
+        assert self.solution is not None
+        return OnlineEvidence(self, given, limits, self.answers if answers is None else answers)
+
+
+class OnlineEvidence(Evidence):
+    """The pass of a learner as its own theorems see it, and which of its weights are averaged."""
+
+    def __init__(
+        self, game: OnlineGame, given: Mapping[str, Any], limits: Limits, answers: dict[Any, Any]
+    ) -> None:
+        super().__init__(game.passed.game.ledger, given, limits, answers, game.feature_names)
+        self.game, self.passed = game, game.passed
+
+    @property
+    def averaged_loss(self) -> float:
+        """The loss of the rounds whose weights are averaged."""
+        return self.passed.loss
+
+    @property
+    def averaged_rounds(self) -> int:
+        """How many rounds that are."""
+        return self.passed.rounds - self.passed.cut
+
+
+def ready_to_pass(learner: Learner, averages: bool) -> Learner:
+    """Return a fresh learner that keeps the mean of its weights, where that is wanted."""
+    return averaged(learner) if averages else learner.clone()
