@@ -28,6 +28,8 @@ def many_rows(scribe: Scribe, X: Any) -> Any:
     Its columns are the features that the scribe knows; those beyond are new.
     """
     scribe.decision_many(X)
+    if not inputs.row_count(X):
+        return np.empty((0, scribe.engine.size))
     if inputs.is_named(X):
         return by_columns(written(scribe, X))
     if hasattr(X, "tocsc"):

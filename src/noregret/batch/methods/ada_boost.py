@@ -31,6 +31,7 @@ from noregret.batch.tables import as_rows, by_columns, many_rows, one_row, playe
 from noregret.batch.weak import Foreign, StumpFinder, said_by
 from noregret.checks import positive, whole
 from noregret.errors import NoRegretError
+from noregret.frames import series_like
 from noregret.hindsight.losses import as_labels
 from noregret.registry import register
 from noregret.theorem import Theorem
@@ -282,13 +283,14 @@ class AdaBoost(Batch):
         """Predict the label of one example."""
         return self.ready().answers(np.array([self.decision_one(x)]))[0].item()
 
-    def decision_many(self, X: Any) -> Floats:
-        """Return the sum of the votes for every row."""
-        return self.scores(many_rows(self.ready(), X))
+    def decision_many(self, X: Any) -> Any:
+        """Return the sum of the votes for every row: a series of its own library for a frame."""
+        return series_like(X, self.scores(many_rows(self.ready(), X)), "decision")
 
-    def predict_many(self, X: Any) -> NDArray[Any]:
-        """Predict the label of every row."""
-        return self.ready().answers(self.decision_many(X))
+    def predict_many(self, X: Any) -> Any:
+        """Predict the label of every row: a series of its own library for a frame."""
+        scores = self.scores(many_rows(self.ready(), X))
+        return series_like(X, self.ready().answers(scores), "prediction")
 
     def scores(self, columns: Any) -> Floats:
         """Return the sum of the votes for every row of a table that is read by columns."""

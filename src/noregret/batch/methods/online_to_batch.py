@@ -28,6 +28,7 @@ from noregret.batch.online_game import OnlineGame, Pass, ready_to_pass, shuffled
 from noregret.batch.scribe import Scribe
 from noregret.batch.tables import played
 from noregret.checks import one_of
+from noregret.core.rules import Conjunction, Winnow1
 from noregret.experts.master import checked_seed
 from noregret.learner import Learner
 from noregret.registry import built, find, register
@@ -65,6 +66,11 @@ def checked_learner(learner: Any) -> Learner | str:
         raise ValueError(
             f"{made.name} predicts with more than w·x alone, so that neither its mean nor its last"
             " weights are what it predicts with: take another learner"
+        )
+    if isinstance(made.engine, Winnow1 | Conjunction):
+        raise ValueError(
+            f"{made!r} is a rule with a threshold of its own, which the mean of its weights is not:"
+            " take another learner"
         )
     if made.averaged_weights:
         raise ValueError(f"{made!r} is averaged already: give the plain learner")
