@@ -29,10 +29,12 @@ cdef class Features:
     cdef int32_t* layout_at         # and their positions: streams tend to repeat themselves
     cdef list unseen                # [(name, value)] of the row at hand
     cdef double unseen_sum, unseen_norm2
+    cdef double constant            # the value of one more feature of every example; 0 for none
 
     cdef int catch_up(self) except -1
     cdef int read(self, dict example, long long round) except -1
     cdef int reserve(self, Py_ssize_t size) except -1
+    cdef int read_constant(self) except -1
     cdef int read_other(self, object key, object item, long long round) except -1
     cdef double read_number(self, object key, object item, long long round) except? -1
     cdef void put(self, int32_t position, double number) noexcept

@@ -4,7 +4,7 @@ Names get their positions in order of appearance, those new in one example in al
 so that the order of keys never matters.
 """
 
-from cpython.dict cimport PyDict_GetItem, PyDict_Next
+from cpython.dict cimport PyDict_Contains, PyDict_GetItem, PyDict_Next
 from cpython.float cimport PyFloat_AS_DOUBLE, PyFloat_CheckExact
 from cpython.object cimport PyObject
 from cpython.ref cimport Py_INCREF, Py_XDECREF
@@ -20,6 +20,8 @@ from noregret.errors import BadExample
 
 
 LARGEST = 1e150
+# What the constant feature is called.
+cdef str INTERCEPT = "intercept"
 
 
 cdef extern from "Python.h":
@@ -82,8 +84,8 @@ cdef class Features:
         cdef bint repeats = False
         if self.index_behind:
             self.catch_up()
-        if size > self.room:
-            self.reserve(size)
+        if size >= self.room:
+            self.reserve(size + 1)
         self.filled, self.unseen_sum, self.unseen_norm2 = 0, 0, 0
         if self.unseen:
             self.unseen = []
@@ -113,7 +115,20 @@ cdef class Features:
             Py_XDECREF(self.layout[self.filled])
             self.layout[self.filled], self.layout_at[self.filled] = key, position
             self.put(position, number)
+        if self.constant != 0 and not PyDict_Contains(example, INTERCEPT):
+            self.read_constant()
         return self.order(repeats, round)
+
+    cdef int read_constant(self) except -1:
+        """Add the constant feature to the row at hand."""
+        cdef PyObject* found = PyDict_GetItem(self.index, INTERCEPT)
+        if found != NULL:
+            self.put(<int32_t> PyLong_AsSsize_t(<object> found), self.constant)
+            return 0
+        self.unseen.append((INTERCEPT, self.constant))
+        self.unseen_sum += self.constant
+        self.unseen_norm2 += self.constant * self.constant
+        return 0
 
     cdef void put(self, int32_t position, double number) noexcept:
         self.values[self.filled], self.indices[self.filled] = number, position

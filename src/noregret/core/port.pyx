@@ -4,7 +4,6 @@ Estimators of theirs derive from these classes. What is out of the ordinary (a n
 label never met, a game that keeps the rows) goes to methods of the estimator itself, in Python.
 """
 
-from cpython.dict cimport PyDict_CheckExact, PyDict_Contains, PyDict_Copy, PyDict_SetItem
 from libc.math cimport exp
 
 from noregret.core.door cimport Door
@@ -19,20 +18,32 @@ cdef class Port:
     """The way to a learner, with a constant feature if one is asked for."""
 
     cdef Door door          # None where nothing goes straight to it
-    cdef object constant    # the value of the constant feature; None for no such feature
+    cdef double constant    # the value of the constant feature; 0 for no such feature
 
-    def lead_to(self, Door door, constant):
+    def lead_to(self, Door door, double constant):
         """Have examples go straight to a learner from now on; None for to nobody."""
-        self.door = door
-        self.constant = float(constant) if constant else None
+        self.door, self.constant = door, constant
 
-    cdef object row(self, object x):
+    cdef int learn(self, object x, object y) except -1:
+        self.door.known.constant = self.constant
+        try:
+            self.door.play(x, y, NULL)
+        finally:
+            self.door.known.constant = 0
+        return 0
+
+    cdef double score(self, object x) except? -1:
+        self.door.known.constant = self.constant
+        try:
+            return self.door.decide(x)
+        finally:
+            self.door.known.constant = 0
+
+    cdef dict row(self, object x):
         """An example with the constant feature, unless it brings one of its own."""
-        if self.constant is None:
-            return x
-        cdef dict row = PyDict_Copy(x) if PyDict_CheckExact(x) else dict(x)
-        if not PyDict_Contains(row, INTERCEPT):
-            PyDict_SetItem(row, INTERCEPT, self.constant)
+        cdef dict row = dict(x)
+        if self.constant != 0:
+            row.setdefault(INTERCEPT, self.constant)
         return row
 
 
@@ -41,20 +52,18 @@ cdef class NumberPort(Port):
 
     def learn_one(self, x, y):
         """Learn from one example."""
-        if self.door is None:
-            self._learn(self.row(x), y)
-            return
         try:
-            self.door.play(self.row(x), y, NULL)
+            if self.door is None:
+                self._learn(self.row(x), y)
+            else:
+                self.learn(x, y)
         except BadExample as refusal:
             self._learn(self._renamed(self.row(x), refusal), y)
 
     def predict_one(self, x):
         """Predict the outcome of one example; nothing changes."""
-        if self.door is None:
-            return self._decide(self.row(x))
         try:
-            return self.door.decide(self.row(x))
+            return self._decide(self.row(x)) if self.door is None else self.score(x)
         except BadExample as refusal:
             return self._decide(self._renamed(self.row(x), refusal))
 
@@ -70,24 +79,24 @@ cdef class LabelPort(Port):
 
     def learn_one(self, x, y):
         """Learn from one example."""
-        cdef object row = self.row(x)
         try:
-            if self.door is not None and (y is self.positive or y is self.negative):
-                self.door.play(row, POSITIVE if y is self.positive else NEGATIVE, NULL)
+            if self.door is not None and y is self.positive:
+                self.learn(x, POSITIVE)
+            elif self.door is not None and y is self.negative:
+                self.learn(x, NEGATIVE)
             else:
-                self._learn(row, y)
+                self._learn(self.row(x), y)
         except BadExample as refusal:
-            self._learn(self._renamed(row, refusal), y)
+            self._learn(self._renamed(self.row(x), refusal), y)
 
     def predict_one(self, x):
         """Predict the label of one example; None before any was met."""
-        cdef object row = self.row(x)
         try:
             if self.door is None:
-                return self._predict(row)
-            return self.positive if self.door.decide(row) > 0 else self.negative
+                return self._predict(self.row(x))
+            return self.positive if self.score(x) > 0 else self.negative
         except BadExample as refusal:
-            return self._predict(self._renamed(row, refusal))
+            return self._predict(self._renamed(self.row(x), refusal))
 
     def predict_proba_one(self, x):
         """Return the probability of every label met.
@@ -95,14 +104,13 @@ cdef class LabelPort(Port):
         They are probabilities where the loss is logistic. For others they are scores, squashed into
         0 to 1 as River's own margin classifiers have them: they rank, no more.
         """
-        cdef object row = self.row(x)
         cdef double chance
         try:
             if self.door is None:
-                return self._probabilities(row)
-            chance = squash(self.door.decide(row))
+                return self._probabilities(self.row(x))
+            chance = squash(self.score(x))
         except BadExample as refusal:
-            return self._probabilities(self._renamed(row, refusal))
+            return self._probabilities(self._renamed(self.row(x), refusal))
         return {self.negative: 1.0 - chance, self.positive: chance}
 
 

@@ -1,0 +1,46 @@
+"""River's own checks, all of them, for every learner; none is skipped."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from river import checks, preprocessing
+
+import noregret as nr
+from noregret import river
+
+NAMES = list(river.__all__)
+
+
+@pytest.fixture(autouse=True)
+def _short_streams(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Have the check of memory do with 400 rows instead of 2,000; the others have 200."""
+    whole = checks._yield_datasets
+    monkeypatch.setattr(
+        checks, "_yield_datasets", lambda model, scale=1: whole(model, min(scale, 2))
+    )
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_river_accepts_every_estimator(name: str) -> None:
+    kind = getattr(river, name)
+    for params in kind._unit_test_params():
+        model = kind(**params)
+        assert model._unit_test_skips() == set()
+        checks.check_estimator(model if takes_numbers(model) else preprocessing.Binarizer() | model)
+
+
+def takes_numbers(model: Any) -> bool:
+    """Whether features may be other than 0 and 1, which River's data are."""
+    try:
+        model.clone().learn_one({"x": 0.5}, 1.0)
+    except nr.BadExample:
+        return False
+    return True
+
+
+def test_every_learner_that_predicts_is_there() -> None:
+    predicting = {name for name, kind in nr.all_learners().items() if "linear" not in name}
+    there = {getattr(river, name).kind.learner.name for name in NAMES}
+    assert there == predicting
