@@ -132,6 +132,19 @@ FORMS: dict[str, list[dict[str, Any]]] = {
         {"loss": "hinge", "form": "norm", "lipschitz": 3.0},
         {"loss": ROUNDED},
     ],
+    "max-margin": [{"accuracy": 1.0}, {"accuracy": 0.1}],
+    "kernel-perceptron": [
+        {"budget": 5},
+        {"kernel": "polynomial", "degree": 3, "budget": 1},
+        {"kernel": "linear", "budget": 4},
+    ],
+    "kernel-gradient-descent": [
+        {"budget": 6, "rate": 0.5},
+        {"loss": "logistic", "kernel": "polynomial", "offset": 0.0, "radius": 0.5, "budget": 4},
+        {"loss": "absolute", "kernel": "linear", "schedule": "sqrt", "budget": 3},
+        {"loss": ROUNDED, "radius": 0.3},
+        {"loss": "hinge", "schedule": "horizon", "horizon": 50, "rate": 3.0, "width": 0.2},
+    ],
     "scale-invariant": [
         {"loss": "logistic", "wealth": 0.1},
         {"loss": "huber", "loss_parameter": 2.0},

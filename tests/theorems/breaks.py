@@ -167,6 +167,40 @@ def contradicted_passively(r: int) -> tuple[nr.Learner, list[tuple[Any, Any]]]:
     return nr.PassiveAggressive(form="pa"), contradicted(r)[1]
 
 
+@breaks("max-margin", "margin > 0")
+def contradicted_shrinking(r: int) -> tuple[nr.Learner, list[tuple[Any, Any]]]:
+    return nr.MaxMargin(), contradicted(r)[1]
+
+
+@breaks("kernel-perceptron", "margin > 0")
+def contradicted_in_space(r: int) -> tuple[nr.Learner, list[tuple[Any, Any]]]:
+    return nr.KernelPerceptron(kernel="linear"), contradicted(r)[1]
+
+
+def far(r: int) -> list[tuple[Any, Any]]:
+    return then(([0.6, 0.8], 1), ([600.0, 801.0], 1), r)
+
+
+@breaks("kernel-perceptron", "norm(x)")
+@breaks("kernel-perceptron-any-data", "norm(x)")
+@breaks("kernel-perceptron-budget", "norm(x)")
+def far_away(r: int) -> tuple[nr.Learner, list[tuple[Any, Any]]]:
+    return nr.KernelPerceptron(), far(r)
+
+
+@breaks("kernel-gradient-descent", "norm(x)")
+def far_away_for_descent(r: int) -> tuple[nr.Learner, list[tuple[Any, Any]]]:
+    return nr.KernelGradientDescent(), far(r)
+
+
+@breaks("kernel-perceptron", "support vectors removed")
+@breaks("kernel-perceptron-any-data", "support vectors removed")
+def one_too_many(r: int) -> tuple[nr.Learner, list[tuple[Any, Any]]]:
+    """Every row is a mistake until the same one with the other label."""
+    rows = [([float(t)], (-1) ** t) for t in range(r + AFTER)]
+    return nr.KernelPerceptron(width=0.2, budget=max(1, r - 1)), rows
+
+
 @breaks("winnow", "max |x_i|")
 def outside_the_box(r: int) -> tuple[nr.Learner, list[tuple[Any, Any]]]:
     return nr.Winnow(rate=0.1), then(([1.0, -1.0], 1), ([1.001, -1.0], 1), r)

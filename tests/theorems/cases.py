@@ -138,6 +138,21 @@ def ogd(plan: Plan) -> tuple[nr.Learner, Pairs]:
     return learner, against(plan, learner, 1.0, norm)
 
 
+@case("kernel-gradient-descent")
+def kernel_gradient_descent(plan: Plan) -> tuple[nr.Learner, Pairs]:
+    rng = choice(plan)
+    kernel = str(rng.choice(["rbf", "polynomial", "linear"]))
+    learner = nr.KernelGradientDescent(
+        loss=str(rng.choice([*LIPSCHITZ, "square"])),
+        radius=None if rng.random() < 0.5 else scale(rng, 1),
+        rate=scale(rng, 1) / 40,
+        kernel=kernel,
+        width=scale(rng, 1),
+        budget=int(rng.integers(1, 15)),
+    )
+    return learner, against(plan, learner)
+
+
 @case("ftrl")
 def ftrl(plan: Plan) -> tuple[nr.Learner, Pairs]:
     rng = choice(plan)

@@ -34,6 +34,37 @@ def perceptron(plan: Plan) -> tuple[nr.Learner, Pairs]:
     return learner, separated(plan, learner)
 
 
+@case("max-margin")
+def max_margin(plan: Plan) -> tuple[nr.Learner, Pairs]:
+    learner = nr.MaxMargin(accuracy=float(choice(plan).choice([0.1, 0.5, 0.9, 1.0])))
+    return learner, separated(plan, learner)
+
+
+def kernel_of(plan: Plan, **budget: int) -> nr.Learner:
+    rng = choice(plan)
+    kernel = str(rng.choice(["rbf", "polynomial", "linear"]))
+    width, degree, offset = 0.3 * scale(rng, 1), int(rng.integers(1, 4)), float(rng.choice([0, 1]))
+    return nr.KernelPerceptron(kernel=kernel, width=width, degree=degree, offset=offset, **budget)
+
+
+@case("kernel-perceptron")
+def kernel_perceptron(plan: Plan) -> tuple[nr.Learner, Pairs]:
+    learner = nr.KernelPerceptron(kernel=str(choice(plan).choice(["polynomial", "linear"])))
+    return learner, separated(plan, learner)
+
+
+@case("kernel-perceptron-any-data")
+def kernel_perceptron_any_data(plan: Plan) -> tuple[nr.Learner, Pairs]:
+    learner = kernel_of(plan)
+    return learner, against(plan, learner)
+
+
+@case("kernel-perceptron-budget")
+def kernel_perceptron_budget(plan: Plan) -> tuple[nr.Learner, Pairs]:
+    learner = kernel_of(plan, budget=int(choice(plan).integers(1, 12)))
+    return learner, against(plan, learner)
+
+
 @case("passive-aggressive")
 def passive_aggressive(plan: Plan) -> tuple[nr.Learner, Pairs]:
     learner = nr.PassiveAggressive(form="pa")

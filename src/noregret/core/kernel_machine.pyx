@@ -27,7 +27,7 @@ from noregret.checks import positive
 cnp.import_array()
 
 # Added to the diagonal of the normalised Gram matrix, which rounding may have made singular.
-cdef double LIFT = 1e-8
+cdef double LIFT = 1e-6
 cdef double ROUNDING = 2.3e-16
 # Sums that bounds are made of are rounded up by more than an addition can lose.
 cdef double UPWARD = 1 + 4.5e-16
@@ -51,6 +51,7 @@ cdef class KernelMachine(Support):
     cdef double reach                      # the largest √k(x, x)
     cdef double steepness                  # Σ |gradient|²
     cdef long long removals                # vectors that went,
+    cdef long long first_removal           # the first of them in this round,
     cdef double moved                      # Σ |e|,
     cdef double exchanged                  # and Σ |e|² − 2 e·f
     cdef double[::1] lengths               # √k(s, s)
@@ -163,21 +164,27 @@ cdef class KernelMachine(Support):
                 self.gram[j, i] = 1.0 if i == j else self.gram[j, i] / (self.lengths[i] * self.lengths[j])
 
     cdef void invert(self) noexcept nogil:
-        """Invert the lifted Gram matrix, vector by vector."""
-        cdef double* q = &self.scratch[1, 0]
-        cdef double rest
-        cdef Py_ssize_t i, n
-        for n in range(self.vectors):
-            rest = self.regress(&self.gram[n, 0], q, n)
+        """Invert the lifted Gram matrix by elimination, in place."""
+        cdef Py_ssize_t i, j, n = self.budget
+        cdef double share
+        for i in range(n):
+            for j in range(n):
+                self.inverse[i, j] = self.gram[i, j]
+            self.inverse[i, i] += LIFT
+        for j in range(n):
+            share = 1 / max(LIFT, self.inverse[j, j])
+            self.inverse[j, j] = 1
             for i in range(n):
-                noregret_add_dense(&self.inverse[i, 0], q[i] / rest, q, n)
-                self.inverse[i, n] = self.inverse[n, i] = -q[i] / rest
-            self.inverse[n, n] = 1 / rest
+                self.inverse[j, i] *= share
+            for i in range(n):
+                if i != j:
+                    share, self.inverse[i, j] = self.inverse[i, j], 0
+                    noregret_add_dense(&self.inverse[i, 0], -share, &self.inverse[j, 0], n)
 
-    cdef double regress(self, const double* g, double* q, Py_ssize_t n) noexcept nogil:
+    cdef double regress(self, const double* g, double* q) noexcept nogil:
         """q of the best Σ q_i φ_i for a vector with products g; return its square distance from there."""
         cdef double rest = 1 + LIFT
-        cdef Py_ssize_t i
+        cdef Py_ssize_t i, n = self.budget
         for i in range(n):
             q[i] = 0
         for i in range(n):
@@ -194,10 +201,10 @@ cdef class KernelMachine(Support):
         cdef Py_ssize_t i, j, turn
         for i in range(self.budget):
             g[i] /= self.lengths[i] * length
-        for turn in range(2):  # once more where the inverse has drifted
-            rest = self.regress(g, q, self.budget)
+        for turn in range(3):  # once more where the inverse has drifted; at last, for nothing in return
+            rest = self.regress(g, q)
             j = self.choose(q, rest, amount * length, &foreseen)
-            if self.let_go(j, rest, amount * length, foreseen, turn):
+            if self.let_go(j, rest, amount * length, foreseen, turn == 2):
                 break
             self.invert()
         if j < self.budget:
@@ -216,8 +223,8 @@ cdef class KernelMachine(Support):
                 best, foreseen[0] = i, cost
         return best
 
-    cdef bint let_go(self, Py_ssize_t j, double rest, double fresh, double foreseen, bint anyway) noexcept nogil:
-        """Give what vector j says to the others; unless that moves f much further than foreseen.
+    cdef bint let_go(self, Py_ssize_t j, double rest, double fresh, double foreseen, bint plainly) noexcept nogil:
+        """Give what vector j says to the others, unless plainly, or that moves f much further than foreseen.
 
         What the new vector is to have is left in scratch[2, j].
         """
@@ -234,6 +241,10 @@ cdef class KernelMachine(Support):
         else:
             gone = self.coefficients[j] * self.lengths[j]
             new_a = self.column(j, rest, a)
+        if plainly:
+            new_a = 0
+            for i in range(n):
+                a[i] = 0
         # far = (G a − g_j), f = G c: products of every vector with what is left behind, and with f.
         for i in range(n):
             far[i] = new_a * g[i] - (self.gram[j, i] if j < n else g[i])
@@ -254,7 +265,7 @@ cdef class KernelMachine(Support):
             square += new_a * self.last_product(g, a, new_a, j)
             sizes += fabs(new_a)
         square = max(0.0, square) + ROUNDING * (n + 8) * sizes * sizes
-        if not anyway and not square * gone * gone <= 4 * foreseen + 1e-6 * gone * gone:
+        if not plainly and not square * gone * gone <= 4 * foreseen + 1e-6 * gone * gone:
             return False
         doubt = ROUNDING * (2 * n + 16) * fabs(gone) * sizes * max(largest, fabs(f_new))
         self.account(gone * gone * square, gone * inner, doubt)
@@ -285,6 +296,8 @@ cdef class KernelMachine(Support):
     cdef void account(self, double square, double inner, double doubt) noexcept nogil:
         """Write down that f moves by e, of that square length (at most) and product with f."""
         self.removals += 1
+        if self.first_removal == 0:
+            self.first_removal = self.rounds + 1
         self.moved = (self.moved + self.factor * sqrt(square) * UPWARD) * UPWARD
         self.exchanged += self.factor * self.factor * (square - 2 * inner + doubt)
         self.norm2 = max(0.0, self.norm2 - 2 * inner + square)
@@ -341,7 +354,8 @@ cdef class KernelMachine(Support):
         return {
             "vectors": vectors, "coefficients": coefficients, "norm": np.array([self.norm()]),
             "reach": np.array([self.reach]), "gradient_squares": np.array([self.steepness]),
-            "removals": np.array([float(self.removals)]), "moved": np.array([self.moved]),
+            "removals": np.array([float(self.removals)]),
+            "first_removal": np.array([float(self.first_removal)]), "moved": np.array([self.moved]),
             "exchanged": np.array([self.exchanged]),
         }
 
@@ -349,14 +363,14 @@ cdef class KernelMachine(Support):
         """Return the numbers that, with the arrays, make up the state."""
         return Support.scalars(self) | {
             "norm2": self.norm2, "doubt": self.doubt, "reach": self.reach, "steepness": self.steepness,
-            "removals": self.removals, "moved": self.moved, "exchanged": self.exchanged,
+            "removals": self.removals, "first_removal": self.first_removal, "moved": self.moved,
+            "exchanged": self.exchanged,
         }
 
     def get_state(self):
         """Return (arrays, numbers): all that prediction and learning depend on."""
         arrays, numbers = Support.get_state(self)
-        full = self.vectors == self.budget
-        return arrays | {"inverse": np.array(self.inverse).ravel() if full else np.zeros(0)}, numbers
+        return arrays | {"inverse": np.array(self.inverse).ravel()}, numbers
 
     def set_state(self, arrays, numbers):
         """Take a state over, or raise ValueError where it does not fit, and then stay as before."""
@@ -370,16 +384,18 @@ cdef class KernelMachine(Support):
     def take(self, arrays, numbers):
         """Have this state."""
         inverse = arrays.pop("inverse", None)
-        wanted = self.budget**2 if numbers["vectors"] == self.budget else 0
-        if inverse is None or inverse.shape != (wanted,) or inverse.dtype != np.float64 or not np.isfinite(inverse).all():
-            raise ValueError(f"array inverse should hold {wanted} finite numbers of type float64")
+        count, full = self.budget**2, numbers["vectors"] == self.budget
+        if inverse is None or inverse.shape != (count,) or inverse.dtype != np.float64 or not np.isfinite(inverse).all():
+            raise ValueError(f"array inverse should hold {count} finite numbers of type float64")
+        if inverse.any() and not full:
+            raise ValueError("array inverse is not zero, though the budget is not full")
         if numbers["removals"] > numbers["rounds"] or numbers["factor"] <= 0:
             raise ValueError("the state's numbers make no sense")
         Support.set_state(self, arrays, numbers)
         for k in range(self.vectors):
             self.lengths[k] = sqrt(self.own_kernel(self.squares[k]))
-        if wanted:
-            self.inverse = inverse.reshape(self.budget, self.budget).copy()
+        self.inverse = inverse.reshape(self.budget, self.budget).copy()
+        if full:
             self.count_gram()
         kept = numbers["norm2"]
         self.recount()
@@ -392,4 +408,4 @@ cdef class KernelMachine(Support):
         Support.restore(self, numbers)
         self.norm2, self.doubt, self.reach = numbers["norm2"], numbers["doubt"], numbers["reach"]
         self.steepness, self.removals = numbers["steepness"], numbers["removals"]
-        self.moved, self.exchanged = numbers["moved"], numbers["exchanged"]
+        self.first_removal, self.moved, self.exchanged = numbers["first_removal"], numbers["moved"], numbers["exchanged"]

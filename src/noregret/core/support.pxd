@@ -3,7 +3,7 @@
 from noregret.core.engine cimport Engine, Row
 
 cdef enum:
-    MOST_VECTORS = 2048
+    MOST_VECTORS = 1024
 
 
 cdef class Support(Engine):

@@ -118,7 +118,7 @@ cdef class Support(Engine):
             out[k] = self.kernel_of(out[k], self.squares[j], self.squares[k])
 
     cdef double score(self, Row* row) noexcept nogil:
-        cdef double[2048] found
+        cdef double[1024] found
         cdef double total = 0
         cdef Py_ssize_t j
         Engine.score(self, row)

@@ -12,7 +12,6 @@ an end, and every example then has a margin of at least (1 − α) γ: as α →
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
@@ -77,7 +76,7 @@ def separable(evidence: Evidence) -> Finding:
 def promise(evidence: Evidence) -> float:
     """Return (2/γ²)(2/α − 1)² + 8/α − 4."""
     part = 2 / evidence.params["accuracy"]
-    return 2 * ((part - 1) / surely(evidence)) ** 2 + 4 * part - 4
+    return float(2 * ((part - 1) / surely(evidence)) ** 2 + 4 * part - 4)
 
 
 @register

@@ -1,0 +1,176 @@
+"""The kernel perceptron, within a budget.
+
+Only after a mistake, the example joins the function with its label:
+
+    if y f(x) ≤ 0:   f ← f + y k(x, ·)
+
+When as many examples have joined as the budget allows, the one that the others can best stand in
+for goes: what it says is given to them, and f moves by an e whose norm is counted.
+
+Promise. With norms those of the kernel's space and R = max √k(x, x), where nothing was removed: at
+most (R/γ)² mistakes if some v of norm 1 has y v(x) ≥ γ, and on any data, for every u of hinge loss
+H, at most ((‖u‖R + √(‖u‖²R² + 4H))/2)². Whatever was removed, for every u there are at most
+H + ‖u‖(‖f‖ + Σ‖e‖) mistakes, where f is the last function: Σ‖e‖ is the price of the budget.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from noregret.assumptions import Shown, Structural, separable
+from noregret.core.kernel_machine import KernelMachine
+from noregret.errors import NoRegretError
+from noregret.kernel_assumptions import COMPLETE, NEAR
+from noregret.kernel_learner import KernelLearner
+from noregret.registry import register
+from noregret.theorem import Theorem
+
+if TYPE_CHECKING:
+    from noregret.kernel_evidence import KernelEvidence
+
+# Of examples below this, k(x, x) is as good as zero and nothing is learned.
+FAINT = 1e-100
+
+
+def reach(evidence: KernelEvidence) -> float:
+    """Return R = max √k(x, x)."""
+    found = evidence.figure("reach")
+    if 0 < found < FAINT:
+        raise NoRegretError(
+            f"the examples (√k(x, x) up to {found:g}) are too small for a bound: scale them"
+        )
+    return found
+
+
+def by_margin(evidence: KernelEvidence) -> float:
+    """Return (R/γ)² for the largest margin γ that is certain."""
+    return (reach(evidence) / evidence.margin().lower) ** 2
+
+
+def on_any_data(evidence: KernelEvidence) -> float:
+    """Return the smallest bound found over u."""
+    reach(evidence)
+    return evidence.mistake_bound().loss
+
+
+def with_removals(evidence: KernelEvidence) -> float:
+    """Return the smallest H(u) + ‖u‖(‖f‖ + Σ‖e‖) found over u."""
+    reach(evidence)
+    return evidence.budget_bound().loss
+
+
+@register
+class KernelPerceptron(KernelLearner):
+    """Binary classification by correcting mistakes in the space of a kernel.
+
+    Parameters
+    ----------
+    kernel
+        ``rbf``, exp(−‖x−z‖²/(2 width²)); ``polynomial``, (x·z + offset)^degree; or ``linear``, x·z.
+    width
+        Of ``rbf``, above 0: distances that count as near.
+    degree
+        Of ``polynomial``, 1 to 20.
+    offset
+        Of ``polynomial``, 0 or above: what lower powers count.
+    budget
+        The most support vectors, 1 to 1024. A round costs that many times the numbers of a row,
+        one that is learned from when all are in use besides the square of the budget.
+
+    Examples
+    --------
+    No straight line tells these apart:
+
+    >>> learner = KernelPerceptron(width=0.5)
+    >>> corners = [([0.0, 0.0], -1), ([1.0, 1.0], -1), ([0.0, 1.0], 1), ([1.0, 0.0], 1)]
+    >>> for x, y in corners * 10:
+    ...     learner.learn_one(x, y)
+    >>> [learner.predict_one(x) for x, _ in corners], learner.mistakes
+    ([-1, -1, 1, 1], 4)
+
+    References
+    ----------
+    M. A. Aizerman, E. M. Braverman and L. I. Rozonoer, 1964. Y. Freund and R. E. Schapire, "Large
+    margin classification using the perceptron algorithm", 1999. Budgets by projection: F. Orabona,
+    J. Keshet and B. Caputo, "Bounded kernel-based online learning", 2009.
+    """
+
+    name = "kernel-perceptron"
+    theorems = (
+        Theorem(
+            name="kernel-perceptron",
+            quantity="mistakes",
+            formula=r"M \le (R/\gamma)^2",
+            plain="mistakes <= (R/γ)²",
+            where=r"norms are those of the kernel's space: $R = \max_t \sqrt{k(x_t, x_t)}$",
+            assumptions=(
+                COMPLETE,
+                NEAR,
+                Shown(
+                    r"some $v$ of norm 1 has $y_t v(x_t) \ge \gamma > 0$ in every round; the"
+                    r" largest such $\gamma$ is found in hindsight",
+                    separable,
+                ),
+            ),
+            bound=by_margin,
+            needs_rows=True,
+            source="Novikoff, 1962; Freund and Schapire, 1999",
+        ),
+        Theorem(
+            name="kernel-perceptron-any-data",
+            quantity="mistakes",
+            formula=r"M \le \min_u \left(\frac{\|u\|R + \sqrt{\|u\|^2R^2 + 4H_u}}{2}\right)^2",
+            plain="mistakes <= min over u of  ((‖u‖R + √(‖u‖²R² + 4 H(u)))/2)²",
+            where=(
+                r"norms are those of the kernel's space: $R = \max_t \sqrt{k(x_t, x_t)}$;"
+                r" $H_u = \sum_t \max(0, 1 - y_t u(x_t))$"
+            ),
+            assumptions=(
+                COMPLETE,
+                NEAR,
+                Structural("any $u$ is valid; the best found is reported"),
+            ),
+            bound=on_any_data,
+            needs_rows=True,
+            source="Freund and Schapire, 1999; Shalev-Shwartz, 2012",
+        ),
+        Theorem(
+            name="kernel-perceptron-budget",
+            quantity="mistakes",
+            formula=r"M \le \min_u \left[ H_u + \|u\| \Big( \|f_T\| + \sum_t \|e_t\| \Big) \right]",
+            plain="mistakes <= min over u of  H(u) + ‖u‖ (‖f‖ + Σ ‖e‖)",
+            where=(
+                r"$f_T$ is the last function, $e_t$ is what removing a support vector took from it,"
+                r" and $H_u = \sum_t \max(0, 1 - y_t u(x_t))$"
+            ),
+            assumptions=(
+                NEAR,
+                Structural("any $u$ is valid; the best found is reported"),
+            ),
+            bound=with_removals,
+            needs_rows=True,
+            source="as Novikoff, 1962, whatever is removed",
+        ),
+    )
+
+    def __init__(
+        self,
+        kernel: str = "rbf",
+        width: float = 1.0,
+        degree: int = 2,
+        offset: float = 1.0,
+        budget: int = 256,
+    ) -> None:
+        super().__init__(
+            KernelMachine(
+                "mistake",
+                1.0,
+                kernel=kernel,
+                width=width,
+                degree=degree,
+                offset=offset,
+                budget=budget,
+            )
+        )
+        self.kernel, self.width, self.degree = kernel, width, degree
+        self.offset, self.budget = offset, budget
