@@ -1,4 +1,4 @@
-"""AdaBoost: the best stump by brute force, Hedge's weights, scikit-learn's errors, and its bounds."""
+"""AdaBoost: stumps by brute force, Hedge's weights, scikit-learn's errors, and its bounds."""
 
 from __future__ import annotations
 
@@ -165,7 +165,7 @@ def test_the_training_mistakes_are_within_the_bound(
     y = data.draw(arrays(np.float64, len(X), elements=st.sampled_from([-1.0, 1.0])))
     method = AdaBoost(members=6, rate=rate).fit(X, y)
     wrong = int(np.count_nonzero(y * method.decision_many(X) <= 0))
-    given = {} if rate else {"margin": 0.25}
+    given: dict[str, Any] = {} if rate else {"margin": 0.25}
     certificate = method.certificate(**given)
     promise = certificate.theorem
     assert promise is not None
@@ -183,6 +183,7 @@ def test_the_training_mistakes_are_within_the_bound(
     if method.stopped != PERFECT:
         assert promise.bound == pytest.approx(len(X) * expected, rel=1e-9)
     assert promise.holds
+    assert promise.bound is not None
     assert wrong <= promise.bound * (1 + 1e-9)
     for margins in certificate.further:
         small = np.count_nonzero(y * method.decision_many(X) <= 0.25 * v.sum())
@@ -201,7 +202,7 @@ def test_the_margin_bound_is_that_of_the_paper() -> None:
 
 
 def test_no_weight_is_lost_where_it_is_tiny() -> None:
-    """One example is never right: after hundreds of rounds others weigh e^-100s, and count still."""
+    """One example is never right: beside it the others weigh next to nothing, and count still."""
     X = np.array([[0.0], [0.0], [1.0]])
     y = np.array([1.0, -1.0, 1.0])
 
