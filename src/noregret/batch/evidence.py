@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import replace
 from functools import cached_property
@@ -60,6 +61,13 @@ class BatchEvidence(Evidence):
             return sums.energy
         return paid_by(np.zeros(self.features), "", rows, self.learner.engine.loss).loss
 
+    def largest(self, measure: str) -> float:
+        """Return the largest value of a measurement, of rows with their constant."""
+        measured = super().largest(measure)
+        if not self.method.intercept:
+            return measured
+        return math.hypot(measured, 1.0) if measure == "norm" else max(measured, 1.0)
+
     @property
     def weights(self) -> Floats:
         """The weights that were found."""
@@ -77,6 +85,8 @@ class BatchEvidence(Evidence):
         if rows is not None:
             return paid_by(self.weights, "", rows, self.learner.engine.loss)
         assert sums is not None
+        if not self.weights.any():
+            return Paid(sums.energy, 0.0)
         tangent = sums.tangent(self.weights)
         middle = 0.5 * (tangent.low + tangent.high)
         return Paid(max(0.0, middle), 0.5 * (tangent.high - tangent.low))
@@ -89,8 +99,11 @@ class BatchEvidence(Evidence):
     @property
     def mistakes(self) -> int:
         """How many labels the weights get wrong; a zero score is wrong."""
-        labels = as_labels(self.rows.outcomes)
-        return int(np.count_nonzero(labels * self.rows.scores(self.weights) <= 0))
+        return int(np.count_nonzero(self.margins(self.weights) <= 0))
+
+    def margins(self, weights: Floats) -> Floats:
+        """Return y (w·x) for every row."""
+        return np.asarray(as_labels(self.rows.outcomes) * self.rows.scores(weights))
 
     @property
     def length(self) -> float:

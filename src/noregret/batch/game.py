@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from noregret.batch.scribe import Intake
+from noregret.errors import NoRegretError
 from noregret.hindsight.answer import USUAL, Limits
 from noregret.record.ledger import MEMORY, Keep, Ledger
 
@@ -42,6 +43,8 @@ class BatchGame:
     """
 
     averaged = False
+    # Whether its sums are those of several games, which nobody can check against data.
+    merged = False
 
     def __init__(
         self,
@@ -85,17 +88,21 @@ class BatchGame:
     def solution(self) -> Solution:
         """What the method finds on the examples."""
         if self._solution is None:
-            self._solution = self.method.solve(self.evidence({}, USUAL))
+            found = self.method.solve(self.evidence({}, USUAL))
+            if not np.isfinite(found.weights).all():
+                raise NoRegretError(
+                    f"{self.method.name} finds no finite weights: scale the examples"
+                )
+            self._solution = found
         return self._solution
 
     def restate(self, witness: Mapping[str, float]) -> None:
         """Take the weights of a certificate for those found, to have them judged."""
         from noregret.batch.method import Solution
 
-        names = self.feature_names
-        if self.method.proven_by_weights and set(witness) == set(names):
+        names, found = self.feature_names, self.solution
+        if self.method.stands_by(found) and set(witness) == set(names):
             weights = np.array([witness[name] for name in names], dtype=np.float64)
-            found = self.solution
             self._solution = Solution(weights, found.numbers, found.arrays)
             self.answers.clear()
 
@@ -172,6 +179,12 @@ class BatchGame:
     def check(self) -> None:
         """Raise an error where the books cannot be relied on."""
         self.intake.check()
+        if self.merged:
+            raise NoRegretError(
+                f"this {self.method.name} was merged from several, whose data have no common order"
+                " to digest and check: ask each for its certificate before they merge, or fit one"
+                " to all the data"
+            )
 
     def evidence(
         self, given: Mapping[str, Any], limits: Limits, answers: dict[Any, Any] | None = None

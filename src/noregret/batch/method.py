@@ -82,6 +82,10 @@ class Batch(Named):
     def check_found(self, found: Solution) -> None:
         """Raise ValueError where what a file says was found makes no sense."""
 
+    def stands_by(self, found: Solution) -> bool:
+        """Whether what was found is judged by its weights, whoever found them."""
+        return self.proven_by_weights
+
     # Fitting.
 
     def new_game(self, **options: Any) -> BatchGame:
@@ -163,12 +167,12 @@ class Batch(Named):
         """Predict the outcome of one example."""
         return self.ready().predict_one(x)
 
-    def decision_many(self, X: Any) -> Floats:
-        """Return the score w·x of every row."""
+    def decision_many(self, X: Any) -> Any:
+        """Return the score w·x of every row, for a data frame as a series of its own library."""
         return self.ready().decision_many(X)
 
-    def predict_many(self, X: Any) -> NDArray[Any]:
-        """Predict the outcome of every row."""
+    def predict_many(self, X: Any) -> Any:
+        """Predict the outcome of every row, for a data frame as a series of its own library."""
         return self.ready().predict_many(X)
 
     # What is proven of it.

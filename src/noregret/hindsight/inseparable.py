@@ -6,10 +6,43 @@ import math
 
 import numpy as np
 
+from noregret.hindsight.blocks import is_sparse
 from noregret.hindsight.curvature import DENSE
 from noregret.hindsight.dependence import independent_columns, surely_curved
 from noregret.hindsight.rounding import Floats, growth, norm_above
 from noregret.hindsight.rows import Rows
+
+# Scores that are as near to each other, relatively, may be those of the same row; so many pairs of
+# them are looked at.
+ALIKE, MOST = 1e-12, 100
+
+
+def contradiction(rows: Rows, labels: Floats) -> list[int]:
+    """Return two rows that are the same but for a sign that their labels deny, or one of zeros.
+
+    No v has y (v·x) > 0 for both of them, or for that one. Where there are none, return none.
+    """
+    direction = np.random.default_rng(0).normal(size=rows.shape[1])
+    scores, sizes = labels * rows.scores(direction), rows.scores(direction, absolute=True)
+    if not sizes.all():
+        return [int(np.argmin(sizes))]
+    order = np.argsort(np.abs(scores), kind="stable")
+    one, other = order[:-1], order[1:]
+    near = np.abs(scores[one] + scores[other]) <= ALIKE * np.abs(sizes[one])
+    for k in np.flatnonzero(near)[:MOST]:
+        pair = sorted((int(one[k]), int(other[k])))
+        if cancel(rows, labels, pair):
+            return pair
+    return []
+
+
+def cancel(rows: Rows, labels: Floats, pair: list[int]) -> bool:
+    """Whether two rows, each times its label, add up to zero."""
+    chosen = np.zeros(rows.shape[0], dtype=bool)
+    chosen[pair] = True
+    both = rows.pick(chosen)
+    one, other = both.toarray() if is_sparse(both) else both
+    return bool((labels[pair[0]] * one == -labels[pair[1]] * other).all())
 
 
 def surely_inseparable(rows: Rows, labels: Floats, p: Floats) -> bool:

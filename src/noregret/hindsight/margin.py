@@ -11,13 +11,13 @@ from __future__ import annotations
 
 import math
 import time
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 
 from noregret.hindsight.answer import USUAL, Limits
 from noregret.hindsight.curvature import curvature_of
-from noregret.hindsight.inseparable import surely_inseparable
+from noregret.hindsight.inseparable import contradiction, surely_inseparable
 from noregret.hindsight.losses import Clipped, as_labels
 from noregret.hindsight.newton import lowest_along
 from noregret.hindsight.rounding import UNIT, Floats, downward, norm, norm_above, total, upward
@@ -36,11 +36,14 @@ class Margin:
         No predictor of the kind has a larger one.
     witness
         The weights; all zero where no margin was found.
+    shares
+        The weighting of the rounds that proves the upper end, where it was kept.
     """
 
     lower: float
     upper: float
     witness: Floats
+    shares: Floats = field(default_factory=lambda: np.zeros(0))
 
     @property
     def gap(self) -> float:
@@ -139,7 +142,10 @@ class Pair:
         up = upward(norm_above(np.abs(sums) + off) / (total(self.p) * (1 - 8 * UNIT)))
         if low == 0 and surely_inseparable(rows, labels, self.p):
             up = 0.0
-        return Margin(low, up, self.w)
+        elif low == 0 and (pair := contradiction(rows, labels)):
+            up, self.p = 0.0, np.zeros(len(labels))
+            self.p[pair] = 1 / len(pair)
+        return Margin(low, up, self.w, self.p)
 
 
 class Free:

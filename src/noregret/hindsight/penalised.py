@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 
 import numpy as np
 
@@ -10,7 +11,7 @@ from noregret.checks import positive
 from noregret.core.losses import Loss
 from noregret.hindsight.answer import USUAL, Answer, Limits
 from noregret.hindsight.curvature import Curvature
-from noregret.hindsight.losses import losses_of
+from noregret.hindsight.losses import Losses, losses_of
 from noregret.hindsight.newton import minimise, proven
 from noregret.hindsight.rounding import UNIT, Floats, norm, norm_above, upward
 from noregret.hindsight.rows import Rows
@@ -47,9 +48,25 @@ def best_penalised(
     """
     domain = Penalised(positive("penalty", penalty))
     losses = losses_of(loss, rows.outcomes, loss_parameter)
-    found = minimise(rows, losses, domain, np.zeros(rows.shape[1]), limits)
+    found = minimise(rows, losses, domain, begun(rows, losses, penalty, limits), limits)
     attained, lower = proven(rows, losses, domain, found)
     return Answer(f"all linear predictors, with {penalty:g}‖u‖²", attained, lower, found.w)
+
+
+def begun(rows: Rows, losses: Losses, penalty: float, limits: Limits) -> Floats:
+    """Return where to begin: nearly the best for heavier penalties, each a tenth of the last.
+
+    Where a light penalty alone keeps the first steps short, these would lead far away.
+    """
+    w = np.zeros(rows.shape[1])
+    scores = np.zeros(rows.shape[0])
+    slope, loss = norm(rows.combine(losses.slope(scores))), abs(float(losses.value(scores).sum()))
+    heavy = slope * slope / (4 * loss) if loss else 0.0
+    rough = replace(limits, tolerance=max(limits.tolerance, 0.1), steps=min(limits.steps, 30))
+    while penalty < heavy < math.inf:
+        w = minimise(rows, losses, Penalised(heavy), w, rough).w
+        heavy /= 10
+    return w
 
 
 class Penalised:

@@ -213,9 +213,9 @@ def one_promise(
     yield from assumptions(where, replay, stated, found, theorem)
     searched = is_searched_for(replay, theorem, found)
     agree = not_better(stated.bound, found.bound, replay) if searched else None
-    bound = close(f"{where}.bound", stated.bound, found.bound)
+    bound = close(f"{where}.bound", stated.bound, found.bound, size=replay.blur)
     bound = bound if agree is None else replace(bound, confirmed=agree)
-    measured = close(f"{where}.measured", stated.measured, found.measured)
+    measured = close(f"{where}.measured", stated.measured, found.measured, size=replay.blur)
     if stated.quantity in REGRETS:
         upper = number(replay.stated.regret.upper)
         measured = close(f"{where}.measured", stated.measured, upper, ROUNDING).given(regret)

@@ -13,12 +13,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from noregret.assumptions import Structural
-from noregret.batch.method import Batch, Solution
+from noregret.batch.method import Solution
+from noregret.batch.summed import Summed
 from noregret.checks import positive, truth
 from noregret.registry import register
 from noregret.theorem import Theorem
 
-# What rounding may add, as a share of what no weights at all pay.
+# What rounding may add to the objective, as a share of what no weights at all pay.
 ROUNDING = 1e-9
 
 if TYPE_CHECKING:
@@ -33,8 +34,8 @@ def objective(evidence: BatchEvidence) -> float:
 
 def least(evidence: BatchEvidence) -> float:
     """Return the least objective that there can be, and what rounding may add."""
-    answer = evidence.best_ridge(evidence.params["penalty"], 1.0)
-    return answer.lower + max(answer.gap, ROUNDING * evidence.nothing)
+    answer, nothing = evidence.best_ridge(evidence.params["penalty"], 1.0), evidence.nothing
+    return answer.lower + max(answer.gap, ROUNDING * nothing) if nothing else 0.0
 
 
 def best(evidence: BatchEvidence) -> Answer:
@@ -44,7 +45,7 @@ def best(evidence: BatchEvidence) -> Answer:
 
 
 @register
-class Ridge(Batch):
+class Ridge(Summed):
     """Least squares with a price on the length of the weights.
 
     Parameters
@@ -69,7 +70,6 @@ class Ridge(Batch):
     """
 
     name = "ridge"
-    keep = "auto"
     theorems = (
         Theorem(
             name="ridge",

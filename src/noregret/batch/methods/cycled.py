@@ -1,0 +1,233 @@
+"""A learner that goes round and round the examples until none of them changes it any more.
+
+It must learn from mistakes alone, as the perceptron does, or from what comes close to one:
+
+    repeat:   for every example (x, y) in turn:   learn from it, if it is a mistake
+    until a whole pass brings no update
+
+Promise. The passes one after the other are a stream like any other, of the same R and γ: so the
+perceptron makes at most (R/γ)² updates in all of them, and max-margin as many as its own theorem
+allows. Then every example is on the right side. Where no weights separate the labels it would go on
+for ever: this is found out, proven and said.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable, Mapping
+from copy import copy
+from typing import TYPE_CHECKING, Any
+
+from noregret.assumptions import Shown, Structural, separable
+from noregret.batch.method import Batch, Solution
+from noregret.batch.methods.online_to_batch import fresh
+from noregret.checks import truth, whole
+from noregret.core.rules import Conjunction, Winnow1
+from noregret.hindsight.blocks import padded
+from noregret.learner import Learner
+from noregret.learners import max_margin, perceptron
+from noregret.registry import register
+from noregret.theorem import Theorem
+
+if TYPE_CHECKING:
+    from noregret.batch.evidence import BatchEvidence
+    from noregret.hindsight import Rows
+
+# Passes after which it is worth finding out whether there is an end to them.
+PATIENCE = 10
+
+
+def checked_learner(learner: Any) -> Learner | str:
+    """Return a learner that comes to rest, or say why it does not."""
+    if not isinstance(learner, Learner | str):
+        raise TypeError(f"cycle a learner, such as Perceptron(), or its name: got {learner!r}")
+    made = fresh(learner)
+    if isinstance(learner, Learner) and learner.rounds:
+        raise ValueError(
+            f"the learner has learned from {learner.rounds} examples already: give a fresh one,"
+            " such as learner.clone()"
+        )
+    rule = isinstance(made.engine, Winnow1 | Conjunction)
+    if made.averaged_weights or rule or not made.engine.linear:
+        raise ValueError(f"{made!r} does not predict with w·x for the weights it learned last")
+    if made.engine.loss.name != "mistake" and not hasattr(made, "corrections"):
+        raise ValueError(
+            f"{made.name} learns from more than mistakes and would never come to rest: cycle"
+            " perceptron, max-margin or winnow, or pass once with online-to-batch"
+        )
+    return learner
+
+
+def updates_of(learner: Learner) -> int:
+    """Return how many examples have changed a learner."""
+    return int(getattr(learner, "corrections", learner.mistakes))
+
+
+def of_learner(ask: Callable[[Any], Any]) -> Callable[[BatchEvidence], Any]:
+    """Ask a question of a learner's own theorem, which looks at the learner's parameters."""
+
+    def asked(evidence: BatchEvidence) -> Any:
+        seen = copy(evidence)
+        seen.params = fresh(evidence.params["learner"]).params
+        return ask(seen)
+
+    return asked
+
+
+def cycles(name: str) -> Callable[[Mapping[str, Any]], bool]:
+    """Return what says whether it is a learner of that name that cycles."""
+    return lambda params: fresh(params["learner"]).name == name
+
+
+@register
+class Cycled(Batch):
+    """A learner that cycles through the examples until it separates them.
+
+    Parameters
+    ----------
+    learner
+        Who learns: a learner from mistakes that has learned nothing yet, or the name of one, such
+        as ``perceptron``, ``max-margin`` or ``winnow``.
+    passes
+        At most so many passes over the examples.
+    intercept
+        Whether to add a constant feature of value 1, which counts in the norms and the margin.
+
+    Examples
+    --------
+    >>> method = Cycled("perceptron").fit([[2.0, 1.0], [1.0, 2.0], [3.0, 1.0]], [1, -1, 1])
+    >>> method.separated, method.updates, method.weights
+    (True, 2, array([ 1., -1.]))
+    >>> method.certificate().theorem.holds
+    True
+
+    References
+    ----------
+    F. Rosenblatt, 1958; A. B. J. Novikoff, 1962.
+    """
+
+    name = "cycled"
+    loss_name = "mistake"
+    proven_by_weights = False
+    unproven = "Of the updates of other learners than perceptron and max-margin, nothing is known."
+    theorems = (
+        Theorem(
+            name="cycled-perceptron",
+            quantity="updates",
+            formula=r"K \le (R/\gamma)^2",
+            plain="updates in all passes <= (R/γ)²",
+            assumptions=(
+                Shown(
+                    r"some unit vector $v$ has $y_t (v \cdot x_t) \ge \gamma > 0$ for every"
+                    r" example; the largest such $\gamma$ is found in hindsight",
+                    separable,
+                ),
+                Structural(r"$R = \max_t \|x_t\|_2$"),
+            ),
+            bound=perceptron.by_margin,
+            measured=lambda evidence: float(evidence.found["updates"]),
+            covers=cycles("perceptron"),
+            needs_rows=True,
+            source="Novikoff, 1962",
+        ),
+        Theorem(
+            name="cycled-max-margin",
+            quantity="updates",
+            formula=r"K \le \frac{2}{\gamma^2} \left(\frac{2}{\alpha} - 1\right)^2"
+            r" + \frac{8}{\alpha} - 4",
+            plain="updates in all passes <= (2/γ²)(2/α − 1)² + 8/α − 4",
+            where=(
+                r"$\alpha$ is the learner's `accuracy`; at the end every example has a margin of"
+                r" at least $(1 - \alpha)\gamma$"
+            ),
+            assumptions=(
+                Shown(
+                    r"some unit vector $v$ has $y_t (v \cdot x_t)/\|x_t\|_2 \ge \gamma > 0$ for"
+                    r" every example; the largest such $\gamma$ is found in hindsight",
+                    of_learner(max_margin.separable),
+                ),
+            ),
+            bound=of_learner(max_margin.promise),
+            measured=lambda evidence: float(evidence.found["updates"]),
+            covers=cycles("max-margin"),
+            needs_rows=True,
+            source="Gentile, 2001",
+        ),
+    )
+
+    def __init__(
+        self,
+        learner: Learner | str = "perceptron",
+        passes: int = 1000,
+        intercept: bool = False,
+    ) -> None:
+        self.learner = checked_learner(learner)
+        self.passes = whole("passes", passes)
+        self.intercept = truth("intercept", intercept)
+        super().__init__()
+
+    def solve(self, examples: BatchEvidence) -> Solution:
+        """Go round until nothing changes, or it is proven that something always will."""
+        learner, rows = fresh(self.learner), examples.rows
+        made, known, resting = 0, None, False
+        while not resting and made < self.passes and known is not False:
+            before = updates_of(learner)
+            passed(learner, rows)
+            made, resting = made + 1, updates_of(learner) == before
+            if made == PATIENCE and not resting:
+                known = examples.margin().separable
+        separated = bool((examples.margins(learner.weights) > 0).all())
+        if known is False:
+            complain(f"no weights separate these labels, so that {learner.name} would never rest")
+        elif not resting:
+            complain(f"{learner.name} has not come to rest: give more passes")
+        numbers = {"updates": updates_of(learner), "passes": made, "resting": resting}
+        return Solution(
+            learner.weights,
+            numbers | {"separated": separated, "separable": True if separated else known},
+        )
+
+    def check_found(self, found: Solution) -> None:
+        """Raise ValueError where what a file says was found makes no sense."""
+        kinds = {"updates": int, "passes": int, "resting": bool, "separated": bool}
+        if any(type(found.numbers[name]) is not kind for name, kind in kinds.items()):
+            raise ValueError("what was found is not what cycles find")
+        if found.numbers["separable"] not in (True, False, None):
+            raise ValueError("labels are separable, or they are not")
+
+    @property
+    def updates(self) -> int:
+        """How many updates there were in all passes."""
+        return int(self.solution.numbers["updates"])
+
+    @property
+    def passes_made(self) -> int:
+        """How many passes were made, the last one without an update where it came to rest."""
+        return int(self.solution.numbers["passes"])
+
+    @property
+    def converged(self) -> bool:
+        """Whether a whole pass brought no update."""
+        return bool(self.solution.numbers["resting"])
+
+    @property
+    def separated(self) -> bool:
+        """Whether the weights found have every example on the right side."""
+        return bool(self.solution.numbers["separated"])
+
+    @property
+    def separable(self) -> bool | None:
+        """Whether any weights have; None where neither was proven."""
+        known = self.solution.numbers["separable"]
+        return None if known is None else bool(known)
+
+
+def passed(learner: Learner, rows: Rows) -> None:
+    """Have a learner learn from every row once, in order; all have all features."""
+    for X, y in rows.blocks():
+        learner.learn_many(padded(X, rows.shape[1]), y)
+
+
+def complain(what: str) -> None:
+    """Warn whoever fits that the end was not reached."""
+    warnings.warn(f"{what}; the weights are those it had last", RuntimeWarning, stacklevel=2)

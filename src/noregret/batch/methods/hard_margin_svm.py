@@ -1,0 +1,194 @@
+"""The hard-margin support vector machine: the separator of the largest margin.
+
+Of all weights that give every example a margin of 1, the shortest:
+
+    w = argmin ‖u‖²   with all   y_t (u·x_t) ≥ 1
+
+Its direction v = w/‖w‖ has the largest margin γ = min y_t (v·x_t) that any has, and ‖w‖ = 1/γ. It
+rests on the rows whose margin is 1; the others could be left out.
+
+Promise. The margin of v is within the tolerance of the largest. That none is larger is proven by a
+weighting of the rows: for p_t ≥ 0 of sum 1, no v has a margin above ‖Σ p_t y_t x_t‖. Where some p
+makes this zero, no weights separate the labels, and p is the proof.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from noregret.assumptions import Finding, Shown, Structural, separable
+from noregret.batch.machine import Machine, closer, resting_on, tolerance_of
+from noregret.batch.method import Solution
+from noregret.checks import truth
+from noregret.errors import NoRegretError
+from noregret.hindsight import Answer, Margin, largest_margin
+from noregret.registry import register
+from noregret.theorem import Theorem
+
+if TYPE_CHECKING:
+    from noregret.batch.evidence import BatchEvidence
+    from noregret.batch.scribe import Scribe
+
+Floats = NDArray[np.float64]
+# Rows of less than this share of the largest weight are no part of a proof.
+NOTHING = 1e-9
+
+
+def largest(evidence: BatchEvidence) -> Margin:
+    """Return the largest margin, as an interval."""
+    return evidence.once(
+        "largest margin", lambda: largest_margin(evidence.rows, limits=closer(evidence))
+    )
+
+
+def shortest(evidence: BatchEvidence) -> float:
+    """Return the least squared length that gives all a margin of 1, with the tolerance."""
+    return float(((1 + evidence.params["tolerance"]) / largest(evidence).upper) ** 2)
+
+
+def squared_length(evidence: BatchEvidence) -> float | None:
+    """Return ‖w‖² at the scale at which every example has a margin of 1 at least."""
+    least = float(evidence.margins(evidence.weights).min())
+    return (evidence.length / least) ** 2 if least > 0 else None
+
+
+def best(evidence: BatchEvidence) -> Answer:
+    """Return the weights found, which make no mistake; or else the best found by other means."""
+    if evidence.mistakes:
+        return evidence.separator()
+    return Answer("all linear predictors", 0.0, 0.0, evidence.weights)
+
+
+def found_best(evidence: BatchEvidence) -> Finding:
+    """Check that the search came as near to the largest margin as it was told to."""
+    margin = largest(evidence)
+    near = margin.gap <= evidence.params["tolerance"] * margin.upper
+    return Finding("the search came within the tolerance", None, None, near)
+
+
+@register
+class HardMarginSvm(Machine):
+    """The separator of the largest margin; where there is none, it says so and proves it.
+
+    Parameters
+    ----------
+    intercept
+        Whether to add a constant feature of value 1. Its weight counts in the length, so that the
+        margin is that of the rows with the constant.
+    tolerance
+        Between 0 and 1: how far the margin may be from the largest, as a share of it.
+
+    Examples
+    --------
+    >>> method = HardMarginSvm().fit([[3.0, 0.0], [0.0, 4.0]], [1, 1])
+    >>> round(method.margin[0], 6), method.separable
+    (2.4, True)
+    >>> HardMarginSvm().fit([[1.0], [2.0]], [1, -1]).separable
+    False
+
+    References
+    ----------
+    B. E. Boser, I. M. Guyon and V. N. Vapnik, "A training algorithm for optimal margin
+    classifiers", 1992.
+    """
+
+    name = "hard-margin-svm"
+    loss_name = "mistake"
+    theorems = (
+        Theorem(
+            name="hard-margin",
+            quantity="objective",
+            formula=r"\|w\|^2 \le \frac{(1 + \varepsilon)^2}{\gamma^2}"
+            r" = (1 + \varepsilon)^2 \min \left\{ \|u\|^2 : y_t (u \cdot x_t) \ge 1 \right\}",
+            plain="‖w‖² <= (1 + ε)²/γ², the least of all with a margin of 1 in every row",
+            assumptions=(
+                Shown(
+                    r"some unit vector $v$ has $y_t (v \cdot x_t) \ge \gamma > 0$ in every row",
+                    separable,
+                ),
+                Shown("the search for the largest margin came within the tolerance", found_best),
+                Structural(
+                    r"$\gamma$ is the largest margin of a unit vector, not above"
+                    r" $\|\sum_t p_t y_t x_t\|$ for any weighting $p$ of the rows, and"
+                    r" $\varepsilon$ the tolerance"
+                ),
+            ),
+            best=best,
+            measured=squared_length,
+            bound=shortest,
+            needs_rows=True,
+            source="Boser, Guyon and Vapnik, 1992",
+        ),
+    )
+
+    def __init__(self, intercept: bool = False, tolerance: float = 1e-6) -> None:
+        self.intercept = truth("intercept", intercept)
+        self.tolerance = tolerance_of(tolerance)
+        super().__init__()
+
+    def solve(self, examples: BatchEvidence) -> Solution:
+        """Search for the largest margin from both sides."""
+        margin = largest(examples)
+        shares = np.where(margin.shares >= NOTHING * margin.shares.max(), margin.shares, 0.0)
+        weights, support = margin.witness, np.zeros(0, dtype=np.int64)
+        if margin.lower > 0:
+            weights = weights / margin.lower
+            off = math.sqrt(max(0.0, margin.lower**-2 - margin.upper**-2))
+            support = resting_on(examples.rows, weights, off)
+        return Solution(
+            weights,
+            {"lower": margin.lower, "upper": margin.upper},
+            {"support": support, "shares": shares},
+        )
+
+    def stands_by(self, found: Solution) -> bool:
+        """Whether its weights can be judged by themselves: where they separate the labels."""
+        return bool(found.numbers["lower"] > 0)
+
+    @property
+    def margin(self) -> tuple[float, float]:
+        """The largest margin of a unit vector, between two ends that are proven."""
+        numbers = self.solution.numbers
+        return float(numbers["lower"]), float(numbers["upper"])
+
+    @property
+    def separable(self) -> bool | None:
+        """Whether some weights separate the labels; None where neither is proven."""
+        lower, upper = self.margin
+        return True if lower > 0 else False if upper <= 0 else None
+
+    @property
+    def proof(self) -> dict[int, float]:
+        """The weighting of rows, counted from 0, that proves that no margin is larger.
+
+        Where the labels cannot be separated, these are the rows that contradict each other: with
+        these weights, the sum of label times row is zero, but for rounding.
+        """
+        shares = self.solution.arrays["shares"]
+        return {int(row): float(shares[row]) for row in np.flatnonzero(shares)}
+
+    @property
+    def weights(self) -> Floats:
+        """The weights in the order of ``features``, at which the least margin of a row is 1."""
+        return self.ready().weights
+
+    def ready(self) -> Scribe:
+        """Return who predicts, if there are weights that separate the labels."""
+        scribe = super().ready()
+        if self.separable:
+            return scribe
+        if self.separable is None:
+            raise NoRegretError(
+                "no separator was found, nor a proof that there is none: scale the features, or"
+                " use SoftMarginSvm"
+            )
+        rows = list(self.proof)
+        shown = ", ".join(str(row + 1) for row in rows[:5]) + (", …" if len(rows) > 5 else "")
+        raise NoRegretError(
+            f"no linear predictor separates these labels: the rows {shown} contradict each other,"
+            " as their sum, weighted by ‘proof’, is zero. SoftMarginSvm puts up with that"
+        )

@@ -1,0 +1,192 @@
+"""Linear regression: least squares.
+
+With the examples as the rows of a matrix M and the outcomes in b, the weights are those of the
+normal equations; where MᵀM has no inverse, its pseudoinverse gives the shortest that fit best:
+
+    w = (MᵀM)⁺ Mᵀ b
+
+Gradient descent from zero comes to the same weights, as no step ever leaves the span of the rows:
+
+    w ← w − η_k Mᵀ(M w − b) + β_k (w − w before)
+
+with η_k and β_k chosen from the spectrum of MᵀM, so that few steps are needed.
+
+Promise. No weights pay less: the loss is the least there is, but for rounding. After k steps of
+gradient descent, at most the share τ = 2qᵏ/(1 + q²ᵏ) of w is missing, and the loss is within τ² of
+the least as a share of what no weights at all pay, for q = (√κ − 1)/(√κ + 1) and κ the ratio of the
+largest to the smallest eigenvalue of MᵀM that is not zero.
+"""
+
+from __future__ import annotations
+
+import warnings
+from typing import TYPE_CHECKING, Any
+
+from noregret.assumptions import Assumption, Finding, Shown, Structural
+from noregret.batch.least_squares import by_iteration, descended, few_of
+from noregret.batch.method import Solution
+from noregret.batch.summed import Summed
+from noregret.checks import one_of, truth, whole
+from noregret.hindsight.curvature import DENSE
+from noregret.registry import register
+from noregret.theorem import Theorem
+
+if TYPE_CHECKING:
+    from noregret.batch.evidence import BatchEvidence
+    from noregret.hindsight import Answer
+
+METHODS = ("pseudoinverse", "gradient-descent")
+# What rounding may add to the loss, as a share of what no weights at all pay: where columns depend
+# on each other, no less is proven.
+ROUNDING = 1e-6
+
+
+def best(evidence: BatchEvidence) -> Answer:
+    """Return the least loss there is, with the weights found for a witness."""
+    return evidence.standing_by(evidence.best_linear())
+
+
+def rounding(evidence: BatchEvidence) -> float:
+    """Return what rounding may add to the loss."""
+    return ROUNDING * evidence.nothing
+
+
+def still_missing(evidence: BatchEvidence) -> float:
+    """Return what the steps not taken, and rounding, may add to the loss."""
+    return (float(evidence.found["left"]) ** 2 + ROUNDING) * evidence.nothing
+
+
+def dependent(evidence: BatchEvidence) -> Finding:
+    """Say how many columns depend on others."""
+    rank = evidence.found["rank"]
+    more = None if rank is None else evidence.features - rank
+    return Finding("columns that depend on others", None, more, True)
+
+
+def enough_steps(evidence: BatchEvidence) -> Finding:
+    """Check that gradient descent took as many steps as it needs."""
+    taken, needed = evidence.found["steps"], evidence.found["needed"]
+    return Finding(f"steps >= {needed}", needed, taken, taken >= needed)
+
+
+RANK: Assumption = Shown(
+    r"columns may depend on others: $w$ is then the shortest of the weights that fit best",
+    dependent,
+)
+
+
+@register
+class LinearRegression(Summed):
+    """Least squares: the best of all linear predictors, and of several best the shortest.
+
+    Parameters
+    ----------
+    method
+        How the weights are found: ``pseudoinverse``, or ``gradient-descent`` from zero.
+    steps
+        At most so many steps of gradient descent.
+    intercept
+        Whether to add a constant feature of value 1. Where several weights fit equally well, its
+        own counts in the length.
+
+    Examples
+    --------
+    >>> method = LinearRegression().fit([[1.0, 0.0], [1.0, 1.0], [1.0, 2.0]], [1.0, 2.0, 3.0])
+    >>> method.weights.round(9)
+    array([1., 1.])
+    >>> twice = LinearRegression().fit([[1.0, 1.0], [2.0, 2.0]], [2.0, 4.0])  # one column, twice
+    >>> twice.weights.round(9), twice.rank
+    (array([1., 1.]), 1)
+
+    References
+    ----------
+    A.-M. Legendre, 1805; C. F. Gauss, 1809; R. Penrose, "On best approximate solutions of linear
+    matrix equations", 1956. Steps: D. M. Young, "On Richardson's method", 1953.
+    """
+
+    name = "linear-regression"
+    theorems = (
+        Theorem(
+            name="least-squares",
+            quantity="regret",
+            formula=r"L_w - \min_u L_u \le \varepsilon L_0",
+            plain="loss - min over u of L(u) <= ε L(0), for rounding",
+            assumptions=(
+                RANK,
+                Structural(r"$\varepsilon = 10^{-6}$; $L_0 = \sum_t y_t^2$ is the loss of $u = 0$"),
+            ),
+            covers=lambda params: params["method"] == "pseudoinverse",
+            best=best,
+            bound=rounding,
+            source="Penrose, 1956",
+        ),
+        Theorem(
+            name="least-squares-by-gradient-descent",
+            quantity="regret",
+            formula=r"L_w - \min_u L_u \le (\tau^2 + \varepsilon) L_0, \quad"
+            r" \tau = \frac{2 q^k}{1 + q^{2k}}, \quad q = \frac{\sqrt\kappa - 1}{\sqrt\kappa + 1}",
+            plain="loss - min over u of L(u) <= (τ² + ε) L(0) after k steps",
+            assumptions=(
+                RANK,
+                Shown(r"$k$ is so large that $\tau \le 10^{-12}$", enough_steps),
+                Structural(
+                    r"$\kappa$ is the ratio of the largest to the smallest eigenvalue of"
+                    r" $\sum_t x_t x_t^T$ that is not zero; $\varepsilon = 10^{-6}$ is for"
+                    r" rounding, $L_0 = \sum_t y_t^2$"
+                ),
+            ),
+            covers=lambda params: params["method"] == "gradient-descent",
+            best=best,
+            bound=still_missing,
+            source="Young, 1953",
+        ),
+    )
+
+    def __init__(
+        self, method: str = "pseudoinverse", steps: int = 100_000, intercept: bool = False
+    ) -> None:
+        self.method = one_of("method", method, METHODS)
+        self.steps = whole("steps", steps)
+        self.intercept = truth("intercept", intercept)
+        super().__init__()
+
+    def solve(self, examples: BatchEvidence) -> Solution:
+        """Take the pseudoinverse, or descend."""
+        if examples.features > DENSE and self.method == "pseudoinverse":
+            return Solution(by_iteration(examples.rows), found(None))
+        few = few_of(examples.rows_at_hand, examples.ledger.sums)
+        if self.method == "pseudoinverse":
+            return Solution(few.shortest(), found(few.rank))
+        descent = descended(few, self.steps)
+        if descent.taken < descent.needed:
+            warnings.warn(
+                f"gradient descent has not converged: of the weights, up to {descent.left:.2g} is"
+                f" missing after {descent.taken} steps, and {descent.needed} are needed: give more"
+                " steps, scale the features alike, or use method='pseudoinverse'",
+                RuntimeWarning,
+                stacklevel=2,
+            )
+        return Solution(
+            descent.weights, found(few.rank, descent.taken, descent.needed, descent.left)
+        )
+
+    @property
+    def rank(self) -> int | None:
+        """How many features do not depend on others; None where they are too many to find out."""
+        rank = self.solution.numbers["rank"]
+        return None if rank is None else int(rank)
+
+    @property
+    def steps_taken(self) -> int:
+        """How many steps of gradient descent were taken."""
+        return int(self.solution.numbers["steps"])
+
+    @property
+    def converged(self) -> bool:
+        """Whether these were as many as are needed."""
+        return bool(self.solution.numbers["steps"] >= self.solution.numbers["needed"])
+
+
+def found(rank: int | None, steps: int = 0, needed: int = 0, left: float = 0.0) -> dict[str, Any]:
+    """Return what is kept beside the weights."""
+    return {"rank": rank, "steps": steps, "needed": needed, "left": left}

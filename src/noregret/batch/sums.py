@@ -1,0 +1,142 @@
+"""Games of which only sums are left: put together from two, and to files and back."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from noregret.batch.game import BatchGame
+from noregret.errors import NoRegretError
+from noregret.hindsight import LeastSquares
+from noregret.hindsight.curvature import DENSE
+from noregret.record.books import books_of
+
+if TYPE_CHECKING:
+    from noregret.batch.method import Batch
+    from noregret.batch.scribe import Scribe
+    from noregret.batch.summed import Summed
+
+Floats = NDArray[np.float64]
+
+
+def sums_of(game: BatchGame) -> LeastSquares:
+    """Return the sums of a game, from its rows where need be."""
+    ledger = game.ledger
+    if ledger.sums is not None:
+        return ledger.sums
+    rows = ledger.rows()
+    if rows is None or rows.shape[1] > DENSE:
+        raise NoRegretError(f"there are more than {DENSE} features, so that no sums were kept")
+    found = LeastSquares(rows.shape[1])
+    for X, y in rows.blocks():
+        found.add(X, y)
+    return found
+
+
+def resumed(method: Batch, scribe: Scribe, found: LeastSquares) -> BatchGame:
+    """Return a game that goes on from sums."""
+    game = BatchGame(method, keep="sums", progress=False)
+    game.intake.learner.set_state(*scribe.get_state())
+    ledger = game.ledger
+    ledger.sums, ledger.digested, ledger.entered = found, scribe.rounds, scribe.rounds
+    ledger.books = books_of(game.intake.learner, ledger.recorder)
+    return game
+
+
+# Two games in one.
+
+
+def merged(one: Summed, other: Summed) -> BatchGame:
+    """Return a game of the examples of both."""
+    here, there = one.scribe, other.scribe
+    if here.feature_kind != there.feature_kind or (
+        not here.known.names and here.engine.size != there.engine.size
+    ):
+        raise ValueError(f"they know different features: {known(here)}, and {known(there)}")
+    names = [*here.known.names, *(n for n in there.known.names if n not in here.known.names)]
+    width = len(names) or here.engine.size
+    at = [names.index(name) for name in there.known.names] or list(range(width))
+    both = LeastSquares(width + one.intercept).merge(sums_of(one.required_game()))
+    both.merge(placed(sums_of(other.required_game()), at, one.intercept))
+    scribe = one.new_scribe()
+    scribe.set_state(*scribe_of_both(here, there, names, width))
+    game = resumed(one, scribe, both)
+    game.merged = True
+    return game
+
+
+def known(scribe: Scribe) -> str:
+    """Say which features a scribe knows."""
+    if names := scribe.known.names:
+        return f"{len(names)} by name ({', '.join(names[:3])}{', …' if len(names) > 3 else ''})"
+    return f"{scribe.engine.size} by position"
+
+
+def placed(found: LeastSquares, at: list[int], intercept: bool) -> LeastSquares:
+    """Return sums with every column in another place; a constant stays the first."""
+    places = [0, *(k + 1 for k in at)] if intercept else at
+    found.take_in()
+    made = LeastSquares(max(places, default=-1) + 1)
+    made.rounds, made.depth = found.rounds, found.depth
+    inner = slice(0, len(places))
+    for name, where in (("gram", np.ix_(places, places)), ("moment", np.ix_(places))):
+        mine, theirs = getattr(made, f"{name}_sum"), getattr(found, f"{name}_sum")
+        for part in ("high", "low"):
+            getattr(mine, part)[where] = getattr(theirs, part)[(inner,) * mine.high.ndim]
+    made.energy_sum = found.energy_sum
+    return made
+
+
+def scribe_of_both(
+    here: Scribe, there: Scribe, names: list[str], width: int
+) -> tuple[dict[str, Any], dict[str, Any], list[str]]:
+    """Return the state of a scribe that has seen the examples of both."""
+    _, numbers, _ = here.get_state()
+    _, others, _ = there.get_state()
+    for key, value in others.items():
+        if key.startswith("most_"):
+            numbers[key] = max(numbers[key], value)
+        elif key in ("rounds", "loss_sum", "loss_rest"):
+            numbers[key] += value
+    return {"stored": np.zeros(width)}, numbers | {"size": width, "offset": 0.0}, names
+
+
+# Files.
+
+
+def state_of(game: BatchGame) -> dict[str, Any]:
+    """Return arrays from which a game goes on, its rows forgotten."""
+    found = sums_of(game)
+    found.take_in()
+    arrays, numbers = found.get_state()
+    chain, pending = game.ledger.digest.get_state()
+    told = {
+        "sums": numbers,
+        "digest": [chain.hex(), pending.hex()],
+        "merged": game.merged,
+        "transforms": list(game.transforms),
+        "target": game.target,
+        "names": game.intake.names,
+    }
+    text = np.frombuffer(json.dumps(told).encode(), dtype=np.uint8).copy()
+    return {"told": text, **arrays}
+
+
+def restored(method: Batch, arrays: dict[str, Any]) -> BatchGame:
+    """Return the game that a state is of; raise ValueError where that makes no sense."""
+    told = json.loads(bytes(arrays.pop("told")))
+    found = LeastSquares.from_state(arrays, told["sums"])
+    scribe = method.scribe
+    good = all(np.isfinite(array).all() for array in arrays.values())
+    if not good or found.rounds != scribe.rounds or (np.diag(found.gram) < 0).any():
+        raise ValueError("the sums make no sense")
+    if found.features != scribe.engine.size + method.intercept:
+        raise ValueError(f"sums over {found.features} features make no sense here")
+    game = resumed(method, scribe, found)
+    game.ledger.digest.set_state(*(bytes.fromhex(part) for part in told["digest"]))
+    game.intake.transforms, game.intake.target = tuple(told["transforms"]), told["target"]
+    game.intake.names, game.merged = told["names"], bool(told["merged"])
+    return game
