@@ -33,6 +33,7 @@ from noregret.streams.block import Block
 
 if TYPE_CHECKING:
     from noregret.evidence import Evidence
+    from noregret.theorem import Theorem
 
 Floats = NDArray[np.float64]
 G_co = TypeVar("G_co", covariant=True)
@@ -78,21 +79,20 @@ class Game:
         self.learner = learner
         self.transforms: tuple[str, ...] = ()
         self.target: str | None = None
-        covering = [t for t in learner.theorems if t.covers(learner.params)]
+        self._covering = covering(learner)
         self.ledger = self.ledger_kind(
             learner,
             keep,
             so_far=self._bound_so_far,
-            needs_rows=any(t.needs_rows for t in covering) or takes_rows(learner.params),
+            needs_rows=any(t.needs_rows for t in self._covering) or takes_rows(learner.params),
             free=compared_with_all(learner.params),
             memory=memory,
             kept_at=kept_at,
         )
-        for theorem in covering:
+        for theorem in self._covering:
             for assumption in theorem.assumptions:
                 if watched := assumption.limit_of(learner.params):
                     self.ledger.watch(*watched)
-        self._covering = covering
         self._scores: list[Floats] | None = [] if predictions else None
         self._progress = progress
         self.answers: dict[Any, Any] = {}
@@ -339,6 +339,19 @@ class Game:
 
         return certify(self, theorem, limits, given)
 
+    def __getstate__(self) -> dict[str, Any]:
+        """Return all that a pickle holds: what it needs to be asked, and to be played on."""
+        return vars(self) | {"answers": {}, "reading": None, "_covering": []}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        vars(self).update(state)
+        self._covering = covering(self.learner)
+
+    def _repr_html_(self) -> str:
+        from noregret.report.learner_html import game_card
+
+        return game_card(self)
+
     def __repr__(self) -> str:
         mean = f", mean loss {self.loss / self.rounds:.6g}" if self.rounds else ""
         return f"<Game of {self.learner!r}: {self.rounds} rounds{mean}>"
@@ -347,6 +360,11 @@ class Game:
 def takes_rows(params: Mapping[str, Any]) -> bool:
     """Whether sums over rows cannot say what a learner of these parameters is compared with."""
     return params.get("domain") == "box" or "kernel" in params
+
+
+def covering(learner: Learner) -> list[Theorem]:
+    """Return the theorems that are about a learner of these parameters."""
+    return [theorem for theorem in learner.theorems if theorem.covers(learner.params)]
 
 
 def compared_with_all(params: Mapping[str, Any]) -> bool:

@@ -353,6 +353,24 @@ class TableGame:
 
         return certify(self, theorem, limits, given)
 
+    def __getstate__(self) -> dict[str, Any]:
+        """Return all that a pickle holds: what it needs to be asked, and to be played on."""
+        if self.playing:
+            raise NoRegretError("this game is being played: pickle or copy it when it is over")
+        return vars(self) | {"answers": {}}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        vars(self).update(state)
+        if self.names is not None:  # a player's own state does not say which column is which
+            self.player.check_names(self.names)
+        elif self.width and hasattr(self.player, "fit"):
+            self.player.fit(self.width)
+
+    def _repr_html_(self) -> str:
+        from noregret.report.learner_html import game_card
+
+        return game_card(self)
+
     def __repr__(self) -> str:
         mean = f", mean loss {self.loss / self.rounds:.6g}" if self.rounds else ""
         return f"<TableGame of {self.player!r}: {self.rounds} rounds{mean}>"

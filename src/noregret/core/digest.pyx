@@ -70,6 +70,9 @@ cdef class Digest:
         noregret_blake2b(<const unsigned char*> message, len(message), chain)
         return "blake2b:" + bytes(chain[:HASH]).hex()
 
+    def __reduce__(self):
+        return continued, self.get_state()
+
     def get_state(self):
         """Return the chain and what waits to be hashed, to go on elsewhere."""
         return bytes(self.chain[:HASH]), bytes(self.pending[:self.waiting])
@@ -81,3 +84,10 @@ cdef class Digest:
         memcpy(self.chain, <const unsigned char*> chain, HASH)
         memcpy(self.pending, <const unsigned char*> pending, len(pending))
         self.waiting = len(pending)
+
+
+def continued(bytes chain, bytes pending):
+    """Return a digest that goes on from a state."""
+    digest = Digest()
+    digest.set_state(chain, pending)
+    return digest

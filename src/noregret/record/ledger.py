@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import partial
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -271,6 +271,20 @@ class Ledger:
         return self.sums is not None and rounds >= self.solved + pause
 
     # Going on elsewhere.
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Return all that a pickle holds: the pages too, and what the recorder has noted."""
+        if self.playing:
+            raise NoRegretError("this game is being played: pickle or copy it when it is over")
+        passing = {"backstage": None, "told": None, "kept_at": None, "sheet": np.empty(0)}
+        return vars(self) | passing | {"recorder": self.recorder.get_state()}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        vars(self).update(state)
+        self.recorder = Recorder(self.learner.engine, self.take, self.take_block)
+        for measure, limit in self.watched:
+            self.recorder.watch(measure, limit)
+        self.recorder.set_state(*state["recorder"])
 
     def catch_up(self) -> None:
         """Wait until all pages handed over so far are in the books; the game goes on."""

@@ -113,6 +113,11 @@ class Pages:
 
     def add(self, words: Floats, rows: int, features: int) -> None:
         """Take a page on record."""
+        if self.put(words, rows, features):
+            self.bind()
+
+    def put(self, words: Floats, rows: int, features: int) -> bool:
+        """Take a page as it is; return whether it is in memory."""
         fits = self.held + words.nbytes <= self.memory
         place = 0
         if self.path is not None or not fits:
@@ -126,9 +131,8 @@ class Pages:
                     f" hindsight do not fit: {error.strerror}"
                 ) from None
         self.index.append(Page(words if fits else None, place, len(words), rows, features))
-        if fits:
-            self.held += words.nbytes
-            self.bind()
+        self.held += words.nbytes if fits else 0
+        return fits
 
     def opened(self) -> FileIO:
         """Return the file."""
@@ -151,9 +155,12 @@ class Pages:
     def blocks(self) -> Iterator[tuple[Any, Floats]]:
         """Yield the rows again, page by page."""
         for page in list(self.index):
-            words = page.words if page.words is not None else self.read(page)
-            table = Table.of(words, page.rows, page.features)
+            table = Table.of(self.words_of(page), page.rows, page.features)
             yield table.X, table.y
+
+    def words_of(self, page: Page) -> Floats:
+        """Return the words of a page, from memory or from the file."""
+        return page.words if page.words is not None else self.read(page)
 
     def read(self, page: Page) -> Floats:
         """Read a page from the file, without moving a position that others share."""
@@ -161,6 +168,11 @@ class Pages:
         return np.frombuffer(read_at(self.file.fileno(), 8 * page.length, page.place))
 
     # Going on in another process.
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Have the pages pickled themselves, from wherever they are."""
+        found = [page._replace(words=self.words_of(page)) for page in self.index]
+        return _put_together, (self.memory, [(p.words, p.rows, p.features) for p in found])
 
     def get_state(self) -> dict[str, Any]:
         """Return where the pages are in the file."""
@@ -183,3 +195,10 @@ class Pages:
                 page = page._replace(words=self.read(page).copy())
                 self.held += 8 * length
             self.index.append(page)
+
+
+def _put_together(memory: int, kept: list[tuple[Floats, int, int]]) -> Pages:
+    pages = Pages(memory)
+    for words, rows, features in kept:
+        pages.put(words, rows, features)
+    return pages

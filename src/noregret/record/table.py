@@ -7,7 +7,7 @@ import tempfile
 import weakref
 from collections.abc import Iterator, Sequence
 from io import FileIO
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -101,7 +101,10 @@ class Table:
 
     def _keep(self) -> None:
         """Keep the page at hand."""
-        X, y = self.X, self.y if self.has_outcomes else None
+        self._put(self.X, self.y if self.has_outcomes else None)
+
+    def _put(self, X: Floats, y: Floats | None) -> None:
+        """Keep a page in memory, or in the file."""
         size = X.nbytes + (0 if y is None else y.nbytes)
         if self.held + size <= self.memory:
             self.held += size
@@ -121,6 +124,19 @@ class Table:
                 f" {error.strerror}"
             ) from None
         self.leaves.append(Leaf(None, None, len(X), place))
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Return all that a pickle holds, the rows in the file too."""
+        leaves = [leaf if leaf.X is not None else self._leaf(leaf) for leaf in self.leaves]
+        return vars(self) | {"leaves": leaves, "file": None, "held": 0}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        vars(self).update(state | {"leaves": []})
+        for leaf in state["leaves"]:
+            self._put(leaf.X, leaf.y)
+
+    def _leaf(self, leaf: Leaf) -> Leaf:
+        return Leaf(*self._read(leaf), leaf.rows, 0)
 
     @property
     def spilled(self) -> bool:
