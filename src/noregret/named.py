@@ -101,6 +101,11 @@ class Named:
 
         save(self, path)
 
+    def _repr_html_(self) -> str:
+        from noregret.report.learner_html import learner_card
+
+        return learner_card(self)
+
     def __repr__(self) -> str:
         defaults = inspect.signature(type(self)).parameters
         shown = ", ".join(
