@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 import numpy as np
@@ -109,6 +110,26 @@ class Learner(Named, Many):
         if self.averaged_weights and not fresh.averaged_weights:
             fresh.engine.keep_mean()
         return fresh
+
+    def to_onnx(self, path: str | Path | None = None, dtype: str = "float64") -> Any:
+        """Return the model for other runtimes, as an ONNX model, where ``onnx`` is installed.
+
+        Parameters
+        ----------
+        path
+            A file to write it to.
+        dtype
+            ``float64``, or ``float32`` for runtimes that know nothing else.
+
+        Notes
+        -----
+        The input ``X`` has a column for each of ``features``, in that order; a string is a column
+        ``name=value`` of 0 and 1. Numbers come out as ``variable``; labels as ``label``, with
+        ``probabilities`` where the loss is logistic, else with ``scores``.
+        """
+        from noregret.onnx import to_onnx
+
+        return to_onnx(self, self, path, dtype)
 
     def __dir__(self) -> list[str]:
         return [name for name in super().__dir__() if name not in _INTERNAL]

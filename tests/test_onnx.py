@@ -1,0 +1,124 @@
+"""Models for ONNX: what onnxruntime makes of them is what they predict."""
+
+from __future__ import annotations
+
+import builtins
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import onnxruntime
+import pytest
+
+import noregret as nr
+from tests.variants import VARIANTS, Shape, Variant, examples
+
+RUN = onnxruntime.SessionOptions()
+RUN.intra_op_num_threads = 1
+
+
+def answers(model: Any, X: Any) -> dict[str, Any]:
+    """Return what the runtime makes of a model, by the names of its outputs."""
+    session = onnxruntime.InferenceSession(model.SerializeToString(), RUN)
+    kind = {"tensor(double)": np.float64, "tensor(float)": np.float32}[session.get_inputs()[0].type]
+    said = session.run(None, {"X": np.asarray(X, dtype=kind)})
+    return dict(zip([output.name for output in session.get_outputs()], said, strict=True))
+
+
+@pytest.mark.parametrize("variant", VARIANTS, ids=str)
+def test_the_runtime_predicts_what_the_model_does(variant: Variant) -> None:
+    X, y = examples(variant, Shape(seed=8, rows=30, columns=5, density=0.9))
+    learner = variant.make()
+    learner.learn_many(X, y)
+    if not (learner.engine.linear and follows_from_weights(learner, X)):
+        with pytest.raises(nr.NoRegretError, match="weights times features"):
+            learner.to_onnx()
+        return
+    model = learner.to_onnx()
+    scores = learner.decision_many(X)
+    near = {"rtol": 1e-12, "atol": 1e-12 * (1 + np.abs(scores).max())}
+    said = answers(model, X)
+    if not variant.labels:
+        np.testing.assert_allclose(said["variable"][:, 0], scores, **near)
+        return
+    sure = np.abs(scores) > 1e-9
+    assert said["label"].shape == (len(X),)
+    np.testing.assert_array_equal(said["label"][sure], learner.predict_many(X)[sure])
+    if learner.engine.loss.name == "logistic":
+        np.testing.assert_allclose(said["probabilities"], learner.predict_proba_many(X), **near)
+    else:
+        np.testing.assert_allclose(said["scores"][:, 0], scores, **near)
+
+
+def follows_from_weights(learner: nr.Learner, X: Any) -> bool:
+    """Whether scores are weights times features and a constant."""
+    constant = learner.decision_one(np.zeros(X.shape[1]))
+    found = X @ learner.weights + constant
+    return bool(np.allclose(learner.decision_many(X), found, rtol=1e-9, atol=1e-12))
+
+
+def test_labels_are_those_of_the_data() -> None:
+    X = np.array([[1.0], [-1.0]])
+    for y in ([1, -1], [1, 0], [True, False]):
+        learner = nr.Logistic()
+        learner.learn_many(X, y)
+        said = answers(learner.to_onnx(), X)
+        assert said["label"].tolist() == y
+        assert said["label"].dtype == (np.bool_ if y[0] is True else np.int64)
+
+
+def test_columns_are_features_in_their_order(tmp_path: Path) -> None:
+    learner = nr.Nlms()
+    rows = [{"size": 1.0, "town": "Rome"}, {"size": 2.0, "town": "Oslo"}, {"size": 0.5}]
+    learner.learn_many(rows, [1.0, 3.0, 0.2])
+    path = tmp_path / "model.onnx"
+    model = learner.to_onnx(path)
+    assert path.read_bytes() == model.SerializeToString()
+    names = json.loads({each.key: each.value for each in model.metadata_props}["features"])
+    assert names == learner.features == ["size", "town=Rome", "town=Oslo"]
+    X = [[1.0, 1.0, 0.0], [2.0, 0.0, 1.0], [0.5, 0.0, 0.0]]
+    said = answers(model, X)["variable"][:, 0]
+    np.testing.assert_allclose(said, [learner.predict_one(row) for row in rows], rtol=1e-14)
+
+
+def test_single_precision_for_those_who_know_no_other() -> None:
+    learner = nr.Logistic()
+    rng = np.random.default_rng(9)
+    X = rng.normal(size=(50, 3))
+    learner.learn_many(X, X[:, 0] > 0)
+    said = answers(learner.to_onnx(dtype="float32"), X)
+    np.testing.assert_allclose(said["probabilities"], learner.predict_proba_many(X), atol=1e-6)
+    with pytest.raises(ValueError, match="dtype"):
+        learner.to_onnx(dtype="float16")
+
+
+def test_averaged_weights_are_the_ones_written() -> None:
+    learner = nr.averaged(nr.WidrowHoff(rate=0.5))
+    for _ in range(3):
+        learner.learn_one([1.0], 1.0)
+    assert answers(learner.to_onnx(), [[1.0]])["variable"].item() == learner.predict_one([1.0])
+
+
+def test_what_is_not_linear_is_refused() -> None:
+    for learner in (nr.Auto(), nr.ScaleInvariant()):
+        learner.learn_many(np.eye(3), [1.0, 2.0, 3.0])
+        with pytest.raises(nr.NoRegretError, match="more than weights times features"):
+            learner.to_onnx()
+    with pytest.raises(nr.NoRegretError, match="nothing yet"):
+        nr.WidrowHoff().to_onnx()
+
+
+def test_without_onnx_it_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
+    there = builtins.__import__
+
+    def gone(name: str, *rest: Any) -> Any:
+        if name == "onnx":
+            raise ImportError(name)
+        return there(name, *rest)
+
+    learner = nr.WidrowHoff()
+    learner.learn_one([1.0], 1.0)
+    monkeypatch.setattr(builtins, "__import__", gone)
+    with pytest.raises(ImportError, match="pip install onnx"):
+        learner.to_onnx()
