@@ -26,7 +26,7 @@ def mended(what: str) -> None:
     pytest.skip(f"River {VERSION} has mended {what}: nothing is left to show")
 
 
-class Says(base.Regressor):  # type: ignore[misc]
+class Says(base.Regressor):
     """A forecaster who always says what a feature says."""
 
     def __init__(self, name: str) -> None:

@@ -12,7 +12,7 @@ from river import linear_model, optim, preprocessing
 from noregret import river
 from tests.river.data import approval, chances, flights, played, scaled
 
-NEAR = {"rtol": 1e-9, "atol": 1e-9}
+NEAR: dict[str, Any] = {"rtol": 1e-9, "atol": 1e-9}
 POLLS = scaled(approval())
 FLIGHTS = scaled(flights())
 
@@ -64,11 +64,11 @@ def test_passive_aggressive_classification(form: str, mode: int) -> None:
     np.testing.assert_allclose(chances(ours, FLIGHTS), chances(peer, FLIGHTS), **NEAR)
 
 
-class Tube(optim.losses.EpsilonInsensitiveHinge):  # type: ignore[misc]
+class Tube(optim.losses.EpsilonInsensitiveHinge):
     """The loss as it is defined: River's own takes every outcome y for 2y − 1."""
 
     def __call__(self, y_true: float, y_pred: float) -> float:
-        return max(abs(y_pred - y_true) - self.eps, 0.0)
+        return float(max(abs(y_pred - y_true) - self.eps, 0.0))
 
 
 @pytest.mark.parametrize(("form", "mode"), [("pa", 0), ("pa-i", 1), ("pa-ii", 2)])

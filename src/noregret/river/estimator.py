@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any, ClassVar
 
+from river import base
+
 from noregret.averaging import averaged
 from noregret.core.port import Port
 from noregret.errors import BadExample, Diverged
@@ -57,7 +59,7 @@ class Estimator(Port):
         self, new_params: dict[str, Any] | None = None, include_attributes: bool = False
     ) -> Any:
         """Return a fresh one with the same parameters; with its attributes, one that goes on."""
-        made = super().clone(new_params, include_attributes)
+        made = base.Base.clone(self, new_params, include_attributes)
         made._direct()
         return made
 
