@@ -11,7 +11,7 @@ import numpy as np
 from noregret.checks import positive
 from noregret.core.kernel_machine import KernelMachine
 from noregret.evidence import Evidence, Floats
-from noregret.hindsight import Answer, Rows
+from noregret.hindsight import Answer, Margin, Rows, largest_margin
 from noregret.hindsight.kernel_rows import KernelRows, best_in_space
 from noregret.hindsight.losses import as_labels, losses_of
 from noregret.hindsight.priced_hinge import best_priced_hinge
@@ -57,6 +57,19 @@ class KernelEvidence(Evidence):
             found = self.best_in_ball(self.norm)
             return replace(found, comparator=f"{found.comparator}, as long as the last function")
         return self.best_in_ball(positive("radius", told if radius is None else radius))
+
+    def margin(self) -> Margin:
+        """Return the largest margin γ of a function of norm 1, to a thousandth, if found soon."""
+        limits = replace(self.limits, tolerance=1e-3, seconds=min(20.0, self.limits.seconds))
+        return self.once("margin", lambda: largest_margin(self.rows, limits=limits))
+
+    def inseparable_after(self) -> int | None:
+        """Return the first round after which no function separates the labels, if proven.
+
+        Most kernels separate whatever is not the same example twice: so all rounds are looked at
+        first, and their beginnings only where that proves something.
+        """
+        return None if self.margin().separable is not False else super().inseparable_after()
 
     def fewest(self, tried: list[Floats], words: str, least: float) -> Answer:
         """Return the function with the fewest mistakes of those tried."""
