@@ -38,8 +38,11 @@ class EnsembleGame(TableGame):
         if target is not None:
             stream, outcomes = split_target(stream, target)
         with self.recorded() as progress:
-            for X, y in examples(stream, outcomes):
-                self.experts.play_many(X, y, self._settle)
+            for x, y in examples(stream, outcomes):
+                if is_block(x, y):
+                    self.experts.play_many(x, y, self._settle)
+                else:
+                    self.experts.play_one(x, y, self._settle)
                 progress.look()
         return self
 
@@ -61,7 +64,7 @@ class EnsembleGame(TableGame):
 
 
 def examples(stream: Any, outcomes: Any) -> Iterator[tuple[Any, Any]]:
-    """Yield tables with their outcomes: as they come, or gathered from single examples."""
+    """Yield examples with their outcomes, one by one or many together, as they come."""
     if outcomes is not None:
         yield stream, outcomes
         return
@@ -70,8 +73,4 @@ def examples(stream: Any, outcomes: Any) -> Iterator[tuple[Any, Any]]:
     if isinstance(stream, tuple) and len(stream) == 2 and is_table(stream[0]):
         yield stream
         return
-    for x, y in stream:
-        if is_block(x, y):
-            yield x, y
-        else:
-            yield ([x] if isinstance(x, dict) else np.asarray(x, dtype=np.float64)[None]), [y]
+    yield from stream
