@@ -5,6 +5,7 @@ from __future__ import annotations
 import datetime
 from typing import Any
 
+import narwhals as nw
 import numpy as np
 import pandas as pd
 import polars as pl
@@ -53,8 +54,8 @@ def test_numbers_strings_and_booleans_are_read_as_dicts_are(frame: Any) -> None:
     assert state(learner) == state(expected)
     rows = [dict(zip(MIXED, values, strict=True)) for values in zip(*MIXED.values(), strict=True)]
     scores = [expected.decision_one(row) for row in rows]
-    assert learner.decision_many(frame(MIXED)).tolist() == scores
-    assert learner.predict_many(frame(MIXED)).tolist() == scores
+    assert np.asarray(learner.decision_many(frame(MIXED))).tolist() == scores
+    assert np.asarray(learner.predict_many(frame(MIXED))).tolist() == scores
 
 
 @pytest.mark.parametrize("frame", MAKES)
@@ -77,7 +78,7 @@ def test_columns_may_be_absent_later_and_new_ones_may_come(frame: Any) -> None:
     assert state(learner) == state(expected)
     unseen = frame({"z": [1.0], "t": ["never"], "a": [2.0]})
     expected_score = expected.decision_one({"z": 1.0, "t": "never", "a": 2.0})
-    assert learner.decision_many(unseen).tolist() == [expected_score]
+    assert np.asarray(learner.decision_many(unseen)).tolist() == [expected_score]
 
 
 @pytest.mark.parametrize(
@@ -240,8 +241,49 @@ def test_boolean_rules_read_boolean_columns() -> None:
     columns = {"sun": [True, True, False], "wind": [True, False, False]}
     learner = nr.make("conjunction")
     learner.learn_many(pd.DataFrame(columns), [True, True, False])
-    assert learner.predict_many(pl.DataFrame(columns)).tolist() == [True, True, False]
+    assert learner.predict_many(pl.DataFrame(columns)).to_list() == [True, True, False]
     with pytest.raises(nr.BadExample, match="only 0 and 1") as caught:
         learner.learn_many(pd.DataFrame({"sun": [1.0, 0.5], "wind": [0.0, 1.0]}), [True, False])
     assert caught.value.feature == "sun"
     assert caught.value.round == 5
+
+
+# Series and frames come out as data frames came in.
+
+SERIES = [
+    (pd.DataFrame, pd.Series, pd.DataFrame),
+    (pl.DataFrame, pl.Series, pl.DataFrame),
+    (pa.table, pa.ChunkedArray, pa.Table),
+    (lambda columns: nw.from_native(pl.DataFrame(columns)), nw.Series, nw.DataFrame),
+    (lambda columns: nw.from_native(pd.DataFrame(columns)), nw.Series, nw.DataFrame),
+]
+
+
+@pytest.mark.parametrize(("frame", "series", "table"), SERIES)
+def test_a_frame_in_a_series_of_its_library_out(frame: Any, series: Any, table: Any) -> None:
+    rows = [dict(zip(MIXED, values, strict=True)) for values in zip(*MIXED.values(), strict=True)]
+    labels = [True, False, False, True]
+    learner, by_rows = nr.Logistic(), nr.Logistic()
+    played, expected = learner.play_many(frame(MIXED), labels), by_rows.play_many(rows, labels)
+    for ask in ("predict_many", "decision_many", "predict_proba_many"):
+        said = getattr(learner, ask)(frame(MIXED))
+        assert isinstance(said, table if ask == "predict_proba_many" else series)
+        assert isinstance(getattr(by_rows, ask)(rows), np.ndarray)
+        np.testing.assert_array_equal(np.asarray(said), getattr(by_rows, ask)(rows))
+    assert isinstance(played, series)
+    np.testing.assert_array_equal(np.asarray(played), expected)
+
+
+def test_a_series_has_a_name_and_the_frame_s_index() -> None:
+    learner = nr.Logistic()
+    frame = pd.DataFrame({"a": [1.0, -1.0]}, index=pd.Index(["Monday", "Tuesday"], name="day"))
+    assert learner.play_many(frame, [1, 0]).name == "prediction"
+    said = learner.decision_many(frame)
+    assert said.name == "decision"
+    assert learner.predict_many(frame).name == "prediction"
+    chances = learner.predict_proba_many(frame)
+    assert chances.columns.tolist() == [0, 1]
+    for each in (said, chances):
+        assert each.index.equals(frame.index)
+    assert learner.predict_proba_many(pl.DataFrame({"a": [1.0]})).columns == ["0", "1"]
+    assert frame.columns.tolist() == ["a"]

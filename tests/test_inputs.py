@@ -132,10 +132,10 @@ def test_blocks_larger_than_those_handed_on_are_taken_whole() -> None:
 def test_no_rows_teach_nothing(empty: Any) -> None:
     learner = make()
     learner.learn_many(empty, [])
-    assert learner.play_many(empty, []).tolist() == []
+    assert np.asarray(learner.play_many(empty, [])).tolist() == []
     assert state(learner) == state(make())
-    assert learner.predict_many(empty).tolist() == []
-    assert learner.decision_many(empty).tolist() == []
+    assert np.asarray(learner.predict_many(empty)).tolist() == []
+    assert np.asarray(learner.decision_many(empty)).tolist() == []
 
 
 def test_rows_without_columns_are_rounds_all_the_same() -> None:
