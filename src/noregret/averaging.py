@@ -33,9 +33,10 @@ def largest(evidence: Evidence) -> float:
 
 def within_range(evidence: Evidence) -> Finding:
     """Check that every loss was between 0 and B; whether all to come are, where none was told."""
+    limit, most = largest(evidence), evidence.largest("loss")
+    chance_of(evidence)
     if evidence.loss_name == "linear":
         return Finding("loss >= 0", 0.0, None, False)
-    limit, most = largest(evidence), evidence.largest("loss")
     if evidence.given.get("largest_loss") is None:
         return Finding("no loss is above the largest seen: measured, not given", limit, None, None)
     holds = most <= limit

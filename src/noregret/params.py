@@ -30,7 +30,8 @@ def is_python(value: Any) -> bool:
     """Whether a value stands for something written in Python, or has such a parameter."""
     if not isinstance(value, dict):
         return False
-    return "python" in value or any(map(is_python, value.get("params", {}).values()))
+    inner = value.get("params")
+    return "python" in value or (isinstance(inner, dict) and any(map(is_python, inner.values())))
 
 
 def restored(name: str, value: Any, loss: Loss | None, how: str) -> Any:

@@ -98,6 +98,15 @@ CASES = {
         theorem="online-to-batch-high-probability",
         given=(("largest_loss", 9.0), ("chance", 0.1)),
     ),
+    "several promises": Case(
+        lambda: noregret.batch.OnlineToBatch(noregret.WidrowHoff(rate=0.3), order="shuffled"),
+        ROWS,
+        NUMBERS,
+        given=(("largest_loss", 9.0), ("chance", 0.1)),
+    ),
+    "boosted": Case(
+        lambda: noregret.batch.AdaBoost(members=4), ROWS, NOISY, given=(("margin", 0.2),)
+    ),
 }
 
 

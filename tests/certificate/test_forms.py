@@ -16,6 +16,7 @@ from rich.console import Console
 
 import noregret
 from noregret import Certificate, play
+from noregret.certificate import Promise
 from noregret.report.figures import figure, percent
 
 from .games import CASES, ROWS, certificate_of
@@ -77,15 +78,22 @@ def figures_of(certificate: Certificate) -> list[str]:
     found += [certificate.data.digest[8:20], certificate.loss.name.replace("mistake", "")]
     found += [figure(certificate.loss.total), figure(certificate.loss.mean)]
     found += [figure(best.loss), best.comparator, figure(certificate.regret.lower)[:5]]
-    found += [
-        f"{name} = {value}" for name, value in certificate.params.items() if value is not None
-    ]
+    plain = {key: value for key, value in certificate.params.items() if not isinstance(value, dict)}
+    inner = [value["params"] for value in certificate.params.values() if isinstance(value, dict)]
+    found += [f"{name} = {value}" for name, value in plain.items() if value is not None]
+    found += [f"{name}={value}" for params in inner for name, value in params.items()]
     if certificate.loss.mistakes is not None:
         found.append(figure(certificate.loss.mistakes))
     found += [figure(w) for w in best.witness.values()][:5]
     if theorem is None:
         return [*found, "NO THEOREM", "noregret theorems"]
-    found.append(theorem.name)
+    for promise in (theorem, *certificate.further):
+        found += figures_of_promise(promise)
+    return found
+
+
+def figures_of_promise(theorem: Promise) -> list[str]:
+    found = [theorem.name]
     for assumption in theorem.assumptions:
         found.append(assumption.name)
         found += [figure(n) for n in (assumption.limit, assumption.measured) if n is not None]

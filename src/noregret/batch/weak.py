@@ -13,6 +13,8 @@ from noregret.batch.stumps import Stump, Stumps
 from noregret.errors import NoRegretError
 
 Floats = NDArray[np.float64]
+# Somebody else's: see ``Foreign``.
+WeakLearner = Any
 
 
 class Weak(Protocol):

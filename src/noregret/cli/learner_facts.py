@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from noregret.theorem import Theorem
 
 TYPES = {"float": "number", "int": "whole number", "bool": "true or false", "str": "word"}
-TYPES |= {"Any": "numbers", "Arms": "names"}
+TYPES |= {"Any": "numbers", "Arms": "names", "Learner": "learner", "WeakLearner": "Python object"}
 
 
 def outline(learner: type[Named]) -> dict[str, Any]:
@@ -74,6 +74,8 @@ def choices(learner: type[Named], annotation: str, meaning: str) -> list[str]:
     """Return the words that a parameter may be: those its description marks as code."""
     if "Loss" in annotation:
         return list(losses_for(learner.family))
+    if "Learner" in annotation:
+        return []
     return re.findall(r"``([^`]+)``", meaning) if "str" in annotation else []
 
 

@@ -28,7 +28,7 @@ from noregret.batch.boosting_game import BoostingGame
 from noregret.batch.method import Batch, Solution
 from noregret.batch.stumps import Stump
 from noregret.batch.tables import as_rows, by_columns, many_rows, one_row, played
-from noregret.batch.weak import Foreign, StumpFinder, said_by
+from noregret.batch.weak import Foreign, StumpFinder, WeakLearner, said_by
 from noregret.checks import positive, whole
 from noregret.errors import NoRegretError
 from noregret.frames import series_like
@@ -163,7 +163,9 @@ class AdaBoost(Batch):
         ),
     )
 
-    def __init__(self, members: int = 50, weak: Any = None, rate: float | None = None) -> None:
+    def __init__(
+        self, members: int = 50, weak: WeakLearner | None = None, rate: float | None = None
+    ) -> None:
         self.members, self.weak = whole("members", members), weak
         self.rate = None if rate is None else positive("rate", rate)
         if weak is not None and not (callable(weak) or hasattr(weak, "fit")):
@@ -201,12 +203,14 @@ class AdaBoost(Batch):
         kinds = {"feature", "threshold", "sign"} if self.weak is None else {"classifiers"}
         if found.arrays.keys() != kinds | FIGURES:
             raise ValueError(f"expected the arrays {sorted(kinds | FIGURES)}")
-        if any(array.shape != found.arrays["votes"].shape for array in found.arrays.values()):
+        members = (found.arrays["votes"].size,)
+        if any(array.shape != members for array in found.arrays.values()):
             raise ValueError("there is not one of everything for each member")
         if self.weak is not None:
             return
         feature, sign = found.arrays["feature"], found.arrays["sign"]
-        if feature.dtype != np.int64 or ((feature < 0) | (feature > len(found.weights))).any():
+        most = max(1, len(found.weights))  # one that says the same everywhere has feature 0
+        if feature.dtype != np.int64 or ((feature < 0) | (feature >= most)).any():
             raise ValueError("a stump looks at a feature that is not there")
         numbers = np.concatenate([found.arrays["votes"], sign])
         if not (np.isfinite(numbers).all() and (np.abs(sign) == 1).all()):
