@@ -10,7 +10,7 @@ import pytest
 
 import noregret as nr
 from noregret.registry import everyone
-from noregret.report.learner_html import HEAVIEST
+from noregret.report.sheet import HEAVIEST
 
 EVIL = "<script>alert(1)</script>"
 
