@@ -18,6 +18,7 @@ if TYPE_CHECKING:  # the names below, for type checkers; a test holds the two to
     from noregret import experts as experts
     from noregret import hindsight as hindsight
     from noregret import portfolios as portfolios
+    from noregret import river as river
     from noregret import streams as streams
     from noregret.averaging import averaged as averaged
     from noregret.certificate import Certificate as Certificate
@@ -77,7 +78,17 @@ _HOMES = {
     "verify": "verifying",
 }
 # Parts of the package that are reached without an import of their own.
-_PARTS = ("adversaries", "bandits", "batch", "data", "experts", "hindsight", "portfolios", "streams")
+_PARTS = (
+    "adversaries",
+    "bandits",
+    "batch",
+    "data",
+    "experts",
+    "hindsight",
+    "portfolios",
+    "river",
+    "streams",
+)
 
 
 def _class_homes() -> dict[str, str]:
