@@ -38,6 +38,8 @@ if TYPE_CHECKING:  # the names below, for type checkers; a test holds the two to
     from noregret.learner import Learner as Learner
     from noregret.learner import Measurement as Measurement
     from noregret.model_file import load as load
+    from noregret.random_features import Fourier as Fourier
+    from noregret.random_features import fourier as fourier
     from noregret.record.curve import Curve as Curve
     from noregret.registry import all_learners as all_learners
     from noregret.registry import all_theorems as all_theorems
@@ -57,6 +59,7 @@ _HOMES = {
     "Curve": "record.curve",
     "Diverged": "errors",
     "Experts": "experts.ensemble",
+    "Fourier": "random_features",
     "Game": "game",
     "Learner": "learner",
     "Loss": "core.losses",
@@ -69,6 +72,7 @@ _HOMES = {
     "all_learners": "registry",
     "all_theorems": "registry",
     "averaged": "averaging",
+    "fourier": "random_features",
     "load": "model_file",
     "load_certificate": "certificate_file",
     "make": "registry",

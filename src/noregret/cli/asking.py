@@ -205,3 +205,12 @@ def reading_options(**given: Any) -> Options:
         return Options(**given)
     except ValueError as error:
         raise WrongUsage(str(error).replace("on_error", "--on-error")) from None
+
+
+def fourier_text(count: int | None, width: float | None, seed: int | None) -> str | None:
+    """Write random Fourier features down as the options of a stream have them."""
+    if count is None:
+        if width is not None or seed is not None:
+            raise WrongUsage("--width and --fourier-seed say what --fourier COUNT draws: add it")
+        return None
+    return f"{count}:width={1.0 if width is None else width!r}:seed={0 if seed is None else seed}"

@@ -71,6 +71,10 @@ class Stream:
         A pass that is not for ``learning`` takes rows without outcomes too, and nothing that it
         sees changes how later rows are scaled.
         """
+        if self.options.fourier is not None:
+            from noregret.streams.lifting import LiftedReading
+
+            return LiftedReading(self, learning, state)
         return self.reading_class(self, learning, state)
 
     def blocks(self) -> Iterator[Block]:

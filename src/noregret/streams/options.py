@@ -20,7 +20,7 @@ COLUMNS = ("drop", "keep", "categories")
 # Options that may be given several times.
 LISTS = (*COLUMNS, "add")
 # Options that mean nothing for a table of forecasts.
-NOT_FOR_EXPERTS = ("categories", "hash", "intercept", "scale", "positive")
+NOT_FOR_EXPERTS = ("categories", "hash", "intercept", "scale", "fourier", "positive")
 # What is not written down as a transform: the certificate has its own place for the target.
 ELSEWHERE = ("target", "format")
 FLAGS = ("intercept", "no-header", "prices")
@@ -55,6 +55,9 @@ class Options:
     scale
         ``max`` divides by the largest value of the feature so far, ``standard`` makes its mean 0
         and its deviation 1, ``unit`` gives every row the norm 1; ``none`` by default.
+    fourier
+        How many random Fourier features the rows become, after scaling; also with the width of the
+        kernel and the seed, as in ``300:width=2:seed=1``. The intercept is none of them.
     positive
         The target's value that counts as +1; all others are −1.
     on_error
@@ -81,6 +84,7 @@ class Options:
     hash: int | None = None
     intercept: bool = False
     scale: str = "none"
+    fourier: str | int | None = None
     positive: str | None = None
     on_error: str = "stop"
     format: str | None = None
@@ -101,6 +105,10 @@ class Options:
             raise ValueError(
                 f"hash must be a number of bits from 1 to {BITS[-1]}: got {self.hash!r}"
             )
+        if self.fourier is not None:
+            from noregret.random_features import Fourier
+
+            object.__setattr__(self, "fourier", str(Fourier.of(self.fourier)))
         if self.positive is not None:
             object.__setattr__(self, "positive", str(self.positive))
         if self.drop and self.keep:

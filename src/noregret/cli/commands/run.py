@@ -4,7 +4,15 @@ from __future__ import annotations
 
 from typing import Annotated
 
-from noregret.cli.asking import INPUT, OUTPUT, RECOVERY, Ask, params_of, reading_options
+from noregret.cli.asking import (
+    INPUT,
+    OUTPUT,
+    RECOVERY,
+    Ask,
+    fourier_text,
+    params_of,
+    reading_options,
+)
 from noregret.run import DEFAULT
 
 LEARNER = "What learns"
@@ -59,6 +67,23 @@ def run(
             panel=INPUT,
         ),
     ] = "none",
+    fourier: Annotated[
+        int | None,
+        Ask(
+            metavar="COUNT",
+            help="Let rows become so many random Fourier features, after scaling: nearly a kernel,"
+            " for any linear learner.",
+            panel=INPUT,
+        ),
+    ] = None,
+    width: Annotated[
+        float | None,
+        Ask(help="Of that kernel: distances that count as near; 1 if not given.", panel=INPUT),
+    ] = None,
+    fourier_seed: Annotated[
+        int | None,
+        Ask(help="What the features are drawn from; 0 if not given.", panel=INPUT),
+    ] = None,
     drop: Annotated[
         list[str] | None,
         Ask(help="A column to leave out; may be repeated.", panel=INPUT),
@@ -178,6 +203,7 @@ def run(
         hash=hash,
         intercept=intercept,
         scale=scale,
+        fourier=fourier_text(fourier, width, fourier_seed),
         positive=positive,
         on_error=on_error,
         format=format,
