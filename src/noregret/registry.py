@@ -79,8 +79,10 @@ def find(name: str, family: str | None = None) -> type[Any]:
     if name not in known:
         elsewhere = families_with(name)
         if elsewhere:
+            batch = "batch methods, which are fitted in Python by fit(X, y)"
+            others = batch if elsewhere[0] == "batch" else elsewhere[0]
             raise ValueError(
-                f"{name!r} is not one of the {family}, but of the {elsewhere[0]}:"
+                f"{name!r} is not one of the {family}, but of the {others}:"
                 f" ‘noregret learners {name}’ explains it"
             )
         raise ValueError(f"unknown learner {name!r}: {_hint(name, sorted(known))}")
@@ -121,7 +123,7 @@ def _hint(wrong: str, known: Iterable[str]) -> str:
 
 
 def make(name: str, **params: Any) -> Any:
-    """Build a learner by name, or else one of the experts, bandits or portfolios.
+    """Build a learner by name, or else one of the experts, bandits, portfolios or batch methods.
 
     >>> import noregret
     >>> noregret.make("widrow-hoff", rate=0.2)

@@ -49,7 +49,7 @@ QUANTITIES: dict[str, str] = {
     "log-wealth regret": "the regret in log-wealth",
     "expected regret": "the expected regret",
     "regret to the bank": "the regret to the best learner of the bank",
-    "objective": "the loss on the examples, with what the weights cost",
+    "objective": "the objective",
     "updates": "the number of updates in all passes",
 }
 # Those that are the regret, by whatever name.

@@ -19,18 +19,15 @@ Floats = NDArray[np.float64]
 NAMES = ["age", "income", "rain", "sun"]
 REGRESSIONS: list[Batch] = [
     LinearRegression(),
-    LinearRegression(intercept=True),
-    LinearRegression("gradient-descent"),
+    LinearRegression("gradient-descent", intercept=True),
     Ridge(penalty=0.5),
     Ridge(penalty=2.0, intercept=True),
 ]
 MACHINES: list[Batch] = [
     SoftMarginSvm(penalty=0.3),
     SoftMarginSvm(penalty=0.01, intercept=True),
-    HardMarginSvm(),
     HardMarginSvm(intercept=True),
-    Cycled("perceptron"),
-    Cycled(Perceptron(), intercept=True),
+    Cycled(Perceptron()),
 ]
 METHODS = REGRESSIONS + MACHINES
 

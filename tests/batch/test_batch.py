@@ -16,6 +16,7 @@ import pytest
 import noregret as nr
 from noregret.batch import Batch
 from noregret.errors import BadExample, CertificateError, ModelFileError, NoRegretError
+from noregret.run.scoring import score
 
 from .problems import MACHINES, METHODS, NAMES, clone, examples_for, forms, short
 
@@ -214,6 +215,37 @@ def test_states_that_make_no_sense_are_refused(method: Batch) -> None:
         clone(method).set_state({}, numbers, names)
     with pytest.raises((ValueError, KeyError)):
         clone(method).set_state(arrays, {}, names)
+
+
+@each
+def test_the_command_predicts_with_a_saved_method(method: Batch, tmp_path: Path) -> None:
+    X, y = examples_for(method, 20)
+    frame = pd.DataFrame(X, columns=NAMES).assign(outcome=y)
+    found = clone(method).fit(frame, target="outcome")
+    found.save(tmp_path / "model")
+    frame.drop(columns="outcome").to_csv(tmp_path / "data.csv", index=False)
+    score(
+        str(tmp_path / "model"),
+        [str(tmp_path / "data.csv")],
+        str(tmp_path / "out.csv"),
+        format=None,
+        missing=None,
+        on_error="stop",
+    )
+    written = pd.read_csv(tmp_path / "out.csv")
+    assert np.allclose(written["prediction"], found.predict_many(named(X)))
+
+
+def named(X: Any) -> pd.DataFrame:
+    return pd.DataFrame(X, columns=NAMES)
+
+
+@each
+def test_rows_that_do_not_fit_in_memory(method: Batch) -> None:
+    X, y = examples_for(method)
+    game = nr.play(clone(method), X, y, memory=500)
+    assert np.allclose(game.method.weights, clone(method).fit(X, y).weights, rtol=1e-9)
+    assert nr.verify(game.certificate(), X, y).confirmed
 
 
 # Certificates.

@@ -37,11 +37,11 @@ def by_hand(X: Floats, y: Floats, passes: int) -> tuple[Floats, int]:
     arrays(np.float64, (6, 2), elements=st.integers(-5, 5).map(float)),
     arrays(np.float64, 6, elements=st.sampled_from([-1.0, 1.0])),
 )
-@settings(max_examples=40)
+@settings(max_examples=25)
 def test_the_perceptron_comes_to_rest_or_is_told_why_not(X: Floats, y: Floats) -> None:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", RuntimeWarning)
-        found = Cycled("perceptron", passes=2000).fit(X, y)
+        found = Cycled("perceptron", passes=300).fit(X, y)
         certificate = found.certificate()
         assert nr.verify(certificate, X, y).confirmed
     theorem = certificate.theorem
@@ -50,7 +50,7 @@ def test_the_perceptron_comes_to_rest_or_is_told_why_not(X: Floats, y: Floats) -
     assert found.separated == machine.separable
     assert found.converged == machine.separable
     if machine.separable:
-        w, updates = by_hand(X, y, 2000)
+        w, updates = by_hand(X, y, 300)
         assert np.array_equal(found.weights, w)
         assert found.updates == theorem.measured == updates
         ratio = np.linalg.norm(X, axis=1).max() / machine.margin[0]

@@ -11,6 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 from numpy.typing import NDArray
+from scipy import sparse
 from sklearn.svm import SVC, LinearSVC
 
 import noregret as nr
@@ -203,6 +204,26 @@ def test_two_rows_that_contradict_each_other_are_named() -> None:
     assert found.margin == (0.0, 0.0)
     assert set(found.proof) >= {3, 30}
     assert found.proof[3] == pytest.approx(found.proof[30], rel=1e-6)
+
+
+def test_rows_that_contradict_each_other_are_found_among_many_in_any_form() -> None:
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(50, 60)), np.ones(50)  # more features than rows: all can be separated
+    X[20], y[20] = -X[7], 1.0
+    for rows in (X, sparse.csr_array(X)):
+        found = HardMarginSvm().fit(rows, y)
+        assert found.separable is False
+        assert found.proof == {7: 0.5, 20: 0.5}
+    assert HardMarginSvm().fit(np.delete(X, 20, axis=0), y[1:]).separable is True
+
+
+def test_a_light_penalty_is_no_hindrance() -> None:
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(600, 12))
+    y = np.sign(X @ rng.normal(size=12) + rng.normal(size=600))
+    for penalty in (1e-2, 1e-4, 1e-7):
+        lower, upper = SoftMarginSvm(penalty).fit(X, y).objective
+        assert upper - lower <= 1e-8 * upper
 
 
 def test_a_constant_makes_separable_what_is_not_without() -> None:

@@ -157,6 +157,11 @@ class Batch(Named):
         assert self.solution is not None
         return self.scribe
 
+    def predictor(self) -> Scribe:
+        """Return the weights as a learner that predicts with them and learns nothing."""
+        assert self.weights is not None  # refused by methods that have none
+        return self.ready()
+
     # Predicting.
 
     def decision_one(self, x: Any) -> float:

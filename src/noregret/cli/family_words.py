@@ -66,7 +66,7 @@ WORDS = {
         "Methods that are fitted to all examples at once, and prove how good the fit is.",
         "method",
         None,
-        "method.fit(X, y).certificate()",
+        "game = noregret.play(method, X, y)",
     ),
 }
 

@@ -6,7 +6,7 @@ import re
 
 SYMBOLS = {
     "alpha": "α", "beta": "β", "gamma": "γ", "delta": "δ", "varepsilon": "ε", "eta": "η",
-    "theta": "θ", "lambda": "λ", "mu": "μ", "pi": "π", "sigma": "σ", "tau": "τ",
+    "theta": "θ", "kappa": "κ", "lambda": "λ", "mu": "μ", "pi": "π", "sigma": "σ", "tau": "τ",
     "big": "", "Big": "",
     "Delta": "Δ", "nabla": "∇", "ell": "ℓ", "infty": "∞", "sum": "Σ",
     "le": "≤", "ge": "≥", "ne": "≠",

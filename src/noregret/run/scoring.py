@@ -37,6 +37,8 @@ def score(
 ) -> None:
     """Write the predictions of a model for some data."""
     learner, kept, arrays = load_with_stream(model)
+    if learner.family == "batch":
+        learner = learner.predictor()
     if learner.family != "learners":
         raise NoRegretError(
             f"{model}: {learner.name} is none of the learners: noregret.load reads it in Python;"

@@ -105,6 +105,7 @@ class HardMarginSvm(Machine):
             formula=r"\|w\|^2 \le \frac{(1 + \varepsilon)^2}{\gamma^2}"
             r" = (1 + \varepsilon)^2 \min \left\{ \|u\|^2 : y_t (u \cdot x_t) \ge 1 \right\}",
             plain="‖w‖² <= (1 + ε)²/γ², the least of all with a margin of 1 in every row",
+            where="$w$ are the weights found, at the scale at which the least margin is 1",
             assumptions=(
                 Shown(
                     r"some unit vector $v$ has $y_t (v \cdot x_t) \ge \gamma > 0$ in every row",

@@ -111,6 +111,7 @@ class LinearRegression(Summed):
             quantity="regret",
             formula=r"L_w - \min_u L_u \le \varepsilon L_0",
             plain="loss - min over u of L(u) <= ε L(0), for rounding",
+            where="$L_u$ is the loss of weights $u$, and $w$ are those found",
             assumptions=(
                 RANK,
                 Structural(r"$\varepsilon = 10^{-6}$; $L_0 = \sum_t y_t^2$ is the loss of $u = 0$"),
@@ -126,12 +127,13 @@ class LinearRegression(Summed):
             formula=r"L_w - \min_u L_u \le (\tau^2 + \varepsilon) L_0, \quad"
             r" \tau = \frac{2 q^k}{1 + q^{2k}}, \quad q = \frac{\sqrt\kappa - 1}{\sqrt\kappa + 1}",
             plain="loss - min over u of L(u) <= (τ² + ε) L(0) after k steps",
+            where="$L_u$ is the loss of weights $u$, and $w$ are those found in $k$ steps",
             assumptions=(
                 RANK,
                 Shown(r"$k$ is so large that $\tau \le 10^{-12}$", enough_steps),
                 Structural(
                     r"$\kappa$ is the ratio of the largest to the smallest eigenvalue of"
-                    r" $\sum_t x_t x_t^T$ that is not zero; $\varepsilon = 10^{-6}$ is for"
+                    r" $\sum_t x_t x_t^\top$ that is not zero; $\varepsilon = 10^{-6}$ is for"
                     r" rounding, $L_0 = \sum_t y_t^2$"
                 ),
             ),

@@ -76,8 +76,9 @@ class Ridge(Summed):
             quantity="objective",
             formula=r"L_w + \lambda \|w\|^2 \le \min_u \left[ L_u + \lambda \|u\|^2 \right]",
             plain="loss + λ‖w‖² <= min over u of  L(u) + λ‖u‖²",
+            where=r"$L_u$ is the loss of weights $u$, $w$ are those found, $\lambda$ the penalty",
             assumptions=(
-                Structural(r"$\lambda > 0$ is the penalty; the minimum is found by other means"),
+                Structural(r"$\lambda > 0$, so that the minimum is attained, and by one $u$ alone"),
             ),
             best=best,
             measured=objective,

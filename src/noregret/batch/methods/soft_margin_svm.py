@@ -94,6 +94,7 @@ class SoftMarginSvm(Machine):
             formula=r"H_w + \lambda \|w\|^2 \le (1 + \varepsilon)"
             r" \min_u \left[ H_u + \lambda \|u\|^2 \right]",
             plain="hinge loss + λ‖w‖² <= (1 + ε) min over u of  H(u) + λ‖u‖²",
+            where="$w$ are the weights found",
             assumptions=(
                 Shown("the search for the least came within the tolerance", found_best),
                 Structural(
