@@ -134,6 +134,19 @@ def as_outcomes(y: Any) -> Outcomes:
     return Outcomes(np.asarray(numbers, dtype=np.float64), next(booleans, None), bad)
 
 
+def as_importances(importance: Any, rows: int) -> Floats | None:
+    """Read how much each row counts; None where all count the same."""
+    if importance is None:
+        return None
+    try:
+        weights = as_floats(numbers_of(importance))
+    except (TypeError, ValueError):
+        raise BadExample(f"importances are one number a row: got {kind_of(importance)}") from None
+    if weights.shape != (rows,):
+        raise BadExample(f"{rows} rows, but importances of shape {weights.shape}")
+    return None if (weights == 1).all() else weights
+
+
 def row_count(X: Any) -> int:
     """Return how many rows a table has."""
     try:

@@ -16,6 +16,7 @@ from noregret.core.flow import Flow
 from noregret.errors import BadExample, NoRegretError
 
 Floats = NDArray[np.float64]
+Block = Floats | tuple[NDArray[np.int64], NDArray[np.int32], Floats, int]
 
 
 class Many(Flow):
@@ -36,7 +37,7 @@ class Many(Flow):
         """The negative and the positive label, as the data write them."""
         return (False, True) if self.predicts_booleans else (self.negative_label, 1)
 
-    def learn_many(self, X: Any, y: Any) -> None:
+    def learn_many(self, X: Any, y: Any, importance: Any = None) -> None:
         """Learn from many examples, in order: the same as ``learn_one`` for each.
 
         Parameters
@@ -46,13 +47,47 @@ class Many(Flow):
             of dicts.
         y
             One outcome a row.
+        importance
+            How much each row counts, 1 if not given. A row of importance k takes one step that
+            stands for k, where the learner has such a step; else whole numbers are taken for so
+            many rows, and others are refused.
 
         Notes
         -----
         When a row is refused, the rows before it have been learned, that row and those after it
         have not; the exception's ``round`` says which it was.
         """
-        self._play(X, y, None)
+        weights = inputs.as_importances(importance, inputs.row_count(X))
+        if weights is not None and not self.engine.takes_importance:
+            X, y = repeated(X, y, self._copies(weights))
+            weights = None
+        self._play(X, y, None, weights)
+
+    def _copies(self, weights: Floats) -> NDArray[np.int64]:
+        """Return importances as numbers of copies, or refuse them."""
+        whole = (weights == np.floor(weights)) & (weights >= 0) & (weights < 2**31)
+        if not whole.all():
+            row = int(np.argmin(whole))
+            raise BadExample(
+                f"row {row}: the importance is {weights[row]:g}: {type(self).__name__} takes whole"
+                " numbers only, for so many rows each. Learners with an implicit step take any"
+            )
+        return weights.astype(np.int64)
+
+    def learn_block(
+        self, block: Block, y: Floats, importances: Floats | None = None, constant: float = 0.0
+    ) -> None:
+        """Learn from rows as the core reads them: an array, or (starts, indices, data, width).
+
+        With a constant every row ends in one more column of that value, and no row is copied.
+        """
+        if isinstance(block, np.ndarray):
+            with self._columns(block.shape[1] + bool(constant)):
+                self.play_dense(block, y, None, importances, constant)
+        else:
+            starts, indices, data, width = block
+            with self._columns(width + bool(constant)):
+                self.play_sparse(starts, indices, data, y, None, importances, constant)
 
     def play_many(self, X: Any, y: Any) -> Any:
         """Predict, then learn, row by row; return the predictions, each made before its outcome."""
@@ -113,22 +148,23 @@ class Many(Flow):
         positive = _sigmoid(self.scores_of(X))
         return frames.frame_like(X, self.label_pair, np.column_stack([1.0 - positive, positive]))
 
-    def _play(self, X: Any, y: Any, scores: Floats | None) -> None:
+    def _play(self, X: Any, y: Any, scores: Floats | None, weights: Floats | None = None) -> None:
         outcomes = inputs.as_outcomes(y)
         rows = inputs.row_count(X)
         if outcomes.bad is None and len(outcomes.values) != rows:
             raise BadExample(f"{rows} rows, but {len(outcomes.values)} outcomes")
         if outcomes.bad is not None:  # the rows before it are learned, as they would be one by one
             X = X[: len(outcomes.values)]
-            scores = None if scores is None else scores[: len(outcomes.values)]
+            fine = slice(len(outcomes.values))
+            scores, weights = some(scores, fine), some(weights, fine)
         before = self.engine.played
         try:
             if len(outcomes.values) == 0:
                 pass
             elif inputs.is_named(X):
-                self._play_named(X, outcomes.values, scores)
+                self._play_named(X, outcomes.values, scores, weights)
             else:
-                self._play_columns(X, outcomes.values, scores)
+                self._play_columns(X, outcomes.values, scores, weights)
         finally:
             if outcomes.first_boolean is not None and (
                 self.engine.played - before > outcomes.first_boolean
@@ -137,7 +173,9 @@ class Many(Flow):
         if outcomes.bad is not None:
             raise self.bad_outcome(outcomes.bad)
 
-    def _play_columns(self, X: Any, outcomes: Floats, scores: Floats | None) -> None:
+    def _play_columns(
+        self, X: Any, outcomes: Floats, scores: Floats | None, weights: Floats | None
+    ) -> None:
         if hasattr(X, "tocsr"):
             starts, indices, data, width = inputs.sparse_parts(X)
             if len(starts) != len(outcomes) + 1:
@@ -145,18 +183,18 @@ class Many(Flow):
             step = inputs.block_rows(max(1, len(data) // max(1, len(outcomes))))
             for start in range(0, len(outcomes), step):
                 part = slice(start, start + step)
-                out = None if scores is None else scores[part]
                 ends = starts[start : start + step + 1]
                 with self._columns(width):
-                    self.play_sparse(ends, indices, data, outcomes[part], out)
+                    self.play_sparse(
+                        ends, indices, data, outcomes[part], some(scores, part), some(weights, part)
+                    )
             return
         table = inputs.as_array(X)
         if len(table) != len(outcomes):
             raise BadExample(f"{len(table)} rows, but {len(outcomes)} outcomes")
         for part, block in inputs.dense_blocks(table):
-            out = None if scores is None else scores[part]
             with self._columns(table.shape[1]):
-                self.play_dense(block, outcomes[part], out)
+                self.play_dense(block, outcomes[part], some(scores, part), some(weights, part))
 
     @contextmanager
     def _columns(self, width: int) -> Iterator[None]:
@@ -198,22 +236,25 @@ class Many(Flow):
                 )
             self.play_dense(X, y, out)
 
-    def _play_named(self, X: Any, outcomes: Floats, scores: Floats | None) -> None:
+    def _play_named(
+        self, X: Any, outcomes: Floats, scores: Floats | None, weights: Floats | None
+    ) -> None:
         if isinstance(X, list | tuple):
             for row, (x, y) in enumerate(zip(X, outcomes.tolist(), strict=True)):
-                if scores is None:
+                if scores is not None:
+                    scores[row] = self.decision_one(x)
+                if weights is None:
                     self.learn_one(x, y)
                 else:
-                    scores[row] = self.decision_one(x)
-                    self.learn_one(x, y)
+                    self.learn_weighted(x, y, weights[row])
             return
         for part, block in frames.named_blocks(X):
             new = block.arrivals(self)
             cuts = sorted({0, *new, block.rows})
             for start, stop in pairwise(cuts):
                 place = slice(part.start + start, part.start + stop)
-                out = None if scores is None else scores[place]
-                self._play_segment(block, start, stop, new.get(start, set()), outcomes[place], out)
+                told = (outcomes[place], some(scores, place), some(weights, place))
+                self._play_segment(block, start, stop, new.get(start, set()), *told)
             if block.fault is not None:
                 raise block.fault.refusal(self.engine.played + 1)
 
@@ -225,6 +266,7 @@ class Many(Flow):
         new: set[str],
         outcomes: Floats,
         out: Floats | None,
+        weights: Floats | None,
     ) -> None:
         """Play rows in which no feature is new, but for those that arrive with the first."""
         with self._unless_refused():
@@ -232,10 +274,10 @@ class Many(Flow):
             at = self.positions(block.names)
             if not block.indicators and sorted(at) == list(range(self.engine.size)):
                 rows = np.take(block.numbers[start:stop], np.argsort(at), axis=1)
-                self.play_dense(rows, outcomes, out)
+                self.play_dense(rows, outcomes, out, weights)
             else:
                 part = block.sparse(self, start, stop)
-                self.play_sparse(part.starts, part.indices, part.data, outcomes, out)
+                self.play_sparse(part.starts, part.indices, part.data, outcomes, out, weights)
 
     def _decide_named(self, X: Any) -> Floats:
         if isinstance(X, list | tuple):
@@ -264,6 +306,23 @@ class Many(Flow):
                 f"the {self.engine.loss.name} loss gives scores, not probabilities:"
                 " use the logistic loss, or decision_one"
             )
+
+
+def some(values: Floats | None, part: slice) -> Floats | None:
+    """Return part of an array, where there is one."""
+    return None if values is None else values[part]
+
+
+def repeated(X: Any, y: Any, copies: NDArray[np.int64]) -> tuple[Any, Any]:
+    """Return rows and outcomes, each so many times."""
+    rows = np.repeat(np.arange(len(copies)), copies)
+    if isinstance(X, list | tuple):
+        taken: Any = [X[row] for row in rows]
+    elif inputs.is_named(X):
+        taken = frames.rows_of(X, rows)
+    else:
+        taken = (X.tocsr() if hasattr(X, "tocsr") else inputs.as_array(X))[rows]
+    return taken, [y[row] for row in rows] if isinstance(y, list | tuple) else np.asarray(y)[rows]
 
 
 def _sigmoid(score: Any) -> Any:

@@ -204,7 +204,7 @@ def test_weighted_rows_are_learned_and_not_certified(tmp_path: Path) -> None:
     assert not places["certificate"].exists()
     assert places["model"].exists()
     assert done("run", file, "--learner", "logistic", "--quiet") == ""
-    said = refused("run", file, "--learner", "perceptron")
+    said = refused("run", file, "--learner", "winnow")
     assert "line 2" in said
     assert "takes none" in said
 

@@ -201,7 +201,7 @@ def test_importance_one_is_none_and_nought_leaves_the_weights(tmp_path: Path) ->
 
 def test_learners_without_an_exact_step_refuse_the_row_that_has_one(tmp_path: Path) -> None:
     text = "1 | a\n-1 | b\n1 2 | c\n1 | d\n"
-    for made in map(noregret.make, ("perceptron", "winnow", "exponentiated-gradient", "ftrl")):
+    for made in map(noregret.make, ("winnow", "exponentiated-gradient", "ftrl")):
         with pytest.raises(
             noregret.BadExample, match=r"d\.vw, line 3: the importance is 2"
         ) as caught:
@@ -209,7 +209,7 @@ def test_learners_without_an_exact_step_refuse_the_row_that_has_one(tmp_path: Pa
         assert caught.value.round == 3
         assert made.rounds == 2
     (tmp_path / "d.vw").write_text(text, "utf-8")
-    game = play(noregret.make("perceptron"), streams.read(tmp_path / "d.vw", on_error="skip"))
+    game = play(noregret.make("winnow"), streams.read(tmp_path / "d.vw", on_error="skip"))
     assert game.rounds == 3
     assert [row.place for row in game.skipped] == [f"{tmp_path / 'd.vw'}, line 3"]
 

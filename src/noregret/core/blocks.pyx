@@ -5,14 +5,21 @@ The numbers are checked on the way; a row that is refused ends the block.
 
 from libc.math cimport isfinite, isnan
 from libc.stdint cimport int32_t, int64_t
+from libc.string cimport memcpy
 
 from noregret.core.door cimport Door
 from noregret.core.engine cimport BAD_INDICES, BAD_VALUE, FINE, OVERFLOWED, Row, noregret_ordered
+from noregret.core.features cimport LARGEST
 
 import numpy as np
 
 from noregret.errors import BadExample
 
+cdef extern from "kernels.h" nogil:
+    void noregret_copy(double* out, const double* x, Py_ssize_t n) noexcept
+
+cdef enum:
+    AT_HAND = 4  # rows that have their constant: the first is read, the last was just written
 # Numbers in a block from which on its rows are not written down one by one, where a game is recorded.
 cdef Py_ssize_t LARGE_BLOCK = 2**15
 
@@ -46,24 +53,40 @@ cdef int check_lengths(Py_ssize_t rows, const double[::1] y, const double[::1] o
 cdef class Blocks(Door):
     """A door that takes blocks of rows too, dense or sparse."""
 
-    def play_dense(self, const double[:, :] X, const double[::1] y, double[::1] out=None):
-        """Play the rows of an array, up to the first that is refused; raise why."""
-        cdef Py_ssize_t r = 0, rows = X.shape[0], start, noted = 0
+    def play_dense(self, const double[:, :] X, const double[::1] y, double[::1] out=None,
+                   const double[::1] importances=None, double constant=0):
+        """Play the rows of an array, up to the first that is refused; raise why.
+
+        With a constant every row ends in one more column of that value.
+        """
+        cdef Py_ssize_t r = 0, rows = X.shape[0], columns = X.shape[1], start, noted = 0
         cdef int status = FINE
+        cdef bint longer = constant != 0, plain = importances is None and not longer
+        cdef double[:, ::1] held = np.full((AT_HAND, columns + 1), constant)
+        cdef Py_ssize_t ready = 0
         cdef Row row
-        row.indices, row.count, row.spread = NULL, X.shape[1], 0
+        row.indices, row.count, row.spread = NULL, columns + longer, 0
         row.unseen, row.unseen_sum, row.unseen_norm2 = 0, 0, 0
         self.enter(True)
         try:
-            check_block(X, self.engine.size)
+            check_block(X, self.engine.size - longer)
             check_lengths(rows, y, out)
+            rows = self.until_refused(importances, rows)
             while r < rows and status == FINE:
-                if self.recorder is not None and not self.recorder.by_block and self.recorder.takes_blocks():
-                    self.recorder.by_block = (rows - r) * X.shape[1] >= LARGE_BLOCK
+                if plain and self.recorder is not None and not self.recorder.by_block and self.recorder.takes_blocks():
+                    self.recorder.by_block = (rows - r) * columns >= LARGE_BLOCK
                     noted = r
                 with nogil:
                     while r < rows and not self.due:
-                        row.values = &X[r, 0]
+                        if longer:
+                            while ready < min(r + AT_HAND, rows):
+                                noregret_copy(&held[ready % AT_HAND, 0], &X[ready, 0], columns)
+                                ready += 1
+                            row.values = &held[r % AT_HAND, 0]
+                        else:
+                            row.values = &X[r, 0]
+                        if importances is not None:
+                            self.engine.importance = importances[r]
                         status = self.play_row(&row, y[r], &out[r] if out is not None else NULL)
                         if status != FINE:
                             break
@@ -75,7 +98,10 @@ cdef class Blocks(Door):
                     self.hand_over()
             if status != FINE:
                 self.refuse(status, y[r], &row)
+            if rows < X.shape[0]:
+                self.refuse_importance(importances[rows])
         finally:
+            self.engine.importance = 1
             try:
                 if self.recorder is not None and self.recorder.by_block:
                     self.recorder.by_block = False
@@ -84,21 +110,43 @@ cdef class Blocks(Door):
                 self.leave()
 
     def play_sparse(self, const int64_t[::1] starts, const int32_t[::1] indices, const double[::1] data,
-                    const double[::1] y, double[::1] out=None):
-        """Play sparse rows: row r holds data[starts[r]:starts[r + 1]] at those indices, increasing."""
-        cdef Py_ssize_t r = 0, rows = starts.shape[0] - 1
+                    const double[::1] y, double[::1] out=None, const double[::1] importances=None,
+                    double constant=0):
+        """Play sparse rows: row r holds data[starts[r]:starts[r + 1]] at those indices, increasing.
+
+        With a constant every row ends in one more column of that value.
+        """
+        cdef Py_ssize_t r = 0, rows = starts.shape[0] - 1, count, k
         cdef int status = FINE
+        cdef bint longer = constant != 0
+        cdef double[:, ::1] held
+        cdef int32_t[:, ::1] places
+        cdef Py_ssize_t ready = 0
         cdef Row row
         row.unseen, row.unseen_sum, row.unseen_norm2, row.spread = 0, 0, 0, 0
         self.enter(True)
         try:
             check_starts(starts, indices.shape[0], data.shape[0])
             check_lengths(rows, y, out)
+            rows = self.until_refused(importances, rows)
+            if longer:
+                room = AT_HAND, np.diff(starts).max(initial=0) + 1
+                held, places = np.empty(room), np.empty(room, np.int32)
             while r < rows and status == FINE:
                 with nogil:
                     while r < rows and not self.due:
-                        row.count = starts[r + 1] - starts[r]
+                        row.count = starts[r + 1] - starts[r] + longer
                         row.values, row.indices = &data[0] + starts[r], &indices[0] + starts[r]
+                        if longer:
+                            while ready < min(r + AT_HAND, rows):
+                                k, count = ready % AT_HAND, starts[ready + 1] - starts[ready]
+                                noregret_copy(&held[k, 0], &data[0] + starts[ready], count)
+                                memcpy(&places[k, 0], &indices[0] + starts[ready], count * sizeof(int32_t))
+                                held[k, count], places[k, count] = constant, self.engine.size - 1
+                                ready += 1
+                            row.values, row.indices = &held[r % AT_HAND, 0], &places[r % AT_HAND, 0]
+                        if importances is not None:
+                            self.engine.importance = importances[r]
                         if not noregret_ordered(row.indices, row.count, self.engine.size):
                             status = BAD_INDICES
                         else:
@@ -110,8 +158,51 @@ cdef class Blocks(Door):
                     self.hand_over()
             if status != FINE:
                 self.refuse(status, y[r], &row)
+            if rows < starts.shape[0] - 1:
+                self.refuse_importance(importances[rows])
         finally:
+            self.engine.importance = 1
             self.leave()
+
+    def learn_weighted(self, x, y, double importance):
+        """Learn from one example that stands for several."""
+        self.claim()
+        try:
+            if self.until_refused(np.full(1, importance), 1) == 0:
+                self.refuse_importance(importance)
+            self.engine.importance = importance
+            self.play(x, y, NULL)
+        finally:
+            self.engine.importance = 1
+            self.release()
+
+    cdef Py_ssize_t until_refused(self, const double[::1] importances, Py_ssize_t rows) except -1:
+        """Return how many rows come before one whose importance cannot be taken."""
+        cdef Py_ssize_t r
+        if importances is None:
+            return rows
+        if importances.shape[0] != rows:
+            raise BadExample(f"{rows} rows, but {importances.shape[0]} importances")
+        cdef bint takes = self.engine.takes_importance
+        for r in range(rows):
+            if importances[r] != 1:
+                if not (takes and 0 <= importances[r] < LARGEST):
+                    return r
+                if self.recorder is not None and self.recorder.weighted == 0:
+                    self.recorder.weighted = self.engine.rounds + 1 + r
+        return rows
+
+    def refuse_importance(self, double importance):
+        """Say why a row's importance cannot be taken."""
+        round, what = self.engine.rounds + 1, f"the importance is {importance:g}"
+        if self.engine.takes_importance:
+            raise BadExample(f"round {round}: {what}: give a number of at least 0", round=round)
+        raise BadExample(
+            f"round {round}: {what}, and this learner takes none: that needs an implicit step, as widrow-hoff, nlms,"
+            " logistic, hinge, gradient-descent and passive-aggressive have, and exponentiated-gradient if told, or"
+            " corrections of mistakes, as the perceptron's",
+            round=round,
+        )
 
     cdef int play_row(self, Row* row, double y, double* out) noexcept nogil:
         cdef double given = y

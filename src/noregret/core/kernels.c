@@ -25,43 +25,32 @@ static inline half chosen(bits which, half a, half b) {
 }
 #endif
 
-DISPATCHED
+#define SCANNED plain_scan_dense
+#define LOWER(x, low) chosen(x < low, x, low)
+#define HIGHER(x, high) chosen(x > high, x, high)
+#include "scan_dense.h"
+
+#ifdef WIDEST /* the same by the machine's own instructions for the lower and the higher */
+#define SCANNED __attribute__((target("avx2"))) wide_scan_dense
+#define LOWER(x, low) ((half)__builtin_ia32_minpd256(x, low))
+#define HIGHER(x, high) ((half)__builtin_ia32_maxpd256(x, high))
+#include "scan_dense.h"
+
+static int wide;
+
+__attribute__((constructor)) static void look(void) {
+    __builtin_cpu_init();
+    wide = __builtin_cpu_supports("avx2") != 0;
+}
+#endif
+
 noregret_scan noregret_scan_dense(const double *v, const double *x, ptrdiff_t n) {
-    double dot[LANES] = {0}, norm2[LANES] = {0}, low = INFINITY, high = -INFINITY;
-    ptrdiff_t i = 0;
-#if defined(__GNUC__)
-    if (n >= LANES) {
-        half d0 = {0}, d1 = {0}, n0 = {0}, n1 = {0};
-        half l0 = {INFINITY, INFINITY, INFINITY, INFINITY}, l1 = l0, h0 = -l0, h1 = h0;
-        for (; i + LANES <= n; i += LANES) {
-            __builtin_prefetch(x + i + AHEAD);
-            const half x0 = *(const half *)(x + i), x1 = *(const half *)(x + i + 4);
-            d0 += *(const half *)(v + i) * x0;
-            d1 += *(const half *)(v + i + 4) * x1;
-            n0 += x0 * x0;
-            n1 += x1 * x1;
-            l0 = chosen(x0 < l0, x0, l0);
-            l1 = chosen(x1 < l1, x1, l1);
-            h0 = chosen(x0 > h0, x0, h0);
-            h1 = chosen(x1 > h1, x1, h1);
-        }
-        *(half *)dot = d0, *(half *)(dot + 4) = d1;
-        *(half *)norm2 = n0, *(half *)(norm2 + 4) = n1;
-        l0 = chosen(l1 < l0, l1, l0);
-        h0 = chosen(h1 > h0, h1, h0);
-        low = smaller(smaller(l0[0], l0[1]), smaller(l0[2], l0[3]));
-        high = larger(larger(h0[0], h0[1]), larger(h0[2], h0[3]));
+#ifdef WIDEST
+    if (wide) {
+        return wide_scan_dense(v, x, n);
     }
 #endif
-    for (; i < n; i++) {
-        const double value = x[i];
-        dot[i % LANES] += v[i] * value;
-        norm2[i % LANES] += value * value;
-        low = smaller(value, low);
-        high = larger(value, high);
-    }
-    const noregret_scan scan = {total(dot), total(norm2), low, high};
-    return scan;
+    return plain_scan_dense(v, x, n);
 }
 
 noregret_scan noregret_scan_sparse(const double *v, const double *x, const int32_t *at, ptrdiff_t n) {
@@ -76,6 +65,21 @@ noregret_scan noregret_scan_sparse(const double *v, const double *x, const int32
     }
     const noregret_scan scan = {total(dot), total(norm2), low, high};
     return scan;
+}
+
+DISPATCHED
+void noregret_copy(double *restrict out, const double *restrict x, ptrdiff_t n) {
+    ptrdiff_t i = 0;
+#if defined(__GNUC__)
+    for (; i + LANES <= n; i += LANES) {
+        __builtin_prefetch(x + i + AHEAD);
+        const half x0 = *(const half *)(x + i), x1 = *(const half *)(x + i + 4);
+        *(half *)(out + i) = x0, *(half *)(out + i + 4) = x1;
+    }
+#endif
+    for (; i < n; i++) {
+        out[i] = x[i];
+    }
 }
 
 DISPATCHED

@@ -19,6 +19,9 @@ typedef struct {
 noregret_scan noregret_scan_dense(const double *v, const double *x, ptrdiff_t n);
 noregret_scan noregret_scan_sparse(const double *v, const double *x, const int32_t *at, ptrdiff_t n);
 
+/* out = x, where what follows x is soon to be read too. */
+void noregret_copy(double *out, const double *x, ptrdiff_t n);
+
 /* Whether the positions increase and lie within [0, size). */
 int noregret_ordered(const int32_t *at, ptrdiff_t n, ptrdiff_t size);
 

@@ -1,0 +1,186 @@
+"""A learner as a classifier: two classes by one learner, more by one for each against the rest."""
+
+from __future__ import annotations
+
+from typing import Any, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import ClassifierMixin
+from sklearn.utils import column_or_1d, compute_class_weight
+from sklearn.utils.metaestimators import available_if
+from sklearn.utils.multiclass import check_classification_targets
+
+from noregret.sklearn.certifying import Certified
+from noregret.sklearn.estimator import Outcomes
+
+Floats = NDArray[np.float64]
+C = TypeVar("C", bound="OnlineClassifier")
+
+
+def probable(classifier: OnlineClassifier) -> bool:
+    """Whether scores are those of probabilities; raise AttributeError that says why not."""
+    loss = classifier._learner().engine.loss.name
+    if loss != "logistic":
+        raise AttributeError(f"the {loss} loss gives scores, not probabilities: use the logistic")
+    return True
+
+
+class OnlineClassifier(ClassifierMixin, Certified):  # type: ignore[misc]
+    """What every classifier can do; the classes of ``noregret.sklearn`` derive from it."""
+
+    labels = True
+    classes_: NDArray[Any]
+
+    def fit(self: C, X: Any, y: Any, sample_weight: Any = None) -> C:
+        """Learn from all examples, anew unless ``warm_start`` says otherwise.
+
+        Parameters
+        ----------
+        X
+            Rows: an array, a data frame or a sparse matrix.
+        y
+            The class of each row: numbers, strings or booleans.
+        sample_weight
+            How much each row counts.
+        """
+        warm = self._is_warm
+        X, y = self._read(X, y, reset=not warm)
+        classes = classes_of(y)
+        if warm and not np.array_equal(self.classes_, classes):
+            raise ValueError(f"a warm start needs the classes of before, {self.classes_}")
+        weights = self._shares(X, sample_weight)
+        if weights is not None and len(np.unique(y[weights > 0])) < 2:
+            raise ValueError("the rows of a weight above 0 are all of one class: give two or more")
+        weights = self._class_shares(classes, y, weights, whole=True)
+        self._fit(X, outcomes_of(y, classes), weights, learners_for(classes), warm)
+        self.classes_ = classes
+        return self
+
+    def partial_fit(self: C, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> C:
+        """Learn from these examples too, once and in the order in which they come.
+
+        Parameters
+        ----------
+        X
+            Rows, of the columns that the first call had.
+        y
+            The class of each row.
+        classes
+            All classes that there will be; needed in the first call only.
+        sample_weight
+            How much each row counts.
+        """
+        begun = hasattr(self, "learners_")
+        if not begun and classes is None:
+            raise ValueError("classes, all that there will be, must be given in the first call")
+        X, y = self._read(X, y, reset=not begun)
+        check_classification_targets(y)
+        known = self.classes_ if begun else classes_of(column_or_1d(classes))
+        if begun and classes is not None and not np.array_equal(np.unique(classes), known):
+            raise ValueError(f"classes are {known} since the first call: got {classes!r}")
+        if unknown := [label for label in np.unique(y).tolist() if label not in known.tolist()]:
+            raise ValueError(f"y has the classes {unknown}, which are not among {known}")
+        weights = self._class_shares(known, y, self._shares(X, sample_weight), whole=False)
+        self._partial_fit(X, outcomes_of(y, known), weights, learners_for(known))
+        self.classes_ = known
+        return self
+
+    def _class_shares(
+        self, classes: NDArray[Any], y: NDArray[Any], weights: Floats | None, whole: bool
+    ) -> Floats | None:
+        """Return what each row counts, by its class too; ``whole`` where all rows are at hand."""
+        wanted = getattr(self, "class_weight", None)
+        if wanted is None:
+            return weights
+        if wanted == "balanced" and not whole:
+            raise ValueError(
+                "class_weight='balanced' needs all examples at once: give partial_fit the weights"
+                " as a dict, or sample_weight"
+            )
+        each = compute_class_weight(wanted, classes=classes, y=y if whole else classes)
+        shares: Floats = each[np.searchsorted(classes, y)]
+        return shares if weights is None else shares * weights
+
+    def decision_function(self, X: Any) -> Floats:
+        """Return the score of each row; a column a class where there are more than two."""
+        scores = self._scores(X)
+        return scores[:, 0] if len(self.learners_) == 1 else scores
+
+    def predict(self, X: Any) -> NDArray[Any]:
+        """Return the class of each row."""
+        scores = self.decision_function(X)
+        codes = (scores > 0).astype(np.intp) if scores.ndim == 1 else scores.argmax(axis=1)
+        predicted: NDArray[Any] = self.classes_[codes]
+        return predicted
+
+    @available_if(probable)  # type: ignore[untyped-decorator]
+    def predict_proba(self, X: Any) -> Floats:
+        """Return the probability of each class, in the order of ``classes_``; logistic loss only.
+
+        With more than two classes, the learners' own probabilities divided by their sum.
+        """
+        scores = self._scores(X)
+        chances: Floats = np.exp(-np.logaddexp(0.0, -scores))
+        if scores.shape[1] == 1:
+            return np.column_stack([1.0 - chances, chances])
+        total = chances.sum(axis=1, keepdims=True)
+        even = np.full_like(chances, 1 / chances.shape[1])
+        shares: Floats = np.divide(chances, total, out=even, where=total > 0)
+        return shares
+
+    @available_if(probable)  # type: ignore[untyped-decorator]
+    def predict_log_proba(self, X: Any) -> Floats:
+        """Return the logarithm of the probability of each class; logistic loss only."""
+        with np.errstate(divide="ignore"):
+            logs: Floats = np.log(self.predict_proba(X))
+        return logs
+
+    @property
+    def coef_(self) -> Floats:
+        """The weights of every column, a row a learner; only where scores are linear."""
+        return self._weights()[0]
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.classifier_tags.poor_score = self.traits.is_limited
+        return tags
+
+    def _outcomes(self, y: Any, label: Any) -> Floats:
+        if len(self.learners_) == 1 and label is None:
+            label = self.classes_[1]
+        if label not in self.classes_.tolist():
+            which = "label=…, the class whose learner it is about, " if label is None else ""
+            raise ValueError(f"give {which}one of {self.classes_.tolist()}: got {label!r}")
+        return np.where(np.asarray(y) == label, 1.0, -1.0)
+
+
+def classes_of(y: Any) -> NDArray[Any]:
+    """Return the classes that there are, or raise where that is not two or more."""
+    classes = two_of(y)
+    if classes is None:
+        check_classification_targets(y)
+        classes = np.unique(y)
+    if len(classes) < 2:
+        raise ValueError(f"the number of classes must be two or more; got {len(classes)} class")
+    return classes
+
+
+def two_of(y: Any) -> NDArray[Any] | None:
+    """Return the two classes of whole numbers or booleans where there are two, without sorting."""
+    if y.dtype.kind not in "iub":
+        return None
+    low, high = y.min(), y.max()
+    both = low < high and bool(((y == low) | (y == high)).all())
+    return np.array([low, high], dtype=y.dtype) if both else None
+
+
+def learners_for(classes: NDArray[Any]) -> int:
+    """Return how many learners tell so many classes apart."""
+    return 1 if len(classes) == 2 else len(classes)
+
+
+def outcomes_of(y: NDArray[Any], classes: NDArray[Any]) -> Outcomes:
+    """Return the labels of rows for each learner: +1 for its class, −1 for the rest."""
+    positive = classes[1:] if len(classes) == 2 else classes
+    return lambda part, k: np.where(y[part] == positive[k], 1.0, -1.0)

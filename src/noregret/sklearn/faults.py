@@ -1,0 +1,59 @@
+"""What is wrong with rows, in scikit-learn's words, with the row and the column named."""
+
+from __future__ import annotations
+
+from typing import Any, NoReturn
+
+import numpy as np
+from numpy.typing import NDArray
+
+from noregret.errors import BadExample, Diverged, NoRegretError
+from noregret.playing import without_round
+
+
+def refuse_unusable(X: Any, names: Any) -> None:
+    """Raise where a table holds what is not a finite number."""
+    values = X.data if hasattr(X, "tocsr") else X
+    if values.dtype.kind != "f" or np.isfinite(np.sum(values)):
+        return
+    if hasattr(X, "tocsr"):
+        bad = np.flatnonzero(~np.isfinite(values))
+        if len(bad):
+            row = int(np.searchsorted(X.indptr, bad[0], side="right")) - 1
+            raise unusable(values[bad[0]], row, int(X.indices[bad[0]]), names)
+    for start in range(0, len(values), 4_096):  # no mask of the whole table
+        bad_rows, columns = np.nonzero(~np.isfinite(values[start : start + 4_096]))
+        if len(bad_rows):
+            row, column = start + int(bad_rows[0]), int(columns[0])
+            raise unusable(values[row, column], row, column, names)
+
+
+def unusable(value: float, row: int, column: int, names: Any) -> BadExample:
+    """Name a value that is not a finite number."""
+    what = "NaN" if np.isnan(value) else "infinity"
+    place = f"column {column}" if names is None else f"column {names[column]!r}"
+    hint = "fill it in or leave the row out" if what == "NaN" else "every value must be finite"
+    feature = str(column if names is None else names[column])
+    return BadExample(f"Input X contains {what}: row {row}, {place}: {hint}", feature=feature)
+
+
+def explained(error: NoRegretError, X: Any, row: int, names: Any) -> NoRegretError:
+    """Return a refusal by its row, and by the name of its column."""
+    if isinstance(error, BadExample) and error.feature is not None:
+        column = int(error.feature)
+        value = float(X[row, column])
+        if not np.isfinite(value):
+            return unusable(value, row, column, names)
+    error.args = (f"row {row}: {without_round(str(error))}",)
+    return error
+
+
+def refuse_scores(X: Any, names: Any) -> NoReturn:
+    """Raise why predictions are not finite."""
+    refuse_unusable(X, names)
+    raise Diverged("a prediction is too large for float64: scale the columns down")
+
+
+def row_of(part: slice | NDArray[np.int64], played: int) -> int:
+    """Return which row comes after so many of a part."""
+    return part.start + played if isinstance(part, slice) else int(part[played])

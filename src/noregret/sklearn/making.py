@@ -1,0 +1,95 @@
+"""From learners to estimators: which classes there are, their parameters and their pages."""
+
+from __future__ import annotations
+
+import inspect
+from functools import cache
+from typing import Any
+
+from noregret.families import fetched, homes
+from noregret.sklearn.classifier import OnlineClassifier
+from noregret.sklearn.estimator import Online
+from noregret.sklearn.pages import page
+from noregret.sklearn.regressor import OnlineRegressor
+from noregret.sklearn.traits import Traits
+
+BASES: dict[str, type[Online]] = {"Regressor": OnlineRegressor, "Classifier": OnlineClassifier}
+# What an estimator is told besides the parameters of its learner.
+OWN: dict[str, tuple[Any, str]] = {
+    "fit_intercept": (True, "bool"),
+    "intercept_scaling": (1.0, "float"),
+    "max_iter": (10, "int"),
+    "shuffle": (True, "bool"),
+    "average": (False, "bool"),
+    "class_weight": (None, "dict[Any, float] | str | None"),
+    "binarize": (0.0, "float | None"),
+    "warm_start": (False, "bool"),
+    "random_state": (None, "Any"),
+}
+
+
+@cache
+def estimator(name: str) -> type[Online] | None:
+    """Return the estimator of that name, made from its learner; None where there is none."""
+    for ending, base in BASES.items():
+        kind = fetched("learners", name.removesuffix(ending)) if name.endswith(ending) else None
+        if kind is not None and (traits := Traits(kind, base.labels)).losses:
+            return made(name, traits, base)
+    return None
+
+
+@cache
+def names() -> list[str]:
+    """Return the names of all estimators."""
+    found = (f"{stem}{ending}" for stem in homes("learners") for ending in BASES)
+    return sorted(name for name in found if estimator(name) is not None)
+
+
+def made(name: str, traits: Traits, base: type[Online]) -> type[Online]:
+    """Make the estimator of a learner."""
+    signature = signature_of(traits)
+
+    def __init__(self: Any, *args: Any, **params: Any) -> None:  # noqa: N807
+        given = signature.bind(self, *args, **params)
+        given.apply_defaults()
+        for each, value in list(given.arguments.items())[1:]:
+            setattr(self, each, value)
+
+    __init__.__signature__ = signature  # type: ignore[attr-defined]
+    __init__.__qualname__ = f"{name}.__init__"
+    members = {
+        "__init__": __init__,
+        "__module__": "noregret.sklearn",
+        "__doc__": page(name, traits, signature),
+        "traits": traits,
+    }
+    return type(name, (base,), members)
+
+
+def signature_of(traits: Traits) -> inspect.Signature:
+    """Return the parameters of an estimator: its learner's, then its own; all by name."""
+    by_name = inspect.Parameter.KEYWORD_ONLY
+    learners = [
+        known.replace(kind=by_name, default=traits.changed.get(name, known.default))
+        for name, known in traits.parameters.items()
+    ]
+    own = [
+        inspect.Parameter(name, by_name, default=default, annotation=annotation)
+        for name, (default, annotation) in OWN.items()
+        if offered(name, traits)
+    ]
+    self = inspect.Parameter("self", inspect.Parameter.POSITIONAL_OR_KEYWORD)
+    return inspect.Signature([self, *learners, *own])
+
+
+def offered(name: str, traits: Traits) -> bool:
+    """Whether a parameter makes sense for a learner."""
+    if name in ("fit_intercept", "intercept_scaling"):
+        return not traits.has_intercept
+    if name == "average":
+        return traits.can_average
+    if name == "class_weight":
+        return traits.labels and traits.weighs
+    if name == "binarize":
+        return traits.only_booleans
+    return True

@@ -1,0 +1,86 @@
+"""The docstrings of estimators, from those of their learners."""
+
+from __future__ import annotations
+
+import inspect
+import re
+
+from noregret.sklearn.traits import Traits
+
+# One paragraph a parameter that an estimator has besides its learner's.
+TOLD = {
+    "fit_intercept": "Whether to learn a constant term, as the weight of one more column.",
+    "intercept_scaling": "The value of that column: a larger one learns the constant faster.",
+    "max_iter": "How many passes over the examples ``fit`` makes.",
+    "shuffle": "Whether ``fit`` shuffles the examples before each pass.",
+    "average": "Predict with the mean of the weights of all rounds.",
+    "class_weight": "What the examples of each class count: a dict, or ``balanced``.",
+    "binarize": (
+        "The learner takes only 0 and 1: values above this are 1, others 0. None where they are\n"
+        "    0 and 1 already."
+    ),
+    "warm_start": "Whether ``fit`` goes on from what was learned before.",
+    "random_state": "The seed of the shuffling, as everywhere in scikit-learn.",
+}
+ATTRIBUTES = {
+    "coef_": "The weights, where predictions are linear; an array for a regressor, a row a learner"
+    " for a classifier.",
+    "intercept_": "The constant terms, one a learner.",
+    "classes_": "The classes, in order; for classifiers.",
+    "learners_": "The learners of noregret themselves: one, or one a class where there are more"
+    " than two; ``learner_`` is the only one.",
+    "n_iter_": "How many passes were made.",
+    "n_features_in_": "How many columns there were; ``feature_names_in_`` has their names, where"
+    " they have names.",
+}
+
+
+def page(name: str, traits: Traits, signature: inspect.Signature) -> str:
+    """Write the docstring of an estimator."""
+    text = inspect.cleandoc(traits.kind.__doc__ or "")
+    summary = text.split("\n\n", 1)[0]
+    what = "classifier" if traits.labels else "regressor"
+    own = [f"{each}\n    {told}" for each, told in TOLD.items() if each in signature.parameters]
+    lines = [
+        summary,
+        "",
+        f"The learner ``{traits.kind.name}`` as a scikit-learn {what}.{differences(traits)}",
+        "",
+        *section("Parameters", "\n".join([*filter(None, [parameters(text)]), *own])),
+        *section("Attributes", "\n".join(f"{k}\n    {told}" for k, told in ATTRIBUTES.items())),
+        *section("Examples", example(name, traits.labels)),
+    ]
+    return "\n".join(lines).rstrip() + "\n"
+
+
+def differences(traits: Traits) -> str:
+    """Say in which defaults it differs from the learner."""
+    if not traits.changed:
+        return ""
+    told = ", ".join(f"``{name}={value!r}``" for name, value in traits.changed.items())
+    return f" Its defaults are the learner's, but for {told}."
+
+
+def parameters(text: str) -> str:
+    """Return what a learner's docstring says of its parameters."""
+    found = re.search(r"Parameters\n-+\n(.*?)(?=\n\n\S[^\n]*\n-{3,}|\Z)", text, re.DOTALL)
+    return found[1] if found else ""
+
+
+def section(title: str, body: str) -> list[str]:
+    """Return a section of a docstring."""
+    return [title, "-" * len(title), body, ""]
+
+
+def example(name: str, labels: bool) -> str:
+    """Return an example that runs."""
+    outcomes = '["no", "no", "yes", "yes"]' if labels else "[1.0, 2.0, 3.0, 4.0]"
+    return "\n".join(
+        [
+            f">>> from noregret.sklearn import {name}",
+            ">>> X = [[0.0, 1.0], [1.0, 1.0], [2.0, 0.0], [3.0, 0.0]]",
+            f">>> fitted = {name}(random_state=0).fit(X, {outcomes})",
+            ">>> fitted.predict(X).shape",
+            "(4,)",
+        ]
+    )
