@@ -12,6 +12,8 @@ Its rounding error is bounded as it grows; before the bound could matter the nor
 
 from libc.math cimport INFINITY, fabs, isfinite, sqrt
 
+cimport cython
+
 from noregret.core.engine cimport (
     DIVERGED, FINE, LOSS_FAILED, NORM, OUTCOME, Engine, Rate, Row, as_rate,
     noregret_add_dense, noregret_add_sparse, position, rate_at,
@@ -70,21 +72,27 @@ cdef class Additive(Engine):
         if cushion is not None:  # steps divided by cushion + ‖x‖²
             self.step, self.cushion = NORMALISED, positive("epsilon", cushion)
 
+    @cython.final
     cdef double travel(self, Row* row, double score, double slope, double y) noexcept nogil:
         """How far to go: the t of w − t x.
 
         A round of importance k takes the implicit step of k times the rate, whatever the step of others:
-        to the first order that is k copies, and it cannot overshoot.
+        to the first order that is k copies, and it cannot overshoot. A mistake is corrected k times.
         """
         cdef double rate = rate_at(&self.rate, self.rounds + 1)
-        cdef double divisor = self.cushion + row.norm2 if self.step == NORMALISED else 1.0
         if self.importance == 0:
             return 0
+        if self.step == EXPLICIT and self.importance == 1:  # no division: the next score waits for this
+            return rate * slope
+        cdef double divisor = self.cushion + row.norm2 if self.step == NORMALISED else 1.0
         if self.step == IMPLICIT or self.importance != 1:
             rate = self.importance * rate / divisor
+            if self.loss.table.implicit is NULL:
+                return rate * slope
             return self.loss.table.implicit(&self.loss.table, score, y, rate, row.norm2)
         return rate * slope / divisor
 
+    @cython.final
     cdef bint strays(self, const Row* row, double score, double slope, double y) noexcept nogil:
         """Whether this explicit step overshoots, far out already: caught long before infinity.
 
@@ -109,11 +117,14 @@ cdef class Additive(Engine):
             return FINE
         if not isfinite(travel):
             return LOSS_FAILED if self.loss.table.python != NULL else DIVERGED
-        if self.strays(row, score, slope, y) or self.add(row, -travel / self.factor) != FINE:
+        if self.factor != 1:
+            travel /= self.factor
+        if self.strays(row, score, slope, y) or self.add(row, -travel) != FINE:
             return DIVERGED
         self.project(row)
         return FINE
 
+    @cython.final
     cdef int add(self, Row* row, double amount) noexcept nogil:
         """stored += amount · x, and the norm follows."""
         cdef double moved = 2 * amount * row.dot, grown = amount * amount * row.norm2
@@ -129,6 +140,7 @@ cdef class Additive(Engine):
         self.doubt += DOUBT_A_ROUND * bound
         return FINE
 
+    @cython.final
     cdef void project(self, Row* row) noexcept nogil:
         """Back into the domain."""
         cdef double most2 = self.radius * self.radius, factor2 = self.factor * self.factor
@@ -146,6 +158,7 @@ cdef class Additive(Engine):
                 if self.factor < SMALLEST_FACTOR or self.norm2 > LARGEST_NORM2:
                     self.fold()
 
+    @cython.final
     cdef void recount(self) noexcept nogil:
         """Sum the squares again, in blocks, so that the sum is good for any number of features."""
         cdef double total = 0, part
@@ -159,6 +172,7 @@ cdef class Additive(Engine):
         self.norm2 = total
         self.doubt = ROUNDING * (BLOCK + self.size / BLOCK) * total
 
+    @cython.final
     cdef void fold(self) noexcept nogil:
         """Multiply the factor into the stored numbers."""
         cdef Py_ssize_t i
@@ -171,8 +185,8 @@ cdef class Additive(Engine):
 
     @property
     def takes_importance(self):
-        """Whether a round may stand for several."""
-        return self.loss.implicit
+        """Whether a round may stand for several: by an implicit step, or by correcting a mistake as often."""
+        return True
 
     def scalars(self):
         """Return the numbers that, with the arrays, make up the state."""

@@ -1,4 +1,5 @@
 from collections.abc import Iterable
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,10 +13,25 @@ Indices = NDArray[np.int32]
 class Blocks(Door):
     def positions(self, names: Iterable[str]) -> list[int]: ...
     def admit_names(self, names: Iterable[str]) -> None: ...
-    def play_dense(self, X: Floats, y: Floats, out: Floats | None = None) -> None: ...
-    def play_sparse(
-        self, starts: Starts, indices: Indices, data: Floats, y: Floats, out: Floats | None = None
+    def play_dense(
+        self,
+        X: Floats,
+        y: Floats,
+        out: Floats | None = None,
+        importances: Floats | None = None,
+        constant: float = 0.0,
     ) -> None: ...
+    def play_sparse(
+        self,
+        starts: Starts,
+        indices: Indices,
+        data: Floats,
+        y: Floats,
+        out: Floats | None = None,
+        importances: Floats | None = None,
+        constant: float = 0.0,
+    ) -> None: ...
+    def learn_weighted(self, x: Any, y: Any, importance: float) -> None: ...
     def score_dense(self, X: Floats, out: Floats) -> None: ...
     def score_sparse(
         self,

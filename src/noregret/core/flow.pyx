@@ -84,31 +84,6 @@ cdef class Flow(Blocks):
         if any(given is not None and len(given) != rows for given in (y, importances, out)):
             raise BadExample(f"{rows} rows, but not as many outcomes")
 
-    cdef Py_ssize_t until_refused(self, const double[::1] importances, Py_ssize_t rows) except -1:
-        """Return how many rows come before one whose importance cannot be taken."""
-        cdef Py_ssize_t r
-        if importances is None:
-            return rows
-        cdef bint takes = self.engine.takes_importance
-        for r in range(rows):
-            if importances[r] != 1:
-                if not (takes and 0 <= importances[r] < LARGEST):
-                    return r
-                if self.recorder is not None and self.recorder.weighted == 0:
-                    self.recorder.weighted = self.engine.rounds + 1 + r
-        return rows
-
-    def refuse_importance(self, double importance):
-        """Say why a row's importance cannot be taken."""
-        round, what = self.engine.rounds + 1, f"the importance is {importance:g}"
-        if self.engine.takes_importance:
-            raise BadExample(f"round {round}: {what}: give a number of at least 0", round=round)
-        raise BadExample(
-            f"round {round}: {what}, and this learner takes none: that needs an implicit step, as widrow-hoff, nlms,"
-            " logistic, hinge, gradient-descent and passive-aggressive have, and exponentiated-gradient if told",
-            round=round,
-        )
-
     def meet_stream(self, bint named):
         """Refuse a stream that knows its features in another way than this learner."""
         if named:
