@@ -70,7 +70,7 @@ def test_every_letter_of_a_promise_is_explained(name: str) -> None:
     theorem, _ = nr.all_theorems()[name]
     said = [theorem.where, *(assumption.statement for assumption in theorem.assumptions)]
     explained = set(LETTER.findall(readable(" ".join(said)).replace("²", "")))
-    written = re.sub(r"E\[|\ba (?=[a-z])|[πΣ²]", "", theorem.plain)
+    written = re.sub(r"E\[|\ba (?=[a-z])|[πΠΣ²]", "", theorem.plain)
     assert set(LETTER.findall(written)) <= explained | set("tkj"), theorem.plain
 
 

@@ -15,6 +15,8 @@ from noregret.errors import NoRegretError
 Floats = NDArray[np.float64]
 # A weak learner whose mistakes and whose hits weigh the same up to this does no better than chance.
 CHANCE = 1e-12
+# What is kept of every round, beside its classifier.
+FIGURES = ("votes", "errors", "factors", "mistakes")
 PERFECT = "a classifier without mistakes was found, which decides alone"
 USELESS = "no classifier better than chance was found"
 
@@ -55,6 +57,14 @@ class Boosted:
         self.errors.append(error)
         self.factors.append(factor)
         self.mistakes.append(mistakes)
+
+    def figures(self) -> dict[str, NDArray[Any]]:
+        """Return the figures of all rounds as arrays."""
+        kinds = {"mistakes": np.int64}
+        return {
+            name: np.array(getattr(self, name), dtype=kinds.get(name, np.float64))
+            for name in FIGURES
+        }
 
 
 def boosted(weak: Weak, labels: Floats, members: int, rate: float | None) -> Boosted:

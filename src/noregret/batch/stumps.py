@@ -9,6 +9,7 @@ sum, and the zeros of a column are all that its other rows leave over.
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -134,3 +135,33 @@ def between(low: Floats, high: Floats) -> Floats:
     """Return thresholds halfway between values: never below the lower, always below the higher."""
     middle = low + (high - low) / 2
     return np.where(middle < high, middle, low)
+
+
+# Stumps in files.
+
+PARTS = {"feature": np.int64, "threshold": np.float64, "sign": np.float64}
+
+
+def as_arrays(stumps: list[Stump]) -> dict[str, NDArray[Any]]:
+    """Return stumps as arrays."""
+    return {
+        part: np.array([getattr(stump, part) for stump in stumps], dtype=kind)
+        for part, kind in PARTS.items()
+    }
+
+
+def from_arrays(arrays: Mapping[str, NDArray[Any]]) -> list[Stump]:
+    """Return the stumps that arrays stand for."""
+    return [Stump(*each) for each in zip(*(arrays[part].tolist() for part in PARTS), strict=True)]
+
+
+def check_arrays(arrays: Mapping[str, NDArray[Any]], features: int) -> None:
+    """Raise ValueError where arrays do not stand for stumps of so many features."""
+    for part, kind in PARTS.items():
+        if arrays[part].dtype != kind:
+            raise ValueError(f"{part} should be of type {np.dtype(kind)}")
+    # One that says the same everywhere has feature 0, whether or not there is one.
+    if ((arrays["feature"] < 0) | (arrays["feature"] >= max(1, features))).any():
+        raise ValueError("a stump looks at a feature that is not there")
+    if not (np.abs(arrays["sign"]) == 1).all() or not (arrays["threshold"] < math.inf).all():
+        raise ValueError("a stump says neither yes nor no, or asks nothing")

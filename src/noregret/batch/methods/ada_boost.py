@@ -23,10 +23,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from noregret.assumptions import Finding, Shown, Structural
-from noregret.batch.boosting import PERFECT, USELESS, Boosted, boosted
+from noregret.batch.boosting import FIGURES, PERFECT, USELESS, boosted
 from noregret.batch.boosting_game import BoostingGame
 from noregret.batch.method import Batch, Solution
-from noregret.batch.stumps import Stump
+from noregret.batch.stumps import PARTS, as_arrays, check_arrays, from_arrays
 from noregret.batch.tables import as_rows, by_columns, many_rows, one_row, played
 from noregret.batch.weak import Foreign, StumpFinder, WeakLearner, said_by
 from noregret.checks import positive, whole
@@ -56,6 +56,10 @@ def training_bound(evidence: BoostingEvidence) -> float:
 def margin_bound(evidence: BoostingEvidence) -> float:
     """Return how many examples of a small margin they leave."""
     return evidence.rounds * math.exp(min(0.0, evidence.log_factor(evidence.margin_asked)))
+
+
+BETTER = Shown("some weak classifier does better than chance", all_vote)
+VOTES = Structural(r"the votes are $\alpha_t = \frac12 \ln((1-\varepsilon_t)/\varepsilon_t)$")
 
 
 @register
@@ -103,15 +107,12 @@ class AdaBoost(Batch):
             name="ada-boost",
             quantity="training mistakes",
             formula=(
-                r"M \le m \prod_t 2\sqrt{\epsilon_t(1-\epsilon_t)}"
-                r" \le m \exp\left(-2 \sum_t \left(\tfrac12 - \epsilon_t\right)^2\right)"
+                r"M \le m \prod_t 2\sqrt{\varepsilon_t(1-\varepsilon_t)}"
+                r" \le m \exp\left(-2 \sum_t \left(\tfrac12 - \varepsilon_t\right)^2\right)"
             ),
             plain="mistakes <= m Π 2 sqrt(ε_t (1 - ε_t))  <=  m exp(-2 Σ (1/2 - ε_t)²)",
-            where=r"$m$ is the number of examples, $\epsilon_t$ the weighted error of round $t$",
-            assumptions=(
-                Shown("some weak classifier does better than chance", all_vote),
-                Structural(r"the votes are $\alpha_t = \frac12 \ln((1-\epsilon_t)/\epsilon_t)$"),
-            ),
+            where=r"$m$ is the number of examples, $\varepsilon_t$ the weighted error of round $t$",
+            assumptions=(BETTER, VOTES),
             bound=training_bound,
             measured=lambda evidence: float(evidence.mistakes),
             covers=lambda params: params["rate"] is None,
@@ -121,15 +122,15 @@ class AdaBoost(Batch):
             name="ada-boost-rate",
             quantity="training mistakes",
             formula=(
-                r"M \le m \prod_t \left[(1-\epsilon_t) e^{-\eta} + \epsilon_t e^{\eta}\right]"
+                r"M \le m \prod_t \left[(1-\varepsilon_t) e^{-\eta} + \varepsilon_t e^{\eta}\right]"
             ),
             plain="mistakes <= m Π [(1 - ε_t) exp(-rate) + ε_t exp(rate)]",
             where=(
-                r"$m$ is the number of examples, $\epsilon_t$ the weighted error of round $t$,"
+                r"$m$ is the number of examples, $\varepsilon_t$ the weighted error of round $t$,"
                 r" at most ½ as who is wrong more often votes against himself"
             ),
             assumptions=(
-                Shown("some weak classifier does better than chance", all_vote),
+                BETTER,
                 Structural(r"every vote counts $\eta$, the parameter `rate`"),
             ),
             bound=training_bound,
@@ -142,18 +143,16 @@ class AdaBoost(Batch):
             quantity="training mistakes",
             formula=(
                 r"\left|\{i : \mathrm{margin}_i \le \theta\}\right| \le"
-                r" m \prod_t 2\sqrt{\epsilon_t^{1-\theta}(1-\epsilon_t)^{1+\theta}}"
+                r" m \prod_t 2\sqrt{\varepsilon_t^{1-\theta}(1-\varepsilon_t)^{1+\theta}}"
             ),
             plain="examples of margin <= θ  <=  m Π 2 sqrt(ε_t^(1-θ) (1 - ε_t)^(1+θ))",
             where=(
-                r"the margin of an example is $y F(x)/\sum_t |\alpha_t|$, between $-1$ and $1$;"
-                r" $\theta$ is `margin`, 0.1 if not given"
+                r"$m$ is the number of examples, $\varepsilon_t$ the weighted error of round $t$;"
+                r" the margin of an example is $y F(x)/\sum_t |\alpha_t|$, between $-1$ and $1$,"
+                r" where $F(x)$ is the sum of the votes; $\theta$ is `margin`, 0.1 if not given"
             ),
             about="the number of examples of a small margin",
-            assumptions=(
-                Shown("some weak classifier does better than chance", all_vote),
-                Structural(r"the votes are $\alpha_t = \frac12 \ln((1-\epsilon_t)/\epsilon_t)$"),
-            ),
+            assumptions=(BETTER, VOTES),
             bound=margin_bound,
             measured=lambda evidence: float(evidence.small_margins(evidence.margin_asked)),
             covers=lambda params: params["rate"] is None,
@@ -187,36 +186,25 @@ class AdaBoost(Batch):
         table = by_columns(examples.rows)
         if self.weak is None:
             run = boosted(StumpFinder(table, labels), labels, self.members, self.rate)
-            found: dict[str, NDArray[Any]] = {
-                "feature": np.array([stump.feature for stump in run.found], dtype=np.int64),
-                "threshold": np.array([stump.threshold for stump in run.found], dtype=np.float64),
-                "sign": np.array([stump.sign for stump in run.found], dtype=np.float64),
-            }
+            found = as_arrays(run.found)
         else:
             weak = Foreign(self.weak, as_rows(table, examples.features), labels)
             run = boosted(weak, labels, self.members, self.rate)
-            found = {"classifiers": as_objects(run.found)}
-        return Solution(np.zeros(examples.features), {}, found | figures(run))
+            found = {"classifiers": np.array([*run.found, None], dtype=object)[:-1]}
+        return Solution(np.zeros(examples.features), {}, found | run.figures())
 
     def check_found(self, found: Solution) -> None:
         """Raise ValueError where what a file says was found makes no sense."""
-        kinds = {"feature", "threshold", "sign"} if self.weak is None else {"classifiers"}
-        if found.arrays.keys() != kinds | FIGURES:
-            raise ValueError(f"expected the arrays {sorted(kinds | FIGURES)}")
+        kinds = {*FIGURES, *(PARTS if self.weak is None else ["classifiers"])}
+        if found.arrays.keys() != kinds:
+            raise ValueError(f"expected the arrays {sorted(kinds)}")
         members = (found.arrays["votes"].size,)
         if any(array.shape != members for array in found.arrays.values()):
             raise ValueError("there is not one of everything for each member")
-        if self.weak is not None:
-            return
-        feature, sign = found.arrays["feature"], found.arrays["sign"]
-        most = max(1, len(found.weights))  # one that says the same everywhere has feature 0
-        if feature.dtype != np.int64 or ((feature < 0) | (feature >= most)).any():
-            raise ValueError("a stump looks at a feature that is not there")
-        numbers = np.concatenate([found.arrays["votes"], sign])
-        if not (np.isfinite(numbers).all() and (np.abs(sign) == 1).all()):
+        if not np.isfinite(found.arrays["votes"]).all():
             raise ValueError("a vote is not finite")
-        if not (found.arrays["threshold"] < math.inf).all():
-            raise ValueError("a threshold is not a number")
+        if self.weak is None:
+            check_arrays(found.arrays, len(found.weights))
 
     # What it has learned.
 
@@ -240,8 +228,7 @@ class AdaBoost(Batch):
         found = self.solution.arrays
         if self.weak is not None:
             return list(found["classifiers"])
-        parts = (found[name].tolist() for name in ("feature", "threshold", "sign"))
-        return [Stump(*each) for each in zip(*parts, strict=True)]
+        return [*from_arrays(found)]
 
     @property
     def errors(self) -> Floats:
@@ -335,22 +322,3 @@ class AdaBoost(Batch):
                 " pickle it, or boost stumps"
             )
         super().save(path)
-
-
-FIGURES = {"votes", "errors", "factors", "mistakes"}
-
-
-def figures(run: Boosted) -> dict[str, NDArray[Any]]:
-    """Return the figures of all rounds."""
-    made: dict[str, NDArray[Any]] = {
-        name: np.array(getattr(run, name), dtype=np.float64)
-        for name in ("votes", "errors", "factors")
-    }
-    return made | {"mistakes": np.array(run.mistakes, dtype=np.int64)}
-
-
-def as_objects(things: list[Any]) -> NDArray[Any]:
-    """Return an array of things that are no numbers."""
-    made = np.empty(len(things), dtype=object)
-    made[:] = things
-    return made

@@ -190,14 +190,14 @@ class OnlineToBatch(Batch):
             name="online-to-batch-comparator",
             quantity="expected risk",
             formula=(
-                r"\mathbb{E}[R_v] \le \mathbb{E}\left[\frac{\bar L_A}{m}\right], \text{ as in }"
+                r"\mathbb{E}[R_v] \le \mathbb{E}\left[\frac{L^*}{m}\right], \text{ as in }"
                 r" \mathbb{E}[R_v] \le \min_u \left[\frac{R_u}{1-\eta}"
                 r" + \frac{\|u\|^2}{\eta\,m}\right]"
             ),
             plain="E[risk of v] <= E[what the learner's own theorem lets it pay, over m]",
             where=(
-                r"$\bar L_A$ is the bound of the learner's own theorem on its loss, at the best"
-                r" $u$ for the sample; on average that is no more than at the best for all"
+                r"$L^*$ is the bound of the learner's own theorem on its loss over $m$ examples, at"
+                r" the best $u$ for the sample; on average that is no more than at the best for all"
             ),
             assumptions=(
                 EXCHANGEABLE,
