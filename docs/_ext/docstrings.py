@@ -80,6 +80,9 @@ def plain_types(
 
     def plain(types: str | None) -> str | None:
         types = types and re.sub(r"(numpy\.)?ndarray\[.*\]|\bFloats\b", "ndarray", types)
+        types = types and re.sub(
+            r"\bnoregret\.batch\.\w+\.[BS]\b", "noregret.batch.method.Batch", types
+        )
         return types and re.sub(r"\bnoregret\.\w+\.[LN]\b", "noregret.Learner", types)
 
     return tuple(plain(types) for types in signature)
