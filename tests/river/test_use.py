@@ -226,6 +226,32 @@ def cloned(model: Any) -> Any:
     return model.clone(include_attributes=True)
 
 
+def test_examples_count_as_much_as_they_are_said_to() -> None:
+    """As importances do; where a learner has no such step, whole numbers are so many rounds."""
+    weights = [0.5, 2.0, 1.0, 3.0, 0.25] * 60
+    ours, many = river.WidrowHoffRegressor(rate=0.02), river.WidrowHoffRegressor(rate=0.02)
+    learner = nr.WidrowHoff(rate=0.02)
+    for (x, y), w in zip(POLLS, weights, strict=True):
+        ours.learn_one(x, y, w=w)
+        learner.learn_many([{**x, "intercept": 1.0}], [y], [w])
+    assert ours.weights == dict(zip(learner.features, learner.weights.tolist(), strict=True))
+    frame = pd.DataFrame([x for x, _ in POLLS])
+    many.learn_many(frame, [y for _, y in POLLS], pd.Series(weights))
+    assert many.weights == ours.weights
+    triples = [(x, y, {"w": w}) for (x, y), w in zip(POLLS, weights, strict=True)]
+    again = river.WidrowHoffRegressor(rate=0.02)
+    evaluate.progressive_val_score(triples, again, metrics.MAE())
+    assert again.weights == ours.weights
+    heavy, often = river.ArowClassifier(), river.ArowClassifier()
+    for x, y in FLIGHTS[:50]:
+        heavy.learn_one(x, y, w=2)
+        often.learn_one(x, y)
+        often.learn_one(x, y)
+    assert heavy.weights == often.weights
+    with pytest.raises(nr.BadExample, match="importance"):
+        ours.learn_one(*POLLS[0], w=-1.0)
+
+
 def test_the_certificate_is_that_of_a_game() -> None:
     model = river.WidrowHoffRegressor(rate=0.02, intercept=False, certified=True)
     for x, y in POLLS[:100]:

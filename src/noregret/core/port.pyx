@@ -50,15 +50,15 @@ cdef class Port:
 cdef class NumberPort(Port):
     """The way to a learner of numbers."""
 
-    def learn_one(self, x, y):
-        """Learn from one example."""
+    def learn_one(self, x, y, w=None):
+        """Learn from one example, which counts as much as w says: 1 if not given."""
         try:
-            if self.door is None:
-                self._learn(self.row(x), y)
+            if self.door is None or w is not None:
+                self._learn(self.row(x), y, w)
             else:
                 self.learn(x, y)
         except BadExample as refusal:
-            self._learn(self._renamed(self.row(x), refusal), y)
+            self._learn(self._renamed(self.row(x), refusal), y, w)
 
     def predict_one(self, x):
         """Predict the outcome of one example; nothing changes."""
@@ -77,17 +77,18 @@ cdef class LabelPort(Port):
         """Take two labels for those of the learner."""
         self.negative, self.positive = negative, positive
 
-    def learn_one(self, x, y):
-        """Learn from one example."""
+    def learn_one(self, x, y, w=None):
+        """Learn from one example, which counts as much as w says: 1 if not given."""
+        cdef bint straight = self.door is not None and w is None
         try:
-            if self.door is not None and y is self.positive:
+            if straight and y is self.positive:
                 self.learn(x, POSITIVE)
-            elif self.door is not None and y is self.negative:
+            elif straight and y is self.negative:
                 self.learn(x, NEGATIVE)
             else:
-                self._learn(self.row(x), y)
+                self._learn(self.row(x), y, w)
         except BadExample as refusal:
-            self._learn(self._renamed(self.row(x), refusal), y)
+            self._learn(self._renamed(self.row(x), refusal), y, w)
 
     def predict_one(self, x):
         """Predict the label of one example; None before any was met."""

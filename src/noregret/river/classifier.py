@@ -20,7 +20,7 @@ from river import base
 from noregret.core.port import LabelPort, squashed
 from noregret.errors import BadExample, NoRegretError
 from noregret.frames import frame_like, series_like
-from noregret.river.estimator import Estimator, certificate_of, learner_of
+from noregret.river.estimator import Estimator, certificate_of, learner_of, shares, teach
 
 if TYPE_CHECKING:
     from noregret.certificate import Certificate
@@ -77,10 +77,10 @@ class Classifier(LabelPort, Estimator, base.MiniBatchClassifier):
 
     # One example.
 
-    def _learn(self, x: dict[str, Any], y: Any) -> None:
+    def _learn(self, x: dict[str, Any], y: Any, w: float | None) -> None:
         players = self._players if y in self._labels else self._with(y)
         for label, player in (players or {True: self._player}).items():
-            player.learn_one(x, bool(label == y))
+            teach(player, x, bool(label == y), w)
         if y not in self._labels:
             self._meet(y, players)
 
@@ -105,26 +105,28 @@ class Classifier(LabelPort, Estimator, base.MiniBatchClassifier):
 
     # Many.
 
-    def learn_many(self, X: Any, y: Any) -> None:
+    def learn_many(self, X: Any, y: Any, w: Any = None) -> None:
         """Learn from the rows of a data frame, in order: the same as ``learn_one`` for each."""
-        labels = listed(y)
+        labels, counts = listed(y), shares(w, len(X))
         if len(labels) != len(X):
             raise BadExample(f"{len(X)} rows, but {len(labels)} outcomes")
         rows = self._rows(X)
         first = {label: k for k, label in reversed(list(enumerate(labels)))}
         new = sorted(k for label, k in first.items() if label not in self._labels)
         for start, stop in pairwise(sorted({0, *new, len(labels)})):
-            self._learn_part(rows[start:stop], labels[start:stop])
+            part = slice(start, stop)
+            self._learn_part(rows[part], labels[part], None if counts is None else counts[part])
 
-    def _learn_part(self, X: Any, labels: list[Any]) -> None:
+    def _learn_part(self, X: Any, labels: list[Any], counts: Any) -> None:
         """Learn from rows of which only the first may have a label never met."""
         known = labels[0] in self._labels
         players = self._players if known else self._with(labels[0])
         learned, refusal = len(labels), None
         for label, player in (players or {True: self._player}).items():
             before = learner_of(player).rounds
+            told = [each == label for each in labels[:learned]]
             try:
-                player.learn_many(X[:learned], [each == label for each in labels[:learned]])
+                player.learn_many(X[:learned], told, None if counts is None else counts[:learned])
             except NoRegretError as error:  # the others learn as far as this one did
                 learned, refusal = learner_of(player).rounds - before, error
         if learned and not known:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any, ClassVar
 
+import numpy as np
 from river import base
 
 from noregret.averaging import averaged
@@ -153,6 +154,21 @@ def survives(learner: Learner) -> bool:
     except BadExample:  # it takes only 0 and 1
         return True
     return True
+
+
+def teach(player: Learner | Recorded, x: dict[str, Any], y: Any, w: float | None) -> None:
+    """Have a learner learn from an example that counts as much as w says."""
+    if w is None or w == 1:
+        player.learn_one(x, y)
+    else:
+        player.learn_many([x], [y], [w])
+
+
+def shares(w: Any, rows: int) -> Any:
+    """Return what each row counts, None where all count as one: River gives one number or many."""
+    if w is None:
+        return None
+    return np.full(rows, w) if np.ndim(w) == 0 else np.asarray(w)
 
 
 def learner_of(player: Learner | Recorded) -> Learner:

@@ -34,10 +34,10 @@ class Recorded:
         self._open()
         self.game.learner.learn_one(x, y)
 
-    def learn_many(self, X: Any, y: Any) -> None:
+    def learn_many(self, X: Any, y: Any, importance: Any = None) -> None:
         """Learn from many examples, in order."""
         self._open()
-        self.game.learner.learn_many(X, y)
+        self.game.learner.learn_many(X, y, importance)
 
     def decision_one(self, x: Any) -> float:
         """Return the score of one example."""

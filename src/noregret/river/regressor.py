@@ -8,21 +8,21 @@ from river import base
 
 from noregret.core.port import NumberPort
 from noregret.frames import series_like
-from noregret.river.estimator import Estimator
+from noregret.river.estimator import Estimator, shares, teach
 
 
 class Regressor(NumberPort, Estimator, base.MiniBatchRegressor):
     """A learner of numbers behind River's methods; those for one example are compiled."""
 
-    def _learn(self, x: dict[str, Any], y: Any) -> None:
-        self._player.learn_one(x, y)
+    def _learn(self, x: dict[str, Any], y: Any, w: float | None) -> None:
+        teach(self._player, x, y, w)
 
     def _decide(self, x: dict[str, Any]) -> float:
         return self._player.decision_one(x)
 
-    def learn_many(self, X: Any, y: Any) -> None:
+    def learn_many(self, X: Any, y: Any, w: Any = None) -> None:
         """Learn from the rows of a data frame, in order: the same as ``learn_one`` for each."""
-        self._player.learn_many(self._rows(X), y)
+        self._player.learn_many(self._rows(X), y, shares(w, len(X)))
 
     def predict_many(self, X: Any) -> Any:
         """Predict the outcome of every row, as a series like the data frame."""
