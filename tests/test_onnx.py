@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import builtins
+import inspect
 import json
 from pathlib import Path
 from typing import Any
@@ -12,6 +13,7 @@ import onnxruntime
 import pytest
 
 import noregret as nr
+from noregret.registry import everyone
 from tests.variants import VARIANTS, Shape, Variant, examples
 
 RUN = onnxruntime.SessionOptions()
@@ -98,6 +100,33 @@ def test_averaged_weights_are_the_ones_written() -> None:
     for _ in range(3):
         learner.learn_one([1.0], 1.0)
     assert answers(learner.to_onnx(), [[1.0]])["variable"].item() == learner.predict_one([1.0])
+
+
+BATCH = [kind for kind in everyone() if kind.family == "batch"]
+
+
+@pytest.mark.parametrize("kind", BATCH, ids=lambda kind: kind.name)
+@pytest.mark.parametrize("intercept", [False, True])
+def test_batch_methods_too(kind: Any, intercept: bool) -> None:
+    with_intercept = "intercept" in inspect.signature(kind).parameters
+    method = kind(**({"intercept": intercept} if with_intercept else {}))
+    rng = np.random.default_rng(10)
+    X = rng.normal(size=(40, 3))
+    X = X[np.abs(X[:, 0]) > 0.3]
+    names = [dict(zip("abc", row, strict=True)) for row in X.tolist()]
+    method.fit(names, np.where(X[:, 0] > 0, 1, -1))
+    try:
+        said = answers(method.to_onnx(), X)
+    except nr.NoRegretError:
+        with pytest.raises((nr.NoRegretError, AttributeError)):
+            _ = method.weights
+        return
+    score = said["variable"] if "variable" in said else said.get("scores")
+    if score is not None:
+        expected = np.asarray(method.decision_many(names))
+        np.testing.assert_allclose(score[:, 0], expected, rtol=1e-9, atol=1e-12)
+    if "label" in said:
+        np.testing.assert_array_equal(said["label"], method.predict_many(names))
 
 
 def test_what_is_not_linear_is_refused() -> None:

@@ -15,6 +15,7 @@ from noregret.named import Named
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
+    from pathlib import Path
 
     from noregret.batch.evidence import BatchEvidence
     from noregret.batch.game import BatchGame
@@ -179,6 +180,12 @@ class Batch(Named):
     def predict_many(self, X: Any) -> Any:
         """Predict the outcome of every row, for a data frame as a series of its own library."""
         return self.ready().predict_many(X)
+
+    def to_onnx(self, path: str | Path | None = None, dtype: str = "float64") -> Any:
+        """Return the weights for other runtimes, as ``noregret.Learner.to_onnx`` does."""
+        from noregret.onnx import to_onnx
+
+        return to_onnx(self, self.predictor(), path, dtype)
 
     # What is proven of it.
 
