@@ -200,6 +200,25 @@ def test_a_bound_on_the_regret_is_added_to_the_best_loss() -> None:
     assert found["comparator"].bound == pytest.approx(expected)
 
 
+@pytest.mark.parametrize("name", LEARNERS)
+def test_what_a_learner_pays_is_within_what_its_own_theorem_allows(name: str) -> None:
+    X, y = examples(18)
+    if name == "conjunction":
+        return  # a rule, which is refused
+    method = OnlineToBatch(name)
+    y = np.sign(y) if nr.make(name).engine.loss.labels else y
+    found = promises(method.fit(np.abs(X) if name == "winnow" else X, y))
+    if "comparator" in found and found["comparator"].bound is not None:
+        assert found["expectation"].bound is not None
+        assert found["comparator"].bound >= found["expectation"].bound * (1 - 1e-9)
+
+
+def test_the_theorem_of_a_loss_of_its_own_says_nothing_of_the_risk() -> None:
+    X, y = examples(19)
+    found = promises(OnlineToBatch("nlms").fit(5 * X, y))  # it bounds the loss divided by ‖x‖²
+    assert found.keys() == {"high-probability", "expectation"}
+
+
 def test_the_last_half_answers_for_its_own_rounds() -> None:
     X, y = examples(8, m=61)
     found = promises(OnlineToBatch(nr.WidrowHoff(), take="last-half").fit(X, y), largest_loss=4.0)

@@ -78,11 +78,12 @@ def checked_learner(learner: Any) -> Learner | str:
 
 
 def own_theorems(learner: Learner) -> list[Theorem]:
-    """Return the learner's theorems that bound its loss on any examples."""
+    """Return the learner's theorems that bound its loss on any examples, and not another one."""
     return [
         theorem
         for theorem in learner.theorems
         if theorem.quantity in ("loss", "regret")
+        and theorem.measured is None
         and theorem.bound is not None
         and not (theorem.likely or theorem.warning)
         and theorem.covers(learner.params)
@@ -202,7 +203,10 @@ class OnlineToBatch(Batch):
             assumptions=(
                 EXCHANGEABLE,
                 CONVEX,
-                Shown("what the learner's own theorem assumes", as_its_theorem_assumes),
+                Shown(
+                    "what the learner's own theorem assumes, of this sample as of others like it",
+                    as_its_theorem_assumes,
+                ),
                 Structural("$v$ is the mean of the weights of all rounds"),
             ),
             bound=own_bound,
