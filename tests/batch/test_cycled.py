@@ -149,4 +149,4 @@ def test_learners_that_never_rest_are_refused(learner: Any, said: str) -> None:
     with pytest.raises(ValueError, match="give a fresh one"):
         Cycled(trained)
     with pytest.raises(TypeError, match="cycle a learner"):
-        Cycled(3)  # type: ignore[arg-type]
+        Cycled(3)
