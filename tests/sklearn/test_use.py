@@ -248,22 +248,14 @@ def test_averages_and_binary_columns() -> None:
 def test_weights_are_routed() -> None:
     X, y = load_iris(return_X_y=True)
     weights = np.arange(150) % 4 + 0.5
+    options = {"cv": 3, "return_estimator": True}
     with sklearn.config_context(enable_metadata_routing=True):
         estimator = ns.HingeClassifier(random_state=0).set_fit_request(sample_weight=True)
-        estimator.set_score_request(sample_weight=True)
-        pipeline = make_pipeline(StandardScaler().set_fit_request(sample_weight=False), estimator)
-        found = cross_validate(
-            pipeline, X, y, params={"sample_weight": weights}, return_estimator=True, cv=3
-        )
-        plain = cross_validate(
-            make_pipeline(StandardScaler(), ns.HingeClassifier(random_state=0)),
-            X,
-            y,
-            return_estimator=True,
-            cv=3,
-        )
-    ours, theirs = found["estimator"][0][-1], plain["estimator"][0][-1]
-    assert ours.coef_.tobytes() != theirs.coef_.tobytes()
+        estimator.set_score_request(sample_weight=False)
+        told = cross_validate(estimator, X, y, params={"sample_weight": weights}, **options)
+        plain = cross_validate(ns.HingeClassifier(random_state=0), X, y, params={}, **options)
+    weighted, alike = told["estimator"][0].coef_, plain["estimator"][0].coef_
+    assert not np.array_equal(weighted, alike)
 
 
 def test_columns_may_be_transformed_apart() -> None:
