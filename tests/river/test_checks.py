@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import doctest
 import gc
+import inspect
+import re
 from typing import Any
 
 import pytest
@@ -54,3 +57,14 @@ def test_every_learner_that_predicts_is_there() -> None:
     predicting = {name for name, kind in nr.all_learners().items() if "linear" not in name}
     there = {getattr(river, name).kind.learner.name for name in NAMES}
     assert there == predicting
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_every_page_explains_all_parameters_and_its_example_runs(name: str) -> None:
+    kind = getattr(river, name)
+    page = kind.__doc__
+    for parameter in inspect.signature(kind).parameters:
+        assert re.search(rf"^(\w+, )*{parameter}(, \w+)*$", page, re.MULTILINE), parameter
+    test = doctest.DocTestParser().get_doctest(page, {}, name, None, None)
+    assert test.examples
+    assert doctest.DocTestRunner().run(test).failed == 0
