@@ -126,6 +126,14 @@ class Learner(Named, Many):
         The input ``X`` has a column for each of ``features``, in that order; a string is a column
         ``name=value`` of 0 and 1. Numbers come out as ``variable``; labels as ``label``, with
         ``probabilities`` where the loss is logistic, else with ``scores``.
+
+        Examples
+        --------
+        >>> import noregret
+        >>> learner = noregret.Logistic()
+        >>> learner.learn_one({"sun": 1.0}, True)
+        >>> [output.name for output in learner.to_onnx().graph.output]
+        ['label', 'probabilities']
         """
         from noregret.onnx import to_onnx
 
