@@ -97,7 +97,7 @@ def chosen(learner: type[Learner], labels: bool) -> Iterator[dict[str, Any]]:
     for loss in CHOSEN[labels] if "loss" in known else ():
         yield {"loss": loss}
         if "radius" in known:  # some losses are for bounded weights alone
-            yield {"loss": loss, "radius": 1.0}
+            yield {"loss": loss, "radius": 10.0}
 
 
 def all_kinds() -> dict[str, Kind]:

@@ -12,7 +12,7 @@ import pytest
 from river import base, checks, preprocessing
 
 import noregret as nr
-from noregret import river
+from noregret import river, sklearn
 
 NAMES = list(river.__all__)
 
@@ -57,6 +57,10 @@ def test_every_learner_that_predicts_is_there() -> None:
     predicting = {name for name, kind in nr.all_learners().items() if "linear" not in name}
     there = {getattr(river, name).kind.learner.name for name in NAMES}
     assert there == predicting
+
+
+def test_scikit_learn_has_the_same_classes() -> None:
+    assert sorted(NAMES) == sorted(dir(sklearn))
 
 
 @pytest.mark.parametrize("name", NAMES)
