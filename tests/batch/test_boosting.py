@@ -328,6 +328,29 @@ def test_copies_and_files_vote_alike(tmp_path: Path) -> None:
         assert other.feature_use == method.feature_use
 
 
+@pytest.mark.parametrize(
+    ("array", "value", "said"),
+    [
+        ("feature", np.int64(5), "feature that is not there"),
+        ("feature", np.int64(-1), "feature that is not there"),
+        ("sign", 2.0, "neither yes nor no"),
+        ("threshold", math.nan, "neither yes nor no"),
+        ("votes", math.inf, "a vote is not finite"),
+    ],
+)
+def test_a_file_that_makes_no_sense_is_refused(array: str, value: Any, said: str) -> None:
+    X, y = clouds(9, m=40)
+    method = AdaBoost(members=3).fit(X, y)
+    arrays, numbers, names = method.get_state()
+    changed = {key: kept.copy() for key, kept in arrays.items()}
+    changed[f"found.{array}"][1] = value
+    with pytest.raises(ValueError, match=said):
+        method.clone().set_state(changed, numbers, names)
+    del changed[f"found.{array}"]
+    with pytest.raises(ValueError, match="expected the arrays"):
+        method.clone().set_state(changed, numbers, names)
+
+
 def test_somebody_elses_classifiers_are_pickled_but_not_saved(tmp_path: Path) -> None:
     X, y = clouds(10)
     method = AdaBoost(members=4, weak=DecisionTreeClassifier(max_depth=2)).fit(X, y)

@@ -20,6 +20,7 @@ from noregret.batch import OnlineToBatch
 from noregret.errors import BadExample, Diverged, NoRegretError
 from noregret.registry import all_learners
 from tests import reference
+from tests.variants import ROUNDED
 
 Floats = NDArray[np.float64]
 
@@ -121,6 +122,22 @@ def test_copies_and_files_predict_alike(tmp_path: Path) -> None:
         assert repr(other) == repr(method)
         with pytest.raises(NoRegretError, match="the examples are not kept"):
             other.certificate()
+
+
+def test_a_loss_of_ones_own_has_to_be_given_again(tmp_path: Path) -> None:
+    X, y = examples(20)
+    learner = nr.GradientDescent(loss=ROUNDED, rate=0.1)
+    method = OnlineToBatch(learner).fit(X, y)
+    method.save(tmp_path / "model")
+    again = nr.load(tmp_path / "model", loss=ROUNDED)
+    np.testing.assert_array_equal(again.weights, method.weights)
+    with pytest.raises(NoRegretError, match="written in Python"):
+        nr.load(tmp_path / "model")
+    certificate = method.certificate(largest_loss=9.0)
+    assert nr.verify(certificate, X, y, loss=ROUNDED).confirmed
+    assert certificate.theorem is not None
+    convex = next(a for a in certificate.theorem.assumptions if a.name == "the loss is convex")
+    assert convex.holds is None  # on trust
 
 
 # What is refused.
