@@ -2,7 +2,6 @@
 
 import inspect
 import json
-import os
 import re
 import shlex
 import subprocess
@@ -16,22 +15,18 @@ from noregret.cli.family_words import WORDS, path_of
 from noregret.cli.learner_facts import explain
 from noregret.named import Named
 from noregret.registry import built, everyone
+from tests.run.commands import Ended, command
 
-COMMAND = [sys.executable, "-W", "error", "-c", "from noregret.cli import main; main()"]
 KINDS = everyone()
 NAMES = [kind.name for kind in KINDS]
 each = pytest.mark.parametrize("kind", KINDS, ids=lambda kind: f"{kind.family}-{kind.name}")
 
 
-def run(*arguments: str, columns: int = 80) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        [*COMMAND, "learners", *arguments],
-        capture_output=True,
-        text=True,
-        check=False,
-        encoding="utf-8",
-        env=os.environ | {"COLUMNS": str(columns), "PYTHONIOENCODING": "utf-8"},
-    )
+def run(*arguments: str, columns: int = 80) -> Ended:
+    """Run the command as if the terminal were so wide."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("COLUMNS", str(columns))
+        return command("learners", *arguments)
 
 
 def words(text: str) -> str:
@@ -45,38 +40,38 @@ def parameters(kind: type[Named]) -> dict[str, dict[str, Any]]:
 
 def test_the_list_names_every_learner_its_line_and_its_theorems() -> None:
     done = run(columns=100)
-    assert done.returncode == 0, done.stderr
+    assert done.code == 0, done.err
     for kind in KINDS:
-        begins = re.findall(rf"^{kind.name}  +(.+)$", done.stdout, re.MULTILINE)
+        begins = re.findall(rf"^{kind.name}  +(.+)$", done.out, re.MULTILINE)
         told = " ".join((kind.__doc__ or "").split())
         assert any(told.startswith(line.strip()[:50]) for line in begins)
         for theorem in kind.theorems:
-            assert theorem.name in words(done.stdout)
+            assert theorem.name in words(done.out)
     for family in WORDS.values():
-        assert f"\n{family.title}: " in f"\n{done.stdout}"
+        assert f"\n{family.title}: " in f"\n{done.out}"
 
 
 def test_one_family_can_be_listed_alone() -> None:
     for family in WORDS:
-        told = json.loads(run("--family", family, "--json").stdout)
+        told = json.loads(run("--family", family, "--json").out)
         assert [one["name"] for one in told] == [k.name for k in KINDS if k.family == family]
     refused = run("--family", "singers")
-    assert refused.returncode == 2
-    assert "singers" in refused.stderr
+    assert refused.code == 2
+    assert "singers" in refused.err
 
 
 def test_a_name_of_several_families_is_explained_for_each() -> None:
     mine = [kind for kind in KINDS if kind.name == "follow-the-leader"]
-    first = run("follow-the-leader", columns=100).stdout
+    first = run("follow-the-leader", columns=100).out
     for kind in mine:
-        page = run("follow-the-leader", "--family", kind.family, columns=100).stdout
+        page = run("follow-the-leader", "--family", kind.family, columns=100).out
         assert f"= {path_of(kind)}(" in page
         hint = f"noregret learners follow-the-leader --family {kind.family}"
         assert (hint in first) == (kind is not mine[0])
 
 
 def test_the_list_is_compact() -> None:
-    assert run(columns=80).stdout.count("\n") <= 4 * len(NAMES)
+    assert run(columns=80).out.count("\n") <= 4 * len(NAMES)
 
 
 @each
@@ -112,8 +107,8 @@ def test_choices_are_those_that_the_learner_itself_offers(kind: type[Named]) -> 
 @each
 def test_a_page_says_all_there_is_to_say(kind: type[Named]) -> None:
     done = run(kind.name, "--family", kind.family)
-    assert done.returncode == 0, done.stderr
-    page = words(done.stdout.replace("\\\n", ""))
+    assert done.code == 0, done.err
+    page = words(done.out.replace("\\\n", ""))
     for parameter, about in parameters(kind).items():
         assert f"{parameter}: {about['type']}, " in page
         assert about["meaning"] in page
@@ -127,7 +122,7 @@ def test_a_page_says_all_there_is_to_say(kind: type[Named]) -> None:
 
 
 def test_parameters_that_mean_the_same_are_explained_once() -> None:
-    page = run("fixed-share", columns=100).stdout
+    page = run("fixed-share", columns=100).out
     lines = page.splitlines()
     low = next(k for k, line in enumerate(lines) if line.startswith("  low: "))
     assert lines[low + 1].startswith("  high: ")
@@ -153,32 +148,32 @@ def test_the_examples_build_the_learner(kind: type[Named]) -> None:
 @pytest.mark.parametrize("columns", [60, 80, 100])
 def test_no_line_is_wider_than_the_screen(columns: int) -> None:
     for arguments in ([], ["passive-aggressive"], ["exponentiated-gradient"], ["conjunction"]):
-        page = run(*arguments, columns=columns).stdout
+        page = run(*arguments, columns=columns).out
         assert max(map(len, page.splitlines())) <= columns
 
 
 def test_a_command_too_long_for_the_screen_can_still_be_copied() -> None:
-    page = run("exponentiated-gradient", columns=60).stdout
+    page = run("exponentiated-gradient", columns=60).out
     broken = page[page.index("noregret run") :].split("\n  learner")[0]
     assert shlex.split(broken.replace("\\\n", ""))[-2:] == ["-p", "rate=0.1"]
 
 
 def test_an_unknown_name_ends_with_2_and_the_nearest_names() -> None:
     done = run("widrow-hof", columns=100)
-    assert done.returncode == 2
-    assert "widrow-hof" in done.stderr
-    assert "did you mean widrow-hoff?" in done.stderr
-    assert "Traceback" not in done.stderr
+    assert done.code == 2
+    assert "widrow-hof" in done.err
+    assert "did you mean widrow-hoff?" in done.err
+    assert "Traceback" not in done.err
     far = run("zzz", columns=100)
-    assert far.returncode == 2
-    assert all(name in re.sub(r"[^a-z0-9-]", "", far.stderr) for name in NAMES)
+    assert far.code == 2
+    assert all(name in re.sub(r"[^a-z0-9-]", "", far.err) for name in NAMES)
 
 
 def test_machines_get_the_same_facts() -> None:
-    told = json.loads(run("--json").stdout)
+    told = json.loads(run("--json").out)
     assert [learner["name"] for learner in told] == NAMES
     assert all(set(one) == {"name", "family", "summary", "theorems"} for one in told)
-    one = json.loads(run("winnow", "--json").stdout)
+    one = json.loads(run("winnow", "--json").out)
     assert one == explain(noregret.Winnow)
     assert one["theorems"] == ["winnow", "winnow1"]
     assert [promise["name"] for promise in one["promises"]] == one["theorems"]
