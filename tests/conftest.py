@@ -14,7 +14,7 @@ slow_is_fine = [HealthCheck.too_slow]
 settings.register_profile(
     "steady",
     deadline=None,
-    max_examples=60,
+    max_examples=40,
     derandomize=True,
     database=None,
     suppress_health_check=slow_is_fine,
