@@ -27,6 +27,17 @@ def test_the_example_runs_and_prints_what_stands_below_it() -> None:
     assert float(found[1]) < sum((y - mean) ** 2 for y in sold) / len(sold)
 
 
+def test_further_examples_run_and_print_what_stands_below_them() -> None:
+    text = README.read_text(encoding="utf-8")
+    found = re.findall(r"```python\n(.*?)```\n\n```text\n(.*?)```", text, re.DOTALL)
+    assert len(found) == text.count("```python")
+    for code, printed in found[1:]:
+        done = subprocess.run(
+            [sys.executable, "-W", "error", "-c", code], capture_output=True, text=True, check=True
+        )
+        assert done.stdout == printed
+
+
 def test_the_commands_run_and_print_what_stands_below_them() -> None:
     text = README.read_text(encoding="utf-8")
     found = re.findall(r"```sh\n(noregret \w+ [^`]*)```\n\n```text\n(.*?)…\n```", text, re.S)
