@@ -314,6 +314,15 @@ def test_a_certificate_that_was_changed_is_not_confirmed(method: Batch, tmp_path
 
 
 @each
+@pytest.mark.parametrize("size", [1e150, 1e308])
+def test_weights_beyond_all_measure_confirm_nothing(method: Batch, size: float) -> None:
+    X, y = examples_for(method)
+    contents = clone(method).fit(X, y).certificate().to_dict()
+    contents["hindsight"]["witness"] = dict.fromkeys(contents["hindsight"]["witness"], size)
+    assert not nr.verify(contents, X, y).confirmed
+
+
+@each
 def test_a_game_keeps_its_own_weights(method: Batch) -> None:
     X, y = examples_for(method)
     found = clone(method)

@@ -37,7 +37,7 @@ def by_hand(X: Floats, y: Floats, passes: int) -> tuple[Floats, int]:
     arrays(np.float64, (6, 2), elements=st.integers(-5, 5).map(float)),
     arrays(np.float64, 6, elements=st.sampled_from([-1.0, 1.0])),
 )
-@settings(max_examples=25)
+@settings(max_examples=15)
 def test_the_perceptron_comes_to_rest_or_is_told_why_not(X: Floats, y: Floats) -> None:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", RuntimeWarning)

@@ -155,6 +155,12 @@ def test_features_that_are_too_many_for_sums(make: Any) -> None:
     if make is Ridge:
         expected = X.T @ np.linalg.solve(X @ X.T + np.eye(15), y)
     assert close(found.weights, expected, 1e-6)
+    kept = pickle.loads(pickle.dumps(found))
+    assert np.array_equal(kept.predict_many(X), found.predict_many(X))
+    with pytest.raises(NoRegretError, match="cannot go on or merge"):
+        kept.learn_many(X, y)
+    with pytest.raises(NoRegretError, match="cannot go on or merge"):
+        kept.merge(found)
     streamed = make()
     streamed.learn_many(X, y)
     with pytest.raises(NoRegretError, match="more than 2000 features"):
@@ -247,6 +253,23 @@ def test_what_merges_goes_on_learning(tmp_path: Path) -> None:
         loaded.certificate()
     assert b.certificate().data.rounds == 30  # the other one is as it was
     assert loaded.fit(X, y).certificate().data.rounds == 90
+
+
+def test_a_copy_certifies_the_weights_that_it_predicts_with() -> None:
+    X, y = numbers()
+    found = LinearRegression().fit(X, y)
+    certificate = found.copy().certificate()
+    assert list(certificate.hindsight.witness.values()) == found.weights.tolist()
+    assert nr.verify(certificate, X, y).confirmed
+
+
+def test_sums_that_do_not_tell_what_weights_pay_certify_nothing() -> None:
+    X, y = numbers()
+    X = np.column_stack([X, X[:, 0] + 1e-9 * np.random.default_rng(1).normal(size=len(y))])
+    found = LinearRegression().fit(X, y)
+    assert nr.verify(found.certificate(), X, y).confirmed
+    with pytest.raises(NoRegretError, match="fit it to rows"):
+        found.copy().certificate()
 
 
 def test_what_does_not_merge() -> None:

@@ -11,16 +11,23 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
+from noregret.batch.game import LARGEST
+from noregret.errors import NoRegretError
 from noregret.evidence import Evidence
 from noregret.hindsight import Answer, Limits
+from noregret.hindsight.ball import Ball
 from noregret.hindsight.losses import as_labels
+from noregret.hindsight.quadratic import lower_over, up_to
 from noregret.hindsight.rounding import downward, norm_above
+from noregret.hindsight.tangent import OnRows
 from noregret.hindsight.witness import BALL, Paid, paid_by
 
 if TYPE_CHECKING:
     from noregret.batch.game import BatchGame
 
 Floats = NDArray[np.float64]
+# The share of what no weights at all pay by which sums may be off and still tell what some pay.
+BLURRED = 1e-7
 
 
 class BatchEvidence(Evidence):
@@ -88,8 +95,13 @@ class BatchEvidence(Evidence):
         if not self.weights.any():
             return Paid(sums.energy, 0.0)
         tangent = sums.tangent(self.weights)
-        middle = 0.5 * (tangent.low + tangent.high)
-        return Paid(max(0.0, middle), 0.5 * (tangent.high - tangent.low))
+        middle, off = 0.5 * (tangent.low + tangent.high), 0.5 * (tangent.high - tangent.low)
+        if off > BLURRED * sums.energy:
+            raise NoRegretError(
+                f"columns depend on each other so nearly that sums over the examples do not tell"
+                f" what the weights of {self.method.name} pay: fit it to rows, and ask it there"
+            )
+        return Paid(max(0.0, middle), off)
 
     @property
     def loss(self) -> float:
@@ -128,8 +140,18 @@ class BatchEvidence(Evidence):
         return Answer(words, loss, min(max(0.0, lower), loss), self.weights)
 
     def standing_by(self, answer: Answer) -> Answer:
-        """Return an answer with the weights that were found for a witness."""
+        """Return an answer with the weights that were found for a witness.
+
+        Where they are longer than the answer reaches, as columns nearly depend on each other, it
+        is made to reach so far, by the tangent at the weights.
+        """
         loss = self.paid.loss + self.paid.rounding
+        if self.length > answer.reach:
+            reach, rows = 2 * self.length, self.rows_at_hand
+            known = self.ledger.sums if rows is None else OnRows(rows)
+            assert known is not None
+            lower = lower_over(Ball(1.01 * reach), known.tangent(self.weights), self.weights)
+            answer = replace(answer, comparator=up_to(reach), lower=max(0.0, lower), reach=reach)
         return replace(answer, loss=loss, lower=min(answer.lower, loss), witness=self.weights)
 
     # The witness of a certificate.
@@ -137,6 +159,11 @@ class BatchEvidence(Evidence):
     def witness_of(self, answer: Answer) -> dict[str, float]:
         """Name the weights of the best fixed predictor."""
         return dict(zip(self.names, np.asarray(answer.witness).tolist(), strict=True))
+
+    def is_within(self, witness: Mapping[str, float], comparator: str) -> bool:
+        """Whether a witness is about these features, and of the class that it stands for."""
+        small = all(abs(weight) < LARGEST for weight in witness.values())
+        return small and super().is_within(witness, comparator)
 
     def is_proven(self, stated: str, found: str) -> bool:
         """Whether what was found of a class holds for the one stated: balls may differ a little."""
@@ -150,4 +177,6 @@ class BatchEvidence(Evidence):
         if set(witness) != set(self.names):
             return None
         weights = np.array([witness[name] for name in self.names], dtype=np.float64)
+        if not np.abs(weights).max(initial=0.0) < LARGEST:
+            return Paid(math.nan, 0.0)
         return paid_by(weights, comparator, self.rows, self.learner.engine.loss)

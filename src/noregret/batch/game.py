@@ -27,6 +27,8 @@ if TYPE_CHECKING:
 Floats = NDArray[np.float64]
 # What the constant feature is called in certificates.
 CONSTANT = "(intercept)"
+# Weights from here on are none that anybody found.
+LARGEST = 1e150
 
 
 class BatchGame:
@@ -96,13 +98,19 @@ class BatchGame:
             self._solution = found
         return self._solution
 
+    def found(self, solution: Solution) -> None:
+        """Know what was found on the same examples before."""
+        self._solution = solution
+
     def restate(self, witness: Mapping[str, float]) -> None:
         """Take the weights of a certificate for those found, to have them judged."""
         from noregret.batch.method import Solution
 
         names, found = self.feature_names, self.solution
-        if self.method.stands_by(found) and set(witness) == set(names):
-            weights = np.array([witness[name] for name in names], dtype=np.float64)
+        if not self.method.stands_by(found) or set(witness) != set(names):
+            return
+        weights = np.array([witness[name] for name in names], dtype=np.float64)
+        if np.abs(weights).max(initial=0.0) < LARGEST:
             self._solution = Solution(weights, found.numbers, found.arrays)
             self.answers.clear()
 

@@ -87,7 +87,13 @@ class Record(Ledger):
             for X, y in rows.blocks():
                 yield with_constant(X), y
 
-        return Rows(source=source, features=rows.shape[1] + 1)
+        width = rows.shape[1] + 1
+        if rows.source is not None:
+            return Rows(source=source, features=width)
+        made = Rows(features=width)
+        for X, y in source():
+            made.add(X, y)
+        return made
 
 
 class Intake(Game):

@@ -38,6 +38,7 @@ class Summed(Batch):
         -----
         When a row is refused, the rows before it count, that row and those after it do not.
         """
+        self.check_sums()
         game = self.game or self.new_game(keep="sums", progress=False)
         try:
             game.take(X, y, target=target)
@@ -67,6 +68,8 @@ class Summed(Batch):
         """
         if type(other) is not type(self) or other.params != self.params:
             raise ValueError(f"{self!r} merges with others like it: got {other!r}")
+        self.check_sums()
+        other.check_sums()
         if not other.rounds:
             return self
         if not self.rounds:
@@ -82,16 +85,25 @@ class Summed(Batch):
 
     def required_game(self) -> BatchGame:
         """Return the game, of which there is one as soon as there are examples."""
+        self.check_sums()
         if self.game is None:
             raise NoRegretError(f"{self.name} has seen no examples yet: fit(X, y) shows it some")
         return self.game
+
+    def check_sums(self) -> None:
+        """Raise an error where there were examples whose sums are not at hand."""
+        if self.rounds and self.game is None:
+            raise NoRegretError(
+                f"this {self.name} has too many features for sums to be kept with a copy or a file:"
+                " it predicts, but cannot go on or merge"
+            )
 
     # Copies and files: with the sums, so that they go on and merge.
 
     def get_state(self) -> tuple[dict[str, Any], dict[str, Any], list[str]]:
         """Return all that it has learned."""
         arrays, numbers, names = super().get_state()
-        if self.game is not None:
+        if self.game is not None and sums.are_kept(self.game):
             arrays |= with_prefix(SUMS, sums.state_of(self.game))
         return arrays, numbers, names
 
@@ -99,8 +111,8 @@ class Summed(Batch):
         """Go on from a state; raise ValueError where it makes no sense."""
         fresh = self.clone()
         Batch.set_state(fresh, arrays, numbers, names)
-        if fresh.rounds:
-            fresh.game = sums.restored(fresh, of_prefix(SUMS, arrays))
+        if kept := of_prefix(SUMS, arrays):
+            fresh.game = sums.restored(fresh, kept)
         self.__dict__.update(fresh.__dict__)
         if self.game is not None:
             self.game.method = self.game.learner = self

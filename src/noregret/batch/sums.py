@@ -22,6 +22,11 @@ if TYPE_CHECKING:
 Floats = NDArray[np.float64]
 
 
+def are_kept(game: BatchGame) -> bool:
+    """Whether there are sums, or few enough features for them."""
+    return game.ledger.sums is not None or game.intake.width < DENSE
+
+
 def sums_of(game: BatchGame) -> LeastSquares:
     """Return the sums of a game, from its rows where need be."""
     ledger = game.ledger
@@ -139,4 +144,5 @@ def restored(method: Batch, arrays: dict[str, Any]) -> BatchGame:
     game.ledger.digest.set_state(*(bytes.fromhex(part) for part in told["digest"]))
     game.intake.transforms, game.intake.target = tuple(told["transforms"]), told["target"]
     game.intake.names, game.merged = told["names"], bool(told["merged"])
+    game.found(method.solution)
     return game
