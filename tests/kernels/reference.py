@@ -76,7 +76,7 @@ class Machine:
         points, c = np.array(self.f.points), np.array(self.f.coefficients)
         K = gram(self.k, points, points)
         size = np.sqrt(K.diagonal())
-        inverse = np.linalg.inv(K / np.outer(size, size) + 1e-6 * np.eye(len(c)))
+        inverse = np.linalg.inv(K / np.outer(size, size) + 1e-5 * np.eye(len(c)))
         j = int(np.argmin((c * size) ** 2 / inverse.diagonal()))
         a = -inverse[j] / inverse[j, j] * size[j] / size
         a[j] = 0

@@ -27,7 +27,7 @@ from noregret.checks import positive
 cnp.import_array()
 
 # Added to the diagonal of the normalised Gram matrix, which rounding may have made singular.
-cdef double LIFT = 1e-6
+cdef double LIFT = 1e-5
 cdef double ROUNDING = 2.3e-16
 # Sums that bounds are made of are rounded up by more than an addition can lose.
 cdef double UPWARD = 1 + 4.5e-16
@@ -265,7 +265,7 @@ cdef class KernelMachine(Support):
             square += new_a * self.last_product(g, a, new_a, j)
             sizes += fabs(new_a)
         square = max(0.0, square) + ROUNDING * (n + 8) * sizes * sizes
-        if not plainly and not square * gone * gone <= 4 * foreseen + 1e-6 * gone * gone:
+        if not plainly and not square * gone * gone <= 4 * foreseen + 1e-4 * gone * gone:
             return False
         doubt = ROUNDING * (2 * n + 16) * fabs(gone) * sizes * max(largest, fabs(f_new))
         self.account(gone * gone * square, gone * inner, doubt)
