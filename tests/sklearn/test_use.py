@@ -87,9 +87,9 @@ def test_defaults_differ_only_where_raw_columns_would_diverge() -> None:
 
 
 def test_a_loss_of_the_other_kind_is_refused() -> None:
-    with pytest.raises(ValueError, match="square loss is one of numbers: GradientDescentRegressor"):
+    with pytest.raises(ValueError, match="predicts labels, and the square loss is not for them"):
         ns.GradientDescentClassifier(loss="square").fit([[1.0], [2.0]], [0, 1])
-    with pytest.raises(ValueError, match="hinge loss is one of labels: GradientDescentClassifier"):
+    with pytest.raises(ValueError, match="predicts numbers, and the hinge loss is not for them"):
         ns.GradientDescentRegressor(loss="hinge").fit([[1.0], [2.0]], [0, 1])
 
 

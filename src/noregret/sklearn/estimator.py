@@ -63,13 +63,7 @@ class Online(BaseEstimator):  # type: ignore[misc]
     def _learner(self) -> Learner:
         """Build a learner that has learned nothing."""
         traits = self.traits
-        learner = traits.kind(**{name: getattr(self, name) for name in traits.parameters})
-        if learner.engine.loss.labels != self.labels:
-            told, other = ("labels", "Classifier") if not self.labels else ("numbers", "Regressor")
-            raise ValueError(
-                f"the {learner.engine.loss.name} loss is one of {told}:"
-                f" {traits.kind.__name__}{other} takes it"
-            )
+        learner = traits.kind.make(**{name: getattr(self, name) for name in traits.parameters})
         return averaged(learner) if truth("average", getattr(self, "average", False)) else learner
 
     @property

@@ -6,14 +6,15 @@ import inspect
 from functools import cache
 from typing import Any
 
-from noregret.families import fetched, homes
+from noregret.families import fetched
+from noregret.kinds import SUFFIXES, all_kinds, kinds_of
 from noregret.sklearn.classifier import OnlineClassifier
 from noregret.sklearn.estimator import Online
 from noregret.sklearn.pages import page
 from noregret.sklearn.regressor import OnlineRegressor
 from noregret.sklearn.traits import Traits
 
-BASES: dict[str, type[Online]] = {"Regressor": OnlineRegressor, "Classifier": OnlineClassifier}
+BASES: dict[bool, type[Online]] = {False: OnlineRegressor, True: OnlineClassifier}
 # What an estimator is told besides the parameters of its learner.
 OWN: dict[str, tuple[Any, str]] = {
     "fit_intercept": (True, "bool"),
@@ -31,23 +32,23 @@ OWN: dict[str, tuple[Any, str]] = {
 @cache
 def estimator(name: str) -> type[Online] | None:
     """Return the estimator of that name, made from its learner; None where there is none."""
-    for ending, base in BASES.items():
-        kind = fetched("learners", name.removesuffix(ending)) if name.endswith(ending) else None
-        if kind is not None and (traits := Traits(kind, base.labels)).losses:
-            return made(name, traits, base)
+    for suffix in SUFFIXES.values():
+        learner = fetched("learners", name.removesuffix(suffix)) if name.endswith(suffix) else None
+        for kind in [] if learner is None else kinds_of(learner):
+            if kind.name == name:
+                return made(Traits(kind))
     return None
 
 
 @cache
 def names() -> list[str]:
     """Return the names of all estimators."""
-    found = (f"{stem}{ending}" for stem in homes("learners") for ending in BASES)
-    return sorted(name for name in found if estimator(name) is not None)
+    return sorted(all_kinds())
 
 
-def made(name: str, traits: Traits, base: type[Online]) -> type[Online]:
+def made(traits: Traits) -> type[Online]:
     """Make the estimator of a learner."""
-    signature = signature_of(traits)
+    name, signature = traits.kind.name, signature_of(traits)
 
     def __init__(self: Any, *args: Any, **params: Any) -> None:  # noqa: N807
         given = signature.bind(self, *args, **params)
@@ -60,10 +61,10 @@ def made(name: str, traits: Traits, base: type[Online]) -> type[Online]:
     members = {
         "__init__": __init__,
         "__module__": "noregret.sklearn",
-        "__doc__": page(name, traits, signature),
+        "__doc__": page(traits, signature),
         "traits": traits,
     }
-    return type(name, (base,), members)
+    return type(name, (BASES[traits.labels],), members)
 
 
 def signature_of(traits: Traits) -> inspect.Signature:

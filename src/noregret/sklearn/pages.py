@@ -35,20 +35,21 @@ ATTRIBUTES = {
 }
 
 
-def page(name: str, traits: Traits, signature: inspect.Signature) -> str:
+def page(traits: Traits, signature: inspect.Signature) -> str:
     """Write the docstring of an estimator."""
-    text = inspect.cleandoc(traits.kind.__doc__ or "")
+    learner = traits.kind.learner
+    text = inspect.cleandoc(learner.__doc__ or "")
     summary = text.split("\n\n", 1)[0]
     what = "classifier" if traits.labels else "regressor"
     own = [f"{each}\n    {told}" for each, told in TOLD.items() if each in signature.parameters]
     lines = [
         summary,
         "",
-        f"The learner ``{traits.kind.name}`` as a scikit-learn {what}.{differences(traits)}",
+        f"The learner ``{learner.name}`` as a scikit-learn {what}.{differences(traits)}",
         "",
         *section("Parameters", "\n".join([*filter(None, [parameters(text)]), *own])),
         *section("Attributes", "\n".join(f"{k}\n    {told}" for k, told in ATTRIBUTES.items())),
-        *section("Examples", example(name, traits.labels)),
+        *section("Examples", example(traits.kind.name, traits.labels)),
     ]
     return "\n".join(lines).rstrip() + "\n"
 

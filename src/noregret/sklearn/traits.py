@@ -1,4 +1,4 @@
-"""What a learner is like, found out by asking it: its losses, and how it takes raw columns."""
+"""What a learner is like, found out by asking it: how it takes raw columns, and what it can do."""
 
 from __future__ import annotations
 
@@ -11,57 +11,38 @@ import numpy as np
 from noregret.averaging import averaged
 from noregret.core.losses import LOSSES
 from noregret.errors import BadExample, Diverged
+from noregret.kinds import Kind
 from noregret.learner import Learner
 
-# What to choose where a learner's own loss is not of the kind asked for.
-PREFERRED = {False: "square", True: "logistic"}
 # A loss of numbers whose slope is bounded.
 GENTLE = "huber"
-# The radius where a loss cannot do without one.
-RADIUS = 10.0
 
 
 class Traits:
-    """A learner as one who predicts numbers, or labels.
+    """What a regressor or a classifier has to know of its learner.
 
     Parameters
     ----------
     kind
-        The learner.
-    labels
-        Whether it is to predict labels.
+        The learner as one of the two.
     """
 
-    def __init__(self, kind: type[Learner], labels: bool) -> None:
-        self.kind, self.labels = kind, labels
-        self.parameters = dict(inspect.signature(kind).parameters)
+    def __init__(self, kind: Kind) -> None:
+        self.kind, self.labels = kind, kind.labels
+        self.parameters = dict(inspect.signature(kind.learner).parameters)
 
     # Losses and defaults.
 
     @cached_property
     def losses(self) -> tuple[str, ...]:
-        """The losses of the kind asked for that it takes; none where it is not of that kind."""
+        """The losses that it can be told, or its own."""
         if "loss" not in self.parameters:
-            own = self.kind(**{}).engine.loss
-            return (own.name,) if own.labels == self.labels else ()
-        # The linear loss, whose outcomes are slopes, has no outcome to predict.
-        return tuple(name for name in LOSSES if name != "linear" and self._suits(name))
+            return (self.kind.make().engine.loss.name,)
+        return tuple(name for name in LOSSES if self._takes(loss=name))
 
-    def _suits(self, loss: str) -> bool:
-        params = self._with_loss(loss)
-        return params is not None and self.kind(**params).engine.loss.labels == self.labels
-
-    def _with_loss(self, loss: str) -> dict[str, Any] | None:
-        """Return parameters that it takes with a loss; None where there are none."""
-        params: dict[str, Any] = {"loss": loss}
-        if self._takes(params):
-            return params
-        params |= {"radius": RADIUS}
-        return params if "radius" in self.parameters and self._takes(params) else None
-
-    def _takes(self, params: dict[str, Any]) -> bool:
+    def _takes(self, **params: Any) -> bool:
         try:
-            self.kind(**params)
+            self.kind.make(**params)
         except ValueError:
             return False
         return True
@@ -73,23 +54,17 @@ class Traits:
         The loss, where the learner's own is of the other kind. And where explicit steps on columns
         that nobody has scaled would overshoot: implicit steps, or else a loss of bounded slope.
         """
-        known, changed = self.parameters, dict[str, Any]()
-        if "loss" in known and known["loss"].default not in self.losses:
-            wanted = PREFERRED[self.labels]
-            first = wanted if wanted in self.losses else self.losses[0]
-            changed |= self._with_loss(first) or {}
-        if self._overshoots(changed):
-            if "step" in known and not self._overshoots(changed | {"step": "implicit"}):
-                changed["step"] = "implicit"
-            elif GENTLE in self.losses:
-                changed["loss"] = GENTLE
-        return changed
+        for cure in ({}, {"step": "implicit"}, {"loss": GENTLE}):
+            known = cure.keys() <= self.parameters.keys()
+            if known and self._takes(**cure) and not self._overshoots(cure):
+                return self.kind.params | cure
+        return self.kind.params
 
     def _overshoots(self, params: dict[str, Any]) -> bool:
         """Whether it diverges on a column that is not scaled."""
         signs = alternating(60)
         try:
-            self.kind(**params).learn_many(100 * signs[:, None], signs)
+            self.kind.make(**params).learn_many(100 * signs[:, None], signs)
         except Diverged:
             return True
         except BadExample:
@@ -98,7 +73,7 @@ class Traits:
 
     def learner(self) -> Learner:
         """Return one with the defaults of the estimator."""
-        return self.kind(**self.changed)
+        return self.kind.make(**self.changed)
 
     # What it can do.
 
