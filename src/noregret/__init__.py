@@ -19,6 +19,7 @@ if TYPE_CHECKING:  # the names below, for type checkers; a test holds the two to
     from noregret import hindsight as hindsight
     from noregret import portfolios as portfolios
     from noregret import river as river
+    from noregret import sklearn as sklearn
     from noregret import streams as streams
     from noregret.averaging import averaged as averaged
     from noregret.certificate import Certificate as Certificate
@@ -91,6 +92,7 @@ _PARTS = (
     "hindsight",
     "portfolios",
     "river",
+    "sklearn",
     "streams",
 )
 
