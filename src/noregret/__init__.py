@@ -2,7 +2,8 @@
 
 Learners take examples one at a time or in blocks, and every one answers for a theorem. They are
 reached by class (``noregret.WidrowHoff(rate=0.1)``) or by name (``noregret.make("widrow-hoff",
-rate=0.1)``). So are those of the other families: ``experts``, ``bandits``, ``portfolios`` and ``batch``.
+rate=0.1)``). So are those of the other families: ``experts``, ``bandits``, ``portfolios`` and
+``batch``.
 """
 
 from importlib import import_module as _import_module
