@@ -146,6 +146,12 @@ def test_too_few_steps_are_said_to_be_so() -> None:
         assert nr.verify(certificate, X, y).confirmed
 
 
+def test_features_too_different_in_size_to_descend() -> None:
+    X, y = numbers()
+    with pytest.raises(NoRegretError, match="scale them alike, or use method='pseudoinverse'"):
+        LinearRegression("gradient-descent").fit(X * [1e-100, 1.0, 1e100, 1.0], y)
+
+
 @pytest.mark.parametrize("make", [LinearRegression, Ridge])
 def test_features_that_are_too_many_for_sums(make: Any) -> None:
     rng = np.random.default_rng(0)

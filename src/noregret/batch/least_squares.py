@@ -22,6 +22,8 @@ UNIT = 2.0**-53
 FAINT = 2.0**-44
 # Gradient descent is done when the weights are within this share of the best.
 DONE = 1e-12
+# Where the largest eigenvalue is so many times the smallest, no number of steps would do.
+HOPELESS = 1e30
 
 
 @dataclass(frozen=True)
@@ -153,8 +155,11 @@ def descended(few: Few, most: int) -> Descent:
         return Descent(np.zeros(few.features), 0, 0, 0.0)
     values = np.linalg.svd(few.R, compute_uv=False)
     high, low = float(values[0]) ** 2, float(values[few.rank - 1]) ** 2
-    if not 0 < low <= high < math.inf:
-        raise too_large()
+    if not 0 < low <= high < math.inf or high > HOPELESS * low:
+        raise NoRegretError(
+            "the features differ too much in size for gradient descent: scale them alike, or use"
+            " method='pseudoinverse'"
+        )
     needed = steps_for(math.sqrt(high / low), DONE)
     taken = min(most, needed)
     return Descent(
