@@ -55,7 +55,7 @@ class Fourier:
     count: int = 300
     width: float = 1.0
     seed: int = 0
-    _drawn: dict[str, Floats] = field(default_factory=dict, repr=False, compare=False)
+    _drawn: dict[str, Floats] = field(default_factory=dict, init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
         positive("width", self.width)

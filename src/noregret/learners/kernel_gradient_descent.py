@@ -80,7 +80,7 @@ class KernelGradientDescent(KernelLearner):
     ...     x = (t * 7 % 60) / 10
     ...     learner.learn_one({"x": x}, abs(x - 3))
     >>> round(learner.predict_one({"x": 1.0}), 1), round(learner.predict_one({"x": 3.0}), 1)
-    (2.0, 0.2)
+    (2.0, 0.1)
 
     References
     ----------
