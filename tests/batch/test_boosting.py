@@ -270,6 +270,56 @@ def test_what_is_no_label_is_refused_with_its_round(said: float) -> None:
         method.fit(X, y)
 
 
+THE_SAME = DecisionTreeClassifier(max_depth=1)
+
+
+def same_one_again(X: Any, y: Any, weights: Any) -> Any:
+    """Fit one and the same tree each time."""
+    return THE_SAME.fit(X, y, weights)
+
+
+def in_place(X: Any, y: Any, weights: Any) -> Any:
+    """Move the examples themselves."""
+    X += 1.0
+    return DecisionTreeClassifier(max_depth=1).fit(X, y, weights)
+
+
+def by_chance(X: Any, y: Any, weights: Any) -> Any:
+    """Return what says something else each time."""
+    rng = np.random.default_rng(0)
+    return lambda rows: rng.choice([-1, 1], len(rows))
+
+
+@pytest.mark.parametrize("weak", [same_one_again, in_place, by_chance])
+@pytest.mark.parametrize("n", [1, 5])
+def test_classifiers_that_change_their_minds_are_refused(weak: Any, n: int) -> None:
+    X, y = clouds(7, m=40)
+    X = np.asfortranarray(X[:, :n])
+    kept = X.copy()
+    with pytest.raises(NoRegretError, match="say other things of the same rows"):
+        AdaBoost(members=5, weak=weak).fit(X, y)
+    np.testing.assert_array_equal(X, kept)
+
+
+def test_a_weak_learner_that_writes_over_its_labels_hurts_nobody() -> None:
+    X, y = clouds(8, m=40)
+
+    def turned(X: Any, labels: Any, weights: Any) -> Any:
+        labels *= -1
+        return DecisionTreeClassifier(max_depth=1, random_state=0).fit(X, labels, weights)
+
+    method = AdaBoost(members=6, weak=turned).fit(X, y)
+    assert (method.votes < 0).all()
+    assert method.risk(X, y) == method.staged_mistakes[-1] / 40
+
+
+@pytest.mark.parametrize("found", [None, np.ones(10), 3])
+def test_what_cannot_predict_is_refused(found: Any) -> None:
+    X, y = clouds(9, m=10)
+    with pytest.raises(NoRegretError, match=r"round 1 of boosting: .* must return a function"):
+        AdaBoost(weak=lambda X, y, weights: found).fit(X, y)
+
+
 def test_what_is_refused_changes_nothing() -> None:
     X, y = clouds(6, m=30)
     method = AdaBoost(members=4).fit(X, y)
@@ -292,6 +342,8 @@ def test_parameters_out_of_range_are_refused(params: dict[str, Any], said: str) 
         AdaBoost(**params)
     with pytest.raises(TypeError, match="weak is a learner with fit"):
         AdaBoost(weak=3)
+    with pytest.raises(TypeError, match="weak is a learner with fit"):
+        AdaBoost(weak=DecisionTreeClassifier)
 
 
 # Inputs, copies and files.

@@ -78,4 +78,4 @@ def as_rows(columns: Any, features: int) -> Any:
     full = columns.toarray() if hasattr(columns, "toarray") else columns
     if width < features:
         full = np.hstack([full, np.zeros((count, features - width))])
-    return np.ascontiguousarray(full[:, :features])
+    return np.array(full[:, :features], order="C")  # theirs to change

@@ -13,7 +13,7 @@ from noregret.batch.boosting import FIGURES, PERFECT, USELESS
 from noregret.batch.method import Batch, Solution
 from noregret.batch.stumps import PARTS, check_arrays, from_arrays
 from noregret.batch.tables import as_rows, by_columns, many_rows, one_row, played
-from noregret.batch.weak import WeakLearner, said_by
+from noregret.batch.weak import WeakLearner, said_by, summed
 from noregret.errors import NoRegretError
 from noregret.frames import series_like
 from noregret.hindsight.losses import as_labels
@@ -119,12 +119,12 @@ class Vote(Batch):
 
     def scores(self, columns: Any) -> Floats:
         """Return the sum of the votes for every row of a table that is read by columns."""
-        total = np.zeros(columns.shape[0])
+        found, votes = self.classifiers, self.votes.tolist()
         if self.weak is not None:
-            table = as_rows(columns, len(self.features))
-        for each, vote in zip(self.classifiers, self.votes.tolist(), strict=True):
-            said = each.predict(columns) if self.weak is None else said_by(each, table)
-            total += vote * said
+            return summed(found, votes, as_rows(columns, len(self.features)))
+        total = np.zeros(columns.shape[0])
+        for stump, vote in zip(found, votes, strict=True):
+            total += vote * stump.predict(columns)
         return total
 
     def risk(self, X: Any, y: Any = None, *, target: str | None = None) -> float:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import copy
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Any, Protocol
 
 import numpy as np
@@ -71,9 +71,9 @@ class Foreign:
     def find(self, weights: Floats) -> Any:
         """Fit a fresh one."""
         if not hasattr(self.learner, "fit"):
-            return self.learner(self.table, self.labels, weights)
+            return self.learner(self.table, self.labels.copy(), weights)
         fresh = copy.deepcopy(self.learner)
-        fresh.fit(self.table, self.labels, sample_weight=weights)
+        fresh.fit(self.table, self.labels.copy(), sample_weight=weights)
         return fresh
 
     def ask(self, found: Any) -> Floats:
@@ -84,6 +84,11 @@ class Foreign:
 def said_by(found: Any, table: Any) -> Floats:
     """Return what somebody's classifier says of every row, or refuse what is no label."""
     predict: Callable[[Any], Any] = found.predict if hasattr(found, "predict") else found
+    if not callable(predict):
+        raise NoRegretError(
+            "the weak learner must return a function that predicts, or something with predict(X):"
+            f" got {type(found).__name__}"
+        )
     said = np.asarray(predict(table))
     if said.dtype == bool:
         said = np.where(said, 1.0, -1.0)
@@ -93,3 +98,20 @@ def said_by(found: Any, table: Any) -> Floats:
             f" {said.dtype} of shape {said.shape}"
         )
     return said.astype(np.float64)
+
+
+def summed(found: Iterable[Any], votes: Iterable[float], table: Any) -> Floats:
+    """Return the sum of the votes of somebody's classifiers for every row."""
+    total = np.zeros(table.shape[0])
+    for each, vote in zip(found, votes, strict=True):
+        total += vote * said_by(each, table)
+    return total
+
+
+def check_again(found: list[Any], votes: list[float], table: Any, scores: Floats) -> None:
+    """Refuse classifiers that say other things of the examples than when they were found."""
+    if not np.array_equal(summed(found, votes, table), scores):
+        raise NoRegretError(
+            "the classifiers say other things of the same rows when they are asked again: a weak"
+            " learner must return a new one each time, predict without chance, and leave X alone"
+        )

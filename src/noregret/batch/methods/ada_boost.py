@@ -27,7 +27,7 @@ from noregret.batch.method import Solution
 from noregret.batch.stumps import as_arrays
 from noregret.batch.tables import as_rows, by_columns
 from noregret.batch.vote import Vote
-from noregret.batch.weak import Foreign, StumpFinder, WeakLearner
+from noregret.batch.weak import Foreign, StumpFinder, WeakLearner, check_again
 from noregret.checks import positive, whole
 from noregret.hindsight.losses import as_labels
 from noregret.registry import register
@@ -162,7 +162,9 @@ class AdaBoost(Vote):
     ) -> None:
         self.members, self.weak = whole("members", members), weak
         self.rate = None if rate is None else positive("rate", rate)
-        if weak is not None and not (callable(weak) or hasattr(weak, "fit")):
+        learns = hasattr(weak, "fit") and not isinstance(weak, type)
+        makes = callable(weak) and not hasattr(weak, "fit")
+        if not (weak is None or learns or makes):
             raise TypeError(
                 "weak is a learner with fit(X, y, sample_weight) and predict(X), or a function of"
                 f" (X, y, weights): got {weak!r}"
@@ -185,5 +187,6 @@ class AdaBoost(Vote):
         else:
             weak = Foreign(self.weak, as_rows(table, examples.features), labels)
             run = boosted(weak, labels, self.members, self.rate)
+            check_again(run.found, run.votes, as_rows(table, examples.features), run.scores)
             found = {"classifiers": np.array([*run.found, None], dtype=object)[:-1]}
         return Solution(np.zeros(examples.features), {}, found | run.figures())
