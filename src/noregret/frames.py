@@ -156,13 +156,32 @@ def frame_like(X: Any, names: Iterable[Any], values: NDArray[Any]) -> Any:
     if not is_frame(X):
         return values
     frame, names = nw.from_native(X, eager_only=True), list(names)
-    columns = dict(zip(map(str, names), values.T, strict=True))
+    columns = dict(zip(as_texts(names), values.T, strict=True))
     made = nw.from_dict(columns, backend=frame.implementation)
     native = made.to_native()
     if frame.implementation.is_pandas_like():
         native.index = frame.to_native().index
         native.columns = list(columns) if frame is X else names
     return made if frame is X else native
+
+
+def labels_like(X: Any, labels: Iterable[Any]) -> list[Any]:
+    """Return labels as a column of such a data frame holds them: as text if they are of many kinds.
+
+    Columns of pandas hold anything.
+    """
+    import narwhals as nw
+
+    found = list(labels)
+    pandas = nw.from_native(X, eager_only=True).implementation.is_pandas_like()
+    return found if pandas or len(set(map(type, found))) < 2 else as_texts(found)
+
+
+def as_texts(names: Iterable[Any]) -> list[str]:
+    """Return names as text: as Python writes them where two, such as 1 and "1", would be one."""
+    found = list(names)
+    texts = [str(name) for name in found]
+    return texts if len(set(texts)) == len(texts) else [repr(name) for name in found]
 
 
 def is_frame(X: Any) -> bool:

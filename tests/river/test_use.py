@@ -6,6 +6,7 @@ import copy
 import pickle
 import subprocess
 import sys
+from decimal import Decimal
 from typing import Any
 
 import numpy as np
@@ -145,6 +146,24 @@ def test_frames_of_any_make_give_series_of_their_own(make: Any) -> None:
     numbers = river.WidrowHoffRegressor()
     numbers.learn_many(make(frame.to_dict("list")), list(range(len(y))))
     assert len(numbers.predict_many(make(frame.to_dict("list")))) == len(y)
+
+
+@pytest.mark.parametrize("make", [pd.DataFrame, pl.DataFrame, pa.table])
+@pytest.mark.parametrize("labels", [[2, "2"], [True, "True"], [1.5, 2, "x"], [(1, 2), "y"]])
+def test_labels_of_several_kinds_stay_apart(labels: list[Any], make: Any) -> None:
+    model = river.PerceptronClassifier(intercept=False)
+    rows = [{"k": float(k), "1": 1.0} for k in range(len(labels))]
+    for row, label in [*zip(rows, labels, strict=True)] * 60:
+        model.learn_one(row, label)
+    told = [model.predict_one(row) for row in rows]
+    assert len(set(told)) > 1
+    frame = make({"k": [row["k"] for row in rows], "1": [1.0] * len(rows)})
+    chances = model.predict_proba_many(frame)
+    names = chances.column_names if make is pa.table else list(chances.columns)
+    assert len(set(names)) == len(labels)
+    found = model.predict_many(frame)
+    found = found.to_pylist() if make is pa.table else found.to_list()
+    assert found == (told if make is pd.DataFrame else [names[labels.index(x)] for x in told])
 
 
 def test_the_index_of_a_frame_is_kept() -> None:
@@ -294,6 +313,30 @@ def test_what_is_refused_changes_nothing() -> None:
         model.learn_many(table(2), ["fly"])
     with pytest.raises(nr.BadExample, match="data frame"):
         model.learn_many(np.eye(2), ["fly", "ride"])
+
+
+MISSING = [None, np.nan, np.float32("nan"), Decimal("nan"), pd.NA, pd.NaT]
+
+
+@pytest.mark.parametrize("label", [*MISSING, [1], np.ones(2), {}, ([],)])
+def test_what_is_no_label_is_refused(label: Any) -> None:
+    for labels in ([False, True], ["a", "b"], []):
+        model = river.PerceptronClassifier()
+        for known in labels:
+            model.learn_one({"sun": 1.0}, known)
+        before = model.predict_proba_one({"sun": 1.0})
+        with pytest.raises(nr.BadExample, match="label is anything"):
+            model.learn_one({"sun": 1.0}, label)
+        with pytest.raises(nr.BadExample, match="label is anything"):
+            model.learn_many(pd.DataFrame({"sun": [1.0]}), [label])
+        assert model.predict_proba_one({"sun": 1.0}) == before
+
+
+def test_importances_that_are_too_few_teach_nothing() -> None:
+    model = river.LogisticClassifier()
+    with pytest.raises(nr.BadExample, match="2 rows, but importances of shape"):
+        model.learn_many(pd.DataFrame({"sun": [1.0, 2.0]}), ["a", "b"], w=[1.0])
+    assert model.predict_one({"sun": 1.0}) is None
 
 
 def test_parameters_are_the_learners_and_a_few_more() -> None:

@@ -8,7 +8,6 @@ False, in which the first other one does.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterable
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
@@ -19,7 +18,7 @@ from river import base
 
 from noregret.core.port import LabelPort, squashed
 from noregret.errors import BadExample, NoRegretError
-from noregret.frames import frame_like, series_like
+from noregret.frames import frame_like, labels_like, series_like
 from noregret.river.estimator import Estimator, certificate_of, learner_of, shares, teach
 
 if TYPE_CHECKING:
@@ -46,7 +45,7 @@ class Classifier(LabelPort, Estimator, base.MiniBatchClassifier):
 
     def _with(self, label: Any) -> dict[Any, Learner | Recorded]:
         """Return who is to learn from an example of a label never met: with whom it joins."""
-        if label is None or (isinstance(label, float) and math.isnan(label)):
+        if is_missing(label):
             raise BadExample(f"the label is {label!r}: a label is anything but None and NaN")
         if not self._players and is_boolean(label):
             return {}
@@ -78,10 +77,11 @@ class Classifier(LabelPort, Estimator, base.MiniBatchClassifier):
     # One example.
 
     def _learn(self, x: dict[str, Any], y: Any, w: float | None) -> None:
-        players = self._players if y in self._labels else self._with(y)
+        known = firsts([y]).keys() <= self._labels.keys()
+        players = self._players if known else self._with(y)
         for label, player in (players or {True: self._player}).items():
             teach(player, x, bool(label == y), w)
-        if y not in self._labels:
+        if not known:
             self._meet(y, players)
 
     def _predict(self, x: dict[str, Any]) -> Any:
@@ -110,8 +110,10 @@ class Classifier(LabelPort, Estimator, base.MiniBatchClassifier):
         labels, counts = listed(y), shares(w, len(X))
         if len(labels) != len(X):
             raise BadExample(f"{len(X)} rows, but {len(labels)} outcomes")
+        if counts is not None and counts.shape != (len(X),):
+            raise BadExample(f"{len(X)} rows, but importances of shape {counts.shape}")
         rows = self._rows(X)
-        first = {label: k for k, label in reversed(list(enumerate(labels)))}
+        first = firsts(labels)
         new = sorted(k for label, k in first.items() if label not in self._labels)
         for start, stop in pairwise(sorted({0, *new, len(labels)})):
             part = slice(start, stop)
@@ -144,9 +146,10 @@ class Classifier(LabelPort, Estimator, base.MiniBatchClassifier):
         """Predict the label of every row, as a series like the data frame."""
         scores = self._scores(X)
         if self._players:
-            found = [list(self._labels.values())[k] for k in scores.argmax(axis=1)]
+            labels = labels_like(X, self._labels.values())
+            found = [labels[k] for k in scores.argmax(axis=1)]
         else:
-            pair = self._pair if self._labels else (None, None)
+            pair = labels_like(X, self._pair if self._labels else (None, None))
             found = [pair[int(score > 0)] for score in scores[:, 0]]
         return series_like(X, as_array(found), "prediction")
 
@@ -203,6 +206,22 @@ class Classifier(LabelPort, Estimator, base.MiniBatchClassifier):
             raise ValueError(f"there is no learner for the label {label!r}")
         player = next(iter(players.values())) if label is None else players[label]
         return certificate_of(player, theorem, given)
+
+
+def firsts(labels: list[Any]) -> dict[Any, int]:
+    """Return where each label comes first."""
+    try:
+        return {label: k for k, label in reversed(list(enumerate(labels)))}
+    except TypeError as error:
+        raise BadExample(f"a label is anything that can be a key of a dict: {error}") from None
+
+
+def is_missing(label: Any) -> bool:
+    """Whether a label is none: None, or NaN of any make, which is not equal to itself."""
+    try:
+        return label is None or bool(label != label)  # noqa: PLR0124
+    except TypeError:  # pandas' NA is neither equal to itself nor different
+        return True
 
 
 def is_boolean(label: Any) -> bool:
