@@ -123,8 +123,18 @@ class BatchEvidence(Evidence):
         return float(np.linalg.norm(self.weights))
 
     def usual(self) -> Answer:
-        """Return the best that the method is compared with: here, of all linear predictors."""
-        return self.best_linear()
+        """Return the best that the method is compared with: here, of all linear predictors.
+
+        Of mistakes the fewest are hard to find, so that it is the best found; the weights are one.
+        """
+        if self.loss_name != "mistake":
+            return self.best_linear()
+        if not self.mistakes:
+            return Answer("all linear predictors", 0.0, 0.0, self.weights)
+        found = self.separator()
+        if self.mistakes >= found.loss:
+            return found
+        return replace(found, loss=float(self.mistakes), witness=self.weights)
 
     def no_longer(self, objective: Answer, penalty: float) -> Answer:
         """Return the best predictor that is no longer than the weights, from the best objective.

@@ -25,7 +25,7 @@ from noregret.batch.machine import Machine, closer, resting_on, tolerance_of
 from noregret.batch.method import Solution
 from noregret.checks import truth
 from noregret.errors import NoRegretError
-from noregret.hindsight import Answer, Margin, largest_margin
+from noregret.hindsight import Margin, largest_margin
 from noregret.registry import register
 from noregret.theorem import Theorem
 
@@ -54,13 +54,6 @@ def squared_length(evidence: BatchEvidence) -> float | None:
     """Return ‖w‖² at the scale at which every example has a margin of 1 at least."""
     least = float(evidence.margins(evidence.weights).min())
     return (evidence.length / least) ** 2 if least > 0 else None
-
-
-def best(evidence: BatchEvidence) -> Answer:
-    """Return the weights found, which make no mistake; or else the best found by other means."""
-    if evidence.mistakes:
-        return evidence.separator()
-    return Answer("all linear predictors", 0.0, 0.0, evidence.weights)
 
 
 def found_best(evidence: BatchEvidence) -> Finding:
@@ -118,7 +111,6 @@ class HardMarginSvm(Machine):
                     r" $\varepsilon$ the tolerance"
                 ),
             ),
-            best=best,
             measured=squared_length,
             bound=shortest,
             needs_rows=True,
