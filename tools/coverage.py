@@ -24,15 +24,10 @@ from benchmarks._coverage import (  # noqa: E402
     Outcome,
     split,
 )
+from benchmarks._pages import fill, table  # noqa: E402
 
 PAGE = ROOT / "docs" / "online-to-batch.md"
 SPLITS = 200
-
-
-def table(headings: list[str], rows: list[list[str]]) -> str:
-    """Return a table in Markdown."""
-    lines = [headings, ["---", *["---:"] * (len(headings) - 1)], *rows]
-    return "\n".join(f"| {' | '.join(cells)} |" for cells in lines)
 
 
 def tables(splits: int) -> Iterator[tuple[str, str]]:
@@ -51,7 +46,10 @@ def tables(splits: int) -> Iterator[tuple[str, str]]:
             cells = [coverage(runs, chance) for chance in CHANCES]
             paid, risk = (np.mean([getattr(run, of) for run in runs]) for of in Outcome._fields[:2])
             rows.append([f"{task.name}, {task.loss}", take, f"{paid:.4f}", f"{risk:.4f}", *cells])
-    yield "coverage", table(["", "weights", "paid on the way", "test risk", *heads], rows)
+    yield (
+        "coverage",
+        table(["", "weights", "paid on the way", "test risk", *heads], rows, figures=True),
+    )
     rows = []
     for task in TASKS:
         for learner in LEARNERS:
@@ -59,7 +57,7 @@ def tables(splits: int) -> Iterator[tuple[str, str]]:
             best = min(risks)
             cells = [f"**{risk:.4f}**" if risk == best else f"{risk:.4f}" for risk in risks]
             rows.append([f"{task.name}, {task.loss}", learner, *cells])
-    yield "takes", table(["", "learner", *TAKES], rows)
+    yield "takes", table(["", "learner", *TAKES], rows, figures=True)
 
 
 def coverage(runs: list[Outcome], chance: float) -> str:
@@ -68,23 +66,13 @@ def coverage(runs: list[Outcome], chance: float) -> str:
     return f"{kept:.1%} within {np.mean([run.bounds[chance] for run in runs]):.3f}"
 
 
-def written(page: str, name: str, made: str) -> str:
-    """Return a page with a table in its place, between two comments."""
-    start, end = f"<!-- {name} -->\n", f"\n<!-- end of {name} -->"
-    head, _, rest = page.partition(start)
-    _, _, tail = rest.partition(end)
-    return head + start + made + end + tail
-
-
 def main(arguments: list[str]) -> None:
     """Measure, show, and write the page where nothing else was asked for."""
     splits = int(arguments[0]) if arguments else SPLITS
-    page = PAGE.read_text(encoding="utf-8") if not arguments else ""
     for name, made in tables(splits):
         print(made, end="\n\n")
-        page = written(page, name, made) if page else ""
-    if page:
-        PAGE.write_text(page, encoding="utf-8")
+        if not arguments:
+            fill(PAGE, name, made)
 
 
 if __name__ == "__main__":

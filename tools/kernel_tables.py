@@ -21,8 +21,8 @@ ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))
 
 import noregret as nr  # noqa: E402
+from benchmarks._pages import fill, table  # noqa: E402
 from benchmarks._quality_sets import census, electricity  # noqa: E402
-from tools.coverage import table, written  # noqa: E402
 
 PAGE = ROOT / "docs" / "kernels.md"
 ROWS = 10_000
@@ -131,24 +131,24 @@ def separable() -> tuple[Any, Any]:
 
 def main() -> None:
     """Measure, show, and write the page."""
-    page = PAGE.read_text(encoding="utf-8")
     forms = ("linear", "kernel", "Fourier")
     pairs = [f"{kind}, {form}" for kind in ("perceptron", "hinge") for form in forms]
     made = {
-        "compared": table(["mistakes", *pairs], list(compared())),
+        "compared": table(["mistakes", *pairs], list(compared()), figures=True),
         "budgets": table(
             ["", "budget", "mistakes", "hinge loss", "removed", "Σ‖e‖", "‖f‖", "a row"],
             list(budgets()),
+            figures=True,
         ),
         "margins": table(
             ["accuracy α", "corrections", "bound", "passes", "promised", "reached"],
             list(margins()),
+            figures=True,
         ),
     }
     for name, text in made.items():
         print(text, end="\n\n")
-        page = written(page, name, text)
-    PAGE.write_text(page, encoding="utf-8")
+        fill(PAGE, name, text)
 
 
 if __name__ == "__main__":

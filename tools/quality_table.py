@@ -9,7 +9,6 @@ package, as benchmarks/README.md says.
 
 from __future__ import annotations
 
-import re
 import sys
 from functools import cache
 from pathlib import Path
@@ -17,6 +16,7 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))
 
+from benchmarks._pages import fill, table  # noqa: E402
 from benchmarks._quality_drawn import DRAWN  # noqa: E402
 from benchmarks._quality_figures import Figure  # noqa: E402
 from benchmarks._quality_sets import THERE, real  # noqa: E402
@@ -27,12 +27,6 @@ PAGE, README = ROOT / "docs" / "auto.md", ROOT / "README.md"
 RATES = ("bikes", "bikes, raw", "flights", "elec2", "a9a", "rcv1")
 PEERS = ("VW", "River SGD", "scikit-learn")
 TITLES = {"in order": "In the order in which the rows came", "shuffled": "The same rows shuffled"}
-
-
-def table(headings: list[str], rows: list[list[str]]) -> str:
-    """Return a table in Markdown."""
-    lines = [headings, ["---"] * len(headings), *rows]
-    return "\n".join(f"| {' | '.join(cells)} |" for cells in lines)
 
 
 @cache
@@ -116,17 +110,6 @@ def count(results: list[Result], order: str) -> str:
         f"Of {len(some)} sets{which}, `auto` is"
         f" as good as every default on {default}{behind}, and as good as anything tuned on {best}."
     )
-
-
-def fill(page: Path, name: str, text: str) -> None:
-    """Put text between a page's marks of that name."""
-    marks = re.compile(rf"(<!-- {name}: [^>]* -->\n).*?(<!-- end of {name} -->)", re.DOTALL)
-    written, places = marks.subn(
-        lambda found: f"{found[1]}\n{text}\n\n{found[2]}", page.read_text(encoding="utf-8")
-    )
-    if not places:
-        raise SystemExit(f"{page.name} has no place for {name!r}")
-    page.write_text(written, encoding="utf-8")
 
 
 def main(names: list[str]) -> None:

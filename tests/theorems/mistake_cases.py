@@ -44,7 +44,10 @@ def kernel_of(plan: Plan, **budget: int) -> nr.Learner:
     rng = choice(plan)
     kernel = str(rng.choice(["rbf", "polynomial", "linear"]))
     width, degree, offset = 0.3 * scale(rng, 1), int(rng.integers(1, 4)), float(rng.choice([0, 1]))
-    return nr.KernelPerceptron(kernel=kernel, width=width, degree=degree, offset=offset, **budget)
+    made: nr.Learner = nr.KernelPerceptron(
+        kernel=kernel, width=width, degree=degree, offset=offset, **budget
+    )
+    return made
 
 
 @case("kernel-perceptron")
