@@ -12,6 +12,7 @@ loss that the learner paid over its m rounds. No comparator is needed: what it p
 from __future__ import annotations
 
 import math
+from numbers import Real
 from typing import TYPE_CHECKING, TypeVar
 
 from noregret.assumptions import CONVEX, Finding, Shown, Structural, Trusted
@@ -32,23 +33,29 @@ def largest(evidence: Evidence) -> float:
 
 
 def within_range(evidence: Evidence) -> Finding:
-    """Check that every loss was between 0 and B; whether all to come are, where none was told."""
+    """Check that every loss was between 0 and B; whether all to come are, where none was told.
+
+    That a loss of one's own is never below 0 is on trust, unless the sum of all shows otherwise.
+    """
     limit, most = largest(evidence), evidence.largest("loss")
     chance_of(evidence)
-    if evidence.loss_name == "linear":
+    if evidence.loss_name == "linear" or min(evidence.loss, evidence.averaged_loss) < 0:
         return Finding("loss >= 0", 0.0, None, False)
     if evidence.given.get("largest_loss") is None:
         return Finding("no loss is above the largest seen: measured, not given", limit, None, None)
     holds = most <= limit
     first = None if holds else evidence.first_over("loss", limit)
+    if holds and not evidence.loss_name:
+        return Finding(f"0 <= loss <= {limit:.6g}, of one of your own", limit, None, None)
     return Finding(f"loss <= {limit:.6g}", limit, most, holds, first)
 
 
 def chance_of(evidence: Evidence) -> float:
     """Return δ."""
-    chance = float(evidence.given.get("chance", 0.05))
+    told = evidence.given.get("chance", 0.05)
+    chance = float(told) if isinstance(told, Real) and not isinstance(told, bool) else math.nan
     if not 0 < chance < 1:
-        raise ValueError(f"chance, of being wrong, lies between 0 and 1: got {chance!r}")
+        raise ValueError(f"chance, of being wrong, lies between 0 and 1: got {told!r}")
     return chance
 
 
@@ -59,7 +66,7 @@ def mean_loss(evidence: Evidence) -> float:
 
 def high_probability(evidence: Evidence) -> float:
     """Return the bound on the risk of the mean of the weights."""
-    likely = math.sqrt(2 * math.log(1 / chance_of(evidence)) / evidence.averaged_rounds)
+    likely = math.sqrt(-2 * math.log(chance_of(evidence)) / evidence.averaged_rounds)
     return mean_loss(evidence) + largest(evidence) * likely
 
 

@@ -248,6 +248,17 @@ def test_the_last_half_answers_for_its_own_rounds() -> None:
     assert "comparator" not in found  # the learner's own theorem is about all rounds
 
 
+def test_a_first_half_that_paid_far_more_takes_nothing_from_the_second() -> None:
+    signs = np.random.default_rng(0).choice([-1.0, 1.0], 199)
+    y = np.concatenate([1e9 * signs, np.zeros(201)])
+    by_hand, losses = 0.0, []
+    for outcome in y:
+        losses.append((by_hand - outcome) ** 2)
+        by_hand += 0.999999 * (outcome - by_hand)
+    method = OnlineToBatch(nr.WidrowHoff(rate=0.999999), take="last-half").fit(np.ones((400, 1)), y)
+    assert method.progressive_loss == pytest.approx(math.fsum(losses[200:]) / 200, rel=1e-12)
+
+
 def test_the_last_weights_have_no_promise_and_the_certificate_says_so() -> None:
     X, y = examples(9)
     certificate = OnlineToBatch(take="last").fit(X, y).certificate()
@@ -284,6 +295,35 @@ def test_a_range_that_was_measured_is_on_trust() -> None:
     assert measured.bound == promises(method, largest_loss=trusted.limit)["high-probability"].bound
     exceeded = promises(method, largest_loss=0.5 * largest)["high-probability"]
     assert exceeded.bound is None
+
+
+@pytest.mark.parametrize(("below", "holds"), [(0.0, None), (5.0, False)])
+def test_a_loss_of_ones_own_below_zero_has_no_promise(below: float, holds: bool | None) -> None:
+    own = nr.PythonLoss(lambda s, y: (s - y) ** 2 - below, lambda s, y: 2 * (s - y))
+    learner = nr.GradientDescent(loss=own, rate=0.1, schedule="constant")
+    certificate = OnlineToBatch(learner).fit(*examples(2)).certificate(largest_loss=9.0)
+    assert certificate.theorem is not None
+    assert (certificate.theorem.bound is None) == (holds is False)
+    assert [each.holds for each in certificate.theorem.assumptions if "loss" in each.name] == [
+        holds,
+        None,
+    ]
+
+
+@pytest.mark.parametrize("chance", [5e-324, 1e-310, 0.5])
+def test_any_chance_between_0_and_1_gives_a_finite_bound(chance: float) -> None:
+    X, y = examples(3)
+    certificate = OnlineToBatch().fit(X, y).certificate(largest_loss=9.0, chance=chance)
+    paid, likely = certificate.loss.mean, math.sqrt(-2 * math.log(chance) / 60)
+    assert certificate.theorem is not None
+    assert certificate.theorem.bound == pytest.approx(paid + 9.0 * likely, rel=1e-12)
+    assert nr.verify(certificate, X, y).confirmed
+
+
+@pytest.mark.parametrize("chance", [0, 1, math.nan, True, None, "0.1", [0.1]])
+def test_what_is_no_chance_is_refused(chance: Any) -> None:
+    with pytest.raises(ValueError, match="lies between 0 and 1"):
+        OnlineToBatch().fit(*examples(3)).certificate(chance=chance)
 
 
 def test_what_its_own_theorem_assumes_must_hold() -> None:

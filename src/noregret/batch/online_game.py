@@ -42,7 +42,7 @@ class Pass:
         self.game = Game(learner, keep="rows", progress=False)
         self.cut, self.rounds = cut, rows.shape[0]
         self.game.play(between(rows, 0, cut))
-        self.sum_before, self.loss_before = cut * padded_weights(learner, rows), learner.total_loss
+        self.sum_before, self.paid_before = cut * padded_weights(learner, rows), paid(learner)
         self.game.play(between(rows, cut, self.rounds))
 
     @property
@@ -60,7 +60,16 @@ class Pass:
     @property
     def loss(self) -> float:
         """What was paid in the second half."""
-        return self.game.loss - self.loss_before
+        return float(np.sum(paid(self.game.learner) - self.paid_before))
+
+
+def paid(learner: Learner) -> Floats:
+    """Return the loss so far as the learner adds it up: the sum, and what rounding took from it.
+
+    Of the second half nothing is lost then, however much more the first one paid.
+    """
+    _, numbers, _ = learner.get_state()
+    return np.array([numbers["loss_sum"], numbers["loss_rest"]])
 
 
 def padded_weights(learner: Learner, rows: Rows) -> Floats:
