@@ -95,6 +95,21 @@ def test_single_precision_for_those_who_know_no_other() -> None:
         learner.to_onnx(dtype="float16")
 
 
+def test_weights_too_large_for_single_precision_are_refused() -> None:
+    learner = nr.GradientDescent(loss="absolute", rate=1e50, schedule="constant")
+    learner.learn_one([1.0, 1e-100], 1.0)
+    with pytest.raises(nr.NoRegretError, match="too large for float32: write it as float64"):
+        learner.to_onnx(dtype="float32")
+    assert answers(learner.to_onnx(), [[1.0, 0.0]])["variable"].item() == learner.weights[0]
+
+
+def test_without_features_there_is_nothing_to_write() -> None:
+    learner = nr.Logistic()
+    learner.learn_one({}, True)
+    with pytest.raises(nr.NoRegretError, match="logistic has met no feature yet"):
+        learner.to_onnx()
+
+
 def test_averaged_weights_are_the_ones_written() -> None:
     learner = nr.averaged(nr.WidrowHoff(rate=0.5))
     for _ in range(3):

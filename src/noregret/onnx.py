@@ -107,7 +107,7 @@ def to_onnx(
 def linear_of(model: Predictor, scribe: Learner) -> Linear:
     """Return the weights of a model, or refuse it where its scores are more than that."""
     if not model.features:
-        raise NoRegretError(f"{model.name} has learned nothing yet: there is no model to write")
+        raise NoRegretError(f"{model.name} has met no feature yet: there is no model to write")
     if not scribe.engine.linear:
         raise NoRegretError(
             f"the predictions of {model.name} are more than weights times features, which is all"
@@ -136,8 +136,10 @@ def graph_of(model: Linear, dtype: np.dtype[Any]) -> Any:
     from onnx import TensorProto, helper, numpy_helper
 
     kind = helper.np_dtype_to_tensor_dtype(dtype)
-    column = model.weights.astype(dtype)[:, None]
-    known = {"weights": column, "constant": np.array([model.constant], dtype)}
+    known = {
+        "weights": narrowed(model.weights[:, None], dtype, model.name),
+        "constant": narrowed(np.array([model.constant]), dtype, model.name),
+    }
     nodes = [
         helper.make_node("MatMul", ["X", "weights"], ["product"]),
         helper.make_node("Add", ["product", "constant"], ["score"]),
@@ -180,6 +182,15 @@ def graph_of(model: Linear, dtype: np.dtype[Any]) -> Any:
     )
     helper.set_model_props(made, {"features": json.dumps(model.features, ensure_ascii=False)})
     return made
+
+
+def narrowed(weights: Floats, dtype: np.dtype[Any], name: str) -> NDArray[Any]:
+    """Return weights as numbers of a type, or refuse those that are too large for it."""
+    with np.errstate(over="ignore", under="ignore"):
+        found = weights.astype(dtype)
+    if not np.isfinite(found).all():
+        raise NoRegretError(f"a weight of {name} is too large for {dtype}: write it as float64")
+    return found
 
 
 def probabilities() -> list[Any]:
