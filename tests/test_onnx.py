@@ -149,7 +149,7 @@ def test_what_is_not_linear_is_refused() -> None:
         learner.learn_many(np.eye(3), [1.0, 2.0, 3.0])
         with pytest.raises(nr.NoRegretError, match="more than weights times features"):
             learner.to_onnx()
-    with pytest.raises(nr.NoRegretError, match="nothing yet"):
+    with pytest.raises(nr.NoRegretError, match="no feature yet"):
         nr.WidrowHoff().to_onnx()
 
 
