@@ -144,13 +144,14 @@ class Fourier:
         """Return the features of rows of columns, or of one row."""
         if hasattr(X, "tocsr"):
             starts, indices, data, width = sparse_parts(X if X.ndim == 2 else X.reshape(1, -1))
-            check(data, "a sparse value")
+            places = np.repeat(np.arange(len(starts) - 1), np.diff(starts))
+            check(data, places, indices)
             out = np.empty((len(starts) - 1, self.count))
             lift_sparse(starts, indices, data, self.table(map(str, range(width))), out)
             return out if X.ndim == 2 else out[0]
         one = np.ndim(X) == 1
         table = as_floats(as_array([X] if one else X))
-        check(table, "a value")
+        check(table, *np.indices(table.shape, sparse=True))
         out = np.empty((len(table), self.count))
         lift_dense(table, self.table(map(str, range(table.shape[1]))), out)
         return out[0] if one else out
@@ -224,8 +225,10 @@ def read_names(row: Mapping[str, Any]) -> dict[str, float]:
     return found
 
 
-def check(values: Floats, what: str) -> None:
-    """Refuse what is not finite."""
+def check(values: Floats, rows: Any, columns: Any) -> None:
+    """Refuse what is not finite, at its place: that of every value is given."""
     usable = np.abs(values) < LARGEST
     if not usable.all():
-        raise BadExample(f"{what} is {values[~usable][0]:g}: every value must be finite")
+        row, column = (np.broadcast_to(at, values.shape)[~usable][0] for at in (rows, columns))
+        said = f"{values[~usable][0]:g}: every value must be finite, and at most {LARGEST:g}"
+        raise BadExample(f"row {row}: column {column} is {said}")
