@@ -60,7 +60,7 @@ def tube() -> Any:
 CONTESTS = (
     Contest(
         "LinearRegression",
-        lambda: river.WidrowHoffRegressor(rate=2 * RATE),
+        lambda: river.WidrowHoffRegressor(rate=2 * RATE, step="explicit"),
         lambda: linear_model.LinearRegression(optim.SGD(RATE), intercept_lr=RATE),
         metrics.MSE,
         False,

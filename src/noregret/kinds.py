@@ -10,6 +10,9 @@ import inspect
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+import numpy as np
+
+from noregret.errors import BadExample, Diverged
 from noregret.registry import all_learners
 
 if TYPE_CHECKING:
@@ -20,6 +23,8 @@ CHOSEN = {
     False: ("square", "absolute", "epsilon-insensitive"),
     True: ("logistic", "hinge", "mistake"),
 }
+# What to try where steps overshoot.
+CURES: tuple[dict[str, Any], ...] = ({"step": "implicit"}, {"loss": "huber"})
 SUFFIXES = {False: "Regressor", True: "Classifier"}
 
 
@@ -35,7 +40,8 @@ class Kind(NamedTuple):
     labels
         Whether it predicts labels.
     params
-        The parameters whose usual values differ from the learner's own.
+        The parameters whose usual values differ from the learner's own: a loss of the other kind,
+        and steps that would overshoot on columns that nobody has scaled.
     """
 
     name: str
@@ -86,9 +92,37 @@ def kinds_of(learner: type[Learner]) -> list[Kind]:
             except ValueError:
                 continue
             if fits:
-                found.append(Kind(learner.__name__ + suffix, learner, labels, params))
+                kind = Kind(learner.__name__ + suffix, learner, labels, params)
+                found.append(kind._replace(params=params | cure(kind)))
                 break
     return found
+
+
+def cure(kind: Kind) -> dict[str, Any]:
+    """Return what keeps steps on columns that nobody has scaled from overshooting.
+
+    Nothing, where they do not: else implicit steps, or a loss of bounded slope.
+    """
+    known = inspect.signature(kind.learner).parameters.keys()
+    for params in ({}, *CURES):
+        try:
+            if params.keys() <= known and not overshoots(kind.make(**params)):
+                return params
+        except ValueError:
+            continue
+    return {}
+
+
+def overshoots(learner: Learner) -> bool:
+    """Whether a fresh learner diverges on a column that is not scaled."""
+    signs = np.where(np.arange(60) % 2, 1.0, -1.0)
+    try:
+        learner.learn_many(100 * signs[:, None], signs)
+    except Diverged:
+        return True
+    except BadExample:
+        pass
+    return False
 
 
 def chosen(learner: type[Learner], labels: bool) -> Iterator[dict[str, Any]]:

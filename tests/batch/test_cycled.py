@@ -150,3 +150,20 @@ def test_learners_that_never_rest_are_refused(learner: Any, said: str) -> None:
         Cycled(trained)
     with pytest.raises(TypeError, match="cycle a learner"):
         Cycled(3)
+
+
+@pytest.mark.parametrize("pair", [(-1, 1), (0, 1), (False, True)], ids=str)
+@pytest.mark.parametrize("noise", [0.0, 0.5])
+def test_mistakes_are_compared_with_mistakes(pair: tuple[Any, Any], noise: float) -> None:
+    rng = np.random.default_rng(3)
+    X = rng.normal(size=(60, 3))
+    y = np.where(X @ [1.0, -2.0, 0.5] + noise * rng.normal(size=60) > 0, pair[1], pair[0])
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        method = Cycled("perceptron").fit(X, y)
+        certificate = method.certificate()
+        assert nr.verify(certificate, X, y).confirmed
+    u = np.array(list(certificate.hindsight.witness.values()))
+    wrong = np.count_nonzero(np.where(y == pair[1], 1, -1) * (X @ u) <= 0)
+    assert certificate.hindsight.loss == wrong <= certificate.loss.total
+    assert certificate.regret.upper >= 0

@@ -75,7 +75,7 @@ def test_averaged_weights_are_the_mean_of_all_weights() -> None:
     peer = linear_model.LinearRegression(optim.Averager(optim.SGD(0.05)), intercept_lr=0)
     if played(peer, POLLS) != played(last, POLLS):
         mended("optim.Averager, which was not averaging")
-    ours = river.WidrowHoffRegressor(rate=0.1, averaged=True, intercept=False)
+    ours = river.WidrowHoffRegressor(rate=0.1, step="explicit", averaged=True, intercept=False)
     said = played(ours, POLLS)
     names = sorted(POLLS[0][0])
     w, total = np.zeros(len(names)), np.zeros(len(names))
@@ -124,9 +124,9 @@ def test_divergence_is_said_and_not_predicted() -> None:
     if all(abs(guess) < 1e6 for guess in said):
         mended("divergence on raw features")
     assert not math.isfinite(said[-1]) or abs(said[-1]) > 1e6
-    ours = river.WidrowHoffRegressor(rate=0.02)
+    ours = river.WidrowHoffRegressor(rate=0.02, step="explicit")
     with pytest.raises(nr.Diverged, match="rate"):
         played(ours, raw)
     assert all(math.isfinite(weight) for weight in ours.weights.values())
-    fine = river.WidrowHoffRegressor(rate=0.02, norm=1e6)
+    fine = river.WidrowHoffRegressor(rate=0.02, step="explicit", norm=1e6)
     assert all(math.isfinite(guess) for guess in played(fine, raw))

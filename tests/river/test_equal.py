@@ -25,8 +25,8 @@ def test_linear_regression_by_gradient_descent(intercept: float) -> None:
     """
     rate = 0.01
     peer = linear_model.LinearRegression(optim.SGD(rate), intercept_lr=rate * float(intercept) ** 2)
-    widrow_hoff = river.WidrowHoffRegressor(rate=2 * rate, intercept=intercept)
-    descent = river.GradientDescentRegressor(rate=rate, intercept=intercept)
+    widrow_hoff = river.WidrowHoffRegressor(rate=2 * rate, step="explicit", intercept=intercept)
+    descent = river.GradientDescentRegressor(rate=rate, step="explicit", intercept=intercept)
     expected = played(peer, POLLS)
     np.testing.assert_allclose(played(widrow_hoff, POLLS), expected, **NEAR)
     np.testing.assert_allclose(played(descent, POLLS), expected, **NEAR)
@@ -41,7 +41,9 @@ def test_linear_regression_with_other_losses(loss: str) -> None:
     }
     peer = linear_model.LinearRegression(optim.SGD(0.1), losses[loss], intercept_lr=0.1)
     number = {"absolute": None, "huber": 1.0, "quantile": 0.8}[loss]
-    ours = river.GradientDescentRegressor(loss=loss, rate=0.1, loss_parameter=number)
+    ours = river.GradientDescentRegressor(
+        loss=loss, rate=0.1, step="explicit", loss_parameter=number
+    )
     np.testing.assert_allclose(played(ours, POLLS), played(peer, POLLS), **NEAR)
 
 

@@ -249,7 +249,7 @@ def test_examples_count_as_much_as_they_are_said_to() -> None:
     """As importances do; where a learner has no such step, whole numbers are so many rounds."""
     weights = [0.5, 2.0, 1.0, 3.0, 0.25] * 60
     ours, many = river.WidrowHoffRegressor(rate=0.02), river.WidrowHoffRegressor(rate=0.02)
-    learner = nr.WidrowHoff(rate=0.02)
+    learner = nr.WidrowHoff(rate=0.02, step="implicit")
     for (x, y), w in zip(POLLS, weights, strict=True):
         ours.learn_one(x, y, w=w)
         learner.learn_many([{**x, "intercept": 1.0}], [y], [w])
@@ -279,7 +279,7 @@ def test_the_certificate_is_that_of_a_game() -> None:
     for x, y in POLLS[100:]:
         model.predict_one(x)
         model.learn_one(x, y)
-    game = nr.play(nr.WidrowHoff(rate=0.02), POLLS)
+    game = nr.play(nr.WidrowHoff(rate=0.02, step="implicit"), POLLS)
     assert model.certificate().to_json() == game.certificate().to_json()
     assert early.data.rounds == 100
     plain = river.WidrowHoffRegressor()

@@ -15,8 +15,8 @@ MARK = "<!-- classes: tests/sklearn/test_page.py writes this table -->\n"
 
 def row(name: str) -> str:
     traits: Traits = getattr(noregret.sklearn, name).traits
-    default = traits.changed.get("loss", traits.losses[0])
-    if "loss" in traits.parameters and "loss" not in traits.changed:
+    default = traits.kind.params.get("loss", traits.losses[0])
+    if "loss" in traits.parameters and "loss" not in traits.kind.params:
         default = traits.parameters["loss"].default
     others = [f"`{loss}`" for loss in traits.losses if loss != default]
     coefficients = "yes" if traits.learner().engine.linear and not traits.only_booleans else "no"

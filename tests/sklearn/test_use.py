@@ -60,7 +60,7 @@ def test_parameters_are_the_learners_and_explained(name: str) -> None:
     traits: Traits = estimator.traits
     given = estimator().get_params()
     for each, known in traits.parameters.items():
-        assert given[each] == traits.changed.get(each, known.default)
+        assert given[each] == traits.kind.params.get(each, known.default)
         assert f"\n{each}\n    " in estimator.__doc__
     for each in given:
         assert f"\n{each}\n    " in estimator.__doc__
@@ -74,7 +74,7 @@ def test_parameters_are_the_learners_and_explained(name: str) -> None:
 
 
 def test_defaults_differ_only_where_raw_columns_would_diverge() -> None:
-    changed = {name: getattr(ns, name).traits.changed for name in REGRESSORS}
+    changed = {name: getattr(ns, name).traits.kind.params for name in REGRESSORS}
     assert changed["WidrowHoffRegressor"] == {"step": "implicit"}
     assert changed["GradientDescentRegressor"] == {"step": "implicit"}
     assert changed["FtrlRegressor"] == {"loss": "huber"}

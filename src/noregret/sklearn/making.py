@@ -71,7 +71,7 @@ def signature_of(traits: Traits) -> inspect.Signature:
     """Return the parameters of an estimator: its learner's, then its own; all by name."""
     by_name = inspect.Parameter.KEYWORD_ONLY
     learners = [
-        known.replace(kind=by_name, default=traits.changed.get(name, known.default))
+        known.replace(kind=by_name, default=traits.kind.params.get(name, known.default))
         for name, known in traits.parameters.items()
     ]
     own = [

@@ -56,9 +56,9 @@ def page(traits: Traits, signature: inspect.Signature) -> str:
 
 def differences(traits: Traits) -> str:
     """Say in which defaults it differs from the learner."""
-    if not traits.changed:
+    if not traits.kind.params:
         return ""
-    told = ", ".join(f"``{name}={value!r}``" for name, value in traits.changed.items())
+    told = ", ".join(f"``{name}={value!r}``" for name, value in traits.kind.params.items())
     return f" Its defaults are the learner's, but for {told}."
 
 

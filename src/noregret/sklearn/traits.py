@@ -10,12 +10,9 @@ import numpy as np
 
 from noregret.averaging import averaged
 from noregret.core.losses import LOSSES
-from noregret.errors import BadExample, Diverged
+from noregret.errors import BadExample
 from noregret.kinds import Kind
 from noregret.learner import Learner
-
-# A loss of numbers whose slope is bounded.
-GENTLE = "huber"
 
 
 class Traits:
@@ -47,33 +44,9 @@ class Traits:
             return False
         return True
 
-    @cached_property
-    def changed(self) -> dict[str, Any]:
-        """The defaults in which the estimator differs from its learner.
-
-        The loss, where the learner's own is of the other kind. And where explicit steps on columns
-        that nobody has scaled would overshoot: implicit steps, or else a loss of bounded slope.
-        """
-        for cure in ({}, {"step": "implicit"}, {"loss": GENTLE}):
-            known = cure.keys() <= self.parameters.keys()
-            if known and self._takes(**cure) and not self._overshoots(cure):
-                return self.kind.params | cure
-        return self.kind.params
-
-    def _overshoots(self, params: dict[str, Any]) -> bool:
-        """Whether it diverges on a column that is not scaled."""
-        signs = alternating(60)
-        try:
-            self.kind.make(**params).learn_many(100 * signs[:, None], signs)
-        except Diverged:
-            return True
-        except BadExample:
-            pass
-        return False
-
     def learner(self) -> Learner:
         """Return one with the defaults of the estimator."""
-        return self.kind.make(**self.changed)
+        return self.kind.make()
 
     # What it can do.
 
