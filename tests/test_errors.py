@@ -48,12 +48,20 @@ REFUSED: dict[str, list[Any]] = {
     "l2": NOT_NEGATIVE,
     "recent": ["yes", "", "False", 1, 0, None, 1.0, []],
     "delay": DELAYS,
+    "kernel": [*CHOICE, None],
+    "width": POSITIVE_FINITE,
+    "degree": [*WHOLE, None, 21],
+    "offset": NOT_NEGATIVE,
+    "budget": [*WHOLE, None, 1025],
+    "accuracy": [*POSITIVE_FINITE, 1.5],
     "averaged": ["yes", "", "False", 1, 0, None, 1.0, []],
 }
 # What must be given along with a parameter for it to be looked at.
 COMPANIONS: dict[tuple[str, str], dict[str, Any]] = {
     ("*", "horizon"): {"schedule": "horizon"},
     ("*", "loss_parameter"): {"loss": "huber"},
+    ("*", "degree"): {"kernel": "polynomial"},
+    ("*", "offset"): {"kernel": "polynomial"},
     ("auto", "loss_parameter"): {"loss": "quantile"},
     ("ftrl", "weight"): {"regulariser": "entropic"},
     ("ftrl", "dimension"): {"regulariser": "entropic"},
