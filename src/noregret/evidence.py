@@ -75,10 +75,12 @@ class Evidence(Facts):
 
     def inseparable_after(self) -> int | None:
         """Return the first round after which no predictor separates the labels, if proven."""
+        # Many beginnings are looked at, and near the one that is sought each takes long.
+        limits = replace(self.limits, seconds=self.limits.seconds / 10)
         return self.once(
             "inseparable",
             lambda: self.first_round(
-                lambda rows: largest_margin(rows, limits=self.limits).separable is False
+                lambda rows: largest_margin(rows, limits=limits).separable is False
             ),
         )
 
