@@ -6,7 +6,7 @@ BIN := $(VENV)/bin
 .PHONY: demo test docs bench clean
 
 demo: $(BIN)/pip
-	@echo "Building noregret: two minutes of one core or so"
+	@echo "Building noregret: a few minutes"
 	$(BIN)/pip install --quiet .
 	$(BIN)/noregret demo
 
