@@ -1,0 +1,90 @@
+"""Sound in frames of 10 ms: how loud each is, and who is heard in it.
+
+Whether the near speaker is silent decides what a figure may be taken from. Where his voice is
+known apart, that is a comparison of levels. Where it is not, far-end silence shows the frames that
+are his alone, and the best fixed filter in hindsight those that are the echo's alone: a voice
+cannot be predicted from what another one says.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy import ndimage
+
+from noregret.echo.fixed import Floats, hindsight, together
+
+Frames = NDArray[np.bool_]
+
+FRAME = 0.01
+QUIET = 1e-10
+"""Mean square taken for silence, −100 dB of full scale: a third of a step of 16 bits."""
+
+
+def frame_powers(x: ArrayLike, rate: int) -> Floats:
+    """Return the mean square of each whole frame."""
+    x = np.asarray(x, dtype=float)
+    length = max(1, round(FRAME * rate))
+    whole = x[: len(x) // length * length].reshape(-1, length)
+    return np.asarray((whole**2).mean(axis=1))
+
+
+def active(x: ArrayLike, rate: int, below: float = 35.0) -> Frames:
+    """Return the frames in which there is sound: not far below the loud ones, nor silent.
+
+    Loud is the level that one frame in twenty is above; ``below`` is in decibels.
+    """
+    powers = frame_powers(x, rate)
+    loud = float(np.quantile(powers, 0.95)) if len(powers) else 0.0
+    return np.asarray(powers > max(loud * 10 ** (-below / 10), QUIET))
+
+
+def near_only(far: ArrayLike, mic: ArrayLike, rate: int, near: ArrayLike | None = None) -> Frames:
+    """Return the frames where the near speaker is heard and no echo is.
+
+    His voice is within 20 dB of loud and all else in the microphone 20 dB below it, in the 100 ms
+    around; ``near`` is his voice as it is in the microphone. Where it is not known, the far end
+    must have been silent (30 dB below loud) for 300 ms, in which echoes die away.
+    """
+    far, mic, voice = together(far, mic, mic if near is None else near)
+    if near is None:
+        return ~lasting(active(far, rate, 30.0), 0.3) & active(mic, rate, 20.0)
+    echo = smooth(mic - voice, rate)
+    return active(voice, rate, 20.0) & (echo < 0.01 * smooth(voice, rate))
+
+
+def echo_only(far: ArrayLike, mic: ArrayLike, rate: int, near: ArrayLike | None = None) -> Frames:
+    """Return the frames where an echo is heard and the near speaker is not.
+
+    The far end speaks or did 100 ms before, and the near voice, as it is in the microphone, is 30
+    dB below the rest in the 100 ms around. Where it is not known, the best fixed filter in
+    hindsight must explain two thirds of the microphone's energy there. Recordings with an echo
+    too distorted for any filter have no such frames.
+    """
+    far, mic, voice = together(far, mic, mic if near is None else near)
+    heard = lasting(active(far, rate), 0.1)
+    if near is None:
+        rest = mic - hindsight(far, mic, rate).echo
+        return heard & (smooth(rest, rate) < smooth(mic, rate) / 3)
+    return heard & (smooth(voice, rate) < 1e-3 * smooth(mic - voice, rate))
+
+
+def smooth(x: Floats, rate: int) -> Floats:
+    """Return the mean square in the 100 ms around each frame."""
+    return np.asarray(ndimage.uniform_filter1d(frame_powers(x, rate), round(0.1 / FRAME)))
+
+
+def trailing(powers: Floats, window: float) -> Floats:
+    """Return the mean over the window that ends at each frame, shorter at the start."""
+    width = round(window / FRAME)
+    total = np.concatenate([[0.0], np.cumsum(powers)])
+    end = np.arange(1, len(powers) + 1)
+    start = np.maximum(end - width, 0)
+    return np.asarray(np.maximum(total[end] - total[start], 0) / (end - start))
+
+
+def lasting(frames: Frames, seconds: float) -> Frames:
+    """Return the frames given and those within some seconds after one."""
+    count = np.concatenate([[0], np.cumsum(frames)])
+    end = np.arange(1, len(frames) + 1)
+    return np.asarray(count[end] > count[np.maximum(end - 1 - round(seconds / FRAME), 0)])
