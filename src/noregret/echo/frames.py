@@ -30,13 +30,17 @@ def frame_powers(x: ArrayLike, rate: int) -> Floats:
 
 
 def active(x: ArrayLike, rate: int, below: float = 35.0) -> Frames:
-    """Return the frames in which there is sound: not far below the loud ones, nor silent.
+    """Return the frames in which there is sound: not far below the loud ones, nor silent."""
+    return loud(frame_powers(x, rate), below)
+
+
+def loud(powers: Floats, below: float = 35.0) -> Frames:
+    """Return which frames have sound in them, by the mean square of each.
 
     Loud is the level that one frame in twenty is above; ``below`` is in decibels.
     """
-    powers = frame_powers(x, rate)
-    loud = float(np.quantile(powers, 0.95)) if len(powers) else 0.0
-    return np.asarray(powers > max(loud * 10 ** (-below / 10), QUIET))
+    most = float(np.quantile(powers, 0.95)) if len(powers) else 0.0
+    return np.asarray(powers > max(most * 10 ** (-below / 10), QUIET))
 
 
 def near_only(far: ArrayLike, mic: ArrayLike, rate: int, near: ArrayLike | None = None) -> Frames:
