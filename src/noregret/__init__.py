@@ -16,6 +16,7 @@ if TYPE_CHECKING:  # the names below, for type checkers; a test holds the two to
     from noregret import bandits as bandits
     from noregret import batch as batch
     from noregret import data as data
+    from noregret import echo as echo
     from noregret import experts as experts
     from noregret import hindsight as hindsight
     from noregret import portfolios as portfolios
@@ -89,6 +90,7 @@ _PARTS = (
     "bandits",
     "batch",
     "data",
+    "echo",
     "experts",
     "hindsight",
     "portfolios",

@@ -71,7 +71,7 @@ function follow(plot) {
     cross.style.height = box.height + "px";
     tip.replaceChildren();
     const heading = document.createElement("b");
-    heading.textContent = "round " + stop[1];
+    heading.textContent = (plot.dataset.unit || "round") + " " + stop[1];
     tip.append(heading);
     stop[2].forEach((found, i) => { if (found) add(tip, "", names[i][0] + " " + found[1]); });
     const room = plot.clientWidth - tip.offsetWidth;

@@ -9,7 +9,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from noregret.report.charts.plot import Axis, plot
+from noregret.report.charts.plot import Axis, line, plot
 from noregret.report.charts.scale import Scale
 from noregret.report.figures import brief, figure
 from noregret.report.markup import Html, element
@@ -33,8 +33,17 @@ class Series(NamedTuple):
     level: bool = False
 
 
-def line_chart(x: Axis, y: Axis, rounds: Floats, series: Sequence[Series], about: str) -> Html:
-    """Return curves over rounds."""
+def line_chart(
+    x: Axis,
+    y: Axis,
+    rounds: Floats,
+    series: Sequence[Series],
+    about: str,
+    *,
+    unit: str | None = None,
+    marks: Sequence[float] = (),
+) -> Html:
+    """Return curves over rounds, or over another ``unit``, with lines upwards at ``marks``."""
     across = x.scale.place(rounds)
     drawn = [
         element(
@@ -53,8 +62,11 @@ def line_chart(x: Axis, y: Axis, rounds: Floats, series: Sequence[Series], about
         width="100%",
         height="100%",
     )
-    stops = hover(across, y.scale, rounds, series)
-    return plot(x, y, [sheet], about, data_hover=stops, data_names=names_of(series))
+    places = [float(x.scale.place(mark)) for mark in marks]
+    upright = [line(at, 0, at, 1, class_="curve level") for at in places]
+    stops, names = hover(across, y.scale, rounds, series), names_of(series)
+    inside = [*upright, sheet]
+    return plot(x, y, inside, about, data_hover=stops, data_names=names, data_unit=unit)
 
 
 def path(across: Floats, up: Floats) -> str:

@@ -1,0 +1,34 @@
+"""Echo cancellation: what a loudspeaker plays, taken out of what a microphone hears."""
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from noregret.echo.canceller import Canceller as Canceller
+    from noregret.echo.cancelling import cancel_file as cancel_file
+    from noregret.echo.room import demo_signals as demo_signals
+    from noregret.echo.room import room_response as room_response
+    from noregret.echo.sound import write_sound as write_sound
+    from noregret.echo.voice import voice as voice
+
+_HOMES = {
+    "Canceller": "canceller",
+    "cancel_file": "cancelling",
+    "demo_signals": "room",
+    "room_response": "room",
+    "voice": "voice",
+    "write_sound": "sound",
+}
+__all__ = sorted(_HOMES)  # noqa: PLE0605
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _HOMES:
+        raise AttributeError(f"module 'noregret.echo' has no attribute {name!r}")
+    found = getattr(import_module(f"noregret.echo.{_HOMES[name]}"), name)
+    globals()[name] = found
+    return found
+
+
+def __dir__() -> list[str]:
+    return sorted(_HOMES)

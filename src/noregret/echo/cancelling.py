@@ -1,0 +1,270 @@
+"""A recording without its echo, file to file: in pieces, so that its length does not matter."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from noregret._version import __version__
+from noregret.echo.frames import FRAME, frame_powers
+from noregret.echo.result import EchoResult, Levels
+from noregret.echo.sound import (
+    Reading,
+    Sound,
+    Writing,
+    format_for,
+    look_over,
+    reading,
+    writing,
+)
+from noregret.echo.spectrum import Spectrogram
+from noregret.errors import NoRegretError
+from noregret.report.figures import clean as printable
+from noregret.report.figures import count, duration
+
+if TYPE_CHECKING:
+    from noregret.certificate import Certificate
+    from noregret.echo.canceller import Canceller
+
+Floats = NDArray[np.float64]
+# Rates that the canceller works at.
+LOWEST, HIGHEST = 8_000, 48_000
+# The most channels of the far end.
+CHANNELS = 2
+# Blocks that are read, cancelled and written at a time.
+BLOCKS = 100
+
+
+def cancel_file(
+    far: str,
+    mic: str,
+    out: str,
+    *,
+    tail: float = 0.256,
+    suppress: bool = True,
+    channel: int | None = None,
+    rate: int | None = None,
+    told: Callable[[float, float], None] | None = None,
+) -> EchoResult:
+    """Take the echo of one sound file out of another.
+
+    Parameters
+    ----------
+    far
+        What the loudspeaker played: a sound file of one channel or two, at any rate. Where it is
+        shorter than the recording, silence follows.
+    mic
+        What the microphone recorded.
+    out
+        Where to write what is left, as long as the recording, at its rate and with its kind of
+        samples; the name's ending says whether as WAV, FLAC or OGG.
+    tail
+        Seconds of echo that are modelled, beyond its delay.
+    suppress
+        Whether the residual suppressor follows the linear filter.
+    channel
+        Which channel of the microphone is meant, from 1, where it has several.
+    rate
+        Samples a second to work and to write at, where not the microphone's.
+    told
+        Called with the seconds done and the seconds there are, now and then.
+
+    Examples
+    --------
+    >>> from tempfile import mkdtemp
+    >>> from noregret.echo import cancel_file, demo_signals, write_sound
+    >>> heard, folder = demo_signals(6.0), mkdtemp()
+    >>> write_sound(f"{folder}/far.wav", heard.far, heard.rate)
+    >>> write_sound(f"{folder}/mic.wav", heard.mic, heard.rate)
+    >>> found = cancel_file(f"{folder}/far.wav", f"{folder}/mic.wav", f"{folder}/clean.wav")
+    >>> found.seconds, found.erle > 3
+    (6.0, True)
+    """
+    played, heard = look_over(far), look_over(mic, channel)
+    rate = working_rate(heard, rate)
+    check_channels(played, heard)
+    canceller = made(rate, tail, played.channels, suppress)
+    kind = format_for(out, heard, rate)
+    started = datetime.now(UTC).isoformat(timespec="seconds")
+    with (
+        reading(played, rate) as from_far,
+        reading(heard, rate, channel) as from_mic,
+        writing(out, rate, *kind) as to,
+    ):
+        work = Work(canceller, from_far, from_mic, to)
+        work.go(told)
+    certificate, uncertified = certified(canceller)
+    return EchoResult(
+        far=played,
+        mic=heard,
+        rate=rate,
+        frames=work.frames,
+        block=canceller.block,
+        tail=tail,
+        suppress=suppress,
+        delay=canceller.delay,
+        levels=work.levels(),
+        response=np.asarray(canceller.impulse_response, dtype=np.float64),
+        before=work.before,
+        after=work.after,
+        certificate=certificate,
+        uncertified=uncertified,
+        spent=work.spent,
+        notes=tuple(notes(played, heard, rate, to)),
+        outputs={"clean": out},
+        started=started,
+        version=__version__,
+    )
+
+
+def made(rate: int, tail: float, channels: int, suppress: bool) -> Canceller:
+    """Return the canceller; what it does not take is told in words of the command."""
+    from noregret.echo.canceller import Canceller
+
+    try:
+        return Canceller(rate, tail=tail, channels=channels, suppress=suppress)
+    except (TypeError, ValueError) as error:
+        raise NoRegretError(str(error)) from None
+
+
+def working_rate(mic: Sound, rate: int | None) -> int:
+    """Return the rate to work at, or say which ones there are."""
+    if rate is not None and not LOWEST <= rate <= HIGHEST:
+        raise NoRegretError(
+            f"a rate of {rate:,} samples a second: choose one from {LOWEST:,} to {HIGHEST:,}"
+        )
+    if rate is None and not LOWEST <= mic.rate <= HIGHEST:
+        nearest = min(max(mic.rate, LOWEST), HIGHEST)
+        raise NoRegretError(
+            f"{mic.path}: {mic.rate:,} samples a second: the canceller works from {LOWEST:,} to"
+            f" {HIGHEST:,}. Add --rate {nearest} to work and write at that rate"
+        )
+    return rate or mic.rate
+
+
+def check_channels(far: Sound, mic: Sound) -> None:
+    """Refuse more channels than there is an answer for."""
+    if far.channels > CHANNELS:
+        raise NoRegretError(
+            f"{far.path}: {count(far.channels, 'channel')}: a far end of one channel or two is"
+            " supported. Mix it down to what the loudspeakers played"
+        )
+    if mic.channels > 1:
+        raise NoRegretError(
+            f"{mic.path}: {count(mic.channels, 'channel')}: one microphone is cleaned at a time."
+            f" Say which with --channel 1 (to {mic.channels})"
+        )
+
+
+class Work:
+    """The way of the samples, from files through the canceller into a file.
+
+    Parameters
+    ----------
+    canceller
+        Who takes the echo out.
+    far, mic
+        What is read.
+    out
+        Where to write.
+    """
+
+    def __init__(self, canceller: Canceller, far: Reading, mic: Reading, out: Writing) -> None:
+        self.canceller, self.far, self.mic, self.out = canceller, far, mic, out
+        self.frames, self.spent = mic.frames, 0.0
+        self.before = Spectrogram(self.frames, mic.rate)
+        self.after = Spectrogram(self.frames, mic.rate)
+        self._powers: list[Floats] = []
+        self._rest = np.empty((4, 0))
+
+    def go(self, told: Callable[[float, float], None] | None = None) -> None:
+        """Do it all."""
+        size, done = BLOCKS * self.canceller.block, 0
+        while done < self.frames:
+            now = min(size, self.frames - done)
+            self._piece(self.far.read(now), self.mic.read(now)[:, 0])
+            done += now
+            if told is not None:
+                told(done / self.mic.rate, self.frames / self.mic.rate)
+        silence = np.zeros(self.mic.rate // 10)  # lets the last columns see what is there
+        self.before.add(silence)
+        self.after.add(silence)
+
+    def _piece(self, far: Floats, mic: Floats) -> None:
+        began = time.perf_counter()
+        clean = self.canceller.process_many(far[:, 0] if far.shape[1] == 1 else far, mic)
+        self.spent += time.perf_counter() - began
+        linear = self.canceller.linear
+        if self.far.sound.silent:  # not a sample is to differ
+            clean = linear = mic
+        if not np.isfinite(clean).all():
+            raise NoRegretError("the canceller lost its way: please report it, with the recordings")
+        self.out.write(clean / self.mic.sound.gain)
+        self.before.add(mic)
+        self.after.add(clean)
+        self._note(far.mean(axis=1), mic, linear, clean)
+
+    def _note(self, *signals: Floats) -> None:
+        """Keep how loud each signal is, in whole frames."""
+        together = np.concatenate((self._rest, np.stack(signals)), axis=1)
+        length = max(1, round(FRAME * self.mic.rate))
+        whole = together.shape[1] // length * length
+        self._rest = together[:, whole:]
+        found = [frame_powers(signal[:whole], self.mic.rate) for signal in together]
+        self._powers.append(np.stack(found))
+
+    def levels(self) -> Levels:
+        """Return how loud everything was."""
+        return Levels(*np.concatenate(self._powers, axis=1))
+
+
+def certified(canceller: Canceller) -> tuple[Certificate | None, str]:
+    """Return the certificate of the linear part, or why there is none."""
+    try:
+        return canceller.certificate(), ""
+    except (NoRegretError, NotImplementedError, ValueError, MemoryError) as error:
+        return None, str(error) or "no certificate can be made of this recording"
+
+
+def notes(far: Sound, mic: Sound, rate: int, out: Writing) -> list[str]:
+    """Return what someone should know of the files."""
+    told = []
+    if far.silent:
+        told.append("The far end is silent: there is no echo, and the output is the microphone's.")
+    if mic.silent:
+        told.append("The microphone is silent: there is nothing in the output.")
+    for name, sound in (("far end", far), ("microphone", mic)):
+        if sound.rate != rate:
+            told.append(
+                f"The {name} was converted from {sound.rate:,} to {rate:,} samples a second."
+            )
+        if sound.full > 1:
+            told.append(
+                f"{count(sound.full, 'sample')} of the {name} ({sound.full / total(sound):.2%})"
+                " are at full scale: where it was clipped, no filter can follow."
+            )
+        if sound.peak > 1:
+            told.append(f"The {name} goes to {sound.peak:.3g} times full scale.")
+    shorter = mic.seconds - far.seconds
+    if abs(shorter) > 0.01:
+        told.append(
+            f"The far end is {duration(abs(shorter))} "
+            + (
+                "shorter than the microphone: silence followed."
+                if shorter > 0
+                else "longer: what it says after the microphone's end was left out."
+            )
+        )
+    if out.beyond:
+        told.append(f"{count(out.beyond, 'sample')} of the output were cut to full scale.")
+    return [printable(words) for words in told]
+
+
+def total(sound: Sound) -> int:
+    """Return how many samples there are in all channels."""
+    return sound.frames * sound.channels

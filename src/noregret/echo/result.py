@@ -1,0 +1,140 @@
+"""What came of cancelling an echo: figures, curves and notes, for the terminal and the report."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from noregret.echo.frames import FRAME, Frames, lasting, loud, trailing
+from noregret.echo.measures import decibels, ratio
+
+if TYPE_CHECKING:
+    from noregret.certificate import Certificate
+    from noregret.echo.sound import Sound
+    from noregret.echo.spectrum import Spectrogram
+
+Floats = NDArray[np.float64]
+# Seconds that a canceller may take to learn before it is judged, where there are more.
+LEARNING = 3.0
+# Seconds in which an echo dies away after the far end is silent.
+DYING = 0.3
+# Seconds that a point of the curves looks back.
+WINDOW = 0.2
+
+
+@dataclass(frozen=True)
+class Levels:
+    """Mean squares in frames of 10 ms of all that went in and came out."""
+
+    far: Floats
+    mic: Floats
+    linear: Floats
+    clean: Floats
+
+    @property
+    def echo(self) -> Frames:
+        """The frames in which an echo may be heard: the far end speaks, or just did."""
+        return lasting(loud(self.far), DYING)
+
+    def erle(self, left: Floats) -> float | None:
+        """Return the mean echo reduction in decibels, after the time for learning if there is any.
+
+        Where the near end speaks as well, it lowers the figure; None where there is no echo.
+        """
+        frames, start = self.echo, round(LEARNING / FRAME)
+        if frames[start:].any():
+            frames[:start] = False
+        if not frames.any() or not self.mic[frames].any():
+            return None
+        return ratio(self.mic[frames], left[frames])
+
+    def erle_over_time(self, left: Floats) -> Floats:
+        """Return the echo reduction over the last moments, NaN where there is no echo."""
+        found = decibels(trailing(self.mic, WINDOW), trailing(left, WINDOW))
+        return np.where(self.echo, found, np.nan)
+
+    @property
+    def times(self) -> Floats:
+        """The end of each frame, in seconds."""
+        return np.asarray(FRAME * np.arange(1, len(self.mic) + 1))
+
+
+@dataclass(frozen=True)
+class Known:
+    """What can be said where the near end is known apart, as in the demo: SDR in decibels."""
+
+    before: float
+    after: float
+    near_change: float
+
+
+@dataclass(frozen=True)
+class EchoResult:
+    """A recording without its echo.
+
+    Parameters
+    ----------
+    far, mic
+        The files that were read.
+    rate, block, tail, suppress
+        Samples a second, samples in a block, seconds of echo, and whether the suppressor was on.
+    delay
+        Seconds by which the echo is late, as it was found; None where there was no evidence.
+    levels
+        How loud everything was.
+    response
+        The learned impulse response, one column a channel.
+    before, after
+        Spectra of the microphone and of what was written.
+    certificate, uncertified
+        What is proven of the linear part, or why nothing is.
+    spent
+        Seconds that the cancelling took.
+    notes
+        What someone should know.
+    """
+
+    far: Sound
+    mic: Sound
+    rate: int
+    frames: int
+    block: int
+    tail: float
+    suppress: bool
+    delay: float | None
+    levels: Levels
+    response: Floats
+    before: Spectrogram
+    after: Spectrogram
+    certificate: Certificate | None
+    uncertified: str
+    spent: float
+    notes: tuple[str, ...] = ()
+    known: Known | None = None
+    outputs: dict[str, str] = field(default_factory=dict)
+    command: str = ""
+    started: str = ""
+    version: str = ""
+
+    @property
+    def seconds(self) -> float:
+        """How long the recording is."""
+        return self.frames / self.rate
+
+    @property
+    def linear_erle(self) -> float | None:
+        """The echo reduction of the linear part, in decibels."""
+        return self.levels.erle(self.levels.linear)
+
+    @property
+    def erle(self) -> float | None:
+        """The echo reduction of all that was done, in decibels."""
+        return self.levels.erle(self.levels.clean)
+
+    @property
+    def speed(self) -> float:
+        """Seconds of sound in a second of work."""
+        return self.seconds / max(self.spent, 1e-9)

@@ -1,0 +1,62 @@
+"""The demo: a room and two voices made up, their echo cancelled, and what was gained."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+
+from noregret.echo.cancelling import cancel_file
+from noregret.echo.frames import near_only
+from noregret.echo.measures import near_change, near_distortion
+from noregret.echo.result import EchoResult, Known
+from noregret.echo.room import demo_signals
+from noregret.echo.sound import opened, pieces, write_sound
+
+# How long the two speak, in seconds.
+LENGTH = 12.0
+
+
+def demonstration(
+    folder: str | Path,
+    *,
+    rate: int = 16_000,
+    seed: int = 0,
+    tail: float = 0.256,
+    suppress: bool = True,
+    told: Callable[[float, float], None] | None = None,
+) -> EchoResult:
+    """Write ``far.wav``, ``mic.wav``, ``near.wav`` and ``clean.wav``, and say what was gained.
+
+    Parameters
+    ----------
+    folder
+        Where to write; made if it is not there.
+    rate, seed
+        Of the signals that are made up.
+    tail, suppress
+        As for ``cancel_file``.
+    told
+        Called with the seconds done and the seconds there are.
+    """
+    heard = demo_signals(LENGTH, rate, seed)
+    place = Path(folder)
+    place.mkdir(exist_ok=True)
+    paths = {name: str(place / f"{name}.wav") for name in ("far", "mic", "near", "clean")}
+    for name in ("far", "mic", "near"):
+        write_sound(paths[name], getattr(heard, name), rate)
+    result = cancel_file(
+        paths["far"], paths["mic"], paths["clean"], tail=tail, suppress=suppress, told=told
+    )
+    with opened(paths["clean"]) as file:
+        clean = np.concatenate(list(pieces(file)))[:, 0]
+    alone = near_only(heard.far, heard.mic, rate, heard.near)
+    known = Known(
+        near_distortion(heard.near, heard.mic, rate),
+        near_distortion(heard.near, clean, rate),
+        near_change(heard.mic, clean, rate, alone),
+    )
+    outputs = {**paths, "report": str(place / "report.html")}
+    return replace(result, known=known, outputs=outputs)

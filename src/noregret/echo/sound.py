@@ -1,0 +1,327 @@
+"""Sound files: looked over, read piece by piece at any rate, written whole or not at all."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from noregret.echo.resampling import Resampler
+from noregret.errors import NoRegretError
+from noregret.files import beside
+from noregret.report.figures import count, megabytes
+
+Floats = NDArray[np.float64]
+# What a file may be written as, by the end of its name.
+FORMATS = {
+    ".wav": "WAV",
+    ".flac": "FLAC",
+    ".ogg": "OGG",
+    ".oga": "OGG",
+    ".aiff": "AIFF",
+    ".aif": "AIFF",
+    ".au": "AU",
+    ".caf": "CAF",
+    ".w64": "W64",
+    ".rf64": "RF64",
+}
+# Bits of the samples that are whole numbers.
+BITS = {"PCM_S8": 8, "PCM_U8": 8, "PCM_16": 16, "PCM_24": 24, "PCM_32": 32}
+# Bytes that fit into a file whose sizes are written with 32 bits.
+FOUR_GIGABYTES = 2**32 - 2**16
+LIMITED = ("WAV", "AIFF", "AU")
+# Rates that a recording may have.
+SLOWEST, FASTEST = 4_000, 400_000
+# Frames that are read at a time when a file is looked over.
+PIECE = 1 << 18
+
+
+@dataclass(frozen=True)
+class Sound:
+    """A sound file that was looked over.
+
+    Parameters
+    ----------
+    path
+        Where it is.
+    rate, frames, channels
+        Samples a second, how many there are, in how many channels.
+    format, subtype
+        What it is written as, in the words of libsndfile, such as ``WAV`` and ``PCM_16``.
+    peak
+        The largest sample, full scale being 1.
+    full
+        How many samples are at full scale, where whole numbers end.
+    """
+
+    path: str
+    rate: int
+    frames: int
+    channels: int
+    format: str
+    subtype: str
+    peak: float
+    full: int
+
+    @property
+    def seconds(self) -> float:
+        """How long it is."""
+        return self.frames / self.rate
+
+    @property
+    def silent(self) -> bool:
+        """Whether there is nothing to be heard in it."""
+        return self.peak == 0
+
+    @property
+    def gain(self) -> float:
+        """What to multiply samples by so that none is beyond full scale."""
+        return 1.0 if self.peak <= 1 else 1 / self.peak
+
+
+def soundfile() -> Any:
+    """Return the library that reads sound files, or say how to get it."""
+    try:
+        import soundfile as library
+    except ModuleNotFoundError:
+        raise NoRegretError(
+            "sound files are read by soundfile, which is not installed:"
+            ' pip install "noregret[echo]"'
+        ) from None
+    except OSError as error:  # it is there, libsndfile is not
+        raise NoRegretError(f"soundfile cannot be used: {error}") from None
+    return library
+
+
+def look_over(path: str, channel: int | None = None) -> Sound:
+    """Return what a sound file is, having read all of it once.
+
+    Parameters
+    ----------
+    path
+        Where it is.
+    channel
+        The only channel that matters, counted from 1; None for all.
+
+    Raises
+    ------
+    NoRegretError
+        If it is missing, no sound file, empty, or holds what is not a number.
+    """
+    with opened(path) as file:
+        if file.channels < 1 or file.samplerate < 1:
+            raise NoRegretError(f"{path}: a sound file without channels or without a rate")
+        if not SLOWEST <= file.samplerate <= FASTEST:
+            raise NoRegretError(
+                f"{path}: {file.samplerate:,} samples a second make no sense for speech:"
+                f" rates from {SLOWEST:,} to {FASTEST:,} are read"
+            )
+        if channel is not None and not 1 <= channel <= file.channels:
+            raise NoRegretError(
+                f"{path}: there is no channel {channel}: it has {count(file.channels, 'channel')}"
+            )
+        frames, peak, full = 0, 0.0, 0
+        for piece in pieces(file, channel):
+            bad = np.flatnonzero(~np.isfinite(piece).all(axis=1))
+            if len(bad):
+                raise NoRegretError(
+                    f"{path}: a sample is not a finite number, at"
+                    f" {(frames + int(bad[0])) / file.samplerate:.3f} s: repair the recording"
+                )
+            frames += len(piece)
+            peak = max(peak, float(np.abs(piece).max(initial=0.0)))
+            full += at_full_scale(piece, file.subtype)
+        if not frames:
+            raise NoRegretError(f"{path}: there is no sound in it: the file has no samples")
+        chosen = file.channels if channel is None else 1
+        return Sound(path, file.samplerate, frames, chosen, file.format, file.subtype, peak, full)
+
+
+@contextmanager
+def opened(path: str) -> Iterator[Any]:
+    """Open a sound file to read."""
+    library = soundfile()
+    place = Path(path)
+    if not place.exists():
+        raise NoRegretError(f"{path}: there is no such file")
+    if place.is_dir():
+        raise NoRegretError(f"{path}: a folder: name a sound file")
+    if not place.is_file():
+        raise NoRegretError(f"{path}: not a file: sound is read from files, twice")
+    if not os.access(place, os.R_OK):
+        raise NoRegretError(f"{path}: permission denied")
+    if not place.stat().st_size:
+        raise NoRegretError(f"{path}: the file is empty")
+    try:
+        file = library.SoundFile(path)
+    except (library.LibsndfileError, TypeError, ValueError) as error:
+        why = " ".join(getattr(error, "error_string", str(error)).split()).rstrip(".")
+        raise NoRegretError(
+            f"{path}: not a sound file that can be read ({why}): WAV, FLAC and OGG are"
+        ) from None
+    with file:
+        yield file
+
+
+def pieces(file: Any, channel: int | None = None, size: int = PIECE) -> Iterator[Floats]:
+    """Yield what is in an open file."""
+    while len(piece := frames_of(file, size, channel)):
+        yield piece
+
+
+def frames_of(file: Any, size: int, channel: int | None = None) -> Floats:
+    """Return the next frames of an open file, full scale being 1: fewer at the end only.
+
+    Whole numbers are read as such, so that nothing is lost.
+    """
+    library = soundfile()
+    try:
+        if file.subtype in BITS:
+            found = file.read(size, dtype="int32", always_2d=True) / 2.0**31
+        else:
+            found = file.read(size, dtype="float64", always_2d=True)
+    except library.LibsndfileError as error:
+        raise NoRegretError(
+            f"{file.name}: damaged: it could not be read to its end ({error.error_string})"
+        ) from None
+    frames: Floats = found if channel is None else found[:, channel - 1 : channel]
+    return frames
+
+
+def at_full_scale(piece: Floats, subtype: str) -> int:
+    """Return how many samples are where the numbers of a format end."""
+    step = 2.0 ** (1 - BITS.get(subtype, 16))
+    sizes = np.abs(piece)
+    return int(np.count_nonzero((sizes >= 1 - step) & (sizes <= 1)))
+
+
+class Reading:
+    """A sound file as frames at a rate, none beyond full scale; silence after its end.
+
+    Parameters
+    ----------
+    sound
+        What it is.
+    file
+        The same, open.
+    rate
+        Frames a second to return.
+    channel
+        The only channel that matters, counted from 1; None for all.
+    """
+
+    def __init__(self, sound: Sound, file: Any, rate: int, channel: int | None = None) -> None:
+        self.sound, self.rate = sound, rate
+        self._file, self._channel = file, channel
+        self._resampler = (
+            None
+            if rate == sound.rate
+            else Resampler(self._frames, sound.channels, sound.rate, rate)
+        )
+
+    @property
+    def frames(self) -> int:
+        """How many frames there are at this rate, the last one rounded up."""
+        return -(-self.sound.frames * self.rate // self.sound.rate)
+
+    def _frames(self, size: int) -> Floats:
+        return frames_of(self._file, size, self._channel) * self.sound.gain
+
+    def read(self, size: int) -> Floats:
+        """Return the next frames."""
+        if self._resampler is not None:
+            return self._resampler.read(size)
+        found = self._frames(size)
+        silence = np.zeros((size - len(found), self.sound.channels))
+        return np.concatenate((found, silence)) if len(silence) else found
+
+
+@contextmanager
+def reading(sound: Sound, rate: int, channel: int | None = None) -> Iterator[Reading]:
+    """Open a sound file to be read at a rate."""
+    with opened(sound.path) as file:
+        yield Reading(sound, file, rate, channel)
+
+
+def format_for(path: str, like: Sound, rate: int) -> tuple[str, str]:
+    """Return format and subtype of a file to be written: as another one, where that can be."""
+    ending = Path(path).suffix.lower()
+    if ending not in FORMATS:
+        known = ", ".join(FORMATS)
+        raise NoRegretError(f"{path}: end its name with one of {known}, to say what to write")
+    library, kind = soundfile(), FORMATS[ending]
+    subtype = like.subtype
+    if not library.check_format(kind, subtype):
+        wide = BITS.get(subtype, 24) > 16  # more than 16 bits, or none that are counted
+        better = "PCM_24" if wide and library.check_format(kind, "PCM_24") else ""
+        subtype = better or library.default_subtype(kind)
+    size = -(-like.frames * rate // like.rate) * (BITS.get(subtype, 64) // 8)
+    if kind in LIMITED and size > FOUR_GIGABYTES:
+        raise NoRegretError(
+            f"{path}: {megabytes(size)} do not fit into a {kind} file: name it .w64 or .flac"
+        )
+    return kind, subtype
+
+
+class Writing:
+    """A sound file being written.
+
+    ``beyond`` counts the samples that had to be cut to full scale.
+    """
+
+    def __init__(self, path: str, file: Any) -> None:
+        self.path, self.beyond, self.frames = path, 0, 0
+        self._file = file
+        self._bits = BITS.get(file.subtype)
+        self._cut = file.subtype not in ("FLOAT", "DOUBLE")
+
+    def write(self, samples: Floats) -> None:
+        """Write samples, full scale being 1."""
+        if self._cut:
+            self.beyond += int(np.count_nonzero(np.abs(samples) > 1))
+            samples = np.clip(samples, -1.0, 1.0)
+        if self._bits is not None:
+            steps = 2.0 ** (self._bits - 1)
+            whole = np.clip(np.rint(samples * steps), -steps, steps - 1).astype(np.int64)
+            self._put((whole << (32 - self._bits)).astype(np.int32))
+        else:
+            self._put(samples)
+
+    def _put(self, samples: NDArray[Any]) -> None:
+        library = soundfile()
+        try:
+            self._file.write(samples)
+        except (library.LibsndfileError, AssertionError) as error:
+            why = str(error) or "is the disk full?"
+            raise NoRegretError(f"{self.path}: could not be written: {why}") from None
+        self.frames += len(samples)
+
+
+@contextmanager
+def writing(path: str, rate: int, format: str, subtype: str) -> Iterator[Writing]:
+    """Have a sound file of one channel to write to: in the end it is there whole or not at all."""
+    library = soundfile()
+    with beside(path) as place:
+        try:
+            file = library.SoundFile(place, "w", rate, 1, subtype, format=format)
+        except (library.LibsndfileError, TypeError, ValueError) as error:
+            raise NoRegretError(
+                f"{path}: {format} files of {rate:,} samples a second cannot be written ({error})"
+            ) from None
+        with file:
+            made = Writing(path, file)
+            yield made
+        if library.info(place).frames != made.frames:  # its end is written when it is closed
+            raise NoRegretError(f"{path}: could not be written to its end: is the disk full?")
+
+
+def write_sound(path: str | Path, samples: Floats, rate: int) -> None:
+    """Write samples as a WAV file of 16 bits."""
+    with writing(str(path), rate, "WAV", "PCM_16") as file:
+        file.write(samples)

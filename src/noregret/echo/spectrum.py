@@ -1,0 +1,70 @@
+"""The spectrum of a recording over time, gathered piece by piece in memory that does not grow."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.lib.stride_tricks import sliding_window_view
+from numpy.typing import NDArray
+
+Floats = NDArray[np.float64]
+# Seconds that a spectrum looks at.
+WINDOW = 0.032
+# The most columns and rows to keep.
+COLUMNS, ROWS = 900, 256
+
+
+class Spectrogram:
+    """Mean power by time and frequency.
+
+    Parameters
+    ----------
+    frames
+        How many samples there will be.
+    rate
+        Samples a second.
+
+    Examples
+    --------
+    >>> seen = Spectrogram(16_000, 16_000)
+    >>> seen.add(np.sin(2 * np.pi * 1000 * np.arange(16_000) / 16_000))
+    >>> low = seen.powers[:, 10]
+    >>> float(low.argmax() * 8000 / len(low))  # hertz
+    1000.0
+    """
+
+    def __init__(self, frames: int, rate: int) -> None:
+        self.rate, self.seconds = rate, frames / rate
+        self._size = 1 << max(5, round(np.log2(WINDOW * rate)))
+        self._hop = int(np.clip(frames // COLUMNS, self._size // 8, self._size // 2))
+        self._total = max(1, -(-frames // self._hop))
+        self._window = np.hanning(self._size)
+        self._group = -(-(self._size // 2) // ROWS)  # neighbours that share a row
+        columns = min(COLUMNS, self._total)
+        self._sums = np.zeros((columns, self._size // 2 // self._group))
+        self._counts = np.zeros(columns)
+        self._rest = np.zeros(self._size // 2)  # so that a column is around its time
+        self._seen = 0
+
+    def add(self, samples: Floats) -> None:
+        """Add what comes next."""
+        self._take(np.concatenate((self._rest, samples)))
+
+    def _take(self, samples: Floats) -> None:
+        if len(samples) < self._size:
+            self._rest = samples
+            return
+        views = sliding_window_view(samples, self._size)[:: self._hop]
+        self._rest = samples[len(views) * self._hop :]
+        spectra = np.abs(np.fft.rfft(views * self._window, axis=1)[:, : self._size // 2]) ** 2
+        rows = spectra.reshape(len(views), -1, self._group).mean(axis=2)
+        at = (np.arange(self._seen, self._seen + len(views)) * len(self._sums)) // self._total
+        self._seen += len(views)
+        inside = at < len(self._sums)
+        np.add.at(self._sums, at[inside], rows[inside])
+        np.add.at(self._counts, at[inside], 1.0)
+
+    @property
+    def powers(self) -> Floats:
+        """Powers, a row a frequency from the lowest, a column a time; a full-scale tone is 1."""
+        seen = self._sums / np.maximum(self._counts, 1.0)[:, None]
+        return np.asarray(seen.T / (self._window.sum() / 2) ** 2)

@@ -1,0 +1,126 @@
+"""A cancelled echo as one page of HTML that needs nothing else: no network, no other file."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, Any, cast
+
+from noregret.report.echo_charts import erle_chart, level_chart, response_charts
+from noregret.report.echo_spectra import STYLE, spectra
+from noregret.report.echo_words import decibel, delayed, judged, speed, title
+from noregret.report.figures import duration, figure
+from noregret.report.markup import Html, element
+from noregret.report.run_certificate import certificate_section
+from noregret.report.run_head import tile
+from noregret.report.run_html import document
+from noregret.report.run_sections import again_section, facts, section, shown
+
+if TYPE_CHECKING:
+    from noregret.echo.result import EchoResult
+    from noregret.echo.sound import Sound
+
+
+def page(result: EchoResult) -> str:
+    """Return the page."""
+    return document(title(result), result.version, sections(result), STYLE)
+
+
+def sections(result: EchoResult) -> list[str]:
+    """Return what is on the page, from the top to the bottom."""
+    charts = element("div", erle_chart(result), level_chart(result), class_="pair")
+    room = response_charts(result)
+    return [
+        head(result),
+        section("Before and after", spectra(result)),
+        section("How it went", charts),
+        section("The room", element("div", *room, class_="pair")) if room else "",
+        proof(result),
+        made_section(result),
+        again_section(cast("Any", result)),
+    ]
+
+
+def head(result: EchoResult) -> Html:
+    """Return the title, the verdict and the headline figures."""
+    said, tiles = judged(result), list(headline_figures(result))
+    return element(
+        "header",
+        element(
+            "div",
+            element("p", "noregret", class_="brand"),
+            element("button", "Dark or light", type="button", id="theme", hidden=""),
+            class_="top",
+        ),
+        element("h1", title(result)),
+        element(
+            "p", element("span", said.headline, class_=f"badge {said.mood}"), class_="verdict-mark"
+        ),
+        element("p", sentence(result), class_="verdict"),
+        *(element("p", note, class_="aside") for note in result.notes),
+        element("div", *tiles, class_="tiles", style=f"--columns:{len(tiles)}"),
+    )
+
+
+def sentence(result: EchoResult) -> str:
+    """Say what happened."""
+    if result.erle is None:
+        return "There was no echo to cancel."
+    by = "a linear filter" + (" and a residual suppressor" if result.suppress else "")
+    lower = "lower" if result.erle >= 0 else "HIGHER"
+    told = (
+        f"While the far end speaks, the output is {decibel(abs(result.erle))} {lower} than what the"
+        f" microphone recorded, by {by} that learned the way through the room as it went."
+    )
+    if result.known is not None:
+        told += (
+            f" The near voice stood at {decibel(result.known.before)} to all else in the"
+            f" microphone, and stands at {decibel(result.known.after)} now."
+        )
+    return told
+
+
+def headline_figures(result: EchoResult) -> Iterable[Html]:
+    """Yield the headline figures."""
+    yield tile("sound", duration(result.seconds), f"{figure(result.rate)} samples a second")
+    yield tile("delay", *delayed(result))
+    if result.linear_erle is not None:
+        yield tile("linear filter", decibel(result.linear_erle), "less echo (ERLE)")
+        if result.suppress:
+            yield tile("with suppressor", decibel(result.erle), "less echo (ERLE)")
+    if result.known is not None:
+        was = decibel(result.known.before)
+        yield tile("near voice", decibel(result.known.after), f"SDR, from {was}")
+    yield tile("speed", speed(result), f"in blocks of {1000 * result.block / result.rate:.3g} ms")
+
+
+def proof(result: EchoResult) -> Html:
+    """Return the certificate of the linear part, or why there is none."""
+    if result.certificate is None:
+        return section("Certificate", element("p", result.uncertified, class_="aside"))
+    return certificate_section(cast("Any", result))
+
+
+def made_section(result: EchoResult) -> Html:
+    """Return what was read, how, and what was written."""
+    files: list[tuple[str, str]] = [
+        ("Far end", told(result.far)),
+        ("Microphone", told(result.mic)),
+        *((kind.capitalize(), shown(path)) for kind, path in result.outputs.items()),
+    ]
+    done: list[tuple[str, str]] = [
+        ("Tail", f"{1000 * result.tail:g} ms beyond the delay"),
+        ("Block", f"{result.block:,} samples"),
+        ("Suppressor", "on" if result.suppress else "off"),
+        ("Time", f"{duration(result.spent)}, {speed(result)}"),
+        ("Started", result.started),
+        ("Version", f"noregret {result.version}"),
+    ]
+    columns = element("div", facts(files), facts(done), class_="columns")
+    return section("How it was made", columns)
+
+
+def told(sound: Sound) -> Html:
+    """Say what a file is."""
+    kind = f"{sound.format} {sound.subtype.replace('_', ' ')}, {sound.rate:,} samples a second"
+    more = f"{kind}, {duration(sound.seconds)}" + (", stereo" if sound.channels == 2 else "")
+    return element("div", shown(sound.path), element("div", more, class_="words"))

@@ -1,0 +1,86 @@
+"""Spectrograms before and after, on one scale of colours."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from noregret.report.charts.plot import Axis, figure_of, plot
+from noregret.report.charts.scale import Scale
+from noregret.report.markup import Html, element
+from noregret.report.png import as_url, colours, png
+
+if TYPE_CHECKING:
+    from noregret.echo.result import EchoResult
+    from noregret.echo.spectrum import Spectrogram
+
+Floats = NDArray[np.float64]
+# Decibels from the darkest to the lightest colour.
+RANGE = 75.0
+QUIETEST = 1e-14
+STYLE = """
+.spectra image { image-rendering: auto; }
+.legend { display: flex; align-items: center; gap: 10px; margin: 18px 0 0; font-size: 0.82rem;
+  color: var(--soft); font-variant-numeric: tabular-nums; }
+.legend svg { border-radius: 4px; flex: 0 1 260px; }
+"""
+
+
+def spectra(result: EchoResult) -> Html:
+    """Return both spectrograms with their legend."""
+    pictures = [decibels(one) for one in (result.before, result.after)]
+    top = float(np.ceil(max(picture.max(initial=-140.0) for picture in pictures) / 5) * 5)
+    charts = [
+        chart("Before", "What the microphone recorded.", result.before, pictures[0], top),
+        chart("After", "What was written.", result.after, pictures[1], top),
+    ]
+    return element("div", element("div", *charts, class_="pair"), legend(top), class_="spectra")
+
+
+def decibels(seen: Spectrogram) -> Floats:
+    """Return powers in decibels of full scale."""
+    return np.asarray(10 * np.log10(np.maximum(seen.powers, QUIETEST)))
+
+
+def chart(name: str, words: str, seen: Spectrogram, picture: Floats, top: float) -> Html:
+    """Return a spectrogram: time to the right, frequency upwards."""
+    shades = np.clip(255 * (picture - top + RANGE) / RANGE, 0, 255).astype(np.uint8)
+    image = element(
+        "image",
+        href=as_url(png(np.ascontiguousarray(shades[::-1]), colours())),
+        x=0,
+        y=0,
+        width="100%",
+        height="100%",
+        preserveAspectRatio="none",
+    )
+    loud = float(np.mean(picture > top - RANGE / 2))
+    drawn = plot(
+        Axis("seconds", Scale(0.0, seen.seconds), lines=False),
+        Axis("kHz", Scale(0.0, seen.rate / 2000), lines=False),
+        [image],
+        f"{name}: spectrogram of {seen.seconds:.3g} seconds; {loud:.1%} of it is loud.",
+        height=280,
+    )
+    return figure_of(name, words, [], drawn)
+
+
+def legend(top: float) -> Html:
+    """Return what the colours mean."""
+    ramp = element(
+        "image",
+        href=as_url(png(np.arange(256, dtype=np.uint8)[None, :], colours())),
+        width="100%",
+        height="100%",
+        preserveAspectRatio="none",
+    )
+    bar = element("svg", ramp, width=260, height=12, role="img", aria_label="from quiet to loud")
+    return element(
+        "div",
+        element("span", f"{top - RANGE:.0f} dB"),
+        bar,
+        element("span", f"{top:.0f} dB of full scale"),
+        class_="legend",
+    )

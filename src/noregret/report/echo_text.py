@@ -1,0 +1,63 @@
+"""A cancelled echo in a terminal: what it came to, in a screenful; and for machines."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from rich.console import Group, RenderableType
+from rich.text import Text
+
+from noregret.certificate import number
+from noregret.report.certificate_text import COLOURS
+from noregret.report.echo_words import facts, judged, title
+from noregret.report.figures import clean
+from noregret.report.run_text import fitting, written
+
+if TYPE_CHECKING:
+    from noregret.echo.result import EchoResult
+
+
+def summary(result: EchoResult) -> RenderableType:
+    """Return it as Rich shows it."""
+    table = fitting()
+    table.add_column(style="dim", no_wrap=True)
+    table.add_column(style="bold", justify="right", no_wrap=True)
+    table.add_column(overflow="fold")
+    for fact in facts(result):
+        table.add_row(Text(fact.label), Text(fact.figure), Text(fact.words))
+    said = judged(result)
+    verdict = Text.assemble(
+        (said.headline, f"bold {COLOURS[said.mood]}"), f"  {clean(said.words)}", overflow="fold"
+    )
+    parts: list[RenderableType] = [Text(title(result), "bold", overflow="fold"), Text(), table]
+    if result.notes:
+        parts += [Text(), *(Text(note, overflow="fold") for note in result.notes)]
+    parts += [Text(), verdict, Text(), written(result.outputs)]
+    return Group(*parts)
+
+
+def as_dict(result: EchoResult) -> dict[str, Any]:
+    """Return the figures for machines."""
+    known, certificate = result.known, result.certificate
+    found: dict[str, Any] = {
+        "far": result.far.path,
+        "mic": result.mic.path,
+        "rate": result.rate,
+        "seconds": result.seconds,
+        "tail": result.tail,
+        "block": result.block,
+        "suppress": result.suppress,
+        "delay": result.delay,
+        "erle": {"linear": number(result.linear_erle), "output": number(result.erle)},
+        "speed": result.speed,
+        "notes": list(result.notes),
+        "certificate": None if certificate is None else certificate.to_dict(),
+        "outputs": result.outputs,
+    }
+    if known is not None:
+        found["near"] = {
+            "sdr_before": number(known.before),
+            "sdr_after": number(known.after),
+            "change": number(known.near_change),
+        }
+    return found
