@@ -7,7 +7,6 @@ from math import gcd
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.signal import firwin, upfirdn
 
 Floats = NDArray[np.float64]
 # Zero crossings of the filter on either side, and its Kaiser window: about 80 dB down.
@@ -44,6 +43,8 @@ class Resampler:
     """
 
     def __init__(self, read: Callable[[int], Floats], channels: int, old: int, new: int) -> None:
+        from scipy.signal import firwin
+
         common = gcd(old, new)
         self._read, self._channels = read, channels
         self._up, self._down = new // common, old // common
@@ -59,6 +60,8 @@ class Resampler:
 
     def read(self, count: int) -> Floats:
         """Return the next frames; after the end of the source, silence."""
+        from scipy.signal import upfirdn
+
         last = self._next + count - 1
         self._pull(last * self._down // self._up + self._margin + 1)
         made = upfirdn(self._taps, self._kept, self._up, self._down, axis=0)

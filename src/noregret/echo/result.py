@@ -52,9 +52,10 @@ class Levels:
         return ratio(self.mic[frames], left[frames])
 
     def erle_over_time(self, left: Floats) -> Floats:
-        """Return the echo reduction over the last moments, NaN where there is no echo."""
-        found = decibels(trailing(self.mic, WINDOW), trailing(left, WINDOW))
-        return np.where(self.echo, found, np.nan)
+        """Return the echo reduction over the last moments, NaN where there is no echo to hear."""
+        before = trailing(self.mic, WINDOW)
+        found = decibels(before, trailing(left, WINDOW))
+        return np.where(self.echo & loud(before), found, np.nan)
 
     @property
     def times(self) -> Floats:

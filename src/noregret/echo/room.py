@@ -10,18 +10,19 @@ from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.signal import oaconvolve
 
 from noregret.checks import not_negative, positive, whole
+from noregret.echo.fixed import convolved
 from noregret.echo.voice import voice
 
 Floats = NDArray[np.float64]
 # Metres a second.
 SOUND = 343.0
-# Length, width and height of the room, the loudspeaker's and the microphone's places, in metres.
+# Length, width and height of the room, and who is where in it, in metres.
 ROOM = (4.6, 3.7, 2.6)
 LOUDSPEAKER = (2.1, 1.5, 0.9)
 MICROPHONE = (2.6, 1.9, 0.85)
+SPEAKER = (3.0, 2.1, 1.1)
 # Samples of the pulse that an image is drawn with.
 PULSE = 24
 # When each of the two speaks, as shares of the whole: alone, both, the other alone, both, alone.
@@ -102,9 +103,8 @@ def demo_signals(
     far = gated(voice(seconds, rate, random, pitch=118.0), FAR_SPEAKS, rate)
     spoken = gated(voice(seconds, rate, random, pitch=205.0), NEAR_SPEAKS, rate)
     path = 0.9 * room_response(rate, reverberation, delay=delay)
-    echo = oaconvolve(far, path)[:size]
-    near = 0.9 * oaconvolve(spoken, room_response(rate, reverberation, source=(3.0, 2.1, 1.1)))
-    near = near[:size]
+    echo = convolved(far, path)
+    near = 0.9 * convolved(spoken, room_response(rate, reverberation, source=SPEAKER))
     mic = near + echo + noise * random.standard_normal(size)
     most = float(max(np.abs(mic).max(initial=0.0), np.abs(far).max(initial=0.0)))
     gain = min(1.0, 0.95 / most) if most else 1.0

@@ -11,7 +11,6 @@ from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.signal import lfilter, lfilter_zi
 
 Floats = NDArray[np.float64]
 # The first three formants of vowels as a man speaks them, in hertz: of heed, hid, head, had, hod,
@@ -167,31 +166,38 @@ def pulses(pitches: Floats, rate: int) -> Floats:
 
 
 def glided(source: Floats, marks: Floats, targets: Floats, rate: int) -> Floats:
-    """Return a signal through resonances that move from target to target."""
-    step = max(1, round(STEP * rate))
-    starts = np.arange(0, len(source), step)
-    middle = (starts + step / 2) / rate
+    """Return a signal through resonances that move from target to target.
+
+    In overlapping pieces, each multiplied by what the resonances are just then.
+    """
+    hop = max(1, round(STEP * rate))
+    size = 4 * hop
+    starts = np.arange(-size + hop, len(source), hop)
+    middle = (starts + size / 2) / rate
     formants = [np.interp(middle, marks, targets[:, k]) for k in range(3)]
     formants.append(np.full(len(starts), FOURTH * targets[0, 2] / VOWELS[:, 2].mean()))
-    through = source
+    long = 4 * size  # so that what rings after a piece has room
+    padded = np.concatenate((np.zeros(size), source, np.zeros(long)))
+    pieces = padded[(starts + size)[:, None] + np.arange(size)] * np.hanning(size + 1)[:size] / 2
+    spectra = np.fft.rfft(pieces, long, axis=1)
     for frequency, width in zip(formants, BANDWIDTHS, strict=True):
-        if frequency.min() > 0.45 * rate:
-            continue
-        made = np.empty_like(through)
-        state = np.zeros(2)
-        for start, centre in zip(starts.tolist(), frequency.tolist(), strict=True):
-            top, bottom = resonance(min(centre, 0.47 * rate), width, rate)
-            piece = slice(start, start + step)
-            made[piece], state = lfilter(top, bottom, through[piece], zi=state)
-        through = made
-    return through
+        if frequency.min() < 0.45 * rate:
+            spectra *= resonance(np.minimum(frequency, 0.47 * rate), width, rate, long)
+    made = np.zeros(len(padded) + long)
+    sounding = np.fft.irfft(spectra, long, axis=1)
+    for start, piece in zip((starts + size).tolist(), sounding, strict=True):
+        made[start : start + long] += piece
+    return made[size : size + len(source)]
 
 
-def resonance(frequency: float, width: float, rate: int) -> tuple[list[float], list[float]]:
-    """Return the filter of one resonance; constants pass it as they are."""
+def resonance(
+    frequency: Floats | float, width: float, rate: int, size: int
+) -> NDArray[np.complex128]:
+    """Return what resonances do to a spectrum, one row each; constants pass as they are."""
     radius = np.exp(-np.pi * width / rate)
-    bottom = [1.0, -2 * radius * np.cos(2 * np.pi * frequency / rate), radius**2]
-    return [sum(bottom)], bottom
+    around = -2 * radius * np.cos(2 * np.pi * np.atleast_1d(frequency)[:, None] / rate)
+    back = np.exp(-2j * np.pi * np.arange(size // 2 + 1) / size)  # a delay of one sample
+    return np.asarray((1 + around + radius**2) / (1 + around * back + radius**2 * back**2))
 
 
 def onsets(said: list[Syllable], size: int, rate: int, random: np.random.Generator) -> Floats:
@@ -209,10 +215,10 @@ def onsets(said: list[Syllable], size: int, rate: int, random: np.random.Generat
         centre, width = one.hiss
         if centre > 0.4 * rate:
             centre, width = 0.38 * rate, min(width, 0.2 * rate)
-        top, bottom = resonance(centre, width, rate)
-        noise = random.standard_normal(last - first)
-        ahead = np.diff(noise, prepend=0.0)
-        shaped, _ = lfilter(top, bottom, ahead, zi=0.0 * lfilter_zi(top, bottom))
+        noise = np.diff(random.standard_normal(last - first), prepend=0.0)
+        size = 2 * len(noise)
+        heard = np.fft.rfft(noise, size) * resonance(centre, width, rate, size)[0]
+        shaped = np.fft.irfft(heard, size)[: len(noise)]
         shaped /= np.sqrt(np.mean(np.square(shaped))) + 1e-12
         window = np.hanning(last - first + 2)[1:-1]
         shape = np.sqrt(window) if hiss else np.exp(-np.linspace(0, 5, last - first))

@@ -50,11 +50,15 @@ def seconds(result: EchoResult) -> Axis:
 def erle_chart(result: EchoResult) -> Html:
     """Return the echo reduction over time."""
     levels = result.levels
-    series = [Series("linear filter", grouped(levels.erle_over_time(levels.linear)), "constant")]
+    series = [
+        Series(
+            "linear filter", grouped(levels.erle_over_time(levels.linear)), "constant", gaps=True
+        )
+    ]
     means = [result.linear_erle]
     if result.suppress:
         after = grouped(levels.erle_over_time(levels.clean))
-        series.append(Series("with the suppressor", after, "learner"))
+        series.append(Series("with the suppressor", after, "learner", gaps=True))
         means.append(result.erle)
     keys = [
         Key(one.look, one.name, "" if mean is None else decibel(mean))

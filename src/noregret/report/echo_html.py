@@ -90,7 +90,8 @@ def headline_figures(result: EchoResult) -> Iterable[Html]:
     if result.known is not None:
         was = decibel(result.known.before)
         yield tile("near voice", decibel(result.known.after), f"SDR, from {was}")
-    yield tile("speed", speed(result), f"in blocks of {1000 * result.block / result.rate:.3g} ms")
+    number, _, unit = speed(result).partition(" ")
+    yield tile("speed", number, f"{unit}, in blocks of {1000 * result.block / result.rate:.3g} ms")
 
 
 def proof(result: EchoResult) -> Html:
@@ -105,7 +106,11 @@ def made_section(result: EchoResult) -> Html:
     files: list[tuple[str, str]] = [
         ("Far end", told(result.far)),
         ("Microphone", told(result.mic)),
-        *((kind.capitalize(), shown(path)) for kind, path in result.outputs.items()),
+        *(
+            (kind.capitalize(), shown(path))
+            for kind, path in result.outputs.items()
+            if path not in (result.far.path, result.mic.path)
+        ),
     ]
     done: list[tuple[str, str]] = [
         ("Tail", f"{1000 * result.tail:g} ms beyond the delay"),

@@ -18,11 +18,14 @@ if TYPE_CHECKING:
 
 Floats = NDArray[np.float64]
 # Decibels from the darkest to the lightest colour.
-RANGE = 75.0
+RANGE = 65.0
 QUIETEST = 1e-14
+# The share of a picture that may be brighter than the lightest colour.
+BRIGHT = 0.999
 STYLE = """
 .spectra image { image-rendering: auto; }
-.legend { display: flex; align-items: center; gap: 10px; margin: 18px 0 0; font-size: 0.82rem;
+.spectra .chart { margin-bottom: 26px; }
+.legend { display: flex; align-items: center; gap: 10px; margin: 0 0 22px; font-size: 0.82rem;
   color: var(--soft); font-variant-numeric: tabular-nums; }
 .legend svg { border-radius: 4px; flex: 0 1 260px; }
 """
@@ -31,12 +34,12 @@ STYLE = """
 def spectra(result: EchoResult) -> Html:
     """Return both spectrograms with their legend."""
     pictures = [decibels(one) for one in (result.before, result.after)]
-    top = float(np.ceil(max(picture.max(initial=-140.0) for picture in pictures) / 5) * 5)
+    top = float(np.ceil(max(np.quantile(picture, BRIGHT) for picture in pictures) / 5) * 5)
     charts = [
         chart("Before", "What the microphone recorded.", result.before, pictures[0], top),
         chart("After", "What was written.", result.after, pictures[1], top),
     ]
-    return element("div", element("div", *charts, class_="pair"), legend(top), class_="spectra")
+    return element("div", legend(top), *charts, class_="spectra")
 
 
 def decibels(seen: Spectrogram) -> Floats:
@@ -62,7 +65,7 @@ def chart(name: str, words: str, seen: Spectrogram, picture: Floats, top: float)
         Axis("kHz", Scale(0.0, seen.rate / 2000), lines=False),
         [image],
         f"{name}: spectrogram of {seen.seconds:.3g} seconds; {loud:.1%} of it is loud.",
-        height=280,
+        height=230,
     )
     return figure_of(name, words, [], drawn)
 

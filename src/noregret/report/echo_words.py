@@ -34,7 +34,8 @@ def decibel(value: float | None) -> str:
 
 def speed(result: EchoResult) -> str:
     """Say how fast it went."""
-    return f"{result.speed:,.0f}× real time" if result.speed >= 10 else f"{result.speed:.1f}×"
+    times = f"{result.speed:,.0f}" if result.speed >= 10 else f"{result.speed:.2g}"
+    return f"{times}× real time"
 
 
 def delayed(result: EchoResult) -> tuple[str, str]:

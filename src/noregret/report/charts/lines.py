@@ -24,13 +24,15 @@ STOPS = 150
 class Series(NamedTuple):
     """A curve: its name, its numbers (NaN: not known), its look, a class of the style sheet.
 
-    A ``level`` is the same everywhere, and goes all across.
+    A ``level`` is the same everywhere, and goes all across. One with ``gaps`` is not drawn where
+    it is not known.
     """
 
     name: str
     y: Floats
     look: str
     level: bool = False
+    gaps: bool = False
 
 
 def line_chart(
@@ -48,7 +50,7 @@ def line_chart(
     drawn = [
         element(
             "path",
-            d=level(one.y, y.scale) if one.level else path(across, y.scale.place(one.y)),
+            d=drawn_as(one, across, y.scale),
             class_=f"curve {one.look}",
             vector_effect="non-scaling-stroke",
         )
@@ -67,6 +69,19 @@ def line_chart(
     stops, names = hover(across, y.scale, rounds, series), names_of(series)
     inside = [*upright, sheet]
     return plot(x, y, inside, about, data_hover=stops, data_names=names, data_unit=unit)
+
+
+def drawn_as(one: Series, across: Floats, scale: Scale) -> str:
+    """Write a curve as it is to be drawn."""
+    if one.level:
+        return level(one.y, scale)
+    up = scale.place(one.y)
+    if not one.gaps:
+        return path(across, up)
+    known = np.isfinite(across) & np.isfinite(up)
+    starts = np.flatnonzero(np.diff(known.astype(np.int8), prepend=0) != 0)
+    runs = np.split(np.arange(len(up)), starts)
+    return "".join(path(across[run], up[run]) for run in runs if len(run) and known[run[0]])
 
 
 def path(across: Floats, up: Floats) -> str:
