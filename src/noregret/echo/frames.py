@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy import ndimage
 
 from noregret.echo.fixed import Floats, hindsight, together
 
@@ -75,6 +74,8 @@ def echo_only(far: ArrayLike, mic: ArrayLike, rate: int, near: ArrayLike | None 
 
 def smooth(x: Floats, rate: int) -> Floats:
     """Return the mean square in the 100 ms around each frame."""
+    from scipy import ndimage
+
     return np.asarray(ndimage.uniform_filter1d(frame_powers(x, rate), round(0.1 / FRAME)))
 
 

@@ -216,9 +216,9 @@ def onsets(said: list[Syllable], size: int, rate: int, random: np.random.Generat
         if centre > 0.4 * rate:
             centre, width = 0.38 * rate, min(width, 0.2 * rate)
         noise = np.diff(random.standard_normal(last - first), prepend=0.0)
-        size = 2 * len(noise)
-        heard = np.fft.rfft(noise, size) * resonance(centre, width, rate, size)[0]
-        shaped = np.fft.irfft(heard, size)[: len(noise)]
+        long = 2 * len(noise)
+        heard = np.fft.rfft(noise, long) * resonance(centre, width, rate, long)[0]
+        shaped = np.fft.irfft(heard, long)[: len(noise)]
         shaped /= np.sqrt(np.mean(np.square(shaped))) + 1e-12
         window = np.hanning(last - first + 2)[1:-1]
         shape = np.sqrt(window) if hiss else np.exp(-np.linspace(0, 5, last - first))
