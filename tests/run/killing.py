@@ -1,7 +1,8 @@
 """A run that is killed again and again, each time in a process that ends without a last word.
 
-``python -m tests.run.killing CASE.json`` plays one case, twice: at one go without checkpoints, and
-with them, from one kill to the next. Both leave their files in the folder of the case.
+``python -m tests.run.killing`` plays each case that comes on a line of standard input, twice: at
+one go without checkpoints, and with them, from one kill to the next. Both leave their files in the
+folder of the case. What one case has imported, the next need not.
 """
 
 from __future__ import annotations
@@ -94,17 +95,19 @@ def outputs(name: str) -> list[str]:
     return [text for kind, end in OUTPUTS.items() for text in (f"--{kind}", f"{name}.{end}")]
 
 
-def in_a_process(arguments: list[str], stdin: str | None, killer: Killer) -> int:
-    """Run the command in a process of its own; return how that ended."""
+def in_a_process(case: dict[str, Any], options: list[str], at: int) -> int:
+    """Run the command in a process of its own, killed at a call; return how that ended."""
     child = os.fork()
     if child:
         return os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
-    code = 70
+    code, killer = 70, Killer(at)
     try:
-        if stdin is not None:
-            os.dup2(os.open(stdin, os.O_RDONLY), 0)
+        os.dup2(os.open(case.get("stdin", os.devnull), os.O_RDONLY), 0)
+        opened.BLOCK, parquet.ROWS = case["block"], 64
+        if "memory" in case:
+            (Game.__init__.__kwdefaults__ or {})["memory"] = case["memory"]
         killer.everywhere()
-        code = run(arguments)
+        code = run(["run", *case["arguments"], "--quiet", *options])
         Path(SEEN).write_text(json.dumps([killer.calls, list(sys.modules)]), encoding="utf-8")
     finally:
         os._exit(code)
@@ -123,18 +126,13 @@ def seen() -> int:
 def play(case: dict[str, Any]) -> dict[str, Any]:
     """Play a case; return how often it was killed, and how it ended."""
     os.chdir(case["folder"])
-    opened.BLOCK, parquet.ROWS = case["block"], 64
-    if "memory" in case:
-        usual: dict[str, Any] = Game.__init__.__kwdefaults__ or {}
-        usual["memory"] = case["memory"]
-    arguments, stdin = ["run", *case["arguments"], "--quiet"], case.get("stdin")
-    ended = in_a_process([*arguments, *outputs("whole")], stdin, Killer(0))
-    again = [*arguments, *outputs("killed"), "--checkpoint", "c", "--resume", "c"]
+    ended = in_a_process(case, outputs("whole"), 0)
+    again = [*outputs("killed"), "--checkpoint", "c", "--resume", "c"]
     again += ["--every", str(case["every"])]
     calls, kills, draw = seen(), 0, random.Random(case["seed"])
     while ended == 0:
         at = draw.randrange(1, max(6, calls // 2)) if kills < KILLS else 0
-        ended = in_a_process(again, stdin, Killer(at))
+        ended = in_a_process(case, again, at)
         if ended != 9:
             break
         kills, ended = kills + 1, 0
@@ -142,4 +140,5 @@ def play(case: dict[str, Any]) -> dict[str, Any]:
 
 
 if __name__ == "__main__":
-    print(json.dumps(play(json.loads(sys.argv[1]))))
+    for line in sys.stdin:
+        print(json.dumps(play(json.loads(line))), flush=True)

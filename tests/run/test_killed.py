@@ -6,7 +6,7 @@ import json
 import random
 import subprocess
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -105,30 +105,36 @@ CASES: dict[str, Case] = {
 }
 
 
+@pytest.fixture(scope="module")
+def player() -> Iterator[Callable[[dict[str, Any]], dict[str, Any]]]:
+    """A process that plays cases."""
+    arguments = [sys.executable, "-m", "tests.run.killing"]
+    with subprocess.Popen(
+        arguments, cwd=HERE, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+    ) as host:
+
+        def play(case: dict[str, Any]) -> dict[str, Any]:
+            assert host.stdin is not None
+            assert host.stdout is not None
+            print(json.dumps(case), file=host.stdin, flush=True)
+            found: dict[str, Any] = json.loads(host.stdout.readline())
+            return found
+
+        yield play
+
+
 @pytest.mark.parametrize("name", CASES)
-def test_a_run_that_is_killed_ends_as_one_that_is_not(name: str, tmp_path: Path) -> None:
+def test_a_run_that_is_killed_ends_as_one_that_is_not(
+    name: str, tmp_path: Path, player: Callable[[dict[str, Any]], dict[str, Any]]
+) -> None:
     file, make, arguments, special = CASES[name]
     make(tmp_path / file)
     given = "-" if "stdin" in special else file
     if given == "-":
         arguments = [*arguments, "--format", "csv"]
     case = {"folder": str(tmp_path), "block": 2_500, "every": 40, "seed": name}
-    played = subprocess.run(
-        [
-            sys.executable,
-            "-m",
-            "tests.run.killing",
-            json.dumps(case | {"arguments": [given, *arguments]} | special),
-        ],
-        cwd=HERE,
-        capture_output=True,
-        text=True,
-        check=False,
-        timeout=300,
-    )
-    assert played.returncode == 0, played.stderr
-    found = json.loads(played.stdout)
-    assert found["ended"] == 0, played.stderr
+    found = player(case | {"arguments": [given, *arguments]} | special)
+    assert found["ended"] == 0, found
     assert found["kills"] >= 3, found
     for end in OUTPUTS.values():
         whole, killed = (tmp_path / f"{run}.{end}" for run in ("whole", "killed"))
