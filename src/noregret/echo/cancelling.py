@@ -2,36 +2,19 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable
-from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
-import numpy as np
-from numpy.typing import NDArray
-
-from noregret._version import __version__
-from noregret.echo.frames import FRAME, frame_powers
-from noregret.echo.result import EchoResult, Levels
-from noregret.echo.sound import (
-    Reading,
-    Sound,
-    Writing,
-    format_for,
-    look_over,
-    reading,
-    writing,
-)
-from noregret.echo.spectrum import Spectrogram
+from noregret.echo.sound import Sound, Writing, format_for, look_over, reading, writing
+from noregret.echo.working import Work
 from noregret.errors import NoRegretError
 from noregret.report.figures import clean as printable
 from noregret.report.figures import count, duration
 
 if TYPE_CHECKING:
-    from noregret.certificate import Certificate
     from noregret.echo.canceller import Canceller
+    from noregret.echo.result import EchoResult
 
-Floats = NDArray[np.float64]
 # Rates that the canceller works at.
 LOWEST, HIGHEST = 8_000, 48_000
 # The most channels of the far end.
@@ -90,36 +73,18 @@ def cancel_file(
     check_channels(played, heard)
     canceller = made(rate, tail, played.channels, suppress)
     kind = format_for(out, heard, rate)
-    started = datetime.now(UTC).isoformat(timespec="seconds")
     with (
         reading(played, rate) as from_far,
         reading(heard, rate, channel) as from_mic,
         writing(out, rate, *kind) as to,
     ):
-        work = Work(canceller, from_far, from_mic, to)
-        work.go(told)
-    certificate, uncertified = certified(canceller)
-    return EchoResult(
-        far=played,
-        mic=heard,
-        rate=rate,
-        frames=work.frames,
-        block=canceller.block,
-        tail=tail,
-        suppress=suppress,
-        delay=canceller.delay,
-        levels=work.levels(),
-        response=np.asarray(canceller.impulse_response, dtype=np.float64),
-        before=work.before,
-        after=work.after,
-        certificate=certificate,
-        uncertified=uncertified,
-        spent=work.spent,
-        notes=tuple(notes(played, heard, rate, to)),
-        outputs={"clean": out},
-        started=started,
-        version=__version__,
-    )
+        work = Work(canceller, played, heard, from_mic.frames, to)
+        while left := from_mic.frames - work.frames:
+            size = min(BLOCKS * canceller.block, left)
+            work.take(from_far.read(size), from_mic.read(size)[:, 0])
+            if told is not None:
+                told(work.frames / rate, from_mic.frames / rate)
+    return work.result(tail, suppress, notes(played, heard, rate, to))
 
 
 def made(rate: int, tail: float, channels: int, suppress: bool) -> Canceller:
@@ -159,76 +124,6 @@ def check_channels(far: Sound, mic: Sound) -> None:
             f"{mic.path}: {count(mic.channels, 'channel')}: one microphone is cleaned at a time."
             f" Say which with --channel 1 (to {mic.channels})"
         )
-
-
-class Work:
-    """The way of the samples, from files through the canceller into a file.
-
-    Parameters
-    ----------
-    canceller
-        Who takes the echo out.
-    far, mic
-        What is read.
-    out
-        Where to write.
-    """
-
-    def __init__(self, canceller: Canceller, far: Reading, mic: Reading, out: Writing) -> None:
-        self.canceller, self.far, self.mic, self.out = canceller, far, mic, out
-        self.frames, self.spent = mic.frames, 0.0
-        self.before = Spectrogram(self.frames, mic.rate)
-        self.after = Spectrogram(self.frames, mic.rate)
-        self._powers: list[Floats] = []
-        self._rest = np.empty((4, 0))
-
-    def go(self, told: Callable[[float, float], None] | None = None) -> None:
-        """Do it all."""
-        size, done = BLOCKS * self.canceller.block, 0
-        while done < self.frames:
-            now = min(size, self.frames - done)
-            self._piece(self.far.read(now), self.mic.read(now)[:, 0])
-            done += now
-            if told is not None:
-                told(done / self.mic.rate, self.frames / self.mic.rate)
-        silence = np.zeros(self.mic.rate // 10)  # lets the last columns see what is there
-        self.before.add(silence)
-        self.after.add(silence)
-
-    def _piece(self, far: Floats, mic: Floats) -> None:
-        began = time.perf_counter()
-        clean = self.canceller.process_many(far[:, 0] if far.shape[1] == 1 else far, mic)
-        self.spent += time.perf_counter() - began
-        linear = self.canceller.linear
-        if self.far.sound.silent:  # not a sample is to differ
-            clean = linear = mic
-        if not np.isfinite(clean).all():
-            raise NoRegretError("the canceller lost its way: please report it, with the recordings")
-        self.out.write(clean / self.mic.sound.gain)
-        self.before.add(mic)
-        self.after.add(clean)
-        self._note(far.mean(axis=1), mic, linear, clean)
-
-    def _note(self, *signals: Floats) -> None:
-        """Keep how loud each signal is, in whole frames."""
-        together = np.concatenate((self._rest, np.stack(signals)), axis=1)
-        length = max(1, round(FRAME * self.mic.rate))
-        whole = together.shape[1] // length * length
-        self._rest = together[:, whole:]
-        found = [frame_powers(signal[:whole], self.mic.rate) for signal in together]
-        self._powers.append(np.stack(found))
-
-    def levels(self) -> Levels:
-        """Return how loud everything was."""
-        return Levels(*np.concatenate(self._powers, axis=1))
-
-
-def certified(canceller: Canceller) -> tuple[Certificate | None, str]:
-    """Return the certificate of the linear part, or why there is none."""
-    try:
-        return canceller.certificate(), ""
-    except (NoRegretError, NotImplementedError, ValueError, MemoryError) as error:
-        return None, str(error) or "no certificate can be made of this recording"
 
 
 def notes(far: Sound, mic: Sound, rate: int, out: Writing) -> list[str]:

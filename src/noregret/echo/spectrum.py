@@ -63,6 +63,13 @@ class Spectrogram:
         np.add.at(self._sums, at[inside], rows[inside])
         np.add.at(self._counts, at[inside], 1.0)
 
+    def end(self) -> None:
+        """Let the last columns see what is there, and forget those that nothing came for."""
+        self._take(np.concatenate((self._rest, np.zeros(self._size))))
+        known = max(1, int(np.count_nonzero(self._counts)))
+        self.seconds *= known / len(self._counts)
+        self._sums, self._counts = self._sums[:known], self._counts[:known]
+
     @property
     def powers(self) -> Floats:
         """Powers, a row a frequency from the lowest, a column a time; a full-scale tone is 1."""

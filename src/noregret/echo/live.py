@@ -1,0 +1,169 @@
+"""Live: play the far end aloud, record the microphone meanwhile, and take the echo out at once.
+
+Devices are reached through ``sounddevice`` (PortAudio), the extra ``live``. The device calls a
+function for every block, which only hands samples over; the work is done outside of it, so that a
+slow moment costs no sound. What could not be had of a real device when this was written is the
+device: this was tried on a made-up one only.
+"""
+
+from __future__ import annotations
+
+import queue
+from collections.abc import Iterator
+from contextlib import suppress as suppressed
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from noregret.echo.cancelling import check_channels, made, working_rate
+from noregret.echo.sound import Reading, Sound, format_for, look_over, reading, writing
+from noregret.echo.working import Work
+from noregret.errors import NoRegretError
+
+if TYPE_CHECKING:
+    from noregret.echo.result import EchoResult
+
+Floats = NDArray[np.float64]
+# Seconds after the far end has ended in which the room is still listened to.
+AFTERWARDS = 1.0
+# Blocks that wait to be played, so that the device never does.
+AHEAD = 10
+# Seconds without a block after which a device is given up.
+PATIENCE = 5.0
+
+
+def sounddevice() -> Any:
+    """Return the library that reaches devices, or say how to get it."""
+    try:
+        import sounddevice as library
+    except ModuleNotFoundError:
+        raise NoRegretError(
+            "devices are reached by sounddevice, which is not installed:"
+            ' pip install "noregret[live]"'
+        ) from None
+    except OSError as error:
+        raise NoRegretError(
+            f"sounddevice cannot be used: {error}. On Linux it needs the package libportaudio2"
+        ) from None
+    return library
+
+
+class Microphone:
+    """What a device records while the far end is played: a source to read blocks from.
+
+    Parameters
+    ----------
+    library
+        ``sounddevice``, or what behaves like it.
+    far
+        What is to be played.
+    block
+        Frames that the device is given and gives at a time.
+    input, output
+        Devices by number or name; None for the usual ones.
+    """
+
+    def __init__(
+        self, library: Any, far: Reading, block: int, input: str | None, output: str | None
+    ) -> None:
+        self.rate, self.lost = far.rate, 0
+        self._far, self._block = far, block
+        self._channels = far.sound.channels
+        self._played: queue.SimpleQueue[Floats] = queue.SimpleQueue()
+        self._heard: queue.SimpleQueue[tuple[Floats, Floats]] = queue.SimpleQueue()
+        try:
+            self._stream = library.Stream(
+                samplerate=far.rate,
+                blocksize=block,
+                device=(device(input), device(output)),
+                channels=(1, self._channels),
+                dtype="float32",
+                callback=self._turn,
+            )
+        except (library.PortAudioError, ValueError) as error:
+            raise NoRegretError(
+                f"the devices cannot be used: {error}. ‘python -m sounddevice’ lists them; name"
+                " others with --input and --output, or another --rate"
+            ) from None
+
+    def _turn(self, heard: Any, played: Any, frames: int, when: Any, status: Any) -> None:
+        """Hand a block over: called by the device."""
+        self.lost += bool(status)
+        try:
+            next_one = self._played.get_nowait()
+        except queue.Empty:
+            next_one = np.zeros((frames, self._channels))
+        played[:] = next_one
+        self._heard.put((next_one, np.array(heard, dtype=np.float64)))
+
+    def record(self, seconds: float) -> Iterator[tuple[Floats, Floats]]:
+        """Yield (played, heard) block by block until the end, or until Ctrl-C."""
+        total = int(np.ceil(seconds * self.rate / self._block))
+        for _ in range(min(total, AHEAD)):
+            self._played.put(self._far.read(self._block))
+        with self._stream:
+            for number in range(total):
+                try:
+                    played, heard = self._heard.get(timeout=PATIENCE)
+                except queue.Empty:
+                    raise NoRegretError(
+                        f"the devices gave no sound for {PATIENCE:g} seconds: are they in use?"
+                    ) from None
+                if number + AHEAD < total:
+                    self._played.put(self._far.read(self._block))
+                yield played, heard[:, 0]
+
+
+def device(name: str | None) -> int | str | None:
+    """Return a device as the library takes it."""
+    return int(name) if name is not None and name.isdecimal() else name
+
+
+def cancel_live(
+    far: str,
+    out: str,
+    *,
+    tail: float = 0.256,
+    suppress: bool = True,
+    rate: int | None = None,
+    input: str | None = None,
+    output: str | None = None,
+    library: Any = None,
+) -> EchoResult:
+    """Play a sound file aloud, and write what the microphone hears without its echo.
+
+    Parameters
+    ----------
+    far
+        What to play.
+    out
+        Where to write; Ctrl-C ends the recording, and what was heard so far is written.
+    tail, suppress
+        As for ``cancel_file``.
+    rate
+        Samples a second of the devices; if not given, the file's, at most 48,000.
+    input, output
+        Devices by number or name.
+    library
+        What reaches the devices: ``sounddevice`` if not given.
+    """
+    library = sounddevice() if library is None else library
+    played = look_over(far)
+    rate = rate or min(48_000, max(8_000, played.rate))
+    heard = Sound("microphone", rate, 1, 1, "WAV", "PCM_16", 1.0, 0)
+    check_channels(played, heard)
+    working_rate(heard, rate)
+    canceller = made(rate, tail, played.channels, suppress)
+    kind = format_for(out, heard, rate)
+    seconds = played.seconds + AFTERWARDS
+    with reading(played, rate) as from_far, writing(out, rate, *kind) as to:
+        microphone = Microphone(library, from_far, canceller.block, input, output)
+        work = Work(canceller, played, heard, round(seconds * rate), to)
+        with suppressed(KeyboardInterrupt):
+            for far_block, mic_block in microphone.record(seconds):
+                work.take(far_block, mic_block)
+        if not work.frames:
+            raise NoRegretError("nothing was recorded")
+    told = [f"The devices lost sound {microphone.lost} times."] if microphone.lost else []
+    return work.result(tail, suppress, told)

@@ -1,0 +1,111 @@
+"""The way of the samples: through a canceller into a file, with the books kept."""
+
+from __future__ import annotations
+
+import time
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from noregret._version import __version__
+from noregret.echo.frames import FRAME, frame_powers
+from noregret.echo.result import EchoResult, Levels
+from noregret.echo.spectrum import Spectrogram
+from noregret.errors import NoRegretError
+
+if TYPE_CHECKING:
+    from noregret.certificate import Certificate
+    from noregret.echo.canceller import Canceller
+    from noregret.echo.sound import Sound, Writing
+
+Floats = NDArray[np.float64]
+
+
+class Work:
+    """Samples of the far end and the microphone, taken as they come.
+
+    Parameters
+    ----------
+    canceller
+        Who takes the echo out.
+    far, mic
+        Where the samples are from.
+    frames
+        How many there will be, at most.
+    out
+        Where to write.
+    """
+
+    def __init__(
+        self, canceller: Canceller, far: Sound, mic: Sound, frames: int, out: Writing
+    ) -> None:
+        self.canceller, self.far, self.mic, self.out = canceller, far, mic, out
+        self.frames, self.spent = 0, 0.0
+        self.started = datetime.now(UTC).isoformat(timespec="seconds")
+        self._before = Spectrogram(frames, canceller.rate)
+        self._after = Spectrogram(frames, canceller.rate)
+        self._powers = [np.empty((4, 0))]
+        self._rest = np.empty((4, 0))
+
+    def take(self, far: Floats, mic: Floats) -> None:
+        """Take some frames, whole blocks but for the last ones; write what is left of them."""
+        began = time.perf_counter()
+        clean = self.canceller.process_many(far[:, 0] if far.shape[1] == 1 else far, mic)
+        self.spent += time.perf_counter() - began
+        linear = self.canceller.linear
+        if self.far.silent:  # not a sample is to differ
+            clean = linear = mic
+        if not np.isfinite(clean).all():
+            raise NoRegretError("the canceller lost its way: please report it, with the files")
+        self.out.write(clean / self.mic.gain)
+        self._before.add(mic)
+        self._after.add(clean)
+        self._note(far.mean(axis=1), mic, linear, clean)
+        self.frames += len(mic)
+
+    def _note(self, *signals: Floats) -> None:
+        """Keep how loud each signal is, in whole frames."""
+        rate = self.canceller.rate
+        together = np.concatenate((self._rest, np.stack(signals)), axis=1)
+        length = max(1, round(FRAME * rate))
+        whole = together.shape[1] // length * length
+        self._rest = together[:, whole:]
+        self._powers.append(np.stack([frame_powers(one[:whole], rate) for one in together]))
+
+    def result(self, tail: float, suppress: bool, notes: list[str]) -> EchoResult:
+        """Return what came of it, when all is taken."""
+        self._before.end()
+        self._after.end()
+        canceller = self.canceller
+        certificate, uncertified = certified(canceller)
+        return EchoResult(
+            far=self.far,
+            mic=self.mic,
+            rate=canceller.rate,
+            frames=self.frames,
+            block=canceller.block,
+            tail=tail,
+            suppress=suppress,
+            delay=canceller.delay,
+            levels=Levels(*np.concatenate(self._powers, axis=1)),
+            response=np.asarray(canceller.impulse_response, dtype=np.float64),
+            before=self._before,
+            after=self._after,
+            certificate=certificate,
+            uncertified=uncertified,
+            spent=self.spent,
+            notes=tuple(notes),
+            outputs={"clean": self.out.path},
+            started=self.started,
+            version=__version__,
+        )
+
+
+def certified(canceller: Canceller) -> tuple[Certificate | None, str]:
+    """Return the certificate of the linear part, or why there is none."""
+    try:
+        return canceller.certificate(), ""
+    except (NoRegretError, NotImplementedError, ValueError, MemoryError) as error:
+        return None, str(error) or "no certificate can be made of this recording"
