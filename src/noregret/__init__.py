@@ -2,8 +2,8 @@
 
 Learners take examples one at a time or in blocks, and every one answers for a theorem. They are
 reached by class (``noregret.WidrowHoff(rate=0.1)``) or by name (``noregret.make("widrow-hoff",
-rate=0.1)``). So are those of the other families: ``experts``, ``bandits``, ``portfolios`` and
-``batch``.
+rate=0.1)``). So are those of the other families: ``experts``, ``bandits``, ``portfolios``,
+``batch`` and ``filters``.
 """
 
 from importlib import import_module as _import_module
@@ -18,6 +18,7 @@ if TYPE_CHECKING:  # the names below, for type checkers; a test holds the two to
     from noregret import data as data
     from noregret import echo as echo
     from noregret import experts as experts
+    from noregret import filters as filters
     from noregret import hindsight as hindsight
     from noregret import portfolios as portfolios
     from noregret import river as river
@@ -92,6 +93,7 @@ _PARTS = (
     "data",
     "echo",
     "experts",
+    "filters",
     "hindsight",
     "portfolios",
     "river",

@@ -1,4 +1,4 @@
-"""The five families of algorithms, each found by the files of its package."""
+"""The six families of algorithms, each found by the files of its package."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ FAMILIES = {
     "bandits": "noregret.bandits.policies",
     "portfolios": "noregret.portfolios.strategies",
     "batch": "noregret.batch.methods",
+    "filters": "noregret.filters.algorithms",
 }
 
 

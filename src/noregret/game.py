@@ -413,7 +413,7 @@ def play(
     learner
         Who plays: it predicts each outcome before it sees it, then learns from it. The others
         (``experts``, ``bandits``, ``portfolios``) play the rows of a table, with outcomes or
-        without.
+        without; ``filters`` play two signals.
     stream
         Pairs (x, y), each asked for when those before it have been learned; or blocks of them,
         pairs of a table and its outcomes; or a table: a 2-d array, a SciPy sparse matrix, a data

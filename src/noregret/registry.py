@@ -123,7 +123,7 @@ def _hint(wrong: str, known: Iterable[str]) -> str:
 
 
 def make(name: str, **params: Any) -> Any:
-    """Build a learner by name, or else one of the experts, bandits, portfolios or batch methods.
+    """Build a learner by name, or else one of the other families.
 
     >>> import noregret
     >>> noregret.make("widrow-hoff", rate=0.2)

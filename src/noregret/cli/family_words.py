@@ -68,6 +68,13 @@ WORDS = {
         None,
         "game = noregret.play(method, X, y)",
     ),
+    "filters": Words(
+        "Filters",
+        "Adaptive filters that predict one signal from a window of another, sample by sample.",
+        "filter",
+        None,
+        "game = noregret.play(filter, x, d)",
+    ),
 }
 
 

@@ -20,3 +20,10 @@ cdef class SecondOrder(Engine):
     cdef int learn(self, const Row* row, double curvature, double amount) noexcept nogil
     cdef bint fits_diagonal(self, const Row* row, double curvature, double before, double after) noexcept nogil
     cdef int learn_diagonal(self, const Row* row, double curvature, double before, double after) noexcept nogil
+
+
+cdef class Forward(SecondOrder):
+    cdef double forgetting
+    cdef double log_det                 # ln det(A/λ), rounded up
+
+    cdef void forget(self) noexcept nogil

@@ -216,9 +216,6 @@ cdef class SecondOrder(Engine):
 cdef class Forward(SecondOrder):
     """Ridge regression that has seen x already when it predicts: Vovk, Azoury and Warmuth."""
 
-    cdef double forgetting
-    cdef double log_det                 # ln det(A/λ), rounded up
-
     def __init__(self, penalty=1.0, forgetting=1.0):
         self.loss = as_loss("square", None)
         self.build("full", penalty)

@@ -156,6 +156,18 @@ class LeastSquares:
             made.waiting_depth = numbers["waiting_depth"]
         return made
 
+    @classmethod
+    def from_sums(
+        cls, gram: Floats, moment: Floats, energy: Any, rounds: int, depth: int
+    ) -> LeastSquares:
+        """Return sums that were made elsewhere, each of so many additions in a row at most."""
+        made = cls(len(moment))
+        made.gram_sum.add(gram)
+        made.moment_sum.add(moment)
+        made.energy_sum.add(energy)
+        made.rounds, made.depth = rounds, depth
+        return made
+
     def merge(self, other: LeastSquares) -> LeastSquares:
         """Take the rows of other sums into account."""
         self.take_in()

@@ -25,6 +25,7 @@ KINDS = {
     "experts": ("master", "Weights of the next round"),
     "bandits": ("policy", "Chances of the next round"),
     "portfolios": ("strategy", "Shares of the next period"),
+    "filters": ("filter", "Heaviest weights, by lag"),
 }
 # Of more arms the chances take too long.
 FEW = 100
@@ -91,7 +92,7 @@ def head(over: str, player: Named) -> Html:
 def facts(rounds: int, player: Any, game: Any = None) -> Iterator[Fact]:
     """Yield the figures, of a game or of all that was learned."""
     width = len(asked(lambda: named(player)) or [])
-    of = COLUMNS.get(player.family, "feature")
+    of = (COLUMNS | {"filters": "tap"}).get(player.family, "feature")
     yield Fact("rounds", figure(rounds), f"with {count(width, of)}" if width else "")
     source = player if game is None else game
     loss = asked(lambda: float(source.total_loss if game is None else source.loss))
@@ -120,13 +121,15 @@ def named(player: Any) -> list[str]:
     """Return the names of the columns."""
     if player.family == "portfolios":
         return list(player.assets)
+    if player.family == "filters":
+        return [str(lag) for lag in range(player.taps)]
     return list(player.features if hasattr(player, "features") else player.names)
 
 
 def weighed(player: Any) -> Weights | None:
     """Return what a player weighs, and how heavily."""
     names = named(player)
-    if player.family in ("learners", "batch"):
+    if player.family in ("learners", "batch", "filters"):
         if hasattr(player, "engine") and not player.engine.linear:
             return None
         return Weights(names, player.weights.tolist(), False)

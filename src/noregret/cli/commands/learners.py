@@ -20,7 +20,9 @@ def learners(
     ] = None,
     family: Annotated[
         str | None,
-        typer.Option(help="learners, experts, bandits, portfolios or batch: look only there."),
+        typer.Option(
+            help="learners, experts, bandits, portfolios, batch or filters: look only there."
+        ),
     ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print it for machines.")] = False,
 ) -> None:

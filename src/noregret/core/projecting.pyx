@@ -1,0 +1,145 @@
+"""Filters that look at more than the error of the last sample: affine projection, least squares."""
+
+from libc.math cimport fabs, isfinite, sqrt
+
+import numpy as np
+
+cimport numpy as cnp
+
+from noregret.core.engine cimport Row
+from noregret.core.second_order cimport Forward
+from noregret.core.sliding cimport DIVERGED, FINE, Sliding
+
+cnp.import_array()
+
+cdef extern from "sliding.h" nogil:
+    double noregret_tap(const double* w, const double* q, Py_ssize_t n) noexcept
+    void noregret_solve(double* m, double* e, Py_ssize_t k, double floor) noexcept
+
+cdef double LARGEST_WEIGHT = 1e150
+# What is added to the diagonal, of the largest ‖x‖²: more than rounding can take from the matrix.
+cdef double ROUNDING = 1e-12
+
+
+cdef class Projecting(Sliding):
+    """Affine projection: w ← w + rate · X (XᵀX + εI)⁻¹ e, for the last K windows X and their errors.
+
+    Windows wait in ``amounts`` until no step uses them any more, so that each is added to the
+    weights once, whatever K. The errors of the others after a step are e − rate · XᵀX g, and XᵀX
+    moves down its diagonal: a sample costs two passes over the weights and K³/6 besides.
+    """
+
+    cdef double rate, cushion
+    cdef double* matrix                 # XᵀX of the last window
+    cdef double* errors                 # of the last K windows, after the last step
+    cdef double* scratch                # the next of both, the solution, and the amounts
+
+    def __init__(self, taps, rate, cushion, order):
+        Sliding.__init__(self, taps, order)
+        self.rate, self.cushion = rate, cushion
+        self.arrays |= {
+            "matrix": np.zeros(order * order), "errors": np.zeros(order),
+            "scratch": np.zeros(2 * order * order + 3 * order),
+        }
+        self.matrix = <double*> cnp.PyArray_DATA(<cnp.ndarray> self.arrays["matrix"])
+        self.errors = <double*> cnp.PyArray_DATA(<cnp.ndarray> self.arrays["errors"])
+        self.scratch = <double*> cnp.PyArray_DATA(<cnp.ndarray> self.arrays["scratch"])
+
+    cdef int learn(self, double error) noexcept nogil:
+        cdef Py_ssize_t order = self.order, i, j
+        cdef double* gram = self.scratch
+        cdef double* factors = gram + order * order
+        cdef double* errors = factors + order * order
+        cdef double* solution = errors + order
+        cdef double* amounts = solution + order
+        cdef double largest = 0, there = self.most, cushion
+        for i in range(order):
+            gram[i] = gram[i * order] = self.correlation(i)
+            errors[i] = self.errors[i - 1] if i else error
+            for j in range(1, order if i else 0):
+                gram[i * order + j] = self.matrix[(i - 1) * order + j - 1]
+            largest = max(largest, gram[i * order + i])
+        cushion = self.cushion + ROUNDING * largest
+        for i in range(order * order):
+            factors[i] = gram[i] + (cushion if i % (order + 1) == 0 else 0.0)
+        for i in range(order):
+            solution[i] = errors[i]
+        noregret_solve(factors, solution, order, cushion)
+        for i in range(order):
+            solution[i] *= self.rate
+            amounts[i] = solution[i] + (self.amounts[i - 1] if i else 0.0)
+            there += fabs(solution[i]) * sqrt(largest)
+        if not there < LARGEST_WEIGHT:
+            there = self.furthest(amounts)
+            if not there < LARGEST_WEIGHT:
+                return DIVERGED
+        for i in range(order):
+            for j in range(order):
+                errors[i] -= gram[i * order + j] * solution[j]
+        self.most = there
+        for i in range(order):
+            self.errors[i], self.amounts[i] = errors[i], amounts[i]
+        for i in range(order * order):
+            self.matrix[i] = gram[i]
+        return FINE
+
+    def advice(self, norm):
+        """Say what to change when the weights diverge."""
+        return "use a larger epsilon, or scale the signals to ordinary sizes"
+
+    def kept(self):
+        """Return the arrays of a state, beside the window."""
+        return {name: self.arrays[name] for name in ("weights", "amounts", "matrix", "errors")}
+
+
+cdef class Recursive(Sliding):
+    """Recursive least squares: ridge regression on all windows so far, those long ago fading."""
+
+    cdef Forward ridge                  # P, and the weights
+    cdef Row row
+    cdef bint forgets
+
+    def __init__(self, taps, penalty, forgetting):
+        Sliding.__init__(self, taps)
+        self.ridge = Forward(penalty, forgetting)
+        self.ridge.resize(self.taps)
+        self.forgets = forgetting < 1
+        self.row.count = self.taps
+
+    cdef double guess(self) noexcept nogil:
+        return noregret_tap(self.ridge.stored, self.line + self.start, self.taps)
+
+    cdef int learn(self, double error) noexcept nogil:
+        cdef double square
+        self.row.values = self.line + self.start
+        square = self.ridge.weigh(&self.row)
+        if self.ridge.learn(&self.row, 1, error / (1 + square)) != FINE:
+            return DIVERGED
+        if self.forgets:
+            self.ridge.forget()
+        self.share = 1 / (1 + square)
+        return FINE
+
+    def advice(self, norm):
+        """Say what to change when the weights diverge."""
+        return "scale the signals to ordinary sizes, or use a larger penalty"
+
+    def impulse_response(self):
+        """Return the weights that the next prediction uses, that of the newest sample first."""
+        return self.ridge.weights()
+
+    def kept(self):
+        """Return the arrays of a state, beside the window."""
+        arrays, _ = self.ridge.get_state()
+        return {"weights": arrays["stored"], "spreads": arrays["spreads"], "factors": arrays["factors"]}
+
+    def scalars(self):
+        """Return the numbers of a state."""
+        return Sliding.scalars(self) | {"reach": self.ridge.scalars()["reach"]}
+
+    def set_state(self, arrays, numbers):
+        """Take a state over, of a new engine; raise ValueError where it does not fit."""
+        Sliding.set_state(self, arrays, numbers)
+        whole = {"stored": arrays["weights"], "spreads": arrays["spreads"], "factors": arrays["factors"]}
+        self.ridge.set_state(whole, self.ridge.scalars() | {"reach": numbers["reach"]})
+        self.restore(numbers)

@@ -1,0 +1,383 @@
+"""Filters on a window that slides by one sample: what they share, and those that step by the error.
+
+    ŷ = w·x,   e = d − ŷ,   w ← w + a x
+
+The line holds several windows, newest sample first: a sample is written before the others, and only
+when the line is full is a window moved back to its end. A step is taken in the same pass over the
+weights as the next prediction, w ← w + a x' and w·x; until then it waits in ``amounts``.
+
+‖x‖², and sums x_t·x_{t−k} of other lags, are sums over the newest samples so far plus one over old
+ones that was made when the window was last full of new ones: nothing is ever subtracted, so that
+nothing drifts, and silence is zero.
+"""
+
+from libc.math cimport fabs, isfinite, sqrt
+from libc.string cimport memmove
+
+import numpy as np
+
+cimport numpy as cnp
+
+from noregret.checks import whole
+from noregret.errors import BadExample, Diverged
+
+cnp.import_array()
+
+cdef extern from "sliding.h" nogil:
+    double noregret_slide(double* w, double a, const double* p, const double* q, Py_ssize_t n) noexcept
+    double noregret_tap(const double* w, const double* q, Py_ssize_t n) noexcept
+    double noregret_peak(const double* w, Py_ssize_t n) noexcept
+
+MOST_TAPS = 1 << 20
+# Windows that the line holds, and the fewest samples.
+WINDOWS, FEWEST = 4, 1024
+
+cdef double LARGEST = 1e100
+cdef double LARGEST_ERROR = 1e130
+cdef double LARGEST_WEIGHT = 1e150
+
+
+cdef class Sliding:
+    """The base: a window, weights, and sums over the window for lags 0 to K − 1."""
+
+    def __cinit__(self, taps, *args, **options):
+        self.taps = whole("taps", taps, below=MOST_TAPS + 1)
+        self.share = 1
+
+    def __init__(self, taps, order=1):
+        self.order = order
+        self.span = self.taps + self.order
+        self.room = max(WINDOWS * self.span, FEWEST)
+        self.start = self.room - self.span
+        self.arrays = {
+            "line": np.zeros(self.room), "weights": np.zeros(self.taps), "amounts": np.zeros(order),
+            "past": np.zeros(order * self.taps), "fresh": np.zeros(order), "undo": np.zeros(order),
+        }
+        self.locate()
+
+    cdef void locate(self):
+        """Look up the arrays."""
+        self.line = <double*> cnp.PyArray_DATA(<cnp.ndarray> self.arrays["line"])
+        self.weights = <double*> cnp.PyArray_DATA(<cnp.ndarray> self.arrays["weights"])
+        self.amounts = <double*> cnp.PyArray_DATA(<cnp.ndarray> self.arrays["amounts"])
+        self.past = <double*> cnp.PyArray_DATA(<cnp.ndarray> self.arrays["past"])
+        self.fresh = <double*> cnp.PyArray_DATA(<cnp.ndarray> self.arrays["fresh"])
+        self.undo = <double*> cnp.PyArray_DATA(<cnp.ndarray> self.arrays["undo"])
+
+    # The window.
+
+    cdef void enter(self, double x) noexcept nogil:
+        """Let a sample in."""
+        cdef Py_ssize_t lag
+        if self.rounds % self.taps == 0:
+            self.look_back(0)
+        if self.start == 0:
+            self.start = self.room - self.span
+            memmove(self.line + self.start, self.line, self.span * sizeof(double))
+        self.start -= 1
+        self.line[self.start] = x
+        for lag in range(self.order):
+            self.undo[lag] = self.fresh[lag]
+            self.fresh[lag] += x * self.line[self.start + lag]
+
+    cdef void leave(self) noexcept nogil:
+        """Let the newest sample out again, as if it had never been there."""
+        cdef Py_ssize_t lag
+        self.start += 1
+        for lag in range(self.order):
+            self.fresh[lag] = self.undo[lag]
+
+    cdef void look_back(self, Py_ssize_t age) noexcept nogil:
+        """Sum up the old products, of which the newest has that age, and those since."""
+        cdef const double* x = self.line + self.start
+        cdef double* sums
+        cdef Py_ssize_t lag, k
+        for lag in range(self.order):
+            sums = self.past + lag * self.taps
+            sums[0] = self.fresh[lag] = 0
+            for k in range(1, self.taps - age):
+                sums[k] = sums[k - 1] + x[age + k - 1] * x[age + k - 1 + lag]
+            for k in range(age - 1, -1, -1):
+                self.fresh[lag] += x[k] * x[k + lag]
+
+    cdef double correlation(self, Py_ssize_t lag) noexcept nogil:
+        """x_t·x_{t−lag}, of the window at hand, which is not yet counted as a round."""
+        return self.past[lag * self.taps + self.taps - 1 - self.rounds % self.taps] + self.fresh[lag]
+
+    # The round.
+
+    cdef double guess(self) noexcept nogil:
+        """w·x; the oldest of the steps that wait is taken."""
+        cdef Py_ssize_t last = self.order - 1, k
+        cdef const double* x = self.line + self.start
+        cdef double score = noregret_slide(self.weights, self.amounts[last], x + self.order, x, self.taps)
+        self.amounts[last] = 0
+        for k in range(last):
+            score += self.amounts[k] * self.correlation(k + 1)
+        return score
+
+    cdef double step(self, double error) noexcept nogil:
+        """How much of x is to be added to the weights."""
+        return 0
+
+    cdef int learn(self, double error) noexcept nogil:
+        """Make a step, or return why not and leave everything as it was."""
+        cdef double amount = self.step(error)
+        cdef double there = self.most + fabs(amount) * sqrt(self.correlation(0))
+        if not there < LARGEST_WEIGHT:
+            there = self.furthest(&amount)
+            if not there < LARGEST_WEIGHT:
+                return DIVERGED
+        self.most, self.amounts[0] = there, amount
+        return FINE
+
+    cdef double furthest(self, const double* amounts) noexcept nogil:
+        """The largest weight once so much of the last K windows has been added."""
+        cdef const double* x = self.line + self.start
+        cdef double most = 0, w
+        cdef Py_ssize_t i, k
+        for i in range(self.taps):
+            w = self.weights[i]
+            for k in range(self.order):
+                w += amounts[k] * x[i + k]
+            most = fabs(w) if not fabs(w) <= most else most
+        return most
+
+    cdef int play(self, double x, double d, double* out) noexcept nogil:
+        """Predict, pay, learn. On anything but FINE nothing has changed."""
+        cdef double score, error
+        cdef int status = DIVERGED
+        if not fabs(x) <= LARGEST:
+            return BAD_INPUT
+        if not fabs(d) <= LARGEST:
+            return BAD_OUTCOME
+        self.enter(x)
+        score = self.guess()
+        error = d - score
+        if fabs(error) < LARGEST_ERROR:
+            status = self.learn(error)
+        if status != FINE:
+            self.leave()
+            return status
+        self.rounds += 1
+        add(&self.loss_sum, &self.loss_rest, error * error)
+        add(&self.scaled_sum, &self.scaled_rest, error * error * self.share)
+        out[0] = score
+        return FINE
+
+    def play_block(self, const double[::1] x, const double[::1] d, double[::1] out):
+        """Play samples in order; return why the first that was not played was not, and its number."""
+        cdef Py_ssize_t k, count = len(x)
+        cdef int status = FINE
+        with nogil:
+            for k in range(count):
+                status = self.play(x[k], d[k], &out[k])
+                if status != FINE:
+                    break
+        if status != FINE:
+            raise self.refusal(status, x[k], d[k])
+
+    def predict_one(self, double x):
+        """Return what would be predicted if this sample came next."""
+        if not fabs(x) <= LARGEST:
+            raise self.refusal(BAD_INPUT, x, 0.0)
+        self.enter(x)
+        score = self.guess()
+        self.leave()
+        return score
+
+    def predict_block(self, const double[::1] x, double[::1] out):
+        """Predict as if these samples came next, with the weights as they are."""
+        cdef Py_ssize_t k, count = len(x)
+        cdef double[::1] w = self.impulse_response()
+        for k in range(count):
+            if not fabs(x[k]) <= LARGEST:
+                raise self.refusal(BAD_INPUT, x[k], 0.0, k)
+        heard = np.concatenate([np.asarray(x)[::-1], self.window()[:self.taps]])
+        cdef const double[::1] line = heard
+        with nogil:
+            for k in range(count):
+                out[k] = noregret_tap(&w[0], &line[count - 1 - k], self.taps)
+
+    def refusal(self, int status, double x, double d, long long ahead=0):
+        """Return the error that says what is wrong."""
+        number = self.rounds + 1 + ahead
+        if status == DIVERGED:
+            norm = np.linalg.norm(self.window()[:self.taps])
+            return Diverged(
+                f"sample {number}: the step would carry the weights beyond all bounds: {self.advice(norm)}",
+                round=number,
+            )
+        name, value = ("the input", x) if status == BAD_INPUT else ("what is to be predicted", d)
+        why = f"beyond {LARGEST:g}: scale the signal" if isfinite(value) else "not a finite number"
+        return BadExample(f"sample {number}: {name} is {value!r}, {why}", round=number)
+
+    def advice(self, norm):
+        """Say what to change when the weights diverge."""
+        return "use a smaller rate"
+
+    # What was learned, and the whole state as named arrays and numbers.
+
+    def window(self):
+        """Return the samples held, newest first."""
+        return self.arrays["line"][self.start:self.start + self.span].copy()
+
+    def impulse_response(self):
+        """Return the weights that the next prediction uses, that of the newest sample first."""
+        x, w = self.window(), self.arrays["weights"].copy()
+        for k in range(self.order - 1, -1, -1):
+            w += self.arrays["amounts"][k] * x[k:k + self.taps]
+        return w
+
+    @property
+    def total_loss(self):
+        """The sum of squared errors."""
+        return self.loss_sum + self.loss_rest
+
+    @property
+    def scaled_loss(self):
+        """The sum of squared errors, each times what the filter's theorem counts of it."""
+        return self.scaled_sum + self.scaled_rest
+
+    def kept(self):
+        """Return the arrays of a state, beside the window."""
+        return {name: self.arrays[name] for name in ("weights", "amounts")}
+
+    def scalars(self):
+        """Return the numbers of a state."""
+        return {
+            "rounds": self.rounds, "loss_sum": self.loss_sum, "loss_rest": self.loss_rest,
+            "scaled.loss_sum": self.scaled_sum, "scaled.loss_rest": self.scaled_rest,
+        }
+
+    def get_state(self):
+        """Return (arrays, numbers): all that prediction and learning depend on."""
+        return {"window": self.window()} | {k: v.copy() for k, v in self.kept().items()}, self.scalars()
+
+    def set_state(self, arrays, numbers):
+        """Take a state over, of a new engine; raise ValueError where it does not fit."""
+        limits = {"window": LARGEST, "weights": LARGEST_WEIGHT}
+        for name, like in self.get_state()[0].items():
+            array = arrays[name]
+            if array.shape != like.shape or array.dtype != np.float64:
+                raise ValueError(f"array {name} should hold {len(like)} numbers of type float64")
+            if not (np.abs(array) <= limits.get(name, 1e300)).all():
+                raise ValueError(f"array {name} holds a number that is too large, or none")
+        for name, array in self.kept().items():
+            array[:] = arrays[name]
+        self.arrays["line"][self.start:self.start + self.span] = arrays["window"]
+        self.restore(numbers)
+
+    def restore(self, numbers):
+        """Take the numbers of a state over."""
+        self.rounds = numbers["rounds"]
+        self.loss_sum, self.loss_rest = numbers["loss_sum"], numbers["loss_rest"]
+        self.scaled_sum, self.scaled_rest = numbers["scaled.loss_sum"], numbers["scaled.loss_rest"]
+        if self.loss_sum < 0 or self.scaled_sum < 0:
+            raise ValueError("a sum of squares is negative")
+        self.most = np.abs(self.impulse_response()).max()
+        if not self.most < LARGEST_WEIGHT:
+            raise ValueError("array amounts leads to a weight that is too large")
+        self.look_back(self.rounds % self.taps)
+
+
+cdef void add(double* sum, double* rest, double value) noexcept nogil:
+    """sum + rest += value, where value is not negative."""
+    cdef double total = sum[0] + value
+    rest[0] += (sum[0] - total) + value if sum[0] >= value else (value - total) + sum[0]
+    sum[0] = total
+
+
+# Those that step by the error.
+
+
+cdef class Steepest(Sliding):
+    """Least mean squares: a = rate · e, for every window the same rate."""
+
+    cdef double rate
+
+    def __init__(self, taps, rate):
+        Sliding.__init__(self, taps)
+        self.rate = rate
+
+    cdef double step(self, double error) noexcept nogil:
+        return self.rate * error
+
+    def advice(self, norm):
+        """Say what to change when the weights diverge."""
+        return f"the window's norm is {norm:.3g}: use norm={norm:.1g} or more, a smaller rate, or nlms"
+
+
+cdef class Normalised(Sliding):
+    """Normalised least mean squares: a = rate · e / (ε + ‖x‖²)."""
+
+    cdef double rate, cushion
+
+    def __init__(self, taps, rate, cushion):
+        Sliding.__init__(self, taps)
+        self.rate, self.cushion = rate, cushion
+
+    cdef double step(self, double error) noexcept nogil:
+        self.share = 1 / (self.cushion + self.correlation(0))
+        return self.rate * error * self.share
+
+    def advice(self, norm):
+        """Say what to change when the weights diverge."""
+        return "use a larger epsilon, or scale the signals to ordinary sizes"
+
+
+cdef class Signed(Sliding):
+    """The sign of the error: a = ± rate."""
+
+    cdef double rate
+
+    def __init__(self, taps, rate):
+        Sliding.__init__(self, taps)
+        self.rate = rate
+
+    cdef double step(self, double error) noexcept nogil:
+        return self.rate if error > 0 else -self.rate if error < 0 else 0.0
+
+
+# The way in.
+
+
+cdef class Listener:
+    """A filter as it is played, sample by sample."""
+
+    def __init__(self, Sliding core not None):
+        self.core = core
+
+    def play_one(self, x, d):
+        """Let a sample in, predict what goes with it, then learn what that was.
+
+        Parameters
+        ----------
+        x
+            The sample of the input.
+        d
+            What was to be predicted: the sample of the other signal that goes with it.
+
+        Returns
+        -------
+        float
+            The prediction, made before ``d`` was looked at.
+        """
+        cdef double out = 0, heard = x if type(x) is float else self.number("the input", x)
+        cdef double wanted = d if type(d) is float else self.number("what is to be predicted", d)
+        cdef int status = self.core.play(heard, wanted, &out)
+        if status != FINE:
+            raise self.core.refusal(status, heard, wanted)
+        return out
+
+    def number(self, name, value):
+        """Return a number, or raise BadExample."""
+        from noregret.inputs import NOT_NUMBERS
+        try:
+            if np.ndim(value) or isinstance(value, NOT_NUMBERS):
+                raise TypeError
+            return float(value)
+        except (TypeError, ValueError, OverflowError):
+            sample = self.core.rounds + 1
+            raise BadExample(
+                f"sample {sample}: {name} is {value!r:.40}: a number is expected", round=sample) from None

@@ -1,0 +1,16 @@
+"""Adaptive filters: they predict one signal from a window of another, by class or by name."""
+
+from typing import Any
+
+from noregret.families import Front
+
+_front = Front("filters", Filter="noregret.filters.filter")
+make = _front.make
+
+
+def __getattr__(name: str) -> Any:
+    return _front.fetch(name)
+
+
+def __dir__() -> list[str]:
+    return _front.names()

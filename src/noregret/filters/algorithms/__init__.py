@@ -1,0 +1,1 @@
+"""One file an adaptive filter."""

@@ -1,0 +1,67 @@
+"""Affine projection: a step towards filters that would have predicted the last K samples.
+
+X has the windows of the last K samples as its columns, and e their errors under the weights now:
+
+    w ← w + η X (XᵀX + εI)⁻¹ e
+
+K = 1 is normalised least mean squares. A larger K undoes what neighbouring windows have in common,
+so that it learns much faster where the input is speech or music, not noise. A sample costs two
+passes over the weights whatever K is, and about K³/6 operations besides.
+"""
+
+from __future__ import annotations
+
+from noregret.checks import positive, whole
+from noregret.core.projecting import Projecting
+from noregret.filters.algorithms.nlms import cushion
+from noregret.filters.filter import Filter
+from noregret.registry import register
+
+MOST = 64
+
+
+@register
+class AffineProjection(Filter):
+    """A filter that corrects its errors on the last few samples at once: fast on coloured input.
+
+    Parameters
+    ----------
+    taps
+        How many samples the window holds, and how many weights there are.
+    rate
+        η, between 0 and 2: 1 learns fastest, less averages noise out.
+    order
+        K, from 1 to 64: how many samples it looks back at.
+    epsilon
+        ε, at least 1e-20: what is added to the diagonal of XᵀX, beside 1e-12 of its largest number
+        for rounding. The larger, the less noise is amplified.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> rng = np.random.default_rng(1)
+    >>> x = np.cumsum(rng.normal(size=300))
+    >>> d = np.convolve(x, [0.5, -0.25])[:300]
+    >>> filter = AffineProjection(taps=4, order=2, rate=1.0)
+    >>> left = filter.cancel(x, d)
+    >>> bool(abs(left[100:]).max() < 1e-6)
+    True
+
+    References
+    ----------
+    K. Ozeki and T. Umeda, "An adaptive filtering algorithm using an orthogonal projection to an
+    affine subspace and its properties", 1984. One pass whatever K: S. L. Gay and S. Tavathia, "The
+    fast affine projection algorithm", 1995.
+    """
+
+    name = "affine-projection"
+    unproven = "no theorem bounds the loss of affine projections on any data"
+
+    def __init__(
+        self, taps: int = 32, rate: float = 0.5, order: int = 4, epsilon: float = 1e-3
+    ) -> None:
+        positive("rate", rate, below=2)
+        if whole("order", order) > MOST:
+            raise ValueError(f"order must be from 1 to {MOST}: got {order!r}")
+        super().__init__(Projecting(taps, rate, cushion(epsilon), order))
+        self.taps, self.rate, self.order, self.epsilon = taps, rate, order, epsilon

@@ -1,0 +1,110 @@
+"""What a theorem about a filter may look at when a game is over."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import TYPE_CHECKING, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from noregret.core.losses import make_loss
+from noregret.hindsight.answer import Answer
+from noregret.hindsight.sliding import correlated, norms, windows
+from noregret.hindsight.witness import Paid, is_proven, is_within, paid_by
+from noregret.table_evidence import TableEvidence
+
+if TYPE_CHECKING:
+    from noregret.filters.filter import Filter
+    from noregret.hindsight import LeastSquares, Rows
+
+Floats = NDArray[np.float64]
+
+
+class FilterEvidence(TableEvidence):
+    """A game of a filter; hindsight is about fixed filters of as many taps."""
+
+    told: ClassVar[tuple[str, ...]] = ()
+    player: Filter
+
+    @property
+    def taps(self) -> int:
+        """How many weights a filter has."""
+        return self.player.taps
+
+    @property
+    def lags(self) -> list[str]:
+        """The names of the weights: by how many samples each looks back."""
+        return [str(lag) for lag in range(self.taps)]
+
+    def signals(self) -> Iterator[tuple[Floats, Floats]]:
+        """Yield the input and what was to be predicted again, block by block."""
+        for X, y in self.table.blocks():
+            assert y is not None
+            yield X[:, 0], y
+
+    @property
+    def rows(self) -> Rows:
+        """Return the windows as rows, to be read again."""
+        return self.once("rows", lambda: windows(self.signals, self.taps))
+
+    @property
+    def sums(self) -> LeastSquares:
+        """Return the sums over all windows."""
+        return self.once("sums", lambda: correlated(self.signals(), self.taps))
+
+    @property
+    def scaled_loss(self) -> float | None:
+        """The squared errors, each times what the filter's theorem counts of it."""
+        return None if self.rounds_before else self.player.core.scaled_loss
+
+    def usual(self) -> Answer:
+        """Return the best fixed filter."""
+        return self.once("best", lambda: self.sums.best(self.rows))
+
+    def best_ridge(self, penalty: float, scale: float) -> Answer:
+        """Return the minimiser of  scale · L(u) + penalty · ‖u‖²."""
+        return self.once(
+            ("ridge", penalty, scale), lambda: self.sums.ridge(penalty, scale, self.rows)
+        )
+
+    def largest(self, measure: str) -> float:
+        """Return the largest norm of a window."""
+        assert measure == "norm", measure
+        return self.once(measure, lambda: max(float(n.max()) for n in self.norms()))
+
+    def first_over(self, measure: str, limit: float) -> int | None:
+        """Return the first sample whose window has a larger norm."""
+        before = 0
+        for sizes in self.norms():
+            over = sizes > limit
+            if over.any():
+                return before + int(np.argmax(over)) + 1
+            before += len(sizes)
+        return None
+
+    def norms(self) -> Iterator[Floats]:
+        """Yield the norm of every window."""
+        return norms((x for x, _ in self.signals()), self.taps)
+
+    # Witnesses.
+
+    def witness_of(self, answer: Answer) -> dict[str, float]:
+        """Name the weights of the best filter by their lags."""
+        weights = np.asarray(answer.witness, dtype=np.float64).tolist()
+        return dict(zip(self.lags, weights, strict=True))
+
+    def paid_by(self, witness: Mapping[str, float], comparator: str) -> Paid | None:
+        """Return what a filter pays, from the signals alone; None if it has other taps."""
+        if set(witness) != set(self.lags):
+            return None
+        weights = np.array([witness[lag] for lag in self.lags])
+        return paid_by(weights, comparator, self.rows, make_loss("square"))
+
+    def is_within(self, witness: Mapping[str, float], comparator: str) -> bool:
+        """Whether a witness is of the class that it stands for."""
+        return set(witness) == set(self.lags) and is_within(witness, comparator)
+
+    def is_proven(self, stated: str, found: str) -> bool:
+        """Whether what was found of a class holds for the one stated."""
+        return is_proven(stated, found)

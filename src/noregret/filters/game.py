@@ -1,0 +1,38 @@
+"""A game of a filter: two signals, as arrays or as two columns of a table.
+
+game = play(Nlms(taps=64), x, d)
+game.certificate()
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from noregret.errors import BadExample
+from noregret.filters.signals import is_signal, pair
+from noregret.table_game import TableGame
+
+
+class FilterGame(TableGame):
+    """A filter, the signals it played, and what came of them. Made by ``play``.
+
+    Parameters
+    ----------
+    player
+        The filter.
+    **options
+        As in ``TableGame``.
+    """
+
+    def play(self, stream: Any, outcomes: Any = None, *, target: str | None = None) -> FilterGame:
+        """Go on with more samples: x and d, or what ``TableGame.play`` takes, of one column."""
+        if is_signal(stream):
+            if outcomes is None:
+                raise BadExample("there is nothing to predict: play(filter, x, d)")
+            x, d = pair(stream, outcomes, self.player.rounds)
+            stream, outcomes = x[:, None], d
+        super().play(stream, outcomes, target=target)
+        return self
+
+    def __repr__(self) -> str:
+        return super().__repr__().replace("TableGame", "FilterGame", 1)
