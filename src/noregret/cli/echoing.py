@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from noregret.cli.asking import WrongUsage
+from noregret.echo.cancelling import HIGHEST, LOWEST
 from noregret.echo.sound import soundfile
 from noregret.errors import NoRegretError
 from noregret.files import write_whole
@@ -78,6 +79,8 @@ def check(wanted: Wanted, demo: bool, live: bool) -> None:
         raise WrongUsage(
             f"--tail is in seconds, above 0 and at most {LONGEST:g}: got {wanted.tail:g}{hint}"
         )
+    if wanted.rate is not None and not LOWEST <= wanted.rate <= HIGHEST:
+        raise WrongUsage(f"--rate is from {LOWEST:,} to {HIGHEST:,}: got {wanted.rate:,}")
     if wanted.seed is not None and (not demo or wanted.seed < 0):
         raise WrongUsage("--seed is a whole number, 0 or above, and for --demo only")
     if (wanted.input is not None or wanted.output is not None) and not live:

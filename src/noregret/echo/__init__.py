@@ -9,14 +9,14 @@ if TYPE_CHECKING:
     from noregret.echo.room import demo_signals as demo_signals
     from noregret.echo.room import room_response as room_response
     from noregret.echo.sound import write_sound as write_sound
-    from noregret.echo.voice import voice as voice
+    from noregret.echo.speaking import voice as voice
 
 _HOMES = {
     "Canceller": "canceller",
     "cancel_file": "cancelling",
     "demo_signals": "room",
     "room_response": "room",
-    "voice": "voice",
+    "voice": "speaking",
     "write_sound": "sound",
 }
 __all__ = sorted(_HOMES)  # noqa: PLE0605

@@ -19,6 +19,8 @@ if TYPE_CHECKING:
 Floats = NDArray[np.float64]
 # Seconds that a canceller may take to learn before it is judged, where there are more.
 LEARNING = 3.0
+# Seconds of echo that are enough to judge by.
+ENOUGH = 1.0
 # Seconds in which an echo dies away after the far end is silent.
 DYING = 0.3
 # Seconds that a point of the curves looks back.
@@ -45,7 +47,7 @@ class Levels:
         Where the near end speaks as well, it lowers the figure; None where there is no echo.
         """
         frames, start = self.echo, round(LEARNING / FRAME)
-        if frames[start:].any():
+        if frames[start:].sum() > ENOUGH / FRAME:
             frames[:start] = False
         if not frames.any() or not self.mic[frames].any():
             return None

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from noregret.checks import not_negative, positive, whole
 from noregret.echo.fixed import convolved
-from noregret.echo.voice import voice
+from noregret.echo.speaking import voice
 
 Floats = NDArray[np.float64]
 # Metres a second.
@@ -192,10 +192,10 @@ def images(
     distances = np.sqrt(x**2 + y**2 + z**2).ravel()
     kept = distances < lasting * SOUND
     distances, met = distances[kept], np.ravel(met)[kept]
-    # How much of a sound a wall gives back, by Sabine's formula for the time it takes to die.
+    # How much of a sound a wall gives back, by Eyring's formula for the time it takes to die.
     length, width, height = room
     surface = 2 * (length * width + length * height + width * height)
-    taken = min(0.95, 0.161 * length * width * height / (surface * reverberation))
+    given_back = np.exp(-0.161 * length * width * height / (surface * reverberation))
     # Beyond the first few walls furniture makes signs as by chance; that no mean is left, too.
     signs = np.where(met > 1, np.random.default_rng(0).choice((-1.0, 1.0), len(met)), 1.0)
-    return distances, signs * np.sqrt(1 - taken) ** met / np.maximum(distances, 0.1)
+    return distances, signs * np.sqrt(given_back) ** met / np.maximum(distances, 0.1)

@@ -36,6 +36,8 @@ BITS = {"PCM_S8": 8, "PCM_U8": 8, "PCM_16": 16, "PCM_24": 24, "PCM_32": 32}
 # Bytes that fit into a file whose sizes are written with 32 bits.
 FOUR_GIGABYTES = 2**32 - 2**16
 LIMITED = ("WAV", "AIFF", "AU")
+# The largest sample that nobody hears: far below a step of 24 bits.
+INAUDIBLE = 1e-8
 # Rates that a recording may have.
 SLOWEST, FASTEST = 4_000, 400_000
 # Frames that are read at a time when a file is looked over.
@@ -77,7 +79,7 @@ class Sound:
     @property
     def silent(self) -> bool:
         """Whether there is nothing to be heard in it."""
-        return self.peak == 0
+        return self.peak < INAUDIBLE
 
     @property
     def gain(self) -> float:

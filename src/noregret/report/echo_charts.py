@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
+from noregret.echo.frames import trailing
 from noregret.report.charts.lines import Series, line_chart
 from noregret.report.charts.plot import Axis, Key, figure_of
 from noregret.report.charts.scale import Scale, fitted
@@ -22,8 +23,10 @@ Floats = NDArray[np.float64]
 # Points that a curve is drawn with.
 POINTS = 700
 # The quietest level that is drawn, and how far down a response is drawn, in decibels.
-FLOOR, DEEP = -90.0, 60.0
+FLOOR, DEEP = -80.0, 60.0
 LOOKS = ("learner", "constant")
+# Seconds that a level looks back.
+WINDOW = 0.1
 
 
 def grouped(values: Floats, count: int = POINTS) -> Floats:
@@ -83,7 +86,7 @@ def level_chart(result: EchoResult) -> Html:
     """Return how loud everything was."""
     levels = result.levels
     names = (("far end", "level"), ("microphone", "constant"), ("output", "learner"))
-    powers = (levels.far, levels.mic, levels.clean)
+    powers = [trailing(power, WINDOW) for power in (levels.far, levels.mic, levels.clean)]
     series = [
         Series(name, 10 * np.log10(np.maximum(grouped(power), 10 ** (FLOOR / 10))), look)
         for (name, look), power in zip(names, powers, strict=True)
@@ -173,6 +176,6 @@ def outlined(response: Floats, rate: int) -> tuple[Floats, Sequence[Floats]]:
 
 def decays(response: Floats) -> Sequence[Floats]:
     """Return levels in decibels, of some neighbours each."""
-    powers = [grouped(np.square(column), 250) for column in response.T]
-    most = max(float(power.max()) for power in powers)
-    return [10 * np.log10(np.maximum(power, most * 1e-9)) for power in powers]
+    largest = float(np.abs(response).max())
+    powers = [grouped(np.square(column / largest), 250) for column in response.T]
+    return [10 * np.log10(np.maximum(power, 1e-9)) + 20 * np.log10(largest) for power in powers]
