@@ -74,7 +74,7 @@ def test_the_room_answers_after_the_way_through_the_air_and_dies_away() -> None:
 def test_a_room_that_makes_no_sense_is_refused() -> None:
     for wrong in ({"seconds": 0.0}, {"seconds": float("nan")}, {"rate": 4000}, {"rate": 1e9}):
         with pytest.raises(ValueError, match=next(iter(wrong))):
-            demo_signals(**wrong)  # type: ignore[arg-type]
+            demo_signals(**wrong)
     for wrong in ({"reverberation": 0.0}, {"delay": -1.0}, {"noise": float("inf")}):
         with pytest.raises(ValueError, match=next(iter(wrong))):
             demo_signals(1.0, **wrong)  # type: ignore[arg-type]

@@ -9,7 +9,7 @@ from rich.text import Text
 
 from noregret.certificate import number
 from noregret.report.certificate_text import COLOURS
-from noregret.report.echo_words import facts, judged, title
+from noregret.report.echo_words import facts, judged, sound, title
 from noregret.report.figures import clean
 from noregret.report.run_text import fitting, written
 
@@ -29,7 +29,8 @@ def summary(result: EchoResult) -> RenderableType:
     verdict = Text.assemble(
         (said.headline, f"bold {COLOURS[said.mood]}"), f"  {clean(said.words)}", overflow="fold"
     )
-    parts: list[RenderableType] = [Text(title(result), "bold", overflow="fold"), Text(), table]
+    parts: list[RenderableType] = [Text(title(result), "bold", overflow="fold"), Text()]
+    parts += [Text(sound(result), overflow="fold"), Text(), table]
     if result.notes:
         parts += [Text(), *(Text(note, overflow="fold") for note in result.notes)]
     parts += [Text(), verdict, Text(), written(result.outputs)]

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from noregret.report.figures import count, duration, name_of
+from noregret.report.figures import duration, name_of
 from noregret.report.sheet import Fact
 from noregret.report.verdict import Verdict, verdict_of
 
@@ -54,12 +54,6 @@ def judged(result: EchoResult) -> Verdict:
 
 def facts(result: EchoResult) -> Iterator[Fact]:
     """Yield the figures with what they mean."""
-    channels = "stereo" if result.far.channels == 2 else "mono"
-    yield Fact(
-        "sound",
-        duration(result.seconds),
-        f"at {result.rate:,} samples a second; the far end is {channels}",
-    )
     yield Fact("delay", *delayed(result))
     if result.linear_erle is not None:
         yield Fact(
@@ -71,19 +65,15 @@ def facts(result: EchoResult) -> Iterator[Fact]:
         yield Fact("echo", "none", "there is no echo to reduce")
     if result.known is not None:
         was, now = decibel(result.known.before), decibel(result.known.after)
-        yield Fact(
-            "near", now, f"of the near voice to all else (SDR), from {was} in the microphone"
-        )
-        yield Fact(
-            "near level",
-            decibel(result.known.near_change),
-            "louder or quieter where it speaks alone; 0 is best",
-        )
-    yield Fact(
-        "speed",
-        speed(result),
-        f"{duration(result.spent)} for {count(-(-result.frames // result.block), 'block')} of"
-        f" {1000 * result.block / result.rate:.3g} ms",
+        yield Fact("near", now, f"near voice to all else (SDR), from {was}")
+        yield Fact("alone", decibel(result.known.near_change), "change of the near voice's level")
+
+
+def sound(result: EchoResult) -> str:
+    """Say how much sound there was, and how long it took."""
+    return (
+        f"{duration(result.seconds)} at {result.rate:,} samples a second;"
+        f" {duration(result.spent)}, {speed(result)}"
     )
 
 
