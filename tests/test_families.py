@@ -55,7 +55,7 @@ def test_names_are_looked_up_in_the_order_of_the_families() -> None:
     assert all(kind.family == "learners" for kind in nr.all_learners().values())
 
 
-@pytest.mark.parametrize("family", ["experts", "bandits", "portfolios"])
+@pytest.mark.parametrize("family", ["experts", "bandits", "portfolios", "filters"])
 def test_the_package_of_a_family_offers_its_classes(family: str) -> None:
     package = getattr(nr, family)
     for name, kind in registry.all_of(family).items():
@@ -96,7 +96,8 @@ def test_making_by_name(steady: type[Steady]) -> None:
 
 def test_importing_the_front_pages_loads_no_algorithm() -> None:
     code = (
-        "import sys, noregret, noregret.experts, noregret.bandits, noregret.portfolios\n"
+        "import sys, noregret, noregret.experts, noregret.bandits, noregret.portfolios,"
+        " noregret.filters\n"
         "print([m for m in sys.modules if m.startswith('noregret.') and m.count('.') > 2],"
         " 'numpy' in sys.modules)"
     )

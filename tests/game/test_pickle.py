@@ -90,7 +90,7 @@ OTHERS = [kind for kind in everyone() if kind.family != "learners"]
 @pytest.mark.parametrize("kind", OTHERS, ids=lambda kind: kind.name)
 def test_games_over_tables_too(kind: Any) -> None:
     rng = np.random.default_rng(5)
-    for play in (losses, advice, returns, labelled, chosen):
+    for play in (losses, advice, returns, labelled, chosen, signals):
         try:
             game = play(kind(**SIZES.get(kind.name, {})), rng)
             break
@@ -122,6 +122,11 @@ def labelled(player: Any, rng: Any) -> Any:
 def chosen(player: Any, rng: Any) -> Any:
     """Rewards, and the numbers of arms."""
     return nr.play(player, rng.integers(0, 2, size=(30, 3)) * 1.0)
+
+
+def signals(player: Any, rng: Any) -> Any:
+    """Two signals of one channel each."""
+    return nr.play(player, rng.uniform(-1, 1, size=90), rng.uniform(-1, 1, size=90))
 
 
 def returns(player: Any, rng: Any) -> Any:

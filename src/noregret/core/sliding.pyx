@@ -305,7 +305,7 @@ cdef class Steepest(Sliding):
 
     def advice(self, norm):
         """Say what to change when the weights diverge."""
-        return f"the window's norm is {norm:.3g}: use norm={norm:.1g} or more, a smaller rate, or nlms"
+        return f"the window's norm is {norm:.3g}: use norm={1.1 * norm:.2g} or more, a smaller rate, or nlms"
 
 
 cdef class Normalised(Sliding):

@@ -57,7 +57,6 @@ class Nlms(Filter):
     Examples
     --------
     >>> import numpy as np
-    >>> from noregret.filters import Nlms
     >>> x = np.random.default_rng(1).normal(size=500)
     >>> d = np.convolve(x, [0.5, -0.25])[:500]
     >>> filter = Nlms(taps=4)

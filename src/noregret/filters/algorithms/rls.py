@@ -68,7 +68,7 @@ class Rls(Filter):
             ),
             plain="loss, each divided by 1+xᵀPx, = min over u of  L(u) + penalty ‖u‖²",
             where=(
-                r"$x_t$ is the window of sample $t$, $u$ a fixed filter of as many taps, and"
+                r"$x_t$ is the window of sample $t$, $L_u$ the loss of a fixed filter $u$, and"
                 r" $P_t^{-1} = \lambda I + \sum_{s<t} x_s x_s^\top$"
             ),
             assumptions=(
