@@ -324,6 +324,24 @@ def writing(path: str, rate: int, format: str, subtype: str) -> Iterator[Writing
 
 
 def write_sound(path: str | Path, samples: Floats, rate: int) -> None:
-    """Write samples as a WAV file of 16 bits."""
+    """Write samples as a WAV file of 16 bits.
+
+    Parameters
+    ----------
+    path
+        Where to write: the file is there whole or not at all.
+    samples
+        One channel, full scale being 1; what is beyond it is cut.
+    rate
+        Samples a second.
+
+    Examples
+    --------
+    >>> from tempfile import mkdtemp
+    >>> place = f"{mkdtemp()}/tone.wav"
+    >>> write_sound(place, 0.5 * np.sin(0.1 * np.arange(8000)), 8000)
+    >>> look_over(place).seconds
+    1.0
+    """
     with writing(str(path), rate, "WAV", "PCM_16") as file:
         file.write(samples)

@@ -57,16 +57,16 @@ def facts(result: EchoResult) -> Iterator[Fact]:
     yield Fact("delay", *delayed(result))
     if result.linear_erle is not None:
         yield Fact(
-            "linear", decibel(result.linear_erle), "less echo by the linear filter alone (ERLE)"
+            "linear filter", decibel(result.linear_erle), "less echo by that alone (ERLE)"
         )
         if result.suppress:
-            yield Fact("echo", decibel(result.erle), "less with the residual suppressor (ERLE)")
+            yield Fact("suppressor", decibel(result.erle), "less echo with that as well (ERLE)")
     else:
         yield Fact("echo", "none", "there is no echo to reduce")
     if result.known is not None:
         was, now = decibel(result.known.before), decibel(result.known.after)
-        yield Fact("near", now, f"near voice to all else (SDR), from {was}")
-        yield Fact("alone", decibel(result.known.near_change), "change of the near voice's level")
+        yield Fact("near voice", now, f"above all else (SDR); in the microphone {was}")
+        yield Fact("near level", decibel(result.known.near_change), "change where it is alone")
 
 
 def sound(result: EchoResult) -> str:
