@@ -20,20 +20,25 @@ from noregret.echo.fixed import hindsight, together
 Floats = NDArray[np.float64]
 Cancel = Callable[[Floats, Floats, int], Floats]
 TAIL = 0.256
-# What each peer comes in.
-SOLD = {"SpeexDSP": "pyaec", "WebRTC": "aec-audio-processing", "padasip": "padasip"}
+# What each peer, and the reader of recordings, comes in.
+SOLD = {
+    "SpeexDSP": "pyaec",
+    "WebRTC": "aec-audio-processing",
+    "padasip": "padasip",
+    "sound files": "soundfile",
+}
 
 
 def installed() -> tuple[str, ...]:
-    """Return the packages of peers that are there."""
+    """Return the packages that are there."""
     found = {each.name.lower().replace("_", "-") for each in importlib.metadata.distributions()}
     return tuple(package for package in SOLD.values() if package in found)
 
 
 def missing() -> dict[str, str]:
-    """Return the peers that are not there, and the packages they come in."""
+    """Return what is not there, and the packages it comes in."""
     there = installed()
-    return {peer: package for peer, package in SOLD.items() if package not in there}
+    return {name: package for name, package in SOLD.items() if package not in there}
 
 
 def peers() -> dict[str, Cancel]:
