@@ -8,11 +8,13 @@ import struct
 import zlib
 from collections.abc import Iterator
 from dataclasses import replace
+from io import BytesIO
 from pathlib import Path
 from xml.etree import ElementTree
 
 import numpy as np
 import pytest
+import soundfile
 from numpy.typing import NDArray
 from scipy.signal import spectrogram
 
@@ -133,10 +135,16 @@ def test_every_page_is_well_formed_loads_nothing_and_runs_nothing_of_others(
             for key, value in element.attrib.items()
             if key in ("href", "src")
         ]
-        assert len(links) == 3  # two spectrograms and the legend
-        assert all(link.startswith("data:image/png;base64,") for link in links)
-        for link in links:
+        pictures = [link for link in links if link.startswith("data:image/png;base64,")]
+        sounds = [link for link in links if link.startswith("data:audio/flac;base64,")]
+        assert len(pictures) == 3  # two spectrograms and the legend
+        assert len(sounds) == 2
+        assert set(links) == {*pictures, *sounds}
+        for link in pictures:
             assert decoded(base64.b64decode(link.partition(",")[2])).size
+        for link, kept in zip(sounds, result.heard, strict=True):
+            file = BytesIO(base64.b64decode(link.partition(",")[2]))
+            assert np.array_equal(soundfile.read(file, dtype="int16")[0], kept)
 
 
 def test_the_page_shows_the_figures(results: dict[str, EchoResult]) -> None:
@@ -177,5 +185,6 @@ def test_the_page_fits_wide_and_narrow_and_complains_of_nothing(
                 "[...document.querySelectorAll('image')].map(i => i.getBoundingClientRect().width)"
             )
             assert min(sizes) > 100
+            assert not chromium.run("[...document.querySelectorAll('audio')].some(a => a.error)")
             for event in ("Runtime.exceptionThrown", "Log.entryAdded"):
                 assert not chromium.heard(event), name

@@ -92,6 +92,8 @@ class EchoResult:
         The learned impulse response, one column a channel.
     before, after
         Spectra of the microphone and of what was written.
+    heard
+        The beginnings of both, to be listened to.
     certificate, uncertified
         What is proven of the linear part, or why nothing is.
     spent
@@ -112,6 +114,7 @@ class EchoResult:
     response: Floats
     before: Spectrogram
     after: Spectrogram
+    heard: tuple[NDArray[np.int16], NDArray[np.int16]]
     certificate: Certificate | None
     uncertified: str
     spent: float

@@ -345,3 +345,12 @@ def write_sound(path: str | Path, samples: Floats, rate: int) -> None:
     """
     with writing(str(path), rate, "WAV", "PCM_16") as file:
         file.write(samples)
+
+
+def as_flac(samples: NDArray[np.int16], rate: int) -> bytes:
+    """Return samples as the contents of a FLAC file."""
+    from io import BytesIO
+
+    file = BytesIO()
+    soundfile().write(file, samples, rate, format="FLAC", subtype="PCM_16")
+    return file.getvalue()

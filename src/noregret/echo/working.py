@@ -21,6 +21,9 @@ if TYPE_CHECKING:
     from noregret.echo.sound import Sound, Writing
 
 Floats = NDArray[np.float64]
+Shorts = NDArray[np.int16]
+# Seconds at the beginning that are kept to be listened to.
+LISTEN = 30.0
 
 
 class Work:
@@ -47,6 +50,7 @@ class Work:
         self._before = Spectrogram(frames, canceller.rate)
         self._after = Spectrogram(frames, canceller.rate)
         self._powers = [np.empty((4, 0))]
+        self._heard: tuple[list[Shorts], list[Shorts]] = ([], [])
         self._rest = np.empty((4, 0))
 
     def take(self, far: Floats, mic: Floats) -> None:
@@ -63,6 +67,9 @@ class Work:
         self._before.add(mic)
         self._after.add(clean)
         self._note(far.mean(axis=1), mic, linear, clean)
+        if self.frames < LISTEN * self.canceller.rate:
+            for kept, signal in zip(self._heard, (mic, clean), strict=True):
+                kept.append(np.rint(32767 * np.clip(signal, -1, 1)).astype(np.int16))
         self.frames += len(mic)
 
     def _note(self, *signals: Floats) -> None:
@@ -93,6 +100,7 @@ class Work:
             response=np.asarray(canceller.impulse_response, dtype=np.float64),
             before=self._before,
             after=self._after,
+            heard=(np.concatenate(self._heard[0]), np.concatenate(self._heard[1])),
             certificate=certificate,
             uncertified=uncertified,
             spent=self.spent,

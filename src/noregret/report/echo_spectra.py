@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from base64 import b64encode
 from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
+from noregret.echo.sound import as_flac
 from noregret.report.charts.plot import Axis, figure_of, plot
 from noregret.report.charts.scale import Scale
 from noregret.report.markup import Html, element
@@ -24,6 +26,7 @@ QUIETEST = 1e-14
 BRIGHT = 0.999
 STYLE = """
 .spectra image { image-rendering: auto; }
+.spectra audio { display: block; width: 100%; max-width: 420px; height: 36px; margin: 0 0 12px; }
 .spectra .chart { margin-bottom: 26px; }
 .legend { display: flex; align-items: center; gap: 10px; margin: 0 0 22px; font-size: 0.82rem;
   color: var(--soft); font-variant-numeric: tabular-nums; }
@@ -35,9 +38,12 @@ def spectra(result: EchoResult) -> Html:
     """Return both spectrograms with their legend."""
     pictures = [decibels(one) for one in (result.before, result.after)]
     top = float(np.ceil(max(np.quantile(picture, BRIGHT) for picture in pictures) / 5) * 5)
+    sounds = [player(samples, result.rate) for samples in result.heard]
+    kept = len(result.heard[0]) / result.rate
+    words = f"To listen to: the first {kept:.0f} seconds." if kept < result.seconds else ""
     charts = [
-        chart("Before", "What the microphone recorded.", result.before, pictures[0], top),
-        chart("After", "What was written.", result.after, pictures[1], top),
+        chart("Before: the microphone", words, sounds[0], result.before, pictures[0], top),
+        chart("After: what was written", words, sounds[1], result.after, pictures[1], top),
     ]
     return element("div", legend(top), *charts, class_="spectra")
 
@@ -47,8 +53,16 @@ def decibels(seen: Spectrogram) -> Floats:
     return np.asarray(10 * np.log10(np.maximum(seen.powers, QUIETEST)))
 
 
-def chart(name: str, words: str, seen: Spectrogram, picture: Floats, top: float) -> Html:
-    """Return a spectrogram: time to the right, frequency upwards."""
+def player(samples: NDArray[np.int16], rate: int) -> Html:
+    """Return a recording to listen to."""
+    recording = f"data:audio/flac;base64,{b64encode(as_flac(samples, rate)).decode()}"
+    return element("audio", controls="", preload="metadata", src=recording)
+
+
+def chart(
+    name: str, words: str, sound: Html, seen: Spectrogram, picture: Floats, top: float
+) -> Html:
+    """Return a spectrogram, time to the right, frequency upwards; and its sound."""
     shades = np.clip(255 * (picture - top + RANGE) / RANGE, 0, 255).astype(np.uint8)
     image = element(
         "image",
@@ -67,7 +81,7 @@ def chart(name: str, words: str, seen: Spectrogram, picture: Floats, top: float)
         f"{name}: spectrogram of {seen.seconds:.3g} seconds; {loud:.1%} of it is loud.",
         height=230,
     )
-    return figure_of(name, words, [], drawn)
+    return figure_of(name, words, [], sound, drawn)
 
 
 def legend(top: float) -> Html:

@@ -56,9 +56,7 @@ def facts(result: EchoResult) -> Iterator[Fact]:
     """Yield the figures with what they mean."""
     yield Fact("delay", *delayed(result))
     if result.linear_erle is not None:
-        yield Fact(
-            "linear filter", decibel(result.linear_erle), "less echo by that alone (ERLE)"
-        )
+        yield Fact("linear filter", decibel(result.linear_erle), "less echo by that alone (ERLE)")
         if result.suppress:
             yield Fact("suppressor", decibel(result.erle), "less echo with that as well (ERLE)")
     else:

@@ -27,7 +27,10 @@ if TYPE_CHECKING:
     from noregret.run.result import Result
 
 # Nothing may be fetched from anywhere: the browser sees to it.
-POLICY = "default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'; img-src data:"
+POLICY = (
+    "default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'; img-src data:;"
+    " media-src data:"
+)
 
 
 def page(result: Result) -> str:
