@@ -1,22 +1,13 @@
 #include "sliding.h"
 
-#include <math.h>
-
 #include "dispatch.h"
 
 #define LANES 32
 
-#ifdef WIDEST
-#define CLONED __attribute__((target_clones("avx512f", "avx2", "default")))
-#else
-#define CLONED
-#endif
-
 #if defined(__GNUC__)
 #define INLINE static inline __attribute__((always_inline))
+typedef double four __attribute__((vector_size(32), aligned(8), may_alias));
 typedef double eight __attribute__((vector_size(64), aligned(8), may_alias));
-#define AT(x) (*(const eight *)(x))
-#define PUT(x) (*(eight *)(x))
 #else
 #define INLINE static inline
 #endif
@@ -31,62 +22,48 @@ INLINE double total(double *lane) {
     return lane[0];
 }
 
-CLONED
-double noregret_slide(double *restrict w, double a, const double *p, const double *q, ptrdiff_t n) {
-    double lane[LANES] = {0};
-    ptrdiff_t i = 0;
+#define WAY(name) plain_##name
 #if defined(__GNUC__)
-    eight s0 = {0}, s1 = {0}, s2 = {0}, s3 = {0};
-    for (; i + LANES <= n; i += LANES) {
-        const eight w0 = AT(w + i) + a * AT(p + i), w1 = AT(w + i + 8) + a * AT(p + i + 8);
-        const eight w2 = AT(w + i + 16) + a * AT(p + i + 16), w3 = AT(w + i + 24) + a * AT(p + i + 24);
-        PUT(w + i) = w0, PUT(w + i + 8) = w1, PUT(w + i + 16) = w2, PUT(w + i + 24) = w3;
-        s0 += w0 * AT(q + i), s1 += w1 * AT(q + i + 8);
-        s2 += w2 * AT(q + i + 16), s3 += w3 * AT(q + i + 24);
-    }
-    PUT(lane) = s0, PUT(lane + 8) = s1, PUT(lane + 16) = s2, PUT(lane + 24) = s3;
-    for (; i + 8 <= n; i += 8) {
-        const eight w0 = AT(w + i) + a * AT(p + i);
-        PUT(w + i) = w0;
-        PUT(lane + i % LANES) = AT(lane + i % LANES) + w0 * AT(q + i);
-    }
+#define WIDE four
+#define GROUP 4
+#else
+#define WIDE double
+#define GROUP 1
 #endif
-    for (; i < n; i++) {
-        w[i] += a * p[i];
-        lane[i % LANES] += w[i] * q[i];
+#include "sliding_loops.h"
+
+#ifdef WIDEST /* the same with wider vectors, where the machine has them */
+#define WAY(name) __attribute__((target("avx2"))) wide_##name
+#define WIDE four
+#define GROUP 4
+#include "sliding_loops.h"
+
+#define WAY(name) __attribute__((target("avx512f"))) widest_##name
+#define WIDE eight
+#define GROUP 8
+#include "sliding_loops.h"
+
+static double (*slide)(double *, double, const double *, const double *, ptrdiff_t) = plain_slide;
+static double (*tap)(const double *, const double *, ptrdiff_t) = plain_tap;
+
+__attribute__((constructor)) static void look(void) {
+    __builtin_cpu_init();
+    if (__builtin_cpu_supports("avx512f")) {
+        slide = widest_slide, tap = widest_tap;
+    } else if (__builtin_cpu_supports("avx2")) {
+        slide = wide_slide, tap = wide_tap;
     }
-    return total(lane);
+}
+#else
+#define slide plain_slide
+#define tap plain_tap
+#endif
+
+double noregret_slide(double *w, double a, const double *p, const double *q, ptrdiff_t n) {
+    return slide(w, a, p, q, n);
 }
 
-CLONED
-double noregret_tap(const double *w, const double *q, ptrdiff_t n) {
-    double lane[LANES] = {0};
-    ptrdiff_t i = 0;
-#if defined(__GNUC__)
-    eight s0 = {0}, s1 = {0}, s2 = {0}, s3 = {0};
-    for (; i + LANES <= n; i += LANES) {
-        s0 += AT(w + i) * AT(q + i), s1 += AT(w + i + 8) * AT(q + i + 8);
-        s2 += AT(w + i + 16) * AT(q + i + 16), s3 += AT(w + i + 24) * AT(q + i + 24);
-    }
-    PUT(lane) = s0, PUT(lane + 8) = s1, PUT(lane + 16) = s2, PUT(lane + 24) = s3;
-    for (; i + 8 <= n; i += 8) {
-        PUT(lane + i % LANES) = AT(lane + i % LANES) + AT(w + i) * AT(q + i);
-    }
-#endif
-    for (; i < n; i++) {
-        lane[i % LANES] += w[i] * q[i];
-    }
-    return total(lane);
-}
-
-double noregret_peak(const double *w, ptrdiff_t n) {
-    double most = 0;
-    for (ptrdiff_t i = 0; i < n; i++) {
-        const double size = fabs(w[i]);
-        most = size <= most ? most : size; /* a NaN stays */
-    }
-    return most;
-}
+double noregret_tap(const double *w, const double *q, ptrdiff_t n) { return tap(w, q, n); }
 
 /* L D Lᵀ, with ones on the diagonal of L. */
 void noregret_solve(double *m, double *e, ptrdiff_t k, double floor) {

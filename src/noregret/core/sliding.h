@@ -13,9 +13,6 @@ double noregret_slide(double *w, double a, const double *p, const double *q, ptr
 /* w . q, the same sum. */
 double noregret_tap(const double *w, const double *q, ptrdiff_t n);
 
-/* The largest |w_i|. */
-double noregret_peak(const double *w, ptrdiff_t n);
-
 /* Solves M g = e for a symmetric matrix of k rows, of which the lower half is read and overwritten;
    a pivot below the floor counts as the floor. e becomes g. */
 void noregret_solve(double *m, double *e, ptrdiff_t k, double floor);

@@ -23,6 +23,7 @@ cdef class Sliding:
     cdef double most                    # no weight is larger
     cdef double share                   # of the squared error that the scaled loss counts
     cdef readonly long long rounds
+    cdef Py_ssize_t phase               # rounds mod taps: how many new samples there are
     cdef double loss_sum, loss_rest     # compensated: loss_sum + loss_rest
     cdef double scaled_sum, scaled_rest
 
@@ -34,6 +35,7 @@ cdef class Sliding:
     cdef double guess(self) noexcept nogil
     cdef double step(self, double error) noexcept nogil
     cdef int learn(self, double error) noexcept nogil
+    cdef bint may_move(self, double by, const double* amounts) noexcept nogil
     cdef double furthest(self, const double* amounts) noexcept nogil
     cdef int play(self, double x, double d, double* out) noexcept nogil
 

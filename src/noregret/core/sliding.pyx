@@ -1,4 +1,4 @@
-"""Filters on a window that slides by one sample: what they share, and those that step by the error.
+"""Filters on a window that slides by one sample: all but how they step.
 
     ŷ = w·x,   e = d − ŷ,   w ← w + a x
 
@@ -26,7 +26,6 @@ cnp.import_array()
 cdef extern from "sliding.h" nogil:
     double noregret_slide(double* w, double a, const double* p, const double* q, Py_ssize_t n) noexcept
     double noregret_tap(const double* w, const double* q, Py_ssize_t n) noexcept
-    double noregret_peak(const double* w, Py_ssize_t n) noexcept
 
 MOST_TAPS = 1 << 20
 # Windows that the line holds, and the fewest samples.
@@ -69,7 +68,7 @@ cdef class Sliding:
     cdef void enter(self, double x) noexcept nogil:
         """Let a sample in."""
         cdef Py_ssize_t lag
-        if self.rounds % self.taps == 0:
+        if self.phase == 0:
             self.look_back(0)
         if self.start == 0:
             self.start = self.room - self.span
@@ -102,7 +101,7 @@ cdef class Sliding:
 
     cdef double correlation(self, Py_ssize_t lag) noexcept nogil:
         """x_t·x_{t−lag}, of the window at hand, which is not yet counted as a round."""
-        return self.past[lag * self.taps + self.taps - 1 - self.rounds % self.taps] + self.fresh[lag]
+        return self.past[lag * self.taps + self.taps - 1 - self.phase] + self.fresh[lag]
 
     # The round.
 
@@ -123,13 +122,20 @@ cdef class Sliding:
     cdef int learn(self, double error) noexcept nogil:
         """Make a step, or return why not and leave everything as it was."""
         cdef double amount = self.step(error)
-        cdef double there = self.most + fabs(amount) * sqrt(self.correlation(0))
-        if not there < LARGEST_WEIGHT:
-            there = self.furthest(&amount)
-            if not there < LARGEST_WEIGHT:
-                return DIVERGED
-        self.most, self.amounts[0] = there, amount
+        if not self.may_move(fabs(amount) * sqrt(self.correlation(0)), &amount):
+            return DIVERGED
+        self.amounts[0] = amount
         return FINE
+
+    cdef bint may_move(self, double by, const double* amounts) noexcept nogil:
+        """Whether weights stay within bounds when they move by so much at most, to these amounts."""
+        cdef double there = self.most + by
+        if not there < LARGEST_WEIGHT:
+            there = self.furthest(amounts)
+        if not there < LARGEST_WEIGHT:
+            return False
+        self.most = there
+        return True
 
     cdef double furthest(self, const double* amounts) noexcept nogil:
         """The largest weight once so much of the last K windows has been added."""
@@ -160,6 +166,7 @@ cdef class Sliding:
             self.leave()
             return status
         self.rounds += 1
+        self.phase = self.phase + 1 if self.phase + 1 < self.taps else 0
         add(&self.loss_sum, &self.loss_rest, error * error)
         add(&self.scaled_sum, &self.scaled_rest, error * error * self.share)
         out[0] = score
@@ -278,7 +285,8 @@ cdef class Sliding:
         self.most = np.abs(self.impulse_response()).max()
         if not self.most < LARGEST_WEIGHT:
             raise ValueError("array amounts leads to a weight that is too large")
-        self.look_back(self.rounds % self.taps)
+        self.phase = self.rounds % self.taps
+        self.look_back(self.phase)
 
 
 cdef void add(double* sum, double* rest, double value) noexcept nogil:
@@ -286,57 +294,6 @@ cdef void add(double* sum, double* rest, double value) noexcept nogil:
     cdef double total = sum[0] + value
     rest[0] += (sum[0] - total) + value if sum[0] >= value else (value - total) + sum[0]
     sum[0] = total
-
-
-# Those that step by the error.
-
-
-cdef class Steepest(Sliding):
-    """Least mean squares: a = rate · e, for every window the same rate."""
-
-    cdef double rate
-
-    def __init__(self, taps, rate):
-        Sliding.__init__(self, taps)
-        self.rate = rate
-
-    cdef double step(self, double error) noexcept nogil:
-        return self.rate * error
-
-    def advice(self, norm):
-        """Say what to change when the weights diverge."""
-        return f"the window's norm is {norm:.3g}: use norm={1.1 * norm:.2g} or more, a smaller rate, or nlms"
-
-
-cdef class Normalised(Sliding):
-    """Normalised least mean squares: a = rate · e / (ε + ‖x‖²)."""
-
-    cdef double rate, cushion
-
-    def __init__(self, taps, rate, cushion):
-        Sliding.__init__(self, taps)
-        self.rate, self.cushion = rate, cushion
-
-    cdef double step(self, double error) noexcept nogil:
-        self.share = 1 / (self.cushion + self.correlation(0))
-        return self.rate * error * self.share
-
-    def advice(self, norm):
-        """Say what to change when the weights diverge."""
-        return "use a larger epsilon, or scale the signals to ordinary sizes"
-
-
-cdef class Signed(Sliding):
-    """The sign of the error: a = ± rate."""
-
-    cdef double rate
-
-    def __init__(self, taps, rate):
-        Sliding.__init__(self, taps)
-        self.rate = rate
-
-    cdef double step(self, double error) noexcept nogil:
-        return self.rate if error > 0 else -self.rate if error < 0 else 0.0
 
 
 # The way in.

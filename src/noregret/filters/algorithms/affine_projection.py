@@ -12,7 +12,7 @@ passes over the weights whatever K is, and about K³/6 operations besides.
 from __future__ import annotations
 
 from noregret.checks import positive, whole
-from noregret.core.projecting import Projecting
+from noregret.core.stepping import Projecting
 from noregret.filters.algorithms.nlms import cushion
 from noregret.filters.filter import Filter
 from noregret.registry import register

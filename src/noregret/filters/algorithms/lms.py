@@ -16,7 +16,7 @@ from typing import Any
 
 from noregret.assumptions import AtMost, Chosen, Structural
 from noregret.checks import positive, whole
-from noregret.core.sliding import Steepest
+from noregret.core.stepping import Steepest
 from noregret.filters.filter import Filter
 from noregret.learners.widrow_hoff import promise
 from noregret.registry import register

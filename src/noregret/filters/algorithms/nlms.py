@@ -17,7 +17,7 @@ from typing import Any
 
 from noregret.assumptions import Chosen
 from noregret.checks import positive
-from noregret.core.sliding import Normalised
+from noregret.core.stepping import Normalised
 from noregret.filters.filter import Filter
 from noregret.hindsight import best_ridge
 from noregret.learners.nlms import normalised

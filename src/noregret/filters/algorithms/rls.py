@@ -14,8 +14,8 @@ from __future__ import annotations
 
 from noregret.assumptions import Structural
 from noregret.checks import whole
-from noregret.core.projecting import Recursive
 from noregret.core.second_order import MOST_FEATURES
+from noregret.core.stepping import Recursive
 from noregret.filters.filter import Filter
 from noregret.learners.vaw import WITHIN_DIGITS
 from noregret.registry import register

@@ -9,7 +9,7 @@ slow, and never comes to rest nearer than η to the best weights.
 from __future__ import annotations
 
 from noregret.checks import positive
-from noregret.core.sliding import Signed
+from noregret.core.stepping import Signed
 from noregret.filters.filter import Filter
 from noregret.registry import register
 

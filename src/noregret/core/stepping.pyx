@@ -1,6 +1,6 @@
-"""Filters that look at more than the error of the last sample: affine projection, least squares."""
+"""How filters step: against the error, onto the last samples, to least squares."""
 
-from libc.math cimport fabs, isfinite, sqrt
+from libc.math cimport fabs, sqrt
 
 import numpy as np
 
@@ -16,9 +16,56 @@ cdef extern from "sliding.h" nogil:
     double noregret_tap(const double* w, const double* q, Py_ssize_t n) noexcept
     void noregret_solve(double* m, double* e, Py_ssize_t k, double floor) noexcept
 
-cdef double LARGEST_WEIGHT = 1e150
 # What is added to the diagonal, of the largest ‖x‖²: more than rounding can take from the matrix.
 cdef double ROUNDING = 1e-12
+
+
+cdef class Steepest(Sliding):
+    """Least mean squares: a = rate · e, for every window the same rate."""
+
+    cdef double rate
+
+    def __init__(self, taps, rate):
+        Sliding.__init__(self, taps)
+        self.rate = rate
+
+    cdef double step(self, double error) noexcept nogil:
+        return self.rate * error
+
+    def advice(self, norm):
+        """Say what to change when the weights diverge."""
+        return f"the window's norm is {norm:.3g}: use norm={1.1 * norm:.2g} or more, a smaller rate, or nlms"
+
+
+cdef class Normalised(Sliding):
+    """Normalised least mean squares: a = rate · e / (ε + ‖x‖²)."""
+
+    cdef double rate, cushion
+
+    def __init__(self, taps, rate, cushion):
+        Sliding.__init__(self, taps)
+        self.rate, self.cushion = rate, cushion
+
+    cdef double step(self, double error) noexcept nogil:
+        self.share = 1 / (self.cushion + self.correlation(0))
+        return self.rate * error * self.share
+
+    def advice(self, norm):
+        """Say what to change when the weights diverge."""
+        return "use a larger epsilon, or scale the signals to ordinary sizes"
+
+
+cdef class Signed(Sliding):
+    """The sign of the error: a = ± rate."""
+
+    cdef double rate
+
+    def __init__(self, taps, rate):
+        Sliding.__init__(self, taps)
+        self.rate = rate
+
+    cdef double step(self, double error) noexcept nogil:
+        return self.rate if error > 0 else -self.rate if error < 0 else 0.0
 
 
 cdef class Projecting(Sliding):
@@ -52,7 +99,7 @@ cdef class Projecting(Sliding):
         cdef double* errors = factors + order * order
         cdef double* solution = errors + order
         cdef double* amounts = solution + order
-        cdef double largest = 0, there = self.most, cushion
+        cdef double largest = 0, moved = 0, cushion
         for i in range(order):
             gram[i] = gram[i * order] = self.correlation(i)
             errors[i] = self.errors[i - 1] if i else error
@@ -68,15 +115,12 @@ cdef class Projecting(Sliding):
         for i in range(order):
             solution[i] *= self.rate
             amounts[i] = solution[i] + (self.amounts[i - 1] if i else 0.0)
-            there += fabs(solution[i]) * sqrt(largest)
-        if not there < LARGEST_WEIGHT:
-            there = self.furthest(amounts)
-            if not there < LARGEST_WEIGHT:
-                return DIVERGED
+            moved += fabs(solution[i]) * sqrt(largest)
+        if not self.may_move(moved, amounts):
+            return DIVERGED
         for i in range(order):
             for j in range(order):
                 errors[i] -= gram[i * order + j] * solution[j]
-        self.most = there
         for i in range(order):
             self.errors[i], self.amounts[i] = errors[i], amounts[i]
         for i in range(order * order):
