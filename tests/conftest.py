@@ -3,6 +3,7 @@
 ``NOREGRET_HYPOTHESIS=thorough`` draws many more, at random.
 """
 
+import gc
 import os
 from typing import Any
 
@@ -23,6 +24,11 @@ settings.register_profile(
     "thorough", deadline=None, max_examples=1000, suppress_health_check=slow_is_fine
 )
 settings.load_profile(os.environ.get("NOREGRET_HYPOTHESIS", "steady"))
+
+
+def pytest_collection_finish() -> None:
+    """Spare the garbage collector the thousands of tests: it looks at what they make."""
+    gc.freeze()
 
 
 @pytest.fixture(autouse=True)
