@@ -14,7 +14,8 @@ from numpy.typing import NDArray
 from scipy.signal import resample_poly
 
 from noregret.echo.resampling import Resampler
-from noregret.echo.sound import BITS, format_for, look_over, reading, writing
+from noregret.echo.sound import BITS, look_over, reading
+from noregret.echo.writing import format_for, writing
 from noregret.errors import NoRegretError
 
 Floats = NDArray[np.float64]

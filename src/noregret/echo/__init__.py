@@ -8,8 +8,8 @@ if TYPE_CHECKING:
     from noregret.echo.cancelling import cancel_file as cancel_file
     from noregret.echo.room import demo_signals as demo_signals
     from noregret.echo.room import room_response as room_response
-    from noregret.echo.sound import write_sound as write_sound
     from noregret.echo.speaking import voice as voice
+    from noregret.echo.writing import write_sound as write_sound
 
 _HOMES = {
     "Canceller": "canceller",
@@ -17,7 +17,7 @@ _HOMES = {
     "demo_signals": "room",
     "room_response": "room",
     "voice": "speaking",
-    "write_sound": "sound",
+    "write_sound": "writing",
 }
 __all__ = sorted(_HOMES)  # noqa: PLE0605
 

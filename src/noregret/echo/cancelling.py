@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-from noregret.echo.sound import Sound, Writing, format_for, look_over, reading, writing
+from noregret.echo.sound import Sound, look_over, reading
 from noregret.echo.working import Work
+from noregret.echo.writing import Writing, format_for, writing
 from noregret.errors import NoRegretError
 from noregret.report.figures import clean as printable
 from noregret.report.figures import count, duration

@@ -17,8 +17,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from noregret.echo.cancelling import check_channels, made, working_rate
-from noregret.echo.sound import Reading, Sound, format_for, look_over, reading, writing
+from noregret.echo.sound import Reading, Sound, look_over, reading
 from noregret.echo.working import Work
+from noregret.echo.writing import format_for, writing
 from noregret.errors import NoRegretError
 
 if TYPE_CHECKING:

@@ -13,7 +13,8 @@ from noregret.echo.frames import near_only
 from noregret.echo.measures import near_change, near_distortion
 from noregret.echo.result import EchoResult, Known
 from noregret.echo.room import demo_signals
-from noregret.echo.sound import opened, pieces, write_sound
+from noregret.echo.sound import opened, pieces
+from noregret.echo.writing import write_sound
 
 # How long the two speak, in seconds.
 LENGTH = 12.0

@@ -1,4 +1,4 @@
-"""Sound files: looked over, read piece by piece at any rate, written whole or not at all."""
+"""Sound files: looked over once, then read piece by piece, at any rate."""
 
 from __future__ import annotations
 
@@ -14,28 +14,11 @@ from numpy.typing import NDArray
 
 from noregret.echo.resampling import Resampler
 from noregret.errors import NoRegretError
-from noregret.files import beside
-from noregret.report.figures import count, megabytes
+from noregret.report.figures import count
 
 Floats = NDArray[np.float64]
-# What a file may be written as, by the end of its name.
-FORMATS = {
-    ".wav": "WAV",
-    ".flac": "FLAC",
-    ".ogg": "OGG",
-    ".oga": "OGG",
-    ".aiff": "AIFF",
-    ".aif": "AIFF",
-    ".au": "AU",
-    ".caf": "CAF",
-    ".w64": "W64",
-    ".rf64": "RF64",
-}
 # Bits of the samples that are whole numbers.
 BITS = {"PCM_S8": 8, "PCM_U8": 8, "PCM_16": 16, "PCM_24": 24, "PCM_32": 32}
-# Bytes that fit into a file whose sizes are written with 32 bits.
-FOUR_GIGABYTES = 2**32 - 2**16
-LIMITED = ("WAV", "AIFF", "AU")
 # The largest sample that nobody hears: far below a step of 24 bits.
 INAUDIBLE = 1e-8
 # Rates that a recording may have.
@@ -249,108 +232,3 @@ def reading(sound: Sound, rate: int, channel: int | None = None) -> Iterator[Rea
     """Open a sound file to be read at a rate."""
     with opened(sound.path) as file:
         yield Reading(sound, file, rate, channel)
-
-
-def format_for(path: str, like: Sound, rate: int) -> tuple[str, str]:
-    """Return format and subtype of a file to be written: as another one, where that can be."""
-    ending = Path(path).suffix.lower()
-    if ending not in FORMATS:
-        known = ", ".join(FORMATS)
-        raise NoRegretError(f"{path}: end its name with one of {known}, to say what to write")
-    library, kind = soundfile(), FORMATS[ending]
-    subtype = like.subtype
-    if not library.check_format(kind, subtype):
-        wide = BITS.get(subtype, 24) > 16  # more than 16 bits, or none that are counted
-        better = "PCM_24" if wide and library.check_format(kind, "PCM_24") else ""
-        subtype = better or library.default_subtype(kind)
-    size = -(-like.frames * rate // like.rate) * (BITS.get(subtype, 64) // 8)
-    if kind in LIMITED and size > FOUR_GIGABYTES:
-        raise NoRegretError(
-            f"{path}: {megabytes(size)} do not fit into a {kind} file: name it .w64 or .flac"
-        )
-    return kind, subtype
-
-
-class Writing:
-    """A sound file being written.
-
-    ``beyond`` counts the samples that had to be cut to full scale.
-    """
-
-    def __init__(self, path: str, file: Any) -> None:
-        self.path, self.beyond, self.frames = path, 0, 0
-        self._file = file
-        self._bits = BITS.get(file.subtype)
-        self._cut = file.subtype not in ("FLOAT", "DOUBLE")
-
-    def write(self, samples: Floats) -> None:
-        """Write samples, full scale being 1."""
-        if self._cut:
-            self.beyond += int(np.count_nonzero(np.abs(samples) > 1))
-            samples = np.clip(samples, -1.0, 1.0)
-        if self._bits is not None:
-            steps = 2.0 ** (self._bits - 1)
-            whole = np.clip(np.rint(samples * steps), -steps, steps - 1).astype(np.int64)
-            self._put((whole << (32 - self._bits)).astype(np.int32))
-        else:
-            self._put(samples)
-
-    def _put(self, samples: NDArray[Any]) -> None:
-        library = soundfile()
-        try:
-            self._file.write(samples)
-        except (library.LibsndfileError, AssertionError) as error:
-            why = str(error) or "is the disk full?"
-            raise NoRegretError(f"{self.path}: could not be written: {why}") from None
-        self.frames += len(samples)
-
-
-@contextmanager
-def writing(path: str, rate: int, format: str, subtype: str) -> Iterator[Writing]:
-    """Have a sound file of one channel to write to: in the end it is there whole or not at all."""
-    library = soundfile()
-    with beside(path) as place:
-        try:
-            file = library.SoundFile(place, "w", rate, 1, subtype, format=format)
-        except (library.LibsndfileError, TypeError, ValueError) as error:
-            raise NoRegretError(
-                f"{path}: {format} files of {rate:,} samples a second cannot be written ({error})"
-            ) from None
-        with file:
-            made = Writing(path, file)
-            yield made
-        if library.info(place).frames != made.frames:  # its end is written when it is closed
-            raise NoRegretError(f"{path}: could not be written to its end: is the disk full?")
-
-
-def write_sound(path: str | Path, samples: Floats, rate: int) -> None:
-    """Write samples as a WAV file of 16 bits.
-
-    Parameters
-    ----------
-    path
-        Where to write: the file is there whole or not at all.
-    samples
-        One channel, full scale being 1; what is beyond it is cut.
-    rate
-        Samples a second.
-
-    Examples
-    --------
-    >>> from tempfile import mkdtemp
-    >>> place = f"{mkdtemp()}/tone.wav"
-    >>> write_sound(place, 0.5 * np.sin(0.1 * np.arange(8000)), 8000)
-    >>> look_over(place).seconds
-    1.0
-    """
-    with writing(str(path), rate, "WAV", "PCM_16") as file:
-        file.write(samples)
-
-
-def as_flac(samples: NDArray[np.int16], rate: int) -> bytes:
-    """Return samples as the contents of a FLAC file."""
-    from io import BytesIO
-
-    file = BytesIO()
-    soundfile().write(file, samples, rate, format="FLAC", subtype="PCM_16")
-    return file.getvalue()

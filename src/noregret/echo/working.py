@@ -18,7 +18,8 @@ from noregret.errors import NoRegretError
 if TYPE_CHECKING:
     from noregret.certificate import Certificate
     from noregret.echo.canceller import Canceller
-    from noregret.echo.sound import Sound, Writing
+    from noregret.echo.sound import Sound
+    from noregret.echo.writing import Writing
 
 Floats = NDArray[np.float64]
 Shorts = NDArray[np.int16]
@@ -56,7 +57,10 @@ class Work:
     def take(self, far: Floats, mic: Floats) -> None:
         """Take some frames, whole blocks but for the last ones; write what is left of them."""
         began = time.perf_counter()
-        clean = self.canceller.process_many(far[:, 0] if far.shape[1] == 1 else far, mic)
+        try:
+            clean = self.canceller.process_many(far[:, 0] if far.shape[1] == 1 else far, mic)
+        except ValueError as error:  # the files are not what they were when looked over
+            raise NoRegretError(str(error)) from None
         self.spent += time.perf_counter() - began
         linear = self.canceller.linear
         if self.far.silent:  # not a sample is to differ

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from noregret.echo.sound import as_flac
+from noregret.echo.writing import as_flac
 from noregret.report.charts.plot import Axis, figure_of, plot
 from noregret.report.charts.scale import Scale
 from noregret.report.markup import Html, element
