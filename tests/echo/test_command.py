@@ -90,6 +90,15 @@ def test_rates_channels_lengths_and_formats_may_differ(place: Path, say: Say) ->
         assert 0 < np.square(clean).mean() < np.square(mic_signal[:, -1]).mean()
 
 
+def test_names_that_are_no_text_are_names_all_the_same(place: Path, say: Say) -> None:
+    mic, out = os.fsdecode(b"m\xff<b>.wav"), os.fsdecode(b"o\xfe.wav")
+    os.rename("mic.wav", mic)
+    code, printed, err = say(*files(mic, out=out), "--report", "report.html")
+    assert code == 0, err
+    assert "\\udcff" in printed
+    assert os.path.exists(out)
+
+
 def test_a_silent_far_end_changes_no_sample(place: Path, say: Say) -> None:
     for subtype in ("PCM_16", "PCM_24", "FLOAT"):
         soundfile.write("mic.wav", HEARD.mic, RATE, subtype=subtype)

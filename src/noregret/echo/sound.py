@@ -144,7 +144,7 @@ def opened(path: str) -> Iterator[Any]:
     if not place.stat().st_size:
         raise NoRegretError(f"{path}: the file is empty")
     try:
-        file = library.SoundFile(path)
+        file = library.SoundFile(name_for(path))
     except (library.LibsndfileError, TypeError, ValueError) as error:
         why = " ".join(getattr(error, "error_string", str(error)).split()).rstrip(".")
         raise NoRegretError(
@@ -152,6 +152,15 @@ def opened(path: str) -> Iterator[Any]:
         ) from None
     with file:
         yield file
+
+
+def name_for(path: str) -> str | bytes:
+    """Return a path as the library takes it: names that are no text as they are on the disk."""
+    try:
+        path.encode()
+    except UnicodeEncodeError:
+        return os.fsencode(path)
+    return path
 
 
 def pieces(file: Any, channel: int | None = None, size: int = PIECE) -> Iterator[Floats]:
@@ -173,7 +182,7 @@ def frames_of(file: Any, size: int, channel: int | None = None) -> Floats:
             found = file.read(size, dtype="float64", always_2d=True)
     except library.LibsndfileError as error:
         raise NoRegretError(
-            f"{file.name}: damaged: it could not be read to its end ({error.error_string})"
+            f"{os.fsdecode(file.name)}: damaged: it could not be read to its end ({error.error_string})"
         ) from None
     frames: Floats = found if channel is None else found[:, channel - 1 : channel]
     return frames

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from noregret.echo.sound import BITS, Sound, soundfile
+from noregret.echo.sound import BITS, Sound, name_for, soundfile
 from noregret.errors import NoRegretError
 from noregret.files import beside
 from noregret.report.figures import megabytes
@@ -95,7 +95,7 @@ def writing(path: str, rate: int, format: str, subtype: str) -> Iterator[Writing
     library = soundfile()
     with beside(path) as place:
         try:
-            file = library.SoundFile(place, "w", rate, 1, subtype, format=format)
+            file = library.SoundFile(name_for(place), "w", rate, 1, subtype, format=format)
         except (library.LibsndfileError, TypeError, ValueError) as error:
             raise NoRegretError(
                 f"{path}: {format} files of {rate:,} samples a second cannot be written ({error})"
@@ -103,7 +103,7 @@ def writing(path: str, rate: int, format: str, subtype: str) -> Iterator[Writing
         with file:
             made = Writing(path, file)
             yield made
-        if library.info(place).frames != made.frames:  # its end is written when it is closed
+        if library.info(name_for(place)).frames != made.frames:  # its end is written when it is closed
             raise NoRegretError(f"{path}: could not be written to its end: is the disk full?")
 
 
