@@ -23,7 +23,7 @@ BITS = {"PCM_S8": 8, "PCM_U8": 8, "PCM_16": 16, "PCM_24": 24, "PCM_32": 32}
 INAUDIBLE = 1e-8
 # Rates that a recording may have.
 SLOWEST, FASTEST = 4_000, 400_000
-# Frames that are read at a time when a file is looked over.
+# Samples that are read at a time when a file is looked over.
 PIECE = 1 << 18
 
 
@@ -163,8 +163,9 @@ def name_for(path: str) -> str | bytes:
     return path
 
 
-def pieces(file: Any, channel: int | None = None, size: int = PIECE) -> Iterator[Floats]:
+def pieces(file: Any, channel: int | None = None) -> Iterator[Floats]:
     """Yield what is in an open file."""
+    size = max(1, PIECE // file.channels)
     while len(piece := frames_of(file, size, channel)):
         yield piece
 
@@ -181,9 +182,8 @@ def frames_of(file: Any, size: int, channel: int | None = None) -> Floats:
         else:
             found = file.read(size, dtype="float64", always_2d=True)
     except library.LibsndfileError as error:
-        raise NoRegretError(
-            f"{os.fsdecode(file.name)}: damaged: it could not be read to its end ({error.error_string})"
-        ) from None
+        path, why = os.fsdecode(file.name), error.error_string
+        raise NoRegretError(f"{path}: damaged: it could not be read to its end ({why})") from None
     frames: Floats = found if channel is None else found[:, channel - 1 : channel]
     return frames
 

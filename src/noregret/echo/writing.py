@@ -103,7 +103,8 @@ def writing(path: str, rate: int, format: str, subtype: str) -> Iterator[Writing
         with file:
             made = Writing(path, file)
             yield made
-        if library.info(name_for(place)).frames != made.frames:  # its end is written when it is closed
+        # The end is written when it is closed, and nobody says whether it could be.
+        if library.info(name_for(place)).frames != made.frames:
             raise NoRegretError(f"{path}: could not be written to its end: is the disk full?")
 
 
