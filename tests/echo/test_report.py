@@ -175,8 +175,8 @@ def test_the_page_fits_wide_and_narrow_and_complains_of_nothing(
     chromium: Browser, results: dict[str, EchoResult], tmp_path: Path
 ) -> None:
     path = tmp_path / "report.html"
-    for name, result in results.items():
-        path.write_text(page(result), encoding="utf-8")
+    for name in ("usual", "stereo", "one"):
+        path.write_text(page(results[name]), encoding="utf-8")
         for width, theme in ((360, "light"), (1100, "dark")):
             chromium.show(path, width, theme)
             wide = chromium.run("document.documentElement.scrollWidth")
