@@ -24,11 +24,13 @@ settings.register_profile(
     "thorough", deadline=None, max_examples=1000, suppress_health_check=slow_is_fine
 )
 settings.load_profile(os.environ.get("NOREGRET_HYPOTHESIS", "steady"))
+gc.disable()  # until all tests are there
 
 
 def pytest_collection_finish() -> None:
     """Spare the garbage collector the thousands of tests: it looks at what they make."""
     gc.freeze()
+    gc.enable()
 
 
 @pytest.fixture(autouse=True)
