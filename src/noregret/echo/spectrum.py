@@ -11,6 +11,8 @@ Floats = NDArray[np.float64]
 WINDOW = 0.032
 # The most columns and rows to keep.
 COLUMNS, ROWS = 900, 256
+# Hertz above which there is little speech.
+HIGHEST = 12_000
 
 
 class Spectrogram:
@@ -38,12 +40,19 @@ class Spectrogram:
         self._hop = int(np.clip(frames // COLUMNS, self._size // 8, self._size // 2))
         self._total = max(1, -(-frames // self._hop))
         self._window = np.hanning(self._size)
-        self._group = -(-(self._size // 2) // ROWS)  # neighbours that share a row
+        bins = min(self._size // 2, round(self._size * HIGHEST / rate))
+        self._group = -(-bins // ROWS)  # neighbours that share a row
+        self._bins = bins // self._group * self._group
         columns = min(COLUMNS, self._total)
-        self._sums = np.zeros((columns, self._size // 2 // self._group))
+        self._sums = np.zeros((columns, self._bins // self._group))
         self._counts = np.zeros(columns)
         self._rest = np.zeros(self._size // 2)  # so that a column is around its time
         self._seen = 0
+
+    @property
+    def highest(self) -> float:
+        """The frequency at which the last row ends, in hertz."""
+        return self._bins * self.rate / self._size
 
     def add(self, samples: Floats) -> None:
         """Add what comes next."""
@@ -55,7 +64,7 @@ class Spectrogram:
             return
         views = sliding_window_view(samples, self._size)[:: self._hop]
         self._rest = samples[len(views) * self._hop :]
-        spectra = np.abs(np.fft.rfft(views * self._window, axis=1)[:, : self._size // 2]) ** 2
+        spectra = np.abs(np.fft.rfft(views * self._window, axis=1)[:, : self._bins]) ** 2
         rows = spectra.reshape(len(views), -1, self._group).mean(axis=2)
         at = (np.arange(self._seen, self._seen + len(views)) * len(self._sums)) // self._total
         self._seen += len(views)

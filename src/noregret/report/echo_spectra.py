@@ -76,7 +76,7 @@ def chart(
     loud = float(np.mean(picture > top - RANGE / 2))
     drawn = plot(
         Axis("seconds", Scale(0.0, seen.seconds), lines=False),
-        Axis("kHz", Scale(0.0, seen.rate / 2000), lines=False),
+        Axis("kHz", Scale(0.0, seen.highest / 1000), lines=False),
         [image],
         f"{name}: spectrogram of {seen.seconds:.3g} seconds; {loud:.1%} of it is loud.",
         height=230,
