@@ -32,6 +32,21 @@ class Filter(Named, Listener):
     A sample that is refused leaves no trace.
 
     Each stores its parameters under their own names, and picks an engine.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from noregret.filters import Rls
+    >>> x = np.random.default_rng(1).normal(size=200)
+    >>> d = np.convolve(x, [0.5, -0.25])[:200]  # what a path of two taps makes of x
+    >>> filter = Rls(taps=3)
+    >>> left = filter.cancel(x, d)
+    >>> bool(np.mean(left[100:] ** 2) < 1e-6 * np.mean(d**2))
+    True
+    >>> filter.play_one(0.0, d=0.0) == filter.predict_one(0.0)
+    False
+    >>> filter.rounds
+    201
     """
 
     family = "filters"

@@ -46,7 +46,7 @@ class Lms(Filter):
     Examples
     --------
     >>> filter = Lms(taps=2, rate=0.5)
-    >>> for x, d in [(1.0, 0.5), (-1.0, -0.25), (-1.0, -0.75), (1.0, 0.25)] * 50:
+    >>> for x, d in [(1.0, 0.75), (-1.0, -0.25), (-1.0, -0.75), (1.0, 0.25)] * 50:
     ...     prediction = filter.play_one(x, d)
     >>> filter.weights.round(6)
     array([0.5 , 0.25])

@@ -34,8 +34,8 @@ class SignLms(Filter):
     >>> d[::100] += 1000.0
     >>> filter = SignLms(taps=2, rate=0.001)
     >>> predictions = filter.play_many(x, d)
-    >>> filter.weights.round(1)
-    array([ 0.5, -0.2])
+    >>> bool(abs(filter.weights - [0.5, -0.25]).max() < 0.05)
+    True
 
     References
     ----------
