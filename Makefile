@@ -3,19 +3,29 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 
-.PHONY: demo test docs bench clean
+.PHONY: demo test wheel checked docs bench clean
 
 demo: $(BIN)/pip
 	@echo "Building noregret: a few minutes"
 	$(BIN)/pip install --quiet .
 	$(BIN)/noregret demo
 
+# Compiling takes a while: meanwhile the tools are installed, and look at the sources.
 test: $(BIN)/pip
-	$(BIN)/pip install --quiet '.[test]'
+	$(MAKE) --jobs 2 wheel checked
+	$(BIN)/pip install --quiet --no-deps --force-reinstall $(VENV)/wheel/*.whl
+	$(BIN)/pytest --numprocesses auto --doctest-modules --pyargs noregret tests
+
+wheel: $(BIN)/pip
+	rm -rf $(VENV)/wheel
+	$(BIN)/pip wheel --quiet --no-deps --wheel-dir $(VENV)/wheel .
+
+checked: $(BIN)/pip
+	$(BIN)/python tools/requirements.py test > $(VENV)/requirements.txt
+	$(BIN)/pip install --quiet --requirement $(VENV)/requirements.txt
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
-	$(BIN)/pytest --numprocesses auto --doctest-modules --pyargs noregret tests
 
 docs: $(BIN)/pip
 	$(BIN)/pip install --quiet '.[docs]'
