@@ -159,7 +159,7 @@ def damaged() -> dict[str, str]:
         Path(name).write_bytes(contents)
     for name, value in (("nan", np.nan), ("inf", np.inf)):
         soundfile.write(f"{name}.wav", np.array([0.0] * 1600 + [value]), RATE, subtype="FLOAT")
-    soundfile.write("three.wav", np.zeros((100, 3)), RATE)
+    soundfile.write("nine.wav", np.zeros((100, 9)), RATE)
     os.mkdir("folder.wav")
     os.mkfifo("pipe.wav")
     return {
@@ -175,7 +175,7 @@ def damaged() -> dict[str, str]:
         "noise.flac": "damaged",
         "nan.wav": "0.100 s",
         "inf.wav": "0.100 s",
-        "three.wav": "3 channels",
+        "nine.wav": "9 channels",
         "folder.wav": "folder",
         "pipe.wav": "not a file",
         "missing.wav": "no such file",

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from noregret.cli.asking import WrongUsage
-from noregret.echo.cancelling import HIGHEST, LOWEST
+from noregret.echo.canceller import HIGHEST, LONGEST_TAIL, LOWEST
 from noregret.echo.sound import soundfile
 from noregret.errors import NoRegretError
 from noregret.files import write_whole
@@ -27,8 +27,6 @@ if TYPE_CHECKING:
 
 # Where the demo writes, if not told.
 FOLDER = "noregret-echo-demo"
-# The longest room that is believed to be meant.
-LONGEST = 4.0
 
 
 @dataclass(frozen=True)
@@ -73,11 +71,13 @@ def check(wanted: Wanted, demo: bool, live: bool) -> None:
     """Refuse a command line that makes no sense."""
     if demo and live:
         raise WrongUsage("--demo needs no devices: leave --live out")
-    if not (math.isfinite(wanted.tail) and 0 < wanted.tail <= LONGEST):
-        hint = f"; {wanted.tail:g} ms are {wanted.tail / 1000:g}" if wanted.tail > LONGEST else ""
+    if not (math.isfinite(wanted.tail) and 0 < wanted.tail <= LONGEST_TAIL):
+        hint = (
+            f"; {wanted.tail:g} ms are {wanted.tail / 1000:g}" if wanted.tail > LONGEST_TAIL else ""
+        )
         hint = hint if math.isfinite(wanted.tail) else ""
         raise WrongUsage(
-            f"--tail is in seconds, above 0 and at most {LONGEST:g}: got {wanted.tail:g}{hint}"
+            f"--tail is in seconds, above 0 and at most {LONGEST_TAIL:g}: got {wanted.tail:g}{hint}"
         )
     if wanted.rate is not None and not LOWEST <= wanted.rate <= HIGHEST:
         raise WrongUsage(f"--rate is from {LOWEST:,} to {HIGHEST:,}: got {wanted.rate:,}")
@@ -141,6 +141,7 @@ def cancelled(wanted: Wanted, told: Callable[[float, float], None] | None) -> Ec
         suppress=not wanted.linear,
         channel=wanted.channel,
         rate=wanted.rate,
+        certify=True if wanted.certificate is not None else None,
         told=told,
     )
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
+from noregret.echo.canceller import HIGHEST, LOWEST, MOST_CHANNELS, Canceller
 from noregret.echo.sound import Sound, look_over, reading
 from noregret.echo.working import Work
 from noregret.echo.writing import Writing, format_for, writing
@@ -13,13 +14,10 @@ from noregret.report.figures import clean as printable
 from noregret.report.figures import count, duration
 
 if TYPE_CHECKING:
-    from noregret.echo.canceller import Canceller
     from noregret.echo.result import EchoResult
 
-# Rates that the canceller works at.
-LOWEST, HIGHEST = 8_000, 48_000
-# The most channels of the far end.
-CHANNELS = 2
+# Seconds of sound that are certified without being asked.
+SHORT = 600.0
 # Blocks that are read, cancelled and written at a time.
 BLOCKS = 100
 
@@ -33,6 +31,7 @@ def cancel_file(
     suppress: bool = True,
     channel: int | None = None,
     rate: int | None = None,
+    certify: bool | None = None,
     told: Callable[[float, float], None] | None = None,
 ) -> EchoResult:
     """Take the echo of one sound file out of another.
@@ -40,8 +39,8 @@ def cancel_file(
     Parameters
     ----------
     far
-        What the loudspeaker played: a sound file of one channel or two, at any rate. Where it is
-        shorter than the recording, silence follows.
+        What the loudspeakers played: a sound file of one channel or several, at any rate. Where it
+        is shorter than the recording, silence follows.
     mic
         What the microphone recorded.
     out
@@ -55,6 +54,9 @@ def cancel_file(
         Which channel of the microphone is meant, from 1, where it has several.
     rate
         Samples a second to work and to write at, where not the microphone's.
+    certify
+        Whether to certify the linear part, for which the signals are kept; None for: up to 10
+        minutes of them.
     told
         Called with the seconds done and the seconds there are, now and then.
 
@@ -72,7 +74,8 @@ def cancel_file(
     played, heard = look_over(far), look_over(mic, channel)
     rate = working_rate(heard, rate)
     check_channels(played, heard)
-    canceller = made(rate, tail, played.channels, suppress)
+    certify = heard.seconds <= SHORT if certify is None else certify
+    canceller = made(rate, tail, played.channels, suppress, certify)
     kind = format_for(out, heard, rate)
     with (
         reading(played, rate) as from_far,
@@ -88,12 +91,10 @@ def cancel_file(
     return work.result(tail, suppress, notes(played, heard, rate, to))
 
 
-def made(rate: int, tail: float, channels: int, suppress: bool) -> Canceller:
+def made(rate: int, tail: float, channels: int, suppress: bool, certify: bool) -> Canceller:
     """Return the canceller; what it does not take is told in words of the command."""
-    from noregret.echo.canceller import Canceller
-
     try:
-        return Canceller(rate, tail=tail, channels=channels, suppress=suppress)
+        return Canceller(rate, tail=tail, channels=channels, suppress=suppress, certify=certify)
     except (TypeError, ValueError) as error:
         raise NoRegretError(str(error)) from None
 
@@ -115,10 +116,10 @@ def working_rate(mic: Sound, rate: int | None) -> int:
 
 def check_channels(far: Sound, mic: Sound) -> None:
     """Refuse more channels than there is an answer for."""
-    if far.channels > CHANNELS:
+    if far.channels > MOST_CHANNELS:
         raise NoRegretError(
-            f"{far.path}: {count(far.channels, 'channel')}: a far end of one channel or two is"
-            " supported. Mix it down to what the loudspeakers played"
+            f"{far.path}: {count(far.channels, 'channel')}: a far end may have {MOST_CHANNELS} at"
+            " most. Mix it down to what the loudspeakers played"
         )
     if mic.channels > 1:
         raise NoRegretError(

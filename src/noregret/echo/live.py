@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from noregret.echo.cancelling import check_channels, made, working_rate
+from noregret.echo.cancelling import SHORT, check_channels, made, working_rate
 from noregret.echo.sound import Reading, Sound, look_over, reading
 from noregret.echo.working import Work
 from noregret.echo.writing import format_for, writing
@@ -155,7 +155,7 @@ def cancel_live(
     heard = Sound("microphone", rate, 1, 1, "WAV", "PCM_16", 1.0, 0)
     check_channels(played, heard)
     working_rate(heard, rate)
-    canceller = made(rate, tail, played.channels, suppress)
+    canceller = made(rate, tail, played.channels, suppress, played.seconds <= SHORT)
     kind = format_for(out, heard, rate)
     seconds = played.seconds + AFTERWARDS
     with reading(played, rate) as from_far, writing(out, rate, *kind) as to:

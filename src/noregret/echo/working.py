@@ -117,6 +117,8 @@ class Work:
 
 def certified(canceller: Canceller) -> tuple[Certificate | None, str]:
     """Return the certificate of the linear part, or why there is none."""
+    if not canceller.certify:
+        return None, "a long recording is certified only if asked to: --certificate FILE"
     try:
         return canceller.certificate(), ""
     except (NoRegretError, NotImplementedError, ValueError, MemoryError) as error:

@@ -111,7 +111,8 @@ def response_charts(result: EchoResult) -> list[Html]:
     response = result.response
     if not response.size or not np.abs(response).max():
         return []
-    sides = ("left", "right") if response.shape[1] == 2 else ("learned path",)
+    channels = response.shape[1]
+    sides = ("left", "right") if channels == 2 else ("first path",) if channels > 2 else ("path",)
     last = milliseconds(result, len(response))
     across = Axis("milliseconds", Scale(0.0, last), lines=False)
     marks = [] if result.delay is None else [1000 * result.delay]

@@ -127,5 +127,7 @@ def made_section(result: EchoResult) -> Html:
 def told(sound: Sound) -> Html:
     """Say what a file is."""
     kind = f"{sound.format} {sound.subtype.replace('_', ' ')}, {sound.rate:,} samples a second"
-    more = f"{kind}, {duration(sound.seconds)}" + (", stereo" if sound.channels == 2 else "")
+    more = f"{kind}, {duration(sound.seconds)}" + (
+        f", {sound.channels} channels" if sound.channels > 1 else ""
+    )
     return element("div", shown(sound.path), element("div", more, class_="words"))

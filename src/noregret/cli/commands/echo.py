@@ -16,7 +16,7 @@ def echo(
         str | None,
         Ask(
             metavar="FILE",
-            help="What the loudspeaker played (WAV, FLAC, OGG), of one channel or two, at any rate."
+            help="What the loudspeaker played (WAV, FLAC, OGG), mono, stereo or more, at any rate."
             " Where it is shorter than the recording, silence follows.",
             panel=INPUT,
         ),
