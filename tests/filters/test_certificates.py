@@ -10,12 +10,13 @@ import numpy as np
 import pandas as pd
 import pytest
 import scipy.linalg
+import scipy.optimize
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import noregret as nr
 from noregret.errors import BadExample, NoRegretError
-from noregret.filters import Lms, Nlms, Rls
+from noregret.filters import Lms, Nlms, Rls, SignLms
 from noregret.hindsight.sliding import correlated, norms
 from noregret.hindsight.sliding import windows as rows_of
 
@@ -122,6 +123,8 @@ PROMISED = [
     (Lms, {"rate": 0.05}),
     (Nlms, {"rate": 0.5}),
     (Nlms, {"rate": 0.95, "epsilon": 1e-3}),
+    (SignLms, {"rate": 0.1}),
+    (SignLms, {"rate": 0.003}),
     (Rls, {}),
     (Rls, {"penalty": 10.0}),
 ]
@@ -153,6 +156,23 @@ def test_the_adversary_comes_near_the_bound() -> None:
         assert theorem is not None
         assert theorem.tightness is not None
         assert 0.9 < theorem.tightness <= 1.0
+
+
+def test_the_sign_filter_answers_for_its_absolute_errors() -> None:
+    x, d = signals(13, 200)
+    d[::20] += 30.0
+    player = SignLms(taps=3, rate=0.05)
+    left = player.copy().cancel(x, d)
+    theorem = nr.play(player, x, d).certificate().theorem
+    assert theorem is not None
+    assert theorem.measured == pytest.approx(np.abs(left).sum(), rel=1e-12)
+
+    def cost(u: Floats) -> float:
+        return float(np.abs(X @ u - d).sum() + 10.0 * (u @ u))
+
+    X = windows(x, 3)
+    best = scipy.optimize.minimize(cost, np.zeros(3), method="Nelder-Mead", tol=1e-10).fun
+    assert theorem.bound == pytest.approx(best + 0.025 * (X**2).sum(), rel=1e-5)
 
 
 def test_a_window_that_is_too_long_takes_the_bound_away() -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import pickle
+from concurrent.futures import ThreadPoolExecutor
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -215,6 +216,17 @@ def test_extreme_sizes_never_make_a_nan(seed: int, size: float) -> None:
                 continue
         assert np.isfinite(player.weights).all()
         assert math.isfinite(player.total_loss)
+
+
+def test_threads_do_not_play_the_same_filter_at_once() -> None:
+    x, d = signals(1, 200_000)
+    player = Nlms(taps=512)
+    with ThreadPoolExecutor(4) as pool:
+        tasks = [pool.submit(player.play_many, x, d) for _ in range(4)]
+    failed = [task.exception() for task in tasks]
+    assert all(error is None or "another thread" in str(error) for error in failed)
+    assert player.rounds == len(x) * failed.count(None)
+    assert np.isfinite(player.weights).all()
 
 
 WHOLE: list[Any] = [0, -1, 1.5, "8", None, True, math.nan, 2**30]

@@ -22,6 +22,7 @@ cdef class Sliding:
     cdef double* undo                   # the same before the sample at hand
     cdef double most                    # no weight is larger
     cdef double share                   # of the squared error that the scaled loss counts
+    cdef bint busy                      # another thread is playing
     cdef readonly long long rounds
     cdef Py_ssize_t phase               # rounds mod taps: how many new samples there are
     cdef double loss_sum, loss_rest     # compensated: loss_sum + loss_rest
@@ -37,6 +38,7 @@ cdef class Sliding:
     cdef int learn(self, double error) noexcept nogil
     cdef bint may_move(self, double by, const double* amounts) noexcept nogil
     cdef double furthest(self, const double* amounts) noexcept nogil
+    cdef int check_free(self) except -1
     cdef int play(self, double x, double d, double* out) noexcept nogil
 
 

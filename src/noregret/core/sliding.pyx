@@ -11,6 +11,7 @@ ones that was made when the window was last full of new ones: nothing is ever su
 nothing drifts, and silence is zero.
 """
 
+from cpython.exc cimport PyErr_CheckSignals
 from libc.math cimport fabs, isfinite, sqrt
 from libc.string cimport memmove
 
@@ -19,7 +20,7 @@ import numpy as np
 cimport numpy as cnp
 
 from noregret.checks import whole
-from noregret.errors import BadExample, Diverged
+from noregret.errors import BadExample, Diverged, NoRegretError
 
 cnp.import_array()
 
@@ -30,10 +31,13 @@ cdef extern from "sliding.h" nogil:
 MOST_TAPS = 1 << 20
 # Windows that the line holds, and the fewest samples.
 WINDOWS, FEWEST = 4, 1024
+# Operations between two looks for Ctrl-C.
+AT_A_TIME = 1 << 27
 
 cdef double LARGEST = 1e100
 cdef double LARGEST_ERROR = 1e130
 cdef double LARGEST_WEIGHT = 1e150
+cdef double LARGEST_HELD = 1e200  # by a state, also of least squares, which have a limit of their own
 
 
 cdef class Sliding:
@@ -105,6 +109,10 @@ cdef class Sliding:
 
     # The round.
 
+    def work(self):
+        """Return about how many operations a sample takes."""
+        return self.taps + 32
+
     cdef double guess(self) noexcept nogil:
         """w·x; the oldest of the steps that wait is taken."""
         cdef Py_ssize_t last = self.order - 1, k
@@ -172,22 +180,34 @@ cdef class Sliding:
         out[0] = score
         return FINE
 
+    cdef int check_free(self) except -1:
+        """Raise an error where another thread is playing."""
+        if self.busy:
+            raise NoRegretError("this filter is being played in another thread: use a copy in each")
+        return 0
+
     def play_block(self, const double[::1] x, const double[::1] d, double[::1] out):
-        """Play samples in order; return why the first that was not played was not, and its number."""
-        cdef Py_ssize_t k, count = len(x)
+        """Play samples in order; Ctrl-C is heard between some and the next."""
+        cdef Py_ssize_t k = 0, stop, count = len(x), some = max(1, AT_A_TIME // self.work())
         cdef int status = FINE
-        with nogil:
-            for k in range(count):
-                status = self.play(x[k], d[k], &out[k])
-                if status != FINE:
-                    break
-        if status != FINE:
-            raise self.refusal(status, x[k], d[k])
+        self.check_free()
+        while k < count:
+            stop = min(count, k + some)
+            self.busy = True
+            with nogil:
+                while k < stop and status == FINE:
+                    status = self.play(x[k], d[k], &out[k])
+                    k += 1
+            self.busy = False
+            if status != FINE:
+                raise self.refusal(status, x[k - 1], d[k - 1])
+            PyErr_CheckSignals()
 
     def predict_one(self, double x):
         """Return what would be predicted if this sample came next."""
         if not fabs(x) <= LARGEST:
             raise self.refusal(BAD_INPUT, x, 0.0)
+        self.check_free()
         self.enter(x)
         score = self.guess()
         self.leave()
@@ -227,6 +247,7 @@ cdef class Sliding:
 
     def window(self):
         """Return the samples held, newest first."""
+        self.check_free()
         return self.arrays["line"][self.start:self.start + self.span].copy()
 
     def impulse_response(self):
@@ -263,7 +284,7 @@ cdef class Sliding:
 
     def set_state(self, arrays, numbers):
         """Take a state over, of a new engine; raise ValueError where it does not fit."""
-        limits = {"window": LARGEST, "weights": LARGEST_WEIGHT}
+        limits = {"window": LARGEST, "weights": LARGEST_HELD}
         for name, like in self.get_state()[0].items():
             array = arrays[name]
             if array.shape != like.shape or array.dtype != np.float64:
@@ -283,7 +304,7 @@ cdef class Sliding:
         if self.loss_sum < 0 or self.scaled_sum < 0:
             raise ValueError("a sum of squares is negative")
         self.most = np.abs(self.impulse_response()).max()
-        if not self.most < LARGEST_WEIGHT:
+        if not self.most <= LARGEST_HELD:
             raise ValueError("array amounts leads to a weight that is too large")
         self.phase = self.rounds % self.taps
         self.look_back(self.phase)
@@ -322,6 +343,7 @@ cdef class Listener:
         """
         cdef double out = 0, heard = x if type(x) is float else self.number("the input", x)
         cdef double wanted = d if type(d) is float else self.number("what is to be predicted", d)
+        self.core.check_free()
         cdef int status = self.core.play(heard, wanted, &out)
         if status != FINE:
             raise self.core.refusal(status, heard, wanted)

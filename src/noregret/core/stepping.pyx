@@ -18,6 +18,8 @@ cdef extern from "sliding.h" nogil:
 
 # What is added to the diagonal, of the largest ‖x‖²: more than rounding can take from the matrix.
 cdef double ROUNDING = 1e-12
+# Errors whose squares may be lost.
+cdef double FAINT = 1e-150
 
 
 cdef class Steepest(Sliding):
@@ -56,7 +58,7 @@ cdef class Normalised(Sliding):
 
 
 cdef class Signed(Sliding):
-    """The sign of the error: a = ± rate."""
+    """The sign of the error: a = ± rate. The scaled loss is the absolute one."""
 
     cdef double rate
 
@@ -65,6 +67,7 @@ cdef class Signed(Sliding):
         self.rate = rate
 
     cdef double step(self, double error) noexcept nogil:
+        self.share = 1 / fabs(error) if fabs(error) > FAINT else 0.0
         return self.rate if error > 0 else -self.rate if error < 0 else 0.0
 
 
@@ -149,6 +152,10 @@ cdef class Recursive(Sliding):
         self.ridge.resize(self.taps)
         self.forgets = forgetting < 1
         self.row.count = self.taps
+
+    def work(self):
+        """Return about how many operations a sample takes."""
+        return 3 * self.taps * self.taps + 32
 
     cdef double guess(self) noexcept nogil:
         return noregret_tap(self.ridge.stored, self.line + self.start, self.taps)

@@ -4,14 +4,36 @@
 
 A burst of noise in d moves the weights no further than silence does, which makes it robust; it is
 slow, and never comes to rest nearer than η to the best weights.
+
+Promise. It is gradient descent on the absolute error, so on any data the sum of |d − w·x| is at
+most the minimum over all fixed filters u of the same sum for u, plus ‖u‖²/(2η), plus η/2 times the
+sum of ‖x‖².
 """
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
+from noregret.assumptions import Structural
 from noregret.checks import positive
 from noregret.core.stepping import Signed
 from noregret.filters.filter import Filter
+from noregret.hindsight import best_penalised
 from noregret.registry import register
+from noregret.theorem import Theorem
+
+if TYPE_CHECKING:
+    from noregret.filters.evidence import FilterEvidence
+
+
+def promise(evidence: FilterEvidence) -> float:
+    """Return the least absolute error of a filter with its price, plus what the steps cost."""
+    rate: float = evidence.params["rate"]
+    answer = evidence.once(
+        "absolute",
+        lambda: best_penalised(evidence.rows, "absolute", 1 / (2 * rate), limits=evidence.limits),
+    )
+    return answer.loss + rate / 2 * sum(float(sizes @ sizes) for sizes in evidence.norms())
 
 
 @register
@@ -39,11 +61,31 @@ class SignLms(Filter):
 
     References
     ----------
-    A. Gersho, "Adaptive filtering with binary reinforcement", 1984.
+    A. Gersho, "Adaptive filtering with binary reinforcement", 1984. Bound: M. Zinkevich, "Online
+    convex programming and generalized infinitesimal gradient ascent", 2003.
     """
 
     name = "sign-lms"
-    unproven = "no theorem bounds the squared errors of steps by the sign"
+    theorems = (
+        Theorem(
+            name="sign-lms",
+            quantity="loss",
+            formula=(
+                r"\sum_t |w_t \cdot x_t - d_t| \le \min_u \left[ \sum_t |u \cdot x_t - d_t|"
+                r" + \frac{\|u\|^2}{2\eta} \right] + \frac{\eta}{2} \sum_t \|x_t\|^2"
+            ),
+            plain=(
+                "absolute loss <= min over u of  the same for u + ‖u‖²/(2 rate),"
+                "  + rate/2 sum of ‖x‖²"
+            ),
+            where="$x_t$ is the window of sample $t$, and $u$ a fixed filter of as many taps",
+            assumptions=(Structural("any data, from zero weights"),),
+            bound=promise,
+            measured=lambda e: e.scaled_loss,
+            about="the sum of absolute errors",
+            source="Zinkevich, 2003, for the absolute error",
+        ),
+    )
 
     def __init__(self, taps: int = 32, rate: float = 0.001) -> None:
         super().__init__(Signed(taps, positive("rate", rate)))
