@@ -17,8 +17,8 @@ from hypothesis import strategies as st
 import noregret as nr
 from noregret.errors import BadExample, NoRegretError
 from noregret.filters import Lms, Nlms, Rls, SignLms
-from noregret.hindsight.sliding import correlated, norms
-from noregret.hindsight.sliding import windows as rows_of
+from noregret.hindsight.rows import Rows
+from noregret.hindsight.sliding import Windows, correlated, norms
 
 from .reference import FORMS, Floats, made, signals, windows
 
@@ -63,10 +63,36 @@ def test_sums_from_correlations_are_those_of_the_windows(
     assert sums.rounds == samples
     measured = np.concatenate(list(norms([x[:cut], x[cut:]], taps)))
     np.testing.assert_allclose(measured, np.linalg.norm(X, axis=1), rtol=1e-12)
-    found = np.concatenate(
-        [np.asarray(block) for block, _ in rows_of(lambda: [(x, d)], taps).blocks()]
-    )
-    assert (found == X).all()
+
+
+@few
+@given(kinds, seeds, st.integers(1, 300), st.integers(1, 12))
+def test_windows_are_rows_whether_or_not_they_are_written_out(
+    kind: str, seed: int, samples: int, taps: int
+) -> None:
+    x, d = shaped(kind, seed, samples)
+    cut = seed % (samples + 1)
+    found = Windows(lambda: [(x[:cut], d[:cut]), (x[cut:], d[cut:])], taps)
+    found.most = 1 + seed % 200
+    rows, rng = Rows(windows(x, taps), d), np.random.default_rng(seed)
+    w, a = rng.normal(size=taps), rng.normal(size=samples)
+    assert (np.concatenate([np.asarray(X) for X, _ in found.blocks()]) == windows(x, taps)).all()
+    assert (found.outcomes == d).all()
+    for absolute in (False, True):
+        u, b = (np.abs(w), np.abs(a)) if absolute else (w, a)
+        slack = 1e-13 * rows.scores(np.abs(w), absolute=True) + 1e-300
+        assert (
+            np.abs(found.scores(u, absolute=absolute) - rows.scores(u, absolute=absolute)) <= slack
+        ).all()
+        slack = 1e-13 * rows.combine(np.abs(a), absolute=True) + 1e-300
+        assert (
+            np.abs(found.combine(b, absolute=absolute) - rows.combine(b, absolute=absolute))
+            <= slack
+        ).all()
+    sums, off = found.combined(a)
+    there, other = rows.combined(a)
+    assert (np.abs(sums - there) <= off + other).all()
+    np.testing.assert_allclose(off, other, rtol=1e-6)
 
 
 def exact_loss(X: Floats, w: Floats, d: Floats) -> Fraction:

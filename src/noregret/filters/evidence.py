@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from noregret.core.losses import make_loss
 from noregret.hindsight.answer import Answer
-from noregret.hindsight.sliding import correlated, norms, windows
+from noregret.hindsight.sliding import Windows, correlated, norms
 from noregret.hindsight.witness import Paid, is_proven, is_within, paid_by
 from noregret.table_evidence import TableEvidence
 
@@ -46,7 +46,7 @@ class FilterEvidence(TableEvidence):
     @property
     def rows(self) -> Rows:
         """Return the windows as rows, to be read again."""
-        return self.once("rows", lambda: windows(self.signals, self.taps))
+        return self.once("rows", lambda: Windows(self.signals, self.taps))
 
     @property
     def sums(self) -> LeastSquares:

@@ -13,9 +13,9 @@ from collections.abc import Callable, Iterable, Iterator
 import numpy as np
 from numpy.lib.stride_tricks import sliding_window_view
 
-from noregret.hindsight.blocks import DENSE_NUMBERS
-from noregret.hindsight.rounding import Floats
-from noregret.hindsight.rows import Rows
+from noregret.hindsight.blocks import DENSE_NUMBERS, DENSE_ROWS
+from noregret.hindsight.rounding import SMALLEST, Floats, growth
+from noregret.hindsight.rows import FEW, Rows
 from noregret.hindsight.square import LeastSquares, Sum
 
 Signals = Callable[[], Iterable[tuple[Floats, Floats]]]
@@ -49,15 +49,15 @@ def correlated(signals: Iterable[tuple[Floats, Floats]], taps: int) -> LeastSqua
     >>> sums.best().witness.round(6)
     array([2., 1.])
     """
-    lagged, moment, energy = Sum((taps,)), Sum((taps,)), Sum(())
+    newer, moment, energy = Sum((taps,)), Sum((taps,)), Sum(())
     history, rounds = np.zeros(taps - 1), 0
     for history, d in histories(signals, taps, LONG):
-        lagged.add(np.correlate(history, history[: len(d)], "valid"))
-        moment.add(np.correlate(history, d, "valid")[::-1])
+        newer.add(np.correlate(history, history[: len(d)], "valid"))
+        moment.add(lagged(history, d))
         energy.add(d @ d)
         rounds += len(d)
     gram = np.zeros((taps, taps))
-    gram[-1] = lagged.value[::-1]
+    gram[-1] = newer.value[::-1]
     newest = history[::-1]
     for i in range(taps - 2, -1, -1):
         gram[i, : i + 1] = gram[i + 1, 1 : i + 2] + newest[i] * newest[: i + 1]
@@ -65,14 +65,64 @@ def correlated(signals: Iterable[tuple[Floats, Floats]], taps: int) -> LeastSqua
     return LeastSquares.from_sums(gram, moment.value, energy.value, rounds, LONG + 2 * taps)
 
 
-def windows(signals: Signals, taps: int) -> Rows:
-    """Return the windows as rows that can be read again."""
+class Windows(Rows):
+    """The windows as rows that can be read again; most passes are made without writing them out.
 
-    def source() -> Iterator[tuple[Floats, Floats]]:
-        for history, d in histories(signals(), taps, max(1, DENSE_NUMBERS // taps)):
-            yield sliding_window_view(history, taps)[:, ::-1], d
+    Parameters
+    ----------
+    signals
+        Returns a fresh iterator of the signals, block by block, each time it is called.
+    taps
+        n, the length of a window.
+    """
 
-    return Rows(source=source, features=taps)
+    def __init__(self, signals: Signals, taps: int) -> None:
+        super().__init__(source=self.written_out, features=taps)
+        self.signals, self.taps = signals, taps
+        self.most = min(DENSE_ROWS, max(1, DENSE_NUMBERS // taps))
+
+    def written_out(self) -> Iterator[tuple[Floats, Floats]]:
+        """Yield the windows, newest sample first, with their outcomes."""
+        for history, d in histories(self.signals(), self.taps, self.most):
+            yield sliding_window_view(history, self.taps)[:, ::-1], d
+
+    def scores(self, weights: Floats, *, absolute: bool = False) -> Floats:
+        """Return X w, or |X| |w|, from which the rounding error of the former is bounded."""
+        parts = [
+            np.convolve(np.abs(history) if absolute else history, weights, "valid")
+            for history, _ in histories(self.signals(), self.taps, self.most)
+        ]
+        return np.concatenate([np.zeros(0), *parts])
+
+    def combine(self, shares: Floats, *, absolute: bool = False) -> Floats:
+        """Return Xᵀ a, or |X|ᵀ |a|, from which the rounding error of the former is bounded."""
+        sums = np.zeros(self.taps)
+        for history, part in self.with_histories(shares):
+            sums += lagged(np.abs(history) if absolute else history, part)
+        return sums
+
+    def combined(self, shares: Floats) -> tuple[Floats, Floats]:
+        """Return Xᵀ a, summed with care, and by how much each of its numbers may be off."""
+        sums, sizes = Sum((self.taps,)), np.zeros(self.taps)
+        for history, part in self.with_histories(shares):
+            for start in range(0, len(part), FEW):
+                a = part[start : start + FEW]
+                few = history[start : start + len(a) + self.taps - 1]
+                sums.add(lagged(few, a))
+                sizes += lagged(np.abs(few), np.abs(a))
+        return sums.value, growth(FEW + 8) * sizes + len(shares) * SMALLEST
+
+    def with_histories(self, values: Floats) -> Iterator[tuple[Floats, Floats]]:
+        """Yield every piece of the input with its own part of a vector over all rounds."""
+        start = 0
+        for history, d in histories(self.signals(), self.taps, self.most):
+            yield history, values[start : start + len(d)]
+            start += len(d)
+
+
+def lagged(history: Floats, a: Floats) -> Floats:
+    """Return Σ_t a_t x_{t−i} for every lag i."""
+    return np.correlate(history, a, "valid")[::-1]
 
 
 def norms(signal: Iterable[Floats], taps: int) -> Iterator[Floats]:
