@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -29,24 +29,37 @@ WINDOW = 0.2
 
 @dataclass(frozen=True)
 class Levels:
-    """Mean squares in frames of 10 ms of all that went in and came out."""
+    """Mean squares in frames of 10 ms of all that went in and came out.
+
+    ``alone`` are the frames at the beginning in which the echo is heard and nobody near.
+    """
 
     far: Floats
     mic: Floats
     linear: Floats
     clean: Floats
+    alone: Frames
 
     @property
     def echo(self) -> Frames:
         """The frames in which an echo may be heard: the far end speaks, or just did."""
         return lasting(loud(self.far), DYING)
 
-    def erle(self, left: Floats) -> float | None:
+    @property
+    def told_apart(self) -> bool:
+        """Whether there is enough echo without the near end to judge by."""
+        return bool(self.alone.sum() > ENOUGH / FRAME)
+
+    def erle(self, left: Floats, *, alone: bool = False) -> float | None:
         """Return the mean echo reduction in decibels, after the time for learning if there is any.
 
-        Where the near end speaks as well, it lowers the figure; None where there is no echo.
+        Of all frames in which an echo may be heard, where the near end lowers the figure, or of
+        those in which it is heard ``alone``. None where there are none.
         """
-        frames, start = self.echo, round(LEARNING / FRAME)
+        start = round(LEARNING / FRAME)
+        frames = np.zeros(len(self.mic), dtype=bool)
+        chosen = (self.alone if alone else self.echo)[: len(frames)]
+        frames[: len(chosen)] = chosen
         if frames[start:].sum() > ENOUGH / FRAME:
             frames[:start] = False
         if not frames.any() or not self.mic[frames].any():
@@ -63,6 +76,18 @@ class Levels:
     def times(self) -> Floats:
         """The end of each frame, in seconds."""
         return np.asarray(FRAME * np.arange(1, len(self.mic) + 1))
+
+
+class Reduction(NamedTuple):
+    """By how many decibels an echo is reduced: in all, and where it is heard alone if known."""
+
+    overall: float
+    alone: float | None
+
+    @property
+    def best_known(self) -> float:
+        """The figure that the near end does not lower, where there is one."""
+        return self.overall if self.alone is None else self.alone
 
 
 @dataclass(frozen=True)
@@ -130,15 +155,14 @@ class EchoResult:
         """How long the recording is."""
         return self.frames / self.rate
 
-    @property
-    def linear_erle(self) -> float | None:
-        """The echo reduction of the linear part, in decibels."""
-        return self.levels.erle(self.levels.linear)
-
-    @property
-    def erle(self) -> float | None:
-        """The echo reduction of all that was done, in decibels."""
-        return self.levels.erle(self.levels.clean)
+    def erle(self, *, linear: bool = False) -> Reduction | None:
+        """Return the echo reduction of all that was done, or of the linear part alone."""
+        levels = self.levels
+        left = levels.linear if linear else levels.clean
+        overall = levels.erle(left)
+        if overall is None:
+            return None
+        return Reduction(overall, levels.erle(left, alone=True) if levels.told_apart else None)
 
     @property
     def speed(self) -> float:

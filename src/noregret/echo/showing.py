@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 
 from noregret.echo.cancelling import cancel_file
-from noregret.echo.frames import near_only
+from noregret.echo.frames import echo_only, near_only
 from noregret.echo.measures import near_change, near_distortion
 from noregret.echo.result import EchoResult, Known
 from noregret.echo.room import demo_signals
@@ -59,5 +59,6 @@ def demonstration(
         near_distortion(heard.near, clean, rate),
         near_change(heard.mic, clean, rate, alone),
     )
+    levels = replace(result.levels, alone=echo_only(heard.far, heard.mic, rate, heard.near))
     outputs = {**paths, "report": str(place / "report.html")}
-    return replace(result, known=known, outputs=outputs)
+    return replace(result, levels=levels, known=known, outputs=outputs)

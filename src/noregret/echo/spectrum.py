@@ -52,7 +52,7 @@ class Spectrogram:
     @property
     def highest(self) -> float:
         """The frequency at which the last row ends, in hertz."""
-        return self._bins * self.rate / self._size
+        return float(self._bins * self.rate / self._size)
 
     def add(self, samples: Floats) -> None:
         """Add what comes next."""

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from noregret._version import __version__
-from noregret.echo.frames import FRAME, frame_powers
+from noregret.echo.frames import FRAME, Frames, echo_only, frame_powers
 from noregret.echo.result import EchoResult, Levels
 from noregret.echo.spectrum import Spectrogram
 from noregret.errors import NoRegretError
@@ -23,8 +23,8 @@ if TYPE_CHECKING:
 
 Floats = NDArray[np.float64]
 Shorts = NDArray[np.int16]
-# Seconds at the beginning that are kept to be listened to.
-LISTEN = 30.0
+# Seconds at the beginning that are kept to be listened to, and to find out who speaks when.
+LISTEN, EARLY = 30.0, 120.0
 
 
 class Work:
@@ -51,6 +51,7 @@ class Work:
         self._before = Spectrogram(frames, canceller.rate)
         self._after = Spectrogram(frames, canceller.rate)
         self._powers = [np.empty((4, 0))]
+        self._early: list[NDArray[np.float32]] = []
         self._heard: tuple[list[Shorts], list[Shorts]] = ([], [])
         self._rest = np.empty((4, 0))
 
@@ -71,6 +72,8 @@ class Work:
         self._before.add(mic)
         self._after.add(clean)
         self._note(far.mean(axis=1), mic, linear, clean)
+        if self.frames < EARLY * self.canceller.rate:
+            self._early.append(np.stack((far.mean(axis=1), mic)).astype(np.float32))
         if self.frames < LISTEN * self.canceller.rate:
             for kept, signal in zip(self._heard, (mic, clean), strict=True):
                 kept.append(np.rint(32767 * np.clip(signal, -1, 1)).astype(np.int16))
@@ -85,12 +88,23 @@ class Work:
         self._rest = together[:, whole:]
         self._powers.append(np.stack([frame_powers(one[:whole], rate) for one in together]))
 
+    def _alone(self) -> Frames:
+        """Return the early frames in which the echo is heard alone, as far as that can be told."""
+        far, mic = np.concatenate(self._early, axis=1).astype(np.float64)
+        if self.far.silent or not mic.any() or len(mic) < self.canceller.rate:
+            return np.zeros(0, dtype=bool)
+        try:
+            return echo_only(far, mic, self.canceller.rate)
+        except np.linalg.LinAlgError:  # a far end with which no filter can be told from others
+            return np.zeros(0, dtype=bool)
+
     def result(self, tail: float, suppress: bool, notes: list[str]) -> EchoResult:
         """Return what came of it, when all is taken."""
         self._before.end()
         self._after.end()
         canceller = self.canceller
         certificate, uncertified = certified(canceller)
+        far, mic, linear, clean = np.concatenate(self._powers, axis=1)
         return EchoResult(
             far=self.far,
             mic=self.mic,
@@ -100,7 +114,7 @@ class Work:
             tail=tail,
             suppress=suppress,
             delay=canceller.delay,
-            levels=Levels(*np.concatenate(self._powers, axis=1)),
+            levels=Levels(far, mic, linear, clean, self._alone()),
             response=np.asarray(canceller.impulse_response, dtype=np.float64),
             before=self._before,
             after=self._after,

@@ -58,16 +58,16 @@ def erle_chart(result: EchoResult) -> Html:
             "linear filter", grouped(levels.erle_over_time(levels.linear)), "constant", gaps=True
         )
     ]
-    means = [result.linear_erle]
+    means = [result.erle(linear=True)]
     if result.suppress:
         after = grouped(levels.erle_over_time(levels.clean))
         series.append(Series("with the suppressor", after, "learner", gaps=True))
-        means.append(result.erle)
+        means.append(result.erle())
     keys = [
-        Key(one.look, one.name, "" if mean is None else decibel(mean))
+        Key(one.look, one.name, "" if mean is None else decibel(mean.best_known))
         for one, mean in zip(series, means, strict=True)
     ]
-    words = about_erle(result) + " Beside each name, the mean."
+    words = about_erle(result)
     if not any(np.isfinite(one.y).any() for one in series):
         nothing = element("p", "The far end never speaks: there is no echo.", class_="note")
         return figure_of("Echo reduction", words, [], nothing)

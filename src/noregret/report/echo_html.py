@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 from noregret.report.echo_charts import erle_chart, level_chart, response_charts
 from noregret.report.echo_spectra import STYLE, spectra
-from noregret.report.echo_words import decibel, delayed, judged, speed, title
+from noregret.report.echo_words import decibel, delayed, judged, reduction, speed, title
 from noregret.report.figures import duration, figure
 from noregret.report.markup import Html, element
 from noregret.report.run_certificate import certificate_section
@@ -63,12 +63,16 @@ def head(result: EchoResult) -> Html:
 
 def sentence(result: EchoResult) -> str:
     """Say what happened."""
-    if result.erle is None:
+    found = result.erle()
+    if found is None:
         return "There was no echo to cancel."
     by = "a linear filter" + (" and a residual suppressor" if result.suppress else "")
-    lower = "lower" if result.erle >= 0 else "HIGHER"
+    lower = "lower" if found.best_known >= 0 else "HIGHER"
+    when = (
+        "Where the echo is heard alone" if found.alone is not None else "While the far end speaks"
+    )
     told = (
-        f"While the far end speaks, the output is {decibel(abs(result.erle))} {lower} than what the"
+        f"{when}, the output is {decibel(abs(found.best_known))} {lower} than what the"
         f" microphone recorded, by {by} that learned the way through the room as it went."
     )
     if result.known is not None:
@@ -83,10 +87,11 @@ def headline_figures(result: EchoResult) -> Iterable[Html]:
     """Yield the headline figures."""
     yield tile("sound", duration(result.seconds), f"{figure(result.rate)} samples a second")
     yield tile("delay", *delayed(result))
-    if result.linear_erle is not None:
-        yield tile("linear filter", decibel(result.linear_erle), "less echo (ERLE)")
+    linear, output = result.erle(linear=True), result.erle()
+    if linear is not None and output is not None:
+        yield tile("linear filter", decibel(linear.best_known), reduction(linear))
         if result.suppress:
-            yield tile("with suppressor", decibel(result.erle), "less echo (ERLE)")
+            yield tile("with suppressor", decibel(output.best_known), reduction(output))
     if result.known is not None:
         was = decibel(result.known.before)
         yield tile("near voice", decibel(result.known.after), f"SDR, from {was}")

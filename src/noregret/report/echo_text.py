@@ -14,7 +14,7 @@ from noregret.report.figures import clean
 from noregret.report.run_text import fitting, written
 
 if TYPE_CHECKING:
-    from noregret.echo.result import EchoResult
+    from noregret.echo.result import EchoResult, Reduction
 
 
 def summary(result: EchoResult) -> RenderableType:
@@ -37,6 +37,11 @@ def summary(result: EchoResult) -> RenderableType:
     return Group(*parts)
 
 
+def decibels(found: Reduction | None) -> dict[str, float | None] | None:
+    """Return a figure of echo reduction for machines."""
+    return None if found is None else found._asdict()
+
+
 def as_dict(result: EchoResult) -> dict[str, Any]:
     """Return the figures for machines."""
     known, certificate = result.known, result.certificate
@@ -49,7 +54,7 @@ def as_dict(result: EchoResult) -> dict[str, Any]:
         "block": result.block,
         "suppress": result.suppress,
         "delay": result.delay,
-        "erle": {"linear": number(result.linear_erle), "output": number(result.erle)},
+        "erle": {"linear": decibels(result.erle(linear=True)), "output": decibels(result.erle())},
         "speed": result.speed,
         "notes": list(result.notes),
         "certificate": None if certificate is None else certificate.to_dict(),

@@ -12,7 +12,7 @@ from noregret.report.sheet import Fact
 from noregret.report.verdict import Verdict, verdict_of
 
 if TYPE_CHECKING:
-    from noregret.echo.result import EchoResult
+    from noregret.echo.result import EchoResult, Reduction
 
 
 def title(result: EchoResult) -> str:
@@ -55,16 +55,24 @@ def judged(result: EchoResult) -> Verdict:
 def facts(result: EchoResult) -> Iterator[Fact]:
     """Yield the figures with what they mean."""
     yield Fact("delay", *delayed(result))
-    if result.linear_erle is not None:
-        yield Fact("linear filter", decibel(result.linear_erle), "less echo by that alone (ERLE)")
-        if result.suppress:
-            yield Fact("suppressor", decibel(result.erle), "less echo with that as well (ERLE)")
-    else:
+    linear, output = result.erle(linear=True), result.erle()
+    if linear is None or output is None:
         yield Fact("echo", "none", "there is no echo to reduce")
+    else:
+        yield Fact("linear filter", decibel(linear.best_known), reduction(linear))
+        if result.suppress:
+            yield Fact("suppressor", decibel(output.best_known), reduction(output))
     if result.known is not None:
         was, now = decibel(result.known.before), decibel(result.known.after)
         yield Fact("near voice", now, f"above all else (SDR); in the microphone {was}")
         yield Fact("near level", decibel(result.known.near_change), "change where it is alone")
+
+
+def reduction(found: Reduction) -> str:
+    """Say what a figure of echo reduction is."""
+    if found.alone is None:
+        return "quieter while the far end speaks, near voice and all (ERLE)"
+    return f"less echo where it is alone (ERLE); {decibel(found.overall)} in all"
 
 
 def sound(result: EchoResult) -> str:
@@ -77,7 +85,10 @@ def sound(result: EchoResult) -> str:
 
 def about_erle(result: EchoResult) -> str:
     """Say what the figure of echo reduction is about."""
-    return (
-        "How much quieter the output is than the microphone while the far end speaks, after the"
-        " first 3 seconds. Where the near end speaks as well, that is kept, and lowers the figure."
+    words = (
+        "How much quieter the output is than the microphone while the far end speaks. Where the"
+        " near end speaks as well, it is kept, and the curve is low."
     )
+    if result.levels.told_apart:
+        return f"{words} Beside each name, the mean where the echo is heard alone."
+    return f"{words} Beside each name, the mean."
