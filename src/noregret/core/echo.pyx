@@ -1,0 +1,377 @@
+"""The path of an echo from a loudspeaker to a microphone, learned and subtracted block by block.
+
+Every term of the transform has a Kalman filter of its own over the parts of the path: it steps by
+how much it doubts a weight against how much of the error is noise or somebody talking, so that no
+detector of the near speaker is needed. What goes out is the error after the step, since the block
+is known when it is sent.
+"""
+
+from libc.math cimport exp
+from libc.string cimport memcpy, memmove, memset
+
+import numpy as np
+
+from noregret.core.fourier cimport (
+    noregret_fourier, noregret_fourier_forward, noregret_fourier_free, noregret_fourier_inverse, noregret_fourier_new,
+)
+from noregret.core.lag cimport Lag
+from noregret.core.rumble cimport Rumble
+
+cdef extern from "echo_path.h" nogil:
+    ctypedef struct noregret_path:
+        ptrdiff_t width, parts, channels, slots, newest, delay
+        float *far_re
+        float *far_im
+        float *re
+        float *im
+        float *doubt
+        float *size
+    ctypedef struct noregret_pace:
+        float keep, share, least, most
+    void noregret_path_predict(const noregret_path* path, float* echo_re, float* echo_im, float* explained)
+    void noregret_path_learn(
+        const noregret_path* path, const noregret_pace* pace, const float* error_re, const float* error_im,
+        const float* inverse)
+
+DEF LANES = 8
+DEF RECALL = 50  # blocks that are learned again when the delay is found
+DEF FLOOR = 1e-9
+DEF SLACK = 1.2  # 0.8 dB
+
+
+cdef class Path:
+    """The linear part of an echo canceller."""
+
+    cdef noregret_path path
+    cdef noregret_pace pace
+    cdef noregret_fourier* plan
+    cdef noregret_fourier* side
+    cdef readonly ptrdiff_t block, channels, parts, lags
+    cdef ptrdiff_t bins, width, turn, seen, mic_slot, active
+    cdef float settle, caution, prior, decay, scale, quietest, forget
+    cdef double far_energy, mic_energy
+    cdef dict arrays
+    cdef Rumble rumble
+    cdef Lag lag
+    cdef float *frame
+    cdef float *past
+    cdef float *mic_past
+    cdef float *mics
+    cdef float *echo_re
+    cdef float *echo_im
+    cdef float *explained
+    cdef float *error_re
+    cdef float *error_im
+    cdef float *inverse
+    cdef float *noise
+    cdef float *time
+    cdef float *mic_re
+    cdef float *mic_im
+    cdef float *lane_re
+    cdef float *lane_im
+    cdef float *lane_time
+
+    def __cinit__(self):
+        self.plan = self.side = NULL
+
+    def __init__(self, rate, block, parts, channels, lags, corner, **tuning):
+        cdef dict t = {
+            "memory": 1.0, "noise": 0.0144, "share": 0.6, "least": 0.3, "prior": 0.5, "decay": 6.0, "caution": 1.0,
+            "likely": 2.5, "quietest": 0.3,
+        }
+        t.update(tuning)
+        cdef double seconds = block / rate
+        self.block, self.channels, self.parts, self.lags = block, channels, parts, lags
+        self.bins, self.width = block + 1, -(-(block + 1) // 8) * 8
+        self.rumble = Rumble(rate, channels + 1, corner)
+        self.lag = Lag(rate, block, lags, t["likely"])
+        self.pace.keep = exp(-2 * seconds / t["memory"])
+        self.pace.share, self.pace.least, self.pace.most = t["share"], t["least"], 1e4
+        self.settle, self.caution = exp(-seconds / t["noise"]), t["caution"]
+        self.prior, self.decay, self.scale = t["prior"], t["decay"] * seconds, 1
+        self.quietest, self.forget = t["quietest"], 1 - exp(-seconds / 2)
+        self.plan = noregret_fourier_new(2 * block, 1)
+        self.side = noregret_fourier_new(2 * block, LANES)
+        if self.plan == NULL or self.side == NULL:
+            raise MemoryError("no memory for the transforms")
+        self.allocate()
+        self.expect(0, parts)
+
+    def __dealloc__(self):
+        noregret_fourier_free(self.plan)
+        noregret_fourier_free(self.side)
+
+    cdef float* room(self, str name, ptrdiff_t count) except NULL:
+        cdef float[::1] array = np.zeros(count, dtype=np.float32)
+        self.arrays[name] = array
+        return &array[0]
+
+    cdef allocate(self):
+        cdef ptrdiff_t w = self.width, weights = self.channels * self.parts * w
+        self.arrays = {}
+        self.path.width, self.path.parts, self.path.channels = w, self.parts, self.channels
+        self.path.slots = self.parts + self.lags + RECALL
+        self.path.newest = self.path.delay = 0
+        self.path.far_re = self.room("far_re", self.channels * self.path.slots * w)
+        self.path.far_im = self.room("far_im", self.channels * self.path.slots * w)
+        self.path.re, self.path.im = self.room("re", weights), self.room("im", weights)
+        self.path.doubt = self.room("doubt", weights)
+        self.path.size = self.room("size", self.channels * self.parts)
+        self.frame = self.room("frame", 2 * self.block)
+        self.past = self.room("past", self.channels * self.block)
+        self.mic_past = self.room("mic_past", self.block)
+        self.mics = self.room("mics", RECALL * self.block)
+        self.echo_re, self.echo_im = self.room("echo_re", w), self.room("echo_im", w)
+        self.explained = self.room("explained", w)
+        self.error_re, self.error_im = self.room("error_re", w), self.room("error_im", w)
+        self.inverse, self.noise = self.room("inverse", w), self.room("noise", w)
+        self.time = self.room("time", 2 * self.block)
+        self.mic_re, self.mic_im = self.room("mic_re", w), self.room("mic_im", w)
+        self.lane_re, self.lane_im = self.room("lane_re", LANES * w), self.room("lane_im", LANES * w)
+        self.lane_time = self.room("lane_time", LANES * 2 * self.block)
+
+    cdef void expect(self, ptrdiff_t first, ptrdiff_t end) noexcept nogil:
+        """Doubt the weights of some parts as much as those of a path that nothing is known of."""
+        cdef ptrdiff_t c, p, k, w
+        cdef float doubt
+        for c in range(self.channels):
+            for p in range(first, end):
+                w = (c * self.parts + p) * self.width
+                doubt = self.prior * self.scale * exp(-self.decay * p)
+                memset(self.path.re + w, 0, self.width * sizeof(float))
+                memset(self.path.im + w, 0, self.width * sizeof(float))
+                self.path.size[c * self.parts + p] = 0
+                for k in range(self.bins):
+                    self.path.doubt[w + k] = doubt
+                for k in range(self.bins, self.width):
+                    self.path.doubt[w + k] = 0
+
+    def run(
+        self, const float[:, ::1] far, const float[::1] mic, float[::1] heard, float[::1] left,
+        float[:, ::1] said=None,
+    ):
+        """Play whole blocks.
+
+        ``heard`` gets the microphone without rumble, ``left`` what is left of that and
+        ``said``, where given, the far end without rumble.
+        """
+        cdef ptrdiff_t k, c, t, n = self.block
+        if far.shape[0] != mic.shape[0] or far.shape[1] != self.channels or mic.shape[0] % n \
+                or heard.shape[0] != mic.shape[0] or left.shape[0] != mic.shape[0] \
+                or (said is not None and (said.shape[0] != mic.shape[0] or said.shape[1] != self.channels)):
+            raise ValueError("not whole blocks of every signal")
+        for k in range(mic.shape[0] // n):
+            with nogil:
+                self.play(&far[k * n, 0], &mic[k * n], &heard[k * n], &left[k * n])
+            if said is not None:
+                for c in range(self.channels):
+                    for t in range(n):
+                        said[k * n + t, c] = self.past[c * n + t]
+
+    cdef void play(self, const float* far, const float* mic, float* heard, float* left) noexcept nogil:
+        cdef ptrdiff_t c, n = self.block
+        self.path.newest = (self.path.newest if self.path.newest else self.path.slots) - 1
+        for c in range(self.channels):
+            self.take_far(far + c, c)
+        self.rumble.take_away(self.channels, mic, 1, heard, n)
+        self.mic_slot = (self.mic_slot if self.mic_slot else RECALL) - 1
+        memcpy(self.mics + self.mic_slot * n, heard, n * sizeof(float))
+        self.seen += self.seen < RECALL
+        self.weigh_scale(heard)
+        self.find_delay(heard)
+        self.adapt(heard, left)
+
+    cdef void take_far(self, const float* far, ptrdiff_t c) noexcept nogil:
+        """Bring in a block of a channel of the far end."""
+        cdef ptrdiff_t n = self.block, x = (c * self.path.slots + self.path.newest) * self.width
+        memcpy(self.frame, self.past + c * n, n * sizeof(float))
+        self.rumble.take_away(c, far, self.channels, self.frame + n, n)
+        memcpy(self.past + c * n, self.frame + n, n * sizeof(float))
+        noregret_fourier_forward(self.plan, self.frame, self.path.far_re + x, self.path.far_im + x, 1)
+
+    cdef void weigh_scale(self, const float* heard) noexcept nogil:
+        """Follow how much louder the microphone is than the far end; at first, doubt weights by it."""
+        cdef ptrdiff_t k, c, n = self.block
+        cdef double far = 0, mic = 0
+        cdef float scale
+        for c in range(self.channels):
+            for k in range(n):
+                far += self.past[c * n + k] * self.past[c * n + k]
+        if far < 1e-7 * n or far < 0.01 * self.far_energy * self.forget:
+            return
+        for k in range(n):
+            mic += heard[k] * heard[k]
+        self.far_energy += far - self.forget * self.far_energy
+        self.mic_energy += mic - self.forget * self.mic_energy
+        if self.active < 30:
+            self.active += 1
+            scale = self.loudness()
+            for k in range(self.channels * self.parts * self.width):
+                self.path.doubt[k] *= scale / self.scale
+            self.scale = scale
+
+    cdef float loudness(self) noexcept nogil:
+        return min(1e3, max(self.quietest, self.mic_energy / self.far_energy)) if self.far_energy > 0 else 1
+
+    cdef void adapt(self, const float* heard, float* left) noexcept nogil:
+        """Predict a block, learn from it, subtract what is then known; ``left`` may be NULL."""
+        cdef ptrdiff_t k, n = self.block, w = self.width
+        cdef float loudness, inverse
+        noregret_path_predict(&self.path, self.echo_re, self.echo_im, self.explained)
+        noregret_fourier_inverse(self.plan, self.echo_re, self.echo_im, self.time, 1)
+        memset(self.frame, 0, n * sizeof(float))
+        for k in range(n):
+            self.frame[n + k] = heard[k] - self.time[n + k]
+        noregret_fourier_forward(self.plan, self.frame, self.error_re, self.error_im, 1)
+        for k in range(self.bins):
+            loudness = self.error_re[k] * self.error_re[k] + self.error_im[k] * self.error_im[k]
+            self.noise[k] = self.settle * self.noise[k] + (1 - self.settle) * loudness + <float> 1e-30
+            self.inverse[k] = 1 / (self.pace.share * self.explained[k] + self.caution * self.noise[k] + <float> FLOOR)
+        if self.heard_far():
+            noregret_path_learn(&self.path, &self.pace, self.error_re, self.error_im, self.inverse)
+            self.constrain()
+        if left != NULL:
+            for k in range(self.bins):
+                inverse = self.inverse[k] * self.explained[k]
+                self.echo_re[k] += inverse * self.error_re[k]
+                self.echo_im[k] += inverse * self.error_im[k]
+            noregret_fourier_inverse(self.plan, self.echo_re, self.echo_im, self.time, 1)
+            self.subtract(heard, self.time + n, left)
+
+    cdef bint heard_far(self) noexcept nogil:
+        """Whether any sound of the far end can be in the microphone, and so anything be learned."""
+        cdef ptrdiff_t k
+        cdef float most = 0
+        for k in range(self.bins):
+            most = max(most, self.explained[k] / (self.noise[k] + <float> FLOOR))
+        return most > <float> 1e-4
+
+    cdef void subtract(self, const float* heard, const float* echo, float* left) noexcept nogil:
+        """Take an echo away, or as much of it as does not make the block louder."""
+        cdef ptrdiff_t k
+        cdef float before = 0, after = 0, along = 0, square = 0, part = 1
+        for k in range(self.block):
+            before += heard[k] * heard[k]
+            along += heard[k] * echo[k]
+            square += echo[k] * echo[k]
+        after = before - 2 * along + square
+        if not after <= before:
+            part = min(<float> 1, max(<float> 0, along / square)) if square > 0 else 0
+        for k in range(self.block):
+            left[k] = heard[k] - part * echo[k]
+
+    cdef void constrain(self) noexcept nogil:
+        """Let some parts of the path, by turns, have no more taps than a block."""
+        cdef ptrdiff_t count = self.channels * self.parts, turns = (count + 8 * LANES - 1) // (8 * LANES)
+        cdef ptrdiff_t k, l, part, w = self.width, n = self.block
+        cdef ptrdiff_t lanes = min(<ptrdiff_t> LANES, count)
+        for _ in range(turns):
+            for l in range(LANES):
+                part = (self.turn + l) % count
+                for k in range(self.bins):
+                    self.lane_re[k * LANES + l] = self.path.re[part * w + k]
+                    self.lane_im[k * LANES + l] = self.path.im[part * w + k]
+            noregret_fourier_inverse(self.side, self.lane_re, self.lane_im, self.lane_time, LANES)
+            memset(self.lane_time + n * LANES, 0, n * LANES * sizeof(float))
+            noregret_fourier_forward(self.side, self.lane_time, self.lane_re, self.lane_im, LANES)
+            for l in range(lanes):
+                part = (self.turn + l) % count
+                for k in range(self.bins):
+                    self.path.re[part * w + k] = self.lane_re[k * LANES + l]
+                    self.path.im[part * w + k] = self.lane_im[k * LANES + l]
+            self.turn = (self.turn + lanes) % count
+
+    cdef void find_delay(self, const float* heard) noexcept nogil:
+        """Follow how long the echo takes."""
+        cdef ptrdiff_t n = self.block, x = self.path.newest * self.width
+        if self.lags < 2:
+            return
+        memcpy(self.frame, self.mic_past, n * sizeof(float))
+        memcpy(self.frame + n, heard, n * sizeof(float))
+        memcpy(self.mic_past, heard, n * sizeof(float))
+        noregret_fourier_forward(self.plan, self.frame, self.mic_re, self.mic_im, 1)
+        if self.lag.learn(self.path.far_re + x, self.path.far_im + x, self.path.slots * self.width, self.channels,
+                          self.mic_re, self.mic_im):
+            self.settle_on(self.lag.first, self.lag.found)
+
+    cdef void settle_on(self, ptrdiff_t first, ptrdiff_t best) noexcept nogil:
+        """Move the path so that it begins a little before the echo, unless the echo is well within."""
+        cdef ptrdiff_t wanted = max(<ptrdiff_t> 0, first - 2), slack = max(<ptrdiff_t> 4, self.parts // 3)
+        if (best > self.path.delay + slack or best < self.path.delay + (1 if self.path.delay else 0)) \
+                and wanted != self.path.delay:
+            self.shift(wanted)
+
+    cdef void shift(self, ptrdiff_t delay) noexcept nogil:
+        """Begin the path at another delay, keep what is known of it, learn the last blocks again."""
+        cdef ptrdiff_t c, moved = delay - self.path.delay, w = self.width, at, k, newest = self.path.newest
+        cdef ptrdiff_t kept = max(<ptrdiff_t> 0, self.parts - max(moved, -moved))
+        cdef ptrdiff_t source = max(<ptrdiff_t> 0, moved), target = max(<ptrdiff_t> 0, -moved)
+        for c in range(self.channels):
+            at = c * self.parts
+            if kept:
+                memmove(self.path.re + (at + target) * w, self.path.re + (at + source) * w, kept * w * sizeof(float))
+                memmove(self.path.im + (at + target) * w, self.path.im + (at + source) * w, kept * w * sizeof(float))
+                memmove(
+                    self.path.doubt + (at + target) * w, self.path.doubt + (at + source) * w, kept * w * sizeof(float))
+                memmove(self.path.size + at + target, self.path.size + at + source, kept * sizeof(float))
+        self.path.delay = delay
+        self.scale = self.loudness()
+        if moved > 0:
+            self.expect(kept, self.parts)
+        else:
+            self.expect(0, min(-moved, self.parts))
+        for k in range(self.seen - 1, 0, -1):
+            self.path.newest = (newest + k) % self.path.slots
+            self.adapt(self.mics + (self.mic_slot + k) % RECALL * self.block, NULL)
+        self.path.newest = newest
+
+    @property
+    def delay_found(self):
+        """Blocks by which the echo lags the far end; −1 until there is evidence."""
+        return self.lag.found
+
+    @property
+    def delay(self):
+        """Blocks before the first part of the path."""
+        return self.path.delay
+
+    def response(self):
+        """Return the learned path: samples after the shortest delay, by channel."""
+        cdef float[::1] out = np.zeros(2 * self.block, dtype=np.float32)
+        cdef ptrdiff_t part
+        found = np.zeros((self.parts * self.block, self.channels), dtype=np.float32)
+        for part in range(self.channels * self.parts):
+            noregret_fourier_inverse(
+                self.plan, self.path.re + part * self.width, self.path.im + part * self.width, &out[0], 1)
+            c, p = divmod(part, self.parts)
+            found[p * self.block:(p + 1) * self.block, c] = np.asarray(out)[:self.block]
+        return found
+
+
+cdef class Guard:
+    """Sees to it that nothing sent is louder than what the microphone heard."""
+
+    cdef ptrdiff_t block, quiet
+
+    def __init__(self, ptrdiff_t block):
+        self.block = block
+
+    def run(self, const float[::1] mic, float[::1] out):
+        """Make every block as quiet as the microphone's, and silent where that is."""
+        cdef ptrdiff_t k, n = self.block
+        if mic.shape[0] % n or mic.shape[0] != out.shape[0]:
+            raise ValueError("not whole blocks of both signals")
+        with nogil:
+            for k in range(mic.shape[0] // n):
+                self.hold(&mic[k * n], &out[k * n], n)
+
+    cdef void hold(self, const float* mic, float* out, ptrdiff_t n) noexcept nogil:
+        cdef ptrdiff_t t
+        cdef double before = 0, after = 0, part
+        for t in range(n):
+            before += mic[t] * mic[t]
+            after += out[t] * out[t]
+        part = (before / after) ** 0.5 if not after <= SLACK * before else 1
+        for t in range(n):
+            self.quiet = self.quiet + 1 if mic[t] == 0 else 0
+            out[t] = 0 if 8 * self.quiet > self.block else <float> (part * out[t])

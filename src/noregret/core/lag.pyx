@@ -1,0 +1,100 @@
+"""How long an echo takes: which earlier frames of the far end the microphone goes along with.
+
+For every lag of whole blocks and every term of a voice's transform, the mean product of the far
+end's frame then and the phase of the microphone's now. It vanishes unless the two belong together,
+whatever else is heard; the lag of the largest mean square is the delay.
+"""
+
+from libc.math cimport exp, sqrt
+
+import numpy as np
+
+cdef extern from "echo_delay.h" nogil:
+    void noregret_delay_learn(
+        float* likeness_re, float* likeness_im, const float* frames_re, const float* frames_im, ptrdiff_t newest,
+        ptrdiff_t lags, ptrdiff_t terms, const float* mic_re, const float* mic_im, float keep)
+    void noregret_delay_scores(
+        const float* likeness_re, const float* likeness_im, ptrdiff_t lags, ptrdiff_t terms, float* scores)
+
+
+cdef float* room(dict arrays, str name, ptrdiff_t count) except NULL:
+    cdef float[::1] array = np.zeros(count, dtype=np.float32)
+    arrays[name] = array
+    return &array[0]
+
+
+cdef class Lag:
+    """The delay of an echo in blocks; −1 until there is evidence."""
+
+    def __init__(self, double rate, ptrdiff_t block, ptrdiff_t lags, double likely):
+        cdef double hertz = rate / (2 * block), seconds = block / rate
+        self.lags, self.likely = lags, likely
+        self.keep, self.every = exp(-seconds), max(1, round(0.04 / seconds))
+        self.low = max(1, round(250 / hertz))
+        self.terms = max(4, min(block, round(3800 / hertz)) - self.low)
+        self.found = self.first = self.candidate = -1
+        self.arrays = {}
+        self.usual, self.scores = room(self.arrays, "usual", self.terms), room(self.arrays, "scores", lags)
+        self.frames_re = room(self.arrays, "frames_re", lags * self.terms)
+        self.frames_im = room(self.arrays, "frames_im", lags * self.terms)
+        self.like_re = room(self.arrays, "like_re", lags * self.terms)
+        self.like_im = room(self.arrays, "like_im", lags * self.terms)
+        self.phase_re, self.phase_im = room(self.arrays, "phase_re", self.terms), room(self.arrays, "phase_im", self.terms)
+
+    cdef bint learn(
+        self, const float* far_re, const float* far_im, ptrdiff_t step, ptrdiff_t channels,
+        const float* mic_re, const float* mic_im,
+    ) noexcept nogil:
+        """Take in a frame of each, the far end's channels together; tell whether a delay was found."""
+        cdef ptrdiff_t k, c, x, at
+        cdef float re, im, size, loud = 0
+        self.slot = (self.slot if self.slot else self.lags) - 1
+        at = self.slot * self.terms
+        for k in range(self.terms):
+            # Hann's window, by the terms of the transform.
+            re = im = 0
+            for c in range(channels):
+                x = c * step + self.low + k
+                re += far_re[x] - <float> 0.5 * (far_re[x - 1] + far_re[x + 1])
+                im += far_im[x] - <float> 0.5 * (far_im[x - 1] + far_im[x + 1])
+            size = re * re + im * im
+            self.usual[k] = max(<float> 0.998 * self.usual[k], <float> 0.9 * self.usual[k] + <float> 0.1 * size) + <float> 1e-30
+            loud = max(loud, self.usual[k])
+            size = 1 / sqrt(self.usual[k] + <float> 1e-8)
+            self.frames_re[at + k], self.frames_im[at + k] = re * size, im * size
+            x = self.low + k
+            re = mic_re[x] - <float> 0.5 * (mic_re[x - 1] + mic_re[x + 1])
+            im = mic_im[x] - <float> 0.5 * (mic_im[x - 1] + mic_im[x + 1])
+            size = 1 / sqrt(re * re + im * im + <float> 1e-12)
+            self.phase_re[k], self.phase_im[k] = re * size, im * size
+        if loud < <float> 1e-12:
+            return False
+        noregret_delay_learn(
+            self.like_re, self.like_im, self.frames_re, self.frames_im, self.slot, self.lags, self.terms,
+            self.phase_re, self.phase_im, self.keep)
+        return self.slot % self.every == 0 and self.look()
+
+    cdef bint look(self) noexcept nogil:
+        """Whether one lag stands out, three times running; ``first`` is where its echo begins."""
+        cdef ptrdiff_t k, best = 0
+        cdef float peak, others = 0
+        noregret_delay_scores(self.like_re, self.like_im, self.lags, self.terms, self.scores)
+        for k in range(self.lags):
+            others += self.scores[k]
+            if self.scores[k] > self.scores[best]:
+                best = k
+        peak = self.scores[best]
+        others = (others - peak) / max(self.lags - 1, <ptrdiff_t> 1)
+        if peak < self.likely * others or peak < <float> 1e-4:
+            self.agreed = 0
+            return False
+        self.agreed = self.agreed + 1 if best == self.candidate else 1
+        self.candidate = best
+        if self.agreed < 3:
+            return False
+        self.found = best
+        for k in range(best + 1):
+            if self.scores[k] > others + <float> 0.15 * (peak - others):
+                self.first = k
+                break
+        return True

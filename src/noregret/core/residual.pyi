@@ -1,0 +1,9 @@
+import numpy as np
+from numpy.typing import NDArray
+
+Singles = NDArray[np.float32]
+
+class Suppressor:
+    block: int
+    def __init__(self, rate: float, block: int, **tuning: float) -> None: ...
+    def run(self, heard: Singles, left: Singles, out: Singles) -> None: ...

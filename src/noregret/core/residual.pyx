@@ -1,0 +1,230 @@
+"""What is left of an echo after the linear part, made quieter where nobody near is talking.
+
+In every band the residual is taken to be a share of the echo that was subtracted. The share is a
+quantile of what was seen, followed by steps of the pinball loss that get shorter the more the whole
+band rises over what was expected: a rise means that somebody near is talking.
+"""
+
+from libc.math cimport cosf, exp, expf, log, logf, sinf
+from libc.string cimport memcpy, memset
+
+import numpy as np
+
+from noregret.core.fourier cimport (
+    noregret_fourier, noregret_fourier_forward, noregret_fourier_free, noregret_fourier_inverse, noregret_fourier_new,
+)
+
+DEF BANDS = 24
+DEF DECIBEL = 0.23025850929940458  # natural logarithms of power in a decibel
+
+
+cdef class Suppressor:
+    """The part of an echo canceller that comes after the linear one."""
+
+    cdef noregret_fourier* plan
+    cdef readonly ptrdiff_t block
+    cdef ptrdiff_t bins, bands
+    cdef double rise, quantile, pace, bold, shy, usual, spread, release, presence
+    cdef float smooth, fade, least
+    cdef dict arrays
+    cdef float *frame
+    cdef float *left_past
+    cdef float *echo_past
+    cdef float *re
+    cdef float *im
+    cdef float *left_power
+    cdef float *echo_power
+    cdef float *gain
+    cdef float *before_re
+    cdef float *before_im
+    cdef float *after_re
+    cdef float *after_im
+    cdef float *left_re
+    cdef float *left_im
+    cdef float *sent
+    cdef bint passing
+    cdef bint passed
+    cdef float *emphasis
+    cdef double[::1] share, band_left, band_echo, band_weight
+    cdef ptrdiff_t[::1] edges
+
+    def __cinit__(self):
+        self.plan = NULL
+
+    def __init__(self, rate, block, **tuning):
+        cdef dict t = {
+            "quantile": 0.6, "pace": 1.0, "bold": 8.0, "shy": 0.5, "usual": 6.0, "spread": 1.5, "release": 0.8,
+            "rise": 5.0, "smooth": 0.5, "fade": 0.6, "least": 0.03, "share": -6.0,
+        }
+        t.update(tuning)
+        cdef double blocks = block / rate / 0.01
+        self.block, self.bins = block, block + 1
+        self.quantile, self.pace, self.rise = t["quantile"], t["pace"] * blocks * DECIBEL, t["rise"] * DECIBEL
+        self.bold, self.shy = log(t["bold"]), log(t["shy"])
+        self.usual, self.spread = t["usual"] * DECIBEL, t["spread"] * DECIBEL
+        self.release, self.smooth, self.fade = t["release"] ** blocks, t["smooth"] ** blocks, t["fade"] ** blocks
+        self.least = t["least"]
+        self.plan = noregret_fourier_new(2 * block, 1)
+        if self.plan == NULL:
+            raise MemoryError("no memory for the transforms")
+        self.allocate()
+        self.cut(rate)
+        self.share = np.full(self.bands, t["share"] * DECIBEL)
+        self.passed = True
+
+    def __dealloc__(self):
+        noregret_fourier_free(self.plan)
+
+    cdef float* room(self, str name, ptrdiff_t count) except NULL:
+        cdef float[::1] array = np.zeros(count, dtype=np.float32)
+        self.arrays[name] = array
+        return &array[0]
+
+    cdef allocate(self):
+        cdef ptrdiff_t n = self.block
+        self.arrays = {}
+        self.frame = self.room("frame", 2 * n)
+        self.left_past, self.echo_past = self.room("left_past", n), self.room("echo_past", n)
+        self.re, self.im = self.room("re", n + 1), self.room("im", n + 1)
+        self.left_power, self.echo_power = self.room("left_power", n + 1), self.room("echo_power", n + 1)
+        self.gain, self.emphasis = self.room("gain", n + 1), self.room("emphasis", n + 1)
+        self.left_re, self.left_im = self.room("left_re", n + 1), self.room("left_im", n + 1)
+        self.before_re, self.before_im = self.room("before_re", n + 1), self.room("before_im", n + 1)
+        self.after_re, self.after_im = self.room("after_re", n + 1), self.room("after_im", n + 1)
+        self.sent = self.room("sent", 2 * n)
+
+    cdef cut(self, double rate):
+        """Bands as wide as the ear's, each of a bin at least, and how much a bin weighs in the whole."""
+        cdef ptrdiff_t k
+        hertz = np.arange(self.bins) * rate / 2 / self.block
+        bark = 26.81 * hertz / (1960 + hertz)
+        band = np.minimum((bark / bark.max() * BANDS).astype(int), BANDS - 1)
+        self.edges = np.append(np.unique(band, return_index=True)[1], self.bins).astype(np.intp)
+        self.bands = self.edges.shape[0] - 1
+        self.band_left, self.band_echo = np.zeros(self.bands), np.zeros(self.bands)
+        emphasis = 2 - 1.9 * np.cos(np.pi * np.minimum(hertz / 8000, 1))
+        for k in range(self.bins):
+            self.emphasis[k] = emphasis[k]
+        self.band_weight = np.add.reduceat(emphasis, np.asarray(self.edges)[:self.bands])
+
+    def run(self, const float[::1] heard, const float[::1] left, float[::1] out):
+        """Play whole blocks: what the microphone heard, and what the linear part left of it."""
+        cdef ptrdiff_t k, n = self.block
+        if heard.shape[0] % n or left.shape[0] != heard.shape[0] or out.shape[0] != heard.shape[0]:
+            raise ValueError("not whole blocks of every signal")
+        with nogil:
+            for k in range(heard.shape[0] // n):
+                self.play(&heard[k * n], &left[k * n], &out[k * n])
+
+    cdef void play(self, const float* heard, const float* left, float* out) noexcept nogil:
+        cdef ptrdiff_t k, n = self.block
+        memcpy(self.frame, self.left_past, n * sizeof(float))
+        memcpy(self.frame + n, left, n * sizeof(float))
+        memcpy(self.left_past, left, n * sizeof(float))
+        noregret_fourier_forward(self.plan, self.frame, self.left_re, self.left_im, 1)
+        self.see(self.left_re, self.left_im, self.left_power, self.smooth, True)
+        memcpy(self.frame, self.echo_past, n * sizeof(float))
+        for k in range(n):
+            self.frame[n + k] = heard[k] - left[k]
+        memcpy(self.echo_past, self.frame + n, n * sizeof(float))
+        noregret_fourier_forward(self.plan, self.frame, self.re, self.im, 1)
+        self.see(self.re, self.im, self.echo_power, self.fade, False)
+        self.weigh()
+        self.send(left, out)
+
+    cdef void send(self, const float* left, float* out) noexcept nogil:
+        """Let the block through the filter of the block before, turning into that of this one."""
+        cdef ptrdiff_t k, n = self.block
+        cdef float part
+        if self.passed and self.passing:
+            memcpy(out, left, n * sizeof(float))
+            return
+        self.through(self.before_re, self.before_im, self.passed, left)
+        for k in range(n):
+            out[k] = self.sent[n + k]
+        self.through(self.after_re, self.after_im, self.passing, left)
+        for k in range(n):
+            part = <float> (k + 1) / n
+            out[k] += part * (self.sent[n + k] - out[k])
+        memcpy(self.before_re, self.after_re, self.bins * sizeof(float))
+        memcpy(self.before_im, self.after_im, self.bins * sizeof(float))
+        self.passed = self.passing
+
+    cdef void through(self, const float* re, const float* im, bint passing, const float* left) noexcept nogil:
+        cdef ptrdiff_t k
+        if passing:
+            memcpy(self.sent + self.block, left, self.block * sizeof(float))
+            return
+        for k in range(self.bins):
+            self.re[k] = self.left_re[k] * re[k] - self.left_im[k] * im[k]
+            self.im[k] = self.left_re[k] * im[k] + self.left_im[k] * re[k]
+        noregret_fourier_inverse(self.plan, self.re, self.im, self.sent, 1)
+
+    cdef void see(self, const float* at_re, const float* at_im, float* power, float keep, bint mean) noexcept nogil:
+        """Bring the power of the frame in: its mean over time, or its fading peak."""
+        cdef ptrdiff_t k, n = self.block
+        cdef float re, im, now
+        for k in range(self.bins):
+            # Hann's window, by the terms of the transform.
+            re = at_re[k] - <float> 0.5 * (at_re[k - 1 if k else 1] + at_re[k + 1 if k < n else n - 1])
+            im = at_im[k] - <float> 0.5 * (
+                (at_im[k - 1] if k else -at_im[1]) + (at_im[k + 1] if k < n else -at_im[n - 1]))
+            now = <float> 0.25 * (re * re + im * im)
+            if mean:
+                power[k] = keep * power[k] + (1 - keep) * now + <float> 1e-30
+            else:
+                power[k] = max(keep * power[k] + <float> 1e-30, now)
+
+    cdef void weigh(self) noexcept nogil:
+        """The filter for this block, from how much of what is left can be echo."""
+        cdef ptrdiff_t k, b
+        cdef double left = 0, expected = 0, excess, near, step, above, over
+        cdef float share, low = 1
+        for b in range(self.bands):
+            self.band_left[b] = self.band_echo[b] = 1e-12
+            for k in range(self.edges[b], self.edges[b + 1]):
+                self.band_left[b] += self.left_power[k]
+                self.band_echo[b] += self.echo_power[k]
+            near = self.band_weight[b] / (self.edges[b + 1] - self.edges[b])
+            left += near * self.band_left[b]
+            expected += near * exp(self.share[b]) * self.band_echo[b]
+        excess = log(left / expected)
+        near = 1 / (1 + exp(-(excess - self.usual) / self.spread))
+        self.presence = near if near > self.presence else self.release * self.presence + (1 - self.release) * near
+        step = max(excess, 0.) / self.rise
+        step = self.pace / (1 + step * step * step * step)
+        over = exp(self.bold * (1 - self.presence) + self.shy * self.presence)
+        for b in range(self.bands):
+            share = <float> (over * exp(self.share[b]))
+            for k in range(self.edges[b], self.edges[b + 1]):
+                self.gain[k] = max(self.least, 1 - share * self.echo_power[k] / self.left_power[k])
+                low = min(low, self.gain[k])
+            if self.band_echo[b] > 1e-9 * (self.edges[b + 1] - self.edges[b]):
+                above = log(self.band_left[b] / self.band_echo[b]) - self.share[b]
+                if self.share[b] + above < 20 * DECIBEL:
+                    self.share[b] += self.quantile * step if above > 0 else -(1 - self.quantile) * self.pace
+                    self.share[b] = min(10 * DECIBEL, max(-40 * DECIBEL, self.share[b]))
+        self.passing = low > <float> 0.999
+        if not self.passing:
+            self.causal()
+
+    cdef void causal(self) noexcept nogil:
+        """The filter of those gains that answers soonest: minimum phase, by the cepstrum."""
+        cdef ptrdiff_t k, n = self.block
+        cdef float size
+        for k in range(self.bins):
+            self.re[k] = logf(
+                <float> 0.5 * self.gain[k]
+                + <float> 0.25 * (self.gain[max(k - 1, <ptrdiff_t> 0)] + self.gain[min(k + 1, n)]))
+            self.im[k] = 0
+        noregret_fourier_inverse(self.plan, self.re, self.im, self.frame, 1)
+        for k in range(1, n):
+            self.frame[k] *= 2
+            self.frame[n + k] = 0
+        noregret_fourier_forward(self.plan, self.frame, self.re, self.im, 1)
+        for k in range(self.bins):
+            size = expf(self.re[k])
+            self.re[k], self.im[k] = size * cosf(self.im[k]), size * sinf(self.im[k])
+        noregret_fourier_inverse(self.plan, self.re, self.im, self.frame, 1)
+        memset(self.frame + n, 0, n * sizeof(float))
+        noregret_fourier_forward(self.plan, self.frame, self.after_re, self.after_im, 1)

@@ -1,0 +1,264 @@
+"""The canceller: an echo found, learned, subtracted, and what is left of it made quiet.
+
+    far end ──┬──────────────────────┐
+              │ delay, path learned  │
+    mic ──────┴── − echo ── residual suppressor ── guard ── out
+
+The path from the loudspeaker to the microphone is cut into parts of one block, and each term of
+their transforms is learned by a Kalman filter of its own, whose step is large where weights are in
+doubt and small where the error is noise or somebody near (``core/echo.pyx``). The delay is found
+beside it (``core/lag.pyx``); the suppressor follows how much of the echo such a filter leaves
+(``core/residual.pyx``). Nothing sent is ever louder than what the microphone heard.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from noregret.checks import not_negative, positive, truth
+from noregret.core.echo import Guard, Path
+from noregret.core.residual import Suppressor
+
+if TYPE_CHECKING:
+    from noregret.certificate import Certificate
+
+Floats = NDArray[np.float64]
+Singles = NDArray[np.float32]
+# Samples a second that it works at.
+LOWEST, HIGHEST = 8_000, 48_000
+# The longest block, and the shortest, in seconds.
+LONGEST, SHORTEST = 0.01, 0.002
+# The longest tail in seconds, and the largest number of channels.
+LONGEST_TAIL, MOST_CHANNELS = 4.0, 8
+# Below this frequency, in hertz, a microphone is taken to hear rumble and no voice.
+RUMBLE = 80.0
+# The largest sample, as a multiple of full scale.
+LOUDEST = 32.0
+# What full scale is in whole numbers of 16 bits.
+FULL = 32768.0
+
+
+class Canceller:
+    """Takes the echo of what a loudspeaker plays out of what a microphone hears, block by block.
+
+    Parameters
+    ----------
+    rate
+        Samples a second, from 8,000 to 48,000.
+    tail
+        Seconds of echo to model after its delay: the length of the room's answer.
+    channels
+        Channels of the far end: 1, or 2 for stereo (up to 8).
+    suppress
+        Whether to make what the linear part leaves quieter where nobody near is talking.
+    block
+        Samples in a block, from 2 to 10 ms; the largest of at most 10 ms that transforms quickly
+        where not given. The output of a block is there as soon as the block is.
+    max_delay
+        The longest delay to look for, in seconds, between the far end and its echo.
+    certify
+        Whether to keep the signals, so that ``certificate`` can look back.
+
+    Examples
+    --------
+    >>> from noregret.echo import Canceller, demo_signals
+    >>> heard = demo_signals(4.0)
+    >>> canceller = Canceller(heard.rate)
+    >>> sent = []
+    >>> for start in range(0, len(heard.mic), canceller.block):
+    ...     block = slice(start, start + canceller.block)
+    ...     sent.append(canceller.process(heard.far[block], heard.mic[block]))
+    >>> sum(map(len, sent)) == len(heard.mic)
+    True
+    """
+
+    latency = 0
+
+    def __init__(
+        self,
+        rate: int = 16_000,
+        *,
+        tail: float = 0.256,
+        channels: int = 1,
+        suppress: bool = True,
+        block: int | None = None,
+        max_delay: float = 0.5,
+        certify: bool = False,
+    ) -> None:
+        self.rate = whole("rate", rate, LOWEST, HIGHEST, "samples a second")
+        self.tail = positive("tail", tail)
+        self.max_delay = not_negative("max_delay", max_delay)
+        self.channels = whole("channels", channels, 1, MOST_CHANNELS, "channels of the far end")
+        self.suppress, self.certify = truth("suppress", suppress), truth("certify", certify)
+        least, most = math.ceil(SHORTEST * rate), math.floor(LONGEST * rate)
+        self.block = (
+            smooth(most) if block is None else whole("block", block, least, most, "samples")
+        )
+        if not tail <= LONGEST_TAIL:
+            raise ValueError(f"tail must be at most {LONGEST_TAIL:g} seconds: got {tail!r}")
+        if self.max_delay > LONGEST_TAIL:
+            raise ValueError(
+                f"max_delay must be at most {LONGEST_TAIL:g} seconds: got {max_delay!r}"
+            )
+        self.reset()
+
+    def reset(self) -> None:
+        """Forget everything that was heard."""
+        seconds = self.block / self.rate
+        parts = max(1, math.ceil(self.tail / seconds - 1e-9))
+        lags = math.ceil(self.max_delay / seconds) + 1
+        self._path = Path(self.rate, self.block, parts, self.channels, lags, RUMBLE)
+        self._suppressor = Suppressor(self.rate, self.block)
+        self._guard, self._linear_guard = Guard(self.block), Guard(self.block)
+        self._kept: list[tuple[Singles, Singles, Singles]] = []
+        self.linear: Floats = np.zeros(0)
+
+    def process(self, far: ArrayLike, mic: ArrayLike) -> NDArray[Any]:
+        """Return a block of the microphone without the echo of the far end.
+
+        Parameters
+        ----------
+        far
+            What was sent to the loudspeaker: ``block`` samples, or as many rows of ``channels``.
+        mic
+            What the microphone heard meanwhile: ``block`` samples. Both are floats with full scale
+            1, or whole numbers of 16 bits.
+
+        Returns
+        -------
+        ndarray
+            As many samples of the microphone's type.
+        """
+        heard = signal("mic", mic)
+        said = self._far(far)
+        for name, array in (("far", said), ("mic", heard)):
+            if len(array) != self.block:
+                raise ValueError(
+                    f"{name} has {len(array):,} samples: a block has {self.block:,} (process_many"
+                    " takes recordings of any length)"
+                )
+        return self._played(said, heard, np.asarray(mic).dtype)
+
+    def process_many(self, far: ArrayLike, mic: ArrayLike) -> NDArray[Any]:
+        """Return a whole recording without the echo: the same samples as block by block.
+
+        The far end may be shorter or longer: silence follows, or what is too much is left out. A
+        last block that is not full is filled with silence.
+        """
+        heard = signal("mic", mic)
+        said = self._far(far)[: len(heard)]
+        length = -(-len(heard) // self.block) * self.block
+        out = self._played(
+            np.pad(said, ((0, length - len(said)), (0, 0))),
+            np.pad(heard, (0, length - len(heard))),
+            np.asarray(mic).dtype,
+        )
+        self.linear = self.linear[: len(heard)]
+        return out[: len(heard)]
+
+    def _far(self, far: ArrayLike) -> Singles:
+        """Return the far end as rows of its channels."""
+        said = signal("far", far, self.channels)
+        return said[:, None] if said.ndim == 1 else said
+
+    def _played(self, far: Singles, mic: Singles, dtype: np.dtype[Any]) -> NDArray[Any]:
+        """Return what whole blocks become, in the type of the microphone."""
+        heard, left, out = (np.empty_like(mic) for _ in range(3))
+        said = np.empty_like(far) if self.certify else None
+        self._path.run(np.ascontiguousarray(far), mic, heard, left, said)
+        if said is not None:
+            self._kept.append((said, heard, left))
+        if self.suppress:
+            self._suppressor.run(heard, left, out)
+        else:
+            out[:] = left
+        self._guard.run(mic, out)
+        if self.suppress:
+            self._linear_guard.run(mic, left)
+            self.linear = left.astype(np.float64)
+        else:
+            self.linear = out.astype(np.float64)
+        return as_type(out, dtype)
+
+    @property
+    def delay(self) -> float | None:
+        """Seconds by which the echo lags the far end, to a block; None until there is evidence."""
+        found = self._path.delay_found
+        return None if found < 0 else found * self.block / self.rate
+
+    @property
+    def impulse_response(self) -> Floats:
+        """The learned path from the far end to the microphone, its delay included, by channel."""
+        silence = np.zeros((self._path.delay * self.block, self.channels))
+        return np.concatenate([silence, self._path.response().astype(np.float64)])
+
+    def certificate(self) -> Certificate:
+        """Return how the linear part did beside the best fixed filter in hindsight.
+
+        See ``noregret.echo.certifying``; the canceller must have been made with ``certify=True``.
+        """
+        from noregret.echo.certifying import certificate_of
+
+        return certificate_of(self)
+
+    def __repr__(self) -> str:
+        return (
+            f"Canceller({self.rate}, tail={self.tail!r}, channels={self.channels},"
+            f" suppress={self.suppress}, block={self.block})"
+        )
+
+
+def whole(name: str, value: Any, least: int, most: int, what: str) -> int:
+    """Return a whole number within its limits, or say what they are."""
+    if isinstance(value, bool) or not isinstance(value, (int, np.integer)):
+        raise TypeError(f"{name} must be a whole number of {what}: got {value!r}")
+    if not least <= value <= most:
+        raise ValueError(f"{name} must be from {least:,} to {most:,} {what}: got {value!r}")
+    return int(value)
+
+
+def smooth(most: int) -> int:
+    """Return the largest number up to a limit whose prime factors are 2, 3 and 5."""
+    for number in range(most, 1, -1):
+        rest = number
+        for prime in (2, 3, 5):
+            while rest % prime == 0:
+                rest //= prime
+        if rest == 1:
+            return number
+    return most
+
+
+def signal(name: str, values: ArrayLike, channels: int = 1) -> Singles:
+    """Return samples as single-precision numbers with full scale 1, or say what is wrong."""
+    array = np.asarray(values)
+    if array.dtype == np.int16:
+        array = array.astype(np.float32) / np.float32(FULL)
+    elif array.dtype not in (np.float32, np.float64):
+        raise TypeError(
+            f"{name} must be an array of float32, float64 or int16: got {array.dtype} (scale"
+            " others to -1..1 as floats)"
+        )
+    shapes = "(samples,)" if channels == 1 else f"(samples, {channels})"
+    fits = array.ndim == 1 and channels == 1 or array.ndim == 2 and array.shape[1] == channels
+    if not fits or (name == "mic" and array.ndim != 1):
+        raise ValueError(f"{name} must be of shape {shapes}: got {array.shape}")
+    wrong = ~(np.abs(array) <= LOUDEST)
+    if wrong.any():
+        at = np.argwhere(wrong)[0]
+        raise ValueError(
+            f"{name}, sample {at[0] + 1:,}: {array[tuple(at)]!r} is no sample: full scale is 1,"
+            f" and at most {LOUDEST:g} is taken"
+        )
+    return np.ascontiguousarray(array, dtype=np.float32)
+
+
+def as_type(out: Singles, dtype: np.dtype[Any]) -> NDArray[Any]:
+    """Return samples in another type; whole numbers are rounded and cut to full scale."""
+    if dtype == np.int16:
+        return np.clip(np.rint(out * FULL), -FULL, FULL - 1).astype(np.int16)
+    return out.astype(dtype)
