@@ -38,6 +38,8 @@ LONGEST_TAIL, MOST_CHANNELS = 4.0, 8
 RUMBLE = 80.0
 # The largest sample, as a multiple of full scale.
 LOUDEST = 32.0
+# The most seconds of the signals to keep for a certificate.
+KEPT = 300.0
 # What full scale is in whole numbers of 16 bits.
 FULL = 32768.0
 
@@ -114,8 +116,9 @@ class Canceller:
         self._path = Path(self.rate, self.block, parts, self.channels, lags, RUMBLE)
         self._suppressor = Suppressor(self.rate, self.block)
         self._guard, self._linear_guard = Guard(self.block), Guard(self.block)
-        self._kept: list[tuple[Singles, Singles, Singles]] = []
+        self.kept: list[tuple[Singles, Singles, Singles]] = []
         self.linear: Floats = np.zeros(0)
+        self._seconds = 0.0
 
     def process(self, far: ArrayLike, mic: ArrayLike) -> NDArray[Any]:
         """Return a block of the microphone without the echo of the far end.
@@ -168,10 +171,11 @@ class Canceller:
     def _played(self, far: Singles, mic: Singles, dtype: np.dtype[Any]) -> NDArray[Any]:
         """Return what whole blocks become, in the type of the microphone."""
         heard, left, out = (np.empty_like(mic) for _ in range(3))
-        said = np.empty_like(far) if self.certify else None
+        said = np.empty_like(far) if self.certify and self._seconds < KEPT else None
+        self._seconds += len(mic) / self.rate
         self._path.run(np.ascontiguousarray(far), mic, heard, left, said)
         if said is not None:
-            self._kept.append((said, heard, left))
+            self.kept.append((said, heard, left.copy()))
         if self.suppress:
             self._suppressor.run(heard, left, out)
         else:
@@ -193,23 +197,38 @@ class Canceller:
     @property
     def impulse_response(self) -> Floats:
         """The learned path from the far end to the microphone, its delay included, by channel."""
-        silence = np.zeros((self._path.delay * self.block, self.channels))
+        silence = np.zeros((self.path_delay, self.channels))
         return np.concatenate([silence, self._path.response().astype(np.float64)])
+
+    @property
+    def path_delay(self) -> int:
+        """Samples before the part of the path that is modelled."""
+        return self._path.delay * self.block
+
+    @property
+    def params(self) -> dict[str, Any]:
+        """What it was made with."""
+        return {
+            "rate": self.rate,
+            "tail": self.tail,
+            "channels": self.channels,
+            "suppress": self.suppress,
+            "block": self.block,
+            "max_delay": self.max_delay,
+        }
 
     def certificate(self) -> Certificate:
         """Return how the linear part did beside the best fixed filter in hindsight.
 
-        See ``noregret.echo.certifying``; the canceller must have been made with ``certify=True``.
+        The canceller must have been made with ``certify=True``; it then keeps the signals of up to
+        five minutes. See ``noregret.echo.certifying``.
         """
         from noregret.echo.certifying import certificate_of
 
         return certificate_of(self)
 
     def __repr__(self) -> str:
-        return (
-            f"Canceller({self.rate}, tail={self.tail!r}, channels={self.channels},"
-            f" suppress={self.suppress}, block={self.block})"
-        )
+        return f"Canceller({', '.join(f'{key}={value!r}' for key, value in self.params.items())})"
 
 
 def whole(name: str, value: Any, least: int, most: int, what: str) -> int:
@@ -244,8 +263,8 @@ def signal(name: str, values: ArrayLike, channels: int = 1) -> Singles:
             " others to -1..1 as floats)"
         )
     shapes = "(samples,)" if channels == 1 else f"(samples, {channels})"
-    fits = array.ndim == 1 and channels == 1 or array.ndim == 2 and array.shape[1] == channels
-    if not fits or (name == "mic" and array.ndim != 1):
+    rows = array.ndim == 2 and array.shape[1] == channels and name == "far"
+    if not rows and (array.ndim != 1 or channels > 1):
         raise ValueError(f"{name} must be of shape {shapes}: got {array.shape}")
     wrong = ~(np.abs(array) <= LOUDEST)
     if wrong.any():
@@ -260,5 +279,6 @@ def signal(name: str, values: ArrayLike, channels: int = 1) -> Singles:
 def as_type(out: Singles, dtype: np.dtype[Any]) -> NDArray[Any]:
     """Return samples in another type; whole numbers are rounded and cut to full scale."""
     if dtype == np.int16:
-        return np.clip(np.rint(out * FULL), -FULL, FULL - 1).astype(np.int16)
-    return out.astype(dtype)
+        rounded = np.clip(np.rint(out * FULL), -FULL, FULL - 1)
+        return np.asarray(rounded, dtype=np.int16)
+    return np.asarray(out, dtype=dtype)
