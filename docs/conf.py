@@ -1,10 +1,12 @@
 """How the site is built: ``python -m sphinx -W --keep-going -n -b html docs docs/_build``."""
 
+import gc
 import sys
 from pathlib import Path
 
 import noregret
 
+gc.disable()  # a third of the time would go into looking for garbage where there is hardly any
 sys.path.insert(0, str(Path(__file__).parent / "_ext"))
 
 project = "noregret"

@@ -10,7 +10,6 @@ import os
 import re
 import subprocess
 import sys
-from collections.abc import Iterator
 from html.parser import HTMLParser
 from pathlib import Path
 from types import ModuleType
@@ -26,7 +25,6 @@ from noregret.registry import everyone
 ROOT = Path(__file__).parent.parent
 DOCS = ROOT / "docs"
 WRITTEN = sorted(DOCS.glob("*.md"))
-THEOREMS = {name: theorem for name, (theorem, _) in noregret.all_theorems().items()}
 # A block of Python or of commands, and what it prints where a block of text follows directly.
 BLOCK = re.compile(
     r"^```(python|sh)\n(.*?)^```\n(?:\n```text\n(.*?)^```\n)?", re.MULTILINE | re.DOTALL
@@ -40,7 +38,7 @@ def extension(name: str) -> ModuleType:
         return importlib.import_module(name)
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture
 def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The site, built as ``make docs`` does: every warning is an error."""
     place = tmp_path_factory.mktemp("site")
@@ -80,11 +78,6 @@ class Page(HTMLParser):
             self.words.append(data)
 
 
-def pages(site: Path) -> Iterator[tuple[str, Page]]:
-    for path in sorted(site.rglob("*.html")):
-        yield path.relative_to(site).as_posix(), Page(path)
-
-
 def steady(text: str | None) -> str:
     """Leave out what rounding and time make different on every machine, and blanks at line ends."""
     text = re.sub(r"rounding of \S+ at most *", "", text or "")
@@ -113,10 +106,10 @@ def page_of(site: Path, kind: type[Named]) -> Path:
     return folder / f"{kind.name}.html"
 
 
-# The site.
+# The site. One test asks all of it, so that one process builds it.
 
 
-def test_every_learner_has_a_page_with_its_formulas(site: Path) -> None:
+def every_learner_has_a_page_with_its_formulas(site: Path) -> None:
     to_mathml = extension("mathml").to_mathml
     for learner in everyone():
         page = page_of(site, learner).read_text(encoding="utf-8")
@@ -126,48 +119,52 @@ def test_every_learner_has_a_page_with_its_formulas(site: Path) -> None:
             assert f'/theorems/{theorem.name}.html"' in page
 
 
-@pytest.mark.parametrize("name", THEOREMS)
-def test_every_theorem_has_a_page_with_its_formula(name: str, site: Path) -> None:
-    page = (site / "theorems" / f"{name}.html").read_text(encoding="utf-8")
-    formula = extension("mathml").to_mathml(THEOREMS[name].formula, block=True)
-    assert formula.startswith("<math")
-    assert formula in page
-    learner = noregret.all_theorems()[name][1]
-    if learner is not None:
-        place = page_of(site, learner).relative_to(site).as_posix()
-        assert f'href="../{place}"' in page
+def every_theorem_has_a_page_with_its_formula(site: Path) -> None:
+    to_mathml = extension("mathml").to_mathml
+    for name, (theorem, learner) in noregret.all_theorems().items():
+        page = (site / "theorems" / f"{name}.html").read_text(encoding="utf-8")
+        formula = to_mathml(theorem.formula, block=True)
+        assert formula.startswith("<math"), name
+        assert formula in page, name
+        if learner is not None:
+            place = page_of(site, learner).relative_to(site).as_posix()
+            assert f'href="../{place}"' in page, name
 
 
-def test_indexes_link_to_every_learner_and_theorem(site: Path) -> None:
+def indexes_link_to_every_learner_and_theorem(site: Path) -> None:
     index = (site / "learners" / "index.html").read_text(encoding="utf-8")
     for learner in everyone():
         place = page_of(site, learner).relative_to(site / "learners").as_posix()
         assert f'href="{place}"' in index
     index = (site / "theorems" / "index.html").read_text(encoding="utf-8")
-    for name in THEOREMS:
+    for name in noregret.all_theorems():
         assert f'href="{name}.html"' in index
 
 
-def test_no_page_loads_anything_from_a_network(site: Path) -> None:
-    for name, page in pages(site):
+def no_page_loads_from_a_network_or_leaves_latex_to_decode(site: Path) -> None:
+    for path in sorted(site.rglob("*.html")):
+        page = Page(path)
         elsewhere = [load for load in page.loads if re.match(r"(\w+:)?//", load)]
-        assert not elsewhere, name
+        assert not elsewhere, path
+        assert not re.search(r"\\[a-zA-Z]+|\$|\^\{", " ".join(page.words)), path
     for sheet in site.rglob("*.css"):
         text = sheet.read_text(encoding="utf-8")
         assert not re.search(r"(?:url\(|@import)\s*['\"]?(?:https?:)?//", text), sheet
 
 
-def test_no_latex_is_left_for_the_reader_to_decode(site: Path) -> None:
-    for name, page in pages(site):
-        words = " ".join(page.words)
-        assert not re.search(r"\\[a-zA-Z]+|\$|\^\{", words), name
-
-
-def test_every_public_name_is_in_the_reference(site: Path) -> None:
+def every_public_name_is_in_the_reference(site: Path) -> None:
     reference = [site / "api.html", *(site / "learners").rglob("*.html")]
     text = "".join(path.read_text(encoding="utf-8") for path in reference)
     for name in noregret.__all__:
         assert name == "__version__" or f'id="noregret.{name}"' in text, name
+
+
+def test_the_site_is_whole_and_needs_nothing_else(site: Path) -> None:
+    every_learner_has_a_page_with_its_formulas(site)
+    every_theorem_has_a_page_with_its_formula(site)
+    indexes_link_to_every_learner_and_theorem(site)
+    no_page_loads_from_a_network_or_leaves_latex_to_decode(site)
+    every_public_name_is_in_the_reference(site)
 
 
 def test_the_guide_tells_what_every_learner_is_for() -> None:
