@@ -14,12 +14,16 @@ typedef double eight __attribute__((vector_size(64), aligned(8), may_alias));
 
 /* Halves are added to halves, down to one. */
 INLINE double total(double *lane) {
-    for (int half = LANES / 2; half > 0; half /= 2) {
-        for (int k = 0; k < half; k++) {
-            lane[k] += lane[k + half];
-        }
+    for (int k = 0; k < 16; k++) {
+        lane[k] += lane[k + 16];
     }
-    return lane[0];
+    for (int k = 0; k < 8; k++) {
+        lane[k] += lane[k + 8];
+    }
+    for (int k = 0; k < 4; k++) {
+        lane[k] += lane[k + 4];
+    }
+    return (lane[0] + lane[2]) + (lane[1] + lane[3]);
 }
 
 #define WAY(name) plain_##name

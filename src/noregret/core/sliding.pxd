@@ -1,5 +1,7 @@
 """What every filter shares: the samples of its window, its weights, the round."""
 
+cimport cython
+
 
 cdef enum:  # Status
     FINE = 0
@@ -29,16 +31,24 @@ cdef class Sliding:
     cdef double scaled_sum, scaled_rest
 
     cdef void locate(self)
+    @cython.final
     cdef void enter(self, double x) noexcept nogil
+    @cython.final
     cdef void leave(self) noexcept nogil
+    @cython.final
     cdef void look_back(self, Py_ssize_t age) noexcept nogil
-    cdef double correlation(self, Py_ssize_t lag) noexcept nogil
+    cdef inline double correlation(self, Py_ssize_t lag) noexcept nogil:
+        """x_t·x_{t−lag}, of the window at hand, which is not yet counted as a round."""
+        return self.past[lag * self.taps + self.taps - 1 - self.phase] + self.fresh[lag]
     cdef double guess(self) noexcept nogil
     cdef double step(self, double error) noexcept nogil
     cdef int learn(self, double error) noexcept nogil
+    @cython.final
     cdef bint may_move(self, double by, const double* amounts) noexcept nogil
     cdef double furthest(self, const double* amounts) noexcept nogil
+    @cython.final
     cdef int check_free(self) except -1
+    @cython.final
     cdef int play(self, double x, double d, double* out) noexcept nogil
 
 

@@ -30,7 +30,7 @@ cdef extern from "sliding.h" nogil:
 
 MOST_TAPS = 1 << 20
 # Windows that the line holds, and the fewest samples.
-WINDOWS, FEWEST = 4, 1024
+WINDOWS, FEWEST = 2, 512
 # Operations between two looks for Ctrl-C.
 AT_A_TIME = 1 << 27
 
@@ -102,10 +102,6 @@ cdef class Sliding:
                 sums[k] = sums[k - 1] + x[age + k - 1] * x[age + k - 1 + lag]
             for k in range(age - 1, -1, -1):
                 self.fresh[lag] += x[k] * x[k + lag]
-
-    cdef double correlation(self, Py_ssize_t lag) noexcept nogil:
-        """x_t·x_{t−lag}, of the window at hand, which is not yet counted as a round."""
-        return self.past[lag * self.taps + self.taps - 1 - self.phase] + self.fresh[lag]
 
     # The round.
 
