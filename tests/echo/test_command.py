@@ -14,6 +14,7 @@ import numpy as np
 import pytest
 import soundfile
 
+from noregret import load_certificate
 from noregret.cli.app import run
 from noregret.echo import Canceller, cancel_file, demo_signals
 from noregret.echo import live as live_mode
@@ -50,7 +51,8 @@ def say(capsys: pytest.CaptureFixture[str]) -> Say:
 
 
 def files(mic: str = "mic.wav", far: str = "far.wav", out: str = "out.wav") -> list[str]:
-    return ["--far", far, "--mic", mic, "--out", out]
+    """Return a command line, without the look back, which takes seconds."""
+    return ["--no-hindsight", "--far", far, "--mic", mic, "--out", out]
 
 
 def test_what_is_written_is_what_the_streaming_canceller_gives(place: Path, say: Say) -> None:
@@ -219,7 +221,7 @@ def test_places_that_cannot_be_written_to_are_refused_first(place: Path, say: Sa
         assert word in err, err
     for kind in ("--report", "--certificate"):
         for path in ("mic.wav", "out.wav"):
-            assert say(*files(), kind, path)[0] == 1
+            assert say(*files()[1:], kind, path)[0] == 1
     assert all(Path(name).read_bytes() == held for name, held in before.items())
     assert not os.path.exists("out.wav")
 
@@ -227,12 +229,13 @@ def test_places_that_cannot_be_written_to_are_refused_first(place: Path, say: Sa
 def test_command_lines_that_make_no_sense_end_with_2(place: Path, say: Say) -> None:
     for arguments, word in (
         ([], "--demo"),
-        (files()[:4], "--out"),
+        (files()[:5], "--out"),
         ([*files(), "--tail", "256"], "0.256"),
         ([*files(), "--tail", "nan"], "seconds"),
         ([*files(), "--tail", "-1"], "seconds"),
         ([*files(), "--rate", "96000"], "48,000"),
         ([*files(), "--seed", "1"], "--demo"),
+        ([*files(), "--certificate", "c.json"], "--no-hindsight"),
         ([*files(), "--input", "1"], "--live"),
         ([*files(), "--live"], "--mic"),
         (["--demo", "--mic", "mic.wav"], "--demo"),
@@ -259,7 +262,7 @@ def test_an_interruption_leaves_nothing_behind(place: Path) -> None:
 
     Path("out.wav").write_bytes(b"what was there")
     with pytest.raises(KeyboardInterrupt):
-        cancel_file("far.wav", "mic.wav", "out.wav", told=stop)
+        cancel_file("far.wav", "mic.wav", "out.wav", certify=False, told=stop)
     assert Path("out.wav").read_bytes() == b"what was there"
     assert sorted(os.listdir()) == ["far.wav", "mic.wav", "out.wav"]
 
@@ -277,10 +280,27 @@ def test_figures_are_those_of_the_files(place: Path, say: Say) -> None:
     assert found["delay"] is None or 0.04 < found["delay"] < 0.09
 
 
+def test_the_certificate_is_that_of_the_canceller(place: Path, say: Say) -> None:
+    far, mic = (HEARD.far[: 2 * RATE], HEARD.mic[: 2 * RATE])
+    soundfile.write("far.wav", far, RATE, subtype="FLOAT")
+    soundfile.write("mic.wav", mic, RATE, subtype="FLOAT")
+    wanted = [*files()[1:], "--linear", "--certificate", "c.json", "--report", "report.html"]
+    code, out, err = say(*wanted, "--tail", "0.03")
+    assert (code, err) == (0, "")
+    found = load_certificate("c.json")
+    assert found.theorem is not None
+    assert found.theorem.holds
+    assert "PROMISE KEPT" in out
+    assert found.data.digest in Path("report.html").read_text(encoding="utf-8")
+    # Without rumble, which is no part of the game, the output's energy is about the loss.
+    clean = soundfile.read("out.wav")[0]
+    assert found.loss.total == pytest.approx(float(clean @ clean), rel=0.1)
+
+
 def test_the_demo_writes_sounds_and_a_report_and_says_what_was_gained(
     place: Path, say: Say
 ) -> None:
-    code, out, err = say("--demo", "--seed", "3")
+    code, out, err = say("--demo", "--seed", "3", "--no-hindsight")
     assert (code, err) == (0, "")
     assert "SDR" in out
     folder = Path("noregret-echo-demo")
@@ -295,7 +315,7 @@ def test_the_demo_writes_sounds_and_a_report_and_says_what_was_gained(
     for name in ("far", "mic", "near"):
         written = soundfile.read(folder / f"{name}.wav")[0]
         assert np.abs(written - getattr(heard, name)).max() < 1 / 2**15
-    again = say("--demo", "--seed", "3", "--out", "other", "--json")
+    again = say("--demo", "--seed", "3", "--out", "other", "--json", "--no-hindsight")
     assert json.loads(again[1])["near"]["sdr_before"] == pytest.approx(-3.4, abs=4)
     clean = [(place / name / "clean.wav").read_bytes() for name in (folder, "other")]
     assert clean[0] == clean[1]
@@ -337,7 +357,7 @@ class Devices:
 def test_live_plays_records_and_writes(place: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     soundfile.write("short.wav", HEARD.far[:RATE], RATE)
     devices = Devices()
-    found = live_mode.cancel_live("short.wav", "out.wav", input="2", library=devices)
+    found = live_mode.cancel_live("short.wav", "out.wav", certify=False, input="2", library=devices)
     assert devices.given["device"] == (2, None)
     assert devices.given["samplerate"] == RATE
     assert look_over("out.wav").seconds == found.seconds == 2.0

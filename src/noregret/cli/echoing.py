@@ -42,6 +42,7 @@ class Wanted:
     rate: int | None
     report: str | None
     certificate: str | None
+    hindsight: bool
     seed: int | None
     input: str | None
     output: str | None
@@ -79,6 +80,8 @@ def check(wanted: Wanted, demo: bool, live: bool) -> None:
         raise WrongUsage(
             f"--tail is in seconds, above 0 and at most {LONGEST_TAIL:g}: got {wanted.tail:g}{hint}"
         )
+    if wanted.certificate is not None and not wanted.hindsight:
+        raise WrongUsage("a certificate compares with hindsight: leave --no-hindsight out")
     if wanted.rate is not None and not LOWEST <= wanted.rate <= HIGHEST:
         raise WrongUsage(f"--rate is from {LOWEST:,} to {HIGHEST:,}: got {wanted.rate:,}")
     if wanted.seed is not None and (not demo or wanted.seed < 0):
@@ -126,6 +129,11 @@ def same(one: str, other: str) -> bool:
     return os.path.exists(one) and os.path.exists(other) and os.path.samefile(one, other)
 
 
+def certify(wanted: Wanted) -> bool | None:
+    """Whether to certify what is done; None where its length decides."""
+    return True if wanted.certificate is not None else None if wanted.hindsight else False
+
+
 def cancelled(wanted: Wanted, told: Callable[[float, float], None] | None) -> EchoResult:
     """Take the echo out of a file."""
     from noregret.echo.cancelling import cancel_file
@@ -141,7 +149,7 @@ def cancelled(wanted: Wanted, told: Callable[[float, float], None] | None) -> Ec
         suppress=not wanted.linear,
         channel=wanted.channel,
         rate=wanted.rate,
-        certify=True if wanted.certificate is not None else None,
+        certify=certify(wanted),
         told=told,
     )
 
@@ -161,6 +169,7 @@ def demonstrated(wanted: Wanted, told: Callable[[float, float], None] | None) ->
         seed=wanted.seed or 0,
         tail=wanted.tail,
         suppress=not wanted.linear,
+        certify=certify(wanted),
         told=told,
     )
 
@@ -177,6 +186,7 @@ def live_result(wanted: Wanted) -> EchoResult:
         tail=wanted.tail,
         suppress=not wanted.linear,
         rate=wanted.rate,
+        certify=certify(wanted),
         input=wanted.input,
         output=wanted.output,
     )

@@ -6,6 +6,8 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from noregret.echo.canceller import Canceller as Canceller
     from noregret.echo.cancelling import cancel_file as cancel_file
+    from noregret.echo.result import EchoResult as EchoResult
+    from noregret.echo.room import Signals as Signals
     from noregret.echo.room import demo_signals as demo_signals
     from noregret.echo.room import room_response as room_response
     from noregret.echo.speaking import voice as voice
@@ -13,6 +15,8 @@ if TYPE_CHECKING:
 
 _HOMES = {
     "Canceller": "canceller",
+    "EchoResult": "result",
+    "Signals": "room",
     "cancel_file": "cancelling",
     "demo_signals": "room",
     "room_response": "room",

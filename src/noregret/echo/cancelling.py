@@ -67,7 +67,8 @@ def cancel_file(
     >>> heard, folder = demo_signals(6.0), mkdtemp()
     >>> write_sound(f"{folder}/far.wav", heard.far, heard.rate)
     >>> write_sound(f"{folder}/mic.wav", heard.mic, heard.rate)
-    >>> found = cancel_file(f"{folder}/far.wav", f"{folder}/mic.wav", f"{folder}/clean.wav")
+    >>> paths = [f"{folder}/{name}.wav" for name in ("far", "mic", "clean")]
+    >>> found = cancel_file(*paths, certify=False)
     >>> found.seconds, found.erle().overall > 3
     (6.0, True)
     """

@@ -128,6 +128,7 @@ def cancel_live(
     tail: float = 0.256,
     suppress: bool = True,
     rate: int | None = None,
+    certify: bool | None = None,
     input: str | None = None,
     output: str | None = None,
     library: Any = None,
@@ -140,7 +141,7 @@ def cancel_live(
         What to play.
     out
         Where to write; Ctrl-C ends the recording, and what was heard so far is written.
-    tail, suppress
+    tail, suppress, certify
         As for ``cancel_file``.
     rate
         Samples a second of the devices; if not given, the file's, at most 48,000.
@@ -155,7 +156,8 @@ def cancel_live(
     heard = Sound("microphone", rate, 1, 1, "WAV", "PCM_16", 1.0, 0)
     check_channels(played, heard)
     working_rate(heard, rate)
-    canceller = made(rate, tail, played.channels, suppress, played.seconds <= SHORT)
+    certify = played.seconds <= SHORT if certify is None else certify
+    canceller = made(rate, tail, played.channels, suppress, certify)
     kind = format_for(out, heard, rate)
     seconds = played.seconds + AFTERWARDS
     with reading(played, rate) as from_far, writing(out, rate, *kind) as to:

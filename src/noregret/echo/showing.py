@@ -27,6 +27,7 @@ def demonstration(
     seed: int = 0,
     tail: float = 0.256,
     suppress: bool = True,
+    certify: bool | None = None,
     told: Callable[[float, float], None] | None = None,
 ) -> EchoResult:
     """Write ``far.wav``, ``mic.wav``, ``near.wav`` and ``clean.wav``, and say what was gained.
@@ -37,7 +38,7 @@ def demonstration(
         Where to write; made if it is not there.
     rate, seed
         Of the signals that are made up.
-    tail, suppress
+    tail, suppress, certify
         As for ``cancel_file``.
     told
         Called with the seconds done and the seconds there are.
@@ -49,7 +50,13 @@ def demonstration(
     for name in ("far", "mic", "near"):
         write_sound(paths[name], getattr(heard, name), rate)
     result = cancel_file(
-        paths["far"], paths["mic"], paths["clean"], tail=tail, suppress=suppress, told=told
+        paths["far"],
+        paths["mic"],
+        paths["clean"],
+        tail=tail,
+        suppress=suppress,
+        certify=certify,
+        told=told,
     )
     with opened(paths["clean"]) as file:
         clean = np.concatenate(list(pieces(file)))[:, 0]

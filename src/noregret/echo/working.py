@@ -132,7 +132,10 @@ class Work:
 def certified(canceller: Canceller) -> tuple[Certificate | None, str]:
     """Return the certificate of the linear part, or why there is none."""
     if not canceller.certify:
-        return None, "a long recording is certified only if asked to: --certificate FILE"
+        return (
+            None,
+            "a recording without a look back, or a long one: --certificate FILE asks for it",
+        )
     try:
         return canceller.certificate(), ""
     except (NoRegretError, NotImplementedError, ValueError, MemoryError) as error:

@@ -14,6 +14,7 @@ from noregret.report.figures import clean
 from noregret.report.run_text import fitting, written
 
 if TYPE_CHECKING:
+    from noregret.certificate import Certificate
     from noregret.echo.result import EchoResult, Reduction
 
 
@@ -42,6 +43,13 @@ def decibels(found: Reduction | None) -> dict[str, float | None] | None:
     return None if found is None else found._asdict()
 
 
+def without_filter(certificate: Certificate) -> dict[str, Any]:
+    """Return a certificate without the thousands of taps of the best filter: its file has them."""
+    made = certificate.to_dict()
+    del made["hindsight"]["witness"], made["seal"]
+    return made
+
+
 def as_dict(result: EchoResult) -> dict[str, Any]:
     """Return the figures for machines."""
     known, certificate = result.known, result.certificate
@@ -57,7 +65,7 @@ def as_dict(result: EchoResult) -> dict[str, Any]:
         "erle": {"linear": decibels(result.erle(linear=True)), "output": decibels(result.erle())},
         "speed": result.speed,
         "notes": list(result.notes),
-        "certificate": None if certificate is None else certificate.to_dict(),
+        "certificate": None if certificate is None else without_filter(certificate),
         "outputs": result.outputs,
     }
     if known is not None:

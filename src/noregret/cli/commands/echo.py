@@ -77,6 +77,14 @@ def echo(
         str | None,
         Ask(metavar="FILE", help="Write the linear filter's certificate (JSON).", panel=OUTPUT),
     ] = None,
+    hindsight: Annotated[
+        bool,
+        Ask(
+            help="Compare with the best fixed filter in hindsight, and certify: some seconds; of"
+            " more than 10 minutes only with --certificate.",
+            panel=OUTPUT,
+        ),
+    ] = True,
     quiet: Annotated[
         bool, Ask(names=("--quiet", "-q"), help="Print nothing.", panel=OUTPUT)
     ] = False,
@@ -132,6 +140,7 @@ def echo(
             rate=rate,
             report=report,
             certificate=certificate,
+            hindsight=hindsight,
             seed=seed,
             input=input,
             output=output,
