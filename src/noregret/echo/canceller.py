@@ -22,6 +22,7 @@ from numpy.typing import ArrayLike, NDArray
 from noregret.checks import not_negative, positive, truth
 from noregret.core.echo import Guard, Path
 from noregret.core.residual import Suppressor
+from noregret.echo.keeping import Kept
 
 if TYPE_CHECKING:
     from noregret.certificate import Certificate
@@ -116,9 +117,9 @@ class Canceller:
         self._path = Path(self.rate, self.block, parts, self.channels, lags, RUMBLE)
         self._suppressor = Suppressor(self.rate, self.block)
         self._guard, self._linear_guard = Guard(self.block), Guard(self.block)
-        self.kept: list[tuple[Singles, Singles, Singles]] = []
+        most = math.floor(KEPT / seconds) * self.block
+        self.kept = Kept(most if self.certify else 0)
         self.linear: Floats = np.zeros(0)
-        self._seconds = 0.0
 
     def process(self, far: ArrayLike, mic: ArrayLike) -> NDArray[Any]:
         """Return a block of the microphone without the echo of the far end.
@@ -171,11 +172,7 @@ class Canceller:
     def _played(self, far: Singles, mic: Singles, dtype: np.dtype[Any]) -> NDArray[Any]:
         """Return what whole blocks become, in the type of the microphone."""
         heard, left, out = (np.empty_like(mic) for _ in range(3))
-        said = np.empty_like(far) if self.certify and self._seconds < KEPT else None
-        self._seconds += len(mic) / self.rate
-        self._path.run(np.ascontiguousarray(far), mic, heard, left, said)
-        if said is not None:
-            self.kept.append((said, heard, left.copy()))
+        self._learn(np.ascontiguousarray(far), mic, heard, left)
         if self.suppress:
             self._suppressor.run(heard, left, out)
         else:
@@ -187,6 +184,17 @@ class Canceller:
         else:
             self.linear = out.astype(np.float64)
         return as_type(out, dtype)
+
+    def _learn(self, far: Singles, mic: Singles, heard: Singles, left: Singles) -> None:
+        """Let the linear part play whole blocks; keep the first of them for a certificate."""
+        room = self.kept.room(len(mic))
+        if room:
+            said = np.empty_like(far[:room])
+            self._path.run(far[:room], mic[:room], heard[:room], left[:room], said)
+            self.kept.given(far[:room], mic[:room])
+            self.kept.add(said, heard[:room], left[:room], self.path_delay)
+        if room < len(mic):
+            self._path.run(far[room:], mic[room:], heard[room:], left[room:])
 
     @property
     def delay(self) -> float | None:

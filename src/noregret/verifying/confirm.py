@@ -45,6 +45,8 @@ class Replay:
         How hard hindsight was searched.
     solver
         How far figures that depend on where a search stopped may be off, relatively.
+    tolerance
+        How far the loss may be.
     """
 
     game: Any
@@ -53,6 +55,7 @@ class Replay:
     theorem: Theorem | None
     limits: Limits
     solver: float
+    tolerance: float = TOLERANCE
 
     def evidence(self, answers: dict[Any, Any] | None = None) -> Any:
         """Return what was to be seen when the game was over."""
@@ -126,11 +129,17 @@ def played(replay: Replay) -> Iterator[Line]:
         named = same("data.target", stated.data.target, found.data.target)
         yield replace(named, note=note)
     yield same("loss.name", stated.loss.name, found.loss.name)
-    total = close("loss.total", stated.loss.total, found.loss.total, size=replay.blur)
+    total = cost(replay)
     yield total
     mean = stated.loss.total / stated.data.rounds
     yield close("loss.mean", stated.loss.mean, mean, ROUNDING).given(total)
     yield same("loss.mistakes", stated.loss.mistakes, found.loss.mistakes)
+
+
+def cost(replay: Replay) -> Line:
+    """Compare the loss."""
+    stated, found = replay.stated.loss.total, replay.found.loss.total
+    return close("loss.total", stated, found, replay.tolerance, replay.blur)
 
 
 def hindsight(replay: Replay) -> Iterator[Line]:
@@ -162,7 +171,7 @@ def hindsight(replay: Replay) -> Iterator[Line]:
     lower = lower_end(replay, there.rounding)
     yield from (upper, lower)
     total, regret = replay.stated.loss.total, replay.stated.regret
-    paid = close("", total, replay.found.loss.total, size=replay.blur)
+    paid = cost(replay)
     size = abs(total) + abs(stated.loss) + (number(stated.gap) or 0.0)
     least, most = total - stated.loss, total - (stated.loss - stated.gap)
     yield close("regret.lower", regret.lower, least, ROUNDING, size).given(paid, upper)

@@ -30,6 +30,7 @@ if TYPE_CHECKING:
 HARDER = 0.1
 LOOSEST = 1e-2
 BATCH = "batch"
+ECHO = "echo"
 
 
 def verify(
@@ -48,7 +49,9 @@ def verify(
     certificate
         A certificate, its file, or the contents of that.
     data
-        A file that ``noregret.streams`` reads, or several, or anything that ``play`` takes.
+        A file that ``noregret.streams`` reads, or several, or anything that ``play`` takes. For an
+        echo canceller, the far end and the microphone: two sound files, or two arrays at the
+        certificate's rate.
     outcomes
         One outcome a row, for a table.
     target
@@ -83,6 +86,12 @@ def verify(
     except CertificateError as error:
         said = str(error)
         raise CertificateError(said if said.startswith(where) else where + said) from None
+    if stated.family == ECHO:
+        from noregret.verifying.echo import verify_canceller
+
+        return verify_canceller(
+            contents, stated, learner, data if outcomes is None else (data, outcomes)
+        )
     game = replayed(learner, data, outcomes, target, stated.data, format)
     return compared(contents, replay_of(stated, game))
 
@@ -121,6 +130,10 @@ def rebuilt(stated: Certificate, loss: Loss | None) -> Any:
     """Return a fresh learner of the certificate's name and parameters."""
     if loss is not None and not any(map(is_python, stated.params.values())):
         raise CertificateError("its loss is not written in Python: leave loss out")
+    if stated.family == ECHO:
+        from noregret.verifying.echo import rebuilt_canceller
+
+        return rebuilt_canceller(stated)
     try:
         params = {
             name: restored(name, value, loss, "noregret.verify(…, loss=…) in Python")

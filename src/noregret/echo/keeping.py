@@ -1,0 +1,51 @@
+"""The beginning of what a canceller played, kept for its certificate."""
+
+from __future__ import annotations
+
+import hashlib
+
+import numpy as np
+from numpy.typing import NDArray
+
+Singles = NDArray[np.float32]
+
+
+class Kept:
+    """The first signals that went through a canceller, and a digest of what it was given.
+
+    Parameters
+    ----------
+    most
+        How many samples to keep; what comes after them is not looked at.
+    """
+
+    def __init__(self, most: int) -> None:
+        self.most, self.samples, self.delay = most, 0, 0
+        self._pieces: list[tuple[Singles, ...]] = []
+        self._digests = [hashlib.blake2b(digest_size=32) for _ in range(2)]
+
+    def room(self, samples: int) -> int:
+        """Return how many of the next samples are to be kept."""
+        return min(samples, self.most - self.samples)
+
+    def given(self, *signals: Singles) -> None:
+        """Take the far end and the microphone into the digest, as the canceller was given them."""
+        for digest, signal in zip(self._digests, signals, strict=True):
+            digest.update(np.ascontiguousarray(signal, dtype="<f4").tobytes())
+
+    def add(self, said: Singles, heard: Singles, left: Singles, delay: int) -> None:
+        """Keep both without rumble, what the linear part left, and where its path begins."""
+        self._pieces.append((said, heard, left.copy()))
+        self.samples += len(heard)
+        self.delay = delay
+
+    @property
+    def digest(self) -> str:
+        """What the signals can be known by, whatever the blocks in which they came."""
+        both = b"".join(digest.digest() for digest in self._digests)
+        return "blake2b:" + hashlib.blake2b(both, digest_size=32).hexdigest()
+
+    def signals(self) -> tuple[Singles, Singles, Singles]:
+        """Return the far end by channel, the microphone, and what was left of it."""
+        said, heard, left = (np.concatenate(parts) for parts in zip(*self._pieces, strict=True))
+        return said, heard, left
