@@ -7,6 +7,8 @@ if TYPE_CHECKING:
     from noregret.echo.canceller import Canceller as Canceller
     from noregret.echo.cancelling import cancel_file as cancel_file
     from noregret.echo.result import EchoResult as EchoResult
+    from noregret.echo.result import Levels as Levels
+    from noregret.echo.result import Reduction as Reduction
     from noregret.echo.room import Signals as Signals
     from noregret.echo.room import demo_signals as demo_signals
     from noregret.echo.room import room_response as room_response
@@ -16,6 +18,8 @@ if TYPE_CHECKING:
 _HOMES = {
     "Canceller": "canceller",
     "EchoResult": "result",
+    "Levels": "result",
+    "Reduction": "result",
     "Signals": "room",
     "cancel_file": "cancelling",
     "demo_signals": "room",

@@ -94,7 +94,13 @@ def title_of(shown: int, weights: int, features: int) -> str:
 
 
 # What the columns of a family's data are.
-COLUMNS = {"experts": "expert", "bandits": "arm", "portfolios": "asset", "filters": "signal"}
+COLUMNS = {
+    "experts": "expert",
+    "bandits": "arm",
+    "portfolios": "asset",
+    "echo": "tap",
+    "filters": "signal",
+}
 
 
 def told(value: object) -> str:
