@@ -65,6 +65,8 @@ def crossing(start: float, rate: float, slope_after: Callable[[float], float]) -
     low, high = sorted((0.0, rate * start))
     for _ in range(90):
         middle = 0.5 * (low + high)
+        if middle in (low, high):  # no number lies between them
+            break
         if middle < rate * slope_after(middle):
             low = middle
         else:
@@ -167,7 +169,8 @@ class GradientDescent(Reference):
         s = self.score(x)
         size = rate * self.slope(s, y)
         if self.step == "implicit":
-            size = crossing(self.slope(s, y), rate, lambda t: self.slope(s - t * float(x @ x), y))
+            squared = float(x @ x)
+            size = crossing(self.slope(s, y), rate, lambda t: self.slope(s - t * squared, y))
         self.w = project(self.w - size * x, self.domain, self.radius)
 
 
