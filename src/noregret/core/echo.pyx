@@ -76,7 +76,7 @@ cdef class Path:
 
     def __init__(self, rate, block, parts, channels, lags, corner, **tuning):
         cdef dict t = {
-            "memory": 1.0, "noise": 0.0144, "share": 0.6, "least": 0.3, "prior": 0.5, "decay": 6.0, "caution": 1.0,
+            "memory": 1.3, "noise": 0.08, "share": 0.85, "least": 0.8, "prior": 0.8, "decay": 5.0, "caution": 0.6,
             "likely": 2.5, "quietest": 0.3,
         }
         t.update(tuning)

@@ -53,8 +53,8 @@ cdef class Suppressor:
 
     def __init__(self, rate, block, **tuning):
         cdef dict t = {
-            "quantile": 0.6, "pace": 1.0, "bold": 8.0, "shy": 0.5, "usual": 6.0, "spread": 1.5, "release": 0.8,
-            "rise": 5.0, "smooth": 0.5, "fade": 0.6, "least": 0.03, "share": -6.0,
+            "quantile": 0.6, "pace": 2.0, "bold": 16.0, "shy": 0.3, "usual": 6.0, "spread": 1.5, "release": 0.8,
+            "rise": 4.0, "smooth": 0.5, "fade": 0.6, "least": 0.03, "share": -6.0,
         }
         t.update(tuning)
         cdef double blocks = block / rate / 0.01
