@@ -129,11 +129,6 @@ def same(one: str, other: str) -> bool:
     return os.path.exists(one) and os.path.exists(other) and os.path.samefile(one, other)
 
 
-def certify(wanted: Wanted) -> bool | None:
-    """Whether to certify what is done; None where its length decides."""
-    return True if wanted.certificate is not None else None if wanted.hindsight else False
-
-
 def cancelled(wanted: Wanted, told: Callable[[float, float], None] | None) -> EchoResult:
     """Take the echo out of a file."""
     from noregret.echo.cancelling import cancel_file
@@ -149,7 +144,7 @@ def cancelled(wanted: Wanted, told: Callable[[float, float], None] | None) -> Ec
         suppress=not wanted.linear,
         channel=wanted.channel,
         rate=wanted.rate,
-        certify=certify(wanted),
+        certify=wanted.hindsight,
         told=told,
     )
 
@@ -169,7 +164,7 @@ def demonstrated(wanted: Wanted, told: Callable[[float, float], None] | None) ->
         seed=wanted.seed or 0,
         tail=wanted.tail,
         suppress=not wanted.linear,
-        certify=certify(wanted),
+        certify=wanted.hindsight,
         told=told,
     )
 
@@ -186,7 +181,7 @@ def live_result(wanted: Wanted) -> EchoResult:
         tail=wanted.tail,
         suppress=not wanted.linear,
         rate=wanted.rate,
-        certify=certify(wanted),
+        certify=wanted.hindsight,
         input=wanted.input,
         output=wanted.output,
     )

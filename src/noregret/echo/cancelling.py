@@ -16,8 +16,6 @@ from noregret.report.figures import count, duration
 if TYPE_CHECKING:
     from noregret.echo.result import EchoResult
 
-# Seconds of sound that are certified without being asked.
-SHORT = 600.0
 # Blocks that are read, cancelled and written at a time.
 BLOCKS = 100
 
@@ -31,7 +29,7 @@ def cancel_file(
     suppress: bool = True,
     channel: int | None = None,
     rate: int | None = None,
-    certify: bool | None = None,
+    certify: bool = True,
     told: Callable[[float, float], None] | None = None,
 ) -> EchoResult:
     """Take the echo of one sound file out of another.
@@ -55,8 +53,8 @@ def cancel_file(
     rate
         Samples a second to work and to write at, where not the microphone's.
     certify
-        Whether to certify the linear part, for which the signals are kept; None for: up to 10
-        minutes of them.
+        Whether to certify the linear part, over the first five minutes: it takes some seconds to
+        find the best fixed filter in hindsight.
     told
         Called with the seconds done and the seconds there are, now and then.
 
@@ -75,7 +73,6 @@ def cancel_file(
     played, heard = look_over(far), look_over(mic, channel)
     rate = working_rate(heard, rate)
     check_channels(played, heard)
-    certify = heard.seconds <= SHORT if certify is None else certify
     canceller = made(rate, tail, played.channels, suppress, certify)
     kind = format_for(out, heard, rate)
     with (

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from noregret.echo.cancelling import SHORT, check_channels, made, working_rate
+from noregret.echo.cancelling import check_channels, made, working_rate
 from noregret.echo.sound import Reading, Sound, look_over, reading
 from noregret.echo.working import Work
 from noregret.echo.writing import format_for, writing
@@ -128,7 +128,7 @@ def cancel_live(
     tail: float = 0.256,
     suppress: bool = True,
     rate: int | None = None,
-    certify: bool | None = None,
+    certify: bool = True,
     input: str | None = None,
     output: str | None = None,
     library: Any = None,
@@ -156,7 +156,6 @@ def cancel_live(
     heard = Sound("microphone", rate, 1, 1, "WAV", "PCM_16", 1.0, 0)
     check_channels(played, heard)
     working_rate(heard, rate)
-    certify = played.seconds <= SHORT if certify is None else certify
     canceller = made(rate, tail, played.channels, suppress, certify)
     kind = format_for(out, heard, rate)
     seconds = played.seconds + AFTERWARDS

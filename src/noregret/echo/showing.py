@@ -27,7 +27,7 @@ def demonstration(
     seed: int = 0,
     tail: float = 0.256,
     suppress: bool = True,
-    certify: bool | None = None,
+    certify: bool = True,
     told: Callable[[float, float], None] | None = None,
 ) -> EchoResult:
     """Write ``far.wav``, ``mic.wav``, ``near.wav`` and ``clean.wav``, and say what was gained.

@@ -134,7 +134,7 @@ def certified(canceller: Canceller) -> tuple[Certificate | None, str]:
     if not canceller.certify:
         return (
             None,
-            "a recording without a look back, or a long one: --certificate FILE asks for it",
+            "nobody asked for a look back",
         )
     try:
         return canceller.certificate(), ""

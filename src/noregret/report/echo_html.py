@@ -7,7 +7,16 @@ from typing import TYPE_CHECKING, Any, cast
 
 from noregret.report.echo_charts import erle_chart, level_chart, response_charts
 from noregret.report.echo_spectra import STYLE, spectra
-from noregret.report.echo_words import decibel, delayed, judged, reduction, speed, title
+from noregret.report.echo_words import (
+    beside_hindsight,
+    compared,
+    decibel,
+    delayed,
+    judged,
+    reduction,
+    speed,
+    title,
+)
 from noregret.report.figures import duration, figure
 from noregret.report.markup import Html, element
 from noregret.report.run_certificate import certificate_section
@@ -57,7 +66,7 @@ def head(result: EchoResult) -> Html:
         ),
         element("p", sentence(result), class_="verdict"),
         *(element("p", note, class_="aside") for note in result.notes),
-        element("div", *tiles, class_="tiles", style=f"--columns:{len(tiles)}"),
+        element("div", *tiles, class_="tiles", style=f"--columns:{min(len(tiles), 4)}"),
     )
 
 
@@ -92,6 +101,8 @@ def headline_figures(result: EchoResult) -> Iterable[Html]:
         yield tile("linear filter", decibel(linear.best_known), reduction(linear))
         if result.suppress:
             yield tile("with suppressor", decibel(output.best_known), reduction(output))
+    if (gain := beside_hindsight(result)) is not None:
+        yield tile("vs hindsight", decibel(abs(gain)), compared(gain))
     if result.known is not None:
         was = decibel(result.known.before)
         yield tile("near voice", decibel(result.known.after), f"SDR, from {was}")

@@ -27,9 +27,8 @@ def summary(result: EchoResult) -> RenderableType:
     for fact in facts(result):
         table.add_row(Text(fact.label), Text(fact.figure), Text(fact.words))
     said = judged(result)
-    verdict = Text.assemble(
-        (said.headline, f"bold {COLOURS[said.mood]}"), f"  {clean(said.words)}", overflow="fold"
-    )
+    why = f" (theorem {said.theorem})" if said.mood == "good" else f"  {clean(said.words)}"
+    verdict = Text.assemble((said.headline, f"bold {COLOURS[said.mood]}"), why, overflow="fold")
     parts: list[RenderableType] = [Text(title(result), "bold", overflow="fold"), Text()]
     parts += [Text(sound(result), overflow="fold"), Text(), table]
     if result.notes:

@@ -62,10 +62,26 @@ def facts(result: EchoResult) -> Iterator[Fact]:
         yield Fact("linear filter", decibel(linear.best_known), reduction(linear))
         if result.suppress:
             yield Fact("suppressor", decibel(output.best_known), reduction(output))
+    if (gain := beside_hindsight(result)) is not None:
+        yield Fact("hindsight", decibel(abs(gain)), compared(gain))
     if result.known is not None:
         was, now = decibel(result.known.before), decibel(result.known.after)
         yield Fact("near voice", now, f"above all else (SDR); in the microphone {was}")
         yield Fact("near level", decibel(result.known.near_change), "change where it is alone")
+
+
+def beside_hindsight(result: EchoResult) -> float | None:
+    """Return by how many decibels the linear part left less than the best fixed filter."""
+    certificate = result.certificate
+    if certificate is None or min(certificate.loss.total, certificate.hindsight.loss) <= 0:
+        return None
+    return 10 * math.log10(certificate.hindsight.loss / certificate.loss.total)
+
+
+def compared(gain: float) -> str:
+    """Say what the linear part left beside the best fixed filter."""
+    how = "less" if gain >= 0 else "more"
+    return f"{how} is left than by the best fixed filter in hindsight"
 
 
 def reduction(found: Reduction) -> str:

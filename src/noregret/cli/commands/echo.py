@@ -80,8 +80,8 @@ def echo(
     hindsight: Annotated[
         bool,
         Ask(
-            help="Compare with the best fixed filter in hindsight, and certify: some seconds; of"
-            " more than 10 minutes only with --certificate.",
+            help="Compare with the best fixed filter in hindsight, and certify, the first five"
+            " minutes: it takes some seconds.",
             panel=OUTPUT,
         ),
     ] = True,
