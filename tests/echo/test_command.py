@@ -112,6 +112,16 @@ def test_a_silent_far_end_changes_no_sample(place: Path, say: Say) -> None:
         assert np.array_equal(ours, theirs)
 
 
+def test_a_microphone_that_nobody_hears_stays_as_it_is(place: Path, say: Say) -> None:
+    soundfile.write("mic.wav", 1e-30 * HEARD.mic, RATE, subtype="FLOAT")
+    code, out, _ = say(*files()[1:], "--tail", "0.01")
+    assert code == 0
+    assert "microphone is silent" in out
+    assert "KEPT" in out
+    ours, theirs = (soundfile.read(f"{name}.wav")[0] for name in ("out", "mic"))
+    assert np.array_equal(ours, theirs)
+
+
 def test_the_kind_of_samples_stays_and_nothing_is_infinite(place: Path, say: Say) -> None:
     square, heard = np.sign(np.sin(0.05 * np.arange(RATE))), HEARD.mic[: 3 * RATE // 2]
     for subtype, mic in (

@@ -57,14 +57,16 @@ class Work:
 
     def take(self, far: Floats, mic: Floats) -> None:
         """Take some frames, whole blocks but for the last ones; write what is left of them."""
+        silent = self.far.silent or self.mic.silent
+        heard = np.zeros_like(mic) if self.mic.silent else mic  # what nobody hears is nothing
         began = time.perf_counter()
         try:
-            clean = self.canceller.process_many(far[:, 0] if far.shape[1] == 1 else far, mic)
+            clean = self.canceller.process_many(far[:, 0] if far.shape[1] == 1 else far, heard)
         except ValueError as error:  # the files are not what they were when looked over
             raise NoRegretError(str(error)) from None
         self.spent += time.perf_counter() - began
         linear = self.canceller.linear
-        if self.far.silent:  # not a sample is to differ
+        if silent:  # not a sample is to differ
             clean = linear = mic
         if not np.isfinite(clean).all():
             raise NoRegretError("the canceller lost its way: please report it, with the files")
