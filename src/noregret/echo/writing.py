@@ -84,8 +84,10 @@ class Writing:
         try:
             self._file.write(samples)
         except (library.LibsndfileError, AssertionError) as error:
-            why = str(error) or "is the disk full?"
-            raise NoRegretError(f"{self.path}: could not be written: {why}") from None
+            why = getattr(error, "error_string", "not all of it").rstrip(".").lower()
+            raise NoRegretError(
+                f"{self.path}: could not be written ({why}): is the disk full?"
+            ) from None
         self.frames += len(samples)
 
 
