@@ -259,10 +259,19 @@ def progress(*, hidden: bool) -> Iterator[Callable[[float, float], None] | None]
 
 def show(result: EchoResult) -> None:
     """Print the summary."""
+    from noregret.cli.commands.demo import command
     from noregret.cli.screen import screen
     from noregret.report.echo_text import summary
 
-    screen().print(summary(result))
+    console = screen()
+    console.print(summary(result))
+    if result.known is not None:
+        console.print(
+            f"\nListen to mic.wav and clean.wav, or open report.html, which plays both.\nFor"
+            f" recordings of your own:\n{command()} echo --far PLAYED.wav --mic RECORDED.wav --out"
+            " CLEAN.wav",
+            soft_wrap=True,
+        )
 
 
 def show_json(result: EchoResult) -> None:

@@ -136,7 +136,7 @@ def certified(canceller: Canceller) -> tuple[Certificate | None, str]:
     if not canceller.certify:
         return (
             None,
-            "nobody asked for a look back",
+            "there was no look back (--no-hindsight)",
         )
     try:
         return canceller.certificate(), ""
