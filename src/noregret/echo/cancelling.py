@@ -132,7 +132,7 @@ def notes(far: Sound, mic: Sound, rate: int, out: Writing) -> list[str]:
     if far.silent:
         told.append("The far end is silent: there is no echo, and the output is the microphone's.")
     if mic.silent:
-        told.append("The microphone is silent: there is nothing to hear, and the output is the same.")
+        told.append("The microphone is silent: there is nothing to hear, nor in the output.")
     for name, sound in (("far end", far), ("microphone", mic)):
         if sound.rate != rate:
             told.append(
