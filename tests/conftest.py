@@ -10,6 +10,9 @@ from typing import Any
 import pytest
 from hypothesis import HealthCheck, settings
 
+# Each worker has a core: threads of linear algebra would wait for one another, at full speed.
+os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+
 slow_is_fine = [HealthCheck.too_slow]
 # Laws are tried on every learner in several forms, so that a few examples each are many.
 settings.register_profile(
