@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import copy
 import inspect
+from collections.abc import Mapping
+from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
 
@@ -72,7 +74,7 @@ class Named:
     @property
     def params(self) -> dict[str, Any]:
         """The parameters it was built with."""
-        return {name: getattr(self, name) for name in inspect.signature(type(self)).parameters}
+        return {name: getattr(self, name) for name in parameters_of(type(self))}
 
     def clone(self: N) -> N:
         """Return a fresh one with the same parameters, which has learned nothing."""
@@ -107,13 +109,19 @@ class Named:
         return learner_card(self)
 
     def __repr__(self) -> str:
-        defaults = inspect.signature(type(self)).parameters
+        defaults = parameters_of(type(self))
         shown = ", ".join(
             f"{name}={value!r}"
             for name, value in self.params.items()
             if not is_default(value, defaults[name].default)
         )
         return f"{type(self).__name__}({shown})"
+
+
+@cache
+def parameters_of(kind: type) -> Mapping[str, inspect.Parameter]:
+    """Return the parameters that a class takes: they are asked for with every copy."""
+    return inspect.signature(kind).parameters
 
 
 def is_default(value: Any, default: Any) -> bool:
