@@ -71,10 +71,16 @@ class Named:
 
         return cls(**tuned_params(cls, theorem, known))
 
+    @classmethod
+    @cache
+    def _parameters(cls) -> Mapping[str, inspect.Parameter]:
+        """Return the parameters that it takes: they are asked for with every copy."""
+        return inspect.signature(cls).parameters
+
     @property
     def params(self) -> dict[str, Any]:
         """The parameters it was built with."""
-        return {name: getattr(self, name) for name in parameters_of(type(self))}
+        return {name: getattr(self, name) for name in self._parameters()}
 
     def clone(self: N) -> N:
         """Return a fresh one with the same parameters, which has learned nothing."""
@@ -109,19 +115,13 @@ class Named:
         return learner_card(self)
 
     def __repr__(self) -> str:
-        defaults = parameters_of(type(self))
+        defaults = self._parameters()
         shown = ", ".join(
             f"{name}={value!r}"
             for name, value in self.params.items()
             if not is_default(value, defaults[name].default)
         )
         return f"{type(self).__name__}({shown})"
-
-
-@cache
-def parameters_of(kind: type) -> Mapping[str, inspect.Parameter]:
-    """Return the parameters that a class takes: they are asked for with every copy."""
-    return inspect.signature(kind).parameters
 
 
 def is_default(value: Any, default: Any) -> bool:
