@@ -3,6 +3,8 @@ from numpy.typing import NDArray
 
 Singles = NDArray[np.float32]
 
+PACES: dict[str, float]
+
 class Path:
     block: int
     channels: int
@@ -11,7 +13,7 @@ class Path:
     delay: int
     delay_found: int
     def __init__(
-        self, rate: float, block: int, parts: int, channels: int, lags: int, corner: float, **tuning: float
+        self, rate: float, block: int, parts: int, channels: int, lags: int, corner: float, **paces: float
     ) -> None: ...
     def run(
         self,
@@ -22,7 +24,3 @@ class Path:
         said: Singles | None = None,
     ) -> None: ...
     def response(self) -> Singles: ...
-
-class Guard:
-    def __init__(self, block: int) -> None: ...
-    def run(self, mic: Singles, out: Singles) -> None: ...

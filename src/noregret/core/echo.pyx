@@ -16,6 +16,7 @@ from noregret.core.fourier cimport (
 )
 from noregret.core.lag cimport Lag
 from noregret.core.rumble cimport Rumble
+from noregret.core.store cimport Store
 
 cdef extern from "echo_path.h" nogil:
     ctypedef struct noregret_path:
@@ -36,11 +37,42 @@ cdef extern from "echo_path.h" nogil:
 DEF LANES = 8
 DEF RECALL = 50  # blocks that are learned again when the delay is found
 DEF FLOOR = 1e-9
-DEF SLACK = 1.2  # 0.8 dB
+
+
+# How fast it learns: chosen by measurement, on recordings of many kinds.
+PACES = {
+    "memory": 1.3,  # seconds after which a path is taken to be another
+    "noise": 0.08,  # seconds over which the energy of errors is followed
+    "caution": 0.6,  # how much of that energy is not for weights to explain
+    "share": 0.85,  # of a frame's energy, how much a block of it shows
+    "least": 0.8,  # how much a weight may change, as a part of the mean square of its block's weights
+    "prior": 0.8,  # the variance of first weights, where microphone and far end are as loud
+    "decay": 5.0,  # by how much that falls a second
+    "quietest": 0.3,  # the least that the microphone's power is taken to be, beside the far end's
+    "likely": 2.5,  # how far the likeness of one lag must stand out from the others'
+}
 
 
 cdef class Path:
-    """The linear part of an echo canceller."""
+    """The linear part of an echo canceller.
+
+    Parameters
+    ----------
+    rate
+        Samples a second.
+    block
+        Samples in a block, and in a part of the path.
+    parts
+        Parts of the path, the delay apart.
+    channels
+        Channels of the far end, each with a path of its own.
+    lags
+        Delays that are looked for, in blocks from none; one of them is not looked for.
+    corner
+        Hertz below which there is rumble alone.
+    **paces
+        Other values of ``PACES``.
+    """
 
     cdef noregret_path path
     cdef noregret_pace pace
@@ -50,7 +82,7 @@ cdef class Path:
     cdef ptrdiff_t bins, width, turn, seen, mic_slot, active
     cdef float settle, caution, prior, decay, scale, quietest, forget
     cdef double far_energy, mic_energy
-    cdef dict arrays
+    cdef Store store
     cdef Rumble rumble
     cdef Lag lag
     cdef float *frame
@@ -74,15 +106,12 @@ cdef class Path:
     def __cinit__(self):
         self.plan = self.side = NULL
 
-    def __init__(self, rate, block, parts, channels, lags, corner, **tuning):
-        cdef dict t = {
-            "memory": 1.3, "noise": 0.08, "share": 0.85, "least": 0.8, "prior": 0.8, "decay": 5.0, "caution": 0.6,
-            "likely": 2.5, "quietest": 0.3,
-        }
-        t.update(tuning)
+    def __init__(self, double rate, ptrdiff_t block, ptrdiff_t parts, ptrdiff_t channels, ptrdiff_t lags, double corner,
+                 **paces):
+        cdef dict t = PACES | paces
         cdef double seconds = block / rate
         self.block, self.channels, self.parts, self.lags = block, channels, parts, lags
-        self.bins, self.width = block + 1, -(-(block + 1) // 8) * 8
+        self.bins, self.width = block + 1, (block + 8) // 8 * 8
         self.rumble = Rumble(rate, channels + 1, corner)
         self.lag = Lag(rate, block, lags, t["likely"])
         self.pace.keep = exp(-2 * seconds / t["memory"])
@@ -101,34 +130,30 @@ cdef class Path:
         noregret_fourier_free(self.plan)
         noregret_fourier_free(self.side)
 
-    cdef float* room(self, str name, ptrdiff_t count) except NULL:
-        cdef float[::1] array = np.zeros(count, dtype=np.float32)
-        self.arrays[name] = array
-        return &array[0]
-
     cdef allocate(self):
         cdef ptrdiff_t w = self.width, weights = self.channels * self.parts * w
-        self.arrays = {}
+        cdef Store store = Store()
+        self.store = store
         self.path.width, self.path.parts, self.path.channels = w, self.parts, self.channels
         self.path.slots = self.parts + self.lags + RECALL
         self.path.newest = self.path.delay = 0
-        self.path.far_re = self.room("far_re", self.channels * self.path.slots * w)
-        self.path.far_im = self.room("far_im", self.channels * self.path.slots * w)
-        self.path.re, self.path.im = self.room("re", weights), self.room("im", weights)
-        self.path.doubt = self.room("doubt", weights)
-        self.path.size = self.room("size", self.channels * self.parts)
-        self.frame = self.room("frame", 2 * self.block)
-        self.past = self.room("past", self.channels * self.block)
-        self.mic_past = self.room("mic_past", self.block)
-        self.mics = self.room("mics", RECALL * self.block)
-        self.echo_re, self.echo_im = self.room("echo_re", w), self.room("echo_im", w)
-        self.explained = self.room("explained", w)
-        self.error_re, self.error_im = self.room("error_re", w), self.room("error_im", w)
-        self.inverse, self.noise = self.room("inverse", w), self.room("noise", w)
-        self.time = self.room("time", 2 * self.block)
-        self.mic_re, self.mic_im = self.room("mic_re", w), self.room("mic_im", w)
-        self.lane_re, self.lane_im = self.room("lane_re", LANES * w), self.room("lane_im", LANES * w)
-        self.lane_time = self.room("lane_time", LANES * 2 * self.block)
+        self.path.far_re = store.room("far_re", self.channels * self.path.slots * w)
+        self.path.far_im = store.room("far_im", self.channels * self.path.slots * w)
+        self.path.re, self.path.im = store.room("re", weights), store.room("im", weights)
+        self.path.doubt = store.room("doubt", weights)
+        self.path.size = store.room("size", self.channels * self.parts)
+        self.frame = store.room("frame", 2 * self.block)
+        self.past = store.room("past", self.channels * self.block)
+        self.mic_past = store.room("mic_past", self.block)
+        self.mics = store.room("mics", RECALL * self.block)
+        self.echo_re, self.echo_im = store.room("echo_re", w), store.room("echo_im", w)
+        self.explained = store.room("explained", w)
+        self.error_re, self.error_im = store.room("error_re", w), store.room("error_im", w)
+        self.inverse, self.noise = store.room("inverse", w), store.room("noise", w)
+        self.time = store.room("time", 2 * self.block)
+        self.mic_re, self.mic_im = store.room("mic_re", w), store.room("mic_im", w)
+        self.lane_re, self.lane_im = store.room("lane_re", LANES * w), store.room("lane_im", LANES * w)
+        self.lane_time = store.room("lane_time", LANES * 2 * self.block)
 
     cdef void expect(self, ptrdiff_t first, ptrdiff_t end) noexcept nogil:
         """Doubt the weights of some parts as much as those of a path that nothing is known of."""
@@ -346,32 +371,3 @@ cdef class Path:
             c, p = divmod(part, self.parts)
             found[p * self.block:(p + 1) * self.block, c] = np.asarray(out)[:self.block]
         return found
-
-
-cdef class Guard:
-    """Sees to it that nothing sent is louder than what the microphone heard."""
-
-    cdef ptrdiff_t block, quiet
-
-    def __init__(self, ptrdiff_t block):
-        self.block = block
-
-    def run(self, const float[::1] mic, float[::1] out):
-        """Make every block as quiet as the microphone's, and silent where that is."""
-        cdef ptrdiff_t k, n = self.block
-        if mic.shape[0] % n or mic.shape[0] != out.shape[0]:
-            raise ValueError("not whole blocks of both signals")
-        with nogil:
-            for k in range(mic.shape[0] // n):
-                self.hold(&mic[k * n], &out[k * n], n)
-
-    cdef void hold(self, const float* mic, float* out, ptrdiff_t n) noexcept nogil:
-        cdef ptrdiff_t t
-        cdef double before = 0, after = 0, part
-        for t in range(n):
-            before += mic[t] * mic[t]
-            after += out[t] * out[t]
-        part = (before / after) ** 0.5 if not after <= SLACK * before else 1
-        for t in range(n):
-            self.quiet = self.quiet + 1 if mic[t] == 0 else 0
-            out[t] = 0 if 8 * self.quiet > self.block else <float> (part * out[t])

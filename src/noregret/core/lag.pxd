@@ -1,8 +1,11 @@
+from noregret.core.store cimport Store
+
+
 cdef class Lag:
     cdef readonly ptrdiff_t found, first
     cdef ptrdiff_t lags, terms, low, slot, agreed, candidate, every
     cdef float likely, keep
-    cdef dict arrays
+    cdef Store store
     cdef float *usual
     cdef float *frames_re
     cdef float *frames_im

@@ -7,7 +7,7 @@ whatever else is heard; the lag of the largest mean square is the delay.
 
 from libc.math cimport exp, sqrt
 
-import numpy as np
+from noregret.core.store cimport Store
 
 cdef extern from "echo_delay.h" nogil:
     void noregret_delay_learn(
@@ -15,12 +15,6 @@ cdef extern from "echo_delay.h" nogil:
         ptrdiff_t lags, ptrdiff_t terms, const float* mic_re, const float* mic_im, float keep)
     void noregret_delay_scores(
         const float* likeness_re, const float* likeness_im, ptrdiff_t lags, ptrdiff_t terms, float* scores)
-
-
-cdef float* room(dict arrays, str name, ptrdiff_t count) except NULL:
-    cdef float[::1] array = np.zeros(count, dtype=np.float32)
-    arrays[name] = array
-    return &array[0]
 
 
 cdef class Lag:
@@ -33,13 +27,14 @@ cdef class Lag:
         self.low = max(1, round(250 / hertz))
         self.terms = max(4, min(block, round(3800 / hertz)) - self.low)
         self.found = self.first = self.candidate = -1
-        self.arrays = {}
-        self.usual, self.scores = room(self.arrays, "usual", self.terms), room(self.arrays, "scores", lags)
-        self.frames_re = room(self.arrays, "frames_re", lags * self.terms)
-        self.frames_im = room(self.arrays, "frames_im", lags * self.terms)
-        self.like_re = room(self.arrays, "like_re", lags * self.terms)
-        self.like_im = room(self.arrays, "like_im", lags * self.terms)
-        self.phase_re, self.phase_im = room(self.arrays, "phase_re", self.terms), room(self.arrays, "phase_im", self.terms)
+        cdef Store store = Store()
+        self.store = store
+        self.usual, self.scores = store.room("usual", self.terms), store.room("scores", lags)
+        self.frames_re = store.room("frames_re", lags * self.terms)
+        self.frames_im = store.room("frames_im", lags * self.terms)
+        self.like_re = store.room("like_re", lags * self.terms)
+        self.like_im = store.room("like_im", lags * self.terms)
+        self.phase_re, self.phase_im = store.room("phase_re", self.terms), store.room("phase_im", self.terms)
 
     cdef bint learn(
         self, const float* far_re, const float* far_im, ptrdiff_t step, ptrdiff_t channels,

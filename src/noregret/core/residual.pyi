@@ -3,7 +3,9 @@ from numpy.typing import NDArray
 
 Singles = NDArray[np.float32]
 
+PACES: dict[str, float]
+
 class Suppressor:
     block: int
-    def __init__(self, rate: float, block: int, **tuning: float) -> None: ...
+    def __init__(self, rate: float, block: int, **paces: float) -> None: ...
     def run(self, heard: Singles, left: Singles, out: Singles) -> None: ...

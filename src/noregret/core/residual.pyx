@@ -13,20 +13,48 @@ import numpy as np
 from noregret.core.fourier cimport (
     noregret_fourier, noregret_fourier_forward, noregret_fourier_free, noregret_fourier_inverse, noregret_fourier_new,
 )
+from noregret.core.store cimport Store
 
 DEF BANDS = 24
 DEF DECIBEL = 0.23025850929940458  # natural logarithms of power in a decibel
 
 
+# How fast it follows, and how far it goes: chosen by measurement. Paces are those of blocks of 10 ms.
+PACES = {
+    "share": -6.0,  # dB of the echo that are left, to begin with
+    "quantile": 0.6,  # which quantile of what was left is followed
+    "pace": 2.0,  # dB a block
+    "rise": 4.0,  # dB over what was expected at which steps upwards are half as long
+    "usual": 6.0,  # dB over what was expected at which somebody near is as likely as not
+    "spread": 1.5,  # dB within which that is unsure
+    "release": 0.8,  # how much of that stays from block to block when it falls
+    "bold": 16.0,  # how many times the expected residual is taken away where nobody near talks
+    "shy": 0.3,  # and where somebody does
+    "smooth": 0.5,  # how much of the power of what is left stays from block to block
+    "fade": 0.6,  # and of the echo's, as a room fades
+    "least": 0.03,  # the smallest gain
+}
+
+
 cdef class Suppressor:
-    """The part of an echo canceller that comes after the linear one."""
+    """The part of an echo canceller that comes after the linear one.
+
+    Parameters
+    ----------
+    rate
+        Samples a second.
+    block
+        Samples in a block.
+    **paces
+        Other values of ``PACES``.
+    """
 
     cdef noregret_fourier* plan
     cdef readonly ptrdiff_t block
     cdef ptrdiff_t bins, bands
     cdef double rise, quantile, pace, bold, shy, usual, spread, release, presence
     cdef float smooth, fade, least
-    cdef dict arrays
+    cdef Store store
     cdef float *frame
     cdef float *left_past
     cdef float *echo_past
@@ -51,12 +79,8 @@ cdef class Suppressor:
     def __cinit__(self):
         self.plan = NULL
 
-    def __init__(self, rate, block, **tuning):
-        cdef dict t = {
-            "quantile": 0.6, "pace": 2.0, "bold": 16.0, "shy": 0.3, "usual": 6.0, "spread": 1.5, "release": 0.8,
-            "rise": 4.0, "smooth": 0.5, "fade": 0.6, "least": 0.03, "share": -6.0,
-        }
-        t.update(tuning)
+    def __init__(self, double rate, ptrdiff_t block, **paces):
+        cdef dict t = PACES | paces
         cdef double blocks = block / rate / 0.01
         self.block, self.bins = block, block + 1
         self.quantile, self.pace, self.rise = t["quantile"], t["pace"] * blocks * DECIBEL, t["rise"] * DECIBEL
@@ -75,23 +99,19 @@ cdef class Suppressor:
     def __dealloc__(self):
         noregret_fourier_free(self.plan)
 
-    cdef float* room(self, str name, ptrdiff_t count) except NULL:
-        cdef float[::1] array = np.zeros(count, dtype=np.float32)
-        self.arrays[name] = array
-        return &array[0]
-
     cdef allocate(self):
         cdef ptrdiff_t n = self.block
-        self.arrays = {}
-        self.frame = self.room("frame", 2 * n)
-        self.left_past, self.echo_past = self.room("left_past", n), self.room("echo_past", n)
-        self.re, self.im = self.room("re", n + 1), self.room("im", n + 1)
-        self.left_power, self.echo_power = self.room("left_power", n + 1), self.room("echo_power", n + 1)
-        self.gain, self.emphasis = self.room("gain", n + 1), self.room("emphasis", n + 1)
-        self.left_re, self.left_im = self.room("left_re", n + 1), self.room("left_im", n + 1)
-        self.before_re, self.before_im = self.room("before_re", n + 1), self.room("before_im", n + 1)
-        self.after_re, self.after_im = self.room("after_re", n + 1), self.room("after_im", n + 1)
-        self.sent = self.room("sent", 2 * n)
+        cdef Store store = Store()
+        self.store = store
+        self.frame = store.room("frame", 2 * n)
+        self.left_past, self.echo_past = store.room("left_past", n), store.room("echo_past", n)
+        self.re, self.im = store.room("re", n + 1), store.room("im", n + 1)
+        self.left_power, self.echo_power = store.room("left_power", n + 1), store.room("echo_power", n + 1)
+        self.gain, self.emphasis = store.room("gain", n + 1), store.room("emphasis", n + 1)
+        self.left_re, self.left_im = store.room("left_re", n + 1), store.room("left_im", n + 1)
+        self.before_re, self.before_im = store.room("before_re", n + 1), store.room("before_im", n + 1)
+        self.after_re, self.after_im = store.room("after_re", n + 1), store.room("after_im", n + 1)
+        self.sent = store.room("sent", 2 * n)
 
     cdef cut(self, double rate):
         """Bands as wide as the ear's, each of a bin at least, and how much a bin weighs in the whole."""

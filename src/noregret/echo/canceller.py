@@ -20,7 +20,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from noregret.checks import not_negative, positive, truth
-from noregret.core.echo import Guard, Path
+from noregret.core.echo import Path
+from noregret.core.guard import Guard
 from noregret.core.residual import Suppressor
 from noregret.echo.keeping import Kept
 
@@ -116,7 +117,7 @@ class Canceller:
         lags = math.ceil(self.max_delay / seconds) + 1
         self._path = Path(self.rate, self.block, parts, self.channels, lags, RUMBLE)
         self._suppressor = Suppressor(self.rate, self.block)
-        self._guard, self._linear_guard = Guard(self.block), Guard(self.block)
+        self._guard, self._linear_guard = (Guard(self.rate, self.block) for _ in range(2))
         most = math.floor(KEPT / seconds) * self.block
         self.kept = Kept(most if self.certify else 0)
         self.linear: Floats = np.zeros(0)
