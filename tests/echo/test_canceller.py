@@ -54,7 +54,7 @@ def test_blocks_one_by_one_and_a_whole_recording_give_the_same_bits() -> None:
         for block in sizes:
             dtype, channels, tail = TYPES[case % 3], 1 + case % 2, (0.001, 0.03, 0.5)[case // 2 % 3]
             case += 1
-            length = round(0.25 * rate)
+            length = round(0.15 * rate)
             far = as_type(0.2 * random.standard_normal((length + 7, channels)), dtype)
             mic = as_type(
                 0.5 * far[:length, 0] / (32767 if dtype is np.int16 else 1)
@@ -334,6 +334,35 @@ def test_another_path_is_learned_within_two_seconds() -> None:
         canceller = Canceller(RATE)
         canceller.process_many(far, mic)
         assert erle(mic[half:], canceller.linear[half:], RATE, after=2.0) > 10
+
+
+def louder_by(mic: Floats, out: Floats, rate: int) -> float:
+    """The most decibels by which 100 ms are louder, whichever sample they begin at."""
+    size = round(0.1 * rate)
+    before, after = (np.convolve(x**2, np.full(size, 1 / size), "valid") for x in (mic, out))
+    return float(10 * np.log10(np.maximum(after, 1e-10) / np.maximum(before, 1e-10)).max())
+
+
+def test_no_100_ms_are_louder_whichever_sample_they_begin_at() -> None:
+    for rate in (8000, 11025, 16000):
+        heard = demo_signals(4.0, rate, seed=1)
+        half = len(heard.mic) // 2
+        changed = np.concatenate([heard.mic[:half], -0.3 * np.roll(heard.mic, 300)[half:]])
+        flipped = np.concatenate([heard.far[:half], -heard.far[half:]])
+        square = np.sign(np.sin(0.05 * np.arange(len(heard.far))))
+        for far, mic in (
+            (heard.far, heard.mic),
+            (heard.far, changed),
+            (flipped, heard.mic),
+            (heard.mic, heard.mic),
+            (np.zeros(len(square)), heard.mic),
+            (square, square),
+            (square, heard.mic),
+            (heard.far, square),
+        ):
+            canceller = Canceller(rate)
+            for out in (canceller.process_many(far, mic), canceller.linear):
+                assert louder_by(mic, out, rate) < 1
 
 
 def test_the_near_voice_is_kept_alone_and_when_both_talk() -> None:
