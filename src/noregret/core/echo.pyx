@@ -82,6 +82,7 @@ cdef class Path:
     cdef ptrdiff_t bins, width, turn, seen, mic_slot, active
     cdef float settle, caution, prior, decay, scale, quietest, forget
     cdef double far_energy, mic_energy
+    cdef bint resting
     cdef Store store
     cdef Rumble rumble
     cdef Lag lag
@@ -287,9 +288,12 @@ cdef class Path:
 
     cdef void constrain(self) noexcept nogil:
         """Let some parts of the path, by turns, have no more taps than a block."""
-        cdef ptrdiff_t count = self.channels * self.parts, turns = (count + 8 * LANES - 1) // (8 * LANES)
+        cdef ptrdiff_t count = self.channels * self.parts, turns = (count + 4 * LANES - 1) // (4 * LANES)
         cdef ptrdiff_t k, l, part, w = self.width, n = self.block
         cdef ptrdiff_t lanes = min(<ptrdiff_t> LANES, count)
+        self.resting = not self.resting and count > LANES
+        if self.resting:
+            return
         for _ in range(turns):
             for l in range(LANES):
                 part = (self.turn + l) % count

@@ -5,7 +5,7 @@ quantile of what was seen, followed by steps of the pinball loss that get shorte
 band rises over what was expected: a rise means that somebody near is talking.
 """
 
-from libc.math cimport cosf, exp, expf, log, logf, sinf
+from libc.math cimport exp, log, logf
 from libc.string cimport memcpy, memset
 
 import numpy as np
@@ -14,6 +14,9 @@ from noregret.core.fourier cimport (
     noregret_fourier, noregret_fourier_forward, noregret_fourier_free, noregret_fourier_inverse, noregret_fourier_new,
 )
 from noregret.core.store cimport Store
+
+cdef extern from "echo_series.h" nogil:
+    void noregret_exponential(const float* c, float* out, float* work, ptrdiff_t n)
 
 DEF BANDS = 24
 DEF DECIBEL = 0.23025850929940458  # natural logarithms of power in a decibel
@@ -70,6 +73,7 @@ cdef class Suppressor:
     cdef float *left_re
     cdef float *left_im
     cdef float *sent
+    cdef float *work
     cdef bint passing
     cdef bint passed
     cdef float *emphasis
@@ -111,7 +115,7 @@ cdef class Suppressor:
         self.left_re, self.left_im = store.room("left_re", n + 1), store.room("left_im", n + 1)
         self.before_re, self.before_im = store.room("before_re", n + 1), store.room("before_im", n + 1)
         self.after_re, self.after_im = store.room("after_re", n + 1), store.room("after_im", n + 1)
-        self.sent = store.room("sent", 2 * n)
+        self.sent, self.work = store.room("sent", 2 * n), store.room("work", 2 * n)
 
     cdef cut(self, double rate):
         """Bands as wide as the ear's, each of a bin at least, and how much a bin weighs in the whole."""
@@ -231,20 +235,14 @@ cdef class Suppressor:
     cdef void causal(self) noexcept nogil:
         """The filter of those gains that answers soonest: minimum phase, by the cepstrum."""
         cdef ptrdiff_t k, n = self.block
-        cdef float size
         for k in range(self.bins):
             self.re[k] = logf(
                 <float> 0.5 * self.gain[k]
                 + <float> 0.25 * (self.gain[max(k - 1, <ptrdiff_t> 0)] + self.gain[min(k + 1, n)]))
             self.im[k] = 0
-        noregret_fourier_inverse(self.plan, self.re, self.im, self.frame, 1)
+        noregret_fourier_inverse(self.plan, self.re, self.im, self.sent, 1)
         for k in range(1, n):
-            self.frame[k] *= 2
-            self.frame[n + k] = 0
-        noregret_fourier_forward(self.plan, self.frame, self.re, self.im, 1)
-        for k in range(self.bins):
-            size = expf(self.re[k])
-            self.re[k], self.im[k] = size * cosf(self.im[k]), size * sinf(self.im[k])
-        noregret_fourier_inverse(self.plan, self.re, self.im, self.frame, 1)
+            self.sent[k] *= 2
+        noregret_exponential(self.sent, self.frame, self.work, n)
         memset(self.frame + n, 0, n * sizeof(float))
         noregret_fourier_forward(self.plan, self.frame, self.after_re, self.after_im, 1)
