@@ -13,7 +13,14 @@ class Path:
     delay: int
     delay_found: int
     def __init__(
-        self, rate: float, block: int, parts: int, channels: int, lags: int, corner: float, **paces: float
+        self,
+        rate: float,
+        block: int,
+        parts: int,
+        channels: int,
+        lags: int,
+        corner: float,
+        **paces: float,
     ) -> None: ...
     def run(
         self,

@@ -14,6 +14,7 @@ beside it (``core/lag.pyx``); the suppressor follows how much of the echo such a
 from __future__ import annotations
 
 import math
+from threading import Lock
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -24,6 +25,7 @@ from noregret.core.echo import Path
 from noregret.core.guard import Guard
 from noregret.core.residual import Suppressor
 from noregret.echo.keeping import Kept
+from noregret.errors import NoRegretError
 
 if TYPE_CHECKING:
     from noregret.certificate import Certificate
@@ -121,6 +123,7 @@ class Canceller:
         most = math.floor(KEPT / seconds) * self.block
         self.kept = Kept(most if self.certify else 0)
         self.linear: Floats = np.zeros(0)
+        self._free = Lock()
 
     def process(self, far: ArrayLike, mic: ArrayLike) -> NDArray[Any]:
         """Return a block of the microphone without the echo of the far end.
@@ -171,7 +174,15 @@ class Canceller:
         return said[:, None] if said.ndim == 1 else said
 
     def _played(self, far: Singles, mic: Singles, dtype: np.dtype[Any]) -> NDArray[Any]:
-        """Return what whole blocks become, in the type of the microphone."""
+        """Return what whole blocks become, in the type of the microphone; one thread at a time."""
+        if not self._free.acquire(blocking=False):
+            raise NoRegretError("another thread is playing in this canceller: give each its own")
+        try:
+            return self._heard(far, mic, dtype)
+        finally:
+            self._free.release()
+
+    def _heard(self, far: Singles, mic: Singles, dtype: np.dtype[Any]) -> NDArray[Any]:
         heard, left, out = (np.empty_like(mic) for _ in range(3))
         self._learn(np.ascontiguousarray(far), mic, heard, left)
         if self.suppress:

@@ -1,0 +1,67 @@
+"""Write the table of docs/echo.md: everyone on the same recordings, real ones and mixed ones.
+
+    NOREGRET_DATA=folder python tools/echo_table.py
+
+The folder holds echo/real_farend_*, echo/real_doubletalk_* and echo/synth_*, see _echo_clips.py.
+The peers are those of the extra "bench"; one that is not installed is left out.
+"""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import numpy as np
+
+ROOT = Path(__file__).resolve().parent.parent
+sys.path.insert(0, str(ROOT))
+
+from benchmarks._echo_clips import Clip, recorded  # noqa: E402
+from benchmarks._echo_peers import Floats  # noqa: E402
+from benchmarks._pages import fill, table  # noqa: E402
+from benchmarks.echo import Bench, Figure, after_3_seconds, echo_left  # noqa: E402
+from noregret.echo import measures  # noqa: E402
+from noregret.echo.frames import near_only  # noqa: E402
+
+PAGE = ROOT / "docs" / "echo.md"
+
+
+def main() -> None:
+    """Measure everyone and fill the page."""
+    clips, bench = recorded(), Bench()
+    if not clips:
+        raise SystemExit("NOREGRET_DATA names no folder with echo/*_far.wav")
+    real = [clip for clip in clips if clip.name.startswith("real_farend")]
+    mixed = [clip for clip in clips if clip.name.startswith("synth")]
+    both = [clip for clip in clips if clip.name.startswith("real_double")] + mixed
+    columns: list[tuple[str, list[Clip], Figure]] = [
+        ("far end alone", real, after_3_seconds),
+        ("300 ms later", [clip.later(0.3) for clip in real], after_3_seconds),
+        ("echo alone, both talk", both, echo_left),
+        ("near alone", both, near_alone),
+        ("near beside all else", mixed, beside_all_else),
+    ]
+    rows = []
+    for name in bench.cancellers:
+        found = [bench.figures(name, chosen, figure) for _, chosen, figure in columns]
+        rows.append([name, *(f"{np.nanmean(each):.1f}" for each in found)])
+    before = [[figure(clip, clip.mic) for clip in chosen] for _, chosen, figure in columns]
+    rows.append(["the microphone", *(f"{np.nanmean(each):.1f}" for each in before)])
+    headings = ["dB, on average", *(heading for heading, _, _ in columns)]
+    fill(PAGE, "figures", table(headings, rows, figures=True))
+
+
+def near_alone(clip: Clip, clean: Floats) -> float:
+    """Return by how much louder the near speaker is where he talks alone."""
+    alone = near_only(clip.far, clip.mic, clip.rate, clip.near)
+    return measures.near_change(clip.mic, clean, clip.rate, alone)
+
+
+def beside_all_else(clip: Clip, clean: Floats) -> float:
+    """Return the near speaker's energy over that of all the rest."""
+    assert clip.near is not None
+    return measures.near_distortion(clip.near, clean, clip.rate)
+
+
+if __name__ == "__main__":
+    main()
