@@ -20,6 +20,8 @@ from noregret.hindsight.rows import Rows
 LEFT = 1e-9
 # Sums this many times as large as what underflow may take from them lose no digit by it.
 HIDDEN = 2.0**60
+# Columns from which on the smallest eigenvalue is found by so many iterations.
+LARGE, ITERATIONS = 256, 40
 
 
 def faint_columns(gram: Floats, lost: float, rows: Rows | None) -> NDArray[np.bool_]:
@@ -54,7 +56,7 @@ def surely_curved(gram: Floats | None, gram_error: float) -> tuple[Floats, float
     if not count:
         return norms, math.inf
     unit = gram[np.ix_(used, used)] / scale / scale[:, None]
-    least = 0.5 * float(np.linalg.eigvalsh(unit)[0])
+    least = 0.5 * smallest_eigenvalue(unit)
     doubt = count * (2 * gram_error + 20 * UNIT + 2 * growth(count + 2))
     if least <= 2 * doubt:
         return norms, 0.0
@@ -64,6 +66,30 @@ def surely_curved(gram: Floats | None, gram_error: float) -> tuple[Floats, float
     except np.linalg.LinAlgError:
         return norms, 0.0
     return norms, least - doubt
+
+
+def smallest_eigenvalue(matrix: Floats) -> float:
+    """Return about the smallest eigenvalue of a matrix: of a large one by inverse iteration.
+
+    Examples
+    --------
+    >>> large = np.diag(np.arange(1.0, LARGE + 2.0))
+    >>> round(smallest_eigenvalue(large), 6)
+    1.0
+    """
+    from scipy.linalg import cho_factor, cho_solve
+
+    if len(matrix) <= LARGE:
+        return float(np.linalg.eigvalsh(matrix)[0])
+    try:
+        factor = cho_factor(matrix, lower=True)
+    except np.linalg.LinAlgError:
+        return 0.0
+    vector, length = np.cos(np.arange(len(matrix)) ** 2.0), 1.0
+    for _ in range(ITERATIONS):
+        vector = cho_solve(factor, vector / np.linalg.norm(vector))
+        length = float(np.linalg.norm(vector))
+    return 1 / length
 
 
 def independent_columns(rows: Rows, gram: Floats) -> NDArray[np.intp] | None:
