@@ -82,3 +82,10 @@ def add(file: FileIO, contents: memoryview) -> None:
     rest = contents.cast("B")
     while len(rest):
         rest = rest[file.write(rest) :]
+
+
+def same_file(one: str, other: str) -> bool:
+    """Whether two paths lead to one file, by links of any kind."""
+    if os.path.realpath(one) == os.path.realpath(other):
+        return True
+    return os.path.exists(one) and os.path.exists(other) and os.path.samefile(one, other)

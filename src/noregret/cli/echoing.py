@@ -18,7 +18,7 @@ from noregret.cli.asking import WrongUsage
 from noregret.echo.canceller import HIGHEST, LONGEST_TAIL, LOWEST
 from noregret.echo.sound import soundfile
 from noregret.errors import NoRegretError
-from noregret.files import write_whole
+from noregret.files import same_file, write_whole
 from noregret.progress import PATIENCE
 from noregret.run.writing import check_place
 
@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 
 # Where the demo writes, if not told.
 FOLDER = "noregret-echo-demo"
+DEMO = ("far.wav", "mic.wav", "near.wav", "clean.wav", "report.html")
 
 
 @dataclass(frozen=True)
@@ -109,6 +110,12 @@ def check_outputs(wanted: Wanted, demo: bool) -> None:
     if not demo:
         outputs = {"clean": wanted.out, **outputs}
     taken: list[tuple[str, str]] = [(path, "what is read") for path in sources]
+    if demo:
+        folder = Path(wanted.out or FOLDER)
+        taken += [
+            (str(folder / name), "what the demo writes")
+            for name in DEMO[: 4 if wanted.report else 5]
+        ]
     for kind, path in outputs.items():
         if path is None:
             continue
@@ -117,16 +124,9 @@ def check_outputs(wanted: Wanted, demo: bool) -> None:
             raise WrongUsage(f"name a file for {what}: got an empty name")
         check_place(path, what)
         for other, by in taken:
-            if same(path, other):
+            if same_file(path, other):
                 raise NoRegretError(f"{path}: already taken, by {by}: name another file for {what}")
         taken.append((path, what))
-
-
-def same(one: str, other: str) -> bool:
-    """Whether two paths lead to one file, by links of any kind."""
-    if os.path.realpath(one) == os.path.realpath(other):
-        return True
-    return os.path.exists(one) and os.path.exists(other) and os.path.samefile(one, other)
 
 
 def cancelled(wanted: Wanted, told: Callable[[float, float], None] | None) -> EchoResult:
@@ -158,6 +158,12 @@ def demonstrated(wanted: Wanted, told: Callable[[float, float], None] | None) ->
         raise NoRegretError(f"{folder}: a file: --out names the folder that the demo writes to")
     if not folder.parent.is_dir():
         raise NoRegretError(f"{folder}: there is no folder {folder.parent}")
+    for name in DEMO if wanted.out else ():
+        if (folder / name).exists():
+            raise NoRegretError(
+                f"{folder / name}: is there already, and the demo would write it: name another"
+                " folder, or remove it"
+            )
     return demonstration(
         folder,
         rate=wanted.rate or 16_000,

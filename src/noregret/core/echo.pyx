@@ -275,14 +275,15 @@ cdef class Path:
     cdef void subtract(self, const float* heard, const float* echo, float* left) noexcept nogil:
         """Take an echo away, or as much of it as does not make the block louder."""
         cdef ptrdiff_t k
-        cdef float before = 0, after = 0, along = 0, square = 0, part = 1
+        cdef double before = 0, after = 0, along = 0, square = 0
+        cdef float part = 1
         for k in range(self.block):
-            before += heard[k] * heard[k]
-            along += heard[k] * echo[k]
-            square += echo[k] * echo[k]
+            before += <double> heard[k] * heard[k]
+            along += <double> heard[k] * echo[k]
+            square += <double> echo[k] * echo[k]
         after = before - 2 * along + square
         if not after <= before:
-            part = min(<float> 1, max(<float> 0, along / square)) if square > 0 else 0
+            part = <float> min(1., max(0., along / square)) if square > 0 else 0
         for k in range(self.block):
             left[k] = heard[k] - part * echo[k]
 

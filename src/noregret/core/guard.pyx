@@ -5,6 +5,7 @@ from libc.math cimport sqrt
 import numpy as np
 
 DEF SLACK = 1.2  # 0.8 dB: a high-pass moves energy by a few milliseconds
+DEF LOCAL = 4  # 6 dB, within a quarter of a block
 DEF WINDOW = 0.1  # seconds
 
 
@@ -23,7 +24,8 @@ cdef class Guard:
         Samples in a block.
     """
 
-    cdef ptrdiff_t block, quiet, at, window
+    cdef ptrdiff_t block, at, window
+    cdef bint quiet  # whether the last sample heard was none
     cdef double before, after  # the energy of those 100 ms, heard and sent
     cdef double[::1] heard, sent  # the squares of their samples
 
@@ -38,18 +40,37 @@ cdef class Guard:
             raise ValueError("not whole blocks of both signals")
         with nogil:
             for k in range(mic.shape[0] // n):
+                self.limit(&mic[k * n], &out[k * n], n)
                 self.hold(&mic[k * n], &out[k * n], n)
+
+    cdef void limit(self, const float* mic, float* out, ptrdiff_t n) noexcept nogil:
+        """Let no quarter of a block be much louder: what was heard may end within a block."""
+        cdef ptrdiff_t k, t, size = (n + 3) // 4, end
+        cdef double before, after
+        cdef float part
+        for k in range(4):
+            before = after = 0
+            end = min(n, (k + 1) * size)
+            for t in range(k * size, end):
+                before += <double> mic[t] * mic[t]
+                after += <double> out[t] * out[t]
+            if not after <= LOCAL * before:
+                part = <float> sqrt(LOCAL * before / after)
+                for t in range(k * size, end):
+                    out[t] *= part
 
     cdef void hold(self, const float* mic, float* out, ptrdiff_t n) noexcept nogil:
         cdef ptrdiff_t t
         cdef double before = 0, after = 0, part
+        cdef bint silent
         for t in range(n):
-            before += mic[t] * mic[t]
-            after += out[t] * out[t]
+            before += <double> mic[t] * mic[t]
+            after += <double> out[t] * out[t]
         part = sqrt(before / after) if not after <= SLACK * before else 1
         for t in range(n):
-            self.quiet = self.quiet + 1 if mic[t] == 0 else 0
-            out[t] = self.at_most(mic[t], 0 if 8 * self.quiet > self.block else <float> (part * out[t]))
+            silent = mic[t] == 0 and (self.quiet or t + 1 == n or mic[t + 1] == 0)
+            self.quiet = mic[t] == 0
+            out[t] = self.at_most(mic[t], 0 if silent else <float> (part * out[t]))
 
     cdef inline float at_most(self, double mic, float out) noexcept nogil:
         """The next sample, as large as the last 100 ms allow."""

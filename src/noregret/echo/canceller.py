@@ -14,6 +14,8 @@ beside it (``core/lag.pyx``); the suppressor follows how much of the echo such a
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
+from contextlib import contextmanager
 from threading import Lock
 from typing import TYPE_CHECKING, Any
 
@@ -110,10 +112,16 @@ class Canceller:
             raise ValueError(
                 f"max_delay must be at most {LONGEST_TAIL:g} seconds: got {max_delay!r}"
             )
+        self._free = Lock()
         self.reset()
 
     def reset(self) -> None:
         """Forget everything that was heard."""
+        with self._alone():
+            self._begin()
+
+    def _begin(self) -> None:
+        """Make the parts anew."""
         seconds = self.block / self.rate
         parts = max(1, math.ceil(self.tail / seconds - 1e-9))
         lags = math.ceil(self.max_delay / seconds) + 1
@@ -123,7 +131,6 @@ class Canceller:
         most = math.floor(KEPT / seconds) * self.block
         self.kept = Kept(most if self.certify else 0)
         self.linear: Floats = np.zeros(0)
-        self._free = Lock()
 
     def process(self, far: ArrayLike, mic: ArrayLike) -> NDArray[Any]:
         """Return a block of the microphone without the echo of the far end.
@@ -174,11 +181,17 @@ class Canceller:
         return said[:, None] if said.ndim == 1 else said
 
     def _played(self, far: Singles, mic: Singles, dtype: np.dtype[Any]) -> NDArray[Any]:
-        """Return what whole blocks become, in the type of the microphone; one thread at a time."""
+        """Return what whole blocks become, in the type of the microphone."""
+        with self._alone():
+            return self._heard(far, mic, dtype)
+
+    @contextmanager
+    def _alone(self) -> Iterator[None]:
+        """Let one thread in at a time."""
         if not self._free.acquire(blocking=False):
             raise NoRegretError("another thread is playing in this canceller: give each its own")
         try:
-            return self._heard(far, mic, dtype)
+            yield
         finally:
             self._free.release()
 

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from noregret.echo.canceller import HIGHEST, LOWEST, MOST_CHANNELS, Canceller
@@ -10,6 +12,7 @@ from noregret.echo.sound import Sound, look_over, reading
 from noregret.echo.working import Work
 from noregret.echo.writing import Writing, format_for, writing
 from noregret.errors import NoRegretError
+from noregret.files import same_file
 from noregret.report.figures import clean as printable
 from noregret.report.figures import count, duration
 
@@ -21,9 +24,9 @@ BLOCKS = 100
 
 
 def cancel_file(
-    far: str,
-    mic: str,
-    out: str,
+    far: str | Path,
+    mic: str | Path,
+    out: str | Path,
     *,
     tail: float = 0.256,
     suppress: bool = True,
@@ -70,6 +73,10 @@ def cancel_file(
     >>> found.seconds, found.erle().overall > 3
     (6.0, True)
     """
+    far, mic, out = (os.fspath(path) for path in (far, mic, out))
+    for source in (far, mic):
+        if same_file(out, source):
+            raise NoRegretError(f"{out}: this is what is read: name another file for the output")
     played, heard = look_over(far), look_over(mic, channel)
     rate = working_rate(heard, rate)
     check_channels(played, heard)

@@ -61,4 +61,4 @@ def is_signal(given: Any) -> bool:
     if isinstance(given, list | tuple):
         return bool(given) and isinstance(given[0], Real)
     shape = getattr(given, "shape", None)
-    return shape is not None and len(shape) == 1
+    return shape is not None and len(shape) <= 1

@@ -42,8 +42,11 @@ def two_sum(a: Floats, b: Floats) -> tuple[Floats, Floats]:
 
 
 def total(values: Floats) -> float:
-    """Return the sum, correctly rounded."""
-    return math.fsum(values.tolist())
+    """Return the sum, correctly rounded; infinity where numbers do not reach."""
+    try:
+        return math.fsum(values.tolist())
+    except OverflowError:
+        return math.inf
 
 
 def norm(vector: Floats) -> float:

@@ -38,7 +38,8 @@ SIX, THREE = 1 + 1e-5, 1.01
 def is_within(witness: Mapping[str, float], comparator: str) -> bool:
     """Whether a witness is of the class that it stands for."""
     weights = np.array(list(witness.values()), dtype=np.float64)
-    sizes, sum_of_sizes = np.abs(weights), math.fsum(map(abs, witness.values()))
+    sizes = np.abs(weights)
+    sum_of_sizes = total(sizes)
     if found := REACH.fullmatch(comparator):
         return norm(weights) <= float(found[1]) * THREE
     if found := BALL.fullmatch(comparator):

@@ -230,7 +230,8 @@ def one_promise(
         measured = close(f"{where}.measured", stated.measured, upper, ROUNDING).given(regret)
     yield from (bound, measured)
     holds = same(f"{where}.holds", stated.holds, verdict(replay.stated, stated))
-    if stated.holds and found.holds is False:  # a bound within tolerance that decides the question
+    decided = stated.holds is not None and found.holds is not None
+    if decided and stated.holds != found.holds:  # a bound within tolerance decides the question
         holds = replace(holds, found=found.holds, confirmed=False)
     yield holds.given(bound, measured)
 

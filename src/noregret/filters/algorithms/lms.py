@@ -83,8 +83,8 @@ class Lms(Filter):
 
     def __init__(self, taps: int = 32, rate: float = 0.1, norm: float | None = None) -> None:
         positive("rate", rate, below=2)
-        if norm is not None and not 1e-75 < positive("norm", norm) < 1e75:
-            raise ValueError(f"norm must lie between 1e-75 and 1e75: got {norm!r}")
+        if norm is not None and not 1e-45 < positive("norm", norm) < 1e45:
+            raise ValueError(f"norm must lie between 1e-45 and 1e45: got {norm!r}")
         longest = norm_of({"taps": whole("taps", taps), "norm": norm})
         super().__init__(Steepest(taps, rate / longest**2))
         self.taps, self.rate, self.norm = taps, rate, norm
