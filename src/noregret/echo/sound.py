@@ -21,8 +21,6 @@ Floats = NDArray[np.float64]
 BITS = {"PCM_S8": 8, "PCM_U8": 8, "PCM_16": 16, "PCM_24": 24, "PCM_32": 32}
 # The largest sample that nobody hears: far below a step of 24 bits.
 INAUDIBLE = 1e-8
-# The largest that is taken for sound, as a multiple of full scale.
-LOUDEST = 1e4
 # Rates that a recording may have.
 SLOWEST, FASTEST = 4_000, 400_000
 # Samples that are read at a time when a file is looked over.
@@ -127,10 +125,6 @@ def look_over(path: str, channel: int | None = None) -> Sound:
         if not frames:
             raise NoRegretError(f"{path}: there is no sound in it: the file has no samples")
         chosen = file.channels if channel is None else 1
-        if peak > LOUDEST:
-            raise NoRegretError(
-                f"{path}: a sample is {peak:.3g} times full scale (which is 1): this is no sound"
-            )
         return Sound(path, file.samplerate, frames, chosen, file.format, file.subtype, peak, full)
 
 
