@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from threading import Thread
 from typing import Any
 
 import numpy as np
@@ -15,6 +16,7 @@ from noregret.echo import Canceller, demo_signals, room_response, voice
 from noregret.echo.fixed import convolved
 from noregret.echo.frames import near_only
 from noregret.echo.measures import erle, excess, near_change, near_distortion
+from noregret.errors import NoRegretError
 
 Floats = NDArray[np.float64]
 RATE = 8000
@@ -375,3 +377,43 @@ def test_the_near_voice_is_kept_alone_and_when_both_talk() -> None:
         before = near_distortion(heard.near, heard.mic, RATE)
         assert near_distortion(heard.near, sent, RATE) > before + 8
         assert excess(heard.mic, sent, RATE) < 1
+
+
+def test_the_promise_holds_for_what_nobody_hears() -> None:
+    heard = demo_signals(1.0, RATE, seed=1)
+    for size in (1e-12, 1e-22, 1e-30, 1e-38, 1e-42):
+        canceller = Canceller(RATE, tail=0.03, certify=True)
+        sent = canceller.process_many(30 * heard.far, size * heard.mic)
+        promise = canceller.certificate().theorem
+        assert promise is not None
+        assert promise.holds, size
+        assert np.isfinite(sent).all()
+
+
+def test_a_microphone_that_is_switched_off_is_silent_at_once() -> None:
+    for rate in (8000, 16000, 44100):
+        heard = demo_signals(1.0, rate, seed=1)
+        mic = heard.mic * (np.arange(rate) / rate % 0.2 < 0.1)
+        assert not Canceller(rate).process_many(heard.far, mic)[mic == 0].any(), rate
+
+
+def test_one_thread_at_a_time() -> None:
+    canceller, signal = Canceller(RATE), np.zeros(60 * RATE)
+    refused: list[NoRegretError] = []
+
+    def play() -> None:
+        for _ in range(20):
+            try:
+                canceller.process_many(signal, signal)
+            except NoRegretError as error:
+                refused.append(error)
+
+    threads = [Thread(target=play) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert refused
+    assert "another thread" in str(refused[0])
+    canceller.reset()
+    assert not canceller.process_many(signal, signal).any()

@@ -236,6 +236,21 @@ def test_places_that_cannot_be_written_to_are_refused_first(place: Path, say: Sa
     assert not os.path.exists("out.wav")
 
 
+def test_nothing_that_is_read_or_that_is_there_is_written_over(place: Path, say: Say) -> None:
+    before = {path: path.read_bytes() for path in place.iterdir()}
+    for out in ("far.wav", "mic.wav"):
+        with pytest.raises(NoRegretError, match="what is read"):
+            cancel_file("far.wav", Path("mic.wav"), Path(out))
+    code, _, err = say("--demo", "--out", ".")
+    assert code == 1
+    assert "is there already" in err
+    Path("demo").mkdir()
+    code, _, err = say("--demo", "--out", "demo", "--report", "demo/clean.wav")
+    assert code == 1
+    assert "what the demo writes" in err
+    assert {path: path.read_bytes() for path in place.iterdir() if path.is_file()} == before
+
+
 def test_command_lines_that_make_no_sense_end_with_2(place: Path, say: Say) -> None:
     for arguments, word in (
         ([], "--demo"),
