@@ -171,7 +171,7 @@ def test_a_canceller_that_cannot_be_is_refused_by_the_name_of_what_is_wrong() ->
     rate: Any = np.int64(11025)
     odd = Canceller(rate, tail=1e-9, max_delay=0, channels=8)
     assert len(odd.process_many(np.zeros((300, 8)), np.zeros(300))) == 300
-    assert odd.impulse_response.shape == (odd.block, 8)
+    assert odd.impulse_response.shape == (8 * odd.block, 8)
     assert "Canceller(rate=11025, tail=1e-09, channels=8" in repr(odd)
 
 

@@ -38,6 +38,8 @@ Singles = NDArray[np.float32]
 LOWEST, HIGHEST = 8_000, 48_000
 # The longest block, and the shortest, in seconds.
 LONGEST, SHORTEST = 0.01, 0.002
+# The fewest blocks in a path: it begins some before the echo.
+LEAST_PARTS = 8
 # The longest tail in seconds, and the largest number of channels.
 LONGEST_TAIL, MOST_CHANNELS = 4.0, 8
 # Below this frequency, in hertz, a microphone is taken to hear rumble and no voice.
@@ -58,7 +60,8 @@ class Canceller:
     rate
         Samples a second, from 8,000 to 48,000.
     tail
-        Seconds of echo to model after its delay: the length of the room's answer.
+        Seconds of echo to model, from a little before it begins: the length of the room's answer,
+        and 80 ms (in blocks of 10 ms) at the least.
     channels
         Channels of the far end: 1, or 2 for stereo (up to 8).
     suppress
@@ -123,7 +126,7 @@ class Canceller:
     def _begin(self) -> None:
         """Make the parts anew."""
         seconds = self.block / self.rate
-        parts = max(1, math.ceil(self.tail / seconds - 1e-9))
+        parts = max(LEAST_PARTS, math.ceil(self.tail / seconds - 1e-9))
         lags = math.ceil(self.max_delay / seconds) + 1
         self._path = Path(self.rate, self.block, parts, self.channels, lags, RUMBLE)
         self._suppressor = Suppressor(self.rate, self.block)
@@ -217,7 +220,7 @@ class Canceller:
             said = np.empty_like(far[:room])
             self._path.run(far[:room], mic[:room], heard[:room], left[:room], said)
             self.kept.given(far[:room], mic[:room])
-            self.kept.add(said, heard[:room], left[:room], self.path_delay)
+            self.kept.add(said, heard[:room], left[:room], self._begins)
         if room < len(mic):
             self._path.run(far[room:], mic[room:], heard[room:], left[room:])
 
@@ -237,6 +240,11 @@ class Canceller:
     def path_delay(self) -> int:
         """Samples before the part of the path that is modelled."""
         return self._path.delay * self.block
+
+    @property
+    def _begins(self) -> int:
+        """Samples before the echo begins, as far as that is known."""
+        return max(self.path_delay, (self._path.delay_found - 2) * self.block)
 
     @property
     def params(self) -> dict[str, Any]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -21,6 +22,8 @@ if TYPE_CHECKING:
 
 # Blocks that are read, cancelled and written at a time.
 BLOCKS = 100
+# Less than so many dB taken out is hardly an echo.
+HARDLY = 1.0
 
 
 def cancel_file(
@@ -48,7 +51,7 @@ def cancel_file(
         Where to write what is left, as long as the recording, at its rate and with its kind of
         samples; the name's ending says whether as WAV, FLAC or OGG.
     tail
-        Seconds of echo that are modelled, beyond its delay.
+        Seconds of echo that are modelled, from a little before it begins.
     suppress
         Whether the residual suppressor follows the linear filter.
     channel
@@ -93,7 +96,20 @@ def cancel_file(
             work.take(from_far.read(size), from_mic.read(size)[:, 0])
             if told is not None:
                 told(work.frames / rate, from_mic.frames / rate)
-    return work.result(tail, suppress, notes(played, heard, rate, to))
+    result = work.result(tail, suppress, notes(played, heard, rate, to))
+    return replace(result, notes=(*result.notes, *doubts(result)))
+
+
+def doubts(result: EchoResult) -> list[str]:
+    """Return what to ask oneself where there was next to nothing to cancel."""
+    levels = result.levels
+    gone = levels.erle(levels.linear)
+    if gone is None or gone >= HARDLY or levels.told_apart:
+        return []
+    return [
+        "Hardly any echo was found: are these two recordings of the same moment, in this order, the"
+        " microphone at most half a second late?"
+    ]
 
 
 def made(rate: int, tail: float, channels: int, suppress: bool, certify: bool) -> Canceller:

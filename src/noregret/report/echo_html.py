@@ -129,7 +129,7 @@ def made_section(result: EchoResult) -> Html:
         ),
     ]
     done: list[tuple[str, str]] = [
-        ("Tail", f"{1000 * result.tail:g} ms beyond the delay"),
+        ("Tail", f"{1000 * result.tail:g} ms, from a little before the echo"),
         ("Block", f"{result.block:,} samples"),
         ("Suppressor", "on" if result.suppress else "off"),
         ("Time", f"{duration(result.spent)}, {speed(result)}"),

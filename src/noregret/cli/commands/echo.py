@@ -36,7 +36,7 @@ def echo(
         float,
         Ask(
             metavar="SECONDS",
-            help="How long the room echoes, its delay apart, in seconds: 0.256 is 256 ms.",
+            help="How long a filter to learn, in seconds, from a little before the echo.",
             panel=HOW,
         ),
     ] = 0.256,
