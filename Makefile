@@ -7,7 +7,7 @@ BIN := $(VENV)/bin
 
 demo: $(BIN)/pip
 	@echo "Building noregret: a few minutes"
-	$(BIN)/pip install --quiet .
+	$(BIN)/pip install --quiet ".[echo]"
 	$(BIN)/noregret demo
 
 # Compiling takes a while: meanwhile the tools are installed, and look at the sources.
