@@ -241,7 +241,7 @@ cdef class Path:
 
     cdef void adapt(self, const float* heard, float* left) noexcept nogil:
         """Predict a block, learn from it, subtract what is then known; ``left`` may be NULL."""
-        cdef ptrdiff_t k, n = self.block, w = self.width
+        cdef ptrdiff_t k, n = self.block
         cdef float loudness, inverse
         noregret_path_predict(&self.path, self.echo_re, self.echo_im, self.explained)
         noregret_fourier_inverse(self.plan, self.echo_re, self.echo_im, self.time, 1)

@@ -27,10 +27,11 @@ _HOMES = {
     "voice": "speaking",
     "write_sound": "writing",
 }
-__all__ = sorted(_HOMES)  # noqa: PLE0605
 
 
 def __getattr__(name: str) -> Any:
+    if name == "__all__":
+        return sorted(_HOMES)
     if name not in _HOMES:
         raise AttributeError(f"module 'noregret.echo' has no attribute {name!r}")
     found = getattr(import_module(f"noregret.echo.{_HOMES[name]}"), name)

@@ -8,7 +8,8 @@ The path from the loudspeaker to the microphone is cut into parts of one block, 
 their transforms is learned by a Kalman filter of its own, whose step is large where weights are in
 doubt and small where the error is noise or somebody near (``core/echo.pyx``). The delay is found
 beside it (``core/lag.pyx``); the suppressor follows how much of the echo such a filter leaves
-(``core/residual.pyx``). Nothing sent is ever louder than what the microphone heard.
+(``core/residual.pyx``). A guard keeps
+what is sent within 0.8 dB of what the microphone heard, block by block.
 """
 
 from __future__ import annotations
