@@ -27,6 +27,7 @@ if TYPE_CHECKING:  # the names below, for type checkers; a test holds the two to
     from noregret.averaging import averaged as averaged
     from noregret.certificate import Certificate as Certificate
     from noregret.certificate_file import load_certificate as load_certificate
+    from noregret.certified_learner import certified as certified
     from noregret.core.losses import LOSSES as LOSSES
     from noregret.core.losses import Loss as Loss
     from noregret.core.losses import PythonLoss as PythonLoss
@@ -76,6 +77,7 @@ _HOMES = {
     "all_learners": "registry",
     "all_theorems": "registry",
     "averaged": "averaging",
+    "certified": "certified_learner",
     "fourier": "random_features",
     "load": "model_file",
     "load_certificate": "certificate_file",

@@ -130,7 +130,7 @@ class Game:
     @contextmanager
     def recorded(self, rows: int | None = None) -> Iterator[None]:
         """Have what the learner does written down, and the books settled whatever happens."""
-        self.ledger.check_learner()
+        self.ledger.reopen()
         self.learner.record(self.ledger.recorder)
         self.ledger.playing = True
         progress = Progress(self.learner, rows, self._progress)
@@ -227,6 +227,14 @@ class Game:
                     self._scores.append(scores[~np.isnan(scores)])
             if self.ledger.told is not None:
                 self.ledger.told()
+
+    def learn_one(self, x: Any, y: Any) -> None:
+        """Learn from one example, while the game is being recorded."""
+        self.learner.learn_one(x, y)
+
+    def learn_many(self, X: Any, y: Any) -> None:
+        """Learn from many examples, while the game is being recorded."""
+        self.learner.learn_many(X, y)
 
     # The figures.
 

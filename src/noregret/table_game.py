@@ -93,6 +93,7 @@ class TableGame:
         self._predictions: list[Floats] | None = [] if predictions else None
         self._progress = progress
         self.playing = False
+        self.provisional = False  # whether the last point stands for the end of the game
 
     # Playing.
 
@@ -128,6 +129,9 @@ class TableGame:
             )
         self.answers.clear()
         self.playing = True
+        if self.provisional:
+            self.provisional = False
+            self.points.pop()
         try:
             with Progress(self.player, rows, self._progress) as progress:
                 yield progress
@@ -135,6 +139,16 @@ class TableGame:
             self.playing, self.after = False, self._figures()
             if self.rounds > (self.points[-1].rounds if self.points else 0):
                 self.points.append(self._point())
+                self.provisional = True
+
+    def learn_one(self, x: Any, y: Any = None) -> None:
+        """Learn from one row, while the game is being recorded."""
+        self.learn_many([x], None if y is None else [y])
+
+    def learn_many(self, X: Any, y: Any = None) -> None:
+        """Learn from many rows, while the game is being recorded."""
+        for block in table_blocks(X, y, None, self.names):
+            self.play_block(block)
 
     def play_block(self, block: TableBlock, on_error: str = "stop") -> None:
         """Play a block of rows; those that are refused are raised, or left out and noted."""

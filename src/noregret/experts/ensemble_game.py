@@ -46,6 +46,14 @@ class EnsembleGame(TableGame):
                 progress.look()
         return self
 
+    def learn_one(self, x: Any, y: Any = None) -> None:
+        """Learn from one example, while the game is being recorded."""
+        self.experts.play_one(x, y, self._settle)
+
+    def learn_many(self, X: Any, y: Any = None) -> None:
+        """Learn from many examples, while the game is being recorded."""
+        self.experts.play_many(X, y, self._settle)
+
     def _settle(self, advice: Floats, outcomes: Floats) -> None:
         self.play_block(TableBlock(advice, outcomes, list(self.experts.members)))
 

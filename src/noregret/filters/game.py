@@ -11,6 +11,7 @@ from typing import Any
 from noregret.errors import BadExample
 from noregret.filters.signals import is_signal, pair
 from noregret.table_game import TableGame
+from noregret.table_rows import TableBlock
 
 
 class FilterGame(TableGame):
@@ -33,6 +34,15 @@ class FilterGame(TableGame):
             stream, outcomes = x[:, None], d
         super().play(stream, outcomes, target=target)
         return self
+
+    def learn_one(self, x: Any, y: Any = None) -> None:
+        """Learn from one sample of either signal, while the game is being recorded."""
+        self.learn_many([x], [y])
+
+    def learn_many(self, X: Any, y: Any = None) -> None:
+        """Learn from two signals, while the game is being recorded."""
+        heard, wanted = pair(X, y, self.player.rounds)
+        self.play_block(TableBlock(heard[:, None], wanted))
 
     def __repr__(self) -> str:
         return super().__repr__().replace("TableGame", "FilterGame", 1)

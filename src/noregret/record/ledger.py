@@ -97,6 +97,7 @@ class Ledger:
         self.open_words = self.open_features = 0
         self.sheet = np.empty(0)  # to write rows on
         self.playing = False
+        self.provisional = False  # whether the last moment stands for the end of the game
         self.missing = "the rows of this game were not kept, only sums over them"
 
     def watch(self, measure: str, limit: float) -> None:
@@ -316,6 +317,7 @@ class Ledger:
         rounds = self.learner.rounds - self.before
         if rounds > (self.moments[-1].rounds if self.moments else 0):
             self.moments.append(self.moment())
+            self.provisional = True
         if self.moments and self.moments[-1].bound is self.moments[-1].hindsight is None:
             self.solved = min(self.solved, rounds - DENSE)  # the last one is always worth a look
             self.complete(self.moments[-1], self.learner.engine.size)
@@ -341,13 +343,16 @@ class Ledger:
                 " about rounds that all count the same"
             )
 
-    def check_learner(self) -> None:
-        """Check that the game can go on where it stopped."""
+    def reopen(self) -> None:
+        """Go on where the game stopped, which is no point of the curve any more."""
         if self.learner.rounds != self.books.rounds:
             raise NoRegretError(
                 "the learner has learned outside this game since: play a new one, or a copy of the"
                 " learner next time"
             )
+        if self.provisional:
+            self.provisional = False
+            self.moments.pop()
 
     def rows(self, features: int = 0) -> Rows | None:
         """Return the rows, to be read again, where they were kept."""

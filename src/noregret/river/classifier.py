@@ -23,8 +23,8 @@ from noregret.river.estimator import Estimator, certificate_of, learner_of, shar
 
 if TYPE_CHECKING:
     from noregret.certificate import Certificate
+    from noregret.certified_learner import Certified
     from noregret.learner import Learner
-    from noregret.river.recorded import Recorded
 
 Floats = NDArray[np.float64]
 
@@ -34,7 +34,7 @@ class Classifier(LabelPort, Estimator, base.MiniBatchClassifier):
 
     def _begin(self, params: dict[str, Any]) -> None:
         self._labels: dict[Any, Any] = {}  # as they were first written
-        self._players: dict[Any, Learner | Recorded] = {}  # one a label, if not False and True
+        self._players: dict[Any, Learner | Certified] = {}  # one a label, if not False and True
         super()._begin(params)
 
     @property
@@ -43,7 +43,7 @@ class Classifier(LabelPort, Estimator, base.MiniBatchClassifier):
 
     # Labels.
 
-    def _with(self, label: Any) -> dict[Any, Learner | Recorded]:
+    def _with(self, label: Any) -> dict[Any, Learner | Certified]:
         """Return who is to learn from an example of a label never met: with whom it joins."""
         if is_missing(label):
             raise BadExample(f"the label is {label!r}: a label is anything but None and NaN")
@@ -54,7 +54,7 @@ class Classifier(LabelPort, Estimator, base.MiniBatchClassifier):
             players[known] = self._player if known else self._fresh()
         return players | {label: self._player if not self._labels else self._fresh()}
 
-    def _meet(self, label: Any, players: dict[Any, Learner | Recorded]) -> None:
+    def _meet(self, label: Any, players: dict[Any, Learner | Certified]) -> None:
         """Take a label as known, once something was learned from it."""
         self._labels[label] = label.item() if isinstance(label, np.generic) else label
         self._players = players

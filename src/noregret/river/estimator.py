@@ -9,11 +9,11 @@ import numpy as np
 from river import base
 
 from noregret.averaging import averaged
+from noregret.certified_learner import Certified
 from noregret.core.port import Port
 from noregret.errors import BadExample, Diverged
 from noregret.frames import is_frame
 from noregret.inputs import kind_of
-from noregret.river.recorded import Recorded
 from noregret.streams.base import INTERCEPT
 
 if TYPE_CHECKING:
@@ -43,16 +43,16 @@ class Estimator(Port):
 
     def _direct(self) -> None:
         """Have examples go straight to the learner, unless a game is to know of them."""
-        door = None if isinstance(self._player, Recorded) else self._player
+        door = None if isinstance(self._player, Certified) else self._player
         self.lead_to(door, float(self.intercept))
 
-    def _fresh(self) -> Learner | Recorded:
+    def _fresh(self) -> Learner | Certified:
         """Return a learner that has learned nothing; one that keeps its rows, if asked for."""
         names = self.kind.signature.parameters
         learner = self.kind.make(**{name: getattr(self, name) for name in names})
         if "averaged" not in names and getattr(self, "averaged", False):
             learner = averaged(learner)
-        return Recorded(learner) if self.certified else learner
+        return Certified(learner) if self.certified else learner
 
     # Copies.
 
@@ -156,7 +156,7 @@ def survives(learner: Learner) -> bool:
     return True
 
 
-def teach(player: Learner | Recorded, x: dict[str, Any], y: Any, w: float | None) -> None:
+def teach(player: Learner | Certified, x: dict[str, Any], y: Any, w: float | None) -> None:
     """Have a learner learn from an example that counts as much as w says."""
     if w is None or w == 1:
         player.learn_one(x, y)
@@ -171,18 +171,18 @@ def shares(w: Any, rows: int) -> Any:
     return np.full(rows, w) if np.ndim(w) == 0 else np.asarray(w)
 
 
-def learner_of(player: Learner | Recorded) -> Learner:
-    """Return the learner, recorded or not."""
-    return player.learner if isinstance(player, Recorded) else player
+def learner_of(player: Learner | Certified) -> Learner:
+    """Return the learner, certified or not."""
+    return player.learner if isinstance(player, Certified) else player
 
 
 def certificate_of(
-    player: Learner | Recorded, theorem: str | None, given: Mapping[str, Any]
+    player: Learner | Certified, theorem: str | None, given: Mapping[str, Any]
 ) -> Certificate:
     """Return the certificate of a learner that was recorded."""
-    if not isinstance(player, Recorded):
+    if not isinstance(player, Certified):
         raise ValueError("nothing was kept for a certificate: make it with certified=True")
-    return player.certificate(theorem, given)
+    return player.certificate(theorem, **given)
 
 
 def texts(names: Any) -> list[str]:
