@@ -3,6 +3,8 @@
 #include <stdint.h>
 #include <string.h>
 
+#include "dispatch.h"
+
 #define BLOCK NOREGRET_BLAKE2B_BLOCK
 #define DIGEST NOREGRET_BLAKE2B_DIGEST
 #define STRIPS NOREGRET_BLAKE2B_STRIPS
@@ -160,11 +162,11 @@ STRIPS_OF(eight, "avx512f")
 void noregret_blake2b_strips(const void *data, size_t strip, unsigned char out[STRIPS * DIGEST]) {
     const unsigned char *const message = data;
 #ifdef WIDE
-    if (__builtin_cpu_supports("avx512f")) {
+    if (noregret_cpu == NOREGRET_AVX512) {
         strips_of_eight(message, strip, out);
         return;
     }
-    if (__builtin_cpu_supports("avx2")) {
+    if (noregret_cpu >= NOREGRET_AVX2) {
         strips_of_four(message, strip, out);
         strips_of_four(message + 4 * strip, strip, out + 4 * DIGEST);
         return;

@@ -1,10 +1,12 @@
 #include "echo_delay.h"
 
-#include "speeds.h"
+#include "dispatch.h"
 
-FASTEST static void follow(ptrdiff_t n, float *restrict cr, float *restrict ci,
-                           const float *restrict ur, const float *restrict ui,
-                           const float *restrict vr, const float *restrict vi, float keep) {
+static FUSED(void, follow,
+             (ptrdiff_t n, float *restrict cr, float *restrict ci, const float *restrict ur,
+              const float *restrict ui, const float *restrict vr, const float *restrict vi,
+              float keep),
+             (n, cr, ci, ur, ui, vr, vi, keep)) {
     float take = 1 - keep;
     for (ptrdiff_t k = 0; k < n; k++) {
         cr[k] = keep * cr[k] + take * (ur[k] * vr[k] + ui[k] * vi[k]);

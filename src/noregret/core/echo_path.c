@@ -2,7 +2,7 @@
 
 #include <string.h>
 
-#include "speeds.h"
+#include "dispatch.h"
 
 static inline __attribute__((always_inline)) ptrdiff_t frame_of(const noregret_path *path,
                                                                 ptrdiff_t channel, ptrdiff_t part) {
@@ -10,10 +10,11 @@ static inline __attribute__((always_inline)) ptrdiff_t frame_of(const noregret_p
     return (channel * path->slots + (slot < path->slots ? slot : slot - path->slots)) * path->width;
 }
 
-FASTEST static void add_part(ptrdiff_t n, const float *restrict xr, const float *restrict xi,
-                             const float *restrict wr, const float *restrict wi,
-                             const float *restrict doubt, float *restrict yr, float *restrict yi,
-                             float *restrict explained) {
+static FUSED(void, add_part,
+             (ptrdiff_t n, const float *restrict xr, const float *restrict xi,
+              const float *restrict wr, const float *restrict wi, const float *restrict doubt,
+              float *restrict yr, float *restrict yi, float *restrict explained),
+             (n, xr, xi, wr, wi, doubt, yr, yi, explained)) {
     for (ptrdiff_t k = 0; k < n; k++) {
         yr[k] += xr[k] * wr[k] - xi[k] * wi[k];
         yi[k] += xr[k] * wi[k] + xi[k] * wr[k];
@@ -36,11 +37,12 @@ void noregret_path_predict(const noregret_path *path, float *echo_re, float *ech
     }
 }
 
-FASTEST static void learn_part(ptrdiff_t n, const noregret_pace *pace, const float *restrict xr,
-                               const float *restrict xi, const float *restrict er,
-                               const float *restrict ei, const float *restrict inverse,
-                               float *restrict wr, float *restrict wi, float *restrict doubt,
-                               float least) {
+static FUSED(void, learn_part,
+             (ptrdiff_t n, const noregret_pace *pace, const float *restrict xr,
+              const float *restrict xi, const float *restrict er, const float *restrict ei,
+              const float *restrict inverse, float *restrict wr, float *restrict wi,
+              float *restrict doubt, float least),
+             (n, pace, xr, xi, er, ei, inverse, wr, wi, doubt, least)) {
     float keep = pace->keep, share = pace->share, change = 1 - keep, most = pace->most;
     for (ptrdiff_t k = 0; k < n; k++) {
         float gain = doubt[k] * inverse[k];
@@ -53,7 +55,9 @@ FASTEST static void learn_part(ptrdiff_t n, const noregret_pace *pace, const flo
     }
 }
 
-FASTEST static float mean_square(ptrdiff_t n, const float *restrict wr, const float *restrict wi) {
+static FUSED(float, mean_square,
+             (ptrdiff_t n, const float *restrict wr, const float *restrict wi),
+             (n, wr, wi)) {
     float sums[8] = {0};
     for (ptrdiff_t k = 0; k < n; k += 8) {
         for (ptrdiff_t l = 0; l < 8; l++) {

@@ -3,11 +3,13 @@
 
 #include <math.h>
 
-#include "speeds.h"
+#include "dispatch.h"
 
 #define LANES 16
 
-FASTEST static float dot(const float *restrict a, const float *restrict b, ptrdiff_t n) {
+static FUSED(float, dot,
+             (const float *restrict a, const float *restrict b, ptrdiff_t n),
+             (a, b, n)) {
     float sums[LANES] = {0}, sum = 0;
     ptrdiff_t k = 0;
     for (; k + LANES <= n; k += LANES) {

@@ -38,15 +38,17 @@ INLINE double dot(const double *u, const double *x, ptrdiff_t n) {
     return total(lane);
 }
 
-DISPATCHED
-void noregret_through(const double *u, const double *x, ptrdiff_t n, double *f) {
+DISPATCHED(void, noregret_through,
+           (const double *u, const double *x, ptrdiff_t n, double *f),
+           (u, x, n, f)) {
     for (ptrdiff_t j = 0; j < n; j++) {
         f[j] = x[j] + dot(u + column(j), x, j);
     }
 }
 
-DISPATCHED
-double noregret_quadratic_dense(const double *u, const double *d, const double *x, ptrdiff_t n) {
+DISPATCHED(double, noregret_quadratic_dense,
+           (const double *u, const double *d, const double *x, ptrdiff_t n),
+           (u, d, x, n)) {
     double sum = 0;
     for (ptrdiff_t j = 0; j < n; j++) {
         const double f = x[j] + dot(u + column(j), x, j);
@@ -83,9 +85,10 @@ double noregret_weighted_square(const double *d, const double *x, const int32_t 
     return total(lane);
 }
 
-DISPATCHED
-void noregret_refactor(double *restrict u, double *restrict d, const double *restrict f, double c,
-                       double *restrict b, ptrdiff_t n) {
+DISPATCHED(void, noregret_refactor,
+           (double *restrict u, double *restrict d, const double *restrict f, double c,
+            double *restrict b, ptrdiff_t n),
+           (u, d, f, c, b, n)) {
     double alpha = 1;
     for (ptrdiff_t j = 0; j < n; j++) {
         const double v = d[j] * f[j];
@@ -105,8 +108,9 @@ void noregret_refactor(double *restrict u, double *restrict d, const double *res
     }
 }
 
-DISPATCHED
-void noregret_variances(const double *restrict u, const double *restrict d, double *restrict p, ptrdiff_t n) {
+DISPATCHED(void, noregret_variances,
+           (const double *restrict u, const double *restrict d, double *restrict p, ptrdiff_t n),
+           (u, d, p, n)) {
     for (ptrdiff_t j = 0; j < n; j++) {
         const double *restrict above = u + column(j);
         p[j] = d[j];
@@ -116,8 +120,9 @@ void noregret_variances(const double *restrict u, const double *restrict d, doub
     }
 }
 
-DISPATCHED
-void noregret_stretch(double *restrict u, double *restrict d, const double *restrict s, ptrdiff_t n) {
+DISPATCHED(void, noregret_stretch,
+           (double *restrict u, double *restrict d, const double *restrict s, ptrdiff_t n),
+           (u, d, s, n)) {
     for (ptrdiff_t j = 0; j < n; j++) {
         double *restrict above = u + column(j);
         for (ptrdiff_t i = 0; i < j; i++) {
@@ -127,8 +132,9 @@ void noregret_stretch(double *restrict u, double *restrict d, const double *rest
     }
 }
 
-DISPATCHED
-double noregret_reach(const double *u, ptrdiff_t n) {
+DISPATCHED(double, noregret_reach,
+           (const double *u, ptrdiff_t n),
+           (u, n)) {
     double most = 0;
     for (ptrdiff_t i = 0; i < column(n); i++) {
         const double size = fabs(u[i]);

@@ -77,7 +77,9 @@ cdef class Features:
 
     cdef int read(self, dict example, long long round) except -1:
         """Turn an example into the row at hand; names never learned from are set aside."""
-        cdef PyObject *key, *item, *found
+        cdef PyObject* key
+        cdef PyObject* item
+        cdef PyObject* found
         cdef Py_ssize_t at = 0, size = len(example)
         cdef int32_t position
         cdef double number

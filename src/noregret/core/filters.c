@@ -19,7 +19,7 @@ static const double LEAST = 1e-18;
 #define STEP 1
 #include "filters_loops.h"
 
-#ifdef WIDEST /* vectors of four numbers, multiplied and added in one step */
+#ifdef WIDE_VECTORS /* vectors of four numbers, multiplied and added in one step */
 #pragma GCC push_options
 #pragma GCC target("avx2,fma")
 #define NAMED(name) wide_##name
@@ -34,15 +34,10 @@ static const double LEAST = 1e-18;
 #include "filters_loops.h"
 #pragma GCC pop_options
 
-static int width; /* which of them this machine has */
-
-__attribute__((constructor)) static void look(void) {
-    __builtin_cpu_init();
-    if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma")) {
-        width = __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl") ? 2 : 1;
-    }
-}
-#define BEST(call) (width == 2 ? widest_##call : width == 1 ? wide_##call : narrow_##call)
+#define BEST(call)                                                                                 \
+    (noregret_cpu == NOREGRET_AVX512 ? widest_##call                                               \
+     : noregret_cpu == NOREGRET_AVX2 ? wide_##call                                                 \
+                                     : narrow_##call)
 #else
 #define BEST(call) narrow_##call
 #endif

@@ -6,7 +6,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "speeds.h"
+#include "dispatch.h"
 
 #define STAGES 32
 #define PI 3.14159265358979323846
@@ -103,7 +103,7 @@ typedef float eight __attribute__((vector_size(32), aligned(4), may_alias));
 #include "fourier_loops.h"
 #undef NAMED
 
-#ifdef WIDER
+#ifdef WIDE_VECTORS
 #pragma GCC push_options
 #pragma GCC target("avx2,fma")
 #define NAMED(name) wide_##name
@@ -111,13 +111,7 @@ typedef float eight __attribute__((vector_size(32), aligned(4), may_alias));
 #undef NAMED
 #pragma GCC pop_options
 
-static int wide; /* whether this machine has vectors of eight */
-
-__attribute__((constructor)) static void look(void) {
-    __builtin_cpu_init();
-    wide = __builtin_cpu_supports("avx2") != 0 && __builtin_cpu_supports("fma") != 0;
-}
-#define BEST(call) (wide ? wide_##call : plain_##call)
+#define BEST(call) (noregret_cpu >= NOREGRET_AVX2 ? wide_##call : plain_##call)
 #else
 #define BEST(call) plain_##call
 #endif

@@ -1,5 +1,7 @@
 #include "gram.h"
 
+#include "dispatch.h"
+
 #define CHUNK 64 /* rows at a time: the columns of a tile then stay in the nearest cache */
 
 #if defined(__GNUC__)
@@ -114,11 +116,11 @@ void noregret_gram(const double *rows, ptrdiff_t stride, ptrdiff_t count, ptrdif
         const double *const chunk = rows + done * stride;
         const ptrdiff_t size = count - done < CHUNK ? count - done : CHUNK;
 #if defined(__GNUC__) && defined(__x86_64__)
-        if (n >= 8 && __builtin_cpu_supports("avx512f")) {
+        if (n >= 8 && noregret_cpu == NOREGRET_AVX512) {
             add_chunk(add_eight, 8, 8, chunk, stride, size, n, gram);
             continue;
         }
-        if (n >= 4 && __builtin_cpu_supports("fma")) {
+        if (n >= 4 && noregret_cpu >= NOREGRET_AVX2) {
             add_chunk(add_four, 4, 4, chunk, stride, size, n, gram);
             continue;
         }

@@ -30,23 +30,16 @@ static inline half chosen(bits which, half a, half b) {
 #define HIGHER(x, high) chosen(x > high, x, high)
 #include "scan_dense.h"
 
-#ifdef WIDEST /* the same by the machine's own instructions for the lower and the higher */
+#ifdef WIDE_VECTORS /* the same by the processor's own instructions for the lower and the higher */
 #define SCANNED __attribute__((target("avx2"))) wide_scan_dense
 #define LOWER(x, low) ((half)__builtin_ia32_minpd256(x, low))
 #define HIGHER(x, high) ((half)__builtin_ia32_maxpd256(x, high))
 #include "scan_dense.h"
-
-static int wide;
-
-__attribute__((constructor)) static void look(void) {
-    __builtin_cpu_init();
-    wide = __builtin_cpu_supports("avx2") != 0;
-}
 #endif
 
 noregret_scan noregret_scan_dense(const double *v, const double *x, ptrdiff_t n) {
-#ifdef WIDEST
-    if (wide) {
+#ifdef WIDE_VECTORS
+    if (noregret_cpu >= NOREGRET_AVX2) {
         return wide_scan_dense(v, x, n);
     }
 #endif
@@ -67,8 +60,9 @@ noregret_scan noregret_scan_sparse(const double *v, const double *x, const int32
     return scan;
 }
 
-DISPATCHED
-void noregret_copy(double *restrict out, const double *restrict x, ptrdiff_t n) {
+DISPATCHED(void, noregret_copy,
+           (double *restrict out, const double *restrict x, ptrdiff_t n),
+           (out, x, n)) {
     ptrdiff_t i = 0;
 #if defined(__GNUC__)
     for (; i + LANES <= n; i += LANES) {
@@ -82,8 +76,9 @@ void noregret_copy(double *restrict out, const double *restrict x, ptrdiff_t n) 
     }
 }
 
-DISPATCHED
-int noregret_ordered(const int32_t *at, ptrdiff_t n, ptrdiff_t size) {
+DISPATCHED(int, noregret_ordered,
+           (const int32_t *at, ptrdiff_t n, ptrdiff_t size),
+           (at, n, size)) {
     int32_t falls = 0;
     for (ptrdiff_t k = 1; k < n; k++) {
         falls |= at[k] <= at[k - 1];
@@ -91,8 +86,9 @@ int noregret_ordered(const int32_t *at, ptrdiff_t n, ptrdiff_t size) {
     return !falls && (n == 0 || (at[0] >= 0 && at[n - 1] < size));
 }
 
-DISPATCHED
-void noregret_add_dense(double *restrict v, double a, const double *restrict x, ptrdiff_t n) {
+DISPATCHED(void, noregret_add_dense,
+           (double *restrict v, double a, const double *restrict x, ptrdiff_t n),
+           (v, a, x, n)) {
     for (ptrdiff_t i = 0; i < n; i++) {
         v[i] += a * x[i];
     }
@@ -113,8 +109,9 @@ static inline double pair(uint32_t first, uint32_t second) {
 }
 
 /* Copy a run of columns; return how many of its numbers are zero. */
-DISPATCHED
-static ptrdiff_t copied(double *restrict out, const double *restrict x, ptrdiff_t n) {
+static DISPATCHED(ptrdiff_t, copied,
+                  (double *restrict out, const double *restrict x, ptrdiff_t n),
+                  (out, x, n)) {
     int64_t zeros = 0;
     for (ptrdiff_t i = 0; i < n; i++) {
         out[i] = x[i];

@@ -12,9 +12,8 @@ typedef long long bits __attribute__((vector_size(32), aligned(8), may_alias));
 #define ALL(a) ((lanes){(a), (a), (a), (a)})
 #define PLACE(k) (indices == NULL ? (k) : (ptrdiff_t)indices[k])
 
-/* A spread is worth noticing from this part of the square of a value on; granted variances are raised
-   when they should be this many times what they are. */
-static const double NOTICED = 1e-12, RAISED = 2.0;
+/* Granted variances are raised when they should be this many times what they are. */
+static const double RAISED = 2.0;
 /* Values whose square is no more than this count as absent: numbers have not the range for what they
    would be granted. */
 static const double FAINT = 1e-150;
@@ -39,9 +38,10 @@ static inline __attribute__((always_inline)) lanes root(lanes a) {
     return found;
 }
 
-DISPATCHED
-ptrdiff_t noregret_lanes_score(const noregret_feature *features, const double *values,
-                               const int32_t *indices, ptrdiff_t count, double *out, double *z) {
+DISPATCHED(ptrdiff_t, noregret_lanes_score,
+           (const noregret_feature *features, const double *values, const int32_t *indices,
+            ptrdiff_t count, double *out, double *z),
+           (features, values, indices, count, out, z)) {
     lanes low = AT(out), high = AT(out + 4), spread = AT(z);
     ptrdiff_t present = 0;
     for (ptrdiff_t k = 0; k < count; k++) {
@@ -58,9 +58,10 @@ ptrdiff_t noregret_lanes_score(const noregret_feature *features, const double *v
     return present;
 }
 
-DISPATCHED
-void noregret_lanes_observe(noregret_feature *features, const double *values, const int32_t *indices,
-                            ptrdiff_t count, double grant, const double *most) {
+DISPATCHED(void, noregret_lanes_observe,
+           (noregret_feature *features, const double *values, const int32_t *indices,
+            ptrdiff_t count, double grant, const double *most),
+           (features, values, indices, count, grant, most)) {
     for (ptrdiff_t k = 0; k < count; k++) {
         noregret_feature *f = features + PLACE(k);
         const double x = values[k], square = x * x;
@@ -84,10 +85,11 @@ void noregret_lanes_observe(noregret_feature *features, const double *values, co
     }
 }
 
-DISPATCHED
-void noregret_lanes_meet(noregret_feature *features, const double *values, const int32_t *indices,
-                         ptrdiff_t count, const double *slopes, const double *rates, double *steps,
-                         double *moves) {
+DISPATCHED(void, noregret_lanes_meet,
+           (noregret_feature *features, const double *values, const int32_t *indices,
+            ptrdiff_t count, const double *slopes, const double *rates, double *steps,
+            double *moves),
+           (features, values, indices, count, slopes, rates, steps, moves)) {
     const lanes slope = AT(slopes), rate = AT(rates);
     lanes far = AT(moves);
     for (ptrdiff_t k = 0; k < count; k++) {
@@ -106,11 +108,11 @@ void noregret_lanes_meet(noregret_feature *features, const double *values, const
     TO(moves) = far;
 }
 
-DISPATCHED
-void noregret_lanes_learn(noregret_feature *features, const double *values, const int32_t *indices,
-                          ptrdiff_t count, const double *steps, const double *slopes,
-                          const double *errors, const double *r, const double *keep,
-                          const double *most) {
+DISPATCHED(void, noregret_lanes_learn,
+           (noregret_feature *features, const double *values, const int32_t *indices,
+            ptrdiff_t count, const double *steps, const double *slopes, const double *errors,
+            const double *r, const double *keep, const double *most),
+           (features, values, indices, count, steps, slopes, errors, r, keep, most)) {
     const lanes slope = AT(slopes), error = AT(errors), weight = AT(r);
     const lanes kept = AT(keep), cap = AT(most);
     for (ptrdiff_t k = 0; k < count; k++) {
@@ -126,8 +128,9 @@ void noregret_lanes_learn(noregret_feature *features, const double *values, cons
     }
 }
 
-DISPATCHED
-double noregret_dot(const double *a, const double *b, ptrdiff_t n) {
+DISPATCHED(double, noregret_dot,
+           (const double *a, const double *b, ptrdiff_t n),
+           (a, b, n)) {
     lanes low = {0}, high = {0};
     double rest = 0;
     ptrdiff_t i = 0;
@@ -142,8 +145,9 @@ double noregret_dot(const double *a, const double *b, ptrdiff_t n) {
     return ((low[0] + low[2]) + (low[1] + low[3])) + rest;
 }
 
-DISPATCHED
-void noregret_extent(const double *x, ptrdiff_t n, double *low, double *high) {
+DISPATCHED(void, noregret_extent,
+           (const double *x, ptrdiff_t n, double *low, double *high),
+           (x, n, low, high)) {
     lanes least = {x[0], x[0], x[0], x[0]}, most = least; /* most: of the negated numbers */
     most = -most;
     ptrdiff_t i = 0;

@@ -67,9 +67,10 @@ static uint64_t *by_digits(uint64_t *keys, uint64_t *other, int64_t count) {
 }
 
 /* How many entries have lower positions than each; there are so many that vectors are full. */
-DISPATCHED
-static void rank_all(const int32_t *restrict at, int32_t *restrict ranks, int32_t count,
-                     int32_t padded) {
+static DISPATCHED(void, rank_all,
+                  (const int32_t *restrict at, int32_t *restrict ranks, int32_t count,
+                   int32_t padded),
+                  (at, ranks, count, padded)) {
     for (int32_t i = 0; i < count; i++) {
         const int32_t here = at[i];
         int32_t before = 0;

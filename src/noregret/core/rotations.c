@@ -44,14 +44,15 @@ static inline __attribute__((always_inline)) double turn(double *restrict factor
     return -said / cosines;
 }
 
-DISPATCHED
-double noregret_forecast(const double *factor, const double *given, double *row, ptrdiff_t d,
-                         ptrdiff_t stride) {
+DISPATCHED(double, noregret_forecast,
+           (const double *factor, const double *given, double *row, ptrdiff_t d, ptrdiff_t stride),
+           (factor, given, row, d, stride)) {
     return turn((double *) factor, (double *) given, row, 0.0, d, stride, 0);
 }
 
-DISPATCHED
-double noregret_rotate(double *factor, double *given, double *row, double outcome, ptrdiff_t d,
-                       ptrdiff_t stride) {
+DISPATCHED(double, noregret_rotate,
+           (double *factor, double *given, double *row, double outcome, ptrdiff_t d,
+            ptrdiff_t stride),
+           (factor, given, row, outcome, d, stride)) {
     return turn(factor, given, row, outcome, d, stride, 1);
 }

@@ -36,7 +36,7 @@ INLINE double total(double *lane) {
 #endif
 #include "sliding_loops.h"
 
-#ifdef WIDEST /* the same with wider vectors, where the machine has them */
+#ifdef WIDE_VECTORS /* the same with wider vectors, where the processor has them */
 #define WAY(name) __attribute__((target("avx2"))) wide_##name
 #define WIDE four
 #define GROUP 4
@@ -47,27 +47,21 @@ INLINE double total(double *lane) {
 #define GROUP 8
 #include "sliding_loops.h"
 
-static double (*slide)(double *, double, const double *, const double *, ptrdiff_t) = plain_slide;
-static double (*tap)(const double *, const double *, ptrdiff_t) = plain_tap;
-
-__attribute__((constructor)) static void look(void) {
-    __builtin_cpu_init();
-    if (__builtin_cpu_supports("avx512f")) {
-        slide = widest_slide, tap = widest_tap;
-    } else if (__builtin_cpu_supports("avx2")) {
-        slide = wide_slide, tap = wide_tap;
-    }
-}
+#define BEST(call)                                                                                 \
+    (noregret_cpu == NOREGRET_AVX512 ? widest_##call                                               \
+     : noregret_cpu == NOREGRET_AVX2 ? wide_##call                                                 \
+                                     : plain_##call)
 #else
-#define slide plain_slide
-#define tap plain_tap
+#define BEST(call) plain_##call
 #endif
 
 double noregret_slide(double *w, double a, const double *p, const double *q, ptrdiff_t n) {
-    return slide(w, a, p, q, n);
+    return BEST(slide(w, a, p, q, n));
 }
 
-double noregret_tap(const double *w, const double *q, ptrdiff_t n) { return tap(w, q, n); }
+double noregret_tap(const double *w, const double *q, ptrdiff_t n) {
+    return BEST(tap(w, q, n));
+}
 
 /* L D Lᵀ, with ones on the diagonal of L. */
 void noregret_solve(double *m, double *e, ptrdiff_t k, double floor) {

@@ -11,9 +11,10 @@
 
 /* Add every row to the column sums. A sum is high + low + rest, and off by at most its rows' number
    times 2^-53 times lost, the total of what was added to rest. An infinite sum has no other parts. */
-static DISPATCHED void noregret_add_rows(const double *table, ptrdiff_t rows, ptrdiff_t n,
-                                         double *restrict high, double *restrict low,
-                                         double *restrict rest, double *restrict lost) {
+static DISPATCHED(void, noregret_add_rows,
+                  (const double *table, ptrdiff_t rows, ptrdiff_t n, double *restrict high,
+                   double *restrict low, double *restrict rest, double *restrict lost),
+                  (table, rows, n, high, low, rest, lost)) {
     for (ptrdiff_t t = 0; t < rows; t++) {
         const double *restrict row = table + t * n;
         for (ptrdiff_t i = 0; i < n; i++) {
@@ -41,9 +42,10 @@ typedef struct {
     double *from_high, *from_low; /* for every k, what a path pays that switches now */
 } noregret_paths;
 
-static DISPATCHED void noregret_follow(const noregret_paths *p, const double *table,
-                                       ptrdiff_t rows, double round, ptrdiff_t layers,
-                                       uint32_t *experts, uint32_t *starts) {
+static DISPATCHED(void, noregret_follow,
+                  (const noregret_paths *p, const double *table, ptrdiff_t rows, double round,
+                   ptrdiff_t layers, uint32_t *experts, uint32_t *starts),
+                  (p, table, rows, round, layers, experts, starts)) {
     const ptrdiff_t n = p->n, width = p->width;
     double *restrict best_high = p->best_high, *restrict best_low = p->best_low;
     double *restrict best_start = p->best_start, *restrict best_expert = p->best_expert;

@@ -16,13 +16,19 @@ static void fill(double *full, const double *x, ptrdiff_t left, double value) {
 
 static const double ones[LANES] = {1.0, 1.0, 1.0, 1.0, 1.0, 1.0, 1.0, 1.0};
 
-#define NAMED(name) narrow_##name
+#define NAMED(name) plain_##name
 #define WIDTH 4
-#define TARGET DISPATCHED
 #include "weights_loops.h"
 
-#ifdef WIDEST
+#ifdef WIDE_VECTORS
 #include <immintrin.h>
+#pragma GCC push_options
+#pragma GCC target("avx2")
+#define NAMED(name) wide_##name
+#define WIDTH 4
+#include "weights_loops.h"
+#pragma GCC pop_options
+
 #pragma GCC push_options
 #pragma GCC target("avx512f,avx512dq,fma")
 #define LESSER(a, b) ((lanes)_mm512_min_pd((__m512d)(b), (__m512d)(a)))
@@ -32,21 +38,16 @@ static const double ones[LANES] = {1.0, 1.0, 1.0, 1.0, 1.0, 1.0, 1.0, 1.0};
 #define UNLESS_BELOW(x, least, value)                                                               \
     ((lanes)_mm512_maskz_mov_pd(                                                                    \
         _mm512_cmp_pd_mask((__m512d)(x), _mm512_set1_pd(least), _CMP_GE_OQ), (__m512d)(value)))
-#define NAMED(name) wide_##name
+#define NAMED(name) widest_##name
 #define WIDTH 8
-#define TARGET
 #include "weights_loops.h"
 #pragma GCC pop_options
 
-static int wide; /* whether this machine has the widest vectors */
-
-__attribute__((constructor)) static void look(void) {
-    __builtin_cpu_init();
-    wide = __builtin_cpu_supports("avx512f") != 0 && __builtin_cpu_supports("avx512dq") != 0;
-}
-#define BEST(call) (wide ? wide_##call : narrow_##call)
+#define UP_TO_AVX2(call) (noregret_cpu >= NOREGRET_AVX2 ? wide_##call : plain_##call)
+#define BEST(call) (noregret_cpu == NOREGRET_AVX512 ? widest_##call : UP_TO_AVX2(call))
 #else
-#define BEST(call) narrow_##call
+#define UP_TO_AVX2(call) plain_##call
+#define BEST(call) plain_##call
 #endif
 
 noregret_survey noregret_scaled_survey(double *p, double scale, const double *x, ptrdiff_t n) {
@@ -91,7 +92,7 @@ double noregret_total(const double *x, ptrdiff_t n) { return BEST(total(x, n)); 
 double noregret_exp(double x) {
     double out;
     const double one = 1.0;
-    return narrow_decayed(&one, 1.0, &(double){-x}, 0.0, &out, 1);
+    return UP_TO_AVX2(decayed(&one, 1.0, &(double){-x}, 0.0, &out, 1));
 }
 
 void noregret_fetch(const double *x, ptrdiff_t n) {
@@ -100,15 +101,17 @@ void noregret_fetch(const double *x, ptrdiff_t n) {
     }
 }
 
-DISPATCHED
-void noregret_excess(double *restrict total, const double *restrict x, double paid, ptrdiff_t n) {
+DISPATCHED(void, noregret_excess,
+           (double *restrict total, const double *restrict x, double paid, ptrdiff_t n),
+           (total, x, paid, n)) {
     for (ptrdiff_t i = 0; i < n; i++) {
         total[i] += x[i] - paid;
     }
 }
 
-DISPATCHED
-void noregret_multiply(double *x, double a, ptrdiff_t n) {
+DISPATCHED(void, noregret_multiply,
+           (double *x, double a, ptrdiff_t n),
+           (x, a, n)) {
     for (ptrdiff_t i = 0; i < n; i++) {
         x[i] *= a;
     }

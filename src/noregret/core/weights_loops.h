@@ -108,12 +108,10 @@ INLINED noregret_survey NAMED(surveyed)(double *p, int scaled, double scale, con
     return found;
 }
 
-TARGET
 static noregret_survey NAMED(survey_of)(const double *p, const double *x, ptrdiff_t n) {
     return NAMED(surveyed)((double *)p, 0, 1.0, x, n);
 }
 
-TARGET
 static noregret_survey NAMED(scaled_survey)(double *p, double scale, const double *x, ptrdiff_t n) {
     return NAMED(surveyed)(p, 1, scale, x, n);
 }
@@ -127,7 +125,6 @@ INLINED void NAMED(decay)(const double *v, double rate, const double *x, double 
     }
 }
 
-TARGET
 static double NAMED(decayed)(const double *v, double rate, const double *x, double low, double *out,
                              ptrdiff_t n) {
     lanes sum[PARTS];
@@ -154,7 +151,6 @@ static double NAMED(decayed)(const double *v, double rate, const double *x, doub
 }
 
 /* sum of v[i] (exp(-rate (x[i] - low)) - 1) */
-TARGET
 static double NAMED(lost)(const double *v, double rate, const double *x, double low, ptrdiff_t n) {
     lanes sum[PARTS];
     EACH(h) { sum[h] = NAMED(all)(0.0); }
@@ -172,7 +168,6 @@ static double NAMED(lost)(const double *v, double rate, const double *x, double 
     return NAMED(sum_of)(sum);
 }
 
-TARGET
 static double NAMED(lag)(double *gap, const double *x, double low, double before, double most,
                          ptrdiff_t n) {
     lanes least[PARTS];
@@ -197,7 +192,6 @@ static double NAMED(lag)(double *gap, const double *x, double low, double before
 }
 
 /* lag, and out[i] = exp(-rate gap[i]) of the new gaps on the way; returns the sum of these */
-TARGET
 static double NAMED(advance)(double *gap, const double *x, double low, double before, double most,
                              double rate, double *out, double *smallest, ptrdiff_t n) {
     lanes least[PARTS], sum[PARTS];
@@ -235,7 +229,6 @@ static double NAMED(advance)(double *gap, const double *x, double low, double be
 }
 
 /* out[i] = prior[i] max(0, regret[i] / unit) / (1 + squares[i]); returns the sum */
-TARGET
 static double NAMED(leaning)(const double *prior, const double *regret, double unit,
                              const double *squares, double *out, ptrdiff_t n) {
     lanes sum[PARTS];
@@ -260,7 +253,6 @@ static double NAMED(leaning)(const double *prior, const double *regret, double u
 
 /* With r = own - x[i]: regret[i] += r, squares[i] = factor squares[i] + (r / unit)²; returns the sum
    of prior[i] (r / unit)² / (factor + factor squares[i]), of the squares before. */
-TARGET
 static double NAMED(regretted)(double *regret, double *squares, const double *prior,
                                const double *x, double own, double unit, double factor,
                                ptrdiff_t n) {
@@ -287,7 +279,6 @@ static double NAMED(regretted)(double *regret, double *squares, const double *pr
     return total;
 }
 
-TARGET
 static double NAMED(total)(const double *x, ptrdiff_t n) {
     lanes sum[PARTS];
     EACH(h) { sum[h] = NAMED(all)(0.0); }
@@ -313,4 +304,3 @@ static double NAMED(total)(const double *x, ptrdiff_t n) {
 #undef EACH
 #undef NAMED
 #undef WIDTH
-#undef TARGET
