@@ -31,6 +31,8 @@ FEW = 128
 ALIKE = 1e-12
 # The share of the gap asked for at which the search ends, if it gets there.
 CLOSER = 1e-3
+# The share of a direction's first slope at which a step along it is long enough.
+FLAT = 0.1
 # Steps that bring little, after which there is nothing more to be had.
 PATIENCE = 4
 
@@ -270,19 +272,16 @@ def best_step(scores: Floats, along: Floats) -> float:
             return -math.inf
         return float((along / there).sum())
 
+    # A slope so small that rounding may give it either sign is as good as none: at a step of
+    # Newton's, another processor would find the other, and go elsewhere.
     first = slope(0.0)
     if not first > 0:
         return 0.0
-    if slope(1.0) >= 0:
-        return 1.0
-    low, high = 0.0, 1.0
+    low, step, high = 0.0, 1.0, 1.0
     for _ in range(60):
-        middle = 0.5 * (low + high)
-        there = slope(middle)
-        if there < 0:
-            high = middle
-        else:
-            low = middle
-            if there < 0.1 * first:
-                break
+        there = slope(step)
+        if abs(there) < FLAT * first or (step == 1.0 and there > 0):
+            return step
+        low, high = (step, high) if there > 0 else (low, step)
+        step = 0.5 * (low + high)
     return low
