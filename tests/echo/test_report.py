@@ -24,7 +24,7 @@ from noregret.echo.spectrum import Spectrogram
 from noregret.report.echo_charts import grouped
 from noregret.report.echo_html import page
 from noregret.report.png import colours, png
-from tests.report.browser import Browser, browser, found
+from tests.report.browser import MISSING, Browser, browser, found
 
 RATE = 16000
 
@@ -177,7 +177,7 @@ def test_pictures_of_before_and_after_share_one_scale(results: dict[str, EchoRes
 @pytest.fixture(scope="module")
 def chromium(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Browser]:
     if found() is None:
-        pytest.skip("no chromium, chromium-browser or google-chrome on the PATH")
+        pytest.skip(MISSING)
     with browser(tmp_path_factory.mktemp("profile")) as started:
         yield started
 

@@ -2,23 +2,18 @@
 
 from __future__ import annotations
 
-import os
-from pathlib import Path
-
 import numpy as np
 import pandas as pd
 import pytest
 
 import noregret as nr
+from tests.real_data import real_data
 
 
 @pytest.fixture(scope="module")
 def oracle() -> pd.DataFrame:
-    folder = os.environ.get("NOREGRET_DATA")
-    file = Path(folder or "") / "experts" / "m4_weekly_mlpol.csv"
-    if not folder or not file.is_file():
-        pytest.skip("NOREGRET_DATA names no folder with experts/m4_weekly_mlpol.csv")
-    return pd.read_csv(file)
+    contents = "columns series,t,y,e1,e2,mlpol_pred,w1,w2, the last three by opera for M4 weekly"
+    return pd.read_csv(real_data("experts/m4_weekly_mlpol.csv", contents))
 
 
 def test_weights_and_predictions_are_those_of_opera(oracle: pd.DataFrame) -> None:

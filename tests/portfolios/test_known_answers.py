@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import math
-import os
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -12,19 +10,13 @@ import pytest
 from noregret.hindsight.portfolio import best_asset, best_rebalanced
 from noregret.portfolios import BuyAndHold, OnsPortfolio, UniformRebalanced
 from tests.portfolios.tables import Floats
-
-WHERE = "NOREGRET_DATA"
+from tests.real_data import real_data
 
 
 def market(name: str) -> Floats:
     """Return the relatives of a market; skip the test where they are not at hand."""
-    folder = os.environ.get(WHERE)
-    if folder is None:
-        pytest.skip(f"{WHERE} names no folder: markets of real data are not shipped")
-    for path in (Path(folder) / name, Path(folder) / "portfolio" / name):
-        if path.is_file():
-            return np.loadtxt(path, delimiter=",", skiprows=1)
-    pytest.skip(f"there is no {name} in {folder}")
+    contents = "a header, then price relatives, a row per day and a column per stock"
+    return np.loadtxt(real_data(f"portfolio/{name}", contents), delimiter=",", skiprows=1)
 
 
 @pytest.mark.parametrize(

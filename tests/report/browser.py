@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any
 
 NAMES = ("chromium", "chromium-browser", "google-chrome")
+MISSING = f"to run it, install Chromium: none of {', '.join(NAMES)} is on the PATH"
 FLAGS = (
     "--headless",
     "--no-sandbox",

@@ -11,7 +11,7 @@ import pytest
 from noregret.report.run_html import page
 from noregret.run.result import Result
 
-from .browser import Browser, browser, found
+from .browser import MISSING, Browser, browser, found
 from .results import classification, nothing, regression, troubled
 from .results import found as telling
 
@@ -32,9 +32,7 @@ SIZES = """
 })
 """
 
-pytestmark = pytest.mark.skipif(
-    found() is None, reason="no chromium, chromium-browser or google-chrome on the PATH"
-)
+pytestmark = pytest.mark.skipif(found() is None, reason=MISSING)
 
 
 @pytest.fixture(scope="module")
