@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import io
 import json
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -205,7 +206,7 @@ def test_the_installed_command_needs_no_unicode_terminal(folder: Path) -> None:
             "d.csv",
         ],
         cwd=folder,
-        env={"PYTHONIOENCODING": "ascii", "PATH": ""},
+        env=os.environ | {"PYTHONIOENCODING": "ascii", "PATH": ""},
         capture_output=True,
         check=False,
     )

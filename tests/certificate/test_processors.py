@@ -1,0 +1,91 @@
+"""A certificate that one processor made is confirmed by others."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from noregret.core import cpu
+from noregret.registry import everyone
+from tests.baseline import held_to_the_baseline
+
+from .processors import write_data
+
+ROOT = Path(__file__).parent.parent.parent
+# As it comes, every vector instruction held back, and, where there is more, ours to AVX2.
+SETTINGS: dict[str, dict[str, str]] = {
+    "as it comes": {},
+    "baseline": held_to_the_baseline(),
+    **({"avx2": {cpu.VARIABLE: "avx2"}} if cpu.level() == "avx512" else {}),
+}
+
+
+def run(setting: str, *arguments: str | Path) -> str:
+    """Run a process under a setting, whichever this one has, and return what it prints."""
+    outer = {k: v for k, v in os.environ.items() if k not in held_to_the_baseline()}
+    done = subprocess.run(
+        [sys.executable, *map(str, arguments)],
+        cwd=ROOT,
+        env={**outer, **SETTINGS[setting]},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+def test_certificates_of_everything_are_confirmed_across_processors(tmp_path: Path) -> None:
+    write_data(tmp_path)
+    program = ("-m", "tests.certificate.processors")
+    for setting in SETTINGS:
+        run(setting, *program, "make", tmp_path, tmp_path / setting)
+    digests = [
+        {p.name: json.loads(p.read_text("utf-8"))["data"]["digest"] for p in folder.glob("*.json")}
+        for folder in (tmp_path / setting for setting in SETTINGS)
+    ]
+    assert len(digests[0]) == len(everyone()) + 1
+    assert all(found == digests[0] for found in digests)
+    for setting in SETTINGS:
+        for other in SETTINGS.keys() - {setting}:
+            assert run(setting, *program, "verify", tmp_path, tmp_path / other) == "", (
+                f"made: {other}; verified: {setting}"
+            )
+
+
+SAY = "from noregret.core import cpu; print(cpu.level())"
+
+
+def test_the_variable_holds_the_core_to_a_level_that_the_processor_has(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.delenv(cpu.VARIABLE, raising=False)
+    best = run("as it comes", "-c", SAY).strip()
+    for level in cpu.LEVELS:
+        monkeypatch.setitem(SETTINGS, level, {cpu.VARIABLE: level})
+        lower = min(cpu.LEVELS.index(level), cpu.LEVELS.index(best))
+        assert run(level, "-c", SAY).strip() == cpu.LEVELS[lower]
+    monkeypatch.setitem(SETTINGS, "empty", {cpu.VARIABLE: ""})
+    assert run("empty", "-c", SAY).strip() == best
+
+
+def test_a_level_that_does_not_exist_is_refused_in_one_line(tmp_path: Path) -> None:
+    file = tmp_path / "d.csv"
+    file.write_text("a,y\n1,2\n", encoding="utf-8")
+    command = "from noregret.cli import main; main()"
+    done = subprocess.run(
+        [sys.executable, "-c", command, "run", str(file), "--target", "y"],
+        env={**os.environ, cpu.VARIABLE: "sse9"},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 1
+    assert done.stderr.startswith("noregret: NOREGRET_CPU=sse9 names no level")
+    assert "baseline, avx2, avx512" in done.stderr
+    assert done.stderr.count("\n") == 1
