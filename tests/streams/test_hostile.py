@@ -168,7 +168,7 @@ def test_a_quote_that_is_never_closed(tmp_path: Path) -> None:
 def test_a_quote_that_is_never_closed_in_a_large_file_takes_no_time(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("noregret.streams.source.LONGEST_VALUE", 1 << 23)
+    monkeypatch.setattr("noregret.streams.source.MAX_VALUE", 1 << 23)
     (tmp_path / "d.csv").write_text('a,y\n"1,2\n' + "3,4\n" * 5_000_000, "utf-8")
     started = time.perf_counter()
     assert "line 2: a quote is opened" in refused(tmp_path / "d.csv", target="y")

@@ -27,7 +27,7 @@ from noregret.streams.columns import (
 )
 from noregret.streams.options import ASLEEP, Options
 from noregret.streams.records import kind_of_most, repaired, row_lines, split_names
-from noregret.streams.source import Paths, Piece, Source, as_paths, suffix_of, tail_of
+from noregret.streams.source import MAX_LINE, Paths, Piece, Source, as_paths, suffix_of, tail_of
 from noregret.streams.tables import TableReading
 
 # What stands in a column of numbers where there is none. Text may be "NA"; nothing is missing.
@@ -163,6 +163,8 @@ class CsvReading(TableReading):
             if whole.start or self.has_rows(whole):
                 yield whole
                 held = None
+            elif whole.stop - whole.start > MAX_LINE:
+                raise BadExample(f"{piece.path}: no row in its first {MAX_LINE >> 20} MiB")
             else:
                 held = whole
 

@@ -24,10 +24,8 @@ __all__ = ["STDIN", "Paths", "Piece", "Source", "as_paths", "suffix_of", "tail_o
 
 # Bytes looked through at a time for the end of a line.
 LOOK = 1 << 16
-# A quoted value that is longer than this was probably never closed.
-LONGEST_VALUE = 1 << 26
-# A line that is longer than this is none.
-LONGEST_LINE = 1 << 29
+# Bytes of a line, and of a quoted value: beyond, this is not text, or the quote was never closed.
+MAX_LINE, MAX_VALUE = 1 << 27, 1 << 26
 BOM, UTF_16 = b"\xef\xbb\xbf", (b"\xff\xfe", b"\xfe\xff")
 
 Paths = str | Path | Sequence[str | Path]
@@ -158,7 +156,7 @@ class Source:
                 path, read_at(descriptor, max(0, start - files.TAIL), min(start, files.TAIL)), mark
             )
         while start < size:
-            stop = line_end(descriptor, start, min(start + files.BLOCK, size), size)
+            stop = line_end(opened, start, min(start + files.BLOCK, size), size)
             yield Piece(number, path, start, stop, stop, None, opened)
             start = stop
 
@@ -183,9 +181,9 @@ class Source:
                 yield Piece(number, opened.path, start, start + len(text), opened.read_so_far, text)
                 start += len(text)
                 line += text.count(b"\n") if quotes is not None else 0
-            elif quotes is not None and waiting > LONGEST_VALUE:
+            elif quotes is not None and quotes.inside and waiting > MAX_VALUE:
                 raise unclosed(opened.path, line)
-            elif waiting > LONGEST_LINE:
+            elif waiting > MAX_LINE:
                 raise too_long(opened.path, start)
         if quotes is not None and quotes.inside:
             raise unclosed(opened.path, line)
@@ -202,8 +200,8 @@ def without_bom(block: bytes, at: int) -> bytes:
 def too_long(path: str, start: int) -> BadExample:
     """Return the error for a line without an end."""
     return BadExample(
-        f"{path}: the line that begins at byte {start:,} is longer than {LONGEST_LINE >> 20} MiB:"
-        " is this text?"
+        f"{path}: the line that begins at byte {start:,} has no end within {MAX_LINE >> 20} MiB:"
+        " is this a text file with one row per line?"
     )
 
 
@@ -212,11 +210,11 @@ def unclosed(path: str, line: int) -> BadExample:
     return BadExample(f"{path}, line {line + 1}: a quote is opened and never closed")
 
 
-def line_end(descriptor: int, start: int, stop: int, size: int) -> int:
+def line_end(opened: Opened, start: int, stop: int, size: int) -> int:
     """Return where the last line that ends before ``stop`` ends; if none does, where one ends."""
     if stop >= size:
         return size
-    at = stop
+    descriptor, at = opened.descriptor, stop
     while at > start:
         begin = max(start, at - LOOK)
         found = read_at(descriptor, begin, at - begin).rfind(b"\n")
@@ -225,6 +223,8 @@ def line_end(descriptor: int, start: int, stop: int, size: int) -> int:
         at = begin
     at = stop
     while at < size:
+        if at - start > MAX_LINE:
+            raise too_long(opened.path, start)
         found = read_at(descriptor, at, files.BLOCK).find(b"\n")
         if found >= 0:
             return at + found + 1
