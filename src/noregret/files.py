@@ -3,14 +3,19 @@
 from __future__ import annotations
 
 import errno
+import hashlib
 import os
 import tempfile
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from io import FileIO
 from pathlib import Path
 
 from noregret.errors import NoRegretError
+from noregret.locks import MAX_NAME, SUFFIX, is_named, remove_abandoned, try_lock
+
+# Bytes read at a time to check a file.
+CHUNK = 1 << 20
 
 
 def write_whole(path: str | Path, contents: bytes) -> None:
@@ -31,18 +36,45 @@ def beside(path: str | Path) -> Iterator[str]:
     if place.exists() and not place.is_file():
         kind = "a directory" if place.is_dir() else "a device or a pipe"
         raise OSError(errno.EINVAL, f"{kind}, which no file can take the place of", str(place))
-    descriptor, made = tempfile.mkstemp(prefix=f".{place.name[:200]}.", dir=place.parent)
-    try:
-        yield made
-        os.fsync(descriptor)
-        mode = place.stat().st_mode if place.exists() else 0o666 & ~_umask()
-        os.chmod(made, mode)
-        os.replace(made, place)
-    except BaseException:
-        os.unlink(made)
-        raise
-    finally:
+    remove_abandoned(place.parent)
+    with naming(path):
+        descriptor, made = temporary(place)
+        try:
+            yield made
+            os.fsync(descriptor)
+            mode = place.stat().st_mode if place.exists() else 0o666 & ~_umask()
+            os.chmod(made, mode)
+            os.replace(made, place)
+        except BaseException:
+            with suppress(FileNotFoundError):
+                os.unlink(made)
+            raise
+        finally:
+            os.close(descriptor)
+
+
+def temporary(place: Path) -> tuple[int, str]:
+    """Return a new file beside another, open and locked, and its path.
+
+    It is locked as long as it is open, so that other processes know that it is not abandoned.
+    """
+    while True:
+        descriptor, made = tempfile.mkstemp(SUFFIX, f".{place.name[:MAX_NAME]}.", place.parent)
+        # One may have been taken for abandoned before it was locked.
+        if try_lock(descriptor) is not False and is_named(descriptor, made):
+            return descriptor, made
         os.close(descriptor)
+
+
+@contextmanager
+def naming(path: str | Path) -> Iterator[None]:
+    """Have errors of the operating system name the file that the user knows."""
+    try:
+        yield
+    except OSError as error:
+        if error.errno is None or isinstance(error, BrokenPipeError):
+            raise
+        raise type(error)(error.errno, os.strerror(error.errno), str(path)) from error
 
 
 def _umask() -> int:
@@ -51,37 +83,71 @@ def _umask() -> int:
     return mask
 
 
-def opened(path: str | None) -> FileIO:
-    """Open a new file to add to; without a path, one that is gone with the process.
+class Growing(FileIO):
+    """A file that is only added to, with a digest of all that it holds if it has a path.
 
     Nothing waits in a buffer: what cannot be written is told at once, and only once.
     """
-    if path is None:
-        descriptor, made = tempfile.mkstemp(prefix="noregret-")
-        os.unlink(made)
-        return FileIO(descriptor, "r+b")
-    return FileIO(path, "w+b")
+
+    def __init__(self, file: str | int, mode: str, path: str | None) -> None:
+        super().__init__(file, mode)
+        self.path = path
+        self.hash = None if path is None else hashlib.blake2b(digest_size=16)
+
+    def add(self, contents: memoryview) -> None:
+        """Write all of it where the file is at."""
+        rest = contents.cast("B")
+        if self.hash is not None:
+            self.hash.update(rest)
+        while len(rest):
+            rest = rest[self.write(rest) :]
+
+    def settle(self) -> str | None:
+        """Have all of it on disk, and return its digest."""
+        with naming(self.path or tempfile.gettempdir()):
+            os.fsync(self.fileno())
+        return None if self.hash is None else self.hash.hexdigest()
 
 
-def reopened(path: str, size: int) -> FileIO:
+def opened(path: str | None) -> Growing:
+    """Open a new file to add to; without a path, one that is gone with the process."""
+    if path is not None:
+        return Growing(path, "w+b", path)
+    with naming(tempfile.gettempdir()), tempfile.TemporaryFile(buffering=0) as file:
+        return Growing(os.dup(file.fileno()), "r+b", None)
+
+
+def reopened(path: str, size: int, digest: str) -> Growing:
     """Open a file that belongs to a checkpoint; what it holds beyond a size is forgotten."""
     try:
-        file = FileIO(path, "r+b")
+        file = Growing(path, "r+b", path)
     except FileNotFoundError:
         raise NoRegretError(f"{path}: missing: it belongs to the checkpoint") from None
-    if os.fstat(file.fileno()).st_size < size:
+    try:
+        with naming(path):
+            check_contents(file, size, digest)
+            file.truncate(size)
+            file.seek(size)
+    except BaseException:
         file.close()
-        raise NoRegretError(f"{path}: shorter than when the checkpoint was made")
-    file.truncate(size)
-    file.seek(size)
+        raise
     return file
 
 
-def add(file: FileIO, contents: memoryview) -> None:
-    """Write all of it where the file is at."""
-    rest = contents.cast("B")
-    while len(rest):
-        rest = rest[file.write(rest) :]
+def check_contents(file: Growing, size: int, digest: str) -> None:
+    """Refuse a file whose first bytes are not those that the checkpoint counts on."""
+    assert file.hash is not None
+    if os.fstat(file.fileno()).st_size < size:
+        raise NoRegretError(f"{file.path}: shorter than when the checkpoint was made")
+    left = size
+    while left and (part := file.read(min(left, CHUNK))):
+        file.hash.update(part)
+        left -= len(part)
+    if file.hash.hexdigest() != digest:
+        raise NoRegretError(
+            f"{file.path}: damaged: its contents are not those that the checkpoint was made with;"
+            " without them the run cannot go on: remove the checkpoint and begin again"
+        )
 
 
 def same_file(one: str, other: str) -> bool:

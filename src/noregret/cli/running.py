@@ -141,11 +141,12 @@ def shown(run: Going, hidden: bool) -> Iterator[None]:
     if hidden or sys.stderr is None or not sys.stderr.isatty():
         yield
         return
-    began, before = time.monotonic(), run.size
+    began, before = time.monotonic(), 0
     bar: Any = None
 
     def look(run: Going) -> None:
-        nonlocal bar
+        nonlocal bar, before
+        before = before or run.size  # a run that goes on begins with what was read before
         seconds = time.monotonic() - began
         if seconds < PATIENCE:
             return

@@ -14,6 +14,7 @@ import numpy as np
 
 from noregret.errors import NoRegretError
 from noregret.experts.losses import ExpertLoss, expert_loss
+from noregret.locks import Locks
 from noregret.mix.noting import Notes, Rows
 from noregret.mix.refusing import LeftOut, nothing_learned
 from noregret.mix.series import Series
@@ -101,6 +102,14 @@ class Mix:
 
     def go(self) -> MixResult:
         """Play to the end, or until stopped, and write everything that was asked for."""
+        locks = Locks(self.outputs.given().values())
+        try:
+            return self.played()
+        finally:
+            locks.release()
+
+    def played(self) -> MixResult:
+        """Play, and write."""
         started = datetime.now(UTC).isoformat(timespec="seconds")
         began = time.perf_counter()
         try:

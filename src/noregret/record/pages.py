@@ -6,7 +6,6 @@ import os
 import tempfile
 import weakref
 from collections.abc import Iterator
-from io import FileIO
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -15,7 +14,7 @@ from numpy.typing import NDArray
 from noregret.core.recorder import unpacked
 from noregret.core.sums import add_outer_products
 from noregret.errors import NoRegretError
-from noregret.files import add, opened, reopened
+from noregret.files import Growing, opened, reopened
 
 Floats = NDArray[np.float64]
 # Words of a page that is long enough.
@@ -104,7 +103,7 @@ class Pages:
         self.memory, self.path = memory, path
         self.held = 0
         self.index: list[Page] = []
-        self.file: FileIO | None = None
+        self.file: Growing | None = None
 
     @property
     def spilled(self) -> bool:
@@ -124,7 +123,7 @@ class Pages:
             file = self.opened()
             place = file.seek(0, 2)
             try:
-                add(file, words.data)
+                file.add(words.data)
             except OSError as error:
                 raise NoRegretError(
                     f"{self.path or tempfile.gettempdir()}: the rows to be compared with in"
@@ -134,7 +133,7 @@ class Pages:
         self.held += words.nbytes if fits else 0
         return fits
 
-    def opened(self) -> FileIO:
+    def opened(self) -> Growing:
         """Return the file."""
         if self.file is None:
             self.file = opened(self.path)
@@ -177,9 +176,7 @@ class Pages:
     def get_state(self) -> dict[str, Any]:
         """Return where the pages are in the file."""
         index = [[p.words is not None, p.place, p.length, p.rows, p.features] for p in self.index]
-        if self.file is not None:
-            os.fsync(self.file.fileno())
-        return {"index": index}
+        return {"index": index, "digest": None if self.file is None else self.file.settle()}
 
     def set_state(self, state: dict[str, Any]) -> None:
         """Go on with the pages in the file; what came after them is forgotten."""
@@ -187,7 +184,8 @@ class Pages:
         if not index:
             return
         assert self.path is not None
-        self.file = reopened(self.path, max(place + 8 * size for _, place, size, _, _ in index))
+        stop = max(place + 8 * size for _, place, size, _, _ in index)
+        self.file = reopened(self.path, stop, state["digest"])
         weakref.finalize(self, self.file.close)
         for held, place, length, rows, features in index:
             page = Page(None, place, length, rows, features)

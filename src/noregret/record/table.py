@@ -6,7 +6,6 @@ import hashlib
 import tempfile
 import weakref
 from collections.abc import Iterator, Sequence
-from io import FileIO
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -14,7 +13,7 @@ from numpy.typing import NDArray
 
 from noregret.core.digest import Digest
 from noregret.errors import NoRegretError
-from noregret.files import add, opened
+from noregret.files import Growing, opened
 from noregret.record.pages import read_at
 
 Floats = NDArray[np.float64]
@@ -47,7 +46,7 @@ class Table:
         self.rows = self.width = 0
         self.has_outcomes = False
         self.leaves: list[Leaf] = []
-        self.file: FileIO | None = None
+        self.file: Growing | None = None
         self.numbers, self.outcomes = Digest(), Digest()
         self.X, self.y, self.filled = np.empty((0, 0)), np.empty(0), 0
 
@@ -115,9 +114,9 @@ class Table:
             weakref.finalize(self, self.file.close)
         place = self.file.seek(0, 2)
         try:
-            add(self.file, X.data)
+            self.file.add(X.data)
             if y is not None:
-                add(self.file, y.data)
+                self.file.add(y.data)
         except OSError as error:
             raise NoRegretError(
                 f"{tempfile.gettempdir()}: the rows to be compared with in hindsight do not fit:"

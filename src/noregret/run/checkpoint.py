@@ -17,7 +17,7 @@ from noregret.errors import NoRegretError
 from noregret.files import write_whole
 from noregret.model_file import encoded, read_parts
 
-FORMAT = "noregret.checkpoint/1"
+FORMAT = "noregret.checkpoint/2"
 Arrays = dict[str, NDArray[Any]]
 
 

@@ -46,14 +46,11 @@ def save(run: Run, path: str) -> None:
         "skipped": run.skipped,
         "skipped_rows": [[row.place, row.reason] for row in run.skipped_rows],
         "weighted": run.weighted,
-        "tags": None if run.tags is None else run.tags.size,
-        "predictions": None if run.spool is None else run.spool.rows,
+        "tags": None if run.tags is None else run.tags.settle(),
+        "predictions": None if run.spool is None else run.spool.settle(),
     }
     if names and not run.reading.named:
         raise NoRegretError("the features of this learner are not those of its stream")
-    for spool in (run.spool, run.tags):
-        if spool is not None:
-            spool.settle()
     if run.game is not None:
         ledger_arrays, state["ledger"] = ledger_state(run.game.ledger)
         kept |= checkpoint.with_prefix("ledger.", ledger_arrays)
@@ -169,8 +166,8 @@ def restore_state(run: Run, path: str, arrays: checkpoint.Arrays, state: dict[st
         )
     run.checkpoint, run.saved = path, run.learner.rounds
     if state["predictions"] is not None:
-        run.spool = Numbers(3, run.beside[PREDICTIONS], state["predictions"])
+        run.spool = Numbers(3, run.beside[PREDICTIONS], *state["predictions"])
     if state["tags"] is not None:
-        run.tags = Tags(run.beside[TAGS], state["tags"])
+        run.tags = Tags(run.beside[TAGS], *state["tags"])
     if run.game is not None:
         restore_ledger(run.game.ledger, checkpoint.of_prefix("ledger.", arrays), state["ledger"])

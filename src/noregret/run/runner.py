@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from noregret.errors import BadExample, NoRegretError
+from noregret.locks import Locks
 from noregret.playing import Played, numbers_of, play_block
 from noregret.run.checkpoint import companions
 from noregret.run.choosing import Choice, chosen, explained
@@ -72,14 +73,10 @@ class Run:
     open_loss: bool = False
 
     def __post_init__(self) -> None:
-        if self.resume is None and self.checkpoint is not None and Path(self.checkpoint).exists():
-            raise NoRegretError(
-                f"{self.checkpoint}: there already: --resume {self.checkpoint} goes on from it; to"
-                " begin again, remove it"
-            )
-        kept_at = self.checkpoint or self.resume
-        self.beside = companions(kept_at)
-        self.outputs.check(self.stream.paths, [kept_at, *self.beside.values()] if kept_at else [])
+        self.kept_at = self.checkpoint or self.resume
+        self.beside = companions(self.kept_at)
+        kept = [self.kept_at, *self.beside.values()] if self.kept_at else []
+        self.outputs.check(self.stream.paths, kept)
         self.choice: Choice | None = None  # of the loss, where it was open
         self.watches = self.outputs.report is not None
         self.size = 0
@@ -97,10 +94,18 @@ class Run:
         self.saved: int | None = None  # rounds in the last checkpoint
         self.game: Game | None = None
         self.reading = self.stream.reading()
+
+    def prepare(self) -> None:
+        """Begin, or go on from a checkpoint."""
         if self.resume is not None:
             from noregret.run.resuming import restore
 
             restore(self, self.resume)
+        elif self.checkpoint is not None and Path(self.checkpoint).exists():
+            raise NoRegretError(
+                f"{self.checkpoint}: there already: --resume {self.checkpoint} goes on from it; to"
+                " begin again, remove it"
+            )
         else:
             self.begin()
             if self.outputs.predictions is not None:
@@ -122,7 +127,19 @@ class Run:
     # While it runs.
 
     def go(self) -> Result:
-        """Play to the end, or until stopped, and write everything that was asked for."""
+        """Play to the end, or until stopped, and write everything that was asked for.
+
+        No other run may use the same files meanwhile.
+        """
+        locks = Locks([*self.outputs.given().values(), *filter(None, [self.kept_at])])
+        try:
+            self.prepare()
+            return self.played()
+        finally:
+            locks.release()
+
+    def played(self) -> Result:
+        """Play, and write."""
         started = datetime.now(UTC).isoformat(timespec="seconds")
         self.began = time.perf_counter()
         before = self.spent

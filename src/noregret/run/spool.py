@@ -7,12 +7,13 @@ import tempfile
 import weakref
 from collections.abc import Iterator
 from itertools import islice
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from noregret.errors import NoRegretError
-from noregret.files import add, opened, reopened
+from noregret.files import opened, reopened
 
 Floats = NDArray[np.float64]
 # Rows written at a time.
@@ -29,17 +30,19 @@ class Spool:
         Where; without, in a temporary file.
     size
         How many bytes to go on after; what the file holds beyond is forgotten.
+    digest
+        Of these bytes, as ``settle`` returned it.
     """
 
-    def __init__(self, path: str | None = None, size: int = 0) -> None:
+    def __init__(self, path: str | None = None, size: int = 0, digest: str = "") -> None:
         self.path, self.size = path, size
-        self.file = reopened(path, size) if path is not None and size else opened(path)
+        self.file = reopened(path, size, digest) if path is not None and size else opened(path)
         weakref.finalize(self, self.file.close)
 
     def write(self, contents: memoryview) -> None:
         """Gather bytes."""
         try:
-            add(self.file, contents)
+            self.file.add(contents)
         except OSError as error:
             raise NoRegretError(
                 f"{self.path or tempfile.gettempdir()}: the predictions so far do not fit:"
@@ -47,9 +50,9 @@ class Spool:
             ) from None
         self.size += contents.nbytes
 
-    def settle(self) -> None:
-        """Have all of it on disk."""
-        os.fsync(self.file.fileno())
+    def settle(self) -> list[Any]:
+        """Have all of it on disk; return its size and its digest."""
+        return [self.size, self.file.settle()]
 
 
 class Numbers(Spool):
@@ -59,13 +62,15 @@ class Numbers(Spool):
     ----------
     columns
         How many.
-    path, rows
+    path, size, digest
         As for ``Spool``.
     """
 
-    def __init__(self, columns: int, path: str | None = None, rows: int = 0) -> None:
+    def __init__(
+        self, columns: int, path: str | None = None, size: int = 0, digest: str = ""
+    ) -> None:
         self.columns = columns
-        super().__init__(path, 8 * columns * rows)
+        super().__init__(path, size, digest)
 
     @property
     def rows(self) -> int:

@@ -1,0 +1,163 @@
+"""Locks on files that end with the process that holds them, however it ends.
+
+A lock file lies beside the file that it protects, as ``.NAME.lock.noregret``, and names the process
+that holds it. Those of a killed process, and its temporary files, are locked by nobody: the next
+write to the same folder removes them.
+"""
+
+from __future__ import annotations
+
+import os
+import stat
+import sys
+import time
+import weakref
+from collections.abc import Iterable
+from contextlib import suppress
+from pathlib import Path
+
+from noregret.errors import NoRegretError
+
+if sys.platform == "win32":
+    import msvcrt
+else:
+    import fcntl
+
+# The end of the name of every file that may be removed when no process has locked it.
+SUFFIX = ".noregret"
+# A longer name would leave no room for what is added to it.
+MAX_NAME = 200
+# Attempts to get a lock, and seconds between them: a process that looks for what is left over
+# holds it for a moment.
+ATTEMPTS, PAUSE = 5, 0.02
+NO_LINKS = getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0)
+
+_searched: set[tuple[int, str]] = set()
+
+
+def try_lock(descriptor: int) -> bool | None:
+    """Lock an open file; return False where another process has, None where there are no locks."""
+    try:
+        if sys.platform == "win32":
+            msvcrt.locking(descriptor, msvcrt.LK_NBLCK, 1)
+        else:
+            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except (BlockingIOError, PermissionError):
+        return False
+    except OSError:  # such as a network folder without locks
+        return None
+    return True
+
+
+def is_named(descriptor: int, path: str) -> bool:
+    """Tell whether a path still leads to an open file."""
+    try:
+        return os.path.samestat(os.fstat(descriptor), os.stat(path, follow_symlinks=False))
+    except FileNotFoundError:
+        return False
+
+
+class Lock:
+    """A lock on a path, until it is released or the process ends.
+
+    Parameters
+    ----------
+    path
+        The file to protect; it need not exist.
+
+    Raises
+    ------
+    NoRegretError
+        Where another process has the lock.
+    """
+
+    def __init__(self, path: str) -> None:
+        place = Path(os.path.realpath(path))
+        self.path = path
+        self.file = str(place.with_name(f".{place.name[:MAX_NAME]}.lock{SUFFIX}"))
+        remove_abandoned(place.parent)
+        for attempt in range(ATTEMPTS):
+            if attempt:
+                time.sleep(PAUSE)
+            if (descriptor := self.attempt()) is not None:
+                break
+        else:
+            raise NoRegretError(
+                f"{path}: in use by another run ({self.holder()}): wait until that has ended, or"
+                " name another file"
+            )
+        self.descriptor = descriptor
+        os.truncate(descriptor, 0)
+        os.write(descriptor, f"{os.getpid()}\n".encode())
+        self.release = weakref.finalize(self, release, self.file, descriptor)
+
+    def attempt(self) -> int | None:
+        """Return the lock file, open and locked, or None."""
+        try:
+            descriptor = os.open(self.file, os.O_RDWR | os.O_CREAT | NO_LINKS, 0o644)
+        except OSError as error:
+            raise NoRegretError(
+                f"{self.path}: its lock file {self.file} cannot be opened: {error.strerror}"
+            ) from None
+        # It may have been removed between the two steps by a run that has just ended.
+        if try_lock(descriptor) is not False and is_named(descriptor, self.file):
+            return descriptor
+        os.close(descriptor)
+        return None
+
+    def holder(self) -> str:
+        """Name the process that has the lock."""
+        with suppress(OSError, ValueError):
+            return f"process {int(Path(self.file).read_text('ascii'))}"
+        return "its process is not known"
+
+
+def release(file: str, descriptor: int) -> None:
+    """Remove a lock file while it is locked, and give it up."""
+    with suppress(OSError):
+        if is_named(descriptor, file):
+            os.unlink(file)
+    os.close(descriptor)
+
+
+class Locks:
+    """Locks on several paths, all of them or none."""
+
+    def __init__(self, paths: Iterable[str]) -> None:
+        self.held: list[Lock] = []
+        try:
+            for path in {os.path.realpath(path): path for path in paths}.values():
+                self.held.append(Lock(path))
+        except BaseException:
+            self.release()
+            raise
+
+    def release(self) -> None:
+        """Give up all of them."""
+        while self.held:
+            self.held.pop().release()
+
+
+def remove_abandoned(folder: Path) -> None:
+    """Remove what killed processes of this user left in a folder; looked for once per process."""
+    key = (os.getpid(), str(folder))
+    if key in _searched:
+        return
+    _searched.add(key)
+    with suppress(OSError), os.scandir(folder) as entries:
+        for entry in entries:
+            if entry.name.startswith(".") and entry.name.endswith(SUFFIX):
+                with suppress(OSError):
+                    remove_if_abandoned(entry.path)
+
+
+def remove_if_abandoned(path: str) -> None:
+    """Remove a file unless a process has locked it."""
+    descriptor = os.open(path, os.O_RDWR | NO_LINKS)
+    try:
+        kind = os.fstat(descriptor)
+        mine = not hasattr(os, "geteuid") or kind.st_uid == os.geteuid()
+        if stat.S_ISREG(kind.st_mode) and mine and try_lock(descriptor):
+            os.unlink(path)
+    finally:
+        os.close(descriptor)
