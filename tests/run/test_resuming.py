@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import signal
 from collections.abc import Callable
 from pathlib import Path
@@ -74,9 +75,17 @@ def test_other_options_are_refused(
 def test_changed_data_are_refused(half: Stopped) -> None:
     text = half.file.read_bytes()
     half.file.write_bytes(text[:3000])
-    assert "not the data that the checkpoint" in half.refused("--resume", half.kept)
+    assert "d.csv: shorter than it was" in half.refused("--resume", half.kept)
     half.file.write_bytes(text.replace(b"Rome", b"Roma"))
     assert "not the data that the checkpoint" in half.refused("--resume", half.kept)
+    # A change of the first row, far before the checkpoint, and of two names.
+    first = text.index(b"\n") + 1
+    half.file.write_bytes(text[:first] + bytes([text[first] ^ 1]) + text[first + 1 :])
+    assert re.search(
+        r"lines 1 to \d+: not the data that the checkpoint", half.refused("--resume", half.kept)
+    )
+    half.file.write_bytes(text.replace(b"sun,city,wind", b"wind,city,sun", 1))
+    assert "they are in another order" in half.refused("--resume", half.kept)
     half.file.write_bytes(text)
     half.goes_on()
 
@@ -134,6 +143,8 @@ def test_companions_must_be_there_and_whole(
     text = companion.read_bytes()
     companion.write_bytes(text[: len(text) // 2])
     assert f"kept.{kind}: shorter than when" in half.refused("--resume", half.kept)
+    companion.write_bytes(text[:800] + bytes(800) + text[1600:])
+    assert f"kept.{kind}: damaged" in half.refused("--resume", half.kept)
     companion.unlink()
     assert f"kept.{kind}: missing: it belongs" in half.refused("--resume", half.kept)
     companion.write_bytes(text + b"and what came after the checkpoint")

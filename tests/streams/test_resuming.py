@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+import gzip
 import json
+import re
+import struct
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pyarrow as pa
 import pytest
+from pyarrow import parquet
 from scipy import sparse
 
 from noregret import NoRegretError, streams
@@ -76,6 +81,13 @@ def stream_for(kind: str, files: Any, **options: Any) -> streams.Stream:
     return streams.read(files, "sold" if kind in TABLES else None, **options)
 
 
+def sealed(stream: streams.Stream) -> Reading:
+    """Begin a pass whose state can be kept."""
+    reading = stream.reading()
+    reading.keep_seals()
+    return reading
+
+
 def rows_of(block: Block, reading: Reading) -> list[Any]:
     """Return a block's rows by position, with their places."""
     rows: list[Any] = []
@@ -110,7 +122,7 @@ def test_reading_goes_on_from_any_mark(
     for options in options_of(kind):
         stream = stream_for(kind, stream_files, **options)
         with blocks_of(90):
-            reading = stream.reading()
+            reading = sealed(stream)
             blocks, states = [], []
             for block in reading:
                 blocks.append(rows_of(block, reading))
@@ -131,7 +143,7 @@ def test_reading_goes_on_from_any_mark(
 def test_hashed_names_keep_their_slots(kind: str, tmp_path: Path) -> None:
     stream = stream_for(kind, write(kind, tmp_path), hash=4)
     with blocks_of(120):
-        reading = stream.reading()
+        reading = sealed(stream)
         taken = [(rows_of(block, reading), as_kept(reading.state())) for block in reading]
         again = stream.reading(taken[0][1])
         found = [row for block in again for row in rows_of(block, again)]
@@ -146,7 +158,7 @@ def test_other_data_are_refused(kind: str, tmp_path: Path, monkeypatch: pytest.M
     monkeypatch.setattr("noregret.streams.npz.block_rows", lambda _: 10)
     stream = stream_for(kind, write(kind, tmp_path))
     with blocks_of(200):
-        reading = stream.reading()
+        reading = sealed(stream)
         state = None
         for block in reading:
             state = as_kept(reading.state())
@@ -161,7 +173,7 @@ def test_other_data_are_refused(kind: str, tmp_path: Path, monkeypatch: pytest.M
 def test_data_that_became_shorter_are_refused(kind: str, tmp_path: Path) -> None:
     file = write(kind, tmp_path)
     stream = stream_for(kind, file)
-    reading = stream.reading()
+    reading = sealed(stream)
     assert sum(map(len, reading)) == 40
     state = as_kept(reading.state())
     short = b"a,town,wet,sold\n1,x,true,1\n"
@@ -171,7 +183,9 @@ def test_data_that_became_shorter_are_refused(kind: str, tmp_path: Path) -> None
         write_zstd(short, file)
     else:
         file.write_bytes(short)
-    with pytest.raises(NoRegretError, match=r"shorter than it was|not the data that"):
+    with pytest.raises(
+        NoRegretError, match=r"shorter than it was|not the data that|not those that"
+    ):
         list(stream.reading(state))
 
 
@@ -180,3 +194,88 @@ def test_a_state_of_another_kind_is_refused(kind: str, tmp_path: Path) -> None:
     stream = stream_for(kind, write(kind, tmp_path))
     with pytest.raises((ValueError, KeyError)):
         stream.reading(({"speed.limit": np.zeros(1)}, {"mark": None, "width": 0, "columns": {}}))
+
+
+LAST = re.compile(r"(lines|rows) ([\d,]+) to ([\d,]+): not the data that the checkpoint")
+
+
+@kinds
+def test_a_change_anywhere_before_the_mark_is_refused_and_placed(
+    kind: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("noregret.streams.npz.block_rows", lambda _: 5)
+    monkeypatch.setattr("noregret.streams.seals.PART", 100)
+    stream = stream_for(kind, write(kind, tmp_path))
+    with blocks_of(90):
+        reading = sealed(stream)
+        assert sum(map(len, reading)) == 40  # to the end: the change is far before it
+        state = as_kept(reading.state())
+        list(stream.reading(state))
+        write(kind, tmp_path, change=True)
+        with pytest.raises(NoRegretError) as refused:
+            list(stream.reading(state))
+    if kind != "parquet":  # whose contents list has changed too
+        found = LAST.search(str(refused.value))
+        assert found, refused.value
+        first, last = (int(number.replace(",", "")) for number in found.groups()[1:])
+        # The ninth row; in CSV after the names, and after rows of two lines each.
+        shift = {"csv": 3, "gzip": 3, "several": 3, "numbers": 1}.get(kind, 0)
+        assert first <= 9 + shift <= last
+        assert last - first < 30
+
+
+def test_a_parquet_page_that_changes_under_the_same_contents_list_is_refused(
+    tmp_path: Path,
+) -> None:
+    table = pa.table({"a": [float(k) for k in range(40)], "sold": [float(k) for k in range(40)]})
+    parquet.write_table(
+        table,
+        tmp_path / "d.parquet",
+        row_group_size=10,
+        compression="none",
+        use_dictionary=False,
+        write_statistics=False,
+    )
+    stream = streams.read(tmp_path / "d.parquet", "sold")
+    reading = sealed(stream)
+    assert sum(map(len, reading)) == 40
+    state = as_kept(reading.state())
+    text = (tmp_path / "d.parquet").read_bytes()
+    at = text.index(struct.pack("<d", 13.0))
+    changed = text[:at] + struct.pack("<d", 99.0) + text[at + 8 :]
+    (tmp_path / "d.parquet").write_bytes(changed)
+    assert next(iter(stream.reading())).X[13] == 99.0  # it can be read as before
+    with pytest.raises(NoRegretError, match="rows 11 to 20: not the data that the checkpoint"):
+        list(stream.reading(state))
+
+
+@pytest.mark.parametrize("kind", ["csv", "numbers", "gzip"])
+def test_swapped_names_are_refused(kind: str, tmp_path: Path) -> None:
+    file = write(kind, tmp_path)
+    stream = stream_for(kind, file)
+    with blocks_of(90):
+        reading = sealed(stream)
+        next(iter(reading))
+        state = as_kept(reading.state())
+        text = gzip.decompress(file.read_bytes()) if kind == "gzip" else file.read_bytes()
+        names, rest = text.split(b"\n", 1)
+        first, second, *others = names.split(b",")
+        text = b",".join([second, first, *others]) + b"\n" + rest
+        file.write_bytes(gzip.compress(text) if kind == "gzip" else text)
+        with pytest.raises(NoRegretError, match=r"not those that the checkpoint .* another order"):
+            list(stream.reading(state))
+
+
+def test_small_pieces_are_sealed_together(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("noregret.streams.seals.PART", 1_000)
+    text = b"".join(b"1 | a%d\n" % k for k in range(2_000))
+    write_gzip(text, tmp_path / "d.vw.gz")
+    with blocks_of(20):
+        reading = sealed(streams.read(tmp_path / "d.vw.gz"))
+        assert sum(map(len, reading)) == 2_000
+    assert reading.seals is not None
+    found = list(reading.seals)
+    assert len(found) <= len(text) // 1_000 + 1
+    assert [seal.start for seal in found] == [0, *(seal.stop for seal in found[:-1])]
+    assert found[-1].stop == len(text)
+    assert [seal.first for seal in found] == [1, *(seal.last + 1 for seal in found[:-1])]

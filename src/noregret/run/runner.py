@@ -111,6 +111,8 @@ class Run:
             if self.outputs.predictions is not None:
                 self.spool = Numbers(3, self.beside.get(PREDICTIONS))
         self.reading.wanted = lambda: not self.stopping
+        if self.checkpoint is not None:
+            self.reading.keep_seals()
 
     def begin(self, choice: Choice | None = None) -> None:
         """Have everything ready for the learner, with the loss that was chosen for it."""

@@ -15,7 +15,8 @@ from noregret.errors import BadExample, NoRegretError
 from noregret.streams.ahead import in_order
 from noregret.streams.block import Block, Floats, Sparse
 from noregret.streams.options import Options
-from noregret.streams.source import Paths, as_paths, total_size
+from noregret.streams.seals import Seals
+from noregret.streams.source import Paths, Piece, Source, as_paths, total_size
 
 INTERCEPT = "intercept"
 State = tuple[dict[str, NDArray[Any]], dict[str, Any]]
@@ -116,10 +117,17 @@ class Reading:
         self.scaler = None if scale == "none" else Scaler(scale)
         self.vocabulary = Vocabulary(self.options.hash)
         self.mark: dict[str, Any] | None = None
+        self.seals: Seals | None = None  # of all data before the mark, where a checkpoint is kept
+        self.unchecked = False  # whether these are from another process
         self.width = 0  # columns, where they have no names
         self.wanted: Callable[[], bool] = lambda: True
         if state is not None:
             self.set_state(*state)
+
+    def keep_seals(self) -> None:
+        """Keep digests of all data that are read, so that another process can go on from here."""
+        if self.seals is None:
+            self.seals = Seals()
 
     # What each format says for itself.
 
@@ -209,6 +217,27 @@ class Reading:
         shift = int(self.options.intercept)
         return [INTERCEPT][:shift] + [str(i) for i in range(count - shift)]
 
+    def source(self, delimiter: bytes | None = None, careful: bool = False) -> Source:
+        """Return the text to read, when that before the mark has been found to be the same."""
+        source = Source(self.paths, delimiter, careful, self.seals)
+        if self.unchecked and self.mark is not None:
+            source.check(self.mark)
+            self.unchecked = False
+        return source
+
+    def mark_after(self, piece: Piece, lines: int) -> dict[str, Any]:
+        """Return the mark after a piece of so many lines, which is sealed."""
+        before = self.lines_before(piece)
+        if self.seals is not None:
+            self.seals.add(piece.file, piece.ranges or [], before + 1, before + lines)
+        return {"file": piece.file, "offset": piece.stop, "line": before + lines}
+
+    def lines_before(self, piece: Piece) -> int:
+        """Return how many lines of its file come before a piece."""
+        if self.mark is not None and self.mark["file"] == piece.file:
+            return int(self.mark["line"])
+        return 0
+
     def read_so_far(self, file: int, read: int) -> int:
         """Return how many bytes of input have been read, so many of them of one of the files."""
         return read + (total_size(self.paths[:file]) or 0)
@@ -233,15 +262,15 @@ class Reading:
             arrays |= {f"names.{k}": v for k, v in self.vocabulary.get_state().items()}
         if self.scaler is not None:
             arrays |= {f"scale.{k}": v for k, v in self.scaler.get_state(size).items()}
+        if self.seals is not None:
+            arrays |= {f"seals.{k}": v for k, v in self.seals.get_state().items()}
         return arrays, numbers
 
     def kept_with_model(self) -> State:
         """Return what predicting depends on; exact names are those of the model itself."""
         arrays, numbers = self.state()
-        if self.options.hash is None:
-            arrays = {
-                name: array for name, array in arrays.items() if not name.startswith("names.")
-            }
+        apart = ("seals.",) if self.options.hash is not None else ("seals.", "names.")
+        arrays = {name: array for name, array in arrays.items() if not name.startswith(apart)}
         numbers["mark"] = None
         numbers["options"] = {
             "target": self.options.target,
@@ -252,7 +281,7 @@ class Reading:
 
     def set_state(self, arrays: dict[str, NDArray[Any]], numbers: dict[str, Any]) -> None:
         """Take a state over; ValueError where it does not fit."""
-        parts: dict[str, dict[str, NDArray[Any]]] = {"names": {}, "scale": {}}
+        parts: dict[str, dict[str, NDArray[Any]]] = {"names": {}, "scale": {}, "seals": {}}
         for key, array in arrays.items():
             kind, _, name = key.partition(".")
             if kind not in parts:
@@ -263,6 +292,11 @@ class Reading:
         if self.scaler is not None:
             self.scaler.set_state(parts["scale"])
         self.mark, self.width = numbers["mark"], int(numbers["width"])
+        if self.mark is not None:
+            self.keep_seals()
+            assert self.seals is not None
+            self.seals.set_state(parts["seals"])
+            self.unchecked = True
         self.set_columns_state(numbers["columns"])
 
 

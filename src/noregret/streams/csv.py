@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Iterator
 from functools import cache, partial
 from typing import Any, ClassVar, NamedTuple
@@ -25,9 +26,10 @@ from noregret.streams.columns import (
     signed,
     summaries,
 )
+from noregret.streams.opened import Opened
 from noregret.streams.options import ASLEEP, Options
 from noregret.streams.records import kind_of_most, repaired, row_lines, split_names
-from noregret.streams.source import MAX_LINE, Paths, Piece, Source, as_paths, suffix_of, tail_of
+from noregret.streams.source import MAX_LINE, STDIN, Paths, Piece, as_paths, suffix_of
 from noregret.streams.tables import TableReading
 
 # What stands in a column of numbers where there is none. Text may be "NA"; nothing is missing.
@@ -48,7 +50,6 @@ class Parsed(NamedTuple):
     names: int = 0  # lines before the first row, in the first piece of a file
     faults: tuple[Fault, ...] = ()  # lines that are no rows; their place is the line in the piece
     kept: list[int] | None = None  # the line of each row, where some are no rows
-    tail: dict[str, Any] | None = None
 
 
 class CsvReading(TableReading):
@@ -145,7 +146,9 @@ class CsvReading(TableReading):
     def jobs(self, mark: dict[str, Any] | None) -> Iterator[Callable[[], Parsed]]:
         """Yield a job for every piece."""
         careful = self.careful
-        source = Source(self.paths, self.delimiter.encode(), careful)
+        if self.unchecked and mark is not None:
+            self.check_first_lines(mark)
+        source = self.source(self.delimiter.encode(), careful)
         for piece in self.with_rows(source.pieces(mark)):
             if self.settled is None:
                 if not careful and piece.contents is None and b'"' in piece.text():
@@ -178,7 +181,7 @@ class CsvReading(TableReading):
     def parse(self, piece: Piece) -> Parsed:
         """Read and parse a piece; in any thread."""
         text = piece.text()
-        body, tail = text, tail_of(text)
+        body = text
         if piece.start == 0:
             header, body = self.split_header(piece, text)
             self.check_header(header, piece.path)
@@ -186,21 +189,40 @@ class CsvReading(TableReading):
         plain = self.plain_table(body)
         if plain is not None:
             table, lines, whole = plain
-            return Parsed(piece, table, whole, names + lines, names, tail=tail)
+            return Parsed(piece, table, whole, names + lines, names)
         if b'"' in body and not self.careful and piece.contents is None:
             return Parsed(piece, None)
         table, faults, kept = self.arrow_table(body, piece)
-        return Parsed(piece, table, False, names + count_lines(body), names, faults, kept, tail)
+        return Parsed(piece, table, False, names + count_lines(body), names, faults, kept)
 
     def check_header(self, header: list[str], path: str) -> None:
         """Refuse a file whose columns are not those of the first."""
-        if header != self.header:
-            assert self.header is not None
-            odd = next((name for name in header if name not in self.header), None)
-            lost = next((name for name in self.header if name not in header), None)
-            said = "they are in another order" if lost is None else f"there is no {lost!r}"
-            said = said if odd is None else f"{odd!r} is new"
+        if said := self.odd_about(header):
             raise BadExample(f"{path}: its columns are not those of {self.paths[0]}: {said}")
+
+    def odd_about(self, header: list[str]) -> str:
+        """Say in what names differ from those of the columns; nothing where they do not."""
+        assert self.header is not None
+        if header == self.header:
+            return ""
+        odd = next((name for name in header if name not in self.header), None)
+        lost = next((name for name in self.header if name not in header), None)
+        said = "they are in another order" if lost is None else f"there is no {lost!r}"
+        return said if odd is None else f"{odd!r} is new"
+
+    def check_first_lines(self, mark: dict[str, Any]) -> None:
+        """Refuse files, read before a mark, whose columns have other names now."""
+        for number, path in enumerate(self.paths[: mark["file"] + 1]):
+            if path == STDIN or not os.path.isfile(path):
+                continue
+            with Opened(path) as opened:
+                text = opened.block()
+            piece = Piece(number, path, 0, len(text), 0, text)
+            header, body = self.split_header(piece, piece.text())
+            if body and (said := self.odd_about(header)):
+                raise BadExample(
+                    f"{path}: its columns are not those that the checkpoint was made with: {said}"
+                )
 
     def plain_table(self, body: bytes) -> tuple[Table, int, bool] | None:
         """Return a piece of nothing but numbers, how many lines it has, and whether all is well.
@@ -286,15 +308,9 @@ class CsvReading(TableReading):
         if raw.table is None:
             self.careful = True
             raise StartAgain
-        before = 0
-        if self.mark is not None and self.mark["file"] == piece.file:
-            before = self.mark["line"]
-        mark = {"file": piece.file, "offset": piece.stop, "line": before + raw.lines} | (
-            raw.tail or {}
-        )
+        before = self.lines_before(piece) + raw.names
+        mark = self.mark_after(piece, raw.lines)
         size = self.read_so_far(piece.file, piece.read)
-
-        before += raw.names
 
         @cache
         def lines() -> list[int]:

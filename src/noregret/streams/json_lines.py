@@ -8,7 +8,7 @@ import re
 from typing import Any, NamedTuple
 
 from noregret.streams.columns import BOOLEAN, NUMBER, TEXT, kind_of
-from noregret.streams.source import Piece, tail_of
+from noregret.streams.source import Piece
 
 # How deeply a line may be nested; more than an example ever is, less than any reader's stack.
 DEEPEST = 64
@@ -27,7 +27,6 @@ class Lines(NamedTuple):
     examples: list[tuple[int, Any]]
     faults: list[tuple[int, str]]  # line and what is wrong with it
     line_count: int
-    tail: dict[str, Any]
 
 
 def parse(piece: Piece) -> Lines:
@@ -36,7 +35,7 @@ def parse(piece: Piece) -> Lines:
     lines = lines_of(text)
     table = as_table(text) if are_whole(lines) else None
     examples, faults = ([], []) if table is not None else one_by_one(lines)
-    return Lines(piece, table, examples, faults, len(lines), tail_of(text))
+    return Lines(piece, table, examples, faults, len(lines))
 
 
 def lines_of(text: bytes) -> list[bytes]:

@@ -29,7 +29,7 @@ from noregret.streams.json_forecasts import kinds_of, table_of
 from noregret.streams.json_lines import Lines, lines_of, one_by_one, parse
 from noregret.streams.options import ASLEEP, Options
 from noregret.streams.rows import LARGEST
-from noregret.streams.source import Paths, Source
+from noregret.streams.source import Paths
 from noregret.streams.tables import TableReading
 
 
@@ -43,19 +43,13 @@ class JsonlReading(TableReading):
 
     def jobs(self, mark: dict[str, Any] | None) -> Iterator[Callable[[], Lines]]:
         """Yield a job for every piece."""
-        for piece in Source(self.paths).pieces(mark):
+        for piece in self.source().pieces(mark):
             yield partial(parse, piece)
 
     def settle(self, raw: Lines) -> Block:
         """Make a block of a piece."""
-        piece, before = raw.piece, 0
-        if self.mark is not None and self.mark["file"] == piece.file:
-            before = self.mark["line"]
-        mark = {
-            "file": piece.file,
-            "offset": piece.stop,
-            "line": before + raw.line_count,
-        } | raw.tail
+        piece, before = raw.piece, self.lines_before(raw.piece)
+        mark = self.mark_after(piece, raw.line_count)
         size = self.read_so_far(piece.file, piece.read)
         if self.options.missing == ASLEEP:
             return self.forecasts(raw, before, mark, size)

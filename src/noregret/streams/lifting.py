@@ -64,6 +64,10 @@ class LiftedReading(Reading):
                 drawn[names[known:].index(INTERCEPT)] = 0.0
             self.frequencies = np.concatenate([self.frequencies, drawn])
 
+    def keep_seals(self) -> None:
+        """Keep digests of all data that are read."""
+        self.inner.keep_seals()
+
     # The state is that of the pass before: its names are not those that the learner knows.
 
     def state(self) -> State:

@@ -2,20 +2,20 @@
 
 from __future__ import annotations
 
-import hashlib
 import os
 import select
 import stat
 import sys
 import zlib
-from typing import IO, Any
+from collections.abc import Iterator, Sequence
+from typing import IO
 
 from noregret.errors import NoRegretError
+from noregret.files import naming
+from noregret.streams.seals import Seal, new_hash
 
 # Bytes parsed at a time.
 BLOCK = 1 << 22
-# Bytes before a mark that must be the same when reading goes on there.
-TAIL = 1 << 12
 STDIN = "-"
 PACKED = {b"\x1f\x8b": "gzip", b"\x28\xb5\x2f\xfd": "zstd"}
 
@@ -35,7 +35,11 @@ class Opened:
         else:
             self.descriptor = os.open(path, os.O_RDONLY)
             self.owned = True
-        self.regular = stat.S_ISREG(os.fstat(self.descriptor).st_mode)
+        state = os.fstat(self.descriptor)
+        self.regular = stat.S_ISREG(state.st_mode)
+        self.size = state.st_size if self.regular else 0
+        if self.regular and path == STDIN:  # which may have been read from already
+            self.size -= os.lseek(self.descriptor, 0, os.SEEK_CUR)
         packing = packing_of(os.pread(self.descriptor, 4, 0)) if self.regular else None
         self.seekable = self.regular and packing is None and path != STDIN
         if packing is not None:
@@ -69,8 +73,11 @@ class Opened:
 
     def some(self, most: int) -> bytes:
         """Return the next bytes, some of them; none at the end."""
+        if self.seekable:  # a file that grows is read as it was when it was opened
+            most = min(most, self.size - self.read_so_far)
         if self.stream is None:
-            text = os.read(self.descriptor, most)
+            with naming(self.path):
+                text = os.read(self.descriptor, most)
             self.read_so_far += len(text)
             return text
         try:
@@ -80,23 +87,47 @@ class Opened:
         self.read_so_far = self.raw.tell()
         return text
 
+    def check_whole(self) -> None:
+        """Refuse a file that has ended before the place where it ended when it was opened."""
+        cut = os.fstat(self.descriptor).st_size < self.size
+        if self.regular and (cut or (self.stream is None and self.read_so_far < self.size)):
+            raise shortened(self.path)
+
     def more_is_there(self) -> bool:
         """Whether reading would not have to wait."""
         return self.regular or bool(select.select([self.descriptor], [], [], 0)[0])
 
-    def skip(self, mark: dict[str, Any]) -> int:
-        """Read up to a mark, and check that it is the same text."""
-        left, tail = int(mark["offset"]), b""
-        while left > 0:
-            text = self.some(min(left, BLOCK))
+    def skip(self, offset: int) -> None:
+        """Go on to a place in the text."""
+        if self.seekable:
+            self.read_so_far = os.lseek(self.descriptor, offset, os.SEEK_SET)
+            return
+        for _ in self.parts(offset):
+            pass
+
+    def check(self, seals: Sequence[Seal]) -> None:
+        """Read the text that was sealed, and check that it is the same."""
+        for seal in seals:
+            digest = new_hash()
+            for text in self.parts(seal.stop - seal.start):
+                digest.update(text)
+            seal.check(digest.digest(), self.path, "lines")
+
+    def parts(self, size: int) -> Iterator[bytes]:
+        """Yield the next bytes, so many of them."""
+        while size > 0:
+            text = self.some(min(size, BLOCK))
             if not text:
                 raise NoRegretError(
                     f"{self.path}: shorter than it was: there is nothing to go on with"
                 )
-            left -= len(text)
-            tail = (tail + text)[-TAIL:]
-        check_tail(self.path, tail, mark)
-        return int(mark["offset"])
+            size -= len(text)
+            yield text
+
+
+def shortened(path: str) -> NoRegretError:
+    """Return the error for a file that was cut."""
+    return NoRegretError(f"{path}: became shorter while it was being read")
 
 
 def stdin_descriptor() -> int:
@@ -132,16 +163,3 @@ def read_at(descriptor: int, place: int, size: int) -> bytes:
             break
         text += more
     return text
-
-
-def tail_of(text: bytes) -> dict[str, Any]:
-    """Return what a mark keeps of the text before it."""
-    tail = bytes(text[-TAIL:])
-    return {"tail": len(tail), "digest": hashlib.blake2b(tail, digest_size=16).hexdigest()}
-
-
-def check_tail(path: str, tail: bytes, mark: dict[str, Any]) -> None:
-    """Check that the text before a mark is what it was."""
-    length = mark["tail"]
-    if length and tail_of(tail[-length:]) != {"tail": length, "digest": mark["digest"]}:
-        raise NoRegretError(f"{path}: not the data that the checkpoint was made from")

@@ -10,10 +10,13 @@ from functools import partial
 from typing import Any, NamedTuple
 
 from noregret.errors import BadExample, NoRegretError
+from noregret.files import naming
 from noregret.streams.base import Stream
 from noregret.streams.block import Block
 from noregret.streams.columns import NUMBER, Roles, Table, encoded, kind_of
+from noregret.streams.opened import BLOCK
 from noregret.streams.options import Options
+from noregret.streams.seals import Range, new_hash
 from noregret.streams.source import STDIN, Paths
 from noregret.streams.tables import TableReading
 
@@ -32,6 +35,7 @@ class Batch(NamedTuple):
     first: int
     read: int
     digest: str
+    sealed: list[tuple[Range, int, int]]  # row groups, with their first and last rows
 
 
 class ParquetReading(TableReading):
@@ -42,6 +46,8 @@ class ParquetReading(TableReading):
         import pyarrow as pa
 
         start = mark or {"file": 0, "row": 0}
+        if self.unchecked:
+            self.check_sealed()
         for number in range(start["file"], len(self.paths)):
             path = self.paths[number]
             try:
@@ -52,6 +58,13 @@ class ParquetReading(TableReading):
                 raise BadExample(
                     f"{path}: damaged, or not Parquet: {str(error).splitlines()[0]}"
                 ) from None
+
+    def check_sealed(self) -> None:
+        """Refuse data that are not what they were."""
+        for seal in self.seals or ():
+            path = self.paths[seal.file]
+            seal.check(digest_of_part(path, seal.start, seal.stop), path, "rows")
+        self.unchecked = False
 
     def batches(
         self, number: int, path: str, mark: dict[str, Any]
@@ -67,6 +80,7 @@ class ParquetReading(TableReading):
             if skip and mark["digest"] != digest:
                 raise NoRegretError(f"{path}: not the data that the checkpoint was made from")
             groups: list[int] = []
+            groups_to_seal = self.groups_to_seal(file.metadata, number)
             first = 0
             for group in range(file.metadata.num_row_groups):
                 length = file.metadata.row_group(group).num_rows
@@ -80,8 +94,29 @@ class ParquetReading(TableReading):
                 if stop > skip:
                     rest = batch.slice(max(0, skip - first))
                     done = size * stop // max(1, rows)
-                    yield partial(self.encode, rest, roles, number, max(first, skip), done, digest)
+                    sealed = []
+                    while groups_to_seal and groups_to_seal[0][2] <= stop:
+                        start, end, *lines = groups_to_seal.pop(0)
+                        part = Range(start, end, digest_of_part(path, start, end))
+                        sealed.append((part, *lines))
+                    where = max(first, skip), done, digest, sealed
+                    yield partial(self.encode, rest, roles, number, *where)
                 first = stop
+
+    def groups_to_seal(self, metadata: Any, number: int) -> list[tuple[int, int, int, int]]:
+        """Return the row groups that have no seal yet: their bytes, their first and last rows."""
+        if self.seals is None:
+            return []
+        known = {seal.start for seal in self.seals.of_file(number)}
+        found, first = [], 1
+        for group in range(metadata.num_row_groups):
+            part = metadata.row_group(group)
+            last = first + part.num_rows - 1
+            start, stop = bytes_of(part)
+            if part.num_rows and start not in known:
+                found.append((start, stop, first, last))
+            first = last + 1
+        return found
 
     def encode(self, batch: Any, roles: Roles, number: int, *where: Any) -> Batch:
         """Turn Arrow's columns into arrays."""
@@ -119,10 +154,35 @@ class ParquetReading(TableReading):
     def settle(self, raw: Batch) -> Block:
         """Make a block of some rows."""
         mark = {"file": raw.file, "row": raw.first + len(raw.table.y), "digest": raw.digest}
+        for part, first, last in raw.sealed if self.seals is not None else ():
+            self.seals.add(raw.file, [part], first, last)
         size = self.read_so_far(raw.file, raw.read)
         return self.block_of(
             raw.table, lambda row: f"{raw.path}, row {raw.first + row + 1}", mark, size
         )
+
+
+def bytes_of(group: Any) -> tuple[int, int]:
+    """Return where the bytes of a row group begin and end."""
+    starts, stops = [], []
+    for k in range(group.num_columns):
+        column = group.column(k)
+        at = min(filter(None, (column.dictionary_page_offset, column.data_page_offset)), default=0)
+        starts.append(at)
+        stops.append(at + column.total_compressed_size)
+    return min(starts, default=0), max(stops, default=0)
+
+
+def digest_of_part(path: str, start: int, stop: int) -> bytes:
+    """Return a digest of some bytes of a file."""
+    digest = new_hash()
+    with naming(path), open(path, "rb") as file:
+        file.seek(start)
+        while start < stop and (text := file.read(min(BLOCK, stop - start))):
+            digest.update(text)
+            start += len(text)
+    found: bytes = digest.digest()
+    return found
 
 
 def digest_of_contents(path: str) -> str:

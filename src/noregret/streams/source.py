@@ -16,11 +16,13 @@ from pathlib import Path
 from typing import Any
 
 from noregret.errors import BadExample, NoRegretError
+from noregret.files import naming
 from noregret.streams import opened as files
-from noregret.streams.opened import STDIN, Opened, check_tail, read_at, stdin_descriptor, tail_of
+from noregret.streams.opened import STDIN, Opened, read_at, shortened, stdin_descriptor
 from noregret.streams.quotes import Quotes
+from noregret.streams.seals import Range, Sealing, Seals, new_hash
 
-__all__ = ["STDIN", "Paths", "Piece", "Source", "as_paths", "suffix_of", "tail_of", "total_size"]
+__all__ = ["STDIN", "Paths", "Piece", "Source", "as_paths", "suffix_of", "total_size"]
 
 # Bytes looked through at a time for the end of a line.
 LOOK = 1 << 16
@@ -84,7 +86,8 @@ class Piece:
     """Whole lines of a file.
 
     ``start`` and ``stop`` count bytes of text; ``read`` bytes of input so far, of this file. A
-    piece that was not read yet knows its file.
+    piece that was not read yet knows its file. ``ranges`` are the digests of its text; None where
+    it is not to be sealed.
     """
 
     file: int
@@ -94,15 +97,21 @@ class Piece:
     read: int
     contents: bytes | None = None
     opened: Opened | None = None
+    ranges: list[Range] | None = None
 
     def text(self) -> bytes:
         """Return the text, without a byte order mark."""
         text = self.contents
         if text is None:
             assert self.opened is not None
-            text = read_at(self.opened.descriptor, self.start, self.stop - self.start)
+            with naming(self.path):
+                text = read_at(self.opened.descriptor, self.start, self.stop - self.start)
             if len(text) < self.stop - self.start:
-                raise NoRegretError(f"{self.path}: became shorter while it was being read")
+                raise shortened(self.path)
+            if self.ranges is not None:
+                digest = new_hash()
+                digest.update(text)
+                self.ranges = [Range(self.start, self.stop, digest.digest())]
         if self.start == 0:
             if text.startswith(UTF_16):
                 raise NoRegretError(f"{self.path}: UTF-16 text: save it as UTF-8")
@@ -114,7 +123,8 @@ class Piece:
         contents = self.contents
         if contents is not None:
             contents += other.contents or b""
-        return replace(other, start=self.start, contents=contents)
+        ranges = None if self.ranges is None else [*self.ranges, *(other.ranges or [])]
+        return replace(other, start=self.start, contents=contents, ranges=ranges)
 
 
 class Source:
@@ -128,12 +138,31 @@ class Source:
         What stands between values, where a line end may be part of a quoted one.
     careful
         Whether to read plain files here too, as quotes must be counted to know where to cut them.
+    seals
+        Of all text before the mark, where they are kept.
     """
 
     def __init__(
-        self, paths: Sequence[str], delimiter: bytes | None = None, careful: bool = False
+        self,
+        paths: Sequence[str],
+        delimiter: bytes | None = None,
+        careful: bool = False,
+        seals: Seals | None = None,
     ) -> None:
         self.paths, self.delimiter, self.careful = tuple(paths), delimiter, careful
+        self.seals = seals
+
+    def check(self, mark: dict[str, Any]) -> None:
+        """Check that files which can be read twice hold what they held before a mark.
+
+        What can be read once only is checked when it is read up to the mark.
+        """
+        assert self.seals is not None
+        for number in range(mark["file"] + 1):
+            if self.paths[number] != STDIN and os.path.isfile(self.paths[number]):
+                with Opened(self.paths[number]) as opened:
+                    if number < mark["file"] or opened.seekable:
+                        opened.check(self.seals.of_file(number))
 
     def pieces(self, mark: dict[str, Any] | None = None) -> Iterator[Piece]:
         """Yield the text from a mark on, or from the start."""
@@ -148,16 +177,14 @@ class Source:
 
     def cut(self, number: int, opened: Opened, mark: dict[str, Any] | None) -> Iterator[Piece]:
         """Yield pieces that are still to be read, of what the file holds now."""
-        path, descriptor = opened.path, opened.descriptor
-        start, size = 0, os.fstat(descriptor).st_size
-        if mark is not None:
-            start = mark["offset"]
-            check_tail(
-                path, read_at(descriptor, max(0, start - files.TAIL), min(start, files.TAIL)), mark
-            )
+        start = 0 if mark is None else mark["offset"]
+        size = os.fstat(opened.descriptor).st_size
+        if size < start:
+            raise shortened(opened.path)
         while start < size:
             stop = line_end(opened, start, min(start + files.BLOCK, size), size)
-            yield Piece(number, path, start, stop, stop, None, opened)
+            ranges: list[Range] | None = None if self.seals is None else []
+            yield Piece(number, opened.path, start, stop, stop, None, opened, ranges)
             start = stop
 
     def read(self, number: int, opened: Opened, mark: dict[str, Any] | None) -> Iterator[Piece]:
@@ -166,7 +193,18 @@ class Source:
         start = line = waiting = 0
         rest: list[bytes] = []
         if mark is not None:
-            start, line = opened.skip(mark), mark["line"]
+            start, line = mark["offset"], mark["line"]
+            if self.seals is None or opened.seekable:  # else it was checked before
+                opened.skip(start)
+            else:
+                opened.check(self.seals.of_file(number))
+        sealing = None if self.seals is None else Sealing(start)
+
+        def piece(text: bytes) -> Piece:
+            ranges = None if sealing is None else [sealing.add(text)]
+            stop = start + len(text)
+            return Piece(number, opened.path, start, stop, opened.read_so_far, text, None, ranges)
+
         while block := opened.block():
             if quotes is None:
                 cut = block.rfind(b"\n") + 1
@@ -178,17 +216,18 @@ class Source:
                 text = b"".join(rest)
                 rest = [text[len(text) - len(block) + cut :]]
                 text, waiting = text[: len(text) - len(rest[0])], len(rest[0])
-                yield Piece(number, opened.path, start, start + len(text), opened.read_so_far, text)
+                yield piece(text)
                 start += len(text)
                 line += text.count(b"\n") if quotes is not None else 0
             elif quotes is not None and quotes.inside and waiting > MAX_VALUE:
                 raise unclosed(opened.path, line)
             elif waiting > MAX_LINE:
                 raise too_long(opened.path, start)
+        opened.check_whole()
         if quotes is not None and quotes.inside:
             raise unclosed(opened.path, line)
         if text := b"".join(rest):
-            yield Piece(number, opened.path, start, start + len(text), opened.read_so_far, text)
+            yield piece(text)
 
 
 def without_bom(block: bytes, at: int) -> bytes:

@@ -10,7 +10,7 @@ from noregret.core.text import Rows
 from noregret.streams.base import Reading, State, Stream
 from noregret.streams.block import Block, Fault, Sparse
 from noregret.streams.columns import signed
-from noregret.streams.source import Piece, Source, tail_of
+from noregret.streams.source import Piece
 
 # Options that speak of columns, which such files have not.
 FOR_TABLES = ("target", "drop", "keep", "categories", "missing", "header", "group")
@@ -21,7 +21,6 @@ class Scanned(NamedTuple):
 
     piece: Piece
     found: Any
-    tail: dict[str, Any]
 
 
 class TextReading(Reading):
@@ -44,19 +43,16 @@ class TextReading(Reading):
 
     def jobs(self, mark: dict[str, Any] | None) -> Iterator[Callable[[], Scanned]]:
         """Yield a job for every piece."""
-        for piece in Source(self.paths).pieces(mark):
+        for piece in self.source().pieces(mark):
             yield partial(self.parse, piece)
 
     def parse(self, piece: Piece) -> Scanned:
         """Read and parse a piece."""
-        text = piece.text()
-        return Scanned(piece, self.scan(text), tail_of(text))
+        return Scanned(piece, self.scan(piece.text()))
 
     def settle(self, raw: Scanned) -> Block:
         """Make a block of a piece."""
-        piece, before = raw.piece, 0
-        if self.mark is not None and self.mark["file"] == piece.file:
-            before = self.mark["line"]
+        piece, before = raw.piece, self.lines_before(raw.piece)
         rows = self.rows_of(raw.found)
         outcomes = rows.outcomes
         if self.options.positive is not None:
@@ -67,7 +63,7 @@ class TextReading(Reading):
             Sparse(rows.starts, rows.indices, rows.data),
             outcomes,
             lambda row: f"{piece.path}, line {before + int(rows.lines[row])}",
-            {"file": piece.file, "offset": piece.stop, "line": before + rows.line_count} | raw.tail,
+            self.mark_after(piece, rows.line_count),
             self.read_so_far(piece.file, piece.read),
             rows.importances,
             rows.tags,

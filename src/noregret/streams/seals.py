@@ -1,0 +1,108 @@
+"""Digests of all that was read, part by part: a run that goes on checks that it is still the same.
+
+They are kept only where a checkpoint may be made. A part is a few megabytes of text, a row group of
+a Parquet file, or some rows of an array.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterable, Iterator
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from noregret.errors import NoRegretError
+
+DIGEST_SIZE = 16
+# Bytes that are sealed together where text comes in smaller pieces.
+PART = 1 << 22
+
+
+def new_hash() -> Any:
+    """Return what digests are made with."""
+    return hashlib.blake2b(digest_size=DIGEST_SIZE)
+
+
+class Range(NamedTuple):
+    """The digest of a part of a file, from ``start`` to ``stop``, in bytes or rows."""
+
+    start: int
+    stop: int
+    digest: bytes
+
+
+class Seal(NamedTuple):
+    """The digest of a part of a file, with the lines or rows in it, counted from 1."""
+
+    file: int
+    start: int
+    stop: int
+    first: int
+    last: int
+    digest: bytes
+
+    def check(self, digest: bytes, path: str, what: str) -> None:
+        """Refuse data whose digest is another."""
+        if digest != self.digest:
+            raise NoRegretError(
+                f"{path}, {what} {self.first:,} to {self.last:,}: not the data that the checkpoint"
+                " was made from: something there was changed after it had been read"
+            )
+
+
+class Seals:
+    """The seals of all data before a mark, in order."""
+
+    def __init__(self) -> None:
+        self.all: list[Seal] = []
+
+    def __iter__(self) -> Iterator[Seal]:
+        return iter(self.all)
+
+    def of_file(self, file: int) -> list[Seal]:
+        """Return those of one of the files."""
+        return [seal for seal in self.all if seal.file == file]
+
+    def add(self, file: int, ranges: Iterable[Range], first: int, last: int) -> None:
+        """Add parts of a file that hold some lines; a part that has grown replaces what it was."""
+        for start, stop, digest in ranges:
+            begins = first
+            if self.all and self.all[-1][:2] == (file, start):
+                begins = self.all.pop().first
+            self.all.append(Seal(file, start, stop, begins, last, digest))
+
+    def get_state(self) -> dict[str, NDArray[Any]]:
+        """Return them as arrays."""
+        places = np.array([seal[:5] for seal in self.all], dtype=np.int64).reshape(-1, 5)
+        digests = np.frombuffer(b"".join(seal.digest for seal in self.all), dtype=np.uint8)
+        return {"places": places, "digests": digests.reshape(-1, DIGEST_SIZE)}
+
+    def set_state(self, arrays: dict[str, NDArray[Any]]) -> None:
+        """Take them over from arrays."""
+        self.all = [
+            Seal(*place, digest.tobytes())
+            for place, digest in zip(arrays["places"].tolist(), arrays["digests"], strict=True)
+        ]
+
+
+class Sealing:
+    """Seals for text that is read from its beginning on, in pieces of any size.
+
+    Parameters
+    ----------
+    start
+        The byte it begins at.
+    """
+
+    def __init__(self, start: int) -> None:
+        self.start, self.hash, self.stop = start, new_hash(), start
+
+    def add(self, text: bytes) -> Range:
+        """Add text; return the range that ends with it."""
+        if self.stop - self.start >= PART:
+            self.start, self.hash = self.stop, new_hash()
+        self.hash.update(text)
+        self.stop += len(text)
+        return Range(self.start, self.stop, self.hash.digest())
