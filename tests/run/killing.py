@@ -26,6 +26,8 @@ from noregret.run.spool import Spool
 from noregret.streams import opened, parquet
 
 OUTPUTS = {"model": "model", "certificate": "json", "predictions": "csv"}
+# What is printed with --json; what it says of the run itself is another each time.
+PRINTED = "printed"
 # Enough is enough: then it may go on to the end.
 KILLS = 8
 SEEN = "seen.json"
@@ -92,10 +94,18 @@ class Killer:
 
 def outputs(name: str) -> list[str]:
     """Return the options that ask for everything."""
-    return [text for kind, end in OUTPUTS.items() for text in (f"--{kind}", f"{name}.{end}")]
+    asked = OUTPUTS | {"report": "html"}  # without which predictions are not counted
+    return [text for kind, end in asked.items() for text in (f"--{kind}", f"{name}.{end}")]
 
 
-def in_a_process(case: dict[str, Any], options: list[str], at: int) -> int:
+def figures(folder: Path, name: str) -> dict[str, Any]:
+    """Return all that was printed of a run but when it was, how long it took and what it wrote."""
+    found: dict[str, Any] = json.loads((folder / f"{name}.{PRINTED}").read_text("utf-8"))
+    del found["run"]
+    return found
+
+
+def in_a_process(case: dict[str, Any], name: str, options: list[str], at: int) -> int:
     """Run the command in a process of its own, killed at a call; return how that ended."""
     child = os.fork()
     if child:
@@ -103,11 +113,13 @@ def in_a_process(case: dict[str, Any], options: list[str], at: int) -> int:
     code, killer = 70, Killer(at)
     try:
         os.dup2(os.open(case.get("stdin", os.devnull), os.O_RDONLY), 0)
+        sys.stdout = open(f"{name}.{PRINTED}", "w", encoding="utf-8")  # noqa: SIM115
         opened.BLOCK, parquet.ROWS = case["block"], 64
         if "memory" in case:
             (Game.__init__.__kwdefaults__ or {})["memory"] = case["memory"]
         killer.everywhere()
-        code = run(["run", *case["arguments"], "--quiet", *options])
+        code = run(["run", *case["arguments"], "--json", *outputs(name), *options])
+        sys.stdout.flush()
         Path(SEEN).write_text(json.dumps([killer.calls, list(sys.modules)]), encoding="utf-8")
     finally:
         os._exit(code)
@@ -126,13 +138,12 @@ def seen() -> int:
 def play(case: dict[str, Any]) -> dict[str, Any]:
     """Play a case; return how often it was killed, and how it ended."""
     os.chdir(case["folder"])
-    ended = in_a_process(case, outputs("whole"), 0)
-    again = [*outputs("killed"), "--checkpoint", "c", "--resume", "c"]
-    again += ["--every", str(case["every"])]
+    ended = in_a_process(case, "whole", [], 0)
+    again = ["--checkpoint", "c", "--resume", "c", "--every", str(case["every"])]
     calls, kills, draw = seen(), 0, random.Random(case["seed"])
     while ended == 0:
         at = draw.randrange(1, max(6, calls // 2)) if kills < KILLS else 0
-        ended = in_a_process(case, again, at)
+        ended = in_a_process(case, "killed", again, at)
         if ended != 9:
             break
         kills, ended = kills + 1, 0

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+from itertools import pairwise
 from pathlib import Path
 
 import numpy as np
@@ -9,6 +11,7 @@ import pytest
 
 import noregret
 from noregret.run.runner import Run
+from noregret.run.watching import Watching
 from noregret.streams import read
 
 
@@ -33,3 +36,25 @@ def test_no_constant_that_is_tried_costs_less(loss: str, tmp_path: Path) -> None
     found = sum(value(result.constant.value, outcome) for outcome in y)
     assert result.constant.loss == pytest.approx(found, rel=1e-9)
     assert found <= min(tried) * (1 + 1e-9)
+
+
+@pytest.mark.parametrize("loss", ["square", "logistic", "absolute"])
+def test_figures_do_not_depend_on_the_blocks_that_rows_come_in(loss: str) -> None:
+    rng = np.random.default_rng(8)
+    y, scores = rng.normal(3, 1, 20_000), rng.normal(2, 2, 20_000)
+    weights = rng.exponential(size=20_000)
+    found = []
+    for cuts in ([], [1], [4_096, 5_000], sorted(rng.integers(0, 20_000, 40).tolist())):
+        watching = Watching(noregret.make_loss(loss))
+        for start, stop in pairwise([0, *cuts, 20_000]):
+            kept = json.dumps(watching.get_state())
+            watching = Watching(noregret.make_loss(loss))
+            watching.set_state(json.loads(kept))
+            watching.note(y[start:stop], scores[start:stop], weights[start:stop])
+            assert watching.weight == pytest.approx(weights[:stop].sum())
+        constant = watching.constant()
+        found.append(json.dumps([repr(constant), watching.get_state()]))
+    assert len(set(found)) == 1
+    if loss == "square":
+        assert constant is not None
+        assert constant.value == pytest.approx(np.average(y, weights=weights), rel=1e-12)

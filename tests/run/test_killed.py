@@ -12,9 +12,11 @@ from typing import Any
 
 import pytest
 
+from noregret.locks import SUFFIX
+
 from . import data
 from .commands import COMMAND, done
-from .killing import OUTPUTS
+from .killing import OUTPUTS, figures
 
 HERE = Path(__file__).parents[2]
 LABELS = ["--target", "late", "--positive", "yes", "--drop", "sold", "--learner", "logistic"]
@@ -92,6 +94,12 @@ CASES: dict[str, Case] = {
         [*LABELS, "--scale", "max"],
         {},
     ),
+    "row groups": (
+        "d.parquet",
+        lambda p: data.parquet(p, data.numbers(9_000)),
+        PLAIN,
+        {"every": 700},
+    ),
     "no choice": ("d.csv", lambda p: data.csv(p, data.numbers()), PLAIN[:4], {}),
     "no choice, labels": ("d.csv", lambda p: data.csv(p, data.frame()), LABELS[:6], {}),
     "bad rows": ("d.csv", with_bad_rows, [*PLAIN, "--on-error", "skip"], {}),
@@ -139,7 +147,9 @@ def test_a_run_that_is_killed_ends_as_one_that_is_not(
     for end in OUTPUTS.values():
         whole, killed = (tmp_path / f"{run}.{end}" for run in ("whole", "killed"))
         assert whole.read_bytes() == killed.read_bytes(), end
+    assert figures(tmp_path, "whole") == figures(tmp_path, "killed")
     assert not list(tmp_path.glob("c*")), "a finished run leaves no checkpoint behind"
+    assert not list(tmp_path.glob(f".*{SUFFIX}")), "nor temporary files or locks"
 
 
 def test_signals_at_random_times_change_nothing(tmp_path: Path) -> None:

@@ -65,6 +65,8 @@ cdef class Flow(Blocks):
                     if status == FINE:
                         growing = False
                         r += 1
+            if self.due:  # by a row that was played after the engine had grown
+                self.hand_over()
             if r or growing:
                 self.join(names)
             if status != FINE:

@@ -19,6 +19,9 @@ Floats = NDArray[np.float64]
 FINE, SHOWN, GRID, BINS = 1024, 41, 64, 10
 # The share of values that a histogram shows in full; the rest is in its first and last bin.
 SHARE = 0.995
+# Rows taken into account at a time: as many whatever blocks they come in, so that the figures of a
+# run do not depend on those.
+CHUNK = 4_096
 # The constants tried for losses of labels: beyond, a logistic loss is nothing or everything.
 WIDEST = 40.0
 
@@ -64,8 +67,10 @@ class Watching:
 
     def __init__(self, loss: Loss) -> None:
         self.loss = loss
+        self.waiting = np.empty((0, 3))  # outcomes, predictions and importances
+        self.scored = False  # whether there are predictions
         self.shift: float | None = None
-        self.weight = self.sum = self.squares = 0.0
+        self.settled = self.sum = self.squares = 0.0
         self.positives = 0
         self.residuals: Widening | None = None
         self.spread: Widening | None = None
@@ -73,23 +78,45 @@ class Watching:
         self.bins = np.zeros((3, BINS))  # rows, positive ones, sum of the probabilities
 
     def note(self, y: Floats, scores: Floats | None, importances: Floats | None) -> None:
-        """Take rows into account."""
-        if not len(y):
-            return
+        """Take rows into account, those of a chunk that is not full yet later."""
         self.positives += int(np.count_nonzero(y > 0))
+        self.scored = self.scored or scores is not None
+        new = np.ones((len(y), 3))
+        new[:, 0], new[:, 1] = y, np.nan if scores is None else scores
+        if importances is not None:
+            new[:, 2] = importances
+        rows = np.concatenate([self.waiting, new])
+        whole = len(rows) - len(rows) % CHUNK
+        for start in range(0, whole, CHUNK):
+            self.take(*rows[start : start + CHUNK].T)
+        self.waiting = rows[whole:]
+
+    def flush(self) -> None:
+        """Take the last rows into account: no others will come."""
+        if len(self.waiting):
+            self.take(*self.waiting.T)
+            self.waiting = self.waiting[:0]
+
+    @property
+    def weight(self) -> float:
+        """The sum of the importances."""
+        return self.settled + float(self.waiting[:, 2].sum())
+
+    def take(self, y: Floats, scores: Floats, importances: Floats) -> None:
+        """Take a chunk of rows into account."""
         if self.loss.labels:
             y = np.where(y > 0, 1.0, -1.0)
         if self.shift is None:
             self.shift = float(y[0])
         off = y - self.shift
-        weighted = off if importances is None else importances * off
-        self.weight += len(y) if importances is None else float(importances.sum())
+        weighted = importances * off
+        self.settled += float(importances.sum())
         with np.errstate(over="ignore"):
             self.sum += float(weighted.sum())
             self.squares += float((weighted * off).sum())  # no BLAS: it would take another core
-        if scores is not None and self.loss.labels:
+        if self.scored and self.loss.labels:
             self.note_labels(y, scores)
-        elif scores is not None:
+        elif self.scored:
             self.note_numbers(y, scores)
 
     def note_labels(self, y: Floats, scores: Floats) -> None:
@@ -120,6 +147,7 @@ class Watching:
 
     def constant(self) -> Constant | None:
         """Return the best constant prediction, for losses where the sums tell it."""
+        self.flush()
         if self.shift is None or self.weight <= 0:
             return None
         mean = self.shift + self.sum / self.weight
@@ -134,6 +162,7 @@ class Watching:
 
     def outlook(self) -> Outlook:
         """Return predictions beside outcomes, in few numbers."""
+        self.flush()
         if self.loss.labels:
             rows = self.bins[0]
             calibration = None
@@ -160,7 +189,9 @@ class Watching:
         """Return all that was noted, as JSON can hold it."""
         kept: dict[str, Any] = {
             "shift": self.shift,
-            "sums": [self.weight.hex(), self.sum.hex(), self.squares.hex()],
+            "waiting": self.waiting.tobytes().hex(),
+            "scored": self.scored,
+            "sums": [self.settled.hex(), self.sum.hex(), self.squares.hex()],
             "positives": self.positives,
             "confusion": self.confusion.tolist(),
             "bins": self.bins.tolist(),
@@ -173,7 +204,9 @@ class Watching:
     def set_state(self, kept: dict[str, Any]) -> None:
         """Go on from what was noted."""
         self.shift, self.positives = kept["shift"], kept["positives"]
-        self.weight, self.sum, self.squares = map(float.fromhex, kept["sums"])
+        self.scored = kept["scored"]
+        self.waiting = np.frombuffer(bytes.fromhex(kept["waiting"])).reshape(-1, 3)
+        self.settled, self.sum, self.squares = map(float.fromhex, kept["sums"])
         self.confusion, self.bins = np.array(kept["confusion"]), np.array(kept["bins"])
         for name, bins, axes in (("residuals", FINE, 1), ("spread", GRID, 2)):
             if kept[name] is not None:
