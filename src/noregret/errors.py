@@ -1,7 +1,10 @@
 """What can go wrong, as exceptions a program can tell apart.
 
-All are ``NoRegretError``. Each message says what happened, where, and what to do.
+All are ``NoRegretError``. Each message says what happened, where, and what to do. A
+``DataWarning`` is about data that can be used, but are perhaps not what they seem.
 """
+
+import warnings
 
 
 class NoRegretError(Exception):
@@ -51,3 +54,12 @@ class ModelFileError(NoRegretError, ValueError):
 
 class CertificateError(NoRegretError, ValueError):
     """A certificate file that is damaged, foreign, changed since it was made, or makes no sense."""
+
+
+class DataWarning(UserWarning):
+    """Data that can be used, but perhaps not as they were meant."""
+
+
+def tell(message: str) -> None:
+    """Warn of something in the data, once for each message."""
+    warnings.warn(message, DataWarning, stacklevel=3)

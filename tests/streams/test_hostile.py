@@ -292,6 +292,21 @@ def test_files_of_other_columns_are_refused(tmp_path: Path) -> None:
 # Files that change.
 
 
+@pytest.mark.parametrize("on_error", ["stop", "skip"])
+@pytest.mark.parametrize("later", [0, 3_000])
+def test_a_quoted_file_that_is_cut_while_it_is_read_is_never_a_shorter_file(
+    on_error: str, later: int, tmp_path: Path
+) -> None:
+    file = tmp_path / "d.csv"
+    file.write_bytes(b"t,y\n" + b'"x, y",2\n' * 5_000)
+    with blocks_of(1_000):
+        blocks = streams.read(file, "y", on_error=on_error).blocks()
+        assert len(next(blocks))
+        os.truncate(file, 20_004 + later)
+        with pytest.raises(NoRegretError, match="became shorter while it was being read"):
+            list(blocks)
+
+
 @pytest.mark.parametrize("kind", [*TEXTS, "csv.gz"])
 def test_a_file_that_shrinks_while_it_is_read(kind: str, tmp_path: Path) -> None:
     lines = {

@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+import errno
 import sys
-from collections.abc import Sequence
+import warnings
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from typing import Any
 
 from noregret.cli.asking import WrongUsage, quickly
 from noregret.cli.finding import command_names, find, is_described
-from noregret.errors import NoRegretError
+from noregret.errors import DataWarning, NoRegretError
 
 DONE, FAILED, MISUSED, INTERRUPTED = 0, 1, 2, 130
+NO_ROOM = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 
 
 def run(arguments: Sequence[str]) -> int:
@@ -21,7 +26,8 @@ def run(arguments: Sequence[str]) -> int:
         if hasattr(page, "reconfigure"):  # a letter that it cannot write is no failure
             page.reconfigure(errors="replace")
     try:
-        carry_out(list(arguments))
+        with notes():
+            carry_out(list(arguments))
         sys.stdout.flush()
     except SystemExit as end:  # done, or wrong usage: the message has been printed
         return end.code if isinstance(end.code, int) else DONE
@@ -55,6 +61,24 @@ def carry_out(arguments: list[str]) -> None:
     build(name)(arguments)
 
 
+@contextmanager
+def notes() -> Iterator[None]:
+    """Print what is odd about data as one line each on stderr."""
+
+    def show(message: Warning | str, category: type[Warning], *where: Any, **more: Any) -> None:
+        if issubclass(category, DataWarning):
+            from noregret.report.figures import clean
+
+            print(f"note: {clean(str(message))}", file=sys.stderr)
+        else:
+            usual(message, category, *where, **more)
+
+    with warnings.catch_warnings():
+        usual, warnings.showwarning = warnings.showwarning, show
+        warnings.simplefilter("always", DataWarning)
+        yield
+
+
 def nobody_reads() -> None:
     """Let what is left to print go nowhere: Python would try once more when it ends."""
     import os
@@ -67,7 +91,9 @@ def say(failure: Exception) -> None:
     from noregret.report.figures import clean
 
     words = str(failure) or "there is not enough memory"
-    if isinstance(failure, OSError) and failure.filename and failure.strerror:
-        words = f"{failure.filename}: {failure.strerror}"
+    if isinstance(failure, OSError) and failure.strerror:
+        # Files that are written are named, so what has no room and no name is what is printed.
+        where = failure.filename or (failure.errno in NO_ROOM and "standard output")
+        words = f"{where}: {failure.strerror}" if where else words
     said = "\n".join(map(clean, words.split("\n")))
     print(f"noregret: {said}", file=sys.stderr)

@@ -54,7 +54,8 @@ class ParquetReading(TableReading):
                 yield from self.batches(number, path, start if number == start["file"] else {})
             except (pa.ArrowException, OSError) as error:
                 if isinstance(error, OSError) and error.errno is not None:
-                    raise
+                    with naming(path):
+                        raise
                 raise BadExample(
                     f"{path}: damaged, or not Parquet: {str(error).splitlines()[0]}"
                 ) from None
@@ -200,7 +201,7 @@ class ParquetStream(Stream):
     name = "parquet"
     extensions = (".parquet", ".pq")
     reading_class = ParquetReading
-    meaningless = ("header",)
+    meaningless = ("header", "quotes")
 
     def __init__(self, paths: Paths, options: Options) -> None:
         super().__init__(paths, options)

@@ -182,7 +182,8 @@ class Source:
         if size < start:
             raise shortened(opened.path)
         while start < size:
-            stop = line_end(opened, start, min(start + files.BLOCK, size), size)
+            with naming(opened.path):
+                stop = line_end(opened, start, min(start + files.BLOCK, size), size)
             ranges: list[Range] | None = None if self.seals is None else []
             yield Piece(number, opened.path, start, stop, stop, None, opened, ranges)
             start = stop
