@@ -6,6 +6,7 @@ import csv
 import gzip
 import io
 import json
+import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -174,12 +175,14 @@ def write_all(rows: list[Row], folder: Path) -> dict[str, Any]:
     (folder / "open.jsonl").write_bytes(
         write_jsonl(rows, folder / "raw.jsonl", ascii=False).read_bytes().removesuffix(b"\n")
     )
+    tabs = write_csv(rows, folder / "plain.tsv", delimiter="\t")
+    whole_lines = len(re.findall(b"[\r\n]", tabs.read_bytes())) == len(rows) + 1
     return {
         "csv": write_csv(rows, folder / "plain.csv"),
         "crlf": write_csv(rows, folder / "crlf.csv", newline="\r\n"),
         "quoted": write_csv(rows, folder / "quoted.csv", quoting=csv.QUOTE_ALL),
         "names quoted": write_csv(rows, folder / "names.csv", quoting=csv.QUOTE_NONNUMERIC),
-        "tsv": write_csv(rows, folder / "plain.tsv", delimiter="\t"),
+        **({"tsv": tabs} if whole_lines else {}),  # values that go on over lines must be announced
         "byte order mark": folder / "bom.csv",
         "no final newline": folder / "open.csv",
         "blank lines": folder / "blank.csv",

@@ -62,8 +62,10 @@ def test_a_table_is_the_same_game_in_every_format(rows: list[Row], size: int) ->
 def test_a_quoted_value_may_be_cut_anywhere(size: int, tmp_path: Path) -> None:
     expected = game_of(pairs_of(MIXED))
     file = write_csv(MIXED, tmp_path / "d.csv", newline="\r\n", quoting=csv.QUOTE_ALL)
+    tabs = write_csv(MIXED, tmp_path / "d.tsv", delimiter="\t", quoting=csv.QUOTE_ALL)
     with blocks_of(size):
         assert_same(game_of(file, target=TARGET), expected)
+        assert_same(game_of(tabs, target=TARGET, quotes="multiline"), expected)
 
 
 @settings(max_examples=40)

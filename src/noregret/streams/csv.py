@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from noregret.core.text import count_lines, parse_csv
-from noregret.errors import BadExample
+from noregret.errors import BadExample, tell
 from noregret.streams.base import StartAgain, State, Stream
 from noregret.streams.block import Block, Fault, Floats
 from noregret.streams.columns import (
@@ -27,7 +27,8 @@ from noregret.streams.columns import (
     summaries,
 )
 from noregret.streams.opened import Opened
-from noregret.streams.options import ASLEEP, Options
+from noregret.streams.options import ASLEEP, AUTO, LINE, MULTILINE, Options
+from noregret.streams.quotes import lines_that_look_like_rows, with_letters_quoted
 from noregret.streams.records import kind_of_most, repaired, row_lines, split_names
 from noregret.streams.source import MAX_LINE, STDIN, Paths, Piece, as_paths, suffix_of
 from noregret.streams.tables import TableReading
@@ -50,6 +51,7 @@ class Parsed(NamedTuple):
     names: int = 0  # lines before the first row, in the first piece of a file
     faults: tuple[Fault, ...] = ()  # lines that are no rows; their place is the line in the piece
     kept: list[int] | None = None  # the line of each row, where some are no rows
+    joined: tuple[int, int] | None = None  # lines that are one row, though each could be one
 
 
 class CsvReading(TableReading):
@@ -58,6 +60,7 @@ class CsvReading(TableReading):
     def __init__(self, stream: Stream, learning: bool, state: State | None) -> None:
         self.header: list[str] | None = None
         self.careful = False  # whether line ends may be part of values
+        self.told_joined = False  # whether it was told that lines were joined
         self.places: NDArray[np.int32] | None = None
         super().__init__(stream, learning, state)
 
@@ -76,8 +79,7 @@ class CsvReading(TableReading):
     def begin(self, piece: Piece) -> None:
         """Find out from a piece which columns there are, what they hold and what they are for."""
         if self.header is None:
-            text = piece.text()
-            self.header, body = self.split_header(piece, text)
+            self.header, body = self.split_header(piece, self.text_of(piece))
             if self.kinds is None:
                 self.kinds = self.kinds_of(body)
         assert self.kinds is not None
@@ -106,6 +108,25 @@ class CsvReading(TableReading):
         """What stands between values."""
         assert isinstance(self.stream, CsvStream)
         return self.stream.delimiter
+
+    @property
+    def quotes(self) -> str:
+        """What quotes mean."""
+        assert isinstance(self.stream, CsvStream)
+        given = self.options.quotes
+        return self.stream.quotes if given == AUTO else given
+
+    def text_of(self, piece: Piece) -> bytes:
+        """Return the text of a piece, in which every quote that begins a value quotes it."""
+        text, quotes = piece.text(), self.quotes
+        if quotes == MULTILINE:
+            return text
+        return with_letters_quoted(text, self.delimiter.encode(), quotes == LINE)
+
+    def needs_care(self, piece: Piece, text: bytes) -> bool:
+        """Tell whether a piece may have been cut inside a quoted value."""
+        careful = self.careful or piece.contents is not None or self.quotes != MULTILINE
+        return not careful and b'"' in text
 
     def kinds_of(self, body: bytes) -> dict[str, str]:
         """Return what each column holds, as the first rows show."""
@@ -148,10 +169,11 @@ class CsvReading(TableReading):
         careful = self.careful
         if self.unchecked and mark is not None:
             self.check_first_lines(mark)
-        source = self.source(self.delimiter.encode(), careful)
+        delimiter = self.delimiter.encode() if self.quotes == MULTILINE else None
+        source = self.source(delimiter, careful)
         for piece in self.with_rows(source.pieces(mark)):
             if self.settled is None:
-                if not careful and piece.contents is None and b'"' in piece.text():
+                if self.needs_care(piece, piece.text()):
                     self.careful = True
                     yield from self.jobs(mark)
                     return
@@ -173,15 +195,14 @@ class CsvReading(TableReading):
 
     def has_rows(self, piece: Piece) -> bool:
         """Whether the first piece of a file holds more than the names."""
-        text = piece.text()
-        if piece.contents is None and b'"' in text:
+        text = self.text_of(piece)
+        if self.needs_care(piece, text):
             return True  # to be cut with care first
         return bool(self.split_header(piece, text)[1].strip(b"\r\n"))
 
     def parse(self, piece: Piece) -> Parsed:
         """Read and parse a piece; in any thread."""
-        text = piece.text()
-        body = text
+        text = body = self.text_of(piece)
         if piece.start == 0:
             header, body = self.split_header(piece, text)
             self.check_header(header, piece.path)
@@ -190,10 +211,18 @@ class CsvReading(TableReading):
         if plain is not None:
             table, lines, whole = plain
             return Parsed(piece, table, whole, names + lines, names)
-        if b'"' in body and not self.careful and piece.contents is None:
+        if self.needs_care(piece, body):
             return Parsed(piece, None)
         table, faults, kept = self.arrow_table(body, piece)
-        return Parsed(piece, table, False, names + count_lines(body), names, faults, kept)
+        lines = names + count_lines(body)
+        return Parsed(piece, table, False, lines, names, faults, kept, self.joined_in(body))
+
+    def joined_in(self, body: bytes) -> tuple[int, int] | None:
+        """Return lines that quotes have joined to one row, though each of them could be one."""
+        if self.told_joined or self.quotes != MULTILINE or b'"' not in body:
+            return None
+        assert self.header is not None
+        return lines_that_look_like_rows(body, self.delimiter.encode(), len(self.header))
 
     def check_header(self, header: list[str], path: str) -> None:
         """Refuse a file whose columns are not those of the first."""
@@ -218,7 +247,7 @@ class CsvReading(TableReading):
             with Opened(path) as opened:
                 text = opened.block()
             piece = Piece(number, path, 0, len(text), 0, text)
-            header, body = self.split_header(piece, piece.text())
+            header, body = self.split_header(piece, self.text_of(piece))
             if body and (said := self.odd_about(header)):
                 raise BadExample(
                     f"{path}: its columns are not those that the checkpoint was made with: {said}"
@@ -273,6 +302,8 @@ class CsvReading(TableReading):
             kinds = {name: self.kinds[name] for name in used}
             cure = "leave it empty" if self.options.missing == ASLEEP else ""
             mended = repaired(body, self.header, kinds, self.delimiter, NOTHING, cure)
+            if self.quotes == LINE:
+                mended = mended._replace(faults=tuple(map(with_hint, mended.faults)))
         try:
             if not mended.kept:
                 return self.arrow_table(b"", piece)[0], mended.faults, []
@@ -311,12 +342,20 @@ class CsvReading(TableReading):
         before = self.lines_before(piece) + raw.names
         mark = self.mark_after(piece, raw.lines)
         size = self.read_so_far(piece.file, piece.read)
+        if raw.joined is not None and not self.told_joined:
+            self.told_joined = True
+            first, last = (before + line for line in raw.joined)
+            tell(
+                f"{piece.path}, lines {first} to {last}: read as one row, as a quote that opens in"
+                f" line {first} closes in line {last}, though each of them looks like a row: if"
+                " quotes are letters here, use --quotes none"
+            )
 
         @cache
         def lines() -> list[int]:
             if raw.kept is not None:
                 return raw.kept
-            text = piece.text()
+            text = self.text_of(piece)
             body = self.split_header(piece, text)[1] if piece.start == 0 else text
             return row_lines(body, self.delimiter)
 
@@ -345,6 +384,7 @@ class CsvStream(Stream):
     extensions: ClassVar[tuple[str, ...]] = (".csv",)
     reading_class = CsvReading
     delimiter = ","
+    quotes: ClassVar[str] = MULTILINE  # if not said otherwise
 
 
 class TsvStream(CsvStream):
@@ -353,6 +393,15 @@ class TsvStream(CsvStream):
     name = "tsv"
     extensions: ClassVar[tuple[str, ...]] = (".tsv",)
     delimiter = "\t"
+    quotes: ClassVar[str] = LINE
+
+
+def with_hint(fault: Fault) -> Fault:
+    """Return a fault with what to do where a line is half of a row."""
+    if " but there are " not in fault.message:
+        return fault
+    hint = "; where a value in quotes goes on over several lines, use --quotes multiline"
+    return fault._replace(message=fault.message + hint)
 
 
 def read_csv(path: Paths, target: str | None = None, **options: Any) -> Stream:

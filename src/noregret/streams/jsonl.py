@@ -288,7 +288,7 @@ class JsonlStream(Stream):
     name = "jsonl"
     extensions = (".jsonl", ".ndjson")
     reading_class = JsonlReading
-    meaningless = ("header",)
+    meaningless = ("header", "quotes")
 
 
 def read_jsonl(path: Paths, target: str | None = None, **options: Any) -> Stream:

@@ -14,6 +14,8 @@ MISSING = ("stop", "zero", "indicator", ASLEEP)
 AVERAGE, MEDIAN, CORRECTED = ADDED = ("average", "median", "corrected")
 SCALES = ("none", "max", "standard", "unit")
 ON_ERROR = ("stop", "skip")
+# What quotes mean in CSV and TSV; auto is multiline for CSV, line for TSV.
+AUTO, MULTILINE, LINE, NONE = QUOTES = ("auto", "multiline", "line", "none")
 BITS = range(1, 31)
 # Options that name columns, one or several.
 COLUMNS = ("drop", "keep", "categories")
@@ -48,6 +50,11 @@ class Options:
         Columns that hold no numbers are left out, and rows without an outcome are not played.
     header
         Whether the first line of a CSV file holds the names; without, columns are called 1, 2, ….
+    quotes
+        What double quotes mean in CSV and TSV files. ``multiline``: a value between them may hold
+        delimiters and line ends. ``line``: it ends on its line, before a delimiter or the line's
+        end; any other quote is a letter. ``none``: quotes are letters. ``auto``, the default, is
+        ``multiline`` for CSV and ``line`` for TSV.
     hash
         Bits: the names of all features share 2^bits slots, so memory is bounded.
     intercept
@@ -81,6 +88,7 @@ class Options:
     categories: tuple[str, ...] = ()
     missing: str = "stop"
     header: bool = True
+    quotes: str = AUTO
     hash: int | None = None
     intercept: bool = False
     scale: str = "none"
@@ -101,6 +109,7 @@ class Options:
         one_of("missing", self.missing, MISSING)
         one_of("scale", self.scale, SCALES)
         one_of("on_error", self.on_error, ON_ERROR)
+        one_of("quotes", self.quotes, QUOTES)
         if self.hash is not None and self.hash not in BITS:
             raise ValueError(
                 f"hash must be a number of bits from 1 to {BITS[-1]}: got {self.hash!r}"

@@ -1,6 +1,12 @@
-"""Where quoted text may be cut: a line end inside a quoted value ends no line."""
+"""What quotes mean: where text may be cut, and which of them are letters.
+
+A line end inside a quoted value ends no line, where values may go on over several.
+"""
 
 from __future__ import annotations
+
+import re
+from functools import cache
 
 import numpy as np
 from numpy.typing import NDArray
@@ -76,3 +82,54 @@ class Quotes:
                 opens.append(at)
                 inside = True
         return np.array(opens, dtype=np.int64), np.array(closes, dtype=np.int64)
+
+
+def with_letters_quoted(text: bytes, delimiter: bytes, some_quote: bool) -> bytes:
+    """Return text in which every value that begins with a quote is a quoted value.
+
+    Where ``some_quote``, one that is closed on its line before a delimiter or the line's end stays
+    as it is. In all others the quotes are letters: they are doubled, and the value is put between
+    quotes. Lines stay the same lines.
+    """
+    if b'"' not in text:
+        return text
+
+    def quoted(found: re.Match[bytes]) -> bytes:
+        whole = found.group()
+        letters = not some_quote or found.group(1) is None
+        return b'"' + whole.replace(b'"', b'""') + b'"' if letters else whole
+
+    return beginnings(delimiter, some_quote).sub(quoted, text)
+
+
+@cache
+def beginnings(delimiter: bytes, some_quote: bool) -> re.Pattern[bytes]:
+    """Return what finds the values that begin with a quote; group 1 is one that is quoted."""
+    mark = re.escape(delimiter)
+    starts = rb"(?:(?<=%b)|(?<=\n)|\A)" % mark
+    closed = rb'("[^"\r\n]*+(?:""[^"\r\n]*+)*+"(?=%b|[\r\n]|\Z))|' % mark if some_quote else b""
+    return re.compile(rb'%b(?:%b"[^\r\n%b]*+)' % (starts, closed, mark))
+
+
+def lines_that_look_like_rows(
+    text: bytes, delimiter: bytes, columns: int
+) -> tuple[int, int] | None:
+    """Return the first and last line of the first quoted value whose lines could all be rows.
+
+    Such lines have a delimiter between so many columns each: a quote that is a letter may have
+    joined them to one row.
+    """
+    opens, closes = Quotes(delimiter).values_in(text)
+    letters = np.frombuffer(text, dtype=np.uint8)
+    ends = np.flatnonzero(letters == ord("\n"))
+    count = min(len(opens), len(closes))
+    first, last = np.searchsorted(ends, opens[:count]), np.searchsorted(ends, closes[:count])
+    spans = np.flatnonzero(last > first)
+    if not len(spans):
+        return None
+    marks = np.flatnonzero(letters == delimiter[0])
+    per_line = np.diff(np.searchsorted(marks, ends), prepend=0, append=len(marks))
+    for k in spans.tolist():
+        if per_line[first[k] : last[k] + 1].min() >= columns - 1 > 0:
+            return int(first[k]) + 1, int(last[k]) + 1
+    return None

@@ -13,7 +13,7 @@ from noregret.streams.columns import signed
 from noregret.streams.source import Piece
 
 # Options that speak of columns, which such files have not.
-FOR_TABLES = ("target", "drop", "keep", "categories", "missing", "header", "group")
+FOR_TABLES = ("target", "drop", "keep", "categories", "missing", "header", "quotes", "group")
 
 
 class Scanned(NamedTuple):

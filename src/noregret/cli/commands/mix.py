@@ -75,6 +75,15 @@ def mix(
         bool,
         Ask(help="Whether a CSV file begins with names.", panel=INPUT),
     ] = True,
+    quotes: Annotated[
+        str,
+        Ask(
+            help="Double quotes in CSV and TSV: multiline (a quoted value may go on over lines),"
+            " line (it ends on its line; other quotes are letters), none (quotes are letters), or"
+            " auto: multiline for CSV, line for TSV.",
+            panel=INPUT,
+        ),
+    ] = "auto",
     on_error: Annotated[
         str,
         Ask(help="At a bad row: stop, or skip and count it.", panel=INPUT),
@@ -175,6 +184,7 @@ def mix(
         average=average,
         correct=correct,
         header=header,
+        quotes=quotes,
         on_error=on_error,
         format=format,
     )

@@ -111,6 +111,15 @@ def run(
         bool,
         Ask(help="Whether a CSV file begins with names.", panel=INPUT),
     ] = True,
+    quotes: Annotated[
+        str,
+        Ask(
+            help="Double quotes in CSV and TSV: multiline (a quoted value may go on over lines),"
+            " line (it ends on its line; other quotes are letters), none (quotes are letters), or"
+            " auto: multiline for CSV, line for TSV.",
+            panel=INPUT,
+        ),
+    ] = "auto",
     hash: Annotated[
         int | None,
         Ask(
@@ -200,6 +209,7 @@ def run(
         categories=categories,
         missing=missing,
         header=header,
+        quotes=quotes,
         hash=hash,
         intercept=intercept,
         scale=scale,
