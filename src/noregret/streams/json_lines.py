@@ -19,6 +19,10 @@ STRING = re.compile(rb'"[^"\\]*+(?:\\.[^"\\]*+)*+(?:"|$)', re.DOTALL)
 BRACKET = re.compile(rb"[\[\]{}]")
 
 
+class GivenTwice(Exception):
+    """A field that an object has twice; its name."""
+
+
 class Lines(NamedTuple):
     """A piece of a file: as a table, or as examples with the lines they came from."""
 
@@ -74,7 +78,9 @@ def one_by_one(lines: list[bytes]) -> tuple[list[tuple[int, Any]], list[tuple[in
         try:
             if depth_of(line)[0] > DEEPEST:
                 raise RecursionError
-            examples.append((number, json.loads(line)))
+            examples.append((number, json.loads(line, object_pairs_hook=object_of)))
+        except GivenTwice as error:
+            faults.append((number, f"field {str(error)[:40]!r} is given twice: leave one out"))
         except json.JSONDecodeError as error:
             faults.append((number, f"column {error.colno}: {error.msg}"))
         except UnicodeDecodeError as error:
@@ -84,6 +90,18 @@ def one_by_one(lines: list[bytes]) -> tuple[list[tuple[int, Any]], list[tuple[in
         except ValueError:
             faults.append((number, "not JSON that can be read"))
     return examples, faults
+
+
+def object_of(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """Return an object, in which no field may be given twice."""
+    made = dict(pairs)
+    if len(made) < len(pairs):
+        seen: set[str] = set()
+        for name, _ in pairs:
+            if name in seen:
+                raise GivenTwice(name)
+            seen.add(name)
+    return made
 
 
 def as_table(text: bytes) -> Any:

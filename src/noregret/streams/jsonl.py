@@ -152,6 +152,7 @@ class JsonlReading(TableReading):
         starts, indices, data, y, lines = [0], [], [], [], []
         faults = list(broken)
         booleans = False
+        known = len(self.vocabulary)
         for line, example in examples:
             target = example.get(self.options.target) if isinstance(example, dict) else None
             try:
@@ -168,6 +169,7 @@ class JsonlReading(TableReading):
             y.append(outcome)
             lines.append(line)
             booleans |= isinstance(target, bool) and self.options.positive is None
+        self.note_growth(known, len(y))
         rows = Sparse(
             np.array(starts, dtype=np.int64),
             np.array(indices, dtype=np.int32),

@@ -12,7 +12,8 @@ from numpy.typing import NDArray
 from noregret.core.scaling import Scaler
 from noregret.streams.base import Reading, State, Stream
 from noregret.streams.block import Block, Fault, Floats, Sparse
-from noregret.streams.columns import BOOLEAN, Category, Roles, Table
+from noregret.streams.columns import BOOLEAN, TEXT, Category, Roles, Table
+from noregret.streams.growth import Growth
 from noregret.streams.options import ASLEEP, CORRECTED
 from noregret.streams.rows import dense_rows, faults_of, sparse_rows, without
 
@@ -34,6 +35,7 @@ class TableReading(Reading):
         self.groups: dict[str, int] = {}  # their numbers, by when they appeared
         self.others: dict[str, None] = {}  # groups that are not the only one, up to some number
         self.correcting: dict[int, Correcting] = {}
+        self.growth = Growth()
         super().__init__(stream, learning, state)
 
     def columns_state(self) -> dict[str, Any]:
@@ -110,7 +112,9 @@ class TableReading(Reading):
         if self.fits_dense(table):
             rows = dense_rows(table, self.options)
         else:
+            known = len(self.vocabulary)
             rows, left = sparse_rows(table, self.options, self.vocabulary)
+            self.note_growth(known, len(table.y))
             if isinstance(self.scaler, Scaler) and self.scaler.kind == "standard":
                 self.scaler.leave_out(left)
         block = Block(rows, table.y, place_of, mark, size, faults=faults)
@@ -118,6 +122,13 @@ class TableReading(Reading):
         if table.groups is not None:
             block.groups = self.numbered(table.groups)
         return block
+
+    def note_growth(self, known: int, rows: int) -> None:
+        """Take note of the features that rows have brought beyond those known before."""
+        if self.learning and self.options.hash is None:
+            texts = [name for name, kind in (self.kinds or {}).items() if kind == TEXT]
+            names = self.vocabulary.names(known, len(self.vocabulary))
+            self.growth.note(names, rows, texts, self.paths[0])
 
     def numbered(self, column: Category) -> NDArray[np.int64]:
         """Return the number of each row's group, by when it first appeared."""

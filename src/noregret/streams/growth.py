@@ -1,0 +1,54 @@
+"""Columns of text that bring a new value in almost every row: a feature each, seen once."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Collection, Sequence
+
+from noregret.errors import tell
+
+# A column is told of after so many rows if so large a share of them brought a new value.
+MIN_ROWS, MAX_SHARE = 1_000, 0.5
+# What would be a number but for thousands separators, a percent sign or a currency.
+ALMOST_A_NUMBER = re.compile(r"\s*[-+(]?\s*\W?\s*\d[\d,.'\s]*\s*(?:\W|[a-zA-Z]{1,3})?\)?\s*")
+
+
+class Growth:
+    """The new values of each column, counted as rows come."""
+
+    def __init__(self) -> None:
+        self.rows = 0
+        self.new: Counter[str] = Counter()
+        self.told: set[str] = set()
+
+    def note(self, names: Sequence[str], rows: int, columns: Collection[str], where: str) -> None:
+        """Take note of rows, and of the features that were new in them."""
+        self.rows += rows
+        latest: dict[str, str] = {}
+        for name in names:
+            column, _, value = name.partition("=")
+            if column not in columns:
+                column = next((c for c in columns if name.startswith(f"{c}=")), "")
+                value = name[len(column) + 1 :]
+            if column:
+                self.new[column] += 1
+                latest[column] = value
+        if self.rows < MIN_ROWS:
+            return
+        for column, value in latest.items():
+            if self.new[column] > MAX_SHARE * self.rows and column not in self.told:
+                self.told.add(column)
+                tell(f"{where}: {self.words(column, value)}")
+
+    def words(self, column: str, value: str) -> str:
+        """Say what is odd about a column, and what to do."""
+        shown = repr(value if len(value) <= 40 else value[:40] + "…")
+        cure = f"leave the column out (--drop {column}), or bound memory with --hash 20"
+        if ALMOST_A_NUMBER.fullmatch(value):
+            cure = f"if these are numbers, write them as such (1234.5), without signs; else {cure}"
+        return (
+            f"column {column!r} holds text that differs in almost every row, such as {shown}:"
+            f" {self.new[column]:,} different values in {self.rows:,} rows, each a feature of its"
+            f" own from which little can be learned: {cure}"
+        )
