@@ -82,8 +82,10 @@ class Seals:
     def set_state(self, arrays: dict[str, NDArray[Any]]) -> None:
         """Take them over from arrays."""
         self.all = [
-            Seal(*place, digest.tobytes())
-            for place, digest in zip(arrays["places"].tolist(), arrays["digests"], strict=True)
+            Seal(file, start, stop, first, last, digest.tobytes())
+            for (file, start, stop, first, last), digest in zip(
+                arrays["places"].tolist(), arrays["digests"], strict=True
+            )
         ]
 
 
