@@ -13,7 +13,8 @@ from sklearn.svm import SVC
 import noregret as nr
 from noregret.hindsight import Limits, Rows, largest_margin
 from noregret.hindsight.answer import USUAL
-from noregret.hindsight.kernel_rows import KernelRows, best_in_space
+from noregret.hindsight.kernel_proofs import best_in_space, norm_of, pull_above, scores_of
+from noregret.hindsight.kernel_rows import KernelRows
 from noregret.hindsight.priced_hinge import best_priced_hinge
 
 RNG = np.random.default_rng(4)
@@ -24,7 +25,7 @@ GAMMA = 1 / (2 * 0.8**2)
 
 def space(y: np.ndarray, X: np.ndarray = X) -> KernelRows:
     engine = nr.KernelPerceptron(width=0.8).engine
-    return KernelRows(Rows(X, y), engine.gram_of, np.zeros((0, 3)))
+    return KernelRows(Rows(X, y), engine.gram_within, np.zeros((0, 3)))
 
 
 def test_the_margin_is_that_of_a_support_vector_machine() -> None:
@@ -34,7 +35,7 @@ def test_the_margin_is_that_of_a_support_vector_machine() -> None:
     margin = largest_margin(space(LABELS).model)
     dual = np.zeros(len(X))
     dual[machine.support_] = machine.dual_coef_[0]
-    scores = space(LABELS).gram(X) @ dual
+    scores = space(LABELS).gram(X)[0] @ dual
     norm = np.sqrt(dual @ scores)
     assert margin.lower >= (LABELS * scores).min() / norm - 1e-6
     assert margin.gap <= 1e-5 * margin.upper
@@ -55,17 +56,21 @@ def test_rows_that_repeat_have_one_place() -> None:
     twice = space(np.r_[LABELS, LABELS], np.r_[X, X])
     assert twice.model.shape == (160, 80)
     c = twice.coefficients(np.ones(80))
-    scores, off = twice.scores(c)
+    at = twice.chosen[0]
+    scores, off = scores_of(twice, at, c)
     np.testing.assert_allclose(twice.model.scores(np.ones(80)), scores, atol=1e-8)
     assert off.max() < 1e-8
-    assert twice.length(c) == pytest.approx(np.sqrt(80), rel=1e-9)
+    assert norm_of(twice, at, c) == pytest.approx(np.sqrt(80), rel=1e-9)
 
 
 def test_coordinates_keep_products() -> None:
     rows = space(LABELS)
     Z = rows.chosen[2]
-    np.testing.assert_allclose(Z @ Z.T, rows.gram(X), atol=1e-12)
-    assert rows.rest < 1e-10
+    K, off = rows.gram(X)
+    np.testing.assert_allclose(Z @ Z.T, K, atol=1e-12)
+    assert off.max() < 1e-14
+    a = RNG.normal(size=80)
+    assert pull_above(rows, a) == pytest.approx(np.sqrt(a @ K @ a), rel=1e-12)
 
 
 @pytest.mark.parametrize("price", [0.1, 3.0, 40.0])

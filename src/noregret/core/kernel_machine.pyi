@@ -1,6 +1,3 @@
-import numpy as np
-from numpy.typing import NDArray
-
 from noregret.core.losses import Loss
 from noregret.core.support import Support
 
@@ -22,6 +19,3 @@ class KernelMachine(Support):
     @property
     def removed(self) -> int: ...
     def norm(self) -> float: ...
-    def gram_of(
-        self, X: NDArray[np.float64], Z: NDArray[np.float64] | None = None
-    ) -> NDArray[np.float64]: ...

@@ -333,21 +333,6 @@ cdef class KernelMachine(Support):
         vectors, coefficients = self.support()
         return sqrt(max(0.0, float(coefficients @ self.gram_of(vectors) @ coefficients)))
 
-    def gram_of(self, X, Z=None):
-        """Return k(x, z) for every row x of one table and z of another."""
-        cdef double[:, ::1] made
-        cdef double[::1] one, other
-        cdef Py_ssize_t i, j
-        Z = X if Z is None else Z
-        dots = np.ascontiguousarray(X @ Z.T)
-        made, one, other = dots, np.einsum("ti,ti->t", X, X), np.einsum("ti,ti->t", Z, Z)
-        if X is Z:
-            one = other = np.diag(dots).copy()
-        for i in range(made.shape[0]):
-            for j in range(made.shape[1]):
-                made[i, j] = self.kernel_of(made[i, j], one[i], other[j])
-        return dots
-
     def accounts(self):
         """Return what the promises need of the state."""
         vectors, coefficients = self.support()

@@ -23,6 +23,15 @@ KERNELS = ("rbf", "polynomial", "linear")
 MOST_NUMBERS = 2**26
 
 cdef double LARGEST_COEFFICIENT = 1e100
+# Half the distance between 1 and the next number, and what underflow can take from a product.
+cdef double UNIT = 2.0**-53, SMALLEST = 5e-324
+# More than underflow can take from exp(−t).
+cdef double UNDERFLOW = 1e-100
+# exp(−t) is zero from here on.
+cdef double LARGEST_EXPONENT = 1e4
+
+cdef enum:
+    TILE = 512  # columns whose sums stay in the nearest cache
 
 cdef enum:  # Kernel
     RBF
@@ -36,6 +45,14 @@ cdef double power(double base, int degree) noexcept nogil:
     for k in range(degree):
         result *= base
     return result
+
+
+cdef inline void add_squared_distances(
+    double* out, double value, const double* values, Py_ssize_t count
+) noexcept nogil:
+    cdef Py_ssize_t j
+    for j in range(count):
+        out[j] += (value - values[j]) * (value - values[j])
 
 
 cdef class Support(Engine):
@@ -136,6 +153,74 @@ cdef class Support(Engine):
         for k in range(row.count):
             self.values[position(row, k) * self.budget + j] = row.values[k]
         self.squares[j] = square
+
+    # The kernel between tables, for proofs: right to the last digits, each with its error.
+
+    def gram_of(self, X, Z=None):
+        """Return k(x, z) for every row x of one table and z of another."""
+        return self.gram_within(X, Z)[0]
+
+    def gram_within(self, X, Z=None):
+        """Return k(x, z) for all pairs of rows, and by how much each may be off.
+
+        The exact value is that of real arithmetic on the same numbers.
+        """
+        X = np.ascontiguousarray(X, dtype=np.float64)
+        Z = X if Z is None else np.ascontiguousarray(Z, dtype=np.float64)
+        if self.kernel == RBF:
+            return self.rbf_within(X, Z)
+        error, lost = (X.shape[1] + 8) * UNIT, (X.shape[1] + 8) * SMALLEST
+        values, off = X @ Z.T, np.abs(X) @ np.abs(Z).T
+        if self.kernel == LINEAR:
+            return values, off * error + lost
+        off = (off + self.shift) * error + lost
+        values += self.shift
+        # base^d is off by d·(|base| + off)^(d−1)·off, and by a rounding for every product.
+        largest = np.abs(values) + off
+        off = self.degree * largest ** (self.degree - 1) * (off + largest * 2 * UNIT)
+        off += lost * np.maximum(1.0, largest) ** self.degree
+        made = np.ones_like(values)
+        for _ in range(self.degree):
+            made *= values
+        return made, off * (1 + 64 * UNIT)
+
+    def rbf_within(self, X, Z):
+        """Return the same for exp(−‖x − z‖²/(2 width²)), from differences: k(x, x) is exactly 1.
+
+        An exponent t is off by its share of the roundings, a sum of squares of differences having
+        one more for every feature; that makes exp(−t) off by as much times t.
+        """
+        cdef double[:, ::1] values
+        cdef Py_ssize_t i, j
+        exponents = self.exponents(X, Z)
+        made = np.empty_like(exponents)
+        values = made
+        made[:] = -exponents
+        for i in range(values.shape[0]):
+            for j in range(values.shape[1]):
+                values[i, j] = exp(values[i, j])
+        error = 1.01 * (X.shape[1] + 8) * UNIT
+        off = np.minimum(exponents, LARGEST_EXPONENT) * error + np.where(exponents > 0, 4 * UNIT, 0.0)
+        return made, made * off + UNDERFLOW
+
+    def exponents(self, X, Z):
+        """Return ‖x − z‖²/(2 width²) for all pairs of rows."""
+        cdef const double[:, ::1] x = X, z = np.ascontiguousarray(Z.T)
+        made = np.zeros((X.shape[0], Z.shape[0]))
+        cdef double[:, ::1] out = made
+        cdef Py_ssize_t i, k, start = 0, size, count = z.shape[1]
+        with nogil:
+            while start < count:
+                size = min(<Py_ssize_t> TILE, count - start)
+                for i in range(x.shape[0]):
+                    for k in range(x.shape[1]):
+                        add_squared_distances(&out[i, start], x[i, k], &z[k, start], size)
+                start += size
+        with np.errstate(over="ignore"):
+            made *= 0.5
+            made /= self.width
+            made /= self.width
+        return made
 
     # What others see of it.
 
