@@ -20,7 +20,7 @@ import numpy as np
 from noregret.core.losses import Loss, PythonLoss, make_loss
 from noregret.errors import BadExample
 from noregret.hindsight.opaque import Opaque
-from noregret.hindsight.rounding import UNIT, Floats
+from noregret.hindsight.rounding import SMALLEST, UNIT, Floats, widened
 
 
 class Slopes(Protocol):
@@ -111,8 +111,14 @@ class Clipped:
 
     def value_above(self, scores: Floats, off: Floats) -> Floats:
         """Return what the loss is not above: a convex function is largest at an end."""
-        ends = (self.parts(scores - off), self.parts(scores + off))
-        return np.maximum(*(value + 8 * UNIT * size for value, size in ends))
+        off = widened(scores, off)
+        return np.maximum(self.value_at_most(scores - off), self.value_at_most(scores + off))
+
+    def value_at_most(self, scores: Floats) -> Floats:
+        """Return what the loss at the scores is not above; infinity where numbers do not reach."""
+        value, size = self.parts(scores)
+        above = value + 8 * UNIT * size + 4 * SMALLEST * (scores != self.centre)
+        return np.where(np.isnan(above), np.inf, above)
 
     def conjugate(self, slopes: Floats) -> tuple[Floats, Floats]:
         """Return ℓ*(a) in every round and the size of the terms it is made of."""
@@ -127,7 +133,8 @@ class Clipped:
     def line_of(self, slopes: Floats) -> tuple[Floats, Floats]:
         """Return the highest lines of these slopes below the loss."""
         value, size = self.conjugate(slopes)
-        return slopes, value + 8 * UNIT * size
+        above = value + 8 * UNIT * size + 4 * SMALLEST * (slopes != 0)
+        return slopes, np.where(np.isnan(above), np.inf, above)  # inf − inf is nothing known
 
     def smoothed(self, width: float, anchor: Floats) -> Slopes:
         """Return the smooth stand-in: a loss of the same form, softer and moved."""
@@ -170,7 +177,8 @@ class Logistic:
 
     def value_above(self, scores: Floats, off: Floats) -> Floats:
         """Return what the loss in every round is not above."""
-        return self.value(scores - self.labels * off) * (1 + 16 * UNIT)
+        worst = scores - self.labels * widened(scores, off)
+        return self.value(worst) * (1 + 16 * UNIT) + SMALLEST
 
     def slope(self, scores: Floats) -> Floats:
         """Return the derivative in every round."""

@@ -13,8 +13,11 @@ from noregret.hindsight.answer import USUAL, Answer, Limits
 from noregret.hindsight.curvature import Curvature
 from noregret.hindsight.losses import Losses, losses_of
 from noregret.hindsight.newton import minimise, proven
-from noregret.hindsight.rounding import UNIT, Floats, norm, norm_above, upward
+from noregret.hindsight.rounding import SMALLEST, UNIT, Floats, norm, norm_above, upward
 from noregret.hindsight.rows import Rows
+
+# Heavier penalties that are tried before the one that is asked for.
+MAX_STAGES = 30
 
 
 def best_penalised(
@@ -56,16 +59,20 @@ def best_penalised(
 def begun(rows: Rows, losses: Losses, penalty: float, limits: Limits) -> Floats:
     """Return where to begin: nearly the best for heavier penalties, each a tenth of the last.
 
-    Where a light penalty alone keeps the first steps short, these would lead far away.
+    Where a light penalty alone keeps the first steps short, these would lead far away. From one
+    penalty to one that is lighter by many powers of ten, the stages are longer instead of more.
     """
     w = np.zeros(rows.shape[1])
     scores = np.zeros(rows.shape[0])
     slope, loss = norm(rows.combine(losses.slope(scores))), abs(float(losses.value(scores).sum()))
     heavy = slope * slope / (4 * loss) if loss else 0.0
     rough = replace(limits, tolerance=max(limits.tolerance, 0.1), steps=min(limits.steps, 30))
-    while penalty < heavy < math.inf:
+    if not penalty < heavy < math.inf:
+        return w
+    lighter = 10 ** max(1.0, (math.log10(heavy) - math.log10(penalty)) / MAX_STAGES)
+    while heavy > penalty:
         w = minimise(rows, losses, Penalised(heavy), w, rough).w
-        heavy /= 10
+        heavy /= lighter
     return w
 
 
@@ -79,11 +86,13 @@ class Penalised:
 
     def lowest(self, g: Floats) -> float:
         """Return the minimum of g·w + p‖w‖²."""
-        return -(norm(g) ** 2) / (4 * self.penalty)
+        size = norm(g)
+        return -size * (size / (4 * self.penalty))
 
     def lowest_below(self, g: Floats, off: Floats) -> float:
         """Return what that minimum is surely not below, where g may be off by so much."""
-        return -upward(norm_above(np.abs(g) + off) ** 2 / (4 * self.penalty) * (1 + 8 * UNIT))
+        size = norm_above(np.abs(g) + off)
+        return -upward(size * (size / (4 * self.penalty)) * (1 + 8 * UNIT), SMALLEST)
 
     def lowest_point(self, g: Floats) -> Floats:
         """Return where that minimum is."""
@@ -95,7 +104,8 @@ class Penalised:
 
     def price_above(self, w: Floats) -> float:
         """Return what w surely pays at most."""
-        return upward(self.penalty * norm_above(w) ** 2 * (1 + 8 * UNIT))
+        size = norm_above(w)
+        return upward(self.penalty * size * size * (1 + 8 * UNIT), SMALLEST if size else 0.0)
 
     def price_slope(self, w: Floats, direction: Floats) -> float:
         """Return how fast the price rises."""

@@ -167,7 +167,7 @@ def best_ridge(loss: Quadratic, penalty: float, scale: float = 1.0) -> Answer:
     size = norm(w)
     paid = b * size * size
     off = (growth(len(w)) + 16 * UNIT) * paid
-    attained = upward(a * tangent.high + paid + off)
+    attained = upward(a * tangent.high + paid + off, SMALLEST if size else 0.0)
     # The whole has curvature at least b, so its minimum is within ‖gradient‖²/(4b) of its value.
     pull = a * np.abs(tangent.gradient + 2 * (b / a) * w) + a * tangent.off
     pull += 16 * UNIT * (a * np.abs(tangent.gradient) + 2 * b * np.abs(w))

@@ -34,6 +34,11 @@ def downward(value: float, size: float = 0.0) -> float:
     return -upward(-value, size)
 
 
+def widened(values: Floats, off: Floats) -> Floats:
+    """Return errors with room for the rounding of values ± errors."""
+    return np.asarray(off + 2 * UNIT * (np.abs(values) + off))
+
+
 def two_sum(a: Floats, b: Floats) -> tuple[Floats, Floats]:
     """Return the sum as rounded and what rounding took from it, exactly."""
     rounded = a + b

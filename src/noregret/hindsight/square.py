@@ -204,9 +204,8 @@ class LeastSquares:
         times = 1 + float(np.abs(w).sum())
         off = upward(2 * error * size * size + 2 * lost * times * times)
         gradient = 2 * (image - moment)
-        return Tangent(
-            loss - off, loss + off, gradient, 2 * error * size * norms + 4 * lost * times
-        )
+        low, high = (loss - off, loss + off) if math.isfinite(loss) else (-math.inf, math.inf)
+        return Tangent(low, high, gradient, 2 * error * size * norms + 4 * lost * times)
 
     def quadratic(self, rows: Rows | None = None) -> Quadratic:
         """Return the loss as a quadratic function, exact at the rows where they are given."""
