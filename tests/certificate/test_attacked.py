@@ -49,6 +49,23 @@ def failed(contents: dict[str, Any], *data: Any) -> list[str]:
     return [line.name for line in verify(sealed(contents), *data).failed]
 
 
+@pytest.mark.parametrize("keep", ["rows", "sums"])
+def test_large_outcomes_that_are_met_hide_nothing(keep: Any) -> None:
+    """A loss far below that of predicting zero is not blurred by the latter."""
+    y = 1e6 * (X @ [1.0, -2.0]) + 1e-3 * RNG.normal(size=300)
+    made = play(noregret.WidrowHoff(rate=0.5, norm=2.0), X, y, keep=keep).certificate().to_dict()
+    assert verify(made, X, y).confirmed
+    paid, moved = float(np.square(y - X @ [1e6, -2e6]).sum()), 1e-13 * float(y @ y)
+    assert moved > 1000 * paid
+    for share, line in ((-1, "hindsight.loss"), (1, "hindsight.gap")):
+        # That the witness pays less than it does, or that none pays less than some do.
+        false = copy.deepcopy(made)
+        false["hindsight"] |= {"loss": paid + share * moved, "gap": 0.0}
+        regret = made["loss"]["total"] - paid - share * moved
+        false["regret"] = {"lower": regret, "upper": regret}
+        assert line in failed(false, X, y)
+
+
 @pytest.mark.parametrize("size", [1e12, 1e14, 1e15, 2e16, 1e100])
 @pytest.mark.parametrize("share", [0.0, 0.5, 1.0])
 def test_huge_weights_that_cancel_hide_nothing(size: float, share: float) -> None:

@@ -10,18 +10,35 @@ from typing import NamedTuple
 import numpy as np
 
 from noregret.core.losses import Loss
+from noregret.hindsight.best import is_square
 from noregret.hindsight.blocks import padded
 from noregret.hindsight.losses import as_labels, losses_of
-from noregret.hindsight.rounding import Floats, norm, total
+from noregret.hindsight.rounding import Floats, growth, norm, total, upward
 from noregret.hindsight.rows import Rows, score_error
 from noregret.hindsight.rules import SCORED
 
 
 class Paid(NamedTuple):
-    """A witness's own loss, and what rounding may have added to or taken from it."""
+    """A witness's own loss.
+
+    Parameters
+    ----------
+    loss
+        As summed over the rows.
+    rounding
+        What rounding may have added to it or taken from it.
+    by_sums
+        How much more an answer may state that has only sums over the rows to go by, as it adds
+        what these lose.
+    """
 
     loss: float
     rounding: float
+    by_sums: float = 0.0
+
+
+# The most additions in a row that a sum over rows is made of, whichever way it was summed.
+SUMMED_IN_A_ROW = 8_192
 
 
 # The classes that leave something out, in the words of ``hindsight``, with a limit to weights.
@@ -84,6 +101,12 @@ def paid_by(weights: Floats, comparator: str, rows: Rows, loss: Loss) -> Paid:
         return Paid(float(missed), 0.0)
     losses, scores = losses_of(loss, outcomes), rows.scores(weights)
     own = total(losses.value(scores))
-    off = total(losses.value_above(scores, score_error(rows, weights))) - own
-    nothing = total(np.abs(losses.value(np.zeros_like(scores))))
-    return Paid(own, abs(off) + 1e-12 * nothing)
+    off = upward(total(losses.value_above(scores, score_error(rows, weights))) - own, abs(own))
+    return Paid(own, abs(off), lost_by_sums(rows, weights) if is_square(loss) else 0.0)
+
+
+def lost_by_sums(rows: Rows, weights: Floats) -> float:
+    """Return how much more than the square loss of a predictor its bound from sums may be."""
+    norms = np.sqrt(rows.column_squares(np.ones(rows.shape[0])))[: len(weights)]
+    size = norm(rows.outcomes) + float(norms @ np.abs(weights))
+    return 4 * growth(SUMMED_IN_A_ROW + 2 * len(weights)) * size * size

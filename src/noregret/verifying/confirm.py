@@ -162,13 +162,13 @@ def hindsight(replay: Replay) -> Iterator[Line]:
     size = max(abs(stated.loss), abs(own.loss))
     slack = TOLERANCE * size + own.rounding + there.rounding
     # A solver adds its own rounding to what it states: as much as it adds here.
-    added = 2 * max(0.0, found.loss - there.loss)
+    added = 2 * max(0.0, found.loss - there.loss) + own.by_sums
     pays = -slack <= stated.loss - own.loss <= slack + added
     note = "what the witness pays"
     if own.rounding > max(BLUR * max(abs(own.loss), abs(found.loss)), 100 * there.rounding):
         pays, note = False, "weights so large that rounding hides what the witness pays"
     upper = Line("hindsight.loss", stated.loss, number(own.loss), pays, note).given(witness)
-    lower = lower_end(replay, there.rounding)
+    lower = lower_end(replay, there.rounding, there.by_sums)
     yield from (upper, lower)
     total, regret = replay.stated.loss.total, replay.stated.regret
     paid = cost(replay)
@@ -178,10 +178,11 @@ def hindsight(replay: Replay) -> Iterator[Line]:
     yield close("regret.upper", regret.upper, most, ROUNDING, size).given(paid, lower)
 
 
-def lower_end(replay: Replay, rounding: float) -> Line:
+def lower_end(replay: Replay, rounding: float, by_sums: float) -> Line:
     """Check that no predictor of the class pays less than stated: by what is proven now.
 
-    ``rounding`` is that of the witness found now: nothing stated may loosen this.
+    ``rounding`` and what sums may lose are those of the witness found now: nothing stated may
+    loosen this. Sums only widen a gap.
     """
     stated, found = replay.stated.hindsight, replay.found.hindsight
     claimed, proven = stated.loss - stated.gap, found.loss - found.gap
@@ -189,7 +190,7 @@ def lower_end(replay: Replay, rounding: float) -> Line:
     slack = TOLERANCE * size + min(found.gap, SEARCHED * size) + rounding
     true = claimed <= proven + slack and stated.loss >= proven - slack
     if stated.exact:  # then the gap is rounding, and hides nothing better
-        true = true and stated.gap <= found.gap + slack + SEARCHED * size
+        true = true and stated.gap <= found.gap + slack + SEARCHED * size + 2 * by_sums
     return Line("hindsight.gap", stated.gap, found.gap, true, "none of the class pays less")
 
 
