@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from noregret.experts.losses import expert_loss
 from noregret.experts.master import at_the_best
 from noregret.hindsight.answer import Answer
-from noregret.hindsight.expert_losses import Totals, expert_losses
+from noregret.hindsight.expert_losses import Doubts, Totals, doubts_of, expert_losses
 from noregret.hindsight.experts import BEST, MIXTURES, best_convex, best_expert
 from noregret.hindsight.switches import Sequences, best_sequences
 from noregret.table_evidence import TableEvidence
@@ -83,11 +83,20 @@ class ExpertEvidence(TableEvidence):
         with np.errstate(over="ignore"):
             return np.asarray(np.minimum(self.loss_function.value(x, y), LARGEST_LOSS))
 
+    @property
+    def doubts(self) -> Doubts:
+        """By how many roundings ``losses`` may be off: they are computed, unless they were given.
+
+        Where experts are drawn, one that slept pays a mean over all others.
+        """
+        of_itself, of_one = doubts_of(self.loss_function)
+        return of_itself + (self.width + 2) * bool(self.is_drawn and self.player.naps), of_one
+
     # The best in hindsight.
 
     def totals(self) -> Totals:
         """Return what every expert paid in all."""
-        return self.once("totals", lambda: expert_losses(self.losses))
+        return self.once("totals", lambda: expert_losses(self.losses, doubts=self.doubts))
 
     def regrets(self) -> Floats:
         """Return what the mixture paid more than each expert, in this game."""
@@ -99,7 +108,7 @@ class ExpertEvidence(TableEvidence):
 
     def best(self) -> Answer:
         """Return the best expert."""
-        return self.once("best", lambda: best_expert(self.losses))
+        return self.once("best", lambda: best_expert(self.losses, doubts=self.doubts))
 
     def best_mixture(self) -> Answer:
         """Return the best fixed weights."""
@@ -117,7 +126,9 @@ class ExpertEvidence(TableEvidence):
         if isinstance(most, bool) or not isinstance(most, int) or not 0 <= most <= 1000:
             raise ValueError(f"switches must be a whole number from 0 to 1000: got {told!r}")
         most = min(most, self.rounds - 1)
-        return self.once(("sequences", most), lambda: best_sequences(self.losses, most))
+        return self.once(
+            ("sequences", most), lambda: best_sequences(self.losses, most, doubts=self.doubts)
+        )
 
     def best_sequence(self, switches: int) -> Answer:
         """Return the best sequence of experts with so many switches."""

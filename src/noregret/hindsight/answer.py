@@ -62,8 +62,13 @@ class Answer:
 
     @property
     def gap(self) -> float:
-        """How far the minimum may lie below ``loss``."""
-        return 0.0 if self.loss == self.lower else self.loss - self.lower
+        """How far the minimum may lie below ``loss``: so far that ``loss − gap`` is proven too."""
+        if self.loss == self.lower:
+            return 0.0
+        gap = self.loss - self.lower
+        while self.loss - gap > self.lower and gap < math.inf:
+            gap = math.nextafter(gap, math.inf)
+        return gap
 
     @property
     def relative_gap(self) -> float:

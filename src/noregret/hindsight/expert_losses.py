@@ -32,6 +32,7 @@ ROUNDINGS = 16
 LARGEST = sys.float_info.max
 
 Given = Rows | ArrayLike | Callable[[], Iterable[Any]]
+Doubts = tuple[int, int]
 
 
 @dataclass(frozen=True)
@@ -89,7 +90,13 @@ class Totals:
         return np.where(self.off > 0, np.nextafter(values + self.off, np.inf), values)
 
 
-def expert_losses(given: Given, loss: Any = None, *, loss_parameter: float | None = None) -> Totals:
+def expert_losses(
+    given: Given,
+    loss: Any = None,
+    *,
+    loss_parameter: float | None = None,
+    doubts: Doubts | None = None,
+) -> Totals:
     """Return the cumulative loss of every expert, summed so that rounding hardly shows.
 
     Parameters
@@ -101,6 +108,9 @@ def expert_losses(given: Given, loss: Any = None, *, loss_parameter: float | Non
         By name, or one of your own; None where the table holds losses.
     loss_parameter
         The loss's quantile, where it was given by name.
+    doubts
+        By how much the losses themselves may be off, where the table holds computed ones: see
+        ``doubts_of``. Those of a loss are known, and a table is exact if nothing is said.
 
     Examples
     --------
@@ -119,7 +129,7 @@ def expert_losses(given: Given, loss: Any = None, *, loss_parameter: float | Non
             size += np.abs(block).sum(axis=0)
         endless |= np.isposinf(block).any(axis=0)
     values = sum_of_parts(sums.parts)
-    doubt, of_one = doubts_of(loss)
+    doubt, of_one = doubts_of(loss) if doubts is None else doubts
     with np.errstate(invalid="ignore", over="ignore"):
         rounded = sum_of_parts(np.vstack([sums.parts, -values]))
         lost = UNIT * (sums.rows * sums.lost + doubt * size) * (1 + sums.rows * 4 * UNIT)
@@ -137,7 +147,7 @@ def sum_of_parts(parts: Floats) -> Floats:
     return np.asarray(sums)
 
 
-def doubts_of(loss: Any) -> tuple[int, int]:
+def doubts_of(loss: Any) -> Doubts:
     """Return by how many roundings of itself the loss of a round may be off, and of 1."""
     name = loss if isinstance(loss, str) else getattr(loss, "name", "")
     if loss is None or (name == "zero-one" and not isinstance(loss, PythonLoss)):

@@ -20,7 +20,7 @@ from noregret.hindsight.answer import USUAL, Answer, Limits
 from noregret.hindsight.best import best_in_simplex
 from noregret.hindsight.blocks import pieces
 from noregret.hindsight.curvature import DENSE
-from noregret.hindsight.expert_losses import LARGEST, Given, blocks_of, expert_losses
+from noregret.hindsight.expert_losses import LARGEST, Doubts, Given, blocks_of, expert_losses
 from noregret.hindsight.given_loss import Confined, GivenLoss, functions_of
 from noregret.hindsight.logarithmic import best_logarithm
 from noregret.hindsight.newton import minimise, proven
@@ -41,7 +41,13 @@ SHARP = 1e-6
 Change = Callable[[Floats, Floats, int], tuple[Floats, Floats]]
 
 
-def best_expert(given: Given, loss: Any = None, *, loss_parameter: float | None = None) -> Answer:
+def best_expert(
+    given: Given,
+    loss: Any = None,
+    *,
+    loss_parameter: float | None = None,
+    doubts: Doubts | None = None,
+) -> Answer:
     """Return the expert of least cumulative loss; of several, the first.
 
     Parameters
@@ -53,6 +59,8 @@ def best_expert(given: Given, loss: Any = None, *, loss_parameter: float | None 
         By name, or one of your own; None where the table holds losses.
     loss_parameter
         The loss's quantile, where it was given by name.
+    doubts
+        By how much the losses of a table may be off, as for ``expert_losses``.
 
     Examples
     --------
@@ -60,7 +68,7 @@ def best_expert(given: Given, loss: Any = None, *, loss_parameter: float | None 
     >>> answer.witness, answer.loss
     (array([0., 0., 1.]), 0.75)
     """
-    totals = expert_losses(given, loss, loss_parameter=loss_parameter)
+    totals = expert_losses(given, loss, loss_parameter=loss_parameter, doubts=doubts)
     witness = np.zeros(len(totals.off))
     witness[totals.best] = 1.0
     loss_above, lower = float(totals.above[totals.best]), float(totals.below.min())
@@ -98,11 +106,15 @@ def best_convex(
     name, parameter = known_as(loss, loss_parameter)
     if loss is None:
         answer = best_expert(given)  # the minimum of a linear function is at a corner
+    elif name == "square":
+        answer = best_by_sums(given, limits) or best_by_residuals(
+            prepared(given, residuals), name, None, limits
+        )
     elif name in DEGREE:
-        answer = best_by_residuals(given, name, parameter, limits)
+        answer = best_by_residuals(prepared(given, residuals), name, parameter, limits)
     elif name == "percentage":
         relative = prepared(given, shares_of_outcomes)
-        answer = best_of_residuals(relative, "absolute", None, limits)
+        answer = best_by_residuals(relative, "absolute", None, limits)
     elif name == "log":
         answer = best_by_logarithms(given, limits)
     elif name or not getattr(loss, "convex", True):
@@ -132,14 +144,9 @@ def known_as(loss: Any, loss_parameter: float | None) -> tuple[str, float | None
 
 
 def best_by_residuals(
-    given: Given, loss: str, loss_parameter: float | None, limits: Limits
+    rows: Rows, loss: str, loss_parameter: float | None, limits: Limits
 ) -> Answer:
-    """Return the best mixture for a loss of x − y alone."""
-    if loss == "square":
-        answer = best_by_sums(given, limits)
-        if answer is not None:
-            return answer
-    rows = prepared(given, residuals)
+    """Return the best mixture for a loss of the residuals alone, of whatever size."""
     largest = max((size_of(X) for X, _ in rows.blocks()), default=0.0)
     if largest == 0.0 or RANGE[0] < largest < RANGE[1] or not math.isfinite(largest):
         return best_of_residuals(rows, loss, loss_parameter, limits)
@@ -151,7 +158,9 @@ def best_by_residuals(
     back = DEGREE[loss] * exponent
     with np.errstate(over="ignore"):
         high, low = np.ldexp([upward(answer.loss + lost), max(0.0, answer.lower - lost)], back)
-    return replace(answer, loss=upward(float(high)), lower=min(downward(float(low)), LARGEST))
+    # What is too small for a number is still not zero.
+    above, below = upward(max(float(high), SMALLEST)), downward(float(low))
+    return replace(answer, loss=above, lower=min(max(0.0, below), LARGEST))
 
 
 def best_by_sums(given: Given, limits: Limits) -> Answer | None:

@@ -20,6 +20,7 @@ from noregret.core.switching import ColumnSums, Paths
 from noregret.hindsight.answer import Answer
 from noregret.hindsight.expert_losses import (
     LARGEST,
+    Doubts,
     Given,
     doubts_of,
     loss_blocks,
@@ -118,7 +119,12 @@ def words(switches: int) -> str:
 
 
 def best_sequences(
-    given: Given, most: int, loss: Any = None, *, loss_parameter: float | None = None
+    given: Given,
+    most: int,
+    loss: Any = None,
+    *,
+    loss_parameter: float | None = None,
+    doubts: Doubts | None = None,
 ) -> Sequences:
     """Return the best sequences of experts with at most 0, 1, …, ``most`` switches.
 
@@ -133,6 +139,8 @@ def best_sequences(
         By name, or one of your own; None where the table holds losses.
     loss_parameter
         The loss's quantile, where it was given by name.
+    doubts
+        By how much the losses of a table may be off, as for ``expert_losses``.
 
     Examples
     --------
@@ -163,7 +171,7 @@ def best_sequences(
         ends.append(came_to)
         starts.append(since)
     losses = np.minimum.accumulate(np.add(*paths.losses()))
-    doubts = doubts_of(loss)
+    doubts = doubts_of(loss) if doubts is None else doubts
     if whole and not any(doubts) and size < 2**53:
         rounding = np.zeros(most + 1)
     else:
