@@ -10,7 +10,8 @@ import numpy as np
 
 from noregret.bandits.drawing import Floats
 from noregret.hindsight import Answer
-from noregret.hindsight.rounding import growth
+from noregret.hindsight.expert_losses import Totals, expert_losses
+from noregret.hindsight.rounding import downward, upward
 from noregret.table_evidence import TableEvidence
 
 if TYPE_CHECKING:
@@ -36,28 +37,29 @@ class BanditEvidence(TableEvidence):
         return self.once("best rival", self._best)
 
     def _best(self) -> Answer:
-        missed = self.rival_losses()
-        best, off = int(missed.argmin()), self._rounding(missed)
+        totals, span = self.totals(), self.player.span
+        best = totals.best
         witness = np.zeros(self.width)
         witness[self.player.columns_of(best)] = 1.0
-        lower = float((missed - off).min())
-        return Answer(self.player.rivals, float(missed[best] + off[best]), lower, witness, True)
+        loss = upward(float(totals.above[best]) * span)
+        lower = downward(float(totals.below.min()) * span)
+        return Answer(self.player.rivals, loss, lower, witness, True)
 
     def rival_losses(self) -> Floats:
         """Return what every rival missed, in the units of the rewards."""
-        return self.once("rivals", self._rival_losses)
+        return np.asarray(self.totals().values * self.player.span)
 
-    def _rival_losses(self) -> Floats:
-        parts = [
-            self.player.rival_losses(X).sum(axis=0) * self.player.span
-            for X, _ in self.table.blocks()
-        ]
-        return np.array([math.fsum(column) for column in zip(*parts, strict=True)])
+    def totals(self) -> Totals:
+        """Return what every rival missed in all, in shares of the range."""
+        return self.once("rivals", self._totals)
 
-    def _rounding(self, missed: Floats) -> Floats:
-        """Return what rounding may have added: sums go by pairs, each term is a few steps off."""
-        off: Floats = missed * growth(64 + len(self.player.names))
-        return off
+    def _totals(self) -> Totals:
+        # The loss of an arm is rounded twice; that of an expert is a mean over the arms, by chances
+        # that were divided by their sum.
+        doubts = (2 * len(self.player.names) + 8, 0)
+        return expert_losses(
+            lambda: (self.player.rival_losses(X) for X, _ in self.table.blocks()), doubts=doubts
+        )
 
     def sums_at(self, rounds: Sequence[int]) -> list[Floats]:
         """Return what every rival missed up to certain rounds, in shares of the range."""
@@ -84,8 +86,9 @@ class BanditEvidence(TableEvidence):
         rival = self._rival_of(witness) if set(witness) == set(self.names) else None
         if rival is None:
             return None
-        missed = self.rival_losses()
-        return float(missed[rival]), float(self._rounding(missed)[rival])
+        totals, span = self.totals(), self.player.span
+        off = max(0.0, float(totals.above[rival] - totals.below[rival])) * span
+        return float(totals.values[rival]) * span, upward(off)
 
     def _rival_of(self, witness: Mapping[str, float]) -> int | None:
         given = np.array([witness.get(name, math.nan) for name in self.names])
