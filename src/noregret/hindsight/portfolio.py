@@ -19,12 +19,17 @@ import numpy as np
 from noregret.errors import NoRegretError
 from noregret.hindsight.active_set import least_quadratic
 from noregret.hindsight.answer import USUAL, Answer, Limits
+from noregret.hindsight.expert_losses import Totals, expert_losses
 from noregret.hindsight.rounding import UNIT, Floats, downward, growth, total, two_sum, upward
 
 ASSETS = "single assets"
 REBALANCED = "constant rebalanced portfolios"
 # Of so many assets the best alone are the start: the answer is mostly made of few.
 MANY = 64
+# The most roundings of itself by which a computed logarithm is off.
+LOGARITHM = 8
+# Scores below this may have lost digits by underflow.
+FAINT = 1e-280
 # Rows added up at a time, where a sum is to be proven.
 FEW = 128
 # What is added to the diagonal of the curvature, as a share of its mean, where assets are alike.
@@ -47,32 +52,29 @@ def best_asset(blocks: Blocks) -> Answer:
     >>> best_asset(lambda: [np.array([[1.0, 2.0], [1.0, 0.9]])]).witness
     array([0., 1.])
     """
-    sums, sizes, rows = log_wealth_of_assets(blocks)
-    best = int(np.argmax(sums))
-    if not sums[best] > -math.inf:
+    totals = losses_of_assets(blocks)
+    best = totals.best
+    if not totals.values[best] < math.inf:
         raise NoRegretError("every asset fell to 0 at some time: none has a finite log-wealth")
-    witness = np.zeros(len(sums))
+    witness = np.zeros(len(totals.off))
     witness[best] = 1.0
-    off = growth(rows) * float(sizes[np.isfinite(sums)].max())
-    loss = -float(sums[best])
-    return Answer(ASSETS, upward(loss + off, off), downward(loss - off, off), witness, True)
+    return Answer(ASSETS, float(totals.above[best]), float(totals.below.min()), witness, exact=True)
 
 
-def log_wealth_of_assets(blocks: Blocks) -> tuple[Floats, Floats, int]:
-    """Return the log-wealth of every asset, the sums of its terms' sizes, and the rounds."""
-    sums: Floats | None = None
-    rows = 0
-    for block in blocks():
-        with np.errstate(divide="ignore"):
-            logs = np.log(block)
-        if sums is None:
-            sums, sizes = np.zeros(block.shape[1]), np.zeros(block.shape[1])
-        sums = sums + logs.sum(axis=0)
-        sizes = sizes + np.abs(logs).sum(axis=0)
-        rows += len(block)
-    if sums is None:
-        raise NoRegretError("there are no rounds to look back at")
-    return sums, sizes, rows
+def log_wealth_of_assets(blocks: Blocks) -> Floats:
+    """Return the log-wealth of every asset."""
+    return -losses_of_assets(blocks).values
+
+
+def losses_of_assets(blocks: Blocks) -> Totals:
+    """Return minus the log-wealth of every asset."""
+
+    def losses() -> Iterator[Floats]:
+        for block in blocks():
+            with np.errstate(divide="ignore"):
+                yield -np.log(block)
+
+    return expert_losses(losses, doubts=(LOGARITHM, 0))
 
 
 def best_rebalanced(
@@ -155,7 +157,7 @@ class Search:
         """Yield where to start; the last surely loses no round, as it holds all assets."""
         if told is not None:
             yield told
-        wealth, _, _ = log_wealth_of_assets(self.blocks)
+        wealth = log_wealth_of_assets(self.blocks)
         few = np.zeros(len(wealth))
         few[np.argsort(-wealth, kind="stable")[:MANY]] = 1.0 / min(len(wealth), MANY)
         yield few
@@ -237,10 +239,12 @@ class Search:
         """Return what no portfolio exceeds this one by."""
         sums, lost = np.zeros(len(u)), np.zeros(len(u))
         for block in self.scaled():
-            ratios = block / (block @ u)[:, None]
+            ratios = ratios_to(block, u)
             for start in range(0, len(ratios), FEW):
                 sums, more = two_sum(sums, ratios[start : start + FEW].sum(axis=0))
                 lost = lost + more
+        if not np.isfinite(sums).all():
+            return math.inf
         largest = float((sums + lost).max()) * (1 + growth(FEW + 4 * len(u) + 8))
         return upward(self.rounds * math.log(max(1.0, upward(largest / self.rounds))))
 
@@ -254,13 +258,44 @@ def loss_of(blocks: Blocks, u: Floats) -> tuple[float, float]:
     logs: list[float] = []
     for block in blocks():
         most = block.max(axis=1)
-        with np.errstate(divide="ignore", invalid="ignore"):
-            logs += np.log(most).tolist()
-            logs += np.log((block / most[:, None]) @ u).tolist()
+        scores = (block / most[:, None]) @ u
+        faint = scores < FAINT
+        scores[faint], powers = scores_by_powers(block[faint], u)
+        with np.errstate(divide="ignore"):
+            logs += np.log(scores).tolist()
+            logs += np.log(most[~faint]).tolist()
+        logs += (math.log(2) * powers).tolist()
     sizes = total(np.abs(logs))
     if not math.isfinite(sizes):
         return math.inf, 0.0
-    return -math.fsum(logs), len(logs) // 2 * growth(3 * len(u)) + 8 * UNIT * sizes
+    off = len(logs) // 2 * growth(3 * len(u)) + (LOGARITHM + 8) * UNIT * sizes
+    return -math.fsum(logs), off
+
+
+def scores_by_powers(block: Floats, u: Floats) -> tuple[Floats, Floats]:
+    """Return u·x of every row as a number near 1, or 0, and the power of two that it is times.
+
+    Of the terms only those are lost to underflow that are nothing beside the largest.
+    """
+    (shares, of_shares), (numbers, of_numbers) = np.frexp(u), np.frexp(block)
+    terms, powers = shares * numbers, (of_shares + of_numbers).astype(np.float64)
+    top = np.where(terms > 0, powers, -np.inf).max(axis=1, initial=-np.inf)
+    top = np.where(np.isfinite(top), top, 0.0)
+    near = np.maximum(powers - top[:, None], -2000.0).astype(np.int64)
+    return np.ldexp(terms, near).sum(axis=1), top
+
+
+def ratios_to(block: Floats, u: Floats) -> Floats:
+    """Return x/(u·x) for the numbers of every row; infinity where numbers do not reach."""
+    scores = block @ u
+    faint = scores < FAINT
+    with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
+        ratios = block / scores[:, None]
+        if faint.any():
+            scores, powers = scores_by_powers(block[faint], u)
+            lifted = np.ldexp(block[faint], -powers.astype(np.int64)[:, None])
+            ratios[faint] = np.nan_to_num(lifted / scores[:, None], nan=np.inf, posinf=np.inf)
+    return np.asarray(ratios)
 
 
 def best_step(scores: Floats, along: Floats) -> float:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -36,20 +37,18 @@ class PortfolioEvidence(TableEvidence):
             yield X
 
     def usual(self) -> Answer:
-        """Return the best constant rebalanced portfolio; of one asset it is the strategy itself."""
+        """Return the best constant rebalanced portfolio; of one asset, all of it."""
         if self.width == 1:
-            return Answer(REBALANCED, self.loss, self.loss, np.ones(1), True)
+            return replace(self.best_asset(), comparator=REBALANCED)
         return self.once("rebalanced", lambda: best_rebalanced(self.blocks, limits=self.limits))
 
     def best_asset(self) -> Answer:
-        """Return the best single asset; a lone one is the strategy itself."""
-        if self.width == 1:
-            return Answer(ASSETS, self.loss, self.loss, np.ones(1), True)
+        """Return the best single asset."""
         return self.once("asset", lambda: best_asset(self.blocks))
 
     def log_wealth_of_assets(self) -> Floats:
         """Return the log-wealth of every asset."""
-        return self.once("assets", lambda: log_wealth_of_assets(self.blocks)[0])
+        return self.once("assets", lambda: log_wealth_of_assets(self.blocks))
 
     def smallest_ratio(self) -> float:
         """Return r: the smallest relative, divided by the largest of its round."""

@@ -96,7 +96,7 @@ def outcome_of(game: TableGame, diary: list[Floats], **others: Any) -> Outcome:
     certificate = game.certificate()
     evidence = cast("PortfolioEvidence", game.evidence({}, USUAL))
     rebalanced = evidence.usual()
-    wealth = log_wealth_of_assets(evidence.blocks)[0]
+    wealth = log_wealth_of_assets(evidence.blocks)
     best = int(np.argmax(wealth))
     found = bool(wealth[best] > -math.inf)
     witness = np.zeros(game.width)
