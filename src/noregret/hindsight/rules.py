@@ -147,7 +147,7 @@ def rule_answer(rows: Rows, weights: Floats, words: str, impossible: bool) -> An
     marks = as_labels(rows.outcomes)
     missed, at = 0, 0
     for block, y in rows.blocks():
-        scores = score(block, weights[: block.shape[1]]) if block.shape[1] else np.zeros(len(y))
+        scores = score(block, weights[: block.shape[1]])
         if words == CONJUNCTIONS:  # features of later blocks are absent here
             scores = scores - np.maximum(weights[block.shape[1] :], 0.0).sum()
         missed += int(np.count_nonzero(marks[at : at + len(y)] * scores <= 0))
