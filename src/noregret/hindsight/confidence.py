@@ -14,7 +14,7 @@ import numpy as np
 
 from noregret.hindsight.answer import Answer
 from noregret.hindsight.losses import as_labels, losses_of
-from noregret.hindsight.rounding import UNIT, Floats, norm_above, total, upward
+from noregret.hindsight.rounding import SMALLEST, UNIT, Floats, norm_above, total, upward
 from noregret.hindsight.rows import Rows, score_error
 
 
@@ -40,22 +40,25 @@ class Moved(NamedTuple):
 
     def size(self, u: Floats) -> float:
         """Return ‖u‖_B, rounded up."""
+        if not u.any():
+            return 0.0
         plain = self.penalty * norm_above(u) ** 2
         if self.diagonal:
             seen = float(self.rows.column_squares(self.moved) @ u**2)
         else:
             sizes = np.abs(self.rows.scores(u)) + score_error(self.rows, u)
             seen = float(self.moved @ sizes**2)
-        return math.sqrt((plain + seen) * (1 + self.slack))
+        return math.sqrt((plain + seen) * (1 + self.slack) + self.underflow)
 
     @property
     def slack(self) -> float:
         """What sums over all rounds lose, relative to their terms."""
         return 4 * (sum(self.rows.shape) + 16) * UNIT
 
-    def sum(self) -> Floats:
-        """Return z."""
-        return self.rows.combine(self.moved * as_labels(self.rows.outcomes))
+    @property
+    def underflow(self) -> float:
+        """What sums of squares may lose where numbers do not reach."""
+        return 4 * (sum(self.rows.shape) + 16) * SMALLEST
 
     def lengths(self) -> tuple[Floats, float, float]:
         """Return w and numbers a and b such that u·z ≤ a ‖u‖_B + b ‖u‖ for every u.
@@ -63,17 +66,19 @@ class Moved(NamedTuple):
         Whatever w is, u·z = u·Bw + u·(z − Bw): a is ‖w‖_B and b what is left over. The w that
         solves B w = z makes a the norm of z.
         """
-        z = self.sum()
+        z, off = self.rows.combined(self.moved * as_labels(self.rows.outcomes))
         if self.diagonal:
             B = self.penalty + self.rows.column_squares(self.moved)
             w = z / B
-            return w, math.sqrt(float(z @ w) * (1 + self.slack)), self.slack * norm_above(z)
+            steep = math.sqrt(float(z @ w) * (1 + self.slack) + self.underflow)
+            return w, steep, upward(self.slack * norm_above(z) + norm_above(off))
         B = self.rows.gram(self.moved) + self.penalty * np.eye(len(z))
         w = np.asarray(np.linalg.lstsq(B, z, rcond=None)[0], dtype=np.float64)
         rest = z - (self.penalty * w + self.rows.combine(self.moved * self.rows.scores(w)))
-        lost = self.rows.combine(self.moved * (1 + np.abs(self.rows.scores(w))), absolute=True)
-        lost += self.penalty * np.abs(w)
-        return w, self.size(w), norm_above(np.abs(rest) + self.slack * lost)
+        scores = self.rows.scores(np.abs(w), absolute=True)  # as large as their terms, not less
+        lost = self.rows.combine(self.moved * scores, absolute=True)
+        lost += np.abs(z) + self.penalty * np.abs(w)
+        return w, self.size(w), norm_above(np.abs(rest) + off + self.slack * lost + self.underflow)
 
 
 def best_confidence_bound(moved: Moved, tried: list[Floats], easy: int) -> Answer:

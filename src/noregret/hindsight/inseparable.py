@@ -8,8 +8,8 @@ import numpy as np
 
 from noregret.hindsight.blocks import is_sparse
 from noregret.hindsight.curvature import DENSE
-from noregret.hindsight.dependence import independent_columns, surely_curved
-from noregret.hindsight.rounding import Floats, growth, norm_above
+from noregret.hindsight.dependence import faint_columns, independent_columns, surely_curved
+from noregret.hindsight.rounding import SMALLEST, Floats, growth, norm_above
 from noregret.hindsight.rows import Rows
 
 # Scores that are as near to each other, relatively, may be those of the same row; so many pairs of
@@ -23,12 +23,15 @@ def contradiction(rows: Rows, labels: Floats) -> list[int]:
     No v has y (v·x) > 0 for both of them, or for that one. Where there are none, return none.
     """
     direction = np.random.default_rng(0).normal(size=rows.shape[1])
-    scores, sizes = labels * rows.scores(direction), rows.scores(direction, absolute=True)
-    if not sizes.all():
-        return [int(np.argmin(sizes))]
+    # Times 1 nothing underflows, so that a sum of 0 is that of a row of zeros.
+    lengths = rows.scores(np.ones(rows.shape[1]), absolute=True)
+    if not lengths.all():
+        return [int(np.argmin(lengths))]
+    scores = labels * rows.scores(direction)
+    sizes = rows.scores(np.abs(direction), absolute=True)
     order = np.argsort(np.abs(scores), kind="stable")
     one, other = order[:-1], order[1:]
-    near = np.abs(scores[one] + scores[other]) <= ALIKE * np.abs(sizes[one])
+    near = np.abs(scores[one] + scores[other]) <= ALIKE * sizes[one]
     for k in np.flatnonzero(near)[:MOST]:
         pair = sorted((int(one[k]), int(other[k])))
         if cancel(rows, labels, pair):
@@ -61,9 +64,11 @@ def surely_inseparable(rows: Rows, labels: Floats, p: Floats) -> bool:
         gram = some.gram(np.ones(len(q)))
         kept = independent_columns(some, gram)
         columns = np.arange(rows.shape[1]) if kept is None else kept
+        if faint_columns(gram, 4 * len(q) * SMALLEST, some)[columns].any():
+            continue  # underflow hides what the products of such small numbers are
         norms, curved = surely_curved(gram[np.ix_(columns, columns)], growth(some.survey.depth + 4))
         used = norms > 0
-        if curved > 0 and not some.combine(np.ones(len(q)), absolute=True)[columns][~used].any():
+        if curved > 0:
             left, off = some.combined(some.outcomes * q)
             moved = norm_above((np.abs(left) + off)[columns][used] / norms[used]) * 1.01
             if moved < least * math.sqrt(curved):

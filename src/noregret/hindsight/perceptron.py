@@ -14,11 +14,22 @@ from typing import NamedTuple
 
 import numpy as np
 
+from noregret.errors import NoRegretError
 from noregret.hindsight.answer import USUAL, Answer, Limits, share
 from noregret.hindsight.ball import Ball
 from noregret.hindsight.losses import losses_of
 from noregret.hindsight.newton import minimise, proven
-from noregret.hindsight.rounding import UNIT, Floats, downward, norm, norm_above, total, upward
+from noregret.hindsight.rounding import (
+    SMALLEST,
+    UNIT,
+    Floats,
+    downward,
+    growth,
+    norm,
+    norm_above,
+    total,
+    upward,
+)
 from noregret.hindsight.rows import Rows
 
 # How many radii are tried.
@@ -42,7 +53,9 @@ def best_mistake_bound(rows: Rows, *, limits: Limits = USUAL) -> Answer:
     w = best = np.zeros(features)
     bound = float(rounds)
     rising = falling = line_of(rows, losses.slope(np.zeros(rounds)), -np.ones(rounds))
-    lower = least_bound(rising, falling, longest)
+    # The norms are known as surely as sums of so many squares are.
+    at_least = longest * (1 - 4 * growth(rows.survey.filled + 16)) - 64 * SMALLEST
+    lower = least_bound(rising, falling, at_least)
     low, high, radius = 0.0, math.inf, 1.0 / longest if longest else 0.0
     for _ in range(TRIES):
         if share(bound - lower, bound) <= limits.tolerance or not radius:
@@ -50,7 +63,10 @@ def best_mistake_bound(rows: Rows, *, limits: Limits = USUAL) -> Answer:
         ball = Ball(radius)
         hint = w * (radius / norm(w)) if w.any() else w
         sharper = replace(limits, tolerance=0.2 * limits.tolerance)
-        found = minimise(rows, losses, ball, ball.inside(hint), sharper)
+        try:
+            found = minimise(rows, losses, ball, ball.inside(hint), sharper)
+        except NoRegretError:  # beyond what can be searched; what was found so far is valid
+            break
         w = found.w
         here = mistake_bound(norm_above(w), proven(rows, losses, ball, found)[0], longest)
         if here < bound:
@@ -62,7 +78,7 @@ def best_mistake_bound(rows: Rows, *, limits: Limits = USUAL) -> Answer:
         else:
             low, falling = radius, line
             rising = rising if math.isfinite(high) else line
-        lower = max(lower, least_bound(rising, falling, longest))
+        lower = max(lower, least_bound(rising, falling, at_least))
         radius = between(low, high, rising, falling)
     return Answer("any linear predictor, best found", bound, min(lower, bound), best)
 
@@ -102,7 +118,7 @@ def least_bound(rising: Line, falling: Line, longest: float) -> float:
         mixed = part if part != 0.5 else 0.5 * (low + high)
         start = (1 - mixed) * rising.start + mixed * falling.start
         fall = (1 - mixed) * rising.fall + mixed * falling.fall
-        long = (start * longest / fall) ** 2 if fall else math.inf
+        long = (start * max(0.0, longest) / fall) ** 2 if fall else math.inf
         best = max(best, downward(min(start, long) * (1 - 64 * UNIT)))
         if part == 0.5:
             low, high = (mixed, high) if long > start else (low, mixed)

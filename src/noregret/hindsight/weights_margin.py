@@ -70,7 +70,8 @@ def solved_game(rows: Rows, labels: Floats, limits: Limits) -> tuple[Floats, Flo
     if not scale or not rounds:
         return uniform
     block = sparse.csr_array(rows.pick(np.ones(rounds)))
-    payoff = sparse.csr_array(sparse.diags_array(labels / scale) @ block)
+    with np.errstate(over="ignore"):
+        payoff = sparse.csr_array(sparse.diags_array(labels / scale) @ block)
     # min −δ with  Σ u = 1,  δ − payoff u ≤ 0,  −u ≤ 0.
     constraints = sparse.block_array(
         [
