@@ -14,6 +14,7 @@ from noregret.checks import positive
 from noregret.hindsight import Limits
 from noregret.hindsight.blocks import row_squares
 from noregret.hindsight.losses import as_labels
+from noregret.hindsight.rows import score_error
 
 if TYPE_CHECKING:
     from noregret.batch.evidence import BatchEvidence
@@ -41,8 +42,8 @@ def resting_on(rows: Rows, weights: Floats, off: float) -> NDArray[np.int64]:
     All others surely have a margin above 1, and could be left out without changing anything.
     """
     norms = np.concatenate([np.zeros(0), *(np.sqrt(row_squares(X)) for X, _ in rows.blocks())])
-    margins = as_labels(rows.outcomes) * rows.scores(weights)
-    near = margins <= 1 + off * norms + 1e-9
+    margins = as_labels(rows.outcomes) * rows.scores(weights) - score_error(rows, weights)
+    near = margins <= 1 + off * norms * (1 + 1e-9) + 1e-9
     return np.flatnonzero(near).astype(np.int64)
 
 

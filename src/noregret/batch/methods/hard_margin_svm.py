@@ -26,6 +26,8 @@ from noregret.batch.method import Solution
 from noregret.checks import truth
 from noregret.errors import NoRegretError
 from noregret.hindsight import Margin, largest_margin
+from noregret.hindsight.rounding import UNIT, norm_above, upward
+from noregret.hindsight.rows import score_error
 from noregret.registry import register
 from noregret.theorem import Theorem
 
@@ -52,8 +54,9 @@ def shortest(evidence: BatchEvidence) -> float:
 
 def squared_length(evidence: BatchEvidence) -> float | None:
     """Return ‖w‖² at the scale at which every example has a margin of 1 at least."""
-    least = float(evidence.margins(evidence.weights).min())
-    return (evidence.length / least) ** 2 if least > 0 else None
+    weights = evidence.weights
+    least = float((evidence.margins(weights) - score_error(evidence.rows, weights)).min())
+    return upward((norm_above(weights) / least) ** 2) if least > 0 else None
 
 
 def found_best(evidence: BatchEvidence) -> Finding:
@@ -130,7 +133,9 @@ class HardMarginSvm(Machine):
         weights, support = margin.witness, np.zeros(0, dtype=np.int64)
         if margin.lower > 0:
             weights = weights / margin.lower
-            off = math.sqrt(max(0.0, margin.lower**-2 - margin.upper**-2))
+            # Both squares are rounded: what they differ by is not known more sharply than that.
+            square = margin.lower**-2
+            off = math.sqrt(max(0.0, square - margin.upper**-2) + 16 * UNIT * square)
             support = resting_on(examples.rows, weights, off)
         return Solution(
             weights,

@@ -22,6 +22,7 @@ from noregret.batch.machine import Machine, closer, resting_on, tolerance_of
 from noregret.batch.method import Solution
 from noregret.checks import positive, truth
 from noregret.hindsight import best_penalised
+from noregret.hindsight.rounding import upward
 from noregret.registry import register
 from noregret.theorem import Theorem
 
@@ -121,7 +122,8 @@ class SoftMarginSvm(Machine):
     def solve(self, examples: BatchEvidence) -> Solution:
         """Minimise the objective, until its dual proves that it is nearly least."""
         answer = least(examples)
-        off = math.sqrt(max(0.0, answer.gap) / self.penalty)  # the objective is so strongly convex
+        # The objective is so strongly convex.
+        off = math.sqrt(upward(max(0.0, answer.gap)) / self.penalty)
         return Solution(
             answer.witness,
             {"objective": answer.loss, "lower": answer.lower},
