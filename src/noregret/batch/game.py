@@ -221,5 +221,10 @@ class BatchGame:
 
         return certify(self, theorem, limits, given)
 
+    def _repr_html_(self) -> str:
+        from noregret.report.learner_html import game_card
+
+        return game_card(self)
+
     def __repr__(self) -> str:
         return f"<BatchGame of {self.method!r}: {self.rounds} examples>"

@@ -99,7 +99,7 @@ class Known:
     near_change: float
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class EchoResult:
     """A recording without its echo.
 
@@ -168,3 +168,11 @@ class EchoResult:
     def speed(self) -> float:
         """Seconds of sound in a second of work."""
         return self.seconds / max(self.spent, 1e-9)
+
+    def _repr_html_(self) -> str:
+        from noregret.report.echo_card import echo_card
+
+        return echo_card(self)
+
+    def __repr__(self) -> str:
+        return f"<EchoResult of {self.mic.path!r}: {self.seconds:.1f} s, far end {self.far.path!r}>"

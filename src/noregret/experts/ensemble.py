@@ -226,6 +226,11 @@ class Experts:
         """Return a copy that goes on from here on its own."""
         return copy.deepcopy(self)
 
+    def _repr_html_(self) -> str:
+        from noregret.report.learner_html import experts_card
+
+        return experts_card(self)
+
     def __repr__(self) -> str:
         return f"Experts({', '.join(self.members)}; master={self.master!r})"
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from noregret.report.figures import signed
 from noregret.report.markup import Html, element, joined
-from noregret.report.sheet import Assumed, Sheet, sheet_of
+from noregret.report.sheet import Assumed, Fact, Sheet, sheet_of
 
 if TYPE_CHECKING:
     from noregret.certificate import Certificate
@@ -23,8 +23,15 @@ CARD = (
     f"border:{LINE};border-radius:8px;padding:16px 20px;max-width:46em;line-height:1.45;"
     "font-family:system-ui,sans-serif;font-size:14px;color:inherit;background:transparent"
 )
-TABLE = "border-collapse:collapse;border:0;margin:12px 0 0;width:100%;background:transparent"
-CELL = "padding:3px 14px 3px 0;border:0;vertical-align:top;background:transparent;"
+# Notebooks style every table: narrow columns of one width (table-layout: fixed), black text, 12px.
+TABLE = (
+    "border-collapse:collapse;border:0;margin:12px 0 0;width:100%;background:transparent;"
+    "table-layout:auto;color:inherit;font-size:inherit"
+)
+CELL = (
+    "padding:3px 14px 3px 0;border:0;vertical-align:top;background:transparent;max-width:none;"
+    "line-height:inherit;white-space:normal;"
+)
 LEFT, RIGHT = CELL + "text-align:left", CELL + "text-align:right;white-space:nowrap"
 NUMBER = RIGHT + ";font-weight:600;font-variant-numeric:tabular-nums"
 FAINT = "opacity:.72;font-weight:400"
@@ -33,7 +40,12 @@ FAINT = "opacity:.72;font-weight:400"
 def card(certificate: Certificate) -> str:
     """Return the certificate as HTML."""
     sheet = sheet_of(certificate)
-    parts = [head(sheet), figures(sheet), verdict(sheet.verdict), assumptions(sheet.assumptions)]
+    parts = [
+        head(sheet),
+        figures(sheet.facts),
+        verdict(sheet.verdict),
+        assumptions(sheet.assumptions),
+    ]
     for said in sheet.further:
         parts += [verdict(said.verdict, heading=True), assumptions(said.assumptions)]
     parts.append(weights(sheet))
@@ -50,24 +62,40 @@ def table(rows: Iterable[str], style: str = TABLE) -> Html:
     return element("table", element("tbody", *rows), style=style)
 
 
-def head(sheet: Sheet) -> Html:
-    """Return who played, and what to make of it."""
-    badge = (
-        f"background:{COLOURS[sheet.verdict.mood]};color:#fff;border-radius:999px;float:right;"
+def badge(mood: str, words: str) -> Html:
+    """Return the verdict in two words, in its colour, at the right edge."""
+    style = (
+        f"background:{COLOURS[mood]};color:#fff;border-radius:999px;float:right;"
         "padding:2px 12px;font-weight:600;font-size:12px;margin:0 0 6px 12px"
     )
+    return element("span", words, style=style)
+
+
+def alarm(words: str) -> Html:
+    """Return words that must not be overlooked."""
+    style = f"background:{COLOURS['bad']};color:#fff;border-radius:4px;padding:1px 6px"
+    return element("span", words, style=f"{style};font-weight:600;display:inline-block")
+
+
+def titles(over: str, title: str, under: str) -> Html:
+    """Return the three lines at the top of a card."""
     return joined(
         (
-            element("span", sheet.verdict.headline, style=badge),
-            element("div", "noregret certificate", style=FAINT + ";font-size:12px"),
-            element("div", sheet.learner, style="font-size:18px;font-weight:600"),
-            element("div", sheet.params, style=FAINT),
+            element("div", over, style=FAINT + ";font-size:12px"),
+            element("div", title, style="font-size:18px;font-weight:600"),
+            element("div", under, style=FAINT),
         )
     )
 
 
-def figures(sheet: Sheet) -> Html:
-    """Return the figures."""
+def head(sheet: Sheet) -> Html:
+    """Return who played, and what to make of it."""
+    mark = badge(sheet.verdict.mood, sheet.verdict.headline)
+    return joined((mark, titles("noregret certificate", sheet.learner, sheet.params)))
+
+
+def figures(facts: Iterable[Fact]) -> Html:
+    """Return figures as a table."""
     return table(
         row(
             (
@@ -76,7 +104,7 @@ def figures(sheet: Sheet) -> Html:
                 element("td", fact.words, style=LEFT + ";width:99%"),
             )
         )
-        for fact in sheet.facts
+        for fact in facts
     )
 
 
@@ -112,15 +140,12 @@ def assumptions(assumed: list[Assumed]) -> Html:
 
 def assumption(found: Assumed) -> Html:
     """Return a row of the assumptions."""
-    mark = LEFT + ";white-space:nowrap"
-    if found.good is False:
-        mark += f";color:#fff;background:{COLOURS['bad']};padding:3px 10px;font-weight:600"
     return row(
         (
             element("td", found.name, style=LEFT + ";width:99%"),
             element("td", found.measured, style=NUMBER),
             element("td", found.limit, style=NUMBER),
-            element("td", found.held, style=mark),
+            element("td", alarm(found.held) if found.good is False else found.held, style=LEFT),
         )
     )
 

@@ -8,12 +8,24 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from noregret.errors import NoRegretError
-from noregret.report.certificate_html import CARD, FAINT, LEFT, NUMBER, TABLE, row, table
+from noregret.report.certificate_html import (
+    CARD,
+    FAINT,
+    LEFT,
+    NUMBER,
+    TABLE,
+    figures,
+    row,
+    table,
+    titles,
+)
 from noregret.report.figures import clean, count, figure, name_of, percent, signed, weight
 from noregret.report.markup import Html, element, joined
 from noregret.report.sheet import COLUMNS, DUST, HEAVIEST, Fact, loss_of, told
 
 if TYPE_CHECKING:
+    from noregret.batch.game import BatchGame
+    from noregret.experts.ensemble import Experts
     from noregret.game import Game
     from noregret.named import Named
     from noregret.table_game import TableGame
@@ -29,6 +41,7 @@ KINDS = {
 }
 # Of more arms the chances take too long.
 FEW = 100
+GAP = "margin-top:8px"
 
 
 class Weights(NamedTuple):
@@ -43,18 +56,40 @@ def learner_card(player: Named) -> str:
     """Return a learner, master, policy, strategy or batch method as HTML."""
     kind, title = KINDS.get(player.family, ("learner", "Weights"))
     lines = list(facts(player.rounds, player)) if player.rounds else []
-    nothing = "" if lines else element("div", "It has learned nothing yet.", style="margin-top:8px")
+    nothing = "" if lines else element("div", "It has learned nothing yet.", style=GAP)
     return element(
         "div",
         head(f"noregret {kind}", player),
         nothing,
         figures(lines),
-        heaviest(player, title) if lines else "",
+        heaviest(asked(lambda: weighed(player)), title) if lines else "",
         style=CARD,
     )
 
 
-def game_card(game: Game | TableGame) -> str:
+def experts_card(experts: Experts) -> str:
+    """Return members and their master as HTML."""
+    master, shares = experts.master, experts.weights
+    lines = list(facts(master.rounds, master)) if master.rounds else []
+    retired = experts.retired.items()
+    lines += [
+        Fact(name_of(name), "asleep", f"since it was stopped: {why}") for name, why in retired
+    ]
+    nothing = "" if lines else element("div", "They have learned nothing yet.", style=GAP)
+    title = f"{count(len(experts.members), 'member')}, mixed by {type(master).__name__}"
+    return element(
+        "div",
+        titles(
+            "noregret experts", f"{members}, mixed by {type(master).__name__}", parameters(master)
+        ),
+        nothing,
+        figures(lines),
+        heaviest(Weights([*shares], [*shares.values()], True), KINDS["experts"][1]),
+        style=CARD,
+    )
+
+
+def game_card(game: Game | TableGame | BatchGame) -> str:
     """Return a game as HTML."""
     player: Any = game.learner
     _, title = KINDS.get(player.family, ("", "Weights"))
@@ -64,7 +99,7 @@ def game_card(game: Game | TableGame) -> str:
         "div",
         head("noregret game", player),
         figures(lines),
-        heaviest(player, title) if lines else "",
+        heaviest(asked(lambda: weighed(player)), title) if lines else "",
         element(
             "div", hint if lines else "Nothing was played yet.", style=FAINT + ";margin-top:12px"
         ),
@@ -77,16 +112,13 @@ def head(over: str, player: Named) -> Html:
     name = type(player).__name__
     if getattr(player, "averaged_weights", False) and "averaged" not in player.params:
         name = f"averaged({name})"
-    params = [
-        f"{clean(key)} = {told(value)}" for key, value in player.params.items() if value is not None
-    ]
-    return joined(
-        (
-            element("div", over, style=FAINT + ";font-size:12px"),
-            element("div", name, style="font-size:18px;font-weight:600"),
-            element("div", ", ".join(params), style=FAINT),
-        )
-    )
+    return titles(over, name, parameters(player))
+
+
+def parameters(player: Named) -> str:
+    """Write the parameters that have a value."""
+    given = player.params.items()
+    return ", ".join(f"{clean(key)} = {told(value)}" for key, value in given if value is not None)
 
 
 def facts(rounds: int, player: Any, game: Any = None) -> Iterator[Fact]:
@@ -99,17 +131,18 @@ def facts(rounds: int, player: Any, game: Any = None) -> Iterator[Fact]:
     if loss is not None and np.isfinite(loss):
         name = asked(lambda: loss_of(loss_name(player)))
         yield Fact("loss", figure(loss), f"{figure(loss / rounds)} a round ({name})")
-    mistakes = asked(lambda: source.mistakes) if counts_mistakes(player) else None
+    mistakes = asked(lambda: mistakes_of(player) if game is None else game.counted_mistakes)
     if mistakes is not None:
         yield Fact("mistakes", figure(mistakes), percent(mistakes / rounds))
     if game is None and player.family == "portfolios":
         yield Fact("wealth", figure(player.wealth), "of 1 at the start")
 
 
-def counts_mistakes(player: Any) -> bool:
-    """Whether outcomes can be wrong or right."""
+def mistakes_of(player: Any) -> float | None:
+    """Return how many outcomes were predicted wrongly; None where they are not wrong or right."""
     engine = getattr(player, "engine", None)
-    return player.family == "experts" if engine is None else bool(engine.loss.labels)
+    labels = player.family == "experts" if engine is None else engine.loss.labels
+    return player.mistakes if labels else None  # type: ignore[no-any-return]
 
 
 def loss_name(player: Any) -> str:
@@ -138,23 +171,8 @@ def weighed(player: Any) -> Weights | None:
     return Weights(names, list(player.weights()), True)
 
 
-def figures(lines: list[Fact]) -> Html:
-    """Return the figures as a table."""
-    return table(
-        row(
-            (
-                element("th", fact.label, style=LEFT + ";" + FAINT, scope="row"),
-                element("td", fact.figure, style=NUMBER),
-                element("td", fact.words, style=LEFT + ";width:99%"),
-            )
-        )
-        for fact in lines
-    )
-
-
-def heaviest(player: Any, title: str) -> Html:
+def heaviest(found: Weights | None, title: str) -> Html:
     """Return the heaviest weights as a table."""
-    found = asked(lambda: weighed(player))
     if found is None or len(found.names) != len(found.values):
         return Html()
     pairs = zip(found.names, found.values, strict=True)

@@ -79,6 +79,11 @@ class Verification:
 
         return plain_text(self)
 
+    def _repr_html_(self) -> str:
+        from noregret.report.verification_html import verification_card
+
+        return verification_card(self)
+
     def __repr__(self) -> str:
         done = len(self.lines) - len(self.failed)
         return f"<Verification: {done} of {len(self.lines)} lines confirmed>"
