@@ -79,9 +79,7 @@ def experts_card(experts: Experts) -> str:
     title = f"{count(len(experts.members), 'member')}, mixed by {type(master).__name__}"
     return element(
         "div",
-        titles(
-            "noregret experts", f"{members}, mixed by {type(master).__name__}", parameters(master)
-        ),
+        titles("noregret experts", title, parameters(master)),
         nothing,
         figures(lines),
         heaviest(Weights([*shares], [*shares.values()], True), KINDS["experts"][1]),
