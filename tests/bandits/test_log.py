@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import noregret
-from noregret import WidrowHoff
+from noregret import Logistic, Perceptron, WidrowHoff
 from noregret.bandits import Exp3, Exp4, Log, Thompson, Ucb1, off_policy
 from noregret.bandits.estimating import OffPolicy
 from tests.bandits.common import FORMS, context_of
@@ -175,6 +175,63 @@ def test_a_learner_as_a_model_makes_it_steadier() -> None:
     truth = 0.65  # the mean of 0.5 + 0.6 |x − 0.5|
     assert abs(found.doubly_robust.value - truth) <= 5 * found.doubly_robust.error
     assert found.doubly_robust.error < 0.5 * found.plain.error
+
+
+def clicks(rng: np.random.Generator, rounds: int) -> Log:
+    """Return a log of rewards 0 and 1 whose chance is near 1/2 and depends on the context."""
+    log = Log()
+    for t in range(1, rounds + 1):
+        x, k = float(rng.random()), int(rng.integers(2))
+        chance = 0.3 + 0.4 * (x if k else 1 - x)
+        log.add(t, k, 0.5, float(rng.random() < chance), {"x": x, "one": 1.0})
+    return log
+
+
+def better(context: dict[str, float]) -> int:
+    return int(context["x"] > 0.5)
+
+
+BEST = 0.6  # the mean of 0.3 + 0.4 max(x, 1 − x)
+
+
+def classifiers() -> list[Any]:
+    from sklearn.linear_model import SGDClassifier
+
+    from noregret.sklearn import LogisticClassifier
+
+    return [
+        Logistic(rate=0.1),
+        LogisticClassifier(rate=0.1),
+        SGDClassifier(loss="log_loss", learning_rate="constant", eta0=0.02, random_state=0),
+    ]
+
+
+@pytest.mark.parametrize("model", classifiers(), ids=lambda model: type(model).__name__)
+def test_a_classifier_counts_by_its_chances_and_makes_no_estimate_worse(model: Any) -> None:
+    found = off_policy(clicks(np.random.default_rng(6), 800), better, model=model).doubly_robust
+    none = off_policy(
+        clicks(np.random.default_rng(6), 800), better, model=lambda *_: 0.0
+    ).doubly_robust
+    assert abs(found.value - BEST) <= 4 * found.error
+    assert found.error <= none.error
+
+
+def test_with_a_classifier_the_estimate_is_right_on_average() -> None:
+    rng = np.random.default_rng(7)
+    logs = [clicks(rng, 60) for _ in range(80)]
+    values = [off_policy(log, better, model=Logistic()).doubly_robust.value for log in logs]
+    mean, error = spread(values)
+    assert abs(mean - BEST) <= 4 * error
+
+
+def test_a_model_that_says_labels_alone_is_refused() -> None:
+    from sklearn.linear_model import SGDClassifier
+
+    log = clicks(np.random.default_rng(8), 5)
+    with pytest.raises(ValueError, match=r"perceptron .* labels alone: .*Logistic\(\)"):
+        off_policy(log, better, model=Perceptron())
+    with pytest.raises(ValueError, match="with predict_proba, or a regressor"):
+        off_policy(log, better, model=SGDClassifier(loss="hinge"))
 
 
 def test_the_target_may_be_a_policy_an_arm_or_chances() -> None:

@@ -118,9 +118,10 @@ def off_policy(
         Every arm that it takes must occur in the log, and where the propensity is 1 it must take
         the arm of the log.
     model
-        Of the rewards, for the doubly robust estimate: ``means`` of every arm so far, a learner (a
-        copy for each arm learns the rewards from the contexts, which are dicts of features), or a
-        function of the context and the arm.
+        Of the rewards, for the doubly robust estimate: ``means`` of every arm so far, a learner or
+        a scikit-learn estimator with ``partial_fit`` (a copy for each arm learns the rewards from
+        the contexts, which are dicts of features), or a function of the context and the arm. Of
+        classifiers, the reward expected under their chances is taken.
     clip
         The largest weight, above 0; larger ones are cut down to it. That steadies the estimates
         and makes them lean. None cuts nothing.

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import copy
+import math
+import operator
+from collections.abc import Callable, Mapping
 from typing import Any, Protocol
 
 from noregret.learner import Learner
@@ -40,10 +43,23 @@ class Means:
 
 
 class Learners:
-    """A copy of a learner for every arm, which learns the rewards from the contexts."""
+    """A copy of a learner for every arm, which learns the rewards from the contexts.
+
+    The reward to be expected from a classifier is the mean under its chances, not the label that
+    it finds likelier: a label is off by up to 1/2 even where the chances are exact, and the
+    estimate's error is then larger than without a model.
+    """
 
     def __init__(self, learner: Learner) -> None:
+        loss = learner.engine.loss
         self.first, self.by_arm = learner, dict[str, Learner]()
+        self.labels = bool(loss.labels)
+        if self.labels and loss.name != "logistic":
+            raise ValueError(
+                f"a model of rewards says what to expect, and {learner.name} with the {loss.name}"
+                " loss says labels alone: take a learner of the logistic loss, such as"
+                " noregret.Logistic(), or of the square loss"
+            )
 
     def of(self, arm: str) -> Learner:
         """Return the learner of an arm."""
@@ -52,12 +68,64 @@ class Learners:
         return self.by_arm[arm]
 
     def guess(self, arm: str, context: Any) -> float:
-        """Return what the arm's learner predicts."""
-        return float(self.of(arm).predict_one(context))
+        """Return the reward that the arm's learner expects."""
+        learner = self.of(arm)
+        if not self.labels:
+            return float(learner.predict_one(context))
+        chances = learner.predict_proba_one(context)
+        return math.fsum(float(label) * chance for label, chance in chances.items())
 
     def learn(self, arm: str, reward: float, context: Any) -> None:
         """Let the arm's learner learn."""
         self.of(arm).learn_one(context, reward)
+
+
+class Estimators:
+    """A copy of a scikit-learn estimator with ``partial_fit`` for every arm.
+
+    Contexts are rows of numbers, or dicts with the same names in every round. An arm's mean stands
+    in until its estimator has learned something. Classifiers need ``predict_proba``; their rewards
+    are 0 and 1.
+    """
+
+    def __init__(self, estimator: Any) -> None:
+        self.first, self.by_arm, self.means = estimator, dict[str, Any](), Means()
+        self.names: list[str] | None = None
+        self.classifies = hasattr(estimator, "predict_proba")
+        tags = getattr(estimator, "__sklearn_tags__", None)
+        if tags is not None and tags().estimator_type == "classifier" and not self.classifies:
+            raise ValueError(
+                f"a model of rewards says what to expect, and {estimator!r} says labels alone: take"
+                " a classifier with predict_proba, or a regressor"
+            )
+
+    def row(self, context: Any) -> list[list[float]]:
+        """Return a context as a table of one row."""
+        if not isinstance(context, Mapping):
+            return [list(context)]
+        if self.names is None:
+            self.names = sorted(context)
+        if sorted(context) != self.names:
+            raise ValueError(f"contexts have the names {self.names}: got {sorted(context)}")
+        return [[float(context[name]) for name in self.names]]
+
+    def guess(self, arm: str, context: Any) -> float:
+        """Return the reward that the arm's estimator expects."""
+        if arm not in self.by_arm:
+            return self.means.guess(arm, context)
+        estimator, row = self.by_arm[arm], self.row(context)
+        if not self.classifies:
+            return float(estimator.predict(row)[0])
+        chances = estimator.predict_proba(row)[0]
+        return math.fsum(map(operator.mul, map(float, estimator.classes_), chances.tolist()))
+
+    def learn(self, arm: str, reward: float, context: Any) -> None:
+        """Let the arm's estimator learn."""
+        self.means.learn(arm, reward, context)
+        if arm not in self.by_arm:
+            self.by_arm[arm] = copy.deepcopy(self.first)
+        known = {"classes": [0.0, 1.0]} if self.classifies else {}
+        self.by_arm[arm].partial_fit(self.row(context), [reward], **known)
 
 
 class Told:
@@ -80,6 +148,11 @@ def model_of(model: Any) -> Model:
         return Means()
     if isinstance(model, Learner):
         return Learners(model)
+    if hasattr(model, "partial_fit"):
+        return Estimators(model)
     if callable(model):
         return Told(model)
-    raise ValueError(f"the model must be 'means', a learner or a function: got {model!r}")
+    raise ValueError(
+        "the model must be 'means', a learner, a scikit-learn estimator with partial_fit, or a"
+        f" function: got {model!r}"
+    )
