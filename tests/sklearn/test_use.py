@@ -19,7 +19,7 @@ import sklearn
 from scipy import sparse
 from sklearn.base import clone
 from sklearn.compose import ColumnTransformer
-from sklearn.datasets import load_breast_cancer, load_diabetes, load_iris
+from sklearn.datasets import load_breast_cancer, load_diabetes, load_iris, load_wine
 from sklearn.model_selection import GridSearchCV, cross_val_score, cross_validate
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
@@ -280,3 +280,13 @@ def test_scikit_learn_is_imported_where_it_is_needed_only() -> None:
         "except ImportError as missing:\n    print(missing)"
     )
     assert said == "noregret.sklearn needs scikit-learn: pip install 'noregret[sklearn]'\n"
+
+
+def test_rows_sorted_by_class_are_learned_as_rows_in_any_order() -> None:
+    X, y = load_wine(return_X_y=True)
+    X = StandardScaler().fit_transform(X)
+    assert (np.diff(y) >= 0).all()
+    usual, latest = ns.AutoClassifier(), ns.AutoClassifier(recent=True)
+    scores = [each.partial_fit(X, y, classes=np.unique(y)).score(X, y) for each in (usual, latest)]
+    assert scores[0] > 0.9 > 0.5 > scores[1]
+    assert "recent=False" in (ns.AutoClassifier.__doc__ or "")

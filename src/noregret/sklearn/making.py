@@ -7,7 +7,7 @@ from functools import cache
 from typing import Any
 
 from noregret.families import fetched
-from noregret.kinds import SUFFIXES, all_kinds, kinds_of
+from noregret.kinds import SUFFIXES, Kind, all_kinds, kinds_of
 from noregret.sklearn.classifier import OnlineClassifier
 from noregret.sklearn.estimator import Online
 from noregret.sklearn.pages import page
@@ -27,6 +27,8 @@ OWN: dict[str, tuple[Any, str]] = {
     "warm_start": (False, "bool"),
     "random_state": (None, "Any"),
 }
+# Defaults for rows in any order: a table may be sorted, and the rows to predict follow no row of it.
+IN_ANY_ORDER = {"recent": False}
 
 
 @cache
@@ -36,8 +38,16 @@ def estimator(name: str) -> type[Online] | None:
         learner = fetched("learners", name.removesuffix(suffix)) if name.endswith(suffix) else None
         for kind in [] if learner is None else kinds_of(learner):
             if kind.name == name:
-                return made(Traits(kind))
+                return made(Traits(in_any_order(kind)))
     return None
+
+
+def in_any_order(kind: Kind) -> Kind:
+    """Return a kind with the defaults for rows whose order means nothing."""
+    known = kind.signature.parameters
+    return kind._replace(
+        params=kind.params | {name: v for name, v in IN_ANY_ORDER.items() if name in known}
+    )
 
 
 @cache

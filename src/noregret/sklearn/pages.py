@@ -59,7 +59,14 @@ def differences(traits: Traits) -> str:
     if not traits.kind.params:
         return ""
     told = ", ".join(f"``{name}={value!r}``" for name, value in traits.kind.params.items())
-    return f" Its defaults are the learner's, but for {told}."
+    why = ""
+    if "recent" in traits.kind.params:
+        why = (
+            "\n\nTables may be sorted, and the rows to predict follow none of them in time, so that"
+            " ``recent`` would\nmislead. Set it where rows come in time, and each is predicted just"
+            " before it is learned."
+        )
+    return f" Its defaults are the\nlearner's, but for {told}.{why}"
 
 
 def parameters(text: str) -> str:
