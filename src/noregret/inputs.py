@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from noregret.core.door import SparseRow
 from noregret.errors import BadExample
+from noregret.sparse_rows import sparse_parts
 
 Floats = NDArray[np.float64]
 
@@ -74,28 +75,8 @@ def sparse_row(x: Any) -> SparseRow:
     """Turn a SciPy sparse row into a row of the core."""
     if x.ndim == 2 and x.shape[0] != 1:
         raise BadExample(f"an example is one row: got a sparse matrix of shape {x.shape}")
-    _, indices, data, width = sparse_parts(x if x.ndim == 2 else x.reshape(1, -1))
+    _, indices, data, width = sparse_parts(x)
     return SparseRow(indices, data, width)
-
-
-def sparse_parts(
-    X: Any,
-) -> tuple[NDArray[np.int64], NDArray[np.int32], Floats, int]:
-    """Return (starts, indices, data, width) of a sparse matrix, indices increasing in each row."""
-    csr = X.tocsr()
-    if csr.data.dtype.kind not in "fiub":
-        raise BadExample(f"sparse values must be numbers: got {csr.data.dtype}")
-    if not csr.has_canonical_format:
-        csr = csr.copy()
-        csr.sum_duplicates()
-    if csr.shape[1] >= 2**31:
-        raise BadExample(f"more than 2^31 columns: got {csr.shape[1]}")
-    return (
-        np.require(csr.indptr, np.int64, ["C", "A"]),
-        np.require(csr.indices, np.int32, ["C", "A"]),
-        as_floats(csr.data),
-        csr.shape[1],
-    )
 
 
 class Outcomes(NamedTuple):

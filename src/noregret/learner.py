@@ -48,7 +48,7 @@ class Learner(Named, Many):
     @property
     def features(self) -> list[str]:
         """The names of the features; columns of arrays are called "0", "1", …."""
-        return self.known.names or [str(i) for i in range(self.engine.size)]
+        return list(self.known.names) or [str(i) for i in range(self.engine.size)]
 
     @property
     def rounds(self) -> int:

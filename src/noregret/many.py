@@ -14,6 +14,7 @@ from noregret import frames, inputs
 from noregret.core.door import SparseRow
 from noregret.core.flow import Flow
 from noregret.errors import BadExample, NoRegretError
+from noregret.sparse_rows import checked_csr, sparse_parts
 
 Floats = NDArray[np.float64]
 Block = Floats | tuple[NDArray[np.int64], NDArray[np.int32], Floats, int]
@@ -114,7 +115,7 @@ class Many(Flow):
         if inputs.is_named(X):
             return self._decide_named(X)
         if hasattr(X, "tocsr"):
-            starts, indices, data, width = inputs.sparse_parts(X)
+            starts, indices, data, width = sparse_parts(X)
             self.meet_columns(width, False)
             if self.engine.size != width:
                 rows = (slice(start, stop) for start, stop in pairwise(starts.tolist()))
@@ -154,7 +155,7 @@ class Many(Flow):
         if outcomes.bad is None and len(outcomes.values) != rows:
             raise BadExample(f"{rows} rows, but {len(outcomes.values)} outcomes")
         if outcomes.bad is not None:  # the rows before it are learned, as they would be one by one
-            X = X[: len(outcomes.values)]
+            X = (checked_csr(X) if hasattr(X, "tocsr") else X)[: len(outcomes.values)]
             fine = slice(len(outcomes.values))
             scores, weights = some(scores, fine), some(weights, fine)
         before = self.engine.played
@@ -177,7 +178,7 @@ class Many(Flow):
         self, X: Any, outcomes: Floats, scores: Floats | None, weights: Floats | None
     ) -> None:
         if hasattr(X, "tocsr"):
-            starts, indices, data, width = inputs.sparse_parts(X)
+            starts, indices, data, width = sparse_parts(X)
             if len(starts) != len(outcomes) + 1:
                 raise BadExample(f"{len(starts) - 1} rows, but {len(outcomes)} outcomes")
             step = inputs.block_rows(max(1, len(data) // max(1, len(outcomes))))
@@ -321,7 +322,7 @@ def repeated(X: Any, y: Any, copies: NDArray[np.int64]) -> tuple[Any, Any]:
     elif inputs.is_named(X):
         taken = frames.rows_of(X, rows)
     else:
-        taken = (X.tocsr() if hasattr(X, "tocsr") else inputs.as_array(X))[rows]
+        taken = (checked_csr(X) if hasattr(X, "tocsr") else inputs.as_array(X))[rows]
     return taken, [y[row] for row in rows] if isinstance(y, list | tuple) else np.asarray(y)[rows]
 
 

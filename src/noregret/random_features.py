@@ -20,7 +20,8 @@ import numpy as np
 from noregret.checks import positive
 from noregret.core.lifting import lift_dense, lift_sparse
 from noregret.errors import BadExample
-from noregret.inputs import Floats, as_array, as_example, as_floats, is_named, sparse_parts
+from noregret.inputs import Floats, as_array, as_example, as_floats, is_named
+from noregret.sparse_rows import sparse_parts
 
 # As in the core: values up to here can be squared and added up.
 LARGEST = 1e150
@@ -143,11 +144,15 @@ class Fourier:
     def of_columns(self, X: Any) -> Floats:
         """Return the features of rows of columns, or of one row."""
         if hasattr(X, "tocsr"):
-            starts, indices, data, width = sparse_parts(X if X.ndim == 2 else X.reshape(1, -1))
+            starts, indices, data, _ = sparse_parts(X)
             places = np.repeat(np.arange(len(starts) - 1), np.diff(starts))
+            indices, data = indices[: starts[-1]], data[: starts[-1]]
             check(data, places, indices)
             out = np.empty((len(starts) - 1, self.count))
-            lift_sparse(starts, indices, data, self.table(map(str, range(width))), out)
+            # Frequencies for the columns that occur: there may be 2^31 others.
+            there, at = np.unique(indices, return_inverse=True)
+            at = at.astype(np.int32)
+            lift_sparse(starts, at, data, self.table(map(str, there.tolist())), out)
             return out if X.ndim == 2 else out[0]
         one = np.ndim(X) == 1
         table = as_floats(as_array([X] if one else X))

@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from noregret import inputs
 from noregret.errors import BadExample, NoRegretError
 from noregret.frames import split_target
+from noregret.sparse_rows import checked_csr
 from noregret.streams.block import Sparse
 
 if TYPE_CHECKING:
@@ -53,7 +54,7 @@ def table_blocks(
     if is_frame(source):
         yield from frame_blocks(source, outcomes)
     elif hasattr(source, "tocsr"):
-        yield from array_blocks(source.toarray(), outcomes)
+        yield from array_blocks(checked_csr(source).toarray(), outcomes)
     elif isinstance(source, np.ndarray):
         yield from array_blocks(source, outcomes)
     elif isinstance(source, tuple) and len(source) == 2 and is_many(source[0]):

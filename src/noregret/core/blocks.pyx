@@ -44,6 +44,17 @@ cdef int check_starts(const int64_t[::1] starts, Py_ssize_t indices, Py_ssize_t 
     return 0
 
 
+cdef int check_positions(const int64_t[::1] starts, const int32_t[::1] indices, Py_ssize_t size) except -1:
+    """Refuse rows, checked by ``check_starts``, of which an index is no position below the size."""
+    cdef Py_ssize_t r
+    cdef int64_t k
+    for r in range(starts.shape[0] - 1):
+        for k in range(starts[r], starts[r + 1]):
+            if not 0 <= indices[k] < size:
+                raise BadExample(f"row {r} of a block has the index {indices[k]}: indices are from 0 to {size - 1}")
+    return 0
+
+
 cdef int check_lengths(Py_ssize_t rows, const double[::1] y, const double[::1] out) except -1:
     if (y is not None and y.shape[0] != rows) or (out is not None and out.shape[0] != rows):
         raise BadExample(f"{rows} rows, but {y.shape[0] if y is not None else out.shape[0]} outcomes")
@@ -53,7 +64,7 @@ cdef int check_lengths(Py_ssize_t rows, const double[::1] y, const double[::1] o
 cdef class Blocks(Door):
     """A door that takes blocks of rows too, dense or sparse."""
 
-    def play_dense(self, const double[:, :] X, const double[::1] y, double[::1] out=None,
+    def play_dense(self, const double[:, :] X not None, const double[::1] y not None, double[::1] out=None,
                    const double[::1] importances=None, double constant=0):
         """Play the rows of an array, up to the first that is refused; raise why.
 
@@ -109,9 +120,9 @@ cdef class Blocks(Door):
             finally:
                 self.leave()
 
-    def play_sparse(self, const int64_t[::1] starts, const int32_t[::1] indices, const double[::1] data,
-                    const double[::1] y, double[::1] out=None, const double[::1] importances=None,
-                    double constant=0):
+    def play_sparse(self, const int64_t[::1] starts not None, const int32_t[::1] indices not None,
+                    const double[::1] data not None, const double[::1] y not None, double[::1] out=None,
+                    const double[::1] importances=None, double constant=0):
         """Play sparse rows: row r holds data[starts[r]:starts[r + 1]] at those indices, increasing.
 
         With a constant every row ends in one more column of that value.
@@ -166,7 +177,7 @@ cdef class Blocks(Door):
 
     def learn_weighted(self, x, y, double importance):
         """Learn from one example that stands for several."""
-        self.claim()
+        self.hold()
         try:
             if self.until_refused(np.full(1, importance), 1) == 0:
                 self.refuse_importance(importance)
@@ -174,7 +185,7 @@ cdef class Blocks(Door):
             self.play(x, y, NULL)
         finally:
             self.engine.importance = 1
-            self.release()
+            self.let_go()
 
     cdef Py_ssize_t until_refused(self, const double[::1] importances, Py_ssize_t rows) except -1:
         """Return how many rows come before one whose importance cannot be taken."""
@@ -217,7 +228,7 @@ cdef class Blocks(Door):
             self.labels = labels
         return status
 
-    def score_dense(self, const double[:, :] X, double[::1] out):
+    def score_dense(self, const double[:, :] X not None, double[::1] out not None):
         """Fill out with the scores of the rows of an array."""
         cdef Py_ssize_t r, rows = X.shape[0]
         cdef int status = FINE
@@ -240,9 +251,10 @@ cdef class Blocks(Door):
         finally:
             self.readers -= 1
 
-    def score_sparse(self, const int64_t[::1] starts, const int32_t[::1] indices, const double[::1] data,
-                     const int64_t[::1] unseen, const double[::1] unseen_sums,
-                     const double[::1] unseen_squares, double[::1] out):
+    def score_sparse(self, const int64_t[::1] starts not None, const int32_t[::1] indices not None,
+                     const double[::1] data not None, const int64_t[::1] unseen not None,
+                     const double[::1] unseen_sums not None, const double[::1] unseen_squares not None,
+                     double[::1] out not None):
         """Fill out with the scores of sparse rows; unseen counts features never learned from."""
         cdef Py_ssize_t r, rows = starts.shape[0] - 1
         cdef int status = FINE
@@ -277,8 +289,13 @@ cdef class Blocks(Door):
 
     def positions(self, names):
         """Return the position of each name, −1 for those never learned from."""
-        self.known.catch_up()
-        return [self.known.index.get(name, -1) for name in names]
+        names = list(names)
+        self.enter(False)
+        try:
+            self.known.catch_up()
+            return [self.known.index.get(name, -1) for name in names]
+        finally:
+            self.leave()
 
     def check_starts(self, starts, Py_ssize_t indices, Py_ssize_t data):
         """Rows follow each other and end where the data do, at the latest."""
@@ -286,11 +303,17 @@ cdef class Blocks(Door):
 
     def admit_names(self, names):
         """Let new names join, in alphabetical order."""
-        self.meet_names()
-        self.known.catch_up()
-        self.known.unseen = [(name, 0.0) for name in names if name not in self.known.index]
-        self.known.reserve(len(self.known.unseen))
-        self.known.filled = 0
-        self.known.admit()
-        if self.known.count != self.engine.size:
-            self.engine.resize(self.known.count)
+        names = set(names)
+        self.enter(True)
+        try:
+            self.meet_names()
+            self.known.catch_up()
+            self.known.unseen = [(name, 0.0) for name in names if name not in self.known.index]
+            self.known.reserve(len(self.known.unseen))
+            self.known.filled = 0
+            self.known.admit()
+            if self.known.count != self.engine.size:
+                self.engine.resize(self.known.count)
+        finally:
+            self.known.unseen = []
+            self.leave()

@@ -25,6 +25,8 @@ cdef class Chamber:
     cdef readonly double allowed             # difference between two losses of a round, likewise
     cdef readonly bint may_sleep, votes
     cdef int manner
+    cdef bint built                          # whether __init__ has run
+    cdef Py_ssize_t seats                    # experts that there is room for
     cdef uint64_t seed
     cdef public list experts                 # their names; empty where they are numbered
     cdef bint advised                        # whether rounds come with advice; else with losses
@@ -45,6 +47,7 @@ cdef class Chamber:
     cdef Py_ssize_t culprit
     cdef int sleepers                        # in the round at hand
 
+    cdef int settle(self) except -1
     cdef int wake(self, const double* x) noexcept nogil
     cdef const double* shares(self, int asleep) noexcept nogil
     cdef int read(self, const double* x, noregret_survey* found) noexcept nogil

@@ -79,20 +79,26 @@ cdef class Chamber:
         Whether forecasts and outcomes are 0 or 1.
     """
 
-    def __init__(self, Weigher weigher, loss="square", loss_parameter=None, gradient=False, manner="mean",
+    def __cinit__(self, *args, **options):
+        # Of one whose __init__ never ran nothing works, but nothing may crash either.
+        self.weigher, self.cost, self.experts = Weigher(), square_like, []
+        self.settle()
+
+    def __init__(self, Weigher weigher not None, loss="square", loss_parameter=None, gradient=False, manner="mean",
                  low=-INFINITY, high=INFINITY, spread=INFINITY, sleeping=True, seed=0, votes=False):
         self.weigher, self.cost = weigher, find_loss(loss, loss_parameter)
         self.linearised, self.manner = gradient, MANNERS.index(manner)
         self.floor, self.ceiling, self.allowed, self.may_sleep, self.seed = low, high, spread, sleeping, seed
         self.votes = votes or self.manner == VOTE
         self.by_gap = weigher.knows_excess() and not gradient
-        self.experts = []
+        self.experts, self.held = [], None
         self.lowest, self.highest = INFINITY, -INFINITY
         self.settle()
+        self.built = True
 
-    def settle(self):
+    cdef int settle(self) except -1:
         """Have room for as many experts as there are."""
-        n = self.weigher.n
+        cdef Py_ssize_t n = self.weigher.n
         before = self.held or {}
         made = {}
         for name in ("excess", "asleep_rounds", "paid", "counted", "q"):
@@ -107,6 +113,8 @@ cdef class Chamber:
         self.counted = <double*> cnp.PyArray_DATA(<cnp.ndarray> made["counted"])
         self.q = <double*> cnp.PyArray_DATA(<cnp.ndarray> made["q"])
         self.awake = <unsigned char*> cnp.PyArray_DATA(<cnp.ndarray> made["awake"])
+        self.seats = n
+        return 0
 
     cdef int wake(self, const double* x) noexcept nogil:
         """Note who is awake; return how many sleep."""

@@ -120,10 +120,12 @@ cdef class Council(Chamber):
     # Blocks, and single rounds.
 
     cdef int run(self, const double* x, double y, bint losses, double* prediction, double* used) except -1:
-        """Play a round, or say why not."""
+        """Play a round, or say why not; a loss in Python may let other threads run meanwhile."""
         cdef int status
         self.keep_kind(losses)
+        self.player = PyThread_get_thread_ident()
         status = self.play_losses(x, prediction, used) if losses else self.play(x, y, prediction, used)
+        self.player = 0
         if status != FINE:
             self.refuse(status, x[self.culprit] if self.culprit >= 0 else y)
         return 0
@@ -182,17 +184,23 @@ cdef class Council(Chamber):
                 raise ValueError(f"{name} must be an array of float64 of shape {shape}")
 
     cdef int wait(self) except -1:
-        """Wait for another thread that plays a block; only then may anything be looked at."""
+        """Wait for another thread that plays; only then may anything be looked at."""
         while self.player:
             if self.player == PyThread_get_thread_ident():
                 raise NoRegretError("a loss must not use the master that asks for it")
             sleep(WAIT)
+        if not self.built:
+            raise NoRegretError(f"this {type(self).__name__} was never built: its __init__ has not run")
+        if self.seats != self.weigher.n:
+            raise NoRegretError(
+                f"there is room for {self.seats} experts, but {self.weigher.n} are weighed: the weigher was changed from"
+                " outside; load the master again or take a fresh one"
+            )
         return 0
 
     cdef const double* row_of(self, object x) except NULL:
         """Return where the numbers of a row are; the first row settles how many experts there are."""
-        if self.player:
-            self.wait()
+        self.wait()
         if type(x) is cnp.ndarray and cnp.PyArray_NDIM(<cnp.ndarray> x) == 1 \
                 and cnp.PyArray_TYPE(<cnp.ndarray> x) == cnp.NPY_DOUBLE \
                 and cnp.PyArray_ISCARRAY_RO(<cnp.ndarray> x) \
@@ -201,9 +209,12 @@ cdef class Council(Chamber):
         else:
             from noregret.experts.rows import as_row
 
-            self.row = as_row(self, x)
-            if cnp.PyArray_DIM(self.row, 0) != self.weigher.n:
-                raise ValueError(f"{len(self.row)} numbers for {self.weigher.n} experts")
+            row = as_row(self, x)
+            self.wait()  # reading a row may let other threads in
+            if not isinstance(row, np.ndarray) or row.shape != (self.weigher.n,) or row.dtype != np.float64 \
+                    or not (row.flags.c_contiguous and row.flags.aligned):
+                raise ValueError(f"{len(row)} numbers for {self.weigher.n} experts")
+            self.row = row
         self.culprit = -1
         return <const double*> cnp.PyArray_DATA(self.row)
 
@@ -232,6 +243,8 @@ cdef class Council(Chamber):
         cdef const double* x = self.row_of(advice)
         cdef Py_ssize_t pick = -1
         cdef noregret_survey found
+        if not self.weigher.n:
+            raise ValueError("there are no experts yet")
         cdef int status = self.read(x, &found)
         if status != FINE:
             self.refuse(status, x[self.culprit] if self.culprit >= 0 else NAN)
@@ -252,6 +265,8 @@ cdef class Council(Chamber):
         cdef cnp.ndarray made = np.array(self.weigher.arrays["p"])
         if awake is not None:
             flags = np.ascontiguousarray(awake, np.uint8)
+            if flags.shape != (self.weigher.n,):
+                raise ValueError(f"{flags.size} marks of who is awake for {self.weigher.n} experts")
             self.weigher.weigh(<double*> cnp.PyArray_DATA(made), <unsigned char*> cnp.PyArray_DATA(<cnp.ndarray> flags))
         return made
 

@@ -28,11 +28,20 @@ cdef class Digest:
     cdef unsigned char[9 * 32] chain         # and, behind it, the hashes of a piece's strips
     cdef unsigned char[8 * 8192] pending
     cdef size_t waiting
+    cdef bint busy                           # a thread is at it with the GIL released
 
-    def update(self, const double[::1] words):
+    cdef int check_free(self) except -1:
+        """Refuse a second thread while one is at work without the GIL."""
+        if self.busy:
+            raise RuntimeError("this digest is in use by another thread")
+        return 0
+
+    def update(self, const double[::1] words not None):
         """Add words to the message."""
+        self.check_free()
         cdef const unsigned char* data = <const unsigned char*> &words[0] if words.shape[0] else NULL
         cdef size_t left = 8 * words.shape[0], part
+        self.busy = True
         with nogil:
             if self.waiting:
                 part = min(left, PIECE - self.waiting)
@@ -47,6 +56,7 @@ cdef class Digest:
             if left:
                 memcpy(self.pending, data, left)
                 self.waiting = left
+        self.busy = False
 
     cdef void add_piece(self, const unsigned char* piece) noexcept nogil:
         noregret_blake2b_strips(piece, STRIP, self.chain + HASH)
@@ -54,6 +64,7 @@ cdef class Digest:
 
     def text(self, long long rounds, Py_ssize_t features, names):
         """Return the digest of what was added so far, as ``blake2b:`` and hexadecimal digits."""
+        self.check_free()
         cdef unsigned char[9 * 32] chain = self.chain
         cdef size_t at = 0, strips = 0, part
         while at < self.waiting:
@@ -75,10 +86,12 @@ cdef class Digest:
 
     def get_state(self):
         """Return the chain and what waits to be hashed, to go on elsewhere."""
+        self.check_free()
         return bytes(self.chain[:HASH]), bytes(self.pending[:self.waiting])
 
-    def set_state(self, bytes chain, bytes pending):
+    def set_state(self, bytes chain not None, bytes pending not None):
         """Go on from a state."""
+        self.check_free()
         if len(chain) != HASH or len(pending) >= PIECE:
             raise ValueError("not a digest's state")
         memcpy(self.chain, <const unsigned char*> chain, HASH)

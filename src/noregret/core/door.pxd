@@ -11,6 +11,7 @@ cdef class Door:
     cdef int labels                 # which were seen, a set of Labels
     cdef long owner                 # the thread that is at it, or 0;
     cdef bint claimed, busy         # for several calls, or within one;
+    cdef bint built                 # whether __init__ has run
     cdef int readers                # and how many score blocks with the GIL released
     cdef object held                # keeps the numbers of the row at hand alive
     cdef Recorder recorder          # writes down what is played, where a game asks for it
@@ -23,6 +24,11 @@ cdef class Door:
     cdef int enter(self, bint readers_too) except -1
     cdef void leave(self) noexcept
     cdef int wait(self, bint readers_too) except -1
+    cdef int check_whole(self) except -1
+    cdef int hold(self) except -1
+    cdef void let_go(self) noexcept
+    cdef int settle_columns(self, Py_ssize_t count) except -1
+    cdef int drop(self, Py_ssize_t count, int kind) except -1
     cdef double decide(self, object x) except? -1
     cdef double score(self, Row* row) noexcept nogil
     cdef int settle(self, double* y) noexcept nogil

@@ -20,6 +20,7 @@ from noregret.core.engine cimport (
     SEEN_BOOL, SEEN_MINUS, SEEN_ZERO, Engine, Row, position,
 )
 from noregret.core.features cimport BY_NAME, BY_POSITION, LARGEST, UNKNOWN, Features
+from noregret.core.losses cimport as_loss
 from noregret.core.recorder cimport Recorder
 
 from time import sleep
@@ -31,14 +32,25 @@ cnp.import_array()
 
 # Seconds between looks at a learner that another thread is at.
 WAIT = 1e-4
+# Positions are int32.
+MAX_COLUMNS = 2**31 - 2
 
 
 cdef class Door:
     """A learner's way in: ``learn_one``, ``predict_one`` and the blocks behind ``learn_many``."""
 
-    def __init__(self, Engine engine):
-        self.engine = engine
+    def __cinit__(self, *args, **options):
+        # Of one whose __init__ never ran nothing works, but nothing may crash either.
+        self.engine = Engine.__new__(Engine)
+        self.engine.loss = as_loss("square", None)
         self.known = Features()
+
+    def __init__(self, Engine engine not None):
+        if engine.loss is None:
+            raise ValueError("this engine was never built")
+        if self.built:
+            self.wait(True)
+        self.engine, self.known, self.built = engine, Features(), True
 
     # Reading an example.
 
@@ -99,8 +111,22 @@ cdef class Door:
                 round=self.engine.rounds + 1,
             )
         if learning and self.known.kind == UNKNOWN:
-            self.known.kind, self.known.count = BY_POSITION, count
+            if not 0 <= count <= MAX_COLUMNS:
+                raise BadExample(f"there can be from 0 to {MAX_COLUMNS:,} columns: got {count}")
+            self.settle_columns(count)
+
+    cdef int settle_columns(self, Py_ssize_t count) except -1:
+        """Have so many columns from now on."""
+        cdef bint inside = self.busy and self.owner == PyThread_get_thread_ident()
+        if not inside:
+            self.enter(True)
+        try:
             self.engine.resize(count)
+            self.known.kind, self.known.count = BY_POSITION, count
+        finally:
+            if not inside:
+                self.leave()
+        return 0
 
     def meet_names(self):
         """Refuse names where features are known by position."""
@@ -173,6 +199,17 @@ cdef class Door:
             raise NoRegretError("a loss, or a value being read, must not use the learner that is using it")
         while self.owner != 0 or (readers_too and self.readers):
             sleep(WAIT)
+        return self.check_whole()
+
+    cdef int check_whole(self) except -1:
+        """Refuse to go on where the features and the weights are not as many, as rows are read by both."""
+        if not self.built:
+            raise NoRegretError(f"this {type(self).__name__} was never built: its __init__ has not run")
+        if self.known.count != self.engine.size or self.engine.size > self.engine.capacity:
+            raise NoRegretError(
+                f"this learner knows {self.known.count} features but has weights for {self.engine.size}: its engine"
+                " was changed from outside; load it again or take a fresh one"
+            )
         return 0
 
     cdef int enter(self, bint readers_too) except -1:
@@ -188,14 +225,24 @@ cdef class Door:
         if not self.claimed:
             self.owner = 0
 
-    def claim(self):
+    cdef int hold(self) except -1:
         """Have the learner for several calls that belong together."""
         self.wait(True)
         self.owner, self.claimed = PyThread_get_thread_ident(), True
+        return 0
+
+    cdef void let_go(self) noexcept:
+        """Let others at it again; only the thread that holds it can."""
+        if self.claimed and not self.busy and self.owner == PyThread_get_thread_ident():
+            self.owner, self.claimed = 0, False
+
+    def claim(self):
+        """Have the learner for several calls that belong together."""
+        self.hold()
 
     def release(self):
         """Let others at it again after a claim."""
-        self.owner, self.claimed = 0, False
+        self.let_go()
 
     cdef int play(self, object x, object y, double* prediction) except -1:
         cdef Py_ssize_t count
@@ -218,7 +265,7 @@ cdef class Door:
                 self.refuse(status, given, &row)
         except BaseException:
             self.labels = labels
-            self.undo(count, kind)
+            self.drop(count, kind)
             raise
         else:  # one thread at a time here too
             if self.due:
@@ -250,13 +297,26 @@ cdef class Door:
         self.wait(True)
         if recorder is not None and self.recorder is not None:
             raise NoRegretError("this learner is in the middle of another game")
+        if recorder is not None and recorder.engine is not self.engine:
+            raise ValueError("this recorder is for another learner")
         self.recorder, self.due = recorder, False
 
     def undo(self, Py_ssize_t count, int kind):
         """Forget the features that only a refused example brought."""
+        if not 0 <= count <= self.engine.size or kind not in (UNKNOWN, BY_POSITION, BY_NAME) or (kind == UNKNOWN and count):
+            raise ValueError(f"there is no way back to {count} features")
+        self.enter(True)
+        try:
+            self.drop(count, kind)
+        finally:
+            self.leave()
+
+    cdef int drop(self, Py_ssize_t count, int kind) except -1:
+        """Go back to so many features, known in this way."""
         self.known.forget(count, kind)
         if self.engine.size != count:
             self.engine.resize(count)
+        return 0
 
     def learn_one(self, x, y):
         """Learn from one example: x, a dict of names to values or a 1-d array, and its outcome y."""
@@ -275,6 +335,8 @@ cdef class Door:
         """
         cdef Py_ssize_t k
         cdef double score
+        if out is not None and out.shape[0] < most:
+            raise ValueError(f"there is room for {out.shape[0]} scores, not for {most}")
         for k in range(most):
             try:
                 pair = next(pairs)
@@ -400,7 +462,7 @@ cdef class Door:
             what = "every value must be finite"
         raise BadExample(
             f"round {round}: {name} is {value:g}: {what}", round=round,
-            feature=self.known.names[position] if self.known.kind == BY_NAME else str(position),
+            feature=self.known.called(position),
         )
 
     # The state.
@@ -460,13 +522,16 @@ cdef class SparseRow:
     cdef readonly object indices, data
     cdef readonly Py_ssize_t width
 
-    def __init__(self, const int32_t[:] indices, const double[:] data, Py_ssize_t width):
+    def __cinit__(self, const int32_t[:] indices not None, const double[:] data not None, Py_ssize_t width):
         cdef Py_ssize_t k, before = -1
         if indices.shape[0] != data.shape[0]:
             raise BadExample("a sparse row has as many indices as values")
+        # Copies that nobody else can write to or put others in the place of.
+        self.indices, self.data = np.array(indices, dtype=np.int32), np.array(data, dtype=np.float64)
+        self.width = width
+        indices = self.indices
         for k in range(indices.shape[0]):
             if not before < indices[k] < width:
                 raise BadExample(f"the indices of a sparse row must increase and lie within {width} columns")
             before = indices[k]
-        self.indices = np.array(indices, dtype=np.int32)
-        self.data, self.width = np.array(data, dtype=np.float64), width
+        self.indices.flags.writeable = False

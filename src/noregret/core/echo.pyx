@@ -83,6 +83,7 @@ cdef class Path:
     cdef float settle, caution, prior, decay, scale, quietest, forget
     cdef double far_energy, mic_energy
     cdef bint resting
+    cdef bint busy  # a thread is at it with the GIL released
     cdef Store store
     cdef Rumble rumble
     cdef Lag lag
@@ -104,11 +105,10 @@ cdef class Path:
     cdef float *lane_im
     cdef float *lane_time
 
-    def __cinit__(self):
-        self.plan = self.side = NULL
-
-    def __init__(self, double rate, ptrdiff_t block, ptrdiff_t parts, ptrdiff_t channels, ptrdiff_t lags, double corner,
-                 **paces):
+    def __cinit__(self, double rate, ptrdiff_t block, ptrdiff_t parts, ptrdiff_t channels, ptrdiff_t lags, double corner,
+                  **paces):
+        if not (1 <= parts <= 2**16 and 1 <= channels <= 2**8 and 0 <= corner < rate / 2):
+            raise ValueError(f"no path of {parts} parts and {channels} channels above {corner:g} Hz")
         cdef dict t = PACES | paces
         cdef double seconds = block / rate
         self.block, self.channels, self.parts, self.lags = block, channels, parts, lags
@@ -173,7 +173,8 @@ cdef class Path:
                     self.path.doubt[w + k] = 0
 
     def run(
-        self, const float[:, ::1] far, const float[::1] mic, float[::1] heard, float[::1] left,
+        self, const float[:, ::1] far not None, const float[::1] mic not None, float[::1] heard not None,
+        float[::1] left not None,
         float[:, ::1] said=None,
     ):
         """Play whole blocks.
@@ -186,6 +187,8 @@ cdef class Path:
                 or heard.shape[0] != mic.shape[0] or left.shape[0] != mic.shape[0] \
                 or (said is not None and (said.shape[0] != mic.shape[0] or said.shape[1] != self.channels)):
             raise ValueError("not whole blocks of every signal")
+        self.check_free()
+        self.busy = True
         for k in range(mic.shape[0] // n):
             with nogil:
                 self.play(&far[k * n, 0], &mic[k * n], &heard[k * n], &left[k * n])
@@ -193,6 +196,13 @@ cdef class Path:
                 for c in range(self.channels):
                     for t in range(n):
                         said[k * n + t, c] = self.past[c * n + t]
+        self.busy = False
+
+    cdef int check_free(self) except -1:
+        """Refuse a second thread while one is at work without the GIL."""
+        if self.busy:
+            raise RuntimeError("this path is in use by another thread")
+        return 0
 
     cdef void play(self, const float* far, const float* mic, float* heard, float* left) noexcept nogil:
         cdef ptrdiff_t c, n = self.block
@@ -367,6 +377,7 @@ cdef class Path:
 
     def response(self):
         """Return the learned path: samples after the shortest delay, by channel."""
+        self.check_free()
         cdef float[::1] out = np.zeros(2 * self.block, dtype=np.float32)
         cdef ptrdiff_t part
         found = np.zeros((self.parts * self.block, self.channels), dtype=np.float32)

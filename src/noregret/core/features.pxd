@@ -40,5 +40,8 @@ cdef class Features:
     cdef void put(self, int32_t position, double number) noexcept
     cdef int admit(self) except -1
     cdef void forget_layout(self) noexcept
+    cdef int join(self, list names) except -1
+    cdef void grow(self, Py_ssize_t count) noexcept
+    cdef int forget(self, Py_ssize_t count, int kind) except -1
     cdef int order(self, bint repeats, long long round) except -1
     cdef void row(self, Row* row) noexcept

@@ -209,7 +209,7 @@ cdef class Features:
                     j -= 1
                 self.indices[j], self.values[j] = position, value
         if repeats:
-            twice = [self.names[self.indices[i]] for i in range(1, self.filled) if self.indices[i] == self.indices[i - 1]]
+            twice = [self.called(self.indices[i]) for i in range(1, self.filled) if self.indices[i] == self.indices[i - 1]]
             new = sorted([name for name, _ in self.unseen])
             twice += [name for name, other in zip(new, new[1:]) if name == other]
             if twice:
@@ -242,26 +242,28 @@ cdef class Features:
         self.index_behind = False
         return 0
 
-    def join(self, list names):
+    cdef int join(self, list names) except -1:
         """Take on names that a stream has given the next positions."""
         self.names += names
         self.count, self.kind, self.index_behind = len(self.names), BY_NAME, True
+        return 0
 
-    def grow(self, Py_ssize_t count):
+    cdef void grow(self, Py_ssize_t count) noexcept:
         """Take on columns that a stream turned out to have."""
         self.count, self.kind = count, BY_POSITION
 
-    def forget(self, Py_ssize_t count, int kind):
+    cdef int forget(self, Py_ssize_t count, int kind) except -1:
         """Undo the latest admissions: the example that brought them was refused."""
         if self.index_behind:
             self.catch_up()
         if count != self.count:
             for name in self.names[count:]:
-                del self.index[name]
+                self.index.pop(name, None)
             del self.names[count:]
             self.categories = {}
             self.forget_layout()
         self.count, self.kind = count, kind
+        return 0
 
     cdef void row(self, Row* row) noexcept:
         row.values, row.indices, row.count = self.values, self.indices, self.filled
@@ -270,4 +272,8 @@ cdef class Features:
 
     def describe(self, Py_ssize_t position):
         """Name a feature for a message."""
-        return f"feature {self.names[position]!r}" if self.kind == BY_NAME else f"column {position}"
+        return f"feature {self.called(position)!r}" if self.kind == BY_NAME else f"column {position}"
+
+    def called(self, position):
+        """Return the name of a feature; its number where it has none."""
+        return self.names[position] if self.kind == BY_NAME and 0 <= position < len(self.names) else str(position)

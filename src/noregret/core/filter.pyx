@@ -59,7 +59,7 @@ QUEUE = {"rows": 257 * 4, "told": 2 * 4, "unsure": 4 * 4, "worth": 4 * 4}
 cdef class Filters:
     """Four filters, with one or more sets of weights each."""
 
-    def __init__(self, forget, most, constant, variants=1):
+    def __cinit__(self, forget, most, constant, variants=1):
         cdef int i
         for i in range(FOUR):
             self.forget[i], self.most[i] = forget[i], most[i]

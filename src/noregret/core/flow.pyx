@@ -21,8 +21,8 @@ cdef class Flow(Blocks):
     """A door that takes the rows of streams too."""
 
     def play_rows(
-        self, const int64_t[::1] starts, const int32_t[::1] indices, const double[::1] data, const double[::1] y,
-        const double[::1] importances=None, double[::1] out=None, names=None,
+        self, const int64_t[::1] starts not None, const int32_t[::1] indices not None, const double[::1] data not None,
+        const double[::1] y not None, const double[::1] importances=None, double[::1] out=None, names=None,
     ):
         """Play sparse rows, up to the first that is refused; raise why.
 
@@ -31,10 +31,11 @@ cdef class Flow(Blocks):
         cdef Py_ssize_t r = 0, rows, before = 0, needed
         cdef int status = FINE
         cdef bint growing = False
-        cdef int kind = self.known.kind
+        cdef int kind
         cdef Row row
         row.unseen, row.unseen_sum, row.unseen_norm2, row.spread = 0, 0, 0, 0
         self.enter(True)
+        kind = self.known.kind
         try:
             self.check_rows(starts, indices, data, y, importances, out)
             rows = self.until_refused(importances, starts.shape[0] - 1)
@@ -54,7 +55,7 @@ cdef class Flow(Blocks):
                 if self.due:
                     self.hand_over()
                 elif r < rows and status == FINE:
-                    before, needed = self.engine.size, row.indices[row.count - 1] + 1
+                    before, needed = self.engine.size, <Py_ssize_t> row.indices[row.count - 1] + 1
                     if needed > MOST or not noregret_ordered(row.indices, row.count, needed):
                         status = BAD_INDICES
                         break
@@ -74,10 +75,14 @@ cdef class Flow(Blocks):
             if rows < starts.shape[0] - 1:
                 self.refuse_importance(importances[rows])
         finally:
-            if growing:  # only a refused row brought these
-                self.undo(before, self.known.kind if r else kind)
-            self.engine.importance = 1
-            self.leave()
+            try:
+                if growing:  # only a refused row brought these
+                    self.drop(before, self.known.kind if r else kind)
+                elif self.engine.size != self.known.count:  # an interruption came before they could join
+                    self.join(names)
+            finally:
+                self.engine.importance = 1
+                self.leave()
 
     def check_rows(self, const int64_t[::1] starts, indices, data, y, importances, out):
         """Check that the arrays of some rows fit together."""
@@ -99,15 +104,23 @@ cdef class Flow(Blocks):
             return BAD_INDICES
         return self.play_row(row, y, out)
 
+    def names_from(self, names):
+        """Return the names of the positions that joined, one each."""
+        found = list(names(len(self.known.names), self.engine.size))
+        if len(found) != self.engine.size - len(self.known.names) or not all(isinstance(name, str) for name in found):
+            raise BadExample(f"{len(found)} names for {self.engine.size - len(self.known.names)} features that joined")
+        return found
+
     cdef int join(self, names) except -1:
         """Let the features by name that the engine has made room for."""
         if names is None:
             self.known.grow(self.engine.size)
         elif len(self.known.names) < self.engine.size or self.known.kind == UNKNOWN:
-            self.known.join(names(len(self.known.names), self.engine.size))
+            self.known.join(self.names_from(names))
         return 0
 
-    def score_rows(self, const int64_t[::1] starts, const int32_t[::1] indices, const double[::1] data, double[::1] out):
+    def score_rows(self, const int64_t[::1] starts not None, const int32_t[::1] indices not None,
+                   const double[::1] data not None, double[::1] out not None):
         """Fill out with the scores of sparse rows; positions beyond those known are features never learned from."""
         cdef Py_ssize_t r, k, rows = starts.shape[0] - 1
         cdef int status = FINE

@@ -25,23 +25,30 @@ cdef class Guard:
     """
 
     cdef ptrdiff_t block, at, window
+    cdef bint busy  # a thread is at it with the GIL released
     cdef bint quiet  # whether the last sample heard was none
     cdef double before, after  # the energy of those 100 ms, heard and sent
     cdef double[::1] heard, sent  # the squares of their samples
 
-    def __init__(self, double rate, ptrdiff_t block):
+    def __cinit__(self, double rate, ptrdiff_t block):
+        if not (1 <= block and 100 <= rate <= 1e6):
+            raise ValueError(f"no guard for blocks of {block} samples, {rate:g} of them a second")
         self.block, self.window = block, <ptrdiff_t> (WINDOW * rate + 0.5)
         self.heard, self.sent = np.zeros(self.window), np.zeros(self.window)
 
-    def run(self, const float[::1] mic, float[::1] out):
+    def run(self, const float[::1] mic not None, float[::1] out not None):
         """Make every block as quiet as the microphone's, and silent where that is."""
         cdef ptrdiff_t k, n = self.block
         if mic.shape[0] % n or mic.shape[0] != out.shape[0]:
             raise ValueError("not whole blocks of both signals")
+        if self.busy:
+            raise RuntimeError("this guard is in use by another thread")
+        self.busy = True
         with nogil:
             for k in range(mic.shape[0] // n):
                 self.limit(&mic[k * n], &out[k * n], n)
                 self.hold(&mic[k * n], &out[k * n], n)
+        self.busy = False
 
     cdef void limit(self, const float* mic, float* out, ptrdiff_t n) noexcept nogil:
         """Let no quarter of a block be much louder: what was heard may end within a block."""

@@ -20,12 +20,16 @@ cdef extern from "echo_delay.h" nogil:
 cdef class Lag:
     """The delay of an echo in blocks; −1 until there is evidence."""
 
-    def __init__(self, double rate, ptrdiff_t block, ptrdiff_t lags, double likely):
+    def __cinit__(self, double rate, ptrdiff_t block, ptrdiff_t lags, double likely):
+        if not (8 <= block <= 2**20 and 1 <= lags <= 2**20 and 100 <= rate <= 1e6):
+            raise ValueError(f"no delays of {lags} blocks of {block} samples, {rate:g} of them a second")
         cdef double hertz = rate / (2 * block), seconds = block / rate
         self.lags, self.likely = lags, likely
         self.keep, self.every = exp(-seconds), max(1, round(0.04 / seconds))
         self.low = max(1, round(250 / hertz))
         self.terms = max(4, min(block, round(3800 / hertz)) - self.low)
+        if not self.low + self.terms <= block:
+            raise ValueError(f"blocks of {block} samples, {rate:g} of them a second, hold no voice")
         self.found = self.first = self.candidate = -1
         cdef Store store = Store()
         self.store = store

@@ -8,6 +8,7 @@ from libc.stdint cimport int32_t, int64_t
 
 import numpy as np
 
+from noregret.core.blocks cimport check_positions, check_starts
 from noregret.core.engine cimport noregret_add_dense
 
 
@@ -17,6 +18,8 @@ def lift_dense(const double[:, ::1] X, const double[:, ::1] frequencies, double[
     cdef double[::1] angles = np.zeros(half)
     if X.shape[1] > frequencies.shape[0] or out.shape[0] != X.shape[0] or out.shape[1] < 2 * half:
         raise ValueError("not every column has its frequencies, or there is no room")
+    if half == 0:
+        return
     with nogil:
         for r in range(X.shape[0]):
             for k in range(half):
@@ -31,13 +34,16 @@ def lift_sparse(
     const int64_t[::1] starts, const int32_t[::1] indices, const double[::1] data,
     const double[:, ::1] frequencies, double[:, ::1] out,
 ):
-    """The same for sparse rows."""
+    """Do the same for sparse rows, whose indices are columns that have frequencies."""
     cdef Py_ssize_t r, half = frequencies.shape[1]
     cdef int64_t k
     cdef double[::1] angles = np.zeros(half)
-    if out.shape[0] != starts.shape[0] - 1 or out.shape[1] < 2 * half or \
-            (starts[-1] > starts[0] and np.max(indices[starts[0]:starts[-1]]) >= frequencies.shape[0]):
-        raise ValueError("not every column has its frequencies, or there is no room")
+    if out.shape[0] != starts.shape[0] - 1 or out.shape[1] < 2 * half:
+        raise ValueError("there is no room")
+    check_starts(starts, indices.shape[0], data.shape[0])
+    check_positions(starts, indices, frequencies.shape[0])
+    if half == 0:
+        return
     with nogil:
         for r in range(out.shape[0]):
             for k in range(half):

@@ -193,10 +193,12 @@ cdef class Loss:
 
     def value(self, double score, double outcome):
         """What the score costs when the outcome is known."""
+        check_built(self)
         return self.checked(self.table.value(&self.table, score, outcome))
 
     def slope(self, double score, double outcome):
         """How fast that cost rises with the score."""
+        check_built(self)
         return self.checked(self.table.slope(&self.table, score, outcome))
 
     def implicit_step(self, double score, double outcome, double rate, double norm2):
@@ -254,6 +256,13 @@ cdef class PythonLoss(Loss):
         return PythonLoss, (self.value_function, self.slope_function, self.name, bool(self.table.labels))
 
 
+cdef int check_built(Loss loss) except -1:
+    """Refuse a loss that has no functions: one is made by make_loss, or by PythonLoss."""
+    if loss.table.value is NULL or loss.table.slope is NULL:
+        raise ValueError("this loss was never built: use make_loss(name), or PythonLoss(value, slope)")
+    return 0
+
+
 cdef Loss built(str name, LossTable table, double parameter):
     cdef Loss loss = Loss.__new__(Loss)
     loss.name, loss.table, loss.parameter = name, table, parameter
@@ -304,6 +313,7 @@ cdef Loss as_loss(object loss, object parameter):
     """Find a loss by name, or take a Loss as it is; without a parameter it has its default."""
     cdef Loss found
     if isinstance(loss, Loss):
+        check_built(loss)
         if parameter is not None:
             raise ValueError("loss_parameter goes with a loss given by name")
         return loss

@@ -25,19 +25,25 @@ cdef class Port:
         self.door, self.constant = door, constant
 
     cdef int learn(self, object x, object y) except -1:
-        self.door.known.constant = self.constant
+        cdef Door door = self.door  # Python code that is run meanwhile may lead elsewhere
+        door.hold()
         try:
-            self.door.play(x, y, NULL)
+            door.known.constant = self.constant
+            door.play(x, y, NULL)
         finally:
-            self.door.known.constant = 0
+            door.known.constant = 0
+            door.let_go()
         return 0
 
     cdef double score(self, object x) except? -1:
-        self.door.known.constant = self.constant
+        cdef Door door = self.door
+        door.hold()
         try:
-            return self.door.decide(x)
+            door.known.constant = self.constant
+            return door.decide(x)
         finally:
-            self.door.known.constant = 0
+            door.known.constant = 0
+            door.let_go()
 
     cdef dict row(self, object x):
         """An example with the constant feature, unless it brings one of its own."""

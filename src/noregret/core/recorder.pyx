@@ -24,6 +24,7 @@ cdef extern from "kernels.h" nogil:
 # A page is about this many words: in cache while it is worked on, Python's share of it small.
 cdef Py_ssize_t PAGE = 2**17
 cdef Py_ssize_t FIRST_PAGE = 2**10
+cdef uint64_t MAX_POSITIONS = 2**31 - 1
 # From one mark to the next.
 cdef double APART = 1.025
 # Later marks wait for the end of a page.
@@ -45,7 +46,7 @@ cdef class Recorder:
         Called as block_sink(X, y) with blocks of dense rows, which can be written down later.
     """
 
-    def __init__(self, Engine engine, sink, block_sink=None):
+    def __cinit__(self, Engine engine not None, sink, block_sink=None):
         self.engine, self.sink, self.block_sink = engine, sink, block_sink
         self.spare, self.outbox = [], []
         self.largest_loss = -INFINITY
@@ -175,8 +176,10 @@ cdef class Recorder:
 
     def give_back(self, words):
         """Take a page back that nobody reads any more."""
-        if words.base is not None and len(self.spare) < 16:
-            self.spare.append(words.base)
+        base = words.base
+        if isinstance(base, np.ndarray) and base.dtype == np.float64 and base.ndim == 1 and base.flags.carray \
+                and base is not self.page and len(self.spare) < 16 and not any(base is page for page in self.spare):
+            self.spare.append(base)
 
     @property
     def sum_of_squared_gradients(self):
@@ -199,10 +202,9 @@ cdef class Recorder:
         }
 
     def set_state(self, page, numbers):
-        """Go on from a state."""
+        """Go on from a state, or raise ValueError where it makes none."""
         cdef int k
-        if len(numbers["first_over"]) != self.watches:
-            raise ValueError("other limits were watched")
+        self.check_state(page, numbers)
         self.used = 0
         self.make_room(max(FIRST_PAGE, 2 * len(page)))
         self.page[:len(page)] = page
@@ -216,6 +218,25 @@ cdef class Recorder:
         for k in range(self.watches):
             self.first_over[k] = numbers["first_over"][k]
 
+    def check_state(self, page, numbers):
+        """Refuse a state that no recorder can have left."""
+        like = self.get_state()[1]
+        if not isinstance(numbers, dict) or numbers.keys() != like.keys():
+            raise ValueError(f"a record's state has {', '.join(like)}")
+        rounds = numbers["first_over"]
+        if not isinstance(rounds, list) or len(rounds) != self.watches:
+            raise ValueError("other limits were watched")
+        counts = {name: value for name, value in numbers.items() if type(like[name]) is int}
+        for name, value in [*counts.items(), *(("first_over", value) for value in rounds)]:
+            if type(value) is not int or not 0 <= value < 2**62:
+                raise ValueError(f"{name} is {value!r}: it counts rounds or numbers")
+        for name in numbers.keys() - counts.keys() - {"first_over"}:
+            if not isinstance(numbers[name], str) or float.fromhex(numbers[name]) != float.fromhex(numbers[name]):
+                raise ValueError(f"{name} is {numbers[name]!r}: it is a number in hexadecimal digits")
+        if not isinstance(page, np.ndarray) or page.dtype != np.float64 or page.ndim != 1:
+            raise ValueError("a page is one row of float64")
+        unpacked(np.ascontiguousarray(page), numbers["rows"])
+
     def watch(self, measure, double limit):
         """Note the first round in which a measurement exceeds a limit; return the watch's number."""
         if self.watches == 16:
@@ -227,10 +248,12 @@ cdef class Recorder:
 
     def first_violation(self, int number):
         """Return the first round over the limit of a watch, or None."""
+        if not 0 <= number < self.watches:
+            raise ValueError(f"there is no watch {number}: there are {self.watches}")
         return self.first_over[number] or None
 
 
-def packed(const double[:, :] X, const double[::1] y, double[::1] out):
+def packed(const double[:, :] X not None, const double[::1] y not None, double[::1] out not None):
     """Write rows down as the recorder does; return how many words that took."""
     cdef Py_ssize_t r, n = X.shape[1], used = 0
     if y.shape[0] != X.shape[0] or (n > 1 and X.strides[1] != sizeof(double)):
@@ -239,12 +262,14 @@ def packed(const double[:, :] X, const double[::1] y, double[::1] out):
         raise ValueError("no room for so many rows")
     with nogil:
         for r in range(X.shape[0]):
-            used += noregret_pack(&out[used], &X[r, 0] if n else NULL, NULL, n, y[r])
+            used += noregret_pack(&out[0] + used, &X[r, 0] if n else NULL, NULL, n, y[r])
     return used
 
 
-def unpacked(const double[::1] words, Py_ssize_t rows):
+def unpacked(const double[::1] words not None, Py_ssize_t rows):
     """Return (starts, indices, data, outcomes) of the rows on a page."""
+    if not 0 <= 2 * rows <= words.shape[0]:  # each takes two words at least
+        raise ValueError("these are not rows that were written down")
     cdef Py_ssize_t r, k, j, i, at = 0, filled = 0
     cdef uint32_t runs, count, start, length
     cdef const uint64_t* raw = <const uint64_t*> &words[0] if words.shape[0] else NULL
@@ -257,6 +282,7 @@ def unpacked(const double[::1] words, Py_ssize_t rows):
     with nogil:
         for r in range(rows):
             if at >= most:
+                at = most + 1
                 break
             runs, count = <uint32_t> raw[at], <uint32_t> (raw[at] >> 32)
             if at + 2 + runs + count > most:
@@ -266,13 +292,16 @@ def unpacked(const double[::1] words, Py_ssize_t rows):
             k = filled
             for j in range(runs):
                 start, length = <uint32_t> raw[at + 1 + j], <uint32_t> (raw[at + 1 + j] >> 32)
-                if k - filled + length > count:
+                # In order, within int32, and no more of them than there are numbers.
+                if k - filled + length > count or <uint64_t> start + length > MAX_POSITIONS \
+                        or (k > filled and length and <int32_t> start <= indices[k - 1]):
                     at = most + 1
                     break
                 for i in range(length):
                     indices[k] = <int32_t> (start + i)
                     k += 1
-            if at > most:
+            if at > most or k - filled != count:
+                at = most + 1
                 break
             at += 2 + runs
             for j in range(count):

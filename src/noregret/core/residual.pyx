@@ -74,16 +74,16 @@ cdef class Suppressor:
     cdef float *left_im
     cdef float *sent
     cdef float *work
+    cdef bint busy  # a thread is at it with the GIL released
     cdef bint passing
     cdef bint passed
     cdef float *emphasis
     cdef double[::1] share, band_left, band_echo, band_weight
     cdef ptrdiff_t[::1] edges
 
-    def __cinit__(self):
-        self.plan = NULL
-
-    def __init__(self, double rate, ptrdiff_t block, **paces):
+    def __cinit__(self, double rate, ptrdiff_t block, **paces):
+        if not (2 <= block <= 2**20 and 100 <= rate <= 1e6):
+            raise ValueError(f"no suppressor for blocks of {block} samples, {rate:g} of them a second")
         cdef dict t = PACES | paces
         cdef double blocks = block / rate / 0.01
         self.block, self.bins = block, block + 1
@@ -131,14 +131,18 @@ cdef class Suppressor:
             self.emphasis[k] = emphasis[k]
         self.band_weight = np.add.reduceat(emphasis, np.asarray(self.edges)[:self.bands])
 
-    def run(self, const float[::1] heard, const float[::1] left, float[::1] out):
+    def run(self, const float[::1] heard not None, const float[::1] left not None, float[::1] out not None):
         """Play whole blocks: what the microphone heard, and what the linear part left of it."""
         cdef ptrdiff_t k, n = self.block
         if heard.shape[0] % n or left.shape[0] != heard.shape[0] or out.shape[0] != heard.shape[0]:
             raise ValueError("not whole blocks of every signal")
+        if self.busy:
+            raise RuntimeError("this suppressor is in use by another thread")
+        self.busy = True
         with nogil:
             for k in range(heard.shape[0] // n):
                 self.play(&heard[k * n], &left[k * n], &out[k * n])
+        self.busy = False
 
     cdef void play(self, const float* heard, const float* left, float* out) noexcept nogil:
         cdef ptrdiff_t k, n = self.block

@@ -10,7 +10,7 @@ cdef Py_ssize_t TILE = 64
 cdef Py_ssize_t FEW = 48
 
 
-def assembled(const double[:, ::1] numbers, const int32_t[::1] places, const int32_t[:, ::1] indicators):
+def assembled(const double[:, ::1] numbers not None, const int32_t[::1] places not None, const int32_t[:, ::1] indicators not None):
     """Return (starts, indices, data) of rows with numbers at their places and indicators of 1.
 
     An indicator of −1 is absent. What falls in one place is added up.
@@ -19,6 +19,8 @@ def assembled(const double[:, ::1] numbers, const int32_t[::1] places, const int
     cdef Py_ssize_t r, k, j, first, filled = 0
     cdef int32_t place
     cdef double value
+    if numbers.shape[0] != (rows if n else numbers.shape[0]) or numbers.shape[1] < n or (c and indicators.shape[0] != rows):
+        raise ValueError(f"{rows} rows, but not as many numbers and indicators as there are places for")
     made_starts = np.zeros(rows + 1, dtype=np.int64)
     made_indices, made_data = np.empty(rows * (n + c), dtype=np.int32), np.empty(rows * (n + c))
     cdef int64_t[::1] starts = made_starts
@@ -48,12 +50,13 @@ def assembled(const double[:, ::1] numbers, const int32_t[::1] places, const int
 
 def stacked(columns, Py_ssize_t rows):
     """Return columns of float64 side by side as rows, and whether any number is NaN; None is a column of ones."""
+    columns = list(columns)
     cdef Py_ssize_t n = len(columns), k, r, first = 0, last
     cdef double value
     cdef bint odd = False
     ones = np.ones(rows)
     held = [np.ascontiguousarray(ones if given is None else given, dtype=np.float64) for given in columns]
-    if any(len(given) != rows for given in held):
+    if any(given.shape != (rows,) for given in held):
         raise ValueError("the columns have different lengths")
     made = np.empty((rows, n))
     cdef double[:, ::1] X = made

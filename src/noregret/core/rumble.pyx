@@ -8,7 +8,7 @@ import numpy as np
 cdef class Rumble:
     """Butterworth's high-pass of second order, for several signals beside each other."""
 
-    def __init__(self, double rate, ptrdiff_t lines, double corner):
+    def __cinit__(self, double rate, ptrdiff_t lines, double corner):
         cdef double k = tan(M_PI * corner / rate), norm = 1 / (1 + sqrt(2) * k + k * k)
         self.b, self.a1, self.a2 = norm, 2 * (k * k - 1) * norm, (1 - sqrt(2) * k + k * k) * norm
         self.first, self.second = np.zeros(lines), np.zeros(lines)

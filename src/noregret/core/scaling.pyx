@@ -9,10 +9,15 @@ from libc.stdint cimport int32_t, int64_t, uint8_t
 
 import numpy as np
 
+from noregret.core.blocks cimport check_starts
+from noregret.core.engine cimport noregret_ordered
 from noregret.core.features cimport LARGEST
+
+from noregret.errors import BadExample
 
 KEPT = {"max": ["largest"], "standard": ["mean", "squares", "rows", "left"], "unit": []}
 KINDS = tuple(KEPT)
+cdef Py_ssize_t MAX_POSITIONS = 2**31 - 1
 
 cdef enum:  # Kind
     MAX
@@ -37,35 +42,44 @@ cdef class Scaler:
     cdef double[::1] most, means, sums, rows
     cdef uint8_t[::1] skipped       # positions that are not standardised
 
-    def __init__(self, str kind):
+    def __cinit__(self, str kind not None):
         self.kind, self.how = kind, KINDS.index(kind)
         self.set_arrays({name: np.zeros(0, np.uint8 if name == "left" else np.float64) for name in KEPT[kind]})
 
     def set_arrays(self, arrays):
         """Go on with these numbers, one a feature."""
-        self.arrays = arrays
+        cdef double[::1] means, sums, rows
+        cdef uint8_t[::1] skipped
         if self.how == MAX:
             self.most = arrays["largest"]
         elif self.how == STANDARD:
-            self.means, self.sums, self.rows, self.skipped = [arrays[name] for name in KEPT["standard"]]
+            means, sums, rows, skipped = [arrays[name] for name in KEPT["standard"]]
+            self.means, self.sums, self.rows, self.skipped = means, sums, rows, skipped
+        self.arrays = arrays
 
     cdef int make_room(self, Py_ssize_t size) except -1:
         """Have numbers for so many features."""
-        room = min([len(array) for array in self.arrays.values()], default=size)
+        cdef Py_ssize_t room = size
+        if self.how == MAX:
+            room = self.most.shape[0]
+        elif self.how == STANDARD:
+            room = min(self.means.shape[0], self.sums.shape[0], self.rows.shape[0], self.skipped.shape[0])
         if size > room:
             more = max(size, 2 * room, 16) - room
             self.set_arrays({
-                name: np.concatenate([array, np.zeros(more, array.dtype)]) for name, array in self.arrays.items()
+                name: np.concatenate([array[:room], np.zeros(more, array.dtype)]) for name, array in self.arrays.items()
             })
         return 0
 
     def leave_out(self, positions):
         """Leave some positions as they are, when standardising: indicators and the intercept."""
         if len(positions) and self.how == STANDARD:
+            if min(positions) < 0:
+                raise ValueError(f"there is no position {min(positions)}")
             self.make_room(int(max(positions)) + 1)
             self.arrays["left"][np.asarray(positions)] = 1
 
-    def scale_dense(self, double[:, ::1] X, bint learning=True):
+    def scale_dense(self, double[:, ::1] X not None, bint learning=True):
         """Scale the rows of an array in place."""
         cdef Py_ssize_t r, n = X.shape[1]
         self.make_room(n)
@@ -74,12 +88,16 @@ cdef class Scaler:
                 if n:
                     self.scale(&X[r, 0], NULL, n, learning)
 
-    def scale_sparse(self, const int64_t[::1] starts, const int32_t[::1] indices, double[::1] data, bint learning=True):
+    def scale_sparse(self, const int64_t[::1] starts not None, const int32_t[::1] indices not None,
+                     double[::1] data not None, bint learning=True):
         """Scale sparse rows in place; a position never seen in learning is left as it is."""
         cdef Py_ssize_t r, rows = starts.shape[0] - 1
         cdef int32_t last = -1
+        check_starts(starts, indices.shape[0], data.shape[0])
         for r in range(rows):
             if starts[r + 1] > starts[r]:
+                if not noregret_ordered(&indices[starts[r]], starts[r + 1] - starts[r], MAX_POSITIONS):
+                    raise BadExample(f"row {r} of a block: its positions must increase, and be from 0 on")
                 last = max(last, indices[starts[r + 1] - 1])
         self.make_room(last + 1)
         with nogil:

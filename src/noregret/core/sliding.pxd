@@ -25,11 +25,13 @@ cdef class Sliding:
     cdef double most                    # no weight is larger
     cdef double share                   # of the squared error that the scaled loss counts
     cdef bint busy                      # another thread is playing
+    cdef bint ready                     # all arrays are there
     cdef readonly long long rounds
     cdef Py_ssize_t phase               # rounds mod taps: how many new samples there are
     cdef double loss_sum, loss_rest     # compensated: loss_sum + loss_rest
     cdef double scaled_sum, scaled_rest
 
+    cdef int begin(self, Py_ssize_t order) except -1
     cdef void locate(self)
     @cython.final
     cdef void enter(self, double x) noexcept nogil

@@ -29,6 +29,7 @@ cdef extern from "sliding.h" nogil:
     double noregret_tap(const double* w, const double* q, Py_ssize_t n) noexcept
 
 MOST_TAPS = 1 << 20
+MAX_ORDER = 1 << 10
 # Windows that the line holds, and the fewest samples.
 WINDOWS, FEWEST = 2, 512
 # Operations between two looks for Ctrl-C.
@@ -48,6 +49,15 @@ cdef class Sliding:
         self.share = 1
 
     def __init__(self, taps, order=1):
+        self.begin(order)
+        self.ready = True
+
+    cdef int begin(self, Py_ssize_t order) except -1:
+        """Make room for the window and the sums of so many lags; ``ready`` is for the caller to say."""
+        if self.busy or self.ready:
+            raise NoRegretError("this filter's engine is built already: make another")
+        if not 1 <= order <= MAX_ORDER:
+            raise ValueError(f"the order must be from 1 to {MAX_ORDER}: got {order}")
         self.order = order
         self.span = self.taps + self.order
         self.room = max(WINDOWS * self.span, FEWEST)
@@ -57,6 +67,7 @@ cdef class Sliding:
             "past": np.zeros(order * self.taps), "fresh": np.zeros(order), "undo": np.zeros(order),
         }
         self.locate()
+        return 0
 
     cdef void locate(self):
         """Look up the arrays."""
@@ -177,17 +188,22 @@ cdef class Sliding:
         return FINE
 
     cdef int check_free(self) except -1:
-        """Raise an error where another thread is playing."""
+        """Raise an error where another thread is playing, or there is nothing to play with."""
+        if not self.ready:
+            raise NoRegretError("this filter's engine was never built: its __init__ has not run")
         if self.busy:
             raise NoRegretError("this filter is being played in another thread: use a copy in each")
         return 0
 
-    def play_block(self, const double[::1] x, const double[::1] d, double[::1] out):
+    def play_block(self, const double[::1] x not None, const double[::1] d not None, double[::1] out not None):
         """Play samples in order; Ctrl-C is heard between some and the next."""
         cdef Py_ssize_t k = 0, stop, count = len(x), some = max(1, AT_A_TIME // self.work())
         cdef int status = FINE
         self.check_free()
+        if d.shape[0] != count or out.shape[0] != count:
+            raise ValueError(f"{count} samples of the input, but {d.shape[0]} and room for {out.shape[0]} of the other")
         while k < count:
+            self.check_free()
             stop = min(count, k + some)
             self.busy = True
             with nogil:
@@ -209,9 +225,11 @@ cdef class Sliding:
         self.leave()
         return score
 
-    def predict_block(self, const double[::1] x, double[::1] out):
+    def predict_block(self, const double[::1] x not None, double[::1] out not None):
         """Predict as if these samples came next, with the weights as they are."""
         cdef Py_ssize_t k, count = len(x)
+        if out.shape[0] != count:
+            raise ValueError(f"{count} samples, but room for {out.shape[0]}")
         cdef double[::1] w = self.impulse_response()
         for k in range(count):
             if not fabs(x[k]) <= LARGEST:
@@ -248,6 +266,7 @@ cdef class Sliding:
 
     def impulse_response(self):
         """Return the weights that the next prediction uses, that of the newest sample first."""
+        self.check_free()
         x, w = self.window(), self.arrays["weights"].copy()
         for k in range(self.order - 1, -1, -1):
             w += self.arrays["amounts"][k] * x[k:k + self.taps]
@@ -265,6 +284,7 @@ cdef class Sliding:
 
     def kept(self):
         """Return the arrays of a state, beside the window."""
+        self.check_free()
         return {name: self.arrays[name] for name in ("weights", "amounts")}
 
     def scalars(self):
@@ -294,6 +314,7 @@ cdef class Sliding:
 
     def restore(self, numbers):
         """Take the numbers of a state over."""
+        self.check_free()
         self.rounds = numbers["rounds"]
         self.loss_sum, self.loss_rest = numbers["loss_sum"], numbers["loss_rest"]
         self.scaled_sum, self.scaled_rest = numbers["scaled.loss_sum"], numbers["scaled.loss_rest"]
@@ -339,6 +360,8 @@ cdef class Listener:
         """
         cdef double out = 0, heard = x if type(x) is float else self.number("the input", x)
         cdef double wanted = d if type(d) is float else self.number("what is to be predicted", d)
+        if self.core is None:
+            raise NoRegretError(f"this {type(self).__name__} was never built: its __init__ has not run")
         self.core.check_free()
         cdef int status = self.core.play(heard, wanted, &out)
         if status != FINE:

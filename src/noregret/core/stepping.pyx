@@ -85,7 +85,7 @@ cdef class Projecting(Sliding):
     cdef double* scratch                # the next of both, the solution, and the amounts
 
     def __init__(self, taps, rate, cushion, order):
-        Sliding.__init__(self, taps, order)
+        self.begin(order)
         self.rate, self.cushion = rate, cushion
         self.arrays |= {
             "matrix": np.zeros(order * order), "errors": np.zeros(order),
@@ -94,6 +94,7 @@ cdef class Projecting(Sliding):
         self.matrix = <double*> cnp.PyArray_DATA(<cnp.ndarray> self.arrays["matrix"])
         self.errors = <double*> cnp.PyArray_DATA(<cnp.ndarray> self.arrays["errors"])
         self.scratch = <double*> cnp.PyArray_DATA(<cnp.ndarray> self.arrays["scratch"])
+        self.ready = True
 
     cdef int learn(self, double error) noexcept nogil:
         cdef Py_ssize_t order = self.order, i, j
@@ -136,6 +137,7 @@ cdef class Projecting(Sliding):
 
     def kept(self):
         """Return the arrays of a state, beside the window."""
+        self.check_free()
         return {name: self.arrays[name] for name in ("weights", "amounts", "matrix", "errors")}
 
 
@@ -147,11 +149,12 @@ cdef class Recursive(Sliding):
     cdef bint forgets
 
     def __init__(self, taps, penalty, forgetting):
-        Sliding.__init__(self, taps)
+        self.begin(1)
         self.ridge = Forward(penalty, forgetting)
         self.ridge.resize(self.taps)
         self.forgets = forgetting < 1
         self.row.count = self.taps
+        self.ready = True
 
     def work(self):
         """Return about how many operations a sample takes."""
@@ -177,15 +180,18 @@ cdef class Recursive(Sliding):
 
     def impulse_response(self):
         """Return the weights that the next prediction uses, that of the newest sample first."""
+        self.check_free()
         return self.ridge.weights()
 
     def kept(self):
         """Return the arrays of a state, beside the window."""
+        self.check_free()
         arrays, _ = self.ridge.get_state()
         return {"weights": arrays["stored"], "spreads": arrays["spreads"], "factors": arrays["factors"]}
 
     def scalars(self):
         """Return the numbers of a state."""
+        self.check_free()
         return Sliding.scalars(self) | {"reach": self.ridge.scalars()["reach"]}
 
     def set_state(self, arrays, numbers):

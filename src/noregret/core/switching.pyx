@@ -39,12 +39,12 @@ cdef class ColumnSums:
     cdef double[:, ::1] held
     cdef double[::1] off
 
-    def __init__(self, Py_ssize_t columns):
+    def __cinit__(self, Py_ssize_t columns):
         self.parts, self.lost = np.zeros((3, columns)), np.zeros(columns)
         self.held, self.off = self.parts, self.lost
         self.rows = 0
 
-    def add(self, const double[:, ::1] table):
+    def add(self, const double[:, ::1] table not None):
         """Add the rows of a table."""
         cdef Py_ssize_t n = self.off.shape[0]
         if table.shape[1] != n:
@@ -64,7 +64,7 @@ cdef class Paths:
     cdef double[:, ::1] best
     cdef noregret_paths paths
 
-    def __init__(self, Py_ssize_t experts, Py_ssize_t most):
+    def __cinit__(self, Py_ssize_t experts, Py_ssize_t most):
         if experts < 1 or most < 0:
             raise ValueError("there must be an expert, and no fewer than 0 switches")
         self.rounds, self.layers = 0, most + 1
@@ -78,7 +78,7 @@ cdef class Paths:
             &self.best[0, 0], &self.best[1, 0], &self.best[2, 0], &self.best[3, 0],
             &self.best[4, 0], &self.best[5, 0])
 
-    def add(self, const double[:, ::1] table):
+    def add(self, const double[:, ::1] table not None):
         """Follow the paths through more rounds.
 
         Returns for every round and every number of switches the expert at which the best path ends

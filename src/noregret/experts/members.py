@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from noregret import inputs
 from noregret.errors import NoRegretError
 from noregret.learner import Learner
+from noregret.sparse_rows import checked_csr
 
 if TYPE_CHECKING:
     from noregret.experts.master import Master
@@ -100,7 +101,9 @@ def each_row(X: Any) -> Iterable[Any]:
 
         dicts: Iterable[Any] = nw.from_native(X, eager_only=True).iter_rows(named=True)
         return dicts
-    rows: Floats = X.toarray() if hasattr(X, "tocsr") else np.asarray(X, dtype=np.float64)
+    rows: Floats = (
+        checked_csr(X).toarray() if hasattr(X, "tocsr") else np.asarray(X, dtype=np.float64)
+    )
     return rows
 
 

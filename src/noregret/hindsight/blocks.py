@@ -9,6 +9,7 @@ import numpy as np
 
 from noregret.errors import BadExample
 from noregret.hindsight.rounding import Floats
+from noregret.sparse_rows import checked_csr
 
 # Rows summed in one go: enough to make Python's share vanish, few enough to stay in cache and to
 # keep the rounding error of long sums small.
@@ -48,7 +49,7 @@ def csr(X: Any) -> Any:
     """Return a CSR array of float64 without repeated entries."""
     from scipy import sparse
 
-    table = sparse.csr_array(X, dtype=np.float64)
+    table = sparse.csr_array(checked_csr(X), dtype=np.float64)
     if not table.has_canonical_format:
         table = table.copy()
         table.sum_duplicates()

@@ -19,6 +19,7 @@ from noregret.learner import Learner
 from noregret.sklearn.faults import explained, refuse_scores, refuse_unusable, row_of
 from noregret.sklearn.tables import Order, Part, Table, table_of, with_constant
 from noregret.sklearn.traits import Traits
+from noregret.sparse_rows import checked_csr
 
 Floats = NDArray[np.float64]
 # The outcomes of some rows for the learner of that number.
@@ -107,6 +108,8 @@ class Online(BaseEstimator):  # type: ignore[misc]
     def _read(self, X: Any, y: Any = None, *, reset: bool = False) -> Any:
         """Check a table, and its outcomes, but for values that learners will refuse themselves."""
         options = {"accept_sparse": "csr", "dtype": "numeric", "ensure_all_finite": False}
+        if hasattr(X, "tocsr"):
+            X = checked_csr(X)
         if y is None and not reset:
             return validate_data(self, X, reset=False, **options)
         return validate_data(self, X, y, reset=reset, y_numeric=not self.labels, **options)

@@ -8,8 +8,9 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from noregret.inputs import COPIED_NUMBERS, as_floats, block_rows, sparse_parts
+from noregret.inputs import COPIED_NUMBERS, as_floats, block_rows
 from noregret.many import Block
+from noregret.sparse_rows import checked_csr, sparse_parts
 
 Floats = NDArray[np.float64]
 Order = NDArray[np.int64] | None
@@ -63,7 +64,7 @@ class SparseTable:
         if threshold is not None:
             if threshold < 0:
                 raise ValueError("binarize must be at least 0 where X is sparse: its zeros stay 0")
-            X = X.tocsr().copy()
+            X = checked_csr(X).copy()
             X.data = (known(X.data) > threshold).astype(float)
             X.eliminate_zeros()
         self.X, self.rows = X, X.shape[0]

@@ -12,7 +12,8 @@ from typing import Any
 import numpy as np
 
 from noregret.errors import BadExample, NoRegretError
-from noregret.inputs import as_array, as_floats, as_outcomes, block_rows, sparse_parts
+from noregret.inputs import as_array, as_floats, as_outcomes, block_rows
+from noregret.sparse_rows import sparse_parts
 from noregret.streams.base import Reading, State, Stream
 from noregret.streams.block import Block, Floats, Sparse
 from noregret.streams.columns import signed
