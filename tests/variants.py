@@ -274,7 +274,8 @@ def examples(variant: Variant, shape: Shape) -> tuple[Floats, Floats]:
 
 def names(columns: int) -> list[str]:
     """Names whose alphabetical order is that of the columns."""
-    return [f"x{j:02d}" for j in range(columns)]
+    digits = max(2, len(str(columns - 1)))
+    return [f"x{j:0{digits}d}" for j in range(columns)]
 
 
 def as_dicts(X: Floats, *, drop_zeros: bool = False) -> list[dict[str, Any]]:

@@ -9,7 +9,7 @@ import pandas as pd
 import polars as pl
 import pyarrow as pa
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from tests.variants import (
@@ -115,8 +115,14 @@ def test_a_late_feature_weighs_as_much_as_one_that_was_never_present(variant: Va
     assert weights["late"] == weights["idle"]
 
 
+# Features join a few at a time, past every number at which a learner works in another way: the
+# filters of auto take 64 features, and 256; rows of more than 64 entries are sorted otherwise.
+MANY = Shape(seed=5, rows=30, columns=290, density=0.6)
+
+
 @pytest.mark.parametrize("variant", VARIANTS, ids=str)
 @few
+@example(shape=MANY)
 @given(shape=shapes())
 def test_unseen_names_count_in_a_prediction_as_they_will_in_the_round(
     variant: Variant, shape: Shape
@@ -132,3 +138,47 @@ def test_unseen_names_count_in_a_prediction_as_they_will_in_the_round(
         if not learner.averaged_weights:  # the loss is then that of the very score
             loss = learner.engine.loss.value(score, outcome)
             assert learner.total_loss - paid == pytest.approx(loss, rel=1e-9, abs=1e-12)
+
+
+@pytest.mark.parametrize("variant", VARIANTS, ids=str)
+def test_categories_that_appear_in_a_block_are_those_that_appear_one_by_one(
+    variant: Variant,
+) -> None:
+    """In data frames, dicts, and rows of a stream; past 64 features, and past 256."""
+    rng = np.random.default_rng(11)
+    rows = [
+        {f"c{j}": f"v{rng.integers(1 + 3 * t)}" for j in range(6)} | {"age": float(t % 2)}
+        for t in range(60)
+    ]
+    y = np.where(rng.random(60) < 0.4, 1.0, -1.0)
+    single, framed, listed = variant.make(), variant.make(), variant.make()
+    said = []
+    for x, outcome in zip(rows, y.tolist(), strict=True):
+        said.append(single.decision_one(x))
+        single.learn_one(x, outcome)
+    assert len(single.features) > 256
+    scores = np.empty((2, 60))
+    framed.play_scores(pd.DataFrame(rows), y, scores[0])
+    listed.play_scores(rows, y, scores[1])
+    assert state(framed) == state(listed) == state(single)
+    np.testing.assert_allclose(scores, [said, said], rtol=1e-12, atol=1e-15)
+
+
+@pytest.mark.parametrize("variant", VARIANTS, ids=str)
+def test_columns_that_join_a_stream_count_in_a_prediction_as_they_will_in_the_round(
+    variant: Variant,
+) -> None:
+    """Positions of a sparse stream grow in leaps: columns in between join with the last."""
+    rng = np.random.default_rng(12)
+    learner = variant.make()
+    for t in range(40):
+        at = np.unique(rng.integers(1 + 8 * t, size=5)).astype(np.int32)
+        values = np.ones(len(at)) if variant.boolean else rng.normal(size=len(at)) / 3
+        starts, outcome = np.array([0, len(at)]), np.array([rng.choice([-1.0, 1.0])])
+        guess, played = np.empty(1), np.empty(1)
+        if t:
+            learner.score_rows(starts, at, values, guess)
+        learner.play_rows(starts, at, values, outcome, None, played)
+        if t:
+            np.testing.assert_allclose(played, guess, rtol=1e-12, atol=1e-15)
+    assert learner.engine.size > 256

@@ -51,6 +51,7 @@ cdef struct Round:
     double[48] other           # and the other label
     double base                # the mixture of those that see no outcomes
     Py_ssize_t present         # features other than zero
+    bint full, lagged          # whether the filters, and those that see outcomes, take part
 
 
 cdef class Floors(Engine):

@@ -187,6 +187,9 @@ cdef class Floors(Engine):
         """Return the prediction; what everyone says is in r."""
         cdef int k, everyone = self.members + self.mixers
         cdef double found
+        # Features that are new in this row count, as they will when it is learned from.
+        r.full = self.is_full() and self.size + row.unseen <= FULL
+        r.lagged = self.is_lagged() and self.size + row.unseen <= LAGGED
         self.say_first(row, r)
         r.says[self.at_mean] = self.mean
         if self.kind == LOGISTIC:
@@ -195,7 +198,7 @@ cdef class Floors(Engine):
         self.say_plain(row, r)
         self.give_chance(r, 0, self.base_members)
         r.base = self.mixed(self.among_base, r, self.base_members)
-        if not self.is_full():  # filters that rest repeat the base
+        if not r.full:  # filters that rest repeat the base
             for k in range(self.at_first):
                 r.says[k] = r.base
             self.give_chance(r, 0, self.at_first)
@@ -255,7 +258,7 @@ cdef class Floors(Engine):
     cdef void say_plain(self, const Row* row, Round* r) noexcept nogil:
         cdef Py_ssize_t k
         cdef double* x = r.x
-        if not self.is_full():
+        if not r.full:
             for k in range(self.at_first):
                 r.says[k] = r.says[self.at_first + k % 8]
             return
@@ -285,7 +288,7 @@ cdef class Floors(Engine):
         r.says[self.at_last] = self.recall(self.outcomes, offset)
         if self.kind == LOGISTIC:
             r.says[self.at_last] = self.held(2 * r.says[self.at_last], False)
-        if not self.is_lagged():
+        if not r.lagged:
             for k in range(4):
                 r.says[self.at_lagged + k] = r.base
             return
@@ -300,10 +303,9 @@ cdef class Floors(Engine):
         cdef double* x = r.several
         cdef double* y = r.following
         cdef double* z = r.seeing
-        cdef bint full = self.is_full()
         x[0] = y[0] = z[0] = 1
         for k in range(4):
-            if full:
+            if r.full:
                 x[1 + k] = r.says[k if self.kind == LOGISTIC else 4 + k]
             else:
                 x[1 + k] = r.says[self.at_first + (1 + k if k < 2 else 2 + k)]

@@ -122,8 +122,9 @@ cdef class Flow(Blocks):
     def score_rows(self, const int64_t[::1] starts not None, const int32_t[::1] indices not None,
                    const double[::1] data not None, double[::1] out not None):
         """Fill out with the scores of sparse rows; positions beyond those known are features never learned from."""
-        cdef Py_ssize_t r, k, rows = starts.shape[0] - 1
+        cdef Py_ssize_t r, rows = starts.shape[0] - 1
         cdef int status = FINE
+        cdef bint by_position = self.known.kind == BY_POSITION
         cdef Row row
         row.spread = 0
         self.wait(False)
@@ -140,9 +141,12 @@ cdef class Flow(Blocks):
                     if not noregret_ordered(row.indices, row.count, MOST):
                         status = BAD_INDICES
                         break
+                    if by_position and row.count and row.indices[row.count - 1] >= self.engine.size:
+                        # All columns up to the last join with it.
+                        row.unseen = row.indices[row.count - 1] + 1 - self.engine.size
                     while row.count and row.indices[row.count - 1] >= self.engine.size:
                         row.count -= 1
-                        row.unseen += 1
+                        row.unseen += not by_position
                         row.unseen_sum += row.values[row.count]
                         row.unseen_norm2 += row.values[row.count] * row.values[row.count]
                         if not fabs(row.values[row.count]) < LARGEST:

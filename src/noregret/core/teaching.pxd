@@ -18,6 +18,7 @@ cdef class Teaching(Floors):
     cdef double nearer(self, const Round* r, double y) noexcept nogil
     cdef void weigh_members(self, Round* r, double y, double near) noexcept nogil
     cdef double settle(self, Weigher weigher, const double* losses, double own, int n) noexcept nogil
+    cdef bint countable(self, double y) noexcept nogil
     cdef double worst(self, double y) noexcept nogil
     cdef void teach_all(self, const Row* row, Round* r, double y) noexcept nogil
     cdef double loss_of(self, const Round* r, int k, double y) noexcept nogil

@@ -58,7 +58,7 @@ cdef class Teaching(Floors):
     cdef int update(self, Row* row, double score, double slope, double y) noexcept nogil:
         cdef Round* r = &self.now
         cdef double near
-        if not self.worst(y - self.origin) < MOST_LOSS:
+        if not self.countable(y - self.origin):
             return DIVERGED
         if self.room_for_steps(row.count) != FINE:
             return NO_MEMORY
@@ -89,6 +89,10 @@ cdef class Teaching(Floors):
         self.streak += 1
         return y if self.streak > FLUKES else r.base + copysign(most, y - r.base)
 
+    cdef bint countable(self, double y) noexcept nogil:
+        """Whether numbers have the range for what anyone can lose."""
+        return self.worst(y) < MOST_LOSS
+
     cdef double worst(self, double y) noexcept nogil:
         """Return what no member can lose more than, whatever it said."""
         cdef double off = fabs(y) + 2 * (self.high - self.low)
@@ -99,11 +103,11 @@ cdef class Teaching(Floors):
     cdef void teach_all(self, const Row* row, Round* r, double y) noexcept nogil:
         cdef int code = 1 if self.kind == TILTED else 3
         self.teach_first(row, r, y)
-        if self.is_full():
+        if r.full:
             self.teach(self.plain, r.x, r.plain_scores, r.plain_z, 0, y)
         self.teach(self.combining, r.several, r.several_scores, r.several_z, code, y)
         if self.recent:
-            if self.is_lagged():
+            if r.lagged:
                 self.teach(self.lagged, r.recent_x, r.lagged_scores, r.lagged_z, 1, y)
             self.teach(self.following, r.following, r.following_scores, r.following_z, code, y)
             self.teach(self.seeing, r.seeing, r.seeing_scores, r.seeing_z, code, y)
