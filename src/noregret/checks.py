@@ -78,9 +78,10 @@ def state_numbers(numbers: dict[str, Any], like: dict[str, Any]) -> None:
     for name, value in numbers.items():
         if type(value) is not type(like[name]):
             raise ValueError(f"{name} should be of type {type(like[name]).__name__}: got {value!r}")
-        if not (math.isfinite(value) or (name.startswith("limit_") and value == math.inf)):
+        own = name.rpartition(".")[2]
+        if not (math.isfinite(value) or (own.startswith("limit_") and value == math.inf)):
             raise ValueError(f"{name} is {value!r}")
-        if value < 0 and name.rpartition(".")[2] not in SIGNED:
+        if value < 0 and own not in SIGNED:
             raise ValueError(f"{name} is {value!r}: it cannot be negative")
         if isinstance(value, int) and value >= 2**62:
             raise ValueError(f"{name} is {value!r}: it cannot be so large")

@@ -241,13 +241,12 @@ class Many(Flow):
         self, X: Any, outcomes: Floats, scores: Floats | None, weights: Floats | None
     ) -> None:
         if isinstance(X, list | tuple):
-            for row, (x, y) in enumerate(zip(X, outcomes.tolist(), strict=True)):
-                if scores is not None:
-                    scores[row] = self.decision_one(x)
-                if weights is None:
-                    self.learn_one(x, y)
-                else:
-                    self.learn_weighted(x, y, weights[row])
+            pairs = zip(X, outcomes.tolist(), strict=True)
+            if weights is None:
+                self.play_pairs(pairs, len(X), scores)
+                return
+            for (x, y), weight in zip(pairs, weights.tolist(), strict=True):
+                self.learn_weighted(x, y, weight)
             return
         for part, block in frames.named_blocks(X):
             new = block.arrivals(self)

@@ -17,6 +17,8 @@ from noregret.core.floors import KEEP, KEEP_ABOVE, KEEP_FIRST, LABEL_STEPS, STEP
 Floats = NDArray[np.float64]
 GUESSES, LONG, SHORT = "plain guesses", "long memory", "short memory"
 STEADY, COMBINED, RECENT = "first order", "combinations", "recent outcomes"
+# The one plain guess that sees recent outcomes.
+LAST = "last outcome"
 GROUPS = (LONG, SHORT, STEADY, COMBINED, RECENT, GUESSES)
 FORMS = ("", ", held to the range", ", robust")
 # A difference in loss below this part of it is none to speak of; nor is a lead over such a part of
@@ -45,10 +47,20 @@ def roll_of(bank: Bank) -> list[tuple[str, str]]:
     named += [(f"combination over {memory_of(keep)}", COMBINED) for keep in KEEP_ABOVE]
     if bank.recent:
         named += [(f"filter with outcomes over {memory_of(keep)}", RECENT) for keep in KEEP]
-        named += [("last outcome", GUESSES)]
+        named += [(LAST, GUESSES)]
         named += [(f"mixture put right over {memory_of(keep)}", RECENT) for keep in KEEP_ABOVE]
         named += [(f"all together over {memory_of(keep)}", RECENT) for keep in KEEP_ABOVE]
     return named
+
+
+def sees_outcomes(bank: Bank) -> NDArray[np.bool_]:
+    """Return which members see recent outcomes, the last outcome itself among them."""
+    return np.array([group == RECENT or name == LAST for name, group in roll_of(bank)])
+
+
+def seeing_weight(bank: Bank) -> float:
+    """Return how much of the weight is with members that see recent outcomes."""
+    return float(bank.member_weights()[sees_outcomes(bank)].sum())
 
 
 def grouped(bank: Bank, weights: Floats) -> dict[str, Any]:
@@ -99,17 +111,21 @@ def drift_of(bank: Bank, losses: Floats) -> float:
 
 
 def recent_gain(bank: Bank, losses: Floats) -> float | None:
-    """Return how much of the loss those save who see recent outcomes; None if nobody does."""
+    """Return the part of the loss that recent outcomes save; None if no member sees them.
+
+    That compares the best member that sees them with the best that does not. The latter learn
+    nearly the same whether others see outcomes or not.
+    """
     if not bank.recent:
         return None
-    sees = np.array([group == RECENT for _, group in roll_of(bank)])
+    sees = sees_outcomes(bank)
     without = float(losses[~sees].min())
     return 1 - float(losses[sees].min()) / without if without > 0 else 0.0
 
 
 def caveat_of(bank: Bank) -> str | None:
     """Say that predictions lean on recent outcomes, where they do."""
-    share = float(grouped(bank, bank.member_weights())[RECENT]) if bank.recent else 0.0
+    share = seeing_weight(bank)
     if share < 10 * NOTABLE:
         return None
     return (
@@ -140,14 +156,14 @@ def words_of(bank: Bank, features: list[str]) -> str:
         told.append("There is no drift to speak of: who forgets nothing does as well as any.")
     if gain is not None and gain > NOTABLE:
         told.append(f"Recent outcomes help: they save {gain:.0%} of the loss.")
-    elif gain is not None and found["groups"][RECENT] >= 10 * NOTABLE:
+    elif gain is not None and seeing_weight(bank) >= 10 * NOTABLE:
         told.append("Recent outcomes help a little, beside the features.")
     elif gain is not None:
         told.append("Recent outcomes tell nothing about the next one.")
     if bank.delay:
         told.append(
-            f"Members see outcomes {bank.delay:,} rounds late, but all learn from each at once:"
-            " where learning waits as well, expect to lose more than this."
+            "Losses are those of predictions made while the latest"
+            f" {f'{bank.delay:,} outcomes were' if bank.delay > 1 else 'outcome was'} still out."
         )
     if found["features"]:
         named = ", ".join(f"{f['name']} ({f['share']:.0%})" for f in found["features"])

@@ -21,12 +21,11 @@ def loss_of(loss: str, said: Floats, y: Floats) -> Floats:
 @pytest.mark.parametrize("loss", NUMBERS)
 @pytest.mark.parametrize("delay", [0, 1, 2, 7])
 def test_the_last_outcome_is_the_last_that_has_arrived(loss: str, delay: int) -> None:
-    """What it lost is what y_{t−1−delay} loses; before one has arrived, it says the first."""
+    """What it lost is what y_{t−1−delay} loses; before one has arrived, it says 0."""
     X, y = stream(delay, 80, 2)
     learner = auto(loss, delay=delay)
     played(learner, X, y)
-    says = np.concatenate([np.full(min(len(y), delay + 1), y[0]), y[: len(y) - delay - 1]])
-    says[0] = 0
+    says = np.concatenate([np.zeros(delay + 1), y[: len(y) - delay - 1]])
     lost = learner.member_losses[learner.members.index("last outcome")]
     assert lost == pytest.approx(loss_of(loss, says, y).sum(), rel=1e-9)
 
@@ -56,7 +55,8 @@ def test_no_prediction_knows_later_outcomes(loss: str, delay: int) -> None:
     changed = y.copy()
     changed[40:] *= -1
     first, second = (played(auto(loss, delay=delay), X, told) for told in (y, changed))
-    assert first[:41].tobytes() == second[:41].tobytes()
+    assert first[: 41 + delay].tobytes() == second[: 41 + delay].tobytes()
+    assert first[41 + delay] != second[41 + delay]
 
 
 @pytest.mark.parametrize("delay", [0, 3, 24])
@@ -76,7 +76,7 @@ def test_outcomes_that_are_out_tell_a_filter_nothing(delay: int) -> None:
         played(learner, np.zeros((rounds, 0)), y)
         at = learner.members.index("filter with outcomes over all rounds")
         lost.append(learner.member_losses[at] / rounds / np.var(y))
-    assert lost[0] == pytest.approx(1 - follows**2, rel=0.25)
+    assert lost[0] == pytest.approx(1 - follows**2, rel=0.35)
     assert lost[1] == pytest.approx(1 - follows**4 if delay == 0 else 1.0, rel=0.15)
 
 

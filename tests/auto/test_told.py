@@ -94,6 +94,30 @@ def test_recent_outcomes_are_praised_where_they_help_and_only_there() -> None:
 
 
 @pytest.mark.parametrize("loss", LOSSES)
+@pytest.mark.parametrize("follows", [0.0, 0.9, 1.0])
+def test_the_gain_of_recent_outcomes_is_what_leaving_them_out_costs(
+    loss: str, follows: float
+) -> None:
+    """Beside another that sees none of them: nearly the same members, and about the same saving."""
+    rng = np.random.default_rng(3)
+    X, y = rng.normal(size=(3000, 2)), np.zeros(3000)
+    for t in range(1, 3000):
+        y[t] = follows * y[t - 1] + rng.normal()
+    y = labels(y) if loss == "logistic" else y
+    seeing, blind = auto(loss), auto(loss, recent=False)
+    seeing.learn_many(X, y)
+    blind.learn_many(X, y)
+    n = len(blind.members)
+    assert seeing.members[:n] == blind.members
+    np.testing.assert_allclose(seeing.member_losses[:n], blind.member_losses, rtol=0.02)
+    best, without = seeing.member_losses[n:].min(), blind.member_losses.min()
+    gain = seeing.findings()["recent_gain"]
+    assert gain == pytest.approx(1 - best / without, abs=0.01)
+    assert gain == pytest.approx(1 - seeing.total_loss / blind.total_loss, abs=0.07)
+    assert ("Recent outcomes help" in seeing.describe()) == (follows > 0)
+
+
+@pytest.mark.parametrize("loss", LOSSES)
 @pytest.mark.parametrize("unit", [1e-6, 1.0, 1e6])
 @pytest.mark.parametrize("others", [3, 300])
 def test_the_feature_that_matters_is_named_first(loss: str, unit: float, others: int) -> None:

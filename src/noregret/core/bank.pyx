@@ -2,8 +2,6 @@
 
 from libc.math cimport sqrt
 
-cimport cython
-
 import numpy as np
 
 cimport numpy as cnp
@@ -18,7 +16,6 @@ cnp.import_array()
 PARTS = ("plain", "lagged", "combining", "following", "seeing", "among_base", "tracker", "leaner", "final")
 
 
-@cython.final
 cdef class Bank(Teaching):
     """Learners of every speed, and the mixture of them; the parameters are those of the floors."""
 
@@ -133,13 +130,17 @@ cdef class Bank(Teaching):
             self.take(*before)
             raise
 
+    def own_sizes(self, size):
+        """Return how many numbers each array of its own holds, for so many features."""
+        return {"features": (size + 1) * NUMBERS, "outcomes": self.ring, "foreseen": self.ring, "beyond": self.members + self.mixers,
+                "snapshots": SNAPSHOTS * (self.members + 1), "outlook": 14}
+
     def take(self, arrays, numbers):
         """Have this state."""
         size, taken = numbers["size"], numbers["taken"]
         if numbers["mean_kept"] or not 0 <= taken <= SNAPSHOTS or numbers["stride"] < 1:
             raise ValueError("the state's numbers make no sense")
-        sizes = {"features": (size + 1) * NUMBERS, "outcomes": self.ring, "foreseen": self.ring, "beyond": self.members + self.mixers,
-                 "snapshots": SNAPSHOTS * (self.members + 1), "outlook": 14}
+        sizes = self.own_sizes(size)
         own = {name: array for name, array in arrays.items() if "." not in name}
         if own.keys() != sizes.keys():
             raise ValueError(f"expected the arrays {sorted(sizes)}, got {sorted(own)}")

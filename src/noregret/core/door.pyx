@@ -430,6 +430,8 @@ cdef class Door:
                 round=round,
             )
         if status == NO_MEMORY:
+            if self.recorder is None:
+                raise MemoryError(f"round {round}: no memory left to learn from this row")
             if self.recorder.failure is not None and not isinstance(self.recorder.failure, MemoryError):
                 raise self.recorder.failure
             raise MemoryError(f"round {round}: no memory left for the record of the game")

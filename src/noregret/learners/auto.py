@@ -29,6 +29,7 @@ import numpy as np
 from noregret.assumptions import Structural
 from noregret.checks import one_of
 from noregret.core.bank import Bank
+from noregret.core.delayed import DelayedBank
 from noregret.core.floors import LOSSES
 from noregret.learner import Floats, Learner
 from noregret.registry import register
@@ -64,9 +65,11 @@ class Auto(Learner):
     recent
         Whether some learners see the latest outcomes. Turn it off where these will not be known.
     delay
-        How many outcomes are still out when a prediction is made: with 24, those who see outcomes
-        see those up to round t − 25 in round t. Weights follow every outcome that is learned:
-        where none may count before it arrives, learn it when it does.
+        Number of outcomes that are still out when a prediction is made. With 24, the prediction
+        of round t that counts is made from the outcomes up to round t − 25 and nothing later, so
+        that losses and certificates are those of a service whose outcomes come 24 rounds late;
+        learning takes twice as long. ``predict_one`` uses all that was learned: in such a
+        service, call ``learn_one`` when an outcome arrives. No theorem covers delayed outcomes.
 
     Examples
     --------
@@ -87,6 +90,7 @@ class Auto(Learner):
     """
 
     name = "auto"
+    unproven = "The promises of auto are about outcomes that are not delayed: delay=0."
     engine: Bank
     theorems = (
         Theorem(
@@ -111,7 +115,7 @@ class Auto(Learner):
             assumptions=(Structural("the square, the absolute or the quantile loss"),),
             measured=regret_to_the_best,
             bound=promise,
-            covers=lambda p: p["loss"] != "logistic",
+            covers=lambda p: p["loss"] != "logistic" and p["delay"] == 0,
             source="de Rooij, van Erven, Grünwald and Koolen, 2014, with a prior",
         ),
         Theorem(
@@ -126,7 +130,7 @@ class Auto(Learner):
             assumptions=(Structural("the logistic loss; chances are mixed"),),
             measured=regret_to_the_best,
             bound=promise,
-            covers=lambda p: p["loss"] == "logistic",
+            covers=lambda p: p["loss"] == "logistic" and p["delay"] == 0,
             source="Vovk, 1990; the mixture of Bayes",
         ),
     )
@@ -144,9 +148,18 @@ class Auto(Learner):
         counts = isinstance(delay, Integral) and not isinstance(delay, bool)
         if not (counts and 0 <= delay <= MOST_DELAY):
             raise ValueError(f"delay must be a whole number up to {MOST_DELAY:,}: got {delay!r}")
-        super().__init__(Bank(loss, loss_parameter, recent, int(delay)))
+        kind = DelayedBank if delay else Bank
+        super().__init__(kind(loss, loss_parameter, recent, int(delay)))
         self.loss, self.loss_parameter = loss, loss_parameter
         self.recent, self.delay = recent, delay
+
+    def set_state(self, arrays: dict[str, Any], numbers: dict[str, Any], names: list[str]) -> None:
+        """Go on from a state, or raise ValueError where it does not fit."""
+        if self.delay and "behind.rounds" not in numbers:
+            raise ValueError(
+                "with a delay, earlier versions counted losses that were not served: learn it anew"
+            )
+        super().set_state(arrays, numbers, names)
 
     # What it has found.
 

@@ -1,0 +1,4 @@
+from noregret.core.bank import Bank
+
+class DelayedBank(Bank):
+    behind: Bank
