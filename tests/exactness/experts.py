@@ -8,6 +8,7 @@ from itertools import combinations
 
 import numpy as np
 
+from noregret.errors import BadExample
 from noregret.hindsight.experts import best_convex, best_expert
 from noregret.hindsight.rows import Rows
 from noregret.hindsight.switches import best_sequences
@@ -168,7 +169,12 @@ def of_sequences(loss: str, X: Floats, y: Floats) -> str:
 def of_mixture(loss: str, X: Floats, y: Floats) -> str:
     """Check the best mixture: its witness, and that no candidate pays less than the lower end."""
     table, name, parameter = given(loss, X, y)
-    answer = best_convex(table, name, loss_parameter=parameter)
+    try:
+        answer = best_convex(table, name, loss_parameter=parameter)
+    except BadExample:
+        with np.errstate(over="ignore"):
+            beyond = loss == "percentage" and np.isinf((X - y[:, None]) / y[:, None]).any()
+        return "" if beyond else "refused"
     rows, outcomes = exactly(X), [Fraction(value) for value in y.tolist()]
     error = error_of(loss, 2 * len(X))
 

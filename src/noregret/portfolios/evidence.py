@@ -42,6 +42,11 @@ class PortfolioEvidence(TableEvidence):
             return replace(self.best_asset(), comparator=REBALANCED)
         return self.once("rebalanced", lambda: best_rebalanced(self.blocks, limits=self.limits))
 
+    @property
+    def rounding(self) -> float:
+        """What rounding alone may add to the regret to one asset, which is the strategy itself."""
+        return self.usual().gap if self.width == 1 else 0.0
+
     def best_asset(self) -> Answer:
         """Return the best single asset."""
         return self.once("asset", lambda: best_asset(self.blocks))

@@ -14,7 +14,7 @@ from noregret.report.charts.bars import diverging
 from noregret.report.charts.lines import Series, line_chart
 from noregret.report.charts.plot import Axis, Key, figure_of
 from noregret.report.charts.scale import Scale, fitted
-from noregret.report.figures import brief, count, duration, figure, percent
+from noregret.report.figures import brief, count, duration, figure, part_of_bound, percent
 from noregret.report.markup import Html, element
 from noregret.report.run_certificate import certificate_section
 from noregret.report.run_curves import described, plain_rounds
@@ -101,8 +101,8 @@ def headline_figures(outcome: Outcome) -> Iterable[Html]:
     if promise is not None:
         most = "an assumption failed" if promise.failed else ""
         if promise.bound is not None:
-            share = promise.tightness
-            used = "" if share is None else f", {percent(share)} used"
+            part = part_of_bound(promise.tightness)
+            used = f", {part} used" if part else ""
             most = f"{subject(promise)} at most {brief(promise.bound)}{used}"
         mark = "open" if promise.holds is None and promise.bound is not None else ""
         mood = verdict_of(certificate).mood

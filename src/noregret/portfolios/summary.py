@@ -11,7 +11,7 @@ from rich.table import Table
 from rich.text import Text
 
 from noregret.report.certificate_text import COLOURS
-from noregret.report.figures import brief, clean, count, duration, name_of, percent
+from noregret.report.figures import brief, clean, count, duration, name_of, part_of_bound, percent
 from noregret.report.run_text import fitting, written
 from noregret.report.run_words import sources
 from noregret.report.sheet import Fact
@@ -102,8 +102,8 @@ def promised(outcome: Outcome) -> Iterator[Fact]:
     yield Fact("regret", brief(certificate.regret.upper), f"in log-wealth, against {against}")
     promise = certificate.theorem
     if promise is not None and promise.bound is not None:
-        share = promise.tightness
-        used = "" if share is None else f", of which {percent(share)} is used"
+        part = part_of_bound(promise.tightness)
+        used = f", of which {part} is used" if part else ""
         yield Fact("bound", brief(promise.bound), f"on {subject(promise)}{used}")
 
 

@@ -51,7 +51,7 @@ class BuyAndHold(Strategy):
                     " difference as nothing is traded"
                 ),
             ),
-            bound=lambda e: math.log(e.width),
+            bound=lambda e: math.log(e.width) + e.rounding,
             best=lambda e: e.best_asset(),
             source="a mean is at least its largest part",
         ),

@@ -38,7 +38,8 @@ def by_ratio(evidence: PortfolioEvidence) -> float:
 def by_spread(evidence: PortfolioEvidence) -> float:
     """Return the bound by the spreads."""
     rate, squares = float(evidence.params["rate"]), float(evidence.player.spread_squares)
-    return min(-LOWEST, math.log(evidence.width) / rate + rate / 8 * squares)
+    most = math.log(evidence.width) / rate + rate / 8 * squares
+    return min(-LOWEST, most + evidence.rounding)
 
 
 def tuned(ratio: float, horizon: int, assets: int) -> dict[str, Any]:

@@ -72,7 +72,7 @@ def not_too_steep(evidence: PortfolioEvidence) -> Finding:
 
 def by_determinant(evidence: PortfolioEvidence) -> float:
     """Return the bound."""
-    return float(evidence.player.allowed())
+    return float(evidence.player.allowed()) + evidence.rounding
 
 
 def tuned(ratio: float, assets: int) -> dict[str, Any]:

@@ -73,7 +73,7 @@ class Sampled(Assumption):
 def universal(evidence: PortfolioEvidence) -> float:
     """Return (n−1) ln(T+1), and what errors of the integral may add."""
     exact = (evidence.width - 1) * math.log(evidence.rounds + 1)
-    return float(exact - math.log1p(-ERRORS * evidence.player.error))
+    return float(exact - math.log1p(-ERRORS * evidence.player.error)) + evidence.rounding
 
 
 def best_drawn(evidence: PortfolioEvidence) -> Answer:
