@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from noregret.batch.weak import Weak
 from noregret.errors import NoRegretError
+from noregret.mistakes import are_mistakes
 
 Floats = NDArray[np.float64]
 # A weak learner whose mistakes and whose hits weigh the same up to this does no better than chance.
@@ -106,7 +107,7 @@ def boosted(weak: Weak, labels: Floats, members: int, rate: float | None) -> Boo
             vote,
             error=float(np.exp(misses - whole)),
             factor=float(np.logaddexp(hits - vote, misses + vote) - whole),
-            mistakes=int(np.count_nonzero(labels * run.scores <= 0)),
+            mistakes=int(np.count_nonzero(are_mistakes(labels, run.scores))),
         )
     return run
 

@@ -21,6 +21,7 @@ from noregret.hindsight.quadratic import lower_over, up_to
 from noregret.hindsight.rounding import downward, norm_above
 from noregret.hindsight.tangent import OnRows
 from noregret.hindsight.witness import BALL, Paid, paid_by
+from noregret.mistakes import are_mistakes
 
 if TYPE_CHECKING:
     from noregret.batch.game import BatchGame
@@ -111,7 +112,8 @@ class BatchEvidence(Evidence):
     @property
     def mistakes(self) -> int:
         """How many labels the weights get wrong; a zero score is wrong."""
-        return int(np.count_nonzero(self.margins(self.weights) <= 0))
+        labels, scores = as_labels(self.rows.outcomes), self.rows.scores(self.weights)
+        return int(np.count_nonzero(are_mistakes(labels, scores)))
 
     def margins(self, weights: Floats) -> Floats:
         """Return y (w·x) for every row."""

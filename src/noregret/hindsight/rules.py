@@ -17,6 +17,7 @@ from noregret.hindsight.answer import Answer
 from noregret.hindsight.losses import as_labels
 from noregret.hindsight.rounding import Floats
 from noregret.hindsight.rows import Rows
+from noregret.mistakes import are_mistakes
 
 # Features up to which every OR is tried.
 FEW = 12
@@ -150,6 +151,6 @@ def rule_answer(rows: Rows, weights: Floats, words: str, impossible: bool) -> An
         scores = score(block, weights[: block.shape[1]])
         if words == CONJUNCTIONS:  # features of later blocks are absent here
             scores = scores - np.maximum(weights[block.shape[1] :], 0.0).sum()
-        missed += int(np.count_nonzero(marks[at : at + len(y)] * scores <= 0))
+        missed += int(np.count_nonzero(are_mistakes(marks[at : at + len(y)], scores)))
         at += len(y)
     return Answer(words, float(missed), float(impossible and missed > 0), weights)

@@ -110,6 +110,17 @@ def percent(share: float) -> str:
     return f"{hundredth:,.1f}%" if abs(hundredth) >= 10 else f"{hundredth:.3g}%"
 
 
+def part_of_bound(share: float | None) -> str:
+    """Write how much of a bound is used, in one way everywhere: a regret below zero uses nothing.
+
+    >>> part_of_bound(0.641), part_of_bound(-0.0347), part_of_bound(None)
+    ('64.1%', 'nothing', '')
+    """
+    if share is None:
+        return ""
+    return percent(share) if share > 0 else "nothing"
+
+
 def clean(text: str) -> str:
     r"""Write text so that it cannot do anything: no control characters, no change of direction.
 

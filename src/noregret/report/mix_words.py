@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, NamedTuple
 
 from noregret.hindsight.experts import BEST, MIXTURES
-from noregret.report.figures import brief, clean, count, name_of, percent
+from noregret.report.figures import brief, clean, count, name_of, part_of_bound
 from noregret.report.mix_experts import (
     LISTED,
     STRANGE,
@@ -182,9 +182,8 @@ def bound_words(result: MixResult) -> tuple[str, str] | None:
 
 def used(share: float | None) -> str:
     """Say how much of a bound is used."""
-    if share is None:
-        return ""
-    return f"{percent(share)} of it is used" if share > 0 else "nothing of it is used"
+    part = part_of_bound(share)
+    return f"{part} of it is used" if part else ""
 
 
 def notes(result: MixResult) -> Iterator[tuple[str, str]]:

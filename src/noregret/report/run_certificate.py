@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from noregret.report.figures import percent
+from noregret.report.figures import part_of_bound
 from noregret.report.markup import Html, element
 from noregret.report.run_sections import section
 from noregret.report.run_words import judged
@@ -56,7 +56,7 @@ def promise_block(said: Verdict) -> Html:
             inner,
             class_="meter",
             role="img",
-            aria_label=f"{percent(said.share)} of the bound",
+            aria_label=f"{part_of_bound(said.share)} of the bound",
         )
     theorem = f"Theorem {said.theorem}" + (f": {said.promise}" if said.promise else "")
     return element(

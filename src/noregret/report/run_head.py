@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
-from noregret.report.figures import brief, count, figure, percent
+from noregret.report.figures import brief, count, figure, part_of_bound, percent
 from noregret.report.markup import Html, element
 from noregret.report.run_words import (
     Standing,
@@ -114,7 +114,8 @@ def promised(result: Result) -> Iterable[Html]:
     if promise is not None:
         most = "an assumption failed" if promise.failed else ""
         if promise.bound is not None:
-            share = f", {percent(promise.tightness)} used" if promise.tightness is not None else ""
-            most = f"{subject(promise).rstrip(',')} at most {brief(promise.bound)}{share}"
+            part = part_of_bound(promise.tightness)
+            used = f", {part} used" if part else ""
+            most = f"{subject(promise).rstrip(',')} at most {brief(promise.bound)}{used}"
         mark = "open" if promise.holds is None and promise.bound is not None else ""
         yield tile("bound", mark or marks[promise.holds], most, said.mood)

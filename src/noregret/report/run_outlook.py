@@ -25,7 +25,7 @@ def outlook_charts(result: Result) -> list[Html]:
     if outlook.calibration is not None and outlook.calibration.counts.sum() > 0:
         charts.append(calibrated(outlook.calibration))
     if outlook.confusion is not None:
-        charts.append(confusion_table(outlook.confusion))
+        charts.append(confusion_table(outlook.confusion, bool(result.params.get("averaged"))))
     return charts
 
 
@@ -76,8 +76,20 @@ def calibrated(found: Calibration) -> Html:
     )
 
 
-def confusion_table(found: tuple[tuple[int, int], tuple[int, int]]) -> Html:
-    """Return labels predicted and true, as a table."""
+def confusion_table(found: tuple[tuple[int, int], tuple[int, int]], averaged: bool) -> Html:
+    """Return labels predicted and true, as a table.
+
+    What a learner predicts that averages its weights is not what its mistakes are counted of.
+    """
+    words = (
+        "How many of each label were predicted as which, and the share of that label. A chance of"
+        " exactly ½ counts as wrong."
+    )
+    if averaged:
+        words += (
+            " These are the predictions of the mean weights; all other figures are those of the"
+            " weights being averaged."
+        )
     most = max(1, *found[0], *found[1])
     head = element(
         "tr",
@@ -95,7 +107,7 @@ def confusion_table(found: tuple[tuple[int, int], tuple[int, int]]) -> Html:
     ]
     return figure_of(
         "Labels",
-        "How many of each label were predicted as which, and the share of that label.",
+        words,
         [],
         element("table", element("thead", head), element("tbody", *rows), class_="confusion"),
     )

@@ -11,7 +11,16 @@ from rich.table import Table
 from rich.text import Text
 
 from noregret.report.certificate_text import COLOURS, Bar, columns
-from noregret.report.figures import brief, clean, count, figure, name_of, percent, signed
+from noregret.report.figures import (
+    brief,
+    clean,
+    count,
+    figure,
+    name_of,
+    part_of_bound,
+    percent,
+    signed,
+)
 from noregret.report.run_words import (
     USUAL,
     against,
@@ -103,10 +112,8 @@ def promised(result: Result) -> Iterator[Fact]:
     yield Fact("regret", *found)
     promise = certificate.theorem
     if promise is not None and promise.bound is not None:
-        share = promise.tightness
-        used = "" if share is None else f", of which {percent(share)} is used"
-        if share is not None and share <= 0:
-            used = ", of which nothing is used"
+        part = part_of_bound(promise.tightness)
+        used = f", of which {part} is used" if part else ""
         yield Fact("bound", brief(promise.bound), f"on {subject(promise).rstrip(',')}{used}")
 
 

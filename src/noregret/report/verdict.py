@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
-from noregret.report.figures import clean, figure, percent
+from noregret.report.figures import clean, figure, part_of_bound
 
 if TYPE_CHECKING:
     from noregret.assumptions import Finding
@@ -94,10 +94,8 @@ def judged(promise: Promise) -> tuple[Mood, str, str]:
             " certificate(limits=Limits(tolerance=…)) narrows it.",
         )
     if promise.holds:
-        share = promise.tightness
-        used = "" if share is None else f": {percent(share)} of the bound"
-        if share is not None and share <= 0:
-            used = ": nothing of the bound"
+        part = part_of_bound(promise.tightness)
+        used = f": {part} of the bound" if part else ""
         return "good", "PROMISE KEPT", f"{shown}{used}."
     if is_likely(promise.name):
         return (

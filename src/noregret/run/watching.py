@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from noregret.mistakes import are_mistakes
 from noregret.run.result import Calibration, Constant, Histogram, Outlook
 
 if TYPE_CHECKING:
@@ -121,7 +122,8 @@ class Watching:
 
     def note_labels(self, y: Floats, scores: Floats) -> None:
         """Count right and wrong labels, and how sure the predictions were."""
-        truth, said = (y > 0).astype(int), (scores > 0).astype(int)
+        truth = (y > 0).astype(int)
+        said = np.where(are_mistakes(y, scores), 1 - truth, truth)
         np.add.at(self.confusion, (truth, said), 1)
         if self.loss.name == "logistic":
             chance = np.exp(-np.logaddexp(0.0, -scores))
