@@ -22,6 +22,8 @@ if TYPE_CHECKING:
 FORMAT = "noregret.certificate/1"
 # The family that is meant where a certificate names none.
 LINEAR = "learners"
+# The relative gaps at which a search for a certificate may be told to stop.
+TIGHTEST, LOOSEST = 1e-12, 1e-2
 
 
 @dataclass(frozen=True)

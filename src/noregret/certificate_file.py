@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+import re
 from collections import Counter
 from collections.abc import Mapping
 from functools import cache
@@ -26,7 +27,13 @@ from noregret.certificate import (
 from noregret.errors import CertificateError
 
 # A certificate of a million features is smaller than this.
-LARGEST = 256 << 20
+LARGEST = 64 << 20
+# Values in a file, objects and lists in it, values besides the witness, and letters of a text.
+MAX_VALUES = 1_100_000
+MAX_CONTAINERS = 10_000
+MAX_FIELDS = 20_000
+MAX_TEXT = 10_000
+TEXT = re.compile(rb'"[^"\\]*(?:\\.[^"\\]*)*"', re.DOTALL)
 
 
 def load_certificate(path: str | Path) -> Certificate:
@@ -68,6 +75,7 @@ def read_contents(path: str | Path) -> Any:
     try:
         if len(raw) > LARGEST:
             raise CertificateError("too large for a certificate")
+        _check_counts(raw)
         return json.loads(
             raw.decode(),
             object_pairs_hook=_each_once,
@@ -87,6 +95,18 @@ def read_contents(path: str | Path) -> Any:
         ) from None
     except RecursionError:
         raise CertificateError(f"{path}: damaged: nested too deeply") from None
+
+
+def _check_counts(raw: bytes) -> None:
+    """Refuse what holds more than a certificate can, before parsing it takes memory."""
+    bare = TEXT.sub(b"", raw)
+    if bare.count(b",") > MAX_VALUES:
+        raise CertificateError(f"too large for a certificate: more than {MAX_VALUES:,} values")
+    if bare.count(b"[") + bare.count(b"{") > MAX_CONTAINERS:
+        raise CertificateError(
+            f"too large for a certificate: more than {MAX_CONTAINERS:,} objects and lists, or"
+            " nested too deeply"
+        )
 
 
 def _each_once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
@@ -123,8 +143,9 @@ def checked(contents: Any, *, sealed: bool = True) -> dict[str, Any]:
         raise CertificateError(
             f"format {found!r}, this version reads {FORMAT!r}: use a newer noregret"
         )
+    _check_values(contents)
     try:
-        fault = next(_validator().iter_errors(contents), None)
+        fault = next(_validator().iter_errors(_without_weights(contents)), None)
         good = fault is not None or not sealed or is_sealed(contents)
     except (RecursionError, UnicodeEncodeError):  # nested too deeply, or half a character
         raise CertificateError("it holds what no certificate can") from None
@@ -136,6 +157,41 @@ def checked(contents: Any, *, sealed: bool = True) -> dict[str, Any]:
             " still true"
         )
     return dict(contents)
+
+
+def _check_values(contents: Mapping[str, Any]) -> None:
+    """Refuse fields with too many values, long texts, and numbers that no file can hold.
+
+    The weights of the witness are checked elsewhere.
+    """
+    todo, count = [("", contents)], 0
+    while todo:
+        path, value = todo.pop()
+        if isinstance(value, str) and len(value) > MAX_TEXT:
+            raise CertificateError(f"{path}: a text of {len(value):,} characters")
+        if isinstance(value, float) and not math.isfinite(value):
+            raise CertificateError(f"{path}: {value} is not a finite number")
+        if path == "hindsight.witness" or not isinstance(value, Mapping | list | tuple):
+            continue
+        count += len(value)
+        if count > MAX_FIELDS:
+            raise CertificateError(f"{path}: more values than any certificate has")
+        items = value.items() if isinstance(value, Mapping) else enumerate(value)
+        todo += [(f"{path}.{key}" if path else str(key), child) for key, child in items]
+
+
+def _without_weights(contents: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Return contents without the weights of the witness, which are checked here: they are many."""
+    best = contents.get("hindsight")
+    witness = best.get("witness") if isinstance(best, Mapping) else None
+    if not isinstance(witness, Mapping):
+        return contents
+    for name, weight in witness.items():
+        if not isinstance(weight, int | float) or isinstance(weight, bool):
+            raise CertificateError(f"hindsight.witness.{name}: {weight!r:.50} is not a number")
+        if not math.isfinite(weight):
+            raise CertificateError(f"hindsight.witness.{name}: {weight} is not a finite number")
+    return {**contents, "hindsight": {**best, "witness": {}}}
 
 
 def is_sealed(contents: Mapping[str, Any]) -> bool:

@@ -8,7 +8,17 @@ from dataclasses import replace
 from typing import Any
 
 from noregret.assumptions import Finding, starts_untrained
-from noregret.certificate import LINEAR, Best, Certificate, Interval, Paid, Played, Promise
+from noregret.certificate import (
+    LINEAR,
+    LOOSEST,
+    TIGHTEST,
+    Best,
+    Certificate,
+    Interval,
+    Paid,
+    Played,
+    Promise,
+)
 from noregret.errors import NoRegretError
 from noregret.hindsight import Limits
 from noregret.hindsight.answer import USUAL
@@ -23,6 +33,11 @@ ROUNDING = 1e-9
 def certify(game: Any, name: str | None, limits: Limits, given: Mapping[str, Any]) -> Certificate:
     """Return the certificate of a game, be it of examples or over a table."""
     game.check()
+    if not TIGHTEST <= limits.tolerance <= LOOSEST:
+        raise ValueError(
+            f"the tolerance of a certificate is from {TIGHTEST:g} to {LOOSEST:g}:"
+            f" got {limits.tolerance!r}"
+        )
     if game.rounds == 0:
         raise NoRegretError("nothing was played yet, so there is nothing to certify")
     learner, told = game.learner, Told(given)

@@ -206,7 +206,8 @@ class Evidence(Facts):
 
     def is_within(self, witness: Mapping[str, float], comparator: str) -> bool:
         """Whether a witness is about these features, and of the class that it stands for."""
-        return set(witness) == set(self.names) and is_within(witness, comparator)
+        unseen = self.features - len(self.names)
+        return set(witness) == set(self.names) and is_within(witness, comparator, unseen)
 
     def is_proven(self, stated: str, found: str) -> bool:
         """Whether what was found of a class of predictors holds for the one stated."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -94,8 +95,12 @@ def test_the_same_numbers_in_another_form_confirm_it() -> None:
     named, table = certificate_of("widrow-hoff, named"), frame()
     rows = table.drop(columns="sold").to_dict("records")
     pairs = list(zip(rows, table["sold"], strict=True))
-    for data in (table, pd.DataFrame(table[table.columns[::-1]]), pairs, iter(pairs)):
+    for data in (table, pd.DataFrame(table[table.columns[::-1]])):
         assert verify(named, data).confirmed
+    for data in (pairs, iter(pairs)):  # nothing in them tells what the outcomes are called
+        assert verify(named, data, target="sold").confirmed
+    for told in (None, "bought"):
+        assert [line.name for line in verify(named, pairs, target=told).failed] == ["data.target"]
     assert verify(certificate_of("widrow-hoff"), ROWS.tolist(), CASES["widrow-hoff"].y)
 
 
@@ -116,5 +121,8 @@ def test_a_search_that_stopped_early_is_held_to_what_it_claims() -> None:
     assert stated.hindsight.tolerance == 1e-2
     found = verify(stated, case.X, case.y)
     assert found.confirmed
-    assert found.solver_tolerance == 0.1
-    assert "0.1" in str(found)
+    # The search was done again as it is stated: what it claims is not loosened for that.
+    assert found.solver_tolerance == pytest.approx(1e-5)
+    usual = case.play().certificate()
+    lie = replace(usual, hindsight=replace(usual.hindsight, tolerance=1e-2))
+    assert [line.name for line in verify(lie, case.X, case.y).failed] == ["hindsight.tolerance"]

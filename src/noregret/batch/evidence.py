@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Mapping
 from dataclasses import replace
 from functools import cached_property
@@ -20,7 +21,7 @@ from noregret.hindsight.losses import as_labels
 from noregret.hindsight.quadratic import lower_over, up_to
 from noregret.hindsight.rounding import downward, norm_above
 from noregret.hindsight.tangent import OnRows
-from noregret.hindsight.witness import BALL, Paid, paid_by
+from noregret.hindsight.witness import NUMBER, Paid, paid_by
 from noregret.mistakes import are_mistakes
 
 if TYPE_CHECKING:
@@ -29,6 +30,12 @@ if TYPE_CHECKING:
 Floats = NDArray[np.float64]
 # The share of what no weights at all pay by which sums may be off and still tell what some pay.
 BLURRED = 1e-7
+AS_LONG = re.compile(rf"ball of radius {NUMBER}, as long as the weights")
+
+
+def as_long(radius: float) -> str:
+    """Return the name of the ball that is as long as the weights."""
+    return f"ball of radius {radius:.10g}, as long as the weights"
 
 
 class BatchEvidence(Evidence):
@@ -148,8 +155,7 @@ class BatchEvidence(Evidence):
         price = penalty * radius * radius
         lower = downward(objective.lower - price, objective.lower + price)
         loss = self.paid.loss + self.paid.rounding
-        words = f"ball of radius {radius:.10g}, as long as the weights"
-        return Answer(words, loss, min(max(0.0, lower), loss), self.weights)
+        return Answer(as_long(radius), loss, min(max(0.0, lower), loss), self.weights)
 
     def standing_by(self, answer: Answer) -> Answer:
         """Return an answer with the weights that were found for a witness.
@@ -178,11 +184,15 @@ class BatchEvidence(Evidence):
         return small and super().is_within(witness, comparator)
 
     def is_proven(self, stated: str, found: str) -> bool:
-        """Whether what was found of a class holds for the one stated: balls may differ a little."""
-        here, there = BALL.fullmatch(stated), BALL.fullmatch(found)
+        """Whether what was found of a class holds for the one stated.
+
+        Of two balls as long as the weights, the last digit of the radius may differ.
+        """
+        here, there = AS_LONG.fullmatch(stated), AS_LONG.fullmatch(found)
         if here is None or there is None:
             return super().is_proven(stated, found)
-        return float(here[1]) <= float(there[1]) * (1 + 1e-8)
+        radius, other = float(here[1]), float(there[1])
+        return stated == as_long(radius) and abs(radius - other) <= 1e-8 * other
 
     def paid_by(self, witness: Mapping[str, float], comparator: str) -> Paid | None:
         """Return what a witness pays, from the rows alone; None if it has other features."""

@@ -94,7 +94,7 @@ def energy(signal: Singles) -> float:
 def fixed_filters(canceller: Canceller, said: Singles, heard: Singles) -> FixedFilters:
     """Return the filters that a canceller is compared with: as long as its tail, up to a limit."""
     blocks = math.ceil(canceller.tail * canceller.rate / canceller.block - 1e-9)
-    taps = min(TAPS, blocks * canceller.block)
+    taps = min(TAPS, max(1, blocks) * canceller.block)
     return FixedFilters(said, heard, canceller.kept.delay, taps)
 
 

@@ -13,6 +13,7 @@ from noregret.core.losses import Loss
 from noregret.hindsight.best import is_square
 from noregret.hindsight.blocks import padded
 from noregret.hindsight.losses import as_labels, losses_of
+from noregret.hindsight.quadratic import up_to
 from noregret.hindsight.rounding import Floats, growth, norm, total, upward
 from noregret.hindsight.rows import Rows, score_error
 from noregret.hindsight.rules import SCORED
@@ -52,8 +53,11 @@ SIMPLEX = re.compile(r"simplex(?:, .*)?")
 SIX, THREE = 1 + 1e-5, 1.01
 
 
-def is_within(witness: Mapping[str, float], comparator: str) -> bool:
-    """Whether a witness is of the class that it stands for."""
+def is_within(witness: Mapping[str, float], comparator: str, unseen: int = 0) -> bool:
+    """Whether a witness is of the class that it stands for.
+
+    Of a share that must add up to 1, some may be on features that were told of and ``unseen``.
+    """
     weights = np.array(list(witness.values()), dtype=np.float64)
     sizes = np.abs(weights)
     sum_of_sizes = total(sizes)
@@ -66,7 +70,10 @@ def is_within(witness: Mapping[str, float], comparator: str) -> bool:
     if found := SIGNED.fullmatch(comparator):
         return sum_of_sizes <= float(found[1]) * SIX
     if SIMPLEX.fullmatch(comparator):
-        return bool((weights >= -1e-9).all()) and abs(math.fsum(weights) - 1) <= 1e-6
+        whole = math.fsum(weights)
+        return bool((weights >= -1e-9).all()) and (
+            abs(whole - 1) <= 1e-6 or (unseen > 0 and whole < 1)
+        )
     return True
 
 
@@ -84,8 +91,8 @@ def is_proven(stated: str, found: str) -> bool:
     here, there = REACH.fullmatch(stated), REACH.fullmatch(found)
     if here is None or (there is None and found != "all linear predictors"):
         return stated == found
-    reach = math.inf if there is None else float(there[1])
-    return float(here[1]) <= reach * THREE
+    reach, own = math.inf if there is None else float(there[1]), float(here[1])
+    return stated == up_to(own) and own <= reach * THREE
 
 
 def paid_by(weights: Floats, comparator: str, rows: Rows, loss: Loss) -> Paid:

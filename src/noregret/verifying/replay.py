@@ -7,10 +7,12 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from noregret.averaging import averaged
-from noregret.certificate import Certificate, Played
+from noregret.certificate import LOOSEST, TIGHTEST, Certificate, Played
 from noregret.certificate_file import certificate_of, checked, read_contents
-from noregret.certify import candidates
+from noregret.certify import beside, candidates
 from noregret.errors import CertificateError, NoRegretError
 from noregret.game import play
 from noregret.hindsight import Limits
@@ -18,17 +20,19 @@ from noregret.hindsight.answer import USUAL
 from noregret.model_file import UNUSABLE
 from noregret.params import is_python, restored
 from noregret.registry import built, find
-from noregret.streams import stream_of
+from noregret.streams import Stream, stream_of
 from noregret.streams.options import Options
-from noregret.verifying.confirm import Replay, compared
+from noregret.verifying.comparing import SEARCHED
+from noregret.verifying.confirm import compared
+from noregret.verifying.judging import Replay
+from noregret.verifying.limits import check_limits
 from noregret.verifying.verification import Verification
 
 if TYPE_CHECKING:
     from noregret.core.losses import Loss
 
-# How much harder hindsight is searched than it was for the certificate, and the least hard.
+# How much harder hindsight is searched than it was for the certificate.
 HARDER = 0.1
-LOOSEST = 1e-2
 BATCH = "batch"
 ECHO = "echo"
 
@@ -82,7 +86,9 @@ def verify(
     try:
         contents = contents_of(certificate, data)
         stated = certificate_of(contents)
+        check_limits(stated, data)
         learner = rebuilt(stated, loss)
+        check_further(stated, learner)
     except CertificateError as error:
         said = str(error)
         raise CertificateError(said if said.startswith(where) else where + said) from None
@@ -93,7 +99,8 @@ def verify(
             contents, stated, learner, data if outcomes is None else (data, outcomes)
         )
     game = replayed(learner, data, outcomes, target, stated.data, format)
-    return compared(contents, replay_of(stated, game))
+    with np.errstate(all="ignore"):  # weights of any size may be stated
+        return compared(contents, replay_of(stated, game, target))
 
 
 def contents_of(
@@ -145,6 +152,16 @@ def rebuilt(stated: Certificate, loss: Loss | None) -> Any:
         raise CertificateError(f"learner: {error}") from None
 
 
+def check_further(stated: Certificate, learner: Any) -> None:
+    """Refuse more promises than the learner makes, before it plays."""
+    most = 0 if stated.family == ECHO else len(beside(learner))
+    if len(stated.further) > most:
+        raise CertificateError(
+            f"further: {len(stated.further):,} promises, and {stated.learner} makes {most}"
+            " besides its theorem's"
+        )
+
+
 def replayed(
     learner: Any,
     data: Any,
@@ -156,7 +173,9 @@ def replayed(
     """Play the data; those of a file are read as the certificate says, and named in messages."""
     if not is_files(data):
         has_columns = hasattr(data, "columns") or hasattr(data, "column_names")
-        if target is None and outcomes is None and has_columns:
+        if not has_columns and not isinstance(data, Stream):
+            target = None
+        elif target is None and outcomes is None and has_columns:
             target = stated.target
         try:
             return play(learner, data, outcomes, target=target, keep="rows")
@@ -188,22 +207,41 @@ def is_files(data: Any) -> bool:
     return isinstance(data, str | Path)
 
 
-def replay_of(stated: Certificate, game: Any) -> Replay:
-    """Make the certificate of the game played again, searching hindsight harder."""
-    promise = stated.theorem
-    tolerance = min(stated.hindsight.tolerance or USUAL.tolerance, LOOSEST)
+def replay_of(stated: Certificate, game: Any, target: str | None = None) -> Replay:
+    """Make the certificate of the game played again, searching hindsight harder.
+
+    Of rows without columns, ``target`` says what their outcomes are called.
+    """
+    told = stated.hindsight.tolerance or USUAL.tolerance
     # A loose certificate is held against what a search as hard as ever finds.
-    limits = Limits(tolerance=HARDER * min(tolerance, USUAL.tolerance))
-    name, given = None if promise is None else promise.name, dict(stated.given)
+    limits = Limits(tolerance=max(TIGHTEST, HARDER * min(told, USUAL.tolerance)))
+    name, given = None if stated.theorem is None else stated.theorem.name, dict(stated.given)
     try:
         candidates(game, name)
     except ValueError:  # no theorem of this learner: the line of its name will say so
         name = None
+
+    def certified(limits: Limits) -> Certificate:
+        try:
+            found: Certificate = game.certificate(name, limits=limits, **given)
+        except UNUSABLE as error:
+            raise CertificateError(f"given: {error}") from None
+        named = found.data.target or target
+        return replace(found, data=replace(found.data, target=named))
+
+    found = certified(limits)
     if stated.family == BATCH:  # whoever found the weights, they are judged as they are
         game.restate(stated.hindsight.witness)
-    try:
-        found = game.certificate(name, limits=limits, **given)
-    except UNUSABLE as error:
-        raise CertificateError(f"given: {error}") from None
+        restated = certified(limits)
+        if is_as_good(restated, found):
+            found = restated
     theorem = None if found.theorem is None else candidates(game, found.theorem.name)[0]
-    return Replay(game, stated, found, theorem, limits, 10 * tolerance)
+    as_told = Limits(tolerance=min(max(told, TIGHTEST), LOOSEST))
+    return Replay(game, stated, found, theorem, limits, lambda: certified(as_told))
+
+
+def is_as_good(restated: Certificate, found: Certificate) -> bool:
+    """Whether weights of a certificate are such as the method finds: they keep its promise."""
+    if found.theorem is None or found.theorem.holds is None:
+        return restated.loss.total <= found.loss.total * (1 + SEARCHED)
+    return restated.theorem is not None and restated.theorem.holds == found.theorem.holds

@@ -1,0 +1,184 @@
+"""The rules of the best in hindsight, and of the regret."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from typing import Any
+
+from noregret.certificate import LOOSEST, TIGHTEST, Best, Certificate, number
+from noregret.hindsight.answer import USUAL
+from noregret.hindsight.witness import Paid
+from noregret.verifying.comparing import (
+    MISSING,
+    ROUNDING,
+    SEARCHED,
+    TOLERANCE,
+    close,
+    same,
+)
+from noregret.verifying.judging import Judge, Replay, Rule
+from noregret.verifying.verification import Line
+
+# A witness whose own loss rounding blurs by more than this share is none.
+BLUR = 1e-6
+# By what factor a search that is done again may come out differently.
+FACTOR = 10.0
+
+
+def class_of(judge: Judge, path: str, stated: Any, found: Any) -> Line:
+    """Compare the class: in the same words, or in words for a part of the class that was found."""
+    return Line(path, stated, found, judge.replay.evidence().is_proven(stated, found))
+
+
+def exactness(judge: Judge, path: str, stated: Any, found: Any) -> Line:
+    """Compare whether the answer is a closed form."""
+    return same(path, stated, found)
+
+
+def witness(judge: Judge, path: str, stated: Any, found: Any) -> Line:
+    """Check that the witness has the names that it must have, and is of its class."""
+    replay = judge.replay
+    features = replay.game.feature_names
+    counted = f"{len(stated)} weights", f"{len(features)} features"
+    member = replay.evidence().is_within(stated, replay.stated.hindsight.comparator)
+    note = "" if member or set(stated) != set(features) else "not of the class"
+    return Line(path, *counted, member, note)
+
+
+def loss(judge: Judge, path: str, stated: Any, found: Any) -> Line:
+    """Check that the witness pays what is stated, and that none was found that pays less."""
+    line, best = judge.line("hindsight.witness"), judge.replay.stated.hindsight
+    own, there = (
+        paid_by(judge.replay, each.hindsight) if line.confirmed or k else Paid(math.nan, 0.0)
+        for k, each in enumerate((judge.replay.stated, judge.replay.found))
+    )
+    size = max(abs(stated), abs(own.loss))
+    slack = TOLERANCE * size + own.rounding + there.rounding
+    # A solver adds its own rounding to what it states: as much as it adds here, or less than the
+    # whole gap that is stated, where that is rounding.
+    added = max(2 * max(0.0, found - there.loss), min(best.gap, SEARCHED * size)) + own.by_sums
+    pays = -slack <= stated - own.loss <= slack + added
+    note = "what the witness pays"
+    if own.rounding > max(BLUR * max(abs(own.loss), abs(found)), 100 * there.rounding):
+        pays, note = False, "weights so large that rounding hides what the witness pays"
+    elif pays and is_worse(judge.replay, stated, found, slack):
+        return Line(path, stated, found, False, "a better one of the class was found")
+    return Line(path, stated, number(own.loss), pays, note).given(line)
+
+
+def paid_by(replay: Replay, best: Best) -> Paid:
+    """Return what a witness pays."""
+    paid = replay.evidence().paid_by(best.witness, best.comparator)
+    return Paid(math.nan, 0.0) if paid is None else Paid(*paid)
+
+
+def is_worse(replay: Replay, stated: float, found: float, slack: float) -> bool:
+    """Whether the stated best is beaten by more than where its search stopped explains.
+
+    The search that the certificate tells of is done again only where that makes a difference.
+    """
+    excess = stated - found - slack
+    if excess <= SEARCHED * abs(found):
+        return False
+    return excess > SEARCHED * abs(found) + max(0.0, replay.again.hindsight.loss - found)
+
+
+def gap(judge: Judge, path: str, stated: Any, found: Any) -> Line:
+    """Check that no predictor of the class pays less than stated: by what is proven now.
+
+    Nothing stated may loosen this, so that rounding is that of the witness found now. The stated
+    end may be lower than what is proven now as far as its own search explains.
+    """
+    replay = judge.replay
+    said, proven = replay.stated.hindsight, replay.found.hindsight
+    line = Line(path, stated, found, False, "none of the class pays less")
+    if math.isinf(said.gap) or math.isinf(proven.gap):
+        return Line(path, stated, found, said.gap == proven.gap, line.note)
+    claimed, lower = said.loss - said.gap, proven.loss - proven.gap
+    size = max(abs(proven.loss), abs(lower))
+    slack = TOLERANCE * size + min(proven.gap, SEARCHED * size)
+    paid = paid_by(replay, proven)
+    slack += paid.rounding
+    if not (claimed <= lower + slack and said.loss >= lower - slack):
+        return line
+    room = slack + proven.gap + SEARCHED * size + 2 * paid.by_sums  # sums only widen a gap
+    if claimed < lower - room and not said.exact:  # of a closed form the gap is rounding only
+        again = replay.again.hindsight
+        room += max(0.0, lower - (again.loss - again.gap))
+    if claimed < lower - room:
+        return Line(path, stated, found, False, "more is proven than is stated")
+    return Line(path, stated, found, True, line.note)
+
+
+def tolerance(judge: Judge, path: str, stated: Any, found: Any) -> Line | None:
+    """Judge where the search is said to have stopped: by doing it again."""
+    if stated is MISSING:
+        return None
+    usual = f"{USUAL.tolerance:g}"
+    if stated == USUAL.tolerance:
+        return Line(path, stated, usual, False, "the usual one is left out")
+    if not TIGHTEST <= stated <= LOOSEST:
+        return Line(path, stated, f"{TIGHTEST:g} to {LOOSEST:g}", False)
+    replay = judge.replay
+    for left, here, there, size in excesses(replay.stated, replay.found, replay.again):
+        # What the search leaves depends on where it stops; a closed form leaves nothing.
+        if there > FACTOR * max(here, 0.0) + SEARCHED * size:
+            return Line(path, stated, usual, False, f"a search that stops there leaves more {left}")
+        if here > FACTOR * max(there, stated * size) + TOLERANCE * size:
+            return Line(path, stated, usual, False, f"a search that stops there leaves less {left}")
+    return Line(path, stated, stated, True)
+
+
+def excesses(
+    stated: Certificate, found: Certificate, again: Certificate
+) -> Iterator[tuple[str, float, float, float]]:
+    """Yield what the stated search left and what it leaves again, with the size of the figure."""
+    best, other = stated.hindsight, again.hindsight
+    if not other.exact and math.isfinite(best.gap) and math.isfinite(other.gap):
+        size = max(abs(found.hindsight.loss), abs(found.hindsight.loss - found.hindsight.gap))
+        yield "to find", best.gap - found.hindsight.gap, other.gap - found.hindsight.gap, size
+    promises = zip(of(stated), of(found), of(again), strict=False)
+    for here, least, there in promises:
+        if None not in (here, least, there):
+            yield "to prove", here - least, there - least, abs(least)
+
+
+def of(certificate: Certificate) -> list[float | None]:
+    """Return the bounds of a certificate."""
+    first = [] if certificate.theorem is None else [certificate.theorem]
+    return [promise.bound for promise in (*first, *certificate.further)]
+
+
+def regret_lower(judge: Judge, path: str, stated: Any, found: Any) -> Line:
+    """Compare the lower end of the regret with the losses that are stated."""
+    certificate = judge.replay.stated
+    least = certificate.loss.total - certificate.hindsight.loss
+    line = close(path, stated, least, ROUNDING, size_of(judge.replay))
+    return line.given(judge.line("loss.total"), judge.line("hindsight.loss"))
+
+
+def regret_upper(judge: Judge, path: str, stated: Any, found: Any) -> Line:
+    """Compare the upper end of the regret with the losses that are stated."""
+    certificate, best = judge.replay.stated, judge.replay.stated.hindsight
+    most = certificate.loss.total - (best.loss - best.gap)
+    line = close(path, stated, number(most), ROUNDING, size_of(judge.replay))
+    return line.given(judge.line("loss.total"), judge.line("hindsight.gap"))
+
+
+def size_of(replay: Replay) -> float:
+    """Return the size of the numbers that the regret is a difference of."""
+    best = replay.stated.hindsight
+    return abs(replay.stated.loss.total) + abs(best.loss) + (number(best.gap) or 0.0)
+
+
+RULES: dict[str, Rule] = {
+    "hindsight.class": class_of,
+    "hindsight.loss": loss,
+    "hindsight.gap": gap,
+    "hindsight.exact": exactness,
+    "hindsight.witness": witness,
+    "hindsight.tolerance": tolerance,
+    "regret.lower": regret_lower,
+    "regret.upper": regret_upper,
+}

@@ -1,0 +1,63 @@
+"""The rules of who played what, and what that cost."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+from noregret.certificate_file import is_sealed
+from noregret.verifying.comparing import MISSING, ROUNDING, close, is_number, same
+from noregret.verifying.judging import Judge, Rule
+from noregret.verifying.verification import Line
+
+
+def equal(judge: Judge, path: str, stated: Any, found: Any) -> Line:
+    """Compare what must be the same."""
+    return same(path, stated, found)
+
+
+def sealed(judge: Judge, path: str, stated: Any, found: Any) -> Line:
+    """Check that the contents are those that were sealed."""
+    intact = is_sealed(judge.stated)
+    return Line(path, stated, "the same" if intact else "another", intact)
+
+
+def target(judge: Judge, path: str, stated: Any, found: Any) -> Line | None:
+    """Compare the column that held the outcomes."""
+    if stated is MISSING and found is MISSING:
+        return None
+    note = "these data do not name the column of their outcomes" if found is MISSING else ""
+    return replace(same(path, stated, found), note=note)
+
+
+def cost(judge: Judge, path: str, stated: Any, found: Any) -> Line:
+    """Compare the loss."""
+    return close(path, stated, found, judge.replay.tolerance, judge.replay.blur)
+
+
+def mean(judge: Judge, path: str, stated: Any, found: Any) -> Line:
+    """Compare the mean loss with the total and the rounds that are stated."""
+    own = judge.replay.stated.loss.total / judge.replay.stated.data.rounds
+    return close(path, stated, own, ROUNDING).given(
+        judge.line("loss.total"), judge.line("data.rounds")
+    )
+
+
+def mistakes(judge: Judge, path: str, stated: Any, found: Any) -> Line:
+    """Compare mistakes: counts exactly, their expectation to rounding."""
+    if isinstance(found, float) and is_number(stated):
+        return close(path, stated, found)
+    return same(path, stated, found)
+
+
+EXACTLY = ("format", "given", "loss.name")
+EXACTLY += tuple(f"learner.{name}" for name in ("name", "params", "averaged", "family"))
+EXACTLY += tuple(f"data.{name}" for name in ("rounds", "features", "digest", "transforms"))
+RULES: dict[str, Rule] = {
+    **dict.fromkeys(EXACTLY, equal),
+    "seal": sealed,
+    "data.target": target,
+    "loss.total": cost,
+    "loss.mean": mean,
+    "loss.mistakes": mistakes,
+}
