@@ -15,6 +15,7 @@ import numpy as np
 
 from noregret.errors import ModelFileError, NoRegretError
 from noregret.files import write_whole
+from noregret.header import parsed
 from noregret.params import is_python, plain, restored
 from noregret.registry import built, find
 
@@ -135,6 +136,7 @@ def load_with_stream(
         )
     if metadata.get("digest") != _digest(text, arrays):
         raise ModelFileError(f"{path}: damaged: its contents do not match its digest")
+    header = parsed(text, "model", path, ModelFileError)
     if loss is not None and not any(is_python(value) for value in _values(header)):
         raise ValueError(f"{path}: its loss is not written in Python: leave loss out")
     try:
@@ -148,6 +150,8 @@ def load_with_stream(
             learner = ensemble_of(header["ensemble"], arrays)
         else:
             learner = rebuilt(header, arrays, loss)
+            if learner.rounds != header["rounds"]:
+                raise ValueError(f"rounds: {header['rounds']}, but it has played {learner.rounds}")
     except NoRegretError as error:
         raise ModelFileError(f"{path}: {error}") from None
     except UNUSABLE as error:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from noregret.core.recorder import unpacked
 from noregret.hindsight import LeastSquares
 from noregret.record.books import books_of
 from noregret.record.moment import Moment
@@ -54,7 +55,11 @@ def restore(ledger: Ledger, arrays: dict[str, Floats], numbers: dict[str, Any]) 
     ledger.digested, ledger.entered = numbers["digested"], numbers["entered"]
     ledger.last_mark, ledger.solved = numbers["last_mark"], numbers["solved"]
     ledger.missing, ledger.open_features = numbers["missing"], numbers["open_features"]
+    if sum(length for length, _ in numbers["open"]) != len(arrays["open"]):
+        raise ValueError("the open pages are not as long as they say")
     cuts = np.cumsum([0, *(length for length, _ in numbers["open"])])
+    for start, stop, (_, rows) in zip(cuts[:-1], cuts[1:], numbers["open"], strict=True):
+        unpacked(np.ascontiguousarray(arrays["open"][start:stop], np.float64), rows)
     ledger.open = [
         (arrays["open"][start:stop].copy(), rows)
         for start, stop, (_, rows) in zip(cuts[:-1], cuts[1:], numbers["open"], strict=True)
@@ -68,6 +73,7 @@ def restore(ledger: Ledger, arrays: dict[str, Floats], numbers: dict[str, Any]) 
     if numbers["pages"] is None:
         ledger.pages = None
     else:
-        assert ledger.pages is not None
+        if ledger.pages is None:
+            raise ValueError("this game keeps no rows")
         ledger.pages.set_state(numbers["pages"])
     ledger.books = books_of(ledger.learner, ledger.recorder)

@@ -183,7 +183,8 @@ class Pages:
         index = state["index"]
         if not index:
             return
-        assert self.path is not None
+        if self.path is None:
+            raise ValueError("there is no file that the pages could be in")
         stop = max(place + 8 * size for _, place, size, _, _ in index)
         self.file = reopened(self.path, stop, state["digest"])
         weakref.finalize(self, self.file.close)

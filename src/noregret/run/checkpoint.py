@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from noregret.errors import NoRegretError
 from noregret.files import write_whole
+from noregret.header import parsed
 from noregret.model_file import encoded, read_parts
 
 FORMAT = "noregret.checkpoint/2"
@@ -44,7 +45,7 @@ def read(path: str) -> tuple[Arrays, dict[str, Any]]:
     text = metadata.get("state", "")
     if metadata.get("digest") != digest_of(text, arrays):
         raise NoRegretError(f"{path}: damaged: its contents do not match its digest")
-    return arrays, json.loads(text)
+    return arrays, parsed(text, "checkpoint", path, NoRegretError)
 
 
 def digest_of(text: str, arrays: Arrays) -> str:

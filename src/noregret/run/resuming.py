@@ -105,7 +105,7 @@ def restore(run: Run, path: str) -> None:
         restore_state(run, path, arrays, state)
     except NoRegretError:
         raise
-    except UNUSABLE as error:
+    except (*UNUSABLE, AssertionError, MemoryError) as error:
         raise NoRegretError(
             f"{path}: not a checkpoint that this version can use: {error}"
         ) from None

@@ -214,7 +214,10 @@ class Watching:
             if kept[name] is not None:
                 centre, reach, counts = kept[name]
                 wide = Widening(centre, reach, bins, axes)
-                wide.counts = np.array(counts, dtype=np.int64)
+                counted = np.array(counts, dtype=np.int64)
+                if counted.shape != wide.counts.shape or (counted < 0).any():
+                    raise ValueError(f"{name}: not the counts of a histogram")
+                wide.counts = counted
                 setattr(self, name, wide)
 
 

@@ -292,6 +292,8 @@ class Reading:
         if self.scaler is not None:
             self.scaler.set_state(parts["scale"])
         self.mark, self.width = numbers["mark"], int(numbers["width"])
+        if self.mark is not None and not 0 <= self.mark["file"] <= len(self.paths):
+            raise ValueError(f"there is no file {self.mark['file']} of {len(self.paths)}")
         if self.mark is not None:
             self.keep_seals()
             assert self.seals is not None

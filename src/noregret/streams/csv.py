@@ -73,6 +73,8 @@ class CsvReading(TableReading):
         super().set_columns_state(state)
         if self.learning:  # files to be scored may have other columns besides
             self.header, self.careful = state["header"], state["careful"]
+            if self.header is not None and not set(self.header) <= (self.kinds or {}).keys():
+                raise ValueError("its header has columns of which it does not say what they hold")
 
     # The first lines: names and kinds.
 
