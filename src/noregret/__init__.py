@@ -34,6 +34,7 @@ if TYPE_CHECKING:  # the names below, for type checkers; a test holds the two to
     from noregret.core.losses import make_loss as make_loss
     from noregret.errors import BadExample as BadExample
     from noregret.errors import CertificateError as CertificateError
+    from noregret.errors import DataWarning as DataWarning
     from noregret.errors import Diverged as Diverged
     from noregret.errors import ModelFileError as ModelFileError
     from noregret.errors import NoRegretError as NoRegretError
@@ -62,6 +63,7 @@ _HOMES = {
     "Certificate": "certificate",
     "CertificateError": "errors",
     "Curve": "record.curve",
+    "DataWarning": "errors",
     "Diverged": "errors",
     "Experts": "experts.ensemble",
     "Fourier": "random_features",

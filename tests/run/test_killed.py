@@ -100,6 +100,12 @@ CASES: dict[str, Case] = {
         PLAIN,
         {"every": 700},
     ),
+    "random features": (
+        "d.csv",
+        lambda p: data.csv(p, data.numbers()),
+        [*PLAIN[:4], "--learner", "nlms", "--fourier", "20"],
+        {},
+    ),
     "no choice": ("d.csv", lambda p: data.csv(p, data.numbers()), PLAIN[:4], {}),
     "no choice, labels": ("d.csv", lambda p: data.csv(p, data.frame()), LABELS[:6], {}),
     "bad rows": ("d.csv", with_bad_rows, [*PLAIN, "--on-error", "skip"], {}),

@@ -140,14 +140,14 @@ def write_certificate(mix: Mix, path: str, result: MixResult) -> None:
 
 def failure_of(mix: Mix, path: str, group: str) -> str:
     """Write the certificate of a group; return what went wrong, if anything did."""
-    found = mix.certificates[group]
+    found, file = mix.certificates[group], file_of(path, group)
     try:
         if not isinstance(found, str):
-            found.save(file_of(path, group))
+            found.save(file)
             return ""
     except OSError as error:
         found = error.strerror or str(error)
-    return f"no certificate of the group {name_of(group)!r}: {found}"
+    return f"{file}: no certificate of the group {name_of(group)!r}: {found}"
 
 
 def write_report(mix: Mix, path: str, result: MixResult) -> None:

@@ -216,8 +216,9 @@ class CsvReading(TableReading):
         if self.needs_care(piece, body):
             return Parsed(piece, None)
         table, faults, kept = self.arrow_table(body, piece)
-        lines = names + count_lines(body)
-        return Parsed(piece, table, False, lines, names, faults, kept, self.joined_in(body))
+        lines = count_lines(body)
+        joined = self.joined_in(body) if lines > len(table.y) + len(faults) else None
+        return Parsed(piece, table, False, names + lines, names, faults, kept, joined)
 
     def joined_in(self, body: bytes) -> tuple[int, int] | None:
         """Return lines that quotes have joined to one row, though each of them could be one."""

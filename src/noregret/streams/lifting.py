@@ -77,7 +77,8 @@ class LiftedReading(Reading):
     def kept_with_model(self) -> State:
         """Return what predicting depends on."""
         arrays, numbers = self.inner.kept_with_model()
-        return self.inner.state()[0] | arrays, numbers
+        names = {k: v for k, v in self.inner.state()[0].items() if k.startswith("names.")}
+        return names | arrays, numbers
 
     def set_state(self, arrays: dict[str, Floats], numbers: dict[str, object]) -> None:
         """Take a state over; ValueError where it does not fit."""
