@@ -162,6 +162,19 @@ def close(rng: Rng) -> Examples:
     return Examples(X, y * (1 + rng.normal(size=len(y)) * power(rng, -16, -6)), u)
 
 
+def many_rows(rng: Rng) -> Examples:
+    """More rows than are summed at a time, of few digits each, so that fractions stay short."""
+    X = np.round(rng.normal(size=(int(rng.integers(130, 400)), int(rng.integers(1, 4)))) * 64) / 64
+    y = X @ np.round(rng.normal(size=X.shape[1]) * 8) / 8
+    return Examples(X, y + np.round(rng.normal(size=len(y)) * 4) / 4 + float(rng.integers(2)) * 1e9)
+
+
+def many_columns(rng: Rng) -> Examples:
+    """As many columns as products are vectorised over."""
+    X = rng.integers(-9, 10, size=(int(rng.integers(9, 20)), int(rng.integers(8, 12)))) / 8
+    return Examples(X, rng.integers(-99, 100, size=len(X)) / 8)
+
+
 KINDS: dict[str, Callable[[Rng], Examples]] = {
     "random": plain,
     "whole numbers": whole,
@@ -180,10 +193,13 @@ KINDS: dict[str, Callable[[Rng], Examples]] = {
     "wide": wide,
     "single row": single,
     "nearly met": close,
+    "many rows": many_rows,
+    "many columns": many_columns,
 }
 
 
 def drawn(rng: Rng) -> tuple[str, Examples]:
     """Return examples of a kind drawn at random."""
-    kind = str(rng.choice(list(KINDS)))
+    shares = np.array([0.2 if kind.startswith("many") else 1.0 for kind in KINDS])  # they take long
+    kind = str(rng.choice(list(KINDS), p=shares / shares.sum()))
     return kind, KINDS[kind](rng)
