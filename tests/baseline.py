@@ -12,17 +12,14 @@ from __future__ import annotations
 import os
 import platform
 import sys
+from importlib import import_module
 
 
 def held_to_the_baseline() -> dict[str, str]:
     """Return the environment variables that do it on this machine."""
-    from numpy._core._multiarray_umath import (  # type: ignore[attr-defined]
-        __cpu_dispatch__,
-        __cpu_features__,
-    )
-
+    numpy = import_module("numpy._core._multiarray_umath")  # it has no type hints
     # NumPy warns of features that it cannot disable: those that the processor has not.
-    present = [feature for feature in __cpu_dispatch__ if __cpu_features__[feature]]
+    present = [feature for feature in numpy.__cpu_dispatch__ if numpy.__cpu_features__[feature]]
     held = {"NOREGRET_CPU": "baseline"}
     if present:
         held["NPY_DISABLE_CPU_FEATURES"] = " ".join(present)

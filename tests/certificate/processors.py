@@ -18,7 +18,6 @@ from pathlib import Path
 from typing import Any
 
 import noregret as nr
-from noregret.bandits import Exp4
 from noregret.echo import Canceller
 from noregret.named import Named
 from noregret.registry import everyone
@@ -89,7 +88,8 @@ def data_for(player: Any) -> tuple[str, str | None]:
 def players() -> Iterator[Named]:
     """Yield one of each kind, as it comes."""
     for kind in everyone():
-        yield Exp4(arms=["a", "b"]) if kind is Exp4 else kind()
+        params: dict[str, Any] = {"arms": ["a", "b"]} if kind.name == "exp4" else {}
+        yield kind(**params)
 
 
 def make(data: Path, made: Path) -> None:
@@ -97,7 +97,7 @@ def make(data: Path, made: Path) -> None:
     made.mkdir()
     for player in players():
         file, target = data_for(player)
-        game = nr.play(player, data / file, target=target, progress=False)  # type: ignore[arg-type]
+        game = nr.play(player, data / file, target=target, progress=False)
         game.certificate().save(made / f"{player.family}.{player.name}.json")
     canceller = Canceller(8000, tail=0.004, block=32, certify=True)
     canceller.process_many(*recordings(data))
