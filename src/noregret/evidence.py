@@ -19,7 +19,7 @@ from noregret.hindsight.priced import Prices, best_priced
 from noregret.hindsight.rounding import total, upward
 from noregret.hindsight.rows import score_error
 from noregret.hindsight.rules import best_conjunction, best_disjunction
-from noregret.hindsight.witness import Paid, is_proven, is_within, paid_by
+from noregret.hindsight.witness import Paid, is_proven, is_within, mistakes_at_most, paid_by
 
 Floats = NDArray[np.float64]
 
@@ -58,8 +58,7 @@ class Evidence(Facts):
 
     def fewest(self, tried: list[Floats], words: str, least: float) -> Answer:
         """Return the predictor with the fewest mistakes of those tried."""
-        labels = as_labels(self.rows.outcomes)
-        counts = [float(np.count_nonzero(labels * self.rows.scores(u) <= 0)) for u in tried]
+        counts = [float(mistakes_at_most(self.rows, u)) for u in tried]
         best = int(np.argmin(counts))
         return Answer(words, counts[best], min(least, counts[best]), tried[best])
 

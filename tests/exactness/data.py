@@ -55,7 +55,7 @@ def whole(rng: Rng) -> Examples:
 def planted(rng: Rng) -> Examples:
     """Outcomes that some weights meet exactly."""
     X = rng.integers(-9, 10, size=shape(rng)).astype(float)
-    u = rng.integers(-4, 5, size=X.shape[1]) / 4
+    u = np.asarray(rng.integers(-4, 5, size=X.shape[1]) / 4, dtype=np.float64)
     return Examples(X, X @ u, u)
 
 

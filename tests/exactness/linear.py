@@ -41,7 +41,7 @@ from noregret.hindsight import (
 )
 from noregret.hindsight.logarithmic import best_logarithm
 from noregret.hindsight.priced_hinge import best_priced_hinge
-from noregret.hindsight.tangent import over_rows
+from noregret.hindsight.tangent import Quadratic, over_rows
 from tests.exactness.arithmetic import (
     SURE,
     Matrix,
@@ -141,7 +141,7 @@ def no_less(answer: Answer, proven: Fraction, better: Fraction | None = None) ->
 # The square loss, of which the minimum is known.
 
 
-def square_ways(task: Task) -> Answer | Any:
+def square_ways(task: Task) -> Quadratic:
     """Return the loss as a quadratic in one of the ways it comes in."""
     way = task.rng.integers(4)
     if way == 0:

@@ -229,7 +229,7 @@ def tangents(rng: Rng, examples: Examples) -> Iterator[str]:
     if rng.random() < 0.3:
         with np.errstate(all="ignore"):
             best = np.linalg.lstsq(examples.X, examples.y, rcond=None)[0]
-        w = best if np.isfinite(best).all() else w
+        w = np.asarray(best, dtype=np.float64) if np.isfinite(best).all() else w
     X, u = table(examples.X), fractions(w)
     residue = [dot(x, u) - Fraction(y) for x, y in zip(X, examples.y.tolist(), strict=True)]
     loss = square(residue)

@@ -19,7 +19,7 @@ def least_of_separate_points(y: np.ndarray, radius: float) -> float:
     means = np.array([y[k::POINTS].mean() for k in range(POINTS)])
 
     def function(multiplier: float) -> np.ndarray:
-        return counts * means / (counts + multiplier)
+        return np.asarray(counts * means / (counts + multiplier))
 
     low, high = 0.0, 1e9
     for _ in range(200):

@@ -76,6 +76,18 @@ class Answer:
         return share(self.gap, self.loss)
 
 
+def exactly(number: float) -> str:
+    """Write a number in as few digits as tell it from all others, six or fewer where these do.
+
+    Examples
+    --------
+    >>> exactly(2.0), exactly(1e-7), exactly(1 / 3)
+    ('2', '1e-07', '0.3333333333333333')
+    """
+    short = f"{number:g}"
+    return short if float(short) == number else repr(float(number))
+
+
 def share(gap: float, of: float) -> float:
     """Return gap/|of|, where nothing is no part of anything."""
     if gap == 0.0:

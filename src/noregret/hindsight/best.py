@@ -14,7 +14,7 @@ from noregret.checks import positive
 from noregret.core.losses import Loss
 from noregret.errors import NoRegretError
 from noregret.hindsight import quadratic
-from noregret.hindsight.answer import USUAL, Answer, Limits
+from noregret.hindsight.answer import USUAL, Answer, Limits, exactly
 from noregret.hindsight.ball import Ball
 from noregret.hindsight.curvature import DENSE
 from noregret.hindsight.doubled import Doubled
@@ -86,7 +86,7 @@ def best_in_ball(
         return quadratic.best_in_ball(square_loss(rows), radius)
     found = minimise(rows, losses, ball, np.zeros(rows.shape[1]), limits)
     attained, lower = proven(rows, losses, ball, found)
-    return Answer(f"ball of radius {radius:g}", attained, lower, found.w)
+    return Answer(f"ball of radius {exactly(radius)}", attained, lower, found.w)
 
 
 def best_in_simplex(

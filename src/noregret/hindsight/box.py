@@ -7,7 +7,7 @@ import numpy as np
 from noregret.checks import positive
 from noregret.core.losses import Loss
 from noregret.errors import NoRegretError
-from noregret.hindsight.answer import USUAL, Answer, Limits
+from noregret.hindsight.answer import USUAL, Answer, Limits, exactly
 from noregret.hindsight.curvature import Curvature
 from noregret.hindsight.losses import losses_of
 from noregret.hindsight.newton import minimise, proven
@@ -57,7 +57,7 @@ def best_in_box(
     losses = losses_of(loss, rows.outcomes, loss_parameter)
     found = minimise(rows, losses, box, np.zeros(rows.shape[1]), limits)
     attained, lower = proven(rows, losses, box, found)
-    return Answer(f"box of half-width {radius:g}", attained, lower, found.w)
+    return Answer(f"box of half-width {exactly(radius)}", attained, lower, found.w)
 
 
 class Box:

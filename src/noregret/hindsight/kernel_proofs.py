@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 
 from noregret.checks import positive
 from noregret.core.losses import Loss
-from noregret.hindsight.answer import Answer, Limits
+from noregret.hindsight.answer import Answer, Limits, exactly
 from noregret.hindsight.ball import Ball
 from noregret.hindsight.kernel_rows import KernelRows
 from noregret.hindsight.losses import Losses, losses_of
@@ -78,7 +78,8 @@ def norm_of(space: KernelRows, at: NDArray[np.intp], c: Floats) -> float:
     """Return a number surely not below the norm of Σ c_i k(s_i, ·), s some rows of the table."""
     used = np.flatnonzero(c)
     part = np.ix_(at[used], at[used])
-    return root_of_form(*(matrix[part] for matrix in space.products), c[used])
+    K, off = space.products
+    return root_of_form(K[part], off[part], c[used])
 
 
 def scores_of(space: KernelRows, at: NDArray[np.intp], c: Floats) -> tuple[Floats, Floats]:
@@ -180,4 +181,4 @@ def best_in_space(space: KernelRows, loss: Loss, radius: float, limits: Limits) 
     lower = downward(floor - constant, abs(floor) + abs(constant))
     if losses.nonnegative:
         lower = max(0.0, lower)
-    return Answer(f"RKHS ball of radius {radius:g}", paid[best], lower, tried[best])
+    return Answer(f"RKHS ball of radius {exactly(radius)}", paid[best], lower, tried[best])

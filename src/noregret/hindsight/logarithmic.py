@@ -16,7 +16,7 @@ from noregret.errors import BadExample
 from noregret.hindsight.answer import USUAL, Answer, Limits
 from noregret.hindsight.losses import Slopes
 from noregret.hindsight.newton import minimise, proven
-from noregret.hindsight.rounding import UNIT, Floats, downward, total, upward
+from noregret.hindsight.rounding import UNIT, Floats, downward, total, upward, widened
 from noregret.hindsight.rows import Rows
 from noregret.hindsight.simplex import Simplex
 
@@ -37,7 +37,7 @@ class Logarithmic:
 
     def value_above(self, scores: Floats, off: Floats) -> Floats:
         """Return what the loss in every round is not above."""
-        value = self.value(np.maximum(scores - off, 0.0))
+        value = self.value(np.maximum(scores - widened(scores, off), 0.0))
         return np.asarray(value + 8 * UNIT * np.abs(value))
 
     def slope(self, scores: Floats) -> Floats:

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from noregret.checks import positive
 from noregret.errors import NoRegretError
-from noregret.hindsight.answer import Answer, Limits
+from noregret.hindsight.answer import Answer, Limits, exactly
 from noregret.hindsight.ball import Ball
 from noregret.hindsight.curvature import Factored
 from noregret.hindsight.dependence import faint_columns, independent_columns, surely_curved
@@ -202,7 +202,7 @@ def best_in_ball(loss: Quadratic, radius: float) -> Answer:
         lower = max(lower, everywhere if reach >= radius else 0.0)
     witness = ball.inside(best)
     attained = at_most(loss.loss.tangent(witness).high)
-    words = f"ball of radius {radius:g}"
+    words = f"ball of radius {exactly(radius)}"
     return Answer(words, attained, lower, witness, exact=loss.gram is not None)
 
 
@@ -248,7 +248,7 @@ def best_in_simplex(
 
 def simplex_words(entropy: float, weight: float | None) -> str:
     """Return the name of the class."""
-    name = "simplex" if weight is None else f"weights of either sign, total {weight:g}"
+    name = "simplex" if weight is None else f"weights of either sign, total {exactly(weight)}"
     return f"{name}, paying {entropy:.6g} KL(u, uniform)" if entropy else name
 
 

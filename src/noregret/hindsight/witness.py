@@ -77,9 +77,10 @@ def is_within(witness: Mapping[str, float], comparator: str, unseen: int = 0) ->
     return True
 
 
-def linear(X: Floats, weights: Floats) -> Floats:
-    """Return the scores of a linear predictor."""
-    return np.asarray(X @ weights)
+def mistakes_at_most(rows: Rows, weights: Floats) -> int:
+    """Return the mistakes of a linear predictor, any score of uncertain sign being one."""
+    sure = as_labels(rows.outcomes) * rows.scores(weights) - score_error(rows, weights)
+    return int(np.count_nonzero(~(sure > 0)))
 
 
 def is_proven(stated: str, found: str) -> bool:
@@ -98,8 +99,10 @@ def is_proven(stated: str, found: str) -> bool:
 def paid_by(weights: Floats, comparator: str, rows: Rows, loss: Loss) -> Paid:
     """Return what a witness pays over all rounds."""
     outcomes = rows.outcomes
-    if comparator in SCORED or loss.name == "mistake":
-        score = SCORED.get(comparator, linear)
+    if loss.name == "mistake" and comparator not in SCORED:
+        return Paid(float(mistakes_at_most(rows, weights)), 0.0)
+    if comparator in SCORED:
+        score = SCORED[comparator]
         labels, missed, at = as_labels(outcomes), 0, 0
         for block, y in rows.blocks():
             scores = score(padded(block, len(weights)), weights)
