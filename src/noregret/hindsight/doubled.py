@@ -25,6 +25,7 @@ class Doubled(Rows):
     def __init__(self, rows: Rows, weight: float) -> None:
         super().__init__()
         self.single, self.weight = rows, weight
+        self.factor = weight * rows.factor
 
     def blocks(self) -> Iterator[tuple[Block, Floats]]:
         """Yield every block, doubled, with its outcomes."""

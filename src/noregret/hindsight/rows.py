@@ -90,6 +90,9 @@ class Rows:
     array([2., 2.])
     """
 
+    # What a score is multiplied by after it was summed, and so what its underflow is.
+    factor = 1.0
+
     def __init__(
         self,
         X: Any = None,
@@ -245,4 +248,4 @@ def score_error(rows: Rows, weights: Floats, blur: int = 0) -> Floats:
         return np.zeros(rows.shape[0])
     filled = rows.survey.filled
     sizes = rows.scores(np.abs(weights), absolute=True)
-    return growth(filled + blur) * sizes + filled * SMALLEST
+    return growth(filled + blur) * sizes + filled * (1 + rows.factor) * SMALLEST
