@@ -31,6 +31,8 @@ LOSSES = ("given", "square", "absolute", "zero-one", "log", "quantile", "percent
 CONVEX = ("given", "square", "absolute", "log", "quantile", "percentage")
 QUANTILE = 0.3
 Table = list[list[Fraction]]
+# Cases of a short run.
+SHORT = 40
 
 
 def cost(loss: str, x: Fraction, y: Fraction) -> Fraction:

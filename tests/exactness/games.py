@@ -21,6 +21,8 @@ GRADIENTS = ("boa", "squint", "ml-poly")
 POLICIES = ("exp3", "exp3-ix", "ucb1", "thompson")
 STRATEGIES = ("eg-portfolio", "uniform-rebalanced", "buy-and-hold", "ons-portfolio")
 LOSSES = ("given", "square", "absolute", "zero-one", "log", "percentage")
+# Cases of a short run.
+SHORT = 40
 
 
 def draw(seed: int) -> Case:

@@ -18,6 +18,8 @@ from tests.exactness.protocol import Case
 from tests.exactness.tables import KINDS, Floats, dot, exactly, solved
 
 Vector = list[Fraction]
+# Cases of a short run.
+SHORT = 40
 
 
 def root(value: Fraction) -> Fraction:

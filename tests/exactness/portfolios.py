@@ -13,6 +13,8 @@ from tests.exactness.protocol import Case
 from tests.exactness.tables import LAST, Floats, dot, exactly, logarithm, weights_of
 
 Table = list[list[Fraction]]
+# Cases of a short run.
+SHORT = 40
 
 
 def relatives(rng: np.random.Generator) -> tuple[str, Floats]:

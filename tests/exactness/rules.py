@@ -12,6 +12,9 @@ from noregret.hindsight.rules import best_conjunction, best_disjunction
 from tests.exactness.protocol import Case
 from tests.exactness.tables import Floats
 
+# Cases of a short run.
+SHORT = 40
+
 
 def draw(seed: int) -> Case:
     """Return a question about rules."""

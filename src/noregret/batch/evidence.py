@@ -19,7 +19,7 @@ from noregret.hindsight import Answer, Limits
 from noregret.hindsight.ball import Ball
 from noregret.hindsight.losses import as_labels
 from noregret.hindsight.quadratic import lower_over, up_to
-from noregret.hindsight.rounding import downward, norm_above
+from noregret.hindsight.rounding import downward, norm, norm_above
 from noregret.hindsight.tangent import OnRows
 from noregret.hindsight.witness import NUMBER, Paid, paid_by
 from noregret.mistakes import are_mistakes
@@ -129,7 +129,7 @@ class BatchEvidence(Evidence):
     @property
     def length(self) -> float:
         """The norm of the weights, the constant's among them."""
-        return float(np.linalg.norm(self.weights))
+        return norm(self.weights)
 
     def usual(self) -> Answer:
         """Return the best that the method is compared with: here, of all linear predictors.

@@ -154,7 +154,7 @@ def best_by_residuals(
     scaled = prepared(rows, lambda X, y, _: (np.ldexp(X, -exponent), y))
     answer = best_of_residuals(scaled, loss, loss_parameter, limits)
     # Numbers may have underflowed: a mixture's residual is then off by less than the smallest.
-    lost = 4 * rows.shape[0] * SMALLEST
+    lost = 4 * scaled.shape[0] * SMALLEST
     back = DEGREE[loss] * exponent
     with np.errstate(over="ignore"):
         high, low = np.ldexp([upward(answer.loss + lost), max(0.0, answer.lower - lost)], back)

@@ -38,6 +38,8 @@ if TYPE_CHECKING:
 Floats = NDArray[np.float64]
 # Rows of less than this share of the largest weight are no part of a proof.
 NOTHING = 1e-9
+# At a smaller margin the square of the weights' length is no number.
+SMALLEST_MARGIN = 1e-150
 
 
 def largest(evidence: BatchEvidence) -> Margin:
@@ -132,10 +134,15 @@ class HardMarginSvm(Machine):
         shares = np.where(margin.shares >= NOTHING * margin.shares.max(), margin.shares, 0.0)
         weights, support = margin.witness, np.zeros(0, dtype=np.int64)
         if margin.lower > 0:
+            if margin.lower < SMALLEST_MARGIN:
+                raise NoRegretError(
+                    f"the largest margin, {margin.lower:.3g}, is too small for weights at which it"
+                    " is 1: scale the features"
+                )
             weights = weights / margin.lower
-            # Both squares are rounded: what they differ by is not known more sharply than that.
-            square = margin.lower**-2
-            off = math.sqrt(max(0.0, square - margin.upper**-2) + 16 * UNIT * square)
+            # √(1/lower² − 1/upper²), where the ratio of the two is rounded.
+            ratio = margin.lower / margin.upper
+            off = math.sqrt(max(0.0, 1 - ratio * ratio) + 16 * UNIT) / margin.lower
             support = resting_on(examples.rows, weights, off)
         return Solution(
             weights,
