@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from fractions import Fraction
 from itertools import combinations
+from typing import Any
 
 import numpy as np
 
@@ -109,7 +110,7 @@ def moderate(values: Floats) -> Floats:
     return np.clip(values, -1e145, 1e145)
 
 
-def given(loss: str, X: Floats, y: Floats) -> tuple[object, str | None, float | None]:
+def given(loss: str, X: Floats, y: Floats) -> tuple[Any, str | None, float | None]:
     """Return the arguments of hindsight's questions."""
     if loss == "given":
         return X, None, None

@@ -60,7 +60,7 @@ def stated(certificate: Any) -> tuple[float, float]:
 
 def of_experts(name: str, loss: str, X: Floats, y: Floats) -> str:
     """Check what a certificate says of the best expert; who slept said what the mixture said."""
-    options = {} if loss == "given" else {"loss": loss}
+    options: dict[str, Any] = {} if loss == "given" else {"loss": loss}
     if loss == "zero-one" and name in GRADIENTS:
         options["gradient"] = False
     if name == "fixed-share":

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from fractions import Fraction
 from itertools import combinations
 from math import isqrt
+from typing import Any
 
 import numpy as np
 
@@ -111,9 +112,9 @@ def of_weights(X: Floats, y: Floats, weight: float | None) -> str:
     if weight is not None:
         rows = [[s * Fraction(weight) * v for s in (1, -1) for v in row] for row in rows]
     u = [Fraction(v) for v in found.witness.tolist()]
-    if min(u) < 0 or abs(sum(u) - 1) > Fraction(1, 10**12):
+    if min(u) < 0 or abs(sum(u, Fraction(0)) - 1) > Fraction(1, 10**12):
         return f"the witness {found.witness} is no weighting"
-    own = min(dot(u, row) for row in rows) / sum(u)
+    own = min(dot(u, row) for row in rows) / sum(u, Fraction(0))
     if own < Fraction(found.lower):
         return f"the witness has {float(own)!r}, not {found.lower!r}"
     value = game_value(rows)
@@ -170,7 +171,7 @@ def of_mistakes(X: Floats, y: Floats) -> str:
     return ""
 
 
-def of_confidence(X: Floats, y: Floats, moves: Floats, diagonal: bool) -> str:
+def of_confidence(X: Floats, y: Floats, moves: Any, diagonal: bool) -> str:
     """Check the bound of confidence-weighted learning: not below H_u + u·z at its witness u."""
     answer = best_confidence_bound(Moved(Rows(X, y), moves * 1.0, 0.5, diagonal), [], 0)
     rows = signed(X, y)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from itertools import product
+from typing import Any
 
 import numpy as np
 from scipy import sparse
@@ -43,7 +44,7 @@ def draw(seed: int) -> Case:
     return Case("or" if is_or else "and", "mistakes", kind, lambda: of_rule(X, y, is_or, kind))
 
 
-def fires(X: Floats, literals: Floats, is_or: bool) -> Floats:
+def fires(X: Any, literals: Any, is_or: bool) -> Any:
     """Return where a rule says yes."""
     present = X != 0
     if is_or:
@@ -51,7 +52,7 @@ def fires(X: Floats, literals: Floats, is_or: bool) -> Floats:
     return np.asarray(present[:, literals > 0].all(axis=1) & ~present[:, literals < 0].any(axis=1))
 
 
-def of_rule(X: Floats, y: Floats, is_or: bool, kind: str) -> str:
+def of_rule(X: Any, y: Floats, is_or: bool, kind: str) -> str:
     """Check the best rule against every one."""
     rows = Rows(sparse.csr_array(X), y) if len(y) % 2 else Rows(X, y)
     if kind == "padded" and len(y) > 2:  # a feature that is only known later on

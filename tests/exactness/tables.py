@@ -66,7 +66,7 @@ def subnormal(rng: Generator, rows: int, columns: int) -> Floats:
 
 
 def tenths(rng: Generator, rows: int, columns: int) -> Floats:
-    return np.full((LONG, columns), 0.1) * rng.choice([1.0, 3.0, 7.0], size=columns)
+    return np.asarray(np.full((LONG, columns), 0.1) * rng.choice([1.0, 3.0, 7.0], size=columns))
 
 
 KINDS: dict[str, Callable[[Generator, int, int], Floats]] = {
