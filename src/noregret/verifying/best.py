@@ -43,6 +43,8 @@ def witness(judge: Judge, path: str, stated: Any, found: Any) -> Line:
     counted = f"{len(stated)} weights", f"{len(features)} features"
     member = replay.evidence().is_within(stated, replay.stated.hindsight.comparator)
     note = "" if member or set(stated) != set(features) else "not of the class"
+    if replay.outdone:
+        member, note = False, "the method finds better weights"
     return Line(path, *counted, member, note)
 
 

@@ -42,6 +42,8 @@ class Replay:
         Returns the certificate with hindsight searched as the stated one tells.
     tolerance
         How far the loss may be off, relatively.
+    outdone
+        Whether a batch method finds better weights than those stated.
     """
 
     game: Any
@@ -51,6 +53,7 @@ class Replay:
     limits: Limits
     search_again: Callable[[], Certificate]
     tolerance: float = TOLERANCE
+    outdone: bool = False
 
     def evidence(self, answers: dict[Any, Any] | None = None) -> Any:
         """Return what was to be seen when the game was over."""
