@@ -183,9 +183,9 @@ def _check_values(contents: Mapping[str, Any]) -> None:
 def _without_weights(contents: Mapping[str, Any]) -> Mapping[str, Any]:
     """Return contents without the weights of the witness, which are checked here: they are many."""
     best = contents.get("hindsight")
-    witness = best.get("witness") if isinstance(best, Mapping) else None
-    if not isinstance(witness, Mapping):
+    if not isinstance(best, Mapping) or not isinstance(best.get("witness"), Mapping):
         return contents
+    witness = best["witness"]
     for name, weight in witness.items():
         if not isinstance(weight, int | float) or isinstance(weight, bool):
             raise CertificateError(f"hindsight.witness.{name}: {weight!r:.50} is not a number")

@@ -140,16 +140,19 @@ def excesses(
     if not other.exact and math.isfinite(best.gap) and math.isfinite(other.gap):
         size = max(abs(found.hindsight.loss), abs(found.hindsight.loss - found.hindsight.gap))
         yield "to find", best.gap - found.hindsight.gap, other.gap - found.hindsight.gap, size
-    promises = zip(of(stated), of(found), of(again), strict=False)
+    promises = zip(proven(stated), proven(found), proven(again), strict=False)
     for here, least, there in promises:
-        if None not in (here, least, there):
-            yield "to prove", here - least, there - least, abs(least)
+        if here is not None and least is not None and there is not None:
+            yield "to prove", abs(here - least), abs(there - least), abs(least)
 
 
-def of(certificate: Certificate) -> list[float | None]:
-    """Return the bounds of a certificate."""
+def proven(certificate: Certificate) -> list[float | None]:
+    """Return the figures of a certificate's promises that a search may have found."""
     first = [] if certificate.theorem is None else [certificate.theorem]
-    return [promise.bound for promise in (*first, *certificate.further)]
+    figures: list[float | None] = []
+    for promise in (*first, *certificate.further):
+        figures += [promise.bound, *(each.measured for each in promise.assumptions)]
+    return figures
 
 
 def regret_lower(judge: Judge, path: str, stated: Any, found: Any) -> Line:

@@ -114,8 +114,11 @@ def measured(judge: Judge, path: str, stated: Any, found: Any) -> Line:
 def holds(judge: Judge, path: str, stated: Any, found: Any) -> Line:
     """Compare the verdict with the one found, and with the stated figures."""
     said, _ = judge.promises(path)
-    known = said.measured is not None and said.bound is not None
-    own = known and said.measured <= said.bound * (1 + ROUNDING)
+    own = (
+        said.measured is not None
+        and said.bound is not None
+        and said.measured <= said.bound * (1 + ROUNDING)
+    )
     line = same(path, stated, found)
     if stated != own:  # it contradicts its own figures
         line = replace(line, found=own, confirmed=False)

@@ -78,14 +78,14 @@ def check_limits(stated: Certificate, data: Any) -> None:
     fourier = fourier_of(stated.data.transforms)
     if fourier:
         check("data.transforms: fourier", "fourier", fourier, extent)
-    taps = 0
+    taps = 0.0
     for path, name, value in sizes("learner.params", stated.params):
         check(path, name, value, extent)
         taps = max(taps, value if name == "taps" else 0)
     known = None not in extent
     most = MAX_WEIGHTS
     if known and stated.family != "echo":
-        needed = max(extent.columns or 0, extent.rows or 0, taps) + fourier + 1
+        needed = int(max(extent.columns or 0, extent.rows or 0, taps)) + fourier + 1
         most = min(most, max(needed, FEW_WEIGHTS))
     if len(stated.hindsight.witness) > most:
         raise CertificateError(

@@ -50,9 +50,11 @@ def mistakes(judge: Judge, path: str, stated: Any, found: Any) -> Line:
     return same(path, stated, found)
 
 
-EXACTLY = ("format", "given", "loss.name")
-EXACTLY += tuple(f"learner.{name}" for name in ("name", "params", "averaged", "family"))
-EXACTLY += tuple(f"data.{name}" for name in ("rounds", "features", "digest", "transforms"))
+EXACTLY: tuple[str, ...] = (
+    *("format", "given", "loss.name"),
+    *(f"learner.{name}" for name in ("name", "params", "averaged", "family")),
+    *(f"data.{name}" for name in ("rounds", "features", "digest", "transforms")),
+)
 RULES: dict[str, Rule] = {
     **dict.fromkeys(EXACTLY, equal),
     "seal": sealed,

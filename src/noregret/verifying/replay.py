@@ -243,9 +243,7 @@ def replay_of(stated: Certificate, game: Any, target: str | None = None) -> Repl
             game.answers.clear()
     theorem = None if found.theorem is None else candidates(game, found.theorem.name)[0]
     as_told = Limits(tolerance=min(max(told, TIGHTEST), LOOSEST))
-    return Replay(
-        game, stated, found, theorem, limits, lambda: certified(as_told), outdone=outdone
-    )
+    return Replay(game, stated, found, theorem, limits, lambda: certified(as_told), outdone=outdone)
 
 
 def is_as_good(restated: Certificate, found: Certificate, size: float) -> bool:
