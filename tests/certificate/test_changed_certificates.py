@@ -31,7 +31,7 @@ REPLAYED = 4
 
 def drawn(trial: Trial, seed: int) -> Iterator[tuple[Path, str, dict[str, Any]]]:
     """Yield one change of every place, and a few of those that need another game."""
-    rng, places, replayed = random.Random(seed), dict[Path, list[Any]](), []
+    rng, places, replayed = random.Random(seed), dict[Path, list[Any]](), list[Any]()
     for path, words, changed in (*changes(trial.contents), *insertions(trial.contents)):
         if isinstance(changed, dict):
             needs = decides(changed) != decides(trial.contents)
