@@ -32,15 +32,23 @@ from typing import Any
 import numpy as np
 
 sys.path.insert(0, str(Path(__file__).parent))
-import hostile_values as hostile  # noqa: E402
+import hostile_values as hostile
 
-import noregret as nr  # noqa: E402
-from noregret.families import FAMILIES, homes  # noqa: E402
+import noregret as nr
+from noregret.families import FAMILIES, homes
 
-HANG = 30
+HANG = 120
 MEMORY = 6 * 2**30
 # Raised for what a caller did. Anything else from a public method is counted as odd.
-FITTING = (nr.NoRegretError, TypeError, ValueError, OverflowError, MemoryError, StopIteration, OSError)
+FITTING = (
+    nr.NoRegretError,
+    TypeError,
+    ValueError,
+    OverflowError,
+    MemoryError,
+    StopIteration,
+    OSError,
+)
 # Names that do other things than compute: they write files, open games, or take the core apart.
 SKIPPED = {"save", "to_onnx", "certificate", "new_game", "tuned", "cancel_file"}
 # What each family is built with beyond its defaults.
@@ -76,7 +84,9 @@ def core_things() -> list[Any]:
         thing
         for module in core_modules()
         for name, thing in sorted(vars(module).items())
-        if name[0] != "_" and getattr(thing, "__module__", "") == module.__name__ and callable(thing)
+        if name[0] != "_"
+        and getattr(thing, "__module__", "") == module.__name__
+        and callable(thing)
     ]
 
 
@@ -153,7 +163,9 @@ def methods_of(thing: Any) -> list[str]:
 def core_call(rng: Random) -> Call:
     """Return a call into the core itself: a function, or a method of an object built or not."""
     thing = rng.choice(THINGS)
-    arguments = [hostile.anything(rng, lambda: act(rng)) for _ in range(rng.choice((0, 1, 2, 3, 4, 5, 6)))]
+    arguments = [
+        hostile.anything(rng, lambda: act(rng)) for _ in range(rng.choice((0, 1, 2, 3, 4, 5, 6)))
+    ]
     where = f"{thing.__module__}.{thing.__name__}"
     if not isinstance(thing, type):
         return f"core {where}", lambda: thing(*fitted(thing, arguments, rng))
@@ -202,7 +214,8 @@ def sound(kind: type, rng: Random, arguments: list[Any]) -> Any:
 
     for given in (
         (), (3,), ("max",), ("standard",), (3, 0.5), (3, 0.5, 0.1), (3, 0.5, 0.1, 2), (Additive(),),
-        (Exponential(),), (Additive(), lambda *_: None), (Projecting(4, 0.5, 0.1, 2),), (8000.0, 16),
+        (Exponential(),), (Additive(), lambda *_: None), (Projecting(4, 0.5, 0.1, 2),),
+        (8000.0, 16),
         (8000.0, 16, 4, 1, 3, 80.0), (8000.0, 3, 80.0), (8000.0, 16, 3, 2.5), (3, 2),
         (np.arange(2, dtype="i4"), np.ones(2), 3), (b"0 1:1",), ([0.9] * 4, 10.0, 1.0),
         tuple(arguments),
@@ -226,13 +239,24 @@ def family_call(rng: Random) -> Call:
     classes = homes(family)
     name = rng.choice(list(classes))
     kind = getattr(importlib.import_module(classes[name]), name)
-    arguments = [hostile.anything(rng, lambda: act(rng)) for _ in range(rng.choice((0, 1, 2, 2, 2, 3)))]
+    arguments = [
+        hostile.anything(rng, lambda: act(rng)) for _ in range(rng.choice((0, 1, 2, 2, 2, 3)))
+    ]
     bare = rng.random() < 0.1
     thing = kind.__new__(kind, *([4] if family == "filters" else [])) if bare else built(kind, rng)
     LATEST["thing"] = thing
     method = rng.choice(methods_of(thing if not bare else kind))
     if rng.random() < 0.6:
-        known = ("learn_one", "learn_many", "predict_one", "predict_many", "play_many", "learn", "fit", "play_one")
+        known = (
+            "learn_one",
+            "learn_many",
+            "predict_one",
+            "predict_many",
+            "play_many",
+            "learn",
+            "fit",
+            "play_one",
+        )
         method = rng.choice([m for m in known if hasattr(kind, m)] or [method])
     turns = rng.choice((1, 1, 3))
 
@@ -265,8 +289,14 @@ def disturb(arguments: list[Any], rng: Random) -> None:
     parts = []
     for given in arguments:
         parts += [given] if isinstance(given, np.ndarray) else []
-        parts += [p for n in ("indices", "data", "indptr") if isinstance(p := getattr(given, n, None), np.ndarray)]
-    parts = [part for part in parts if part.size and part.flags.writeable and part.dtype.kind in "fi"]
+        parts += [
+            p
+            for n in ("indices", "data", "indptr")
+            if isinstance(p := getattr(given, n, None), np.ndarray)
+        ]
+    parts = [
+        part for part in parts if part.size and part.flags.writeable and part.dtype.kind in "fi"
+    ]
     end = time.monotonic() + 0.02
 
     def change() -> None:
@@ -290,17 +320,27 @@ def other_call(rng: Random) -> Call:
     if which == 3:
         method = rng.choice(("process", "process_many"))
         channels = rng.choice((1, 2))
-        return f"echo {method}", lambda: getattr(Canceller(8000, channels=channels, certify=rng.random() < 0.5), method)(*given[:2])
+        return f"echo {method}", lambda: getattr(
+            Canceller(8000, channels=channels, certify=rng.random() < 0.5), method
+        )(*given[:2])
     if which == 4:
-        experts = Experts({"a": nr.WidrowHoff(), "b": nr.NLMS() if hasattr(nr, "NLMS") else nr.WidrowHoff(rate=0.5)})
+        experts = Experts(
+            {
+                "a": nr.WidrowHoff(),
+                "b": nr.NLMS() if hasattr(nr, "NLMS") else nr.WidrowHoff(rate=0.5),
+            }
+        )
         method = rng.choice(("learn_one", "predict_one", "learn_many", "play_many"))
         return f"ensemble {method}", lambda: used_publicly(experts, method, given[:2])
     if which == 5:
         loss = nr.Loss.__new__(rng.choice((nr.Loss, nr.PythonLoss)))
-        return "loss", lambda: rng.choice(
-            (lambda: loss.value(1.0, 1.0), lambda: loss.implicit_step(1.0, 1.0, 1.0, 1.0),
-             lambda: nr.GradientDescent(loss=loss).learn_one([1.0], 1.0), lambda: repr(loss))
-        )()  # fmt: skip
+        uses: tuple[Callable[[], Any], ...] = (
+            lambda: loss.value(1.0, 1.0),
+            lambda: loss.implicit_step(1.0, 1.0, 1.0, 1.0),
+            lambda: nr.GradientDescent(loss=loss).learn_one([1.0], 1.0),
+            lambda: repr(loss),
+        )
+        return "loss", rng.choice(uses)
     if which == 6:
         learner = nr.WidrowHoff()
         return "play", lambda: nr.play(learner, *given[: rng.choice((1, 2))])
@@ -329,7 +369,9 @@ def hostile_text(rng: Random, kind: str | None = None) -> bytes:
         elif way == 2:
             del text[at : at + rng.randrange(1, 9)]
         else:
-            text[at:at] = rng.choice((b"1e999", b"-" * 30, b"9" * 400, b":", b"|", b"\xff\xfe", b"\0", b"nan"))
+            text[at:at] = rng.choice(
+                (b"1e999", b"-" * 30, b"9" * 400, b":", b"|", b"\xff\xfe", b"\0", b"nan")
+            )
     return bytes(text)
 
 
@@ -351,7 +393,11 @@ def read_text(rng: Random) -> None:
 
 
 THINGS = core_things()
-KINDS: dict[str, Callable[[Random], Call]] = {"core": core_call, "family": family_call, "other": other_call}
+KINDS: dict[str, Callable[[Random], Call]] = {
+    "core": core_call,
+    "family": family_call,
+    "other": other_call,
+}
 
 
 def work(options: argparse.Namespace, start: int, log: int) -> None:
@@ -376,7 +422,10 @@ def work(options: argparse.Namespace, start: int, log: int) -> None:
             pass
         except Exception as error:
             if not said.startswith("core") or isinstance(error, SystemError):
-                os.write(log, f"{count} ! {type(error).__name__}: {str(error)[:90]!r} in {said}\n".encode())
+                os.write(
+                    log,
+                    f"{count} ! {type(error).__name__}: {str(error)[:90]!r} in {said}\n".encode(),
+                )
                 if options.again is not None:
                     raise
         signal.alarm(0)
@@ -396,7 +445,11 @@ def run(options: argparse.Namespace) -> int:
                     arguments += [f"--{name}", str(getattr(options, name))]
             arguments += ["--seconds", str(end - time.monotonic())]
             status = subprocess.run(
-                arguments, pass_fds=[log.fileno()], stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, check=False
+                arguments,
+                pass_fds=[log.fileno()],
+                stdout=subprocess.DEVNULL,
+                stderr=subprocess.PIPE,
+                check=False,
             )
             log.seek(0)
             lines = log.read().decode(errors="replace").splitlines()
@@ -413,7 +466,11 @@ def run(options: argparse.Namespace) -> int:
             print(status.stderr.decode(errors="replace")[-2000:])
             return 2
         number, _, said = lines[-1].partition(" ")
-        name = signal.Signals(-status.returncode).name if status.returncode < 0 else f"exit {status.returncode}"
+        name = (
+            signal.Signals(-status.returncode).name
+            if status.returncode < 0
+            else f"exit {status.returncode}"
+        )
         if status.returncode > 0:
             name += " " + status.stderr.decode(errors="replace").strip().rpartition("\n")[2][:100]
         crashes.append((number, name, said))

@@ -40,8 +40,11 @@ State = tuple[str, Header, Arrays]
 GIVEN: dict[str, dict[str, Any]] = {
     **{name: {"arms": 3} for name in ("exp3", "exp3-ix", "ucb1", "thompson")},
     "exp4": {"arms": 2},
-    **{f"filters {name}": {"taps": 4} for name in ("lms", "nlms", "rls", "sign-lms", "affine-projection")},
-}  # fmt: skip
+    **{
+        f"filters {name}": {"taps": 4}
+        for name in ("lms", "nlms", "rls", "sign-lms", "affine-projection")
+    },
+}
 LEAVES: tuple[Any, ...] = (
     None, True, -1, 0, 1, 7, 2**40, 2**61, 2**63, 1.5, "", "x", "nan", "inf", "-0x1p+0",
     "0x1.0000000000000p+0", "0x1p+1000", "0x1p-1070", [], {}, [1], {"a": 1}, [[]], "../../etc",
@@ -164,7 +167,13 @@ def leaves(part: Any, path: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]:
     """Yield the way to every part of a header, whole parts too."""
     if path:
         yield path
-    inner = part.items() if isinstance(part, dict) else enumerate(part[:3]) if isinstance(part, list) else ()
+    inner = (
+        part.items()
+        if isinstance(part, dict)
+        else enumerate(part[:3])
+        if isinstance(part, list)
+        else ()
+    )
     for key, value in inner:
         yield from leaves(value, (*path, key))
 
@@ -204,11 +213,15 @@ def parts(path: Path) -> tuple[Header, Arrays]:
     return json.loads(metadata["noregret"]), {name: np.array(a) for name, a in arrays.items()}
 
 
-def tried(make: Callable[[], Any], place: Path, few: int | None, rng: Random) -> Iterator[tuple[str, str | None]]:
+def tried(
+    make: Callable[[], Any], place: Path, few: int | None, rng: Random
+) -> Iterator[tuple[str, str | None]]:
     """Yield every state of a model that is tried, and what went wrong with it."""
     make().save(place / "model")
     all_states = list(states(*parts(place / "model")))
-    for said, header, arrays in all_states if few is None else rng.sample(all_states, min(few, len(all_states))):
+    for said, header, arrays in (
+        all_states if few is None else rng.sample(all_states, min(few, len(all_states)))
+    ):
         yield said, "about to be tried"
         try:
             sealed(place / "changed", header, arrays)
@@ -254,7 +267,10 @@ def main() -> int:
         arguments += ["--few", str(options.few)] if options.few else []
         try:
             ended = subprocess.run(
-                arguments, capture_output=True, check=False, timeout=max(1.0, end - time.monotonic())
+                arguments,
+                capture_output=True,
+                check=False,
+                timeout=max(1.0, end - time.monotonic()),
             )
             out, how = ended.stdout, f"ended with {ended.returncode}: {ended.stderr[-200:]!r}"
         except subprocess.TimeoutExpired as late:

@@ -16,9 +16,41 @@ import scipy.sparse
 SIZES = (0, 1, 2, 3, 4, 5, 8, 17, 64)
 NUMBERS = (0.0, -0.0, 1.0, -1.0, 0.5, 3.0, 5e-324, 1e-310, 1e150, -1e200, 1.7e308, -1.7e308)
 NOT_FINITE = (float("nan"), float("inf"), float("-inf"))
-INTEGERS = (0, 1, -1, 2, 3, 5, -3, 127, 2**31 - 1, 2**31, -(2**31), 2**32 + 1, 2**62, 2**63, -(2**63))
+INTEGERS = (
+    0,
+    1,
+    -1,
+    2,
+    3,
+    5,
+    -3,
+    127,
+    2**31 - 1,
+    2**31,
+    -(2**31),
+    2**32 + 1,
+    2**62,
+    2**63,
+    -(2**63),
+)
 INDICES = (*range(-3, 6), 16, 100_000, 2_000_000_000, -100_000_000, 2**31 - 1, -(2**31))
-DTYPES = ("f8", "f8", "f8", "f8", "f4", "f2", "i8", "i4", "u1", "i2", "u8", "?", ">f8", ">i4", "c16")
+DTYPES = (
+    "f8",
+    "f8",
+    "f8",
+    "f8",
+    "f4",
+    "f2",
+    "i8",
+    "i4",
+    "u1",
+    "i2",
+    "u8",
+    "?",
+    ">f8",
+    ">i4",
+    "c16",
+)
 OTHER_DTYPES = ("O", "U3", "S2", "M8[s]", "m8[s]", "V8")
 
 
@@ -47,7 +79,7 @@ def array(rng: Random, dims: int | None = None, dtype: str | None = None) -> Any
     return placed(rng, made)
 
 
-def placed(rng: Random, made: Any) -> Any:
+def placed(rng: Random, made: Any) -> Any:  # noqa: PLR0911  (a way each)
     """Return an array moved: strided, reversed, read-only, out of line, spread out, or as it is."""
     way = rng.randrange(12)
     if way == 0:
@@ -75,10 +107,8 @@ def placed(rng: Random, made: Any) -> Any:
 def positions(rng: Random, dtype: str | None = None) -> Any:
     """Return indices: mostly in order, sometimes far outside or not in order."""
     count = rng.choice(SIZES[:7])
-    if rng.random() < 0.5:
-        made = list(range(count))
-    else:
-        made = [rng.choice(INDICES) for _ in range(count)]
+    good = rng.random() < 0.5
+    made = [k if good else rng.choice(INDICES) for k in range(count)]
     return np.array(made, "i8").astype(dtype or rng.choice(("i4", "i8", "i4", "u4")))
 
 
@@ -94,10 +124,16 @@ def starts(rng: Random) -> Any:
 def sparse(rng: Random) -> Any:
     """Return a sparse matrix, of which parts may have been replaced after it was made."""
     rows, columns = rng.choice(SIZES[1:5]), rng.choice(SIZES[1:6])
-    made = scipy.sparse.random(rows, columns, 0.6, "csr", rng=np.random.default_rng(rng.getrandbits(32)))
+    made = scipy.sparse.random(
+        rows, columns, 0.6, "csr", rng=np.random.default_rng(rng.getrandbits(32))
+    )
     if rng.random() < 0.3:
         return made.asformat(rng.choice(("csc", "coo", "lil", "dok", "bsr")))
-    for part, values in (("indices", positions(rng)), ("indptr", starts(rng)), ("data", array(rng, 1))):
+    for part, values in (
+        ("indices", positions(rng)),
+        ("indptr", starts(rng)),
+        ("data", array(rng, 1)),
+    ):
         if rng.random() < 0.3:
             if rng.random() < 0.5 and part != "data" and len(getattr(made, part)):
                 getattr(made, part)[rng.randrange(len(getattr(made, part)))] = rng.choice(INDICES)
@@ -191,7 +227,7 @@ def scalar(rng: Random) -> Any:
     return rng.choice(INTEGERS) if kind < 0.6 else rng.choice(choices)
 
 
-def anything(rng: Random, act: Callable[[], object]) -> Any:
+def anything(rng: Random, act: Callable[[], object]) -> Any:  # noqa: PLR0911  (a kind each)
     """Return an argument of any kind; ``act`` is what objects with code of their own run."""
     kind = rng.randrange(22)
     if kind < 7:

@@ -44,7 +44,9 @@ def checked_csr(X: Any) -> Any:
                 f" {part.shape}"
             )
     if np.ndim(csr.data) != 1 or len(starts) != rows + 1 or starts[0] != 0:
-        raise BadExample(f"a sparse matrix of {rows} rows has {rows + 1} starts of them, the first 0")
+        raise BadExample(
+            f"a sparse matrix of {rows} rows has {rows + 1} starts of them, the first 0"
+        )
     check_starts(starts, min(len(indices), len(csr.data)))
     check_indices(starts, indices[: starts[-1]], width)
     return csr

@@ -235,8 +235,7 @@ cdef class Blocks(Door):
         cdef Row row
         row.indices, row.count, row.spread = NULL, X.shape[1], 0
         row.unseen, row.unseen_sum, row.unseen_norm2 = 0, 0, 0
-        self.wait(False)
-        self.readers += 1
+        self.read_along()
         try:
             check_block(X, self.engine.size)
             check_lengths(rows, None, out)
@@ -249,7 +248,7 @@ cdef class Blocks(Door):
             if status != FINE:
                 self.refuse(status, 0, &row)
         finally:
-            self.readers -= 1
+            self.read_on()
 
     def score_sparse(self, const int64_t[::1] starts not None, const int32_t[::1] indices not None,
                      const double[::1] data not None, const int64_t[::1] unseen not None,
@@ -260,8 +259,7 @@ cdef class Blocks(Door):
         cdef int status = FINE
         cdef Row row
         row.spread = 0
-        self.wait(False)
-        self.readers += 1
+        self.read_along()
         try:
             check_starts(starts, indices.shape[0], data.shape[0])
             check_lengths(rows, unseen_sums, out)
@@ -281,7 +279,7 @@ cdef class Blocks(Door):
             if status != FINE:
                 self.refuse(status, 0, &row)
         finally:
-            self.readers -= 1
+            self.read_on()
 
     cdef int score_row(self, Row* row, double* out) noexcept nogil:
         out[0] = self.score(row)

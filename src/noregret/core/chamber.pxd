@@ -47,6 +47,7 @@ cdef class Chamber:
     cdef Py_ssize_t culprit
     cdef int sleepers                        # in the round at hand
 
+    cdef int wait(self) except -1
     cdef int settle(self) except -1
     cdef int wake(self, const double* x) noexcept nogil
     cdef const double* shares(self, int asleep) noexcept nogil

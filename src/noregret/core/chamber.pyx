@@ -86,6 +86,8 @@ cdef class Chamber:
 
     def __init__(self, Weigher weigher not None, loss="square", loss_parameter=None, gradient=False, manner="mean",
                  low=-INFINITY, high=INFINITY, spread=INFINITY, sleeping=True, seed=0, votes=False):
+        if self.built:
+            self.wait()
         self.weigher, self.cost = weigher, find_loss(loss, loss_parameter)
         self.linearised, self.manner = gradient, MANNERS.index(manner)
         self.floor, self.ceiling, self.allowed, self.may_sleep, self.seed = low, high, spread, sleeping, seed
@@ -95,6 +97,10 @@ cdef class Chamber:
         self.lowest, self.highest = INFINITY, -INFINITY
         self.settle()
         self.built = True
+
+    cdef int wait(self) except -1:
+        """Wait until no thread plays."""
+        return 0
 
     cdef int settle(self) except -1:
         """Have room for as many experts as there are."""

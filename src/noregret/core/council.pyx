@@ -14,6 +14,7 @@ from noregret.core.chamber cimport (
     ALL_ASLEEP, BAD_ADVICE, BAD_LOSS, BAD_OUTCOME, FINE, HOPELESS, LOSS_FAILED, NO_SLEEP, NOT_BOOLEAN,
     NOT_PROBABILITY, OVERFLOWED, ZERO_OUTCOME, Chamber,
 )
+from noregret.core.gate cimport come_in, generation, go_out
 from noregret.core.losses cimport PythonLoss
 from noregret.core.weigher cimport noregret_fetch, noregret_survey
 
@@ -30,6 +31,7 @@ cdef class Council(Chamber):
     """Experts, how they are weighed and combined, and what everyone has paid; see ``Chamber``."""
 
     cdef unsigned long player                # the thread that plays a block, or 0
+    cdef long since                          # the process, by its number of forks, in which that began
     cdef cnp.ndarray row                     # the latest, as long as it is looked at
 
     def begin(self, n):
@@ -123,9 +125,11 @@ cdef class Council(Chamber):
         """Play a round, or say why not; a loss in Python may let other threads run meanwhile."""
         cdef int status
         self.keep_kind(losses)
+        self.come_along()
         self.player = PyThread_get_thread_ident()
         status = self.play_losses(x, prediction, used) if losses else self.play(x, y, prediction, used)
         self.player = 0
+        go_out()
         if status != FINE:
             self.refuse(status, x[self.culprit] if self.culprit >= 0 else y)
         return 0
@@ -149,6 +153,7 @@ cdef class Council(Chamber):
             used = <double*> cnp.PyArray_DATA(<cnp.ndarray> weights)
         self.culprit = -1
         self.keep_kind(losses)
+        self.come_along()
         self.player = PyThread_get_thread_ident()
         with nogil:
             for t in range(rows):
@@ -166,6 +171,7 @@ cdef class Council(Chamber):
                 if used != NULL:
                     used += n
         self.player = 0
+        go_out()
         if status != FINE:
             self.refuse(status, x[self.culprit] if self.culprit >= 0 else 0.0 if losses else outcomes[t])
 
@@ -183,11 +189,27 @@ cdef class Council(Chamber):
             ):
                 raise ValueError(f"{name} must be an array of float64 of shape {shape}")
 
+    cdef int come_along(self) except -1:
+        """Begin a round: wait while another thread forks, and look again who is at it."""
+        come_in()
+        try:
+            self.wait()
+        except BaseException:
+            go_out()
+            raise
+        self.since = generation()
+        return 0
+
     cdef int wait(self) except -1:
         """Wait for another thread that plays; only then may anything be looked at."""
         while self.player:
             if self.player == PyThread_get_thread_ident():
                 raise NoRegretError("a loss must not use the master that asks for it")
+            if self.since != generation():
+                raise NoRegretError(
+                    "the process was forked in the middle of a round of this master, by a thread that the copy does not"
+                    " have: use another, or fork when no thread learns"
+                )
             sleep(WAIT)
         if not self.built:
             raise NoRegretError(f"this {type(self).__name__} was never built: its __init__ has not run")

@@ -11,6 +11,7 @@ cdef class Door:
     cdef int labels                 # which were seen, a set of Labels
     cdef long owner                 # the thread that is at it, or 0;
     cdef bint claimed, busy         # for several calls, or within one;
+    cdef long since                 # the process, by its number of forks, in which that began;
     cdef bint built                 # whether __init__ has run
     cdef int readers                # and how many score blocks with the GIL released
     cdef object held                # keeps the numbers of the row at hand alive
@@ -24,6 +25,9 @@ cdef class Door:
     cdef int enter(self, bint readers_too) except -1
     cdef void leave(self) noexcept
     cdef int wait(self, bint readers_too) except -1
+    cdef int take_turn(self, bint readers_too) except -1
+    cdef int read_along(self) except -1
+    cdef void read_on(self) noexcept
     cdef int check_whole(self) except -1
     cdef int hold(self) except -1
     cdef void let_go(self) noexcept

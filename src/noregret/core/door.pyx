@@ -19,6 +19,7 @@ from noregret.core.engine cimport (
     BAD_INDICES, BAD_LABEL, BAD_OUTCOME, BAD_VALUE, OVERFLOWED, FINE, LOSS_FAILED, MIXED_LABELS, NO_MEMORY, NOT_BOOLEAN,
     SEEN_BOOL, SEEN_MINUS, SEEN_ZERO, Engine, Row, position,
 )
+from noregret.core.gate cimport come_in, generation, go_out
 from noregret.core.features cimport BY_NAME, BY_POSITION, LARGEST, UNKNOWN, Features
 from noregret.core.losses cimport as_loss
 from noregret.core.recorder cimport Recorder
@@ -198,6 +199,11 @@ cdef class Door:
         if self.owner == PyThread_get_thread_ident():
             raise NoRegretError("a loss, or a value being read, must not use the learner that is using it")
         while self.owner != 0 or (readers_too and self.readers):
+            if self.since != generation():
+                raise NoRegretError(
+                    "the process was forked in the middle of an update of this learner, by a thread that the copy does"
+                    " not have: use another, or fork when no thread learns"
+                )
             sleep(WAIT)
         return self.check_whole()
 
@@ -215,19 +221,42 @@ cdef class Door:
     cdef int enter(self, bint readers_too) except -1:
         """Have the learner for one call."""
         if not (self.claimed and not self.busy and self.owner == PyThread_get_thread_ident()):
-            self.wait(readers_too)
+            self.take_turn(readers_too)
         self.owner, self.busy = PyThread_get_thread_ident(), True
         return 0
+
+    cdef int take_turn(self, bint readers_too) except -1:
+        """Wait until no other thread is at it, nor forks; whoever does so calls ``go_out`` when done."""
+        come_in()
+        try:
+            self.wait(readers_too)
+        except BaseException:
+            go_out()
+            raise
+        self.since = generation()
+        return 0
+
+    cdef int read_along(self) except -1:
+        """Be one of those that score blocks with the GIL released."""
+        self.take_turn(False)
+        self.readers += 1
+        return 0
+
+    cdef void read_on(self) noexcept:
+        """Be done with a block."""
+        self.readers -= 1
+        go_out()
 
     cdef void leave(self) noexcept:
         """Let others at it again."""
         self.busy = False
         if not self.claimed:
             self.owner = 0
+            go_out()
 
     cdef int hold(self) except -1:
         """Have the learner for several calls that belong together."""
-        self.wait(True)
+        self.take_turn(True)
         self.owner, self.claimed = PyThread_get_thread_ident(), True
         return 0
 
@@ -235,6 +264,7 @@ cdef class Door:
         """Let others at it again; only the thread that holds it can."""
         if self.claimed and not self.busy and self.owner == PyThread_get_thread_ident():
             self.owner, self.claimed = 0, False
+            go_out()
 
     def claim(self):
         """Have the learner for several calls that belong together."""

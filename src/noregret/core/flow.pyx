@@ -127,8 +127,7 @@ cdef class Flow(Blocks):
         cdef bint by_position = self.known.kind == BY_POSITION
         cdef Row row
         row.spread = 0
-        self.wait(False)
-        self.readers += 1
+        self.read_along()
         try:
             self.check_starts(starts, indices.shape[0], data.shape[0])
             if out.shape[0] != rows:
@@ -158,4 +157,4 @@ cdef class Flow(Blocks):
             if status != FINE:
                 self.refuse(status, 0, &row)
         finally:
-            self.readers -= 1
+            self.read_on()

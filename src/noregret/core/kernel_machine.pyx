@@ -354,6 +354,8 @@ cdef class KernelMachine(Support):
 
     def get_state(self):
         """Return (arrays, numbers): all that prediction and learning depend on."""
+        if self.loss is None:
+            raise ValueError("this engine was never built")
         arrays, numbers = Support.get_state(self)
         return arrays | {"inverse": np.array(self.inverse).ravel()}, numbers
 

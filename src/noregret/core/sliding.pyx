@@ -19,6 +19,8 @@ import numpy as np
 
 cimport numpy as cnp
 
+from noregret.core.gate cimport come_in, go_out
+
 from noregret.checks import whole
 from noregret.errors import BadExample, Diverged, NoRegretError
 
@@ -203,7 +205,12 @@ cdef class Sliding:
         if d.shape[0] != count or out.shape[0] != count:
             raise ValueError(f"{count} samples of the input, but {d.shape[0]} and room for {out.shape[0]} of the other")
         while k < count:
-            self.check_free()
+            come_in()
+            try:
+                self.check_free()
+            except BaseException:
+                go_out()
+                raise
             stop = min(count, k + some)
             self.busy = True
             with nogil:
@@ -211,6 +218,7 @@ cdef class Sliding:
                     status = self.play(x[k], d[k], &out[k])
                     k += 1
             self.busy = False
+            go_out()
             if status != FINE:
                 raise self.refusal(status, x[k - 1], d[k - 1])
             PyErr_CheckSignals()

@@ -25,6 +25,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from noregret.checks import not_negative, positive, truth
 from noregret.core.echo import Path
+from noregret.core.gate import Inside
 from noregret.core.guard import Guard
 from noregret.core.residual import Suppressor
 from noregret.echo.keeping import Kept
@@ -192,12 +193,15 @@ class Canceller:
     @contextmanager
     def _alone(self) -> Iterator[None]:
         """Let one thread in at a time."""
-        if not self._free.acquire(blocking=False):
-            raise NoRegretError("another thread is playing in this canceller: give each its own")
-        try:
-            yield
-        finally:
-            self._free.release()
+        with Inside():  # a fork waits until the lock is free: the copy has no thread to release it
+            if not self._free.acquire(blocking=False):
+                raise NoRegretError(
+                    "another thread is playing in this canceller: give each its own"
+                )
+            try:
+                yield
+            finally:
+                self._free.release()
 
     def _heard(self, far: Singles, mic: Singles, dtype: np.dtype[Any]) -> NDArray[Any]:
         heard, left, out = (np.empty_like(mic) for _ in range(3))

@@ -17,6 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from noregret import inputs
+from noregret.core.gate import Inside
 from noregret.errors import BadExample, NoRegretError
 from noregret.experts.master import Master
 from noregret.experts.masters.ada_hedge import AdaHedge
@@ -130,9 +131,10 @@ class Experts:
         """Have everyone say something, then learn; ``settle`` shows it to the master."""
         outcome = np.array([self.outcome_of(y)])
         said = [[member.says_one(x) for member in self.members.values()]]
-        settle(np.array(said, dtype=np.float64), outcome)
-        for member in self.members.values():
-            member.learn_one(x, y)
+        with Inside():  # no copy of the process has a master that is a round ahead of its members
+            settle(np.array(said, dtype=np.float64), outcome)
+            for member in self.members.values():
+                member.learn_one(x, y)
 
     def learn_many(self, X: Any, y: Any) -> None:
         """Learn from many examples in order: the same as ``learn_one`` for each.
@@ -154,6 +156,11 @@ class Experts:
             raise BadExample(f"{rows} rows, but {labels.size} outcomes")
         if not rows:
             return
+        with Inside():
+            self._play_rows(X, labels, settle)
+
+    def _play_rows(self, X: Any, labels: NDArray[Any], settle: Settle) -> None:
+        """Have everyone play some examples, of which there is at least one."""
         before = {name: member.copy() for name, member in self.members.items()}
         try:
             outcomes = np.array([self.outcome_of(label) for label in labels.tolist()])

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable
 from queue import SimpleQueue
 from threading import Thread
+
+from noregret.errors import NoRegretError
 
 Job = Callable[[], None]
 
@@ -16,6 +19,7 @@ class Backstage:
         self.jobs: SimpleQueue[Job | None] = SimpleQueue()
         self.done: SimpleQueue[BaseException | None] = SimpleQueue()
         self.waiting = 0
+        self.process = os.getpid()
         self.thread = Thread(target=self.run, name="noregret", daemon=True)
         self.thread.start()
 
@@ -32,11 +36,21 @@ class Backstage:
 
     def add(self, job: Job) -> None:
         """Have a job done."""
+        self.check_process()
         self.waiting += 1
         self.jobs.put(job)
 
+    def check_process(self) -> None:
+        """Refuse to wait for a thread that a copy of the process does not have."""
+        if os.getpid() != self.process:
+            raise NoRegretError(
+                "the process was forked in the middle of this game, and the copy lacks the thread"
+                " that keeps its books: fork before the game, or when it is over"
+            )
+
     def catch_up(self, most: int = 0) -> None:
         """Wait until at most so many jobs are left; raise what went wrong in one of them."""
+        self.check_process()
         while self.waiting > most or (self.waiting and not self.done.empty()):
             self.waiting -= 1
             failure = self.done.get()
@@ -45,5 +59,7 @@ class Backstage:
 
     def close(self) -> None:
         """Let the thread end when it is done."""
+        if os.getpid() != self.process:
+            return
         self.jobs.put(None)
         self.thread.join()

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Generator, Iterable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from functools import partial
 from queue import Empty, Full, Queue
 from threading import Event, Thread
 from typing import TypeVar
+
+from noregret.errors import NoRegretError
 
 T = TypeVar("T")
 # How many threads work, and how many results may wait to be used.
@@ -24,6 +27,7 @@ def in_order(
     One thread asks for the jobs, which may mean to wait for input; others do them. What goes wrong
     is raised in its turn. The iteration ends early when it is no longer ``wanted``.
     """
+    process = os.getpid()
     results: Queue[Future[T] | None] = Queue(WAITING)
     over = Event()
     pool = ThreadPoolExecutor(WORKERS, thread_name_prefix="noregret")
@@ -51,6 +55,11 @@ def in_order(
     Thread(target=feed, name="noregret-feed", daemon=True).start()
     try:
         while wanted():
+            if os.getpid() != process:
+                raise NoRegretError(
+                    "the process was forked while this stream was being read, and the copy lacks"
+                    " the threads that read it: read it anew, or fork before"
+                )
             try:
                 result = results.get(timeout=LOOK)
             except Empty:
@@ -59,8 +68,11 @@ def in_order(
                 return
             yield result.result()
     finally:
-        over.set()
-        pool.shutdown(wait=False, cancel_futures=True)
+        if (
+            os.getpid() == process
+        ):  # a copy has none of the threads, and locks that none of them opens
+            over.set()
+            pool.shutdown(wait=False, cancel_futures=True)
 
 
 def ahead(things: Iterable[T], wanted: Callable[[], bool]) -> Generator[T, None, None]:
