@@ -8,6 +8,7 @@ import sys
 import threading
 import time
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -91,7 +92,7 @@ def ensemble() -> tuple[Any, Callable[[], object], Callable[[], bool]]:
     made.learn_one({"u": 1.0}, 1.0)
 
     def whole() -> bool:
-        rounds = {member.who.rounds for member in made.members.values()}  # type: ignore[attr-defined]
+        rounds = {member.who.rounds for member in made.members.values()}
         return rounds == {made.master.rounds}
 
     return made, lambda: made.learn_one({"u": 1.0}, 1.0), whole
@@ -172,7 +173,7 @@ def test_a_game_or_a_stream_that_was_going_on_says_so_in_the_copy() -> None:
 
     backstage = Backstage()
     backstage.add(lambda: time.sleep(0.01))
-    results = in_order(iter([lambda k=k: k for k in range(50)]))
+    results = in_order(iter([partial(int, k) for k in range(50)]))
     assert next(results) == 0
 
     def whole() -> bool:

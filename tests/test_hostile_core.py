@@ -187,13 +187,11 @@ def test_no_class_of_the_core_crashes_before_it_is_built() -> None:
 
 def test_a_loss_without_functions_is_refused() -> None:
     for loss in (nr.Loss(), nr.PythonLoss.__new__(nr.PythonLoss)):
-        for use in (
-            lambda loss=loss: loss.value(1.0, 1.0),
-            lambda loss=loss: loss.slope(1.0, 1.0),
-            lambda loss=loss: nr.GradientDescent(loss=loss),
-        ):
+        for use in (loss.value, loss.slope):
             with pytest.raises(ValueError, match="never built"):
-                use()
+                use(1.0, 1.0)
+        with pytest.raises(ValueError, match="never built"):
+            nr.GradientDescent(loss=loss)
 
 
 def test_names_handed_out_are_not_those_that_a_learner_reads() -> None:

@@ -18,6 +18,7 @@ from safetensors.numpy import save as encode
 
 import noregret as nr
 from noregret import model_file
+from noregret.header import _validator
 from tests.variants import VARIANTS, Variant, state
 
 Arrays = dict[str, Any]
@@ -56,6 +57,7 @@ def write(file: Path, text: str, arrays: Arrays) -> None:
 
 def refused(file: Path) -> str:
     """Check that a file is refused without allocating much; return the message."""
+    _validator("model")  # imported once, whatever the file
     tracemalloc.start()
     try:
         with pytest.raises(nr.ModelFileError) as caught:

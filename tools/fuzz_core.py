@@ -90,7 +90,7 @@ def core_things() -> list[Any]:
     ]
 
 
-def built(kind: type, rng: Random) -> Any:
+def built(kind: Any, rng: Random) -> Any:
     """Return one of a family, made as it should be, and perhaps taught a little."""
     name = kind.__name__
     params = GIVEN.get(name, {}) | rng.choice([{}, *FORMS.get(name, [])])
@@ -139,7 +139,7 @@ def teach(thing: Any, rng: Random) -> None:
         return
     numbers = np.array([[rng.gauss(0, 1) for _ in range(3)] for _ in range(6)])
     labels = np.sign(numbers[:, 0]) if rng.random() < 0.5 else numbers[:, 0]
-    for way in (
+    ways: tuple[Callable[[], Any], ...] = (
         lambda: thing.learn_many(np.abs(numbers), labels),
         lambda: thing.learn_many(numbers, labels),
         lambda: thing.learn_many((numbers > 0).astype(float), (labels > 0).astype(float)),
@@ -147,7 +147,8 @@ def teach(thing: Any, rng: Random) -> None:
         lambda: thing.play_many(numbers[:, 0], numbers[:, 1]),
         lambda: thing.learn_many(np.exp(numbers / 10)),
         lambda: thing.learn(thing.choose(), 0.5),
-    ):
+    )
+    for way in ways:
         try:
             way()
         except Exception:  # another way is for this one
@@ -169,12 +170,17 @@ def core_call(rng: Random) -> Call:
     where = f"{thing.__module__}.{thing.__name__}"
     if not isinstance(thing, type):
         return f"core {where}", lambda: thing(*fitted(thing, arguments, rng))
-    made = thing.__new__(thing) if rng.random() < 0.4 else sound(thing, rng, arguments)
+    made = bare(thing) if rng.random() < 0.4 else sound(thing, rng, arguments)
     LATEST["thing"] = made
     name = rng.choice(methods_of(thing) or ["__repr__"])
     if rng.random() < 0.05:
         name = "__init__"
     return f"core {where}.{name}", lambda: used(made, name, arguments, rng)
+
+
+def bare(kind: Any) -> Any:
+    """Return an object whose ``__init__`` has not run."""
+    return kind.__new__(kind)
 
 
 def fitted(thing: Any, arguments: list[Any], rng: Random) -> list[Any]:
@@ -206,7 +212,7 @@ def fitted(thing: Any, arguments: list[Any], rng: Random) -> list[Any]:
     return made
 
 
-def sound(kind: type, rng: Random, arguments: list[Any]) -> Any:
+def sound(kind: Any, rng: Random, arguments: list[Any]) -> Any:
     """Return an object built with ordinary arguments, or others where those do not do."""
     from noregret.core.additive import Additive
     from noregret.core.stepping import Projecting
@@ -435,7 +441,10 @@ def work(options: argparse.Namespace, start: int, log: int) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """Have all calls made, and say what broke."""
-    start, crashes, odd, made = 0, [], Counter(), Counter()
+    start = 0
+    crashes: list[tuple[str, str, str]] = []
+    odd: Counter[str] = Counter()
+    made: Counter[str] = Counter()
     end = time.monotonic() + options.seconds
     while start < options.calls and time.monotonic() < end:
         with tempfile.TemporaryFile() as log:
@@ -487,7 +496,7 @@ def run(options: argparse.Namespace) -> int:
 
 def main() -> int:
     """Read the command line."""
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])  # type: ignore[union-attr]
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--calls", type=int, default=20_000)
     parser.add_argument("--seconds", type=float, default=300.0)
     parser.add_argument("--seed", type=int, default=0)
