@@ -23,7 +23,23 @@ from .commands import small_blocks
 from .test_resuming import OPTIONS, Stopped
 
 __all__ = ["small_blocks"]
-LEAVES = (None, True, -1, 0, 7, 2**61, 1.5, "", "x", [], {}, [1], {"a": 1}, [[]], {"file": 9})
+LEAVES: tuple[Any, ...] = (
+    None,
+    True,
+    -1,
+    0,
+    7,
+    2**61,
+    1.5,
+    "",
+    "x",
+    [],
+    {},
+    [1],
+    {"a": 1},
+    [[]],
+    {"file": 9},
+)
 SETTINGS = {
     "plain": [],
     "scaled": ["--scale", "standard"],
