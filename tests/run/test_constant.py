@@ -47,13 +47,13 @@ def test_figures_do_not_depend_on_the_blocks_that_rows_come_in(loss: str) -> Non
     for cuts in ([], [1], [4_096, 5_000], sorted(rng.integers(0, 20_000, 40).tolist())):
         watching = Watching(noregret.make_loss(loss))
         for start, stop in pairwise([0, *cuts, 20_000]):
-            kept = json.dumps(watching.get_state())
+            arrays, numbers = watching.get_state()
             watching = Watching(noregret.make_loss(loss))
-            watching.set_state(json.loads(kept))
+            watching.set_state(arrays, json.loads(json.dumps(numbers)))
             watching.note(y[start:stop], scores[start:stop], weights[start:stop])
             assert watching.weight == pytest.approx(weights[:stop].sum())
         constant = watching.constant()
-        found.append(json.dumps([repr(constant), watching.get_state()]))
+        found.append(json.dumps([repr(constant), watching.get_state()[1]]))
     assert len(set(found)) == 1
     if loss == "square":
         assert constant is not None

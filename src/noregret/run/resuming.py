@@ -31,6 +31,8 @@ def save(run: Run, path: str) -> None:
     kept = checkpoint.with_prefix("learner.", arrays)
     stream_arrays, stream = run.reading.state()
     kept |= checkpoint.with_prefix("stream.", stream_arrays)
+    watched, watching = run.watching.get_state()
+    kept |= checkpoint.with_prefix("watching.", watched)
     state: dict[str, Any] = {
         "asked": asked(run),
         "choice": run.choice,
@@ -38,7 +40,7 @@ def save(run: Run, path: str) -> None:
         "named": bool(names),
         "stream": stream,
         "traces": traces(run, stream["mark"]),
-        "watching": run.watching.get_state(),
+        "watching": watching,
         "ledger": None,
         "size": run.size,
         "seen": run.seen,
@@ -156,7 +158,7 @@ def restore_state(run: Run, path: str, arrays: checkpoint.Arrays, state: dict[st
     numbers = {name: inexact(value) for name, value in state["learner"].items()}
     names = run.reading.names(0, numbers["size"]) if state["named"] else []
     run.learner.set_state(checkpoint.of_prefix("learner.", arrays), numbers, names)
-    run.watching.set_state(state["watching"])
+    run.watching.set_state(checkpoint.of_prefix("watching.", arrays), state["watching"])
     run.size, run.seen, run.spent = state["size"], state["seen"], state["spent"]
     run.skipped, run.weighted = state["skipped"], state["weighted"]
     run.skipped_rows = [Skipped(*row) for row in state["skipped_rows"]]

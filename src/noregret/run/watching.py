@@ -187,11 +187,10 @@ class Watching:
         grid[:, -1] += counts[first:last, last:].sum(axis=1)
         return Outlook(shown(self.residuals), grid, float(edges[first]), float(edges[last]))
 
-    def get_state(self) -> dict[str, Any]:
-        """Return all that was noted, as JSON can hold it."""
+    def get_state(self) -> tuple[dict[str, Floats], dict[str, Any]]:
+        """Return all that was noted: the rows that wait, and what JSON can hold."""
         kept: dict[str, Any] = {
             "shift": self.shift,
-            "waiting": self.waiting.tobytes().hex(),
             "scored": self.scored,
             "sums": [self.settled.hex(), self.sum.hex(), self.squares.hex()],
             "positives": self.positives,
@@ -201,13 +200,15 @@ class Watching:
         for name in ("residuals", "spread"):
             wide: Widening | None = getattr(self, name)
             kept[name] = None if wide is None else [wide.centre, wide.reach, wide.counts.tolist()]
-        return kept
+        outcomes_alone = not self.scored and bool((self.waiting[:, 2] == 1).all())
+        return {"waiting": self.waiting[:, :1] if outcomes_alone else self.waiting}, kept
 
-    def set_state(self, kept: dict[str, Any]) -> None:
+    def set_state(self, arrays: dict[str, Floats], kept: dict[str, Any]) -> None:
         """Go on from what was noted."""
         self.shift, self.positives = kept["shift"], kept["positives"]
         self.scored = kept["scored"]
-        self.waiting = np.frombuffer(bytes.fromhex(kept["waiting"])).reshape(-1, 3)
+        self.waiting = np.ones((len(arrays["waiting"]), 3))
+        self.waiting[:, : arrays["waiting"].shape[1]] = arrays["waiting"]
         self.settled, self.sum, self.squares = map(float.fromhex, kept["sums"])
         self.confusion, self.bins = np.array(kept["confusion"]), np.array(kept["bins"])
         for name, bins, axes in (("residuals", FINE, 1), ("spread", GRID, 2)):

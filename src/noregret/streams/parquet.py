@@ -155,8 +155,9 @@ class ParquetReading(TableReading):
     def settle(self, raw: Batch) -> Block:
         """Make a block of some rows."""
         mark = {"file": raw.file, "row": raw.first + len(raw.table.y), "digest": raw.digest}
-        for part, first, last in raw.sealed if self.seals is not None else ():
-            self.seals.add(raw.file, [part], first, last)
+        if self.seals is not None:
+            for part, first, last in raw.sealed:
+                self.seals.add(raw.file, [part], first, last)
         size = self.read_so_far(raw.file, raw.read)
         return self.block_of(
             raw.table, lambda row: f"{raw.path}, row {raw.first + row + 1}", mark, size
