@@ -27,7 +27,7 @@ OWN: dict[str, tuple[Any, str]] = {
     "warm_start": (False, "bool"),
     "random_state": (None, "Any"),
 }
-# Defaults for rows in any order: a table may be sorted, and the rows to predict follow no row of it.
+# Defaults for rows in any order: a table may be sorted, and rows to predict follow none of it.
 IN_ANY_ORDER = {"recent": False}
 
 
