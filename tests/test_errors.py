@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 import noregret as nr
+from noregret.registry import everyone
 
 NOT_NUMBERS: list[Any] = ["0.1", "", b"1", [], [0.1], {}, object(), 1j, math.nan]
 NOT_POSITIVE: list[Any] = [*NOT_NUMBERS, 0, 0.0, -0.0, -1, -1e-300, -math.inf]
@@ -240,3 +241,30 @@ def test_a_refusal_says_which_round_it_was(name: str) -> None:
         learner.learn_many([[1.0, 0.0], [1.0, math.inf]], [1, 1])
     assert (caught.value.round, caught.value.feature) == (4, "1")
     assert learner.rounds == 3
+
+
+@pytest.mark.parametrize("kind", everyone(), ids=lambda kind: f"{kind.family} {kind.name}")
+def test_every_class_names_the_parameter_that_was_meant(kind: Any) -> None:
+    known = list(inspect.signature(kind).parameters)
+    with pytest.raises(TypeError, match=f"{kind.__name__} has no parameter 'zqx'") as caught:
+        kind(zqx=1)
+    assert all(name in str(caught.value) for name in known)
+    for name in known:
+        if len(name) > 3:
+            with pytest.raises(TypeError, match=rf"did you mean .*\b{name}\b.*\?"):
+                kind(**{name[:-1] if name[:-1] not in known else name + "x": 1})
+
+
+@pytest.mark.parametrize(
+    ("build", "meant"),
+    [
+        (lambda: nr.GradientDescent("mse"), "square"),
+        (lambda: nr.Auto(loss="L1"), "absolute"),
+        (lambda: nr.Auto(loss="log"), "logistic"),
+        (lambda: nr.make("hedge", loss="logloss"), "log"),
+        (lambda: nr.make("hedge", loss="pinball"), "quantile"),
+    ],
+)
+def test_a_loss_by_another_librarys_name_is_recognised(build: Any, meant: str) -> None:
+    with pytest.raises(ValueError, match=rf"is called {meant} here$"):
+        build()

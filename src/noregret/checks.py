@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import difflib
 import math
-from collections.abc import Sequence
+import re
+from collections.abc import Iterable, Sequence
 from numbers import Integral, Real
 from typing import Any
 
@@ -41,6 +43,47 @@ def one_of(name: str, value: Any, choices: Sequence[str]) -> str:
     if isinstance(value, str) and value in choices:
         return value
     raise ValueError(f"unknown {name} {value!r}: choose one of {', '.join(choices)}")
+
+
+# Losses by the names that other libraries have for them.
+OTHER_NAMES: dict[str, tuple[str, ...]] = {
+    **dict.fromkeys(("mae", "l1", "mean_absolute_error", "absolute_error", "abs"), ("absolute",)),
+    **dict.fromkeys(
+        ("mse", "rmse", "l2", "mean_squared_error", "squared_error", "squared", "squared_loss"),
+        ("square",),
+    ),
+    **dict.fromkeys(
+        ("logloss", "log_loss", "log-loss", "cross-entropy", "crossentropy", "cross_entropy",
+         "binary_crossentropy", "bce", "logit", "log", "logistic"),
+        ("logistic", "log"),
+    ),
+    **dict.fromkeys(("accuracy", "error", "0-1", "01", "zero_one"), ("zero-one", "mistake")),
+    "pinball": ("quantile",),
+    "mape": ("percentage",),
+    "epsilon_insensitive": ("epsilon-insensitive",),
+}  # fmt: skip
+
+
+def loss_hint(wrong: Any, message: str) -> str:
+    """Return which of the losses that a message offers an unknown name stands for elsewhere."""
+    usual = OTHER_NAMES.get(wrong.lower(), ()) if isinstance(wrong, str) else ()
+    offered = set(re.findall(r"[\w-]+", message.partition(": ")[2]))
+    meant = [name for name in usual if name in offered]
+    said = f"; {wrong} is called {meant[0]} here" if meant else ""
+    return message if message.endswith(said) else message + said
+
+
+def hint(wrong: str, known: Iterable[str]) -> str:
+    """Return the nearest of the names that there are, or all of them."""
+    if near := difflib.get_close_matches(wrong, list(known)):
+        return f"did you mean {' or '.join(near)}?"
+    return f"choose one of {', '.join(known)}" if list(known) else "it takes none"
+
+
+def unknown_parameter(owner: str, wrong: str, known: Sequence[str]) -> str:
+    """Say that there is no such parameter, which is the nearest, and which there are."""
+    said = f"{owner} has no parameter {wrong!r}: {hint(wrong, known)}"
+    return f"{said} It takes {', '.join(known)}" if said.endswith("?") else said
 
 
 def truth(name: str, value: Any) -> bool:

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import copy
 import inspect
-from collections.abc import Mapping
-from functools import cache
+from collections.abc import Callable, Mapping
+from functools import cache, wraps
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
+
+from noregret.checks import loss_hint, unknown_parameter
 
 if TYPE_CHECKING:
     from noregret.theorem import Theorem
@@ -28,6 +30,11 @@ class Named:
     theorems: ClassVar[tuple[Theorem, ...]] = ()
     # What to say where no theorem covers the parameters, if there is something better to say.
     unproven: ClassVar[str] = ""
+
+    def __init_subclass__(cls, **kwargs: Any) -> None:
+        super().__init_subclass__(**kwargs)
+        if "__init__" in vars(cls):
+            cls.__init__ = explaining(vars(cls)["__init__"])  # type: ignore[method-assign]
 
     if TYPE_CHECKING:  # what a family offers
 
@@ -122,6 +129,30 @@ class Named:
             if not is_default(value, defaults[name].default)
         )
         return f"{type(self).__name__}({shown})"
+
+
+def explaining(init: Callable[..., None]) -> Callable[..., None]:
+    """Return an ``__init__`` whose errors name the parameter, or the loss, that was meant."""
+
+    @wraps(init)
+    def __init__(self: Any, *args: Any, **params: Any) -> None:  # noqa: N807
+        try:
+            init(self, *args, **params)
+        except TypeError:
+            _, *known = inspect.signature(init).parameters
+            if wrong := next((name for name in params if name not in known), None):
+                owner = type(self).__name__
+                raise TypeError(unknown_parameter(owner, wrong, known)) from None
+            raise
+        except ValueError as error:
+            signature = inspect.signature(init)
+            loss = signature.bind_partial(self, *args, **params).arguments.get("loss")
+            said = loss_hint(loss, str(error))
+            if said != str(error) and type(error) is ValueError:
+                raise ValueError(said) from None
+            raise
+
+    return __init__
 
 
 def is_default(value: Any, default: Any) -> bool:

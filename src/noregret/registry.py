@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import difflib
 import inspect
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from contextlib import suppress
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, TypeVar, cast
 
+from noregret.checks import hint, unknown_parameter
 from noregret.families import FAMILIES, class_name, modules_of
 
 if TYPE_CHECKING:
@@ -35,7 +35,7 @@ def register(kind: K) -> K:
 def in_family(family: str) -> str:
     """Return the name of a family, if it is one."""
     if family not in FAMILIES:
-        raise ValueError(f"unknown family {family!r}: {_hint(family, FAMILIES)}")
+        raise ValueError(f"unknown family {family!r}: {hint(family, FAMILIES)}")
     return family
 
 
@@ -85,7 +85,7 @@ def find(name: str, family: str | None = None) -> type[Any]:
                 f"{name!r} is not one of the {family}, but of the {others}:"
                 f" ‘noregret learners {name}’ explains it"
             )
-        raise ValueError(f"unknown learner {name!r}: {_hint(name, sorted(known))}")
+        raise ValueError(f"unknown learner {name!r}: {hint(name, sorted(known))}")
     return known[name]
 
 
@@ -112,14 +112,8 @@ def find_theorem(name: str) -> tuple[Theorem, type[Any] | None]:
     """Return the theorem of that name, with its learner; the error of a wrong one lists some."""
     known = all_theorems()
     if name not in known:
-        raise ValueError(f"unknown theorem {name!r}: {_hint(name, known)}")
+        raise ValueError(f"unknown theorem {name!r}: {hint(name, known)}")
     return known[name]
-
-
-def _hint(wrong: str, known: Iterable[str]) -> str:
-    if near := difflib.get_close_matches(wrong, list(known)):
-        return f"did you mean {' or '.join(near)}?"
-    return f"choose one of {', '.join(known)}" if list(known) else "it takes none"
 
 
 def make(name: str, **params: Any) -> Any:
@@ -137,5 +131,5 @@ def built(kind: type[Named], params: Mapping[str, Any]) -> Any:
     known = inspect.signature(kind).parameters
     for given in params:
         if given not in known:
-            raise ValueError(f"{kind.name} has no parameter {given!r}: {_hint(given, known)}")
+            raise ValueError(unknown_parameter(kind.name, given, list(known)))
     return kind(**params)
