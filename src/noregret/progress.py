@@ -1,9 +1,11 @@
-"""A progress bar on a terminal, for what takes longer than a second."""
+"""Progress of what takes long: a bar on a terminal, a plain line now and then elsewhere."""
 
 from __future__ import annotations
 
 import sys
+import threading
 import time
+from contextlib import suppress
 from types import TracebackType
 from typing import TYPE_CHECKING, Any
 
@@ -11,6 +13,8 @@ if TYPE_CHECKING:
     from noregret.learner import Learner
 
 PATIENCE = 1.0
+# Seconds between two lines of progress where there is no terminal.
+SECONDS_PER_LINE = 10.0
 
 
 class Progress:
@@ -110,3 +114,34 @@ class Meter:
     def close(self) -> None:
         """Take it off the screen."""
         self.bar.stop()
+
+
+class Lines:
+    """Progress as a plain line now and then, for logs and pipes.
+
+    The lines come from a thread of their own, so that they appear while the main one is busy for
+    long, as with the best in hindsight.
+
+    Parameters
+    ----------
+    every
+        Seconds until the first line, and between two.
+    """
+
+    def __init__(self, every: float = SECONDS_PER_LINE) -> None:
+        self.every, self.latest = every, "reading"
+        self.began, self.over = time.monotonic(), threading.Event()
+        self.thread = threading.Thread(target=self.write, daemon=True, name="progress")
+        self.thread.start()
+
+    def write(self) -> None:
+        """Write a line whenever it is time."""
+        while not self.over.wait(self.every):
+            spent = time.monotonic() - self.began
+            with suppress(OSError, ValueError):  # nothing depends on a line of progress
+                print(f"noregret: {self.latest}; {spent:.0f} s so far", file=sys.stderr, flush=True)
+
+    def close(self) -> None:
+        """Write no more."""
+        self.over.set()
+        self.thread.join()

@@ -135,12 +135,38 @@ def stoppable(run: Going) -> Iterator[None]:
 
 @contextmanager
 def shown(run: Going, hidden: bool) -> Iterator[None]:
-    """Show progress on a terminal, for what takes longer than a second."""
-    from noregret.progress import PATIENCE
-
-    if hidden or sys.stderr is None or not sys.stderr.isatty():
+    """Show progress: a bar on a terminal after a second, elsewhere a line every ten seconds."""
+    if hidden or sys.stderr is None:
         yield
         return
+    with barred(run) if sys.stderr.isatty() else lined(run):
+        yield
+
+
+@contextmanager
+def lined(run: Going) -> Iterator[None]:
+    """Write a plain line of progress now and then."""
+    from noregret.progress import Lines
+
+    lines = Lines()
+
+    def look(run: Going) -> None:
+        learned = f"{run.rounds:,} rows learned, mean loss {run.mean:.4g}"
+        back = ", looking back for the best in hindsight" if run.looking_back else ""
+        lines.latest = learned + back
+
+    run.told = look
+    try:
+        yield
+    finally:
+        lines.close()
+
+
+@contextmanager
+def barred(run: Going) -> Iterator[None]:
+    """Show a bar, for what takes longer than a second."""
+    from noregret.progress import PATIENCE
+
     began, before = time.monotonic(), 0
     bar: Any = None
 
