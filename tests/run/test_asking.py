@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import importlib
+import json
+import shlex
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -117,8 +120,17 @@ def test_parameters() -> None:
 @pytest.mark.parametrize(
     ("line", "said"),
     [
-        ("run", "Missing argument"),
-        ("run d.csv --nothing", "No such option"),
+        ("run", "run needs DATA: noregret run DATA.csv --target COLUMN"),
+        ("run d.csv --nothing", "run has no option --nothing"),
+        ("run d.csv --targt y", "did you mean --target?"),
+        ("run --data d.csv --target y", "noregret run d.csv --target y"),
+        ("verify c.json", "verify needs DATA: noregret verify CERTIFICATE.json DATA.csv"),
+        ("mix d.csv", "say which column holds the outcomes: --target COLUMN"),
+        ("porfolio d.csv", "there is no command 'porfolio': did you mean portfolio?"),
+        ("echo f.wav m.wav", "noregret echo --far f.wav --mic m.wav --out CLEAN.wav"),
+        ("echo f.wav m.wav o.wav -q", "noregret echo --far f.wav --mic m.wav --out o.wav -q"),
+        ("run d.csv --target y -p loss=mae", "mae is called absolute here"),
+        ("mix d.csv --target y --loss cross-entropy", "cross-entropy is called log here"),
         ("run d.csv --hash many", "integer"),
         ("run d.csv --hash 99", "number of bits from 1 to 30"),
         ("run d.csv -p rate", "name=value"),
@@ -138,6 +150,8 @@ def test_parameters() -> None:
 def test_wrong_usage_ends_with_2_and_says_what_is_wrong(line: str, said: str) -> None:
     found = refused(*line.split(), code=2)
     assert said in " ".join(found.split())
+    assert "╭" not in found
+    assert found.rstrip().endswith("--help’")
 
 
 @pytest.mark.parametrize(
@@ -155,3 +169,62 @@ def test_work_that_cannot_be_done_ends_with_1(line: str, said: str) -> None:
     found = refused(*line.split())
     assert said in found
     assert found.count("\n") == 1
+
+
+def told_of(tmp_path: Path, text: str, *options: str) -> str:
+    """Return what a run of a small CSV file is refused with."""
+    path = tmp_path / "data.csv"
+    path.write_text(text)
+    return refused("run", str(path), *options)
+
+
+def test_a_missing_outcome_names_its_remedy(tmp_path: Path) -> None:
+    text = "a,y\n1,2\n2,\n3,4\n"
+    assert "--on-error skip" in told_of(tmp_path, text, "--target", "y")
+    path = str(tmp_path / "data.csv")
+    ended = command("run", path, "--target", "y", "--on-error", "skip", "--no-hindsight")
+    assert ended.code == 0
+
+
+def test_the_suggested_positive_value_can_be_pasted_and_is_the_rarer_one(tmp_path: Path) -> None:
+    text = "a,y\n" + "1, <=50K\n" * 5 + "2, >50K\n" * 2
+    said = told_of(tmp_path, text, "--target", "y")
+    found = shlex.split(said.partition("use ")[2])
+    assert found == ["--positive", " >50K"]
+    path = str(tmp_path / "data.csv")
+    assert command("run", path, "--target", "y", "--no-hindsight", *found).code == 0
+
+
+def test_the_last_of_many_columns_is_named(tmp_path: Path) -> None:
+    names = ",".join(f"c{k}" for k in range(60))
+    assert "'c0', " in (said := told_of(tmp_path, f"{names},wanted\n{'1,' * 60}1\n"))
+    assert "49 more, and the last, 'wanted'" in said
+
+
+def test_a_missing_header_is_suspected_and_its_cure_works(tmp_path: Path) -> None:
+    said = told_of(tmp_path, "0.5,1\n0.25,2\n0.75,3\n", "--target", "2")
+    assert "line 1: the file seems to have no header" in said
+    assert "--no-header" in said
+    path, made = str(tmp_path / "data.csv"), str(tmp_path / "made.json")
+    line = ("run", path, "--target", "2", "--no-header", "--certificate", made)
+    assert command(*line).code == 0
+    assert "no-header" in json.loads(Path(made).read_text())["data"]["transforms"]
+    assert command("verify", made, path).code == 0
+    whole = told_of(tmp_path, "5,1\n25,2\n75,3\n", "--target", "2")
+    assert "if there is no header, add --no-header" in whole
+
+
+def test_whole_numbers_may_be_names(tmp_path: Path) -> None:
+    path = tmp_path / "years.csv"
+    path.write_text("2019,2020,2021\n1,2,3\n2,3,4\n")
+    assert command("run", str(path), "--target", "2021", "--no-hindsight").code == 0
+
+
+def test_a_model_and_data_the_wrong_way_round(tmp_path: Path) -> None:
+    path, model = tmp_path / "data.csv", tmp_path / "model"
+    path.write_text("a,y\n1,2\n2,3\n")
+    ran = command("run", str(path), "--target", "y", "--no-hindsight", "--model", str(model))
+    assert ran.code == 0
+    said = refused("predict", str(path), str(model), code=2)
+    assert f"noregret predict {model} {path}" in said
+    assert "--model FILE" in refused("predict", str(path), str(path))

@@ -36,7 +36,9 @@ def run(arguments: Sequence[str]) -> int:
         return INTERRUPTED
     except WrongUsage as failure:
         say(failure)
-        print(f"noregret: see ‘noregret {arguments[0]} --help’", file=sys.stderr)
+        known = arguments and arguments[0] in command_names()
+        help_for = f"noregret {arguments[0]} --help" if known else "noregret --help"
+        print(f"noregret: see ‘{help_for}’", file=sys.stderr)
         return MISUSED
     except BrokenPipeError:  # whoever reads has seen enough
         nobody_reads()
@@ -56,9 +58,9 @@ def carry_out(arguments: list[str]) -> None:
             if given is not None:
                 command(**given)
                 return
-    from noregret.cli.typed import build
+    from noregret.cli.typed import carried_out
 
-    build(name)(arguments)
+    carried_out(arguments)
 
 
 @contextmanager

@@ -138,10 +138,7 @@ def for_typer(command: Callable[..., None]) -> Callable[..., None]:
     import typer
 
     def carried_out(**given: Any) -> None:
-        try:
-            command(**given)
-        except WrongUsage as error:
-            raise typer.BadParameter(str(error)) from None
+        command(**given)
 
     parameters = []
     for name, (kind, default, ask) in asked(command).items():

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import typer
 
 from noregret._version import __version__
-from noregret.cli.asking import for_typer
+from noregret.cli.asking import WrongUsage, for_typer
 from noregret.cli.finding import command_names, find, is_described
 
 
@@ -13,6 +15,23 @@ def _show_version(wanted: bool) -> None:
     if wanted:
         print(f"noregret {__version__}")
         raise typer.Exit
+
+
+def carried_out(arguments: Sequence[str]) -> None:
+    """Run a command line through Typer; what makes no sense is said in one sentence."""
+    app = build(arguments[0] if arguments else None)
+    usage_error = typer.BadParameter.__mro__[1]
+    try:
+        done = app(args=list(arguments), prog_name="noregret", standalone_mode=False)
+    except usage_error as error:
+        if not arguments:  # the message is the help
+            print(error)
+            raise SystemExit(2) from None
+        from noregret.cli.misuse import corrected
+
+        raise WrongUsage(corrected(error, arguments)) from None
+    if isinstance(done, int) and done:
+        raise SystemExit(done)
 
 
 def build(wanted: str | None = None) -> typer.Typer:

@@ -6,6 +6,8 @@ What is here is done in any thread; ``rows`` goes on with it, in order.
 
 from __future__ import annotations
 
+import shlex
+from collections import Counter
 from collections.abc import Sequence
 from difflib import get_close_matches
 from typing import Any, NamedTuple
@@ -19,6 +21,7 @@ from noregret.streams.base import INTERCEPT
 from noregret.streams.block import Floats
 from noregret.streams.options import ASLEEP, AVERAGE, CORRECTED, MEDIAN, Options
 
+NO_HEADER = "add --no-header, header=False"
 NUMBER, BOOLEAN, TEXT = "numbers", "booleans", "text"
 BINARY = "binary values"
 # How the command is told not to make an expert of the others.
@@ -151,7 +154,7 @@ def check_columns(names: Sequence[str], options: Options, where: str, needs_targ
     if needs_target and options.target is None:
         raise BadExample(
             f"{where}: say which column is to be predicted: --target, target=…; there are"
-            f" {listed(names)}"
+            f" {listed(names)}{headless(names)}"
         )
     named = [options.target] if needs_target and options.target is not None else []
     named += [] if options.group is None else [options.group]
@@ -171,7 +174,26 @@ def known(column: str, names: Sequence[str], where: str) -> None:
             if near
             else f"there are {listed(names)}"
         )
-        raise BadExample(f"{where}: there is no column {column!r}: {hint}")
+        raise BadExample(f"{where}: there is no column {column!r}: {hint}{headless(names)}")
+
+
+def headless(names: Sequence[str]) -> str:
+    """Return what to do where the names are numbers, as if a file began with its first row."""
+    if len(names) < 2 or not all(map(is_number, names)):
+        return ""
+    return (
+        f". All of these names are numbers: if there is no header, {NO_HEADER}; columns are then"
+        f" called 1 to {len(names)}"
+    )
+
+
+def is_number(text: str) -> bool:
+    """Whether text is a number."""
+    try:
+        float(text)
+    except ValueError:
+        return False
+    return True
 
 
 def check_separator(names: Sequence[str], where: str) -> None:
@@ -186,9 +208,13 @@ def check_separator(names: Sequence[str], where: str) -> None:
 
 
 def listed(names: Sequence[str], most: int = 12) -> str:
-    """Name some columns for a message."""
-    more = f" and {len(names) - most} more" if len(names) > most else ""
-    return ", ".join(map(repr, names[:most])) + more if names else "no columns"
+    """Name some columns for a message, the last among them: it is the usual target."""
+    if not names:
+        return "no columns"
+    if len(names) <= most:
+        return ", ".join(map(repr, names))
+    first = ", ".join(map(repr, names[: most - 1]))
+    return f"{first}, {len(names) - most} more, and the last, {names[-1]!r}"
 
 
 def kind_of(column: Any) -> str:
@@ -315,15 +341,14 @@ def outcomes_of(column: Any, roles: Roles) -> tuple[Floats, dict[int, str]]:
     if options.positive is not None:
         return labels_of(column, roles)
     if kind == TEXT and len(column):
-        values = [value for value in column.slice(0, 1000).unique().to_pylist() if value][:3]
-        shown = " or ".join(map(repr, values))
+        counts = Counter(value for value in column.slice(0, 1000).to_pylist() if value)
+        shown = " or ".join(map(repr, list(counts)[:3]))
         said = f"{roles.where}: the target {roles.target!r} holds text ({shown}, …):"
         if options.missing == ASLEEP:
             raise NoRegretError(f"{said} forecasts are compared with numbers")
-        raise NoRegretError(
-            f"{said} to tell one value from the rest, use --positive"
-            f" {values[0] if values else 'VALUE'}"
-        )
+        # The rarer value is the one that is looked for, as a rule.
+        rarest = shlex.quote(min(counts, key=counts.__getitem__)) if counts else "VALUE"
+        raise NoRegretError(f"{said} to tell one value from the rest, use --positive {rarest}")
     y = as_numbers(column, roles.target or "", roles.where)
     bad = {int(row): "nothing" for row in np.flatnonzero(np.isnan(y))}
     return y, bad

@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 from noregret.errors import BadExample
 from noregret.streams.block import Fault
-from noregret.streams.columns import BOOLEAN, NUMBER, TEXT
+from noregret.streams.columns import BOOLEAN, NO_HEADER, NUMBER, TEXT, is_number
 from noregret.streams.quotes import Quotes
 
 NUMERAL = re.compile(
@@ -51,8 +51,20 @@ def split_names(text: bytes, path: str, delimiter: str, header: bool) -> tuple[l
     if "\0" in first:
         raise BadExample(f"{where}: the names hold NUL characters: this is not CSV")
     names = [name.strip() or str(k + 1) for k, name in enumerate(cells)]
+    check_header(names, where)
     check_names(names, where)
     return names, text[end:]
+
+
+def check_header(names: Sequence[str], where: str) -> None:
+    """Refuse names that are all numbers, not all whole: such a line is the first row of data."""
+    if len(names) < 2 or not all(map(is_number, names)):
+        return
+    if not all(name.lstrip("-").isdecimal() for name in names):
+        raise BadExample(
+            f"{where}: the file seems to have no header, as its first line holds numbers alone:"
+            f" {NO_HEADER}, and columns are called 1 to {len(names)}; or rename a column"
+        )
 
 
 def check_names(names: Sequence[str], where: str) -> None:

@@ -39,8 +39,10 @@ def faults_of(
         for row in np.flatnonzero(table.groups.codes < 0).tolist():
             found[row] = f"column {table.groups.name!r} is empty: every row needs its group"
     if not scored and options.missing != ASLEEP:
+        skip = "; --on-error skip, on_error='skip' leaves such rows out"
         for row, what in table.bad_outcomes.items():
-            found[row] = f"the outcome is {what}: every row needs one"
+            remedy = skip if options.on_error == "stop" else ""
+            found[row] = f"the outcome is {what}: every row needs one{remedy}"
     return [Fault(row, place_of(row), message) for row, message in sorted(found.items())]
 
 

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import shlex
 from typing import Annotated
 
-from noregret.cli.asking import INPUT, OUTPUT, Ask, reading_options
+from noregret.cli.asking import INPUT, OUTPUT, Ask, WrongUsage, reading_options
+from noregret.errors import ModelFileError, NoRegretError
 
 
 def predict(
@@ -51,4 +53,25 @@ def predict(
     from noregret.run.scoring import score
 
     reading_options(format=format, missing=missing or "stop", on_error=on_error)
-    score(model, data, predictions, format=format, missing=missing, on_error=on_error)
+    try:
+        score(model, data, predictions, format=format, missing=missing, on_error=on_error)
+    except ModelFileError as error:
+        if any(map(is_model, data)):
+            raise WrongUsage(
+                "the model comes first, then the data: noregret predict"
+                f" {shlex.join([next(filter(is_model, data)), model])}"
+            ) from None
+        raise NoRegretError(
+            f"{error}: the first file is the model, as ‘noregret run --model FILE’ wrote it"
+        ) from None
+
+
+def is_model(path: str) -> bool:
+    """Whether a file is a model that can be loaded."""
+    from noregret.model_file import load
+
+    try:
+        load(path)
+    except (NoRegretError, OSError):
+        return False
+    return True
