@@ -44,6 +44,23 @@ def test_the_commands_run_and_print_what_stands_below_them() -> None:
         assert steady(printed_by(command, README.parent)).startswith(steady(shown)), command
 
 
+def test_what_it_says_of_verifying_can_be_followed_to_the_letter(tmp_path: Path) -> None:
+    text = README.read_text(encoding="utf-8")
+    code = re.findall(r"```python\n(.*?)```", text, re.DOTALL)[0]
+    save, again = re.findall(
+        r"`(game\.certificate\(\)\.save[^`]*|noregret\.verify\([^`]*\))`", text
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", f"{code}\n{save}\nassert {again}"], cwd=tmp_path, check=False
+    )
+    assert done.returncode == 0
+    (commands,) = re.findall(r"```sh\n(noregret run [^`]*noregret verify [^`]*)```", text)
+    (tmp_path / "src").symlink_to(README.parent / "src")
+    printed = printed_by(f"set -e\n{commands}", tmp_path)
+    assert "CONFIRMED: all of it follows from these data." in printed
+    assert "NOT CONFIRMED" not in printed
+
+
 def test_every_picture_is_there() -> None:
     for path in re.findall(r"!\[[^]]*\]\(([^)]+)\)", README.read_text(encoding="utf-8")):
         assert (README.parent / path).is_file(), path
