@@ -20,6 +20,7 @@ from safetensors.numpy import save as encode
 import noregret as nr
 from noregret import model_file
 from noregret.header import parsed
+from noregret.registry import everyone
 from tests.variants import VARIANTS, Variant, state
 
 Arrays = dict[str, Any]
@@ -58,7 +59,8 @@ def write(file: Path, text: str, arrays: Arrays) -> None:
 
 @cache
 def warm_up() -> None:
-    """Have the validator compiled, which happens once in a process, whatever the file."""
+    """Have all imported, and the validator compiled: once in a process, whatever the file."""
+    everyone()
     header, _ = parts(learner_of("perceptron"))
     with pytest.raises(nr.ModelFileError):
         parsed(json.dumps(header | {"rounds": -1}), "model", "warm", nr.ModelFileError)
