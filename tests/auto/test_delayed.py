@@ -70,6 +70,21 @@ def test_a_random_walk_costs_what_it_moves_until_its_outcomes_arrive() -> None:
     assert "the latest 24 outcomes were still out" in learner.describe()
 
 
+@pytest.mark.parametrize("loss", ["square", "logistic"])
+def test_members_are_weighed_by_what_they_were_served_as_saying(loss: str) -> None:
+    """Something lasts for less time than outcomes take: to follow it costs more than the mean.
+
+    Whoever weighs members by how they do with the outcome of the round before follows it.
+    """
+    rng = np.random.default_rng(4)
+    lasting = np.repeat(rng.normal(size=120), 20)
+    y = np.where(lasting > 0, 1.0, -1.0) if loss == "logistic" else lasting
+    learner = auto(loss, delay=24)
+    learner.learn_many(np.zeros((2400, 0)), y)
+    at = learner.members.index("running mean")
+    assert learner.total_loss < 1.05 * learner.member_losses[at]
+
+
 def test_a_certificate_states_the_served_loss_and_no_promise(tmp_path: Path) -> None:
     y = random_walk(400)
     X = np.random.default_rng(1).normal(size=(400, 2))

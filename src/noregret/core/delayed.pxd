@@ -15,6 +15,7 @@ cdef struct Held:
     Py_ssize_t room             # entries that fit
     Py_ssize_t size             # features known in that round
     bint sparse
+    double[48] says             # what everyone was served as saying
     double outcome
     double importance
 
@@ -24,7 +25,8 @@ cdef class DelayedBank(Bank):
     cdef Held* held                         # a ring of the rounds that it has still to learn from
     cdef long long first, waiting           # where the ring begins, and how many are in it
     cdef double* served                     # what each member has lost as it was served
-    cdef Round then                         # what was served in the round at hand
+    cdef Round then                         # what was served in the round at hand,
+    cdef Round recalled                     # and in the one that the bank behind learns from
 
     cdef double serve(self, const Row* row) noexcept nogil
     cdef bint make_room(self, const Row* row) noexcept nogil

@@ -2,7 +2,8 @@
 
 The bank itself learns every round at once, and is asked about rows that come next. A second bank
 stays ``delay`` rounds behind, and what it says of a row is what could have been served: its weights,
-its filters and its members have seen no outcome that was still out. Only that is counted as loss.
+its filters and its members have seen no outcome that was still out. Only that is counted as loss,
+and members are weighed by it.
 """
 
 from libc.stdint cimport int32_t
@@ -36,6 +37,7 @@ cdef class DelayedBank(Bank):
         if self.held == NULL:
             raise MemoryError
         self.arrays["served"] = np.zeros(self.members + self.mixers)
+        self.judged, self.behind.judged = &self.then, &self.recalled
         self.relocate()
 
     def __dealloc__(self):
@@ -119,6 +121,7 @@ cdef class DelayedBank(Bank):
         cdef Held* held = &self.held[(self.first + self.waiting) % (self.delay + 1)]
         held.count, held.sparse, held.size = row.count, row.count > 0 and row.indices != NULL, self.size
         held.outcome, held.importance = y, self.importance
+        held.says = self.then.says
         memcpy(held.values, row.values, row.count * sizeof(double))
         if held.sparse:
             memcpy(held.indices, row.indices, row.count * sizeof(int32_t))
@@ -130,7 +133,8 @@ cdef class DelayedBank(Bank):
         cdef Row row
         row.values, row.indices, row.count = held.values, held.indices if held.sparse else NULL, held.count
         row.unseen, row.unseen_sum, row.unseen_norm2, row.spread = 0, 0, 0, 0
-        self.behind.importance = held.importance
+        self.behind.importance, self.recalled.says = held.importance, held.says
+        self.behind.give_chance(&self.recalled, 0, self.members + self.mixers)
         # It learns exactly what this bank has learned before, so that it cannot be refused.
         self.behind.play(&row, held.outcome)
         self.first = (self.first + 1) % (self.delay + 1)
@@ -162,14 +166,18 @@ cdef class DelayedBank(Bank):
         """Return the held rounds, oldest first, as arrays."""
         cdef Held* held
         cdef Py_ssize_t k
+        cdef int everyone = self.members + self.mixers
         rounds, values, places = np.zeros((self.waiting, ROUND_NUMBERS)), [np.zeros(0)], [np.zeros(0)]
+        says = np.zeros((self.waiting, everyone))
         for k in range(self.waiting):
             held = &self.held[(self.first + k) % (self.delay + 1)]
             rounds[k] = held.outcome, held.importance, held.size, held.count, held.sparse
+            says[k] = <double[:everyone]> held.says
             if held.count:
                 values.append(np.array(<double[:held.count]> held.values))
                 places.append(np.array(<int32_t[:held.count]> held.indices, dtype=np.float64) if held.sparse else np.arange(held.count, dtype=np.float64))
-        return {"rounds": rounds.ravel(), "values": np.concatenate(values), "places": np.concatenate(places)}
+        found = {"rounds": rounds.ravel(), "says": says.ravel()}
+        return found | {"values": np.concatenate(values), "places": np.concatenate(places)}
 
     def own_sizes(self, size):
         """Return how many numbers each array of its own holds."""
@@ -182,23 +190,25 @@ cdef class DelayedBank(Bank):
             start = next((start for start in (BEHIND, HELD) if name.startswith(start)), "")
             parts[start][name.removeprefix(start)] = array
         behind = {name.removeprefix(BEHIND): n for name, n in numbers.items() if name.startswith(BEHIND)}
-        rounds, values, places = self.checked_rounds(parts[HELD], numbers, behind)
+        held = self.checked_rounds(parts[HELD], numbers, behind)
         Bank.take(self, parts[""], {name: n for name, n in numbers.items() if not name.startswith(BEHIND)})
         self.behind.take(parts[BEHIND], behind)
-        self.hold_again(rounds, values, places)
+        self.hold_again(*held)
 
     def checked_rounds(self, held, numbers, behind):
         """Return the held rounds of a state, or raise ValueError where they make no sense."""
-        if held.keys() != {"rounds", "values", "places"}:
+        if held.keys() != {"rounds", "says", "values", "places"}:
             raise ValueError("a bank with delayed outcomes keeps the rounds whose outcomes are out")
         if any(array.dtype != np.float64 or array.ndim != 1 or not np.isfinite(array).all() for array in held.values()):
             raise ValueError("held rounds are finite numbers of type float64")
         if len(held["rounds"]) % ROUND_NUMBERS or len(held["values"]) != len(held["places"]):
             raise ValueError("the held rounds are cut short")
         rounds, values, places = held["rounds"].reshape(-1, ROUND_NUMBERS), held["values"], held["places"]
+        says = held["says"]
         outcomes, importances, sizes, counts, sparse = rounds.T
         waiting = min(self.delay, numbers["rounds"])
         fits = len(rounds) == waiting and behind["rounds"] == numbers["rounds"] - waiting
+        fits = fits and len(says) == waiting * (self.members + self.mixers)
         fits = fits and (np.diff(sizes, prepend=behind["size"]) >= 0).all() and sizes.max(initial=0) <= numbers["size"]
         fits = fits and (rounds[:, 1:] >= 0).all() and (rounds[:, 2:] == np.floor(rounds[:, 2:])).all()
         fits = fits and (counts <= sizes).all() and np.isin(sparse, (0, 1)).all() and counts.sum() == len(values)
@@ -213,18 +223,21 @@ cdef class DelayedBank(Bank):
                 raise ValueError("the places of a held round do not increase")
             if not sparse[k] and not (own == np.arange(len(own))).all():
                 raise ValueError("a dense round has all its places")
-        return rounds, values, places
+        return rounds, says.reshape(-1, self.members + self.mixers), values, places
 
-    def hold_again(self, rounds, const double[::1] values, const double[::1] places):
+    def hold_again(self, rounds, says, const double[::1] values, const double[::1] places):
         """Hold these rounds in place of those that are held."""
-        cdef Py_ssize_t at = 0, k
+        cdef Py_ssize_t at = 0
         cdef int32_t[::1] indices = np.asarray(places).astype(np.int32)
         cdef Row row
         cdef double importance = self.importance
         cdef Py_ssize_t size = self.size
+        cdef Py_ssize_t k
         self.first = self.waiting = 0
         try:
-            for outcome, importance_then, known, count, sparse in rounds:
+            for (outcome, importance_then, known, count, sparse), said in zip(rounds, says, strict=True):
+                for k in range(self.members + self.mixers):
+                    self.then.says[k] = said[k]
                 self.importance, self.size, row.count = importance_then, int(known), int(count)
                 row.values = &values[at] if row.count else NULL
                 row.indices = &indices[at] if sparse and row.count else NULL

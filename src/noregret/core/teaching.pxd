@@ -12,6 +12,7 @@ cdef class Teaching(Floors):
     cdef double streak                     # outcomes in a row that were far off
     cdef double opening                    # what the first round cost
     cdef double widest                     # how far members' losses were apart, at most
+    cdef Round* judged                     # what members are weighed by; NULL for what they say now
     cdef double* steps                     # scratch: four of every value of a row
     cdef Py_ssize_t steps_room
 

@@ -64,7 +64,7 @@ cdef class Teaching(Floors):
             return NO_MEMORY
         near = self.nearer(r, y - self.origin)
         if self.importance > 0:
-            self.weigh_members(r, y - self.origin, near)
+            self.weigh_members(r if self.judged == NULL else self.judged, y - self.origin, near)
         if self.rounds == 0:
             self.opening = self.importance * self.loss.table.value(&self.loss.table, score, y)
             if self.kind != LOGISTIC:
