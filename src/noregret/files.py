@@ -6,10 +6,11 @@ import errno
 import hashlib
 import os
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
 from io import FileIO
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from noregret.errors import NoRegretError
 from noregret.locks import MAX_NAME, SUFFIX, is_named, remove_abandoned, try_lock
@@ -17,11 +18,20 @@ from noregret.locks import MAX_NAME, SUFFIX, is_named, remove_abandoned, try_loc
 # Bytes read at a time to check a file.
 CHUNK = 1 << 20
 
+if TYPE_CHECKING:
+    from _typeshed import ReadableBuffer as Buffer
+
 
 def write_whole(path: str | Path, contents: bytes) -> None:
     """Write a file so that it is there whole or not at all."""
+    write_pieces(path, [contents])
+
+
+def write_pieces(path: str | Path, pieces: Iterable[Buffer]) -> None:
+    """Write a file piece by piece so that it is there whole or not at all."""
     with beside(path) as place, open(place, "wb") as file:
-        file.write(contents)
+        for piece in pieces:
+            file.write(piece)
 
 
 @contextmanager

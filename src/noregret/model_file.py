@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from noregret.errors import ModelFileError, NoRegretError
-from noregret.files import write_whole
 from noregret.header import parsed
+from noregret.packing import packed, unpacked, write_parts
 from noregret.params import is_python, plain, restored
 from noregret.registry import built, find
 
@@ -29,6 +29,8 @@ if TYPE_CHECKING:
     from noregret.streams.base import Reading
 
 FORMAT = "noregret.model/1"
+# Of files in which arrays that are mostly zero are packed; earlier versions cannot read these.
+FORMAT_PACKED = "noregret.model/2"
 # What the names of arrays begin with that belong to the stream.
 STREAM = "stream."
 # What building a learner from a file that makes no sense may raise.
@@ -73,22 +75,11 @@ def rebuilt(header: Mapping[str, Any], arrays: dict[str, NDArray[Any]], loss: Lo
 
 def write(path: str | Path, header: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> None:
     """Write a file, whole or not at all."""
-    text = json.dumps({"format": FORMAT, **header}, sort_keys=True)
-    metadata = {"noregret": text, "digest": _digest(text, arrays)}
-    write_whole(path, encoded(arrays, metadata))
-
-
-def encoded(arrays: dict[str, NDArray[Any]], metadata: dict[str, str]) -> bytes:
-    """Return the contents of a file; the same for the same arrays, in every process."""
-    from safetensors.numpy import save as encode
-
-    # The library writes the metadata in any order, so they are put in theirs.
-    contents = encode(arrays, metadata)
-    start = 8 + int.from_bytes(contents[:8], "little")
-    header = json.loads(contents[8:start]) | {"__metadata__": dict(sorted(metadata.items()))}
-    text = json.dumps(header, ensure_ascii=False, separators=(",", ":")).encode()
-    text += b" " * (-len(text) % 8)
-    return len(text).to_bytes(8, "little") + text + contents[start:]
+    kept, lengths = packed(arrays)
+    own = {"format": FORMAT_PACKED, "packed": lengths} if lengths else {"format": FORMAT}
+    text = json.dumps({**own, **header}, sort_keys=True)
+    metadata = {"noregret": text, "digest": _digest(text, kept)}
+    write_parts(path, kept, metadata)
 
 
 def load(path: str | Path, *, loss: Loss | None = None) -> Any:
@@ -130,9 +121,10 @@ def load_with_stream(
         found = header["format"]
     except (KeyError, RecursionError, TypeError, ValueError):
         raise ModelFileError(f"{path}: not a noregret model") from None
-    if found != FORMAT:
+    if found not in (FORMAT, FORMAT_PACKED):
         raise ModelFileError(
-            f"{path}: format {found!r}, this version reads {FORMAT!r}: use a newer noregret"
+            f"{path}: format {found!r}, this version reads {FORMAT!r} and {FORMAT_PACKED!r}:"
+            " use a newer noregret"
         )
     if metadata.get("digest") != _digest(text, arrays):
         raise ModelFileError(f"{path}: damaged: its contents do not match its digest")
@@ -140,6 +132,8 @@ def load_with_stream(
     if loss is not None and not any(is_python(value) for value in _values(header)):
         raise ValueError(f"{path}: its loss is not written in Python: leave loss out")
     try:
+        if found == FORMAT_PACKED:
+            arrays = unpacked(arrays, header["packed"])
         stream = header.get("stream")
         kept: dict[str, NDArray[Any]] = {}
         if stream is not None:
@@ -181,7 +175,7 @@ def _digest(text: str, arrays: Mapping[str, NDArray[Any]]) -> str:
     digest = hashlib.blake2b(text.encode(), digest_size=16)
     for name in sorted(arrays):
         digest.update(name.encode())
-        digest.update(np.ascontiguousarray(arrays[name]).tobytes())
+        digest.update(np.ascontiguousarray(arrays[name]).reshape(-1).view(np.uint8).data)
     return f"blake2b:{digest.hexdigest()}"
 
 

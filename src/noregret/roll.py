@@ -6,6 +6,7 @@ whether old rows mislead, whether recent outcomes help, and which features matte
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -70,15 +71,16 @@ def grouped(bank: Bank, weights: Floats) -> dict[str, Any]:
     return dict(sorted(sums.items(), key=lambda item: -np.mean(item[1])))
 
 
-def findings_of(bank: Bank, features: list[str]) -> dict[str, Any]:
-    """Return what a bank has found, as plain values."""
+def findings_of(bank: Bank, name_of: Callable[[int], str]) -> dict[str, Any]:
+    """Return what a bank has found, as plain values; features are named by their positions."""
     names, weights = [name for name, _ in roll_of(bank)], bank.member_weights()
     paid = bank.member_losses()[: bank.members]
     # The first round cost everyone the same, and may have cost more than all others together.
     losses = np.maximum(0.0, paid - bank.first_loss)
     leader = int(np.argmax(weights))
     influence = bank.influence()
-    top = np.argsort(-influence, kind="stable")[:NAMED]
+    moving = np.flatnonzero(influence)
+    top = moving[np.argsort(-influence[moving], kind="stable")[:NAMED]]
     whole = float(influence.sum()) or 1.0
     return {
         "leader": names[leader],
@@ -95,7 +97,7 @@ def findings_of(bank: Bank, features: list[str]) -> dict[str, Any]:
         "drift": drift_of(bank, losses),
         "recent_gain": recent_gain(bank, losses),
         "features": [
-            {"name": features[j], "share": float(influence[j]) / whole}
+            {"name": name_of(int(j)), "share": float(influence[j]) / whole}
             for j in top
             if influence[j] > LEAST_SHARE * whole
         ],
@@ -135,11 +137,11 @@ def caveat_of(bank: Bank) -> str | None:
     )
 
 
-def words_of(bank: Bank, features: list[str]) -> str:
+def words_of(bank: Bank, name_of: Callable[[int], str]) -> str:
     """Say in a few sentences what a bank has found."""
     if not bank.played:
         return "Nothing has been learned yet."
-    found = findings_of(bank, features)
+    found = findings_of(bank, name_of)
     led = [f"{group} ({share:.0%})" for group, share in found["groups"].items() if share >= 0.01]
     told = [
         f"The weight is with {', then '.join(led[:2])}; the leader is"

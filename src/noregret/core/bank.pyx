@@ -11,6 +11,8 @@ from noregret.core.floors cimport FULL, LAGGED, LOGISTIC, NUMBERS, SNAPSHOTS
 from noregret.core.teaching cimport Teaching
 from noregret.core.weigher cimport Weigher
 
+from noregret.core.paged import all_finite, copied, zeros
+
 cnp.import_array()
 
 PARTS = ("plain", "lagged", "combining", "following", "seeing", "among_base", "tracker", "leaner", "final")
@@ -60,23 +62,36 @@ cdef class Bank(Teaching):
 
     def influence(self):
         """Return how far each feature moves the prediction of ``weights``, as it varies."""
-        count, total, squares = self.arrays["features"][:(self.size + 1) * NUMBERS].reshape(-1, NUMBERS)[1:, 16:19].T
+        table, seen = self.features_seen()
+        count, total, squares = table[seen, 16:19].T
         rounds = max(1, self.rounds)
         spread = np.maximum(0.0, squares / rounds - (total / rounds) ** 2)
-        return np.abs(self.weights()) * np.sqrt(spread)
+        found = zeros(self.size)
+        found[seen] = np.abs(self.weights()[seen]) * np.sqrt(spread)
+        return found
+
+    def features_seen(self):
+        """Return the table of all features but the constant one, and which of them were ever present."""
+        table = self.arrays["features"][NUMBERS:(self.size + 1) * NUMBERS].reshape(-1, NUMBERS)
+        return table, np.flatnonzero(table[:, 16] > 0)
 
     def weights(self):
         """Return a plain linear predictor: the filter that forgets nothing, or its diagonal form.
 
         What is constant in it goes to the first feature that is, such as the intercept of a stream.
         """
-        table = self.arrays["features"][:(self.size + 1) * NUMBERS].reshape(-1, NUMBERS)
-        found = self.plain.weights(0 if self.kind == LOGISTIC else 1, 0) if self.is_full() else table[:, 4].copy()
-        count, total, squares = table[1:, 16:19].T
-        same = np.flatnonzero((count == self.rounds) & (count > 0) & (squares * count <= total * total * (1 + 1e-12)))
+        table, seen = self.features_seen()
+        if self.is_full():
+            own = self.plain.weights(0 if self.kind == LOGISTIC else 1, 0)
+            constant, found = own[0], own[1:]
+        else:
+            constant, found = self.features.weight[4], zeros(self.size)
+            found[seen] = table[seen, 4]
+        count, total, squares = table[seen, 16:19].T
+        same = np.flatnonzero((count == self.rounds) & (squares * count <= total * total * (1 + 1e-12)))
         if len(same):
-            found[1 + same[0]] += (self.origin + found[0]) * self.rounds / total[same[0]]
-        return found[1:]
+            found[seen[same[0]]] += (self.origin + constant) * self.rounds / total[same[0]]
+        return found
 
     @property
     def linear(self):
@@ -114,8 +129,8 @@ cdef class Bank(Teaching):
 
     def get_state(self):
         """Return (arrays, numbers): all that prediction and learning depend on."""
-        arrays = {name: array.copy() for name, array in self.arrays.items() if name != "stored"}
-        arrays["features"] = arrays["features"][:(self.size + 1) * NUMBERS]
+        arrays = {name: array.copy() for name, array in self.arrays.items() if name not in ("stored", "features")}
+        arrays["features"] = copied(self.arrays["features"][:(self.size + 1) * NUMBERS])
         arrays["outlook"] = np.array(self.outlook())
         for name, part in self.parts().items():
             arrays |= {f"{name}.{key}": array for key, array in part.get_state()[0].items()}
@@ -147,16 +162,17 @@ cdef class Bank(Teaching):
         for name, array in own.items():
             if array.shape != (sizes[name],) or array.dtype != np.float64:
                 raise ValueError(f"array {name} should hold {sizes[name]} numbers of type float64")
-            if not np.isfinite(array).all():
+            if not all_finite(array):
                 raise ValueError(f"array {name} holds a number that is not finite")
         if max(np.abs(own[name]).max(initial=0.0) for name in ("outcomes", "foreseen")) > 1e150:
             raise ValueError("the state holds outcomes that nobody can have seen")
         table = own["features"].reshape(-1, NUMBERS)
-        if (table[:, 8:17] < 0).any() or (table[:, 18:] < 0).any() or not table[0, 16] > 0:
+        sums_of_squares = [at for at in range(8, NUMBERS) if at != 17]  # all but the sum of the values
+        if any((table[:, at] < 0).any() for at in sums_of_squares) or not table[0, 16] > 0:
             raise ValueError("array features holds a negative sum of squares or variance")
         self.take_parts(arrays, numbers)
-        self.arrays = {"stored": np.zeros(size)} | {
-            name: np.array(array) for name, array in own.items() if name != "outlook"}
+        self.arrays = {"stored": zeros(size)} | {
+            name: copied(array) for name, array in own.items() if name != "outlook"}
         self.size, self.taken, self.stride = size, taken, numbers["stride"]
         self.relocate()
         outlook = own["outlook"].tolist()

@@ -10,6 +10,8 @@ cimport numpy as cnp
 
 from noregret.core.engine cimport Engine
 
+from noregret.core.paged import any_negative, copied
+
 cnp.import_array()
 
 # Arrays of a state that may hold negative numbers.
@@ -37,19 +39,20 @@ cdef class Coordinates(Engine):
         cdef Py_ssize_t i
         cdef int j
         for i in range(start, self.size):
-            self.stored[i] = 0
+            if self.stored[i] != 0:  # what is zero already takes no memory until it is written to
+                self.stored[i] = 0
             for j in range(MOST_KEPT):
-                if self.kept[j] != NULL:
+                if self.kept[j] != NULL and self.kept[j][i] != self.newborn[j]:
                     self.kept[j][i] = self.newborn[j]
 
     def accounts(self):
         """Return copies of what is kept of every feature, by name."""
-        return {name: self.arrays[name][:self.size].copy() for name in self.kept_names}
+        return {name: copied(self.arrays[name][:self.size]) for name in self.kept_names}
 
     def set_state(self, arrays, numbers):
         """Take a state over, or raise ValueError where it does not fit."""
         for name, array in arrays.items():
-            if name not in SIGNED and (array < 0).any():
+            if name not in SIGNED and array.dtype == np.float64 and array.ndim == 1 and any_negative(array):
                 raise ValueError(f"array {name} holds a negative number")
         Engine.set_state(self, arrays, numbers)
 

@@ -7,6 +7,7 @@ import numpy as np
 cimport numpy as cnp
 
 from noregret.checks import one_of, positive, whole
+from noregret.core.paged import all_finite, copied, zeros
 
 cnp.import_array()
 
@@ -75,7 +76,8 @@ cdef class Engine:
         """Give the features from start on their first weights."""
         cdef Py_ssize_t i
         for i in range(start, self.size):
-            self.stored[i] = self.initial
+            if self.stored[i] != self.initial:  # what is zero already takes no memory until it is written to
+                self.stored[i] = self.initial
 
     # The weights and their mean.
 
@@ -100,10 +102,7 @@ cdef class Engine:
         cdef Py_ssize_t before = self.size, i
         if size > self.capacity:
             room = self.room_for(size)
-            self.arrays = {
-                name: np.concatenate([array, np.zeros(self.length(name, room) - len(array), array.dtype)])
-                for name, array in self.arrays.items()
-            }
+            self.arrays = {name: copied(array, self.length(name, room)) for name, array in self.arrays.items()}
             self.relocate()
         cdef double credit = self.outside_mean() if self.mean_kept else 0.0
         self.size = size
@@ -111,8 +110,8 @@ cdef class Engine:
             self.begin(before)
             if self.mean_kept:
                 for i in range(before, size):
-                    self.mean_sum[i] = credit
-                    self.mean_clock[i] = self.clock
+                    if self.mean_sum[i] != credit or self.mean_clock[i] != self.clock:
+                        self.mean_sum[i], self.mean_clock[i] = credit, self.clock
         return 0
 
     def keep_mean(self):
@@ -125,7 +124,7 @@ cdef class Engine:
                 " ask for it before learning"
             )
         self.mean_kept = True
-        self.arrays = self.arrays | {name: np.zeros(self.capacity) for name in ("mean_sum", "mean_clock")}
+        self.arrays = self.arrays | {name: zeros(self.capacity) for name in ("mean_sum", "mean_clock")}
         self.relocate()
 
     cdef void flush(self) noexcept nogil:
@@ -277,7 +276,7 @@ cdef class Engine:
 
     def get_state(self):
         """Return (arrays, numbers): all that prediction and learning depend on."""
-        cut = {name: array[:self.length(name, self.size)].copy() for name, array in self.arrays.items()}
+        cut = {name: copied(array[:self.length(name, self.size)]) for name, array in self.arrays.items()}
         return cut, self.scalars()
 
     def set_state(self, arrays, numbers):
@@ -291,11 +290,11 @@ cdef class Engine:
             count = self.length(name, size)
             if array.shape != (count,) or array.dtype != np.float64:
                 raise ValueError(f"array {name} should hold {count} numbers of type float64")
-            if not np.isfinite(array).all():
+            if not all_finite(array):
                 raise ValueError(f"array {name} holds a number that is not finite")
         self.check_state(arrays, numbers)
         self.mean_kept = numbers["mean_kept"]
-        self.arrays = {name: np.array(array) for name, array in arrays.items()}
+        self.arrays = {name: copied(array) for name, array in arrays.items()}
         self.size = size
         self.relocate()
         self.restore(numbers)

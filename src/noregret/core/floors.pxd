@@ -77,7 +77,7 @@ cdef class Floors(Engine):
     cdef Round now
 
     cdef double look(self, Row* row, Round* r, int offset) noexcept nogil
-    cdef begin_feature(self, Py_ssize_t at)
+    cdef begin_constant(self)
     cdef bint is_full(self) noexcept nogil
     cdef bint is_lagged(self) noexcept nogil
     cdef void say_plain(self, const Row* row, Round* r) noexcept nogil

@@ -28,6 +28,7 @@ from noregret.core.weigher import Exponential
 from noregret.core.weigher cimport Weigher
 
 from noregret.checks import one_of
+from noregret.core.paged import copied, zeros
 
 cnp.import_array()
 
@@ -96,7 +97,7 @@ cdef class Floors(Engine):
         }
         self.stride = 1
         self.relocate()
-        self.begin_feature(0)
+        self.begin_constant()
 
     def number_members(self):
         """Give every member its place: first those of the base, which see no outcomes."""
@@ -139,31 +140,28 @@ cdef class Floors(Engine):
             self.snapshots = <double*> cnp.PyArray_DATA(<cnp.ndarray> self.arrays["snapshots"])
 
     cdef int resize(self, Py_ssize_t size) except -1:
-        cdef Py_ssize_t before = self.size, room = cnp.PyArray_DIM(<cnp.ndarray> self.arrays["features"], 0) // NUMBERS
+        cdef Py_ssize_t room = cnp.PyArray_DIM(<cnp.ndarray> self.arrays["features"], 0) // NUMBERS
         if size + 1 > room:
-            self.arrays["features"] = np.concatenate([
-                self.arrays["features"], np.zeros((max(size + 1, 2 * room, 16) - room) * NUMBERS)])
+            self.arrays["features"] = copied(self.arrays["features"], max(size + 1, 2 * room, 16) * NUMBERS)
         if size > cnp.PyArray_DIM(<cnp.ndarray> self.arrays["stored"], 0):
-            self.arrays["stored"] = np.zeros(max(size, 2 * self.size, 16))
+            self.arrays["stored"] = zeros(max(size, 2 * self.size, 16))
         self.relocate()
+        # New features are all zero: room beyond the size was never written to, as only features that
+        # nothing was learned from are ever forgotten.
         self.size = size
-        for at in range(before, size):
-            self.begin_feature(at + 1)
         if size <= FULL:
             self.plain.grow(size + 1)
         if size <= LAGGED:
             self.lagged.grow(size + 3)
         return 0
 
-    cdef begin_feature(self, Py_ssize_t at):
-        """Know nothing of a feature; of the constant one, that it is one."""
+    cdef begin_constant(self):
+        """Know of the constant feature that it is one."""
         cdef int lane
-        memset(self.features + at, 0, sizeof(noregret_feature))
-        if at == 0:
-            self.features.count = self.features.sum = self.features.sum2 = self.features.size = 1
-            self.features.prior = FREE_LABELS if self.kind == LOGISTIC else FREE
-            for lane in range(4):
-                self.features.variance[lane] = <double> GRANT_FIRST[lane] * self.features.prior
+        self.features.count = self.features.sum = self.features.sum2 = self.features.size = 1
+        self.features.prior = FREE_LABELS if self.kind == LOGISTIC else FREE
+        for lane in range(4):
+            self.features.variance[lane] = <double> GRANT_FIRST[lane] * self.features.prior
 
     cdef bint is_full(self) noexcept nogil:
         """Whether features are few enough for filters."""

@@ -33,7 +33,8 @@ cdef class Leader(Engine):
     cdef void begin(self, Py_ssize_t start) noexcept nogil:
         cdef Py_ssize_t i
         for i in range(start, self.size):
-            self.sums[i] = self.stored[i] = 0
+            if self.sums[i] != 0 or self.stored[i] != 0:  # zeros take no memory until they are written to
+                self.sums[i] = self.stored[i] = 0
 
     cdef int update(self, Row* row, double score, double slope, double y) noexcept nogil:
         cdef Py_ssize_t i, k

@@ -21,6 +21,7 @@ cost more, beside k, than what counted.
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from numbers import Integral
 from typing import TYPE_CHECKING, Any
 
@@ -199,20 +200,22 @@ class Auto(Learner):
 
         return self.undisturbed(lambda: caveat_of(self.engine))
 
-    def findings(self, features: list[str] | None = None) -> dict[str, Any]:
+    def findings(self, features: Sequence[str] | None = None) -> dict[str, Any]:
         """Return what it has found, as plain values; names of features may be given."""
         from noregret.roll import findings_of
 
         return self.undisturbed(lambda: findings_of(self.engine, self._named(features)))
 
-    def describe(self, features: list[str] | None = None) -> str:
+    def describe(self, features: Sequence[str] | None = None) -> str:
         """Say in plain words what it has found: who leads, drift, which features matter."""
         from noregret.roll import words_of
 
         return self.undisturbed(lambda: words_of(self.engine, self._named(features)))
 
-    def _named(self, features: list[str] | None) -> list[str]:
-        known = self.features
-        if features is not None and len(features) != len(known):
-            raise ValueError(f"{len(known)} features are known: got {len(features)} names")
-        return known if features is None else features
+    def _named(self, features: Sequence[str] | None) -> Callable[[int], str]:
+        """Return what tells the name of a feature: there may be millions, of which few are told."""
+        known = self.engine.size
+        if features is not None and len(features) != known:
+            raise ValueError(f"{known} features are known: got {len(features)} names")
+        names = features or self.known.names
+        return names.__getitem__ if names else str

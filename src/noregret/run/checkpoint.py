@@ -14,9 +14,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from noregret.errors import NoRegretError
-from noregret.files import write_whole
 from noregret.header import parsed
-from noregret.model_file import encoded, read_parts
+from noregret.model_file import read_parts
+from noregret.packing import write_parts
 
 FORMAT = "noregret.checkpoint/2"
 Arrays = dict[str, NDArray[Any]]
@@ -34,7 +34,7 @@ def write(path: str, arrays: Arrays, numbers: dict[str, Any]) -> None:
     text = json.dumps(numbers, sort_keys=True)
     arrays = {name: np.ascontiguousarray(array) for name, array in arrays.items()}
     metadata = {"format": FORMAT, "state": text, "digest": digest_of(text, arrays)}
-    write_whole(path, encoded(arrays, metadata))
+    write_parts(path, arrays, metadata)
 
 
 def read(path: str) -> tuple[Arrays, dict[str, Any]]:
