@@ -66,7 +66,7 @@ def test_at_most_ten_groups_are_named(tmp_path: Path) -> None:
     rows = "".join(f"g{k},1,{k},2\n" for k in range(30))
     file = written(tmp_path, "g,y,a,b\n" + rows)
     said = refused("mix", file, "--target", "y", "--group", "g", "--only", "zzz")
-    assert "'g9' and 20 more" in said
+    assert "'g8', 20 more, and the last, 'g29'" in said
 
 
 @pytest.mark.parametrize(

@@ -67,7 +67,7 @@ INK = """
 
 
 @cache
-def played() -> nr.Game:
+def played() -> Any:
     rng = np.random.default_rng(1)
     X = rng.normal(size=(60, 8))
     names = [f"a rather long name of a feature {k}" for k in range(8)]

@@ -20,10 +20,11 @@ def _show_version(wanted: bool) -> None:
 def carried_out(arguments: Sequence[str]) -> None:
     """Run a command line through Typer; what makes no sense is said in one sentence."""
     app = build(arguments[0] if arguments else None)
-    usage_error = typer.BadParameter.__mro__[1]
     try:
         done = app(args=list(arguments), prog_name="noregret", standalone_mode=False)
-    except usage_error as error:
+    except Exception as error:
+        if not isinstance(error, typer.BadParameter.__mro__[1]):  # what Typer calls a UsageError
+            raise
         if not arguments:  # the message is the help
             print(error)
             raise SystemExit(2) from None

@@ -140,7 +140,7 @@ def mistakes_of(player: Any) -> float | None:
     """Return how many outcomes were predicted wrongly; None where they are not wrong or right."""
     engine = getattr(player, "engine", None)
     labels = player.family == "experts" if engine is None else engine.loss.labels
-    return player.mistakes if labels else None  # type: ignore[no-any-return]
+    return player.mistakes if labels else None
 
 
 def loss_name(player: Any) -> str:
