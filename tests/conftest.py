@@ -37,6 +37,12 @@ def pytest_collection_finish() -> None:
 
 
 @pytest.fixture(autouse=True)
+def _no_lines_of_progress(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Have stderr hold what went wrong alone, however slow the machine is."""
+    monkeypatch.setattr("noregret.progress.SECONDS_PER_LINE", 1e6)
+
+
+@pytest.fixture(autouse=True)
 def _no_waiting_for_the_disk(monkeypatch: pytest.MonkeyPatch) -> None:
     """No test pulls the plug, so none has to wait until its files are safe from that."""
 

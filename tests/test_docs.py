@@ -97,7 +97,8 @@ def printed_by(commands: str, place: Path) -> str:
         encoding="utf-8",
         check=False,
     )
-    return done.stdout
+    # A slow machine has lines of progress among it.
+    return re.sub(r"(?m)^noregret: .* s so far\n", "", done.stdout)
 
 
 def page_of(site: Path, kind: type[Named]) -> Path:

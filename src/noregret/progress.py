@@ -125,11 +125,12 @@ class Lines:
     Parameters
     ----------
     every
-        Seconds until the first line, and between two.
+        Seconds until the first line, and between two; ``SECONDS_PER_LINE`` if None.
     """
 
-    def __init__(self, every: float = SECONDS_PER_LINE) -> None:
-        self.every, self.latest = every, "reading"
+    def __init__(self, every: float | None = None) -> None:
+        self.every = SECONDS_PER_LINE if every is None else every
+        self.latest = "reading"
         self.began, self.over = time.monotonic(), threading.Event()
         self.thread = threading.Thread(target=self.write, daemon=True, name="progress")
         self.thread.start()

@@ -175,12 +175,12 @@ def test_brackets_in_text_are_text(tmp_path: Path) -> None:
 
 def test_many_names_are_looked_through_once(tmp_path: Path) -> None:
     names = [f"f{k}" for k in range(100_000)] + ["twice", "twice"]
-    started = time.perf_counter()
+    started = time.process_time()
     file = tmp_path / "many.json"
     file.write_text("{" + ",".join(f'"{name}":0' for name in names) + "}", "utf-8")
     with pytest.raises(CertificateError, match="'twice' is given twice"):
         load_certificate(file)
-    assert time.perf_counter() - started < 5.0
+    assert time.process_time() - started < 5.0
 
 
 def broken(folder: Path, kind: str) -> Path:

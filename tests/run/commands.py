@@ -50,6 +50,12 @@ def refused(*arguments: object, code: int = 1) -> str:
     return ended.err
 
 
+def without_progress(err: bytes) -> bytes:
+    """Return what was written to stderr without the lines of progress of a slow machine."""
+    lines = err.splitlines(keepends=True)
+    return b"".join(line for line in lines if not line.rstrip().endswith(b" s so far"))
+
+
 def process(
     *arguments: object, stdin: bytes | None = None, timeout: float = 120
 ) -> subprocess.CompletedProcess[bytes]:

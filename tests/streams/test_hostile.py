@@ -123,12 +123,12 @@ def test_a_line_of_a_hundred_million_bytes(
 ) -> None:
     file = tmp_path / f"d.{kind}"
     file.write_bytes(head + unit * (millions * 1_000_000))
-    started = time.perf_counter()
+    started = time.process_time()
     if kind in {"vw", "jsonl"}:  # a long name, and a blank line
         assert game_of(file, target=target_for(kind)).rounds == (kind == "vw")
     else:
         assert len(refused(file, target=target_for(kind))) < 500
-    assert time.perf_counter() - started < 30
+    assert time.process_time() - started < 30
 
 
 def test_names_that_columns_share(tmp_path: Path) -> None:
@@ -170,9 +170,9 @@ def test_a_quote_that_is_never_closed_in_a_large_file_takes_no_time(
 ) -> None:
     monkeypatch.setattr("noregret.streams.source.MAX_VALUE", 1 << 23)
     (tmp_path / "d.csv").write_text('a,y\n"1,2\n' + "3,4\n" * 5_000_000, "utf-8")
-    started = time.perf_counter()
+    started = time.process_time()
     assert "line 2: a quote is opened" in refused(tmp_path / "d.csv", target="y")
-    assert time.perf_counter() - started < 15
+    assert time.process_time() - started < 15
 
 
 def test_quotes_in_the_middle_are_letters(tmp_path: Path) -> None:
