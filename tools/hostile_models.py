@@ -32,6 +32,7 @@ import numpy as np
 import noregret as nr
 from noregret import model_file
 from noregret.families import FAMILIES
+from noregret.packing import write_parts
 from noregret.registry import all_of
 
 Header = dict[str, Any]
@@ -210,7 +211,7 @@ def sealed(path: Path, header: Header, arrays: Arrays) -> None:
     """Write a file whose digest is right."""
     text = json.dumps(header, sort_keys=True)
     metadata = {"noregret": text, "digest": model_file._digest(text, arrays)}
-    path.write_bytes(model_file.encoded(arrays, metadata))
+    write_parts(path, arrays, metadata)
 
 
 def parts(path: Path) -> tuple[Header, Arrays]:

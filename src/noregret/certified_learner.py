@@ -162,7 +162,7 @@ def certified(learner: Any, *, keep: Keep = "auto", memory: int = MEMORY) -> Cer
     41
     """
     learns = hasattr(learner, "learn_one") or hasattr(learner, "play_one")
-    if isinstance(learner, type) or not hasattr(learner, "new_game") or not learns:
+    if isinstance(learner, type | Certified) or not hasattr(learner, "new_game") or not learns:
         raise TypeError(
             "certified takes what learns one example at a time, such as WidrowHoff(): got"
             f" {learner!r}"

@@ -92,7 +92,7 @@ class TableEvidence:
         weights = np.asarray(answer.witness, dtype=np.float64).tolist()
         return dict(zip(self.names, weights, strict=True))
 
-    def paid_by(self, witness: Mapping[str, float], comparator: str) -> tuple[float, float] | None:
+    def paid_by(self, witness: Mapping[str, float], comparator: str) -> tuple[float, ...] | None:
         """Return what a witness pays and what rounding may add, from the rows alone.
 
         None where it is not about these columns.

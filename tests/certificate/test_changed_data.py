@@ -101,6 +101,9 @@ def test_the_same_numbers_in_another_form_confirm_it() -> None:
         assert verify(named, data, target="sold").confirmed
     for told in (None, "bought"):
         assert [line.name for line in verify(named, pairs, target=told).failed] == ["data.target"]
+    unnamed = play(noregret.make("widrow-hoff", rate=0.4, norm=1.5), pairs).certificate()
+    assert unnamed.data.target is None
+    assert verify(unnamed, table, target="sold").confirmed
     assert verify(certificate_of("widrow-hoff"), ROWS.tolist(), CASES["widrow-hoff"].y)
 
 

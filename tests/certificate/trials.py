@@ -106,6 +106,8 @@ class Trial:
             return False
         size = max(abs(honest["loss"]["total"]), abs(honest["hindsight"]["loss"]), 1e-300)
         here, there = dict(figures(contents)), dict(figures(honest))
+        if ("data", "target") not in here:  # which says less, and nothing false
+            there.pop(("data", "target"), None)
         if here.keys() != there.keys() or not self.pays(stated):
             return False
         return all(are_alike(here[path], there[path], SEARCHED, size) for path in here)

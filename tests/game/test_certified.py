@@ -181,7 +181,10 @@ def test_threads_that_learn_and_ask_lose_no_round() -> None:
     assert model.certificate().data.rounds == 4 * len(ROWS)
 
 
-@pytest.mark.parametrize("wrong", [noregret.WidrowHoff, 5, noregret.batch.Ridge()])
+@pytest.mark.parametrize(
+    "wrong",
+    [noregret.WidrowHoff, 5, noregret.batch.Ridge(), certified(noregret.WidrowHoff())],
+)
 def test_what_does_not_learn_one_by_one_is_refused(wrong: Any) -> None:
     with pytest.raises(TypeError, match="one example at a time"):
         certified(wrong)

@@ -17,6 +17,7 @@ import pytest
 import noregret as nr
 from noregret import model_file
 from noregret.cli.app import run as run_command
+from noregret.packing import write_parts
 from noregret.run import checkpoint
 
 from .commands import small_blocks
@@ -96,7 +97,7 @@ def model_of(data: Path, *options: str) -> Path:
 def reseal(model: Path, header: dict[str, Any], arrays: Any) -> None:
     text = json.dumps(header, sort_keys=True)
     metadata = {"noregret": text, "digest": model_file._digest(text, arrays)}
-    model.write_bytes(model_file.encoded(arrays, metadata))
+    write_parts(model, arrays, metadata)
 
 
 def parts(model: Path) -> tuple[dict[str, Any], dict[str, Any]]:

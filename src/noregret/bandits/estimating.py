@@ -156,6 +156,11 @@ def off_policy(
         rewards[t] = d.reward
         guess = sum(p * believed.guess(name, d.context) for name, p in arms.items() if p)
         robust[t] = guess + weights[t] * (d.reward - believed.guess(arm, d.context))
+        if not np.isfinite(robust[t]):
+            raise NoRegretError(
+                f"round {t + 1}: the model of rewards says no finite number of arm {arm!r}: take"
+                " another model"
+            )
         believed.learn(arm, d.reward, d.context)
     squares = float(weights @ weights)
     cut = int(np.count_nonzero(weights >= most)) if clip is not None else 0

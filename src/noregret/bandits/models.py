@@ -148,9 +148,9 @@ def model_of(model: Any) -> Model:
         return Means()
     if isinstance(model, Learner):
         return Learners(model)
-    if hasattr(model, "partial_fit"):
+    if hasattr(model, "partial_fit") and not isinstance(model, type):
         return Estimators(model)
-    if callable(model):
+    if callable(model) and not isinstance(model, type):
         return Told(model)
     raise ValueError(
         "the model must be 'means', a learner, a scikit-learn estimator with partial_fit, or a"

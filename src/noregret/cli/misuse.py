@@ -22,6 +22,9 @@ USUAL = {
 # Options that other programs have for what stands without an option here.
 FILES = ("--data", "--file", "--files", "--input", "--in", "--csv", "--path", "--model")
 ECHO = ("--far", "--mic", "--out")
+# Parameters that newcomers give as options, and the commands whose -p takes them.
+PARAMETERS = ("loss", "rate", "radius", "schedule", "horizon", "recent", "delay", "norm", "seed")
+TAKE_PARAMETERS = ("run", "mix", "portfolio")
 
 
 def corrected(error: Exception, arguments: Sequence[str]) -> str:
@@ -54,6 +57,8 @@ def no_option(error: Exception, name: str, arguments: Sequence[str]) -> str:
     said = f"{name} has no option {given}" if name in command_names() else f"no option {given}"
     if given in FILES and name in USUAL and name != "echo":
         return f"{said}: files are named without one: {without(given, arguments)}"
+    if (parameter := given.lstrip("-")) in PARAMETERS and name in TAKE_PARAMETERS:
+        return f"{said}: parameters of a learner are given by -p: -p {parameter}=…"
     possible = [str(each) for each in getattr(error, "possibilities", None) or ()]
     near = difflib.get_close_matches(given, possible)
     return f"{said}: did you mean {' or '.join(near)}?" if near else said

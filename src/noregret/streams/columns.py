@@ -178,12 +178,14 @@ def known(column: str, names: Sequence[str], where: str) -> None:
 
 
 def headless(names: Sequence[str]) -> str:
-    """Return what to do where the names are numbers, as if a file began with its first row."""
-    if len(names) < 2 or not all(map(is_number, names)):
+    """Return what to do where names are numbers, as if a file began with its first row."""
+    numbers = sum(map(is_number, names))
+    if len(names) < 2 or 2 * numbers < len(names):
         return ""
+    which = "All" if numbers == len(names) else "Most"
     return (
-        f". All of these names are numbers: if there is no header, {NO_HEADER}; columns are then"
-        f" called 1 to {len(names)}"
+        f". {which} of these names are numbers: if there is no header, {NO_HEADER}; columns are"
+        f" then called 1 to {len(names)}"
     )
 
 

@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 from noregret.errors import BadExample
 from noregret.streams.block import Fault
-from noregret.streams.columns import BOOLEAN, NO_HEADER, NUMBER, TEXT, is_number
+from noregret.streams.columns import BOOLEAN, NO_HEADER, NUMBER, TEXT, headless, is_number
 from noregret.streams.quotes import Quotes
 
 NUMERAL = re.compile(
@@ -72,7 +72,9 @@ def check_names(names: Sequence[str], where: str) -> None:
     seen: set[str] = set()
     for name in names:
         if name in seen:
-            raise BadExample(f"{where}: two columns are called {name!r}: rename one")
+            raise BadExample(
+                f"{where}: two columns are called {name!r}: rename one{headless(names)}"
+            )
         seen.add(name)
 
 
