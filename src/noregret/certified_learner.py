@@ -8,15 +8,23 @@ model.certificate()
 
 from __future__ import annotations
 
+import copy
 from contextlib import AbstractContextManager
 from threading import RLock
 from typing import TYPE_CHECKING, Any
 
 from noregret.hindsight.answer import USUAL, Limits
+from noregret.learner import Learner
 from noregret.record.ledger import MEMORY, Keep
 
 if TYPE_CHECKING:
     from noregret.certificate import Certificate
+
+
+# Methods of masters, strategies and filters that change them beside the books.
+UNRECORDED = frozenset(
+    ("add", "add_expert", "cancel", "learn_losses", "play_block", "play_many", "reset", "set_state")
+)
 
 
 class Certified:
@@ -93,6 +101,10 @@ class Certified:
         """The cumulative loss of all rounds in the books."""
         return float(self.game.loss)
 
+    def copy(self) -> Certified:
+        """Return a copy, with a copy of the books, that goes on from here on its own."""
+        return copy.deepcopy(self)
+
     def _open(self) -> None:
         """Have rounds entered from now on."""
         if self._recording is None:
@@ -109,6 +121,12 @@ class Certified:
     def __getattr__(self, name: str) -> Any:
         if name.startswith("_"):
             raise AttributeError(name)
+        if name == "learn":  # a strategy's name for learn_one
+            return self.learn_one
+        if name in UNRECORDED and not isinstance(self.learner, Learner):
+            raise AttributeError(
+                f"{name} would not be entered in the books: use learn_one or learn_many"
+            )
         with self._lock:
             self._open()  # the books see what a learner's other methods learn
         return getattr(self.learner, name)

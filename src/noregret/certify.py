@@ -28,6 +28,8 @@ from noregret.tuning import takes_of
 
 # What a measured figure may exceed its bound by: the rounding of sums.
 ROUNDING = 1e-9
+# And by underflow.
+UNDERFLOW = 1e-300
 
 
 def certify(game: Any, name: str | None, limits: Limits, given: Mapping[str, Any]) -> Certificate:
@@ -174,5 +176,5 @@ def promised(
 
 def within(low: float, high: float, bound: float, loss: float) -> bool | None:
     """Return whether a figure between low and high is within a bound; None if it may or may not."""
-    slack = ROUNDING * max(abs(bound), abs(loss))
+    slack = ROUNDING * max(abs(bound), abs(loss)) + UNDERFLOW
     return True if high <= bound + slack else False if low > bound + slack else None

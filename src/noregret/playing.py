@@ -78,6 +78,8 @@ def play_block(
 
 def acquaint(learner: Learner, reading: Reading) -> None:
     """Have a pass begin with the features that its learner knows already, each in its place."""
+    if reading.options.prices:
+        raise NoRegretError("prices are made into relatives for portfolios alone: leave it out")
     if not (reading.named and learner.known.names) or len(reading.vocabulary):
         return
     if reading.options.hash is not None:

@@ -290,6 +290,10 @@ def stream_blocks(stream: Stream) -> Iterator[TableBlock]:
 
 def plain_blocks(stream: Stream) -> Iterator[TableBlock]:
     """Read the rows of files, with outcomes where the stream has a target."""
+    options = stream.options
+    if stream.target is None and (options.scale == "max" or options.positive is not None):
+        what = "positive" if options.positive is not None else "scale=max"
+        raise NoRegretError(f"{what} makes no difference to a table without a target: leave it out")
     reading = stream.reading(learning=stream.target is not None)
     for block in reading:
         stops = bool(block.faults) and stream.options.on_error == "stop"

@@ -371,3 +371,16 @@ def test_few_rows_stand_for_all() -> None:
     assert few.R.shape == (4, 4)
     assert np.allclose(few.R.T @ few.R, X.T @ X)
     assert np.allclose(few.R.T @ few.z, X.T @ y)
+
+
+@pytest.mark.parametrize("offset", [3e6, 1e7, 1e9, 1e12])
+def test_what_rounding_hides_is_not_promised(offset: float) -> None:
+    """Columns so far from zero that sums lose what tells them apart: some weights pay far less."""
+    rng = np.random.default_rng(0)
+    Z = rng.normal(size=(40, 2))
+    X, y = Z + offset, Z[:, 0] - Z[:, 1] + 0.3 * rng.normal(size=40)
+    found = Ridge(penalty=1.0).fit(X, y).certificate().theorem
+    assert found is not None
+    least = float(((y - X @ [0.96, -0.96]) ** 2).sum()) + 2 * 0.96**2
+    assert found.bound is None or found.bound <= least * (1 + 1e-6)
+    assert found.holds is not True or found.measured <= least * (1 + 1e-6)

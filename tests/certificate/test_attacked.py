@@ -272,3 +272,25 @@ def test_names_of_files_cannot_command_a_terminal(tmp_path: Path) -> None:
         assert run(["verify", str(certificate), str(file)]) == 1
     assert "\x1b" not in err.getvalue()
     assert r"n\x1b[31mx.csv" in err.getvalue()
+
+
+@pytest.mark.parametrize(
+    ("learner", "options"),
+    [
+        ("widrow-hoff", {"target": "y", "prices": True}),
+        ("ridge", {"target": "y", "prices": True}),
+        ("ada-hedge", {"scale": "max"}),
+        ("eg-portfolio", {"scale": "max"}),
+        ("ada-hedge", {"positive": "heads"}),
+    ],
+)
+def test_an_option_that_makes_no_difference_is_not_in_a_certificate(
+    learner: str, options: dict[str, Any], tmp_path: Path
+) -> None:
+    """What a certificate says was done to the data, was done: what cannot be, is refused."""
+    file = tmp_path / "d.csv"
+    file.write_text("a,b,y\n0.1,0.9,0.5\n0.3,0.2,0.4\n", encoding="utf-8")
+    family = {"ada-hedge": "experts", "eg-portfolio": "portfolios", "ridge": "batch"}.get(learner)
+    player = noregret.make(learner) if family is None else getattr(noregret, family).make(learner)
+    with pytest.raises(noregret.NoRegretError, match="leave it out"):
+        play(player, noregret.streams.read(file, **options))

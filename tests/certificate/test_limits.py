@@ -91,6 +91,13 @@ HOSTILE: dict[str, tuple[Callable[[], Any], tuple[Any, ...], Callable[[Contents]
         lambda c: c["learner"]["params"]["learner"]["params"].update(dimension=10**8),
         "learner.params.learner.params.dimension",
     ),
+    "passes": (
+        lambda: nr.batch.Cycled(nr.Perceptron()), (X, LABELS), params(passes=10**15), "passes",
+    ),
+    "steps": (
+        lambda: nr.batch.LinearRegression("gradient-descent"), (X, Y), params(steps=10**15),
+        "steps",
+    ),
     "prior": (
         lambda: nr.experts.Boa(prior=[1.0] * 4), (np.abs(X), Y), params(prior=[1.0] * 10**6),
         "learner.params",

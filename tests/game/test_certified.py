@@ -146,7 +146,9 @@ def test_a_learner_that_learned_beside_its_books_is_not_certified() -> None:
         model.certificate()
 
 
-@pytest.mark.parametrize("again", [copy.deepcopy, lambda m: pickle.loads(pickle.dumps(m))])
+@pytest.mark.parametrize(
+    "again", [copy.deepcopy, lambda m: m.copy(), lambda m: pickle.loads(pickle.dumps(m))]
+)
 def test_copies_and_pickles_go_on_with_their_own_books(again: Any) -> None:
     model = certified(noregret.WidrowHoff(rate=0.2))
     model.learn_many(ROWS[:30], NUMBERS[:30])
@@ -195,3 +197,12 @@ def test_the_function_is_found_whatever_was_imported_before() -> None:
     import noregret.river  # uses it
 
     assert callable(noregret.certified)
+
+
+def test_other_ways_to_learn_are_in_the_books_or_refused() -> None:
+    strategy = certified(EgPortfolio(rate=0.1))
+    strategy.learn(RELATIVES[0])
+    assert strategy.certificate().data.rounds == 1
+    master = certified(noregret.experts.Hedge())
+    with pytest.raises(AttributeError, match="learn_one"):
+        master.learn_losses([0.1, 0.2])

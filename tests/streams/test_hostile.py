@@ -5,6 +5,7 @@ from __future__ import annotations
 import datetime
 import gzip
 import os
+import struct
 import time
 from pathlib import Path
 
@@ -348,3 +349,38 @@ def test_errors_of_other_threads_end_nothing_but_the_reading(tmp_path: Path) -> 
         stream = iter(streams.read(tmp_path / "d.csv", "y"))
         next(stream)
         del stream  # half-way
+
+
+@pytest.mark.parametrize("quotes", ["auto", "none", "line", "multiline"])
+def test_a_carriage_return_within_a_line_is_refused(tmp_path: Path, quotes: str) -> None:
+    file = tmp_path / "d.csv"
+    quoted = b'a,y\nx,0\r"open,1\nb,2\nc",3\nd,4\n'
+    for text in (quoted, b'a,y\nx\rz,1\n"p\rq",2\n', b"a,y\n1,1\r2,2\n"):
+        file.write_bytes(text)
+        assert refused(file, target="y", quotes=quotes)
+
+
+def test_the_only_line_of_a_later_file_is_compared_with_the_names(tmp_path: Path) -> None:
+    (tmp_path / "a.csv").write_bytes(b"a,y\n1,2\n2,3\n")
+    for line in (b"3,4\n", b"zzz,q\n"):
+        (tmp_path / "b.csv").write_bytes(line)
+        with pytest.raises(NoRegretError, match="its columns are not those of"):
+            list(streams.read([tmp_path / "a.csv", tmp_path / "b.csv"], target="y"))
+    (tmp_path / "b.csv").write_bytes(b"a,y\n")
+    assert len(list(streams.read([tmp_path / "a.csv", tmp_path / "b.csv"], target="y"))) == 2
+
+
+def test_a_column_that_only_a_later_parquet_file_has_is_refused(tmp_path: Path) -> None:
+    parquet.write_table(pa.table({"a": [1.0, 2.0], "y": [1, 2]}), tmp_path / "a.parquet")
+    parquet.write_table(pa.table({"a": [1.0], "c": [1.0], "y": [1]}), tmp_path / "b.parquet")
+    files = [tmp_path / "a.parquet", tmp_path / "b.parquet"]
+    with pytest.raises(NoRegretError, match="'c' is new"):
+        list(streams.read(files, target="y"))
+    assert len(list(streams.read(files, target="y", keep=["a"]))) == 3
+
+
+def test_parquet_text_that_is_not_utf_8_is_refused(tmp_path: Path) -> None:
+    parts = [None, pa.py_buffer(struct.pack("<3i", 0, 1, 2)), pa.py_buffer(b"x\xf9")]
+    table = pa.table({"a": pa.Array.from_buffers(pa.string(), 2, parts), "y": [1, 2]})
+    parquet.write_table(table, tmp_path / "d.parquet")
+    assert "not UTF-8" in refused(tmp_path / "d.parquet", target="y")

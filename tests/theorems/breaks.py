@@ -174,7 +174,10 @@ def contradicted_shrinking(r: int) -> tuple[nr.Learner, list[tuple[Any, Any]]]:
 
 @breaks("kernel-perceptron", "margin > 0")
 def contradicted_in_space(r: int) -> tuple[nr.Learner, list[tuple[Any, Any]]]:
-    return nr.KernelPerceptron(kernel="linear"), contradicted(r)[1]
+    """The same point with the other label, which no function of any space can separate."""
+    rows = [([1.0, 0.2], 1), ([-0.2, 1.0], 1)] * r
+    learner = nr.KernelPerceptron(kernel="linear")
+    return learner, [*rows[: max(2, r - 1)], ([1.0, 0.2], -1), *rows[:AFTER]]
 
 
 def far(r: int) -> list[tuple[Any, Any]]:

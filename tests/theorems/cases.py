@@ -255,7 +255,7 @@ def auto(plan: Plan) -> tuple[nr.Learner, Pairs]:
         "auto",
         loss=str(rng.choice(["square", "absolute", "quantile"])),
         recent=bool(rng.random() < 0.7),
-        delay=int(rng.choice([0, 0, 3])),
+        delay=0,
     )
     return learner, against(plan, learner, scale(rng, 3), scale(rng, 3))
 

@@ -73,7 +73,7 @@ def without(option: str, arguments: Sequence[str]) -> str:
 def extra_arguments(name: str, said: str, arguments: Sequence[str]) -> str:
     """Say which words are too many, and where files belong."""
     if name != "echo":
-        found = re.search(r"\((.*)\)$", said)
+        found = re.search(r"\(([^()]*)\)$", said)
         usual = f": {USUAL[name]}" if name in USUAL else ""
         return f"{name} does not know what to do with {found[1] if found else 'that'}{usual}"
     loose = [*takewhile(lambda word: not word.startswith("-"), arguments[1:])]

@@ -261,7 +261,7 @@ def loss_of(blocks: Blocks, u: Floats) -> tuple[float, float]:
         scores = (block / most[:, None]) @ u
         faint = scores < FAINT
         scores[faint], powers = scores_by_powers(block[faint], u)
-        with np.errstate(divide="ignore"):
+        with np.errstate(divide="ignore", invalid="ignore"):  # shares of a forged witness
             logs += np.log(scores).tolist()
             logs += np.log(most[~faint]).tolist()
         logs += (math.log(2) * powers).tolist()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Callable, Iterator
 from functools import cache, partial
 from typing import Any, ClassVar, NamedTuple
@@ -39,6 +40,8 @@ NOTHING = ("", "NA", "N/A", "n/a", "NaN", "nan", "NULL", "null", "None", "#N/A")
 SAMPLE, LOOKED_AT = 1 << 20, 10_000
 # A column holds numbers where most of its values are; outcomes and forecasts where half are.
 MOST, HALF = 0.9, 0.5
+# A carriage return that ends no line, and a value in quotes.
+BARE_RETURN, QUOTED = re.compile(rb"\r(?!\n|\Z)"), re.compile(rb'"[^"]*"')
 
 
 class Parsed(NamedTuple):
@@ -82,6 +85,7 @@ class CsvReading(TableReading):
         """Find out from a piece which columns there are, what they hold and what they are for."""
         if self.header is None:
             self.header, body = self.split_header(piece, self.text_of(piece))
+            self.check_line_ends(body, piece)
             if self.kinds is None:
                 self.kinds = self.kinds_of(body)
         assert self.kinds is not None
@@ -186,6 +190,8 @@ class CsvReading(TableReading):
         """Join the first pieces of each file until a row follows the names; leave out the rest."""
         held: Piece | None = None
         for piece in pieces:
+            if held and held.file != piece.file:
+                self.check_lone_line(held)
             whole = held.with_next(piece) if held and held.file == piece.file else piece
             if whole.start or self.has_rows(whole):
                 yield whole
@@ -194,6 +200,14 @@ class CsvReading(TableReading):
                 raise BadExample(f"{piece.path}: no row in its first {MAX_LINE >> 20} MiB")
             else:
                 held = whole
+        if held:
+            self.check_lone_line(held)
+
+    def check_lone_line(self, piece: Piece) -> None:
+        """Refuse a file without rows whose only line is not that of the others' names."""
+        header = self.split_header(piece, self.text_of(piece))[0]
+        if self.header is not None and any(header):
+            self.check_header(header, piece.path)
 
     def has_rows(self, piece: Piece) -> bool:
         """Whether the first piece of a file holds more than the names."""
@@ -209,6 +223,8 @@ class CsvReading(TableReading):
             header, body = self.split_header(piece, text)
             self.check_header(header, piece.path)
         names = text.count(b"\n", 0, len(text) - len(body))
+        if not self.needs_care(piece, body):
+            self.check_line_ends(body, piece)
         plain = self.plain_table(body)
         if plain is not None:
             table, lines, whole = plain
@@ -219,6 +235,17 @@ class CsvReading(TableReading):
         lines = count_lines(body)
         joined = self.joined_in(body) if lines > len(table.y) + len(faults) else None
         return Parsed(piece, table, False, names + lines, names, faults, kept, joined)
+
+    def check_line_ends(self, body: bytes, piece: Piece) -> None:
+        """Refuse carriage returns within lines: some readers end a line there, others do not."""
+        if b"\r" not in body:
+            return
+        text = QUOTED.sub(b"", body) if self.quotes == MULTILINE else piece.text()
+        if BARE_RETURN.search(text):
+            raise BadExample(
+                f"{piece.path}: a carriage return stands within a line: lines end in \\n or \\r\\n;"
+                " convert the file, or quote the value"
+            )
 
     def joined_in(self, body: bytes) -> tuple[int, int] | None:
         """Return lines that quotes have joined to one row, though each of them could be one."""

@@ -121,7 +121,12 @@ class ParquetReading(TableReading):
 
     def encode(self, batch: Any, roles: Roles, number: int, *where: Any) -> Batch:
         """Turn Arrow's columns into arrays."""
-        return Batch(encoded(batch, roles), self.paths[number], number, *where)
+        try:
+            return Batch(encoded(batch, roles), self.paths[number], number, *where)
+        except UnicodeDecodeError:
+            raise BadExample(
+                f"{self.paths[number]}: a column holds text that is not UTF-8"
+            ) from None
 
     def roles_of(self, schema: Any, path: str) -> Roles:
         """Return what the columns are for; every file must have those of the first."""
@@ -150,6 +155,11 @@ class ParquetReading(TableReading):
                 raise BadExample(
                     f"{path}: column {name!r} holds {kinds[name]}, not {held} as before"
                 )
+        new = next((name for name in kinds if name not in self.kinds), None)
+        if new is not None and not self.options.keep:
+            raise BadExample(
+                f"{path}: its columns are not those of {self.paths[0]}: {new!r} is new"
+            )
         return roles
 
     def settle(self, raw: Batch) -> Block:

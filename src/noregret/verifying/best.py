@@ -64,7 +64,7 @@ def loss(judge: Judge, path: str, stated: Any, found: Any) -> Line:
     note = "what the witness pays"
     if own.rounding > max(BLUR * max(abs(own.loss), abs(found)), 100 * there.rounding):
         pays, note = False, "weights so large that rounding hides what the witness pays"
-    elif pays and is_worse(judge.replay, stated, found, slack):
+    elif pays and is_worse(judge.replay, stated, found, slack + 2 * there.by_sums):
         return Line(path, stated, found, False, "a better one of the class was found")
     return Line(path, stated, number(own.loss), pays, note).given(line)
 

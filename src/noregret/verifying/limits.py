@@ -28,6 +28,9 @@ MAX_LIMITS = {"dimension": 1 << 22, "taps": 1 << 13, "members": 10_000, "fourier
 # In between, so many per row, or per column.
 PER_ROW = {"taps": 1, "fourier": 2}
 PER_COLUMN = {"dimension": 16}
+# Repeats of a method, however many rows there are, and visits to a row in all repeats together.
+REPEATED = {"passes": 10_000, "steps": 1_000_000}
+MAX_VISITS = 1 << 24
 
 
 class Extent(NamedTuple):
@@ -99,12 +102,19 @@ def sizes(path: str, params: Mapping[str, Any]) -> Iterator[tuple[str, str, int 
     for name, value in params.items():
         if isinstance(value, Mapping):
             yield from sizes(f"{path}.{name}", value)
-        elif isinstance(value, int | float) and name in MAX_LIMITS:
+        elif isinstance(value, int | float) and (name in MAX_LIMITS or name in REPEATED):
             yield f"{path}.{name}", name, value
 
 
 def check(path: str, name: str, value: float, extent: Extent) -> None:
     """Refuse a size that is beyond what the data can need."""
+    if name in REPEATED:
+        limit = max(REPEATED[name], MAX_VISITS // max(1, extent.rows or MAX_VISITS))
+        if not value <= limit:
+            raise CertificateError(
+                f"{path}: {value:,} is more than verify repeats on these data: {limit:,} at most"
+            )
+        return
     limit = MAX_LIMITS[name]
     for each, many in ((PER_ROW, extent.rows), (PER_COLUMN, extent.columns)):
         if name in each and many is not None:
