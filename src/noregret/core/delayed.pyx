@@ -219,7 +219,7 @@ cdef class DelayedBank(Bank):
         ends = np.cumsum(counts).astype(int)
         for k, end in enumerate(ends):
             own = places[end - int(counts[k]):end]
-            if len(own) and (own[0] < 0 or own[-1] >= sizes[k] or (np.diff(own) <= 0).any() or (own != np.floor(own)).any()):
+            if len(own) and (own[0] < 0 or own[len(own) - 1] >= sizes[k] or (np.diff(own) <= 0).any() or (own != np.floor(own)).any()):
                 raise ValueError("the places of a held round do not increase")
             if not sparse[k] and not (own == np.arange(len(own))).all():
                 raise ValueError("a dense round has all its places")
