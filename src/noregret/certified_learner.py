@@ -106,7 +106,7 @@ class Certified:
         return copy.deepcopy(self)
 
     def _open(self) -> None:
-        """Have rounds entered from now on."""
+        """Enter rounds in the books from now on."""
         if self._recording is None:
             recording = self.game.recorded()
             recording.__enter__()
