@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from noregret.errors import NoRegretError
 from noregret.hindsight import LeastSquares, Rows
-from noregret.hindsight.blocks import is_sparse, padded
+from noregret.hindsight.triangular import triangle
 
 Floats = NDArray[np.float64]
 UNIT = 2.0**-53
@@ -64,17 +64,6 @@ def few_of(rows: Rows | None, sums: LeastSquares | None) -> Few:
             return ranked(*root(sums), 0.0)
         except np.linalg.LinAlgError:
             raise too_large() from None
-
-
-def triangle(rows: Rows) -> tuple[Floats, Floats]:
-    """Return R and z with Rᵀ R = Σ x xᵀ and Rᵀ z = Σ y x, by a factorisation block by block."""
-    n = rows.shape[1]
-    kept = np.zeros((0, n + 1))
-    for block, y in rows.blocks():
-        X = padded(block, n)
-        X = X.toarray() if is_sparse(X) else X
-        kept = np.asarray(np.linalg.qr(np.vstack([kept, np.column_stack([X, y])]), mode="r"))
-    return kept[:n, :n], kept[:n, n]
 
 
 def root(sums: LeastSquares) -> tuple[Floats, Floats]:

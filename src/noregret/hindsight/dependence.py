@@ -15,9 +15,10 @@ from numpy.typing import NDArray
 from noregret.hindsight.blocks import is_sparse
 from noregret.hindsight.rounding import UNIT, Floats, growth, two_sum
 from noregret.hindsight.rows import Rows
+from noregret.hindsight.triangular import triangle
 
-# A column is tried for dependence when the others leave this little of its square.
-LEFT = 1e-9
+# A column is tried for dependence when the others leave this little of its length.
+LEFT = 1e-12
 # Sums this many times as large as what underflow may take from them lose no digit by it.
 HIDDEN = 2.0**60
 # Columns from which on the smallest eigenvalue is found by so many iterations.
@@ -92,24 +93,26 @@ def smallest_eigenvalue(matrix: Floats) -> float:
     return 1 / length
 
 
-def independent_columns(rows: Rows, gram: Floats) -> NDArray[np.intp] | None:
+def independent_columns(rows: Rows) -> NDArray[np.intp] | None:
     """Return columns of which all others are surely combinations, or None where none are found."""
-    from scipy.linalg import cho_factor, cho_solve
-    from scipy.linalg.lapack import dpstrf
+    from scipy.linalg import qr, solve_triangular
 
-    norms = np.sqrt(np.diag(gram))
-    scale = np.where(norms > 0, norms, 1.0)
-    unit = gram / scale / scale[:, None]
-    _, pivots, rank, _ = dpstrf(unit, tol=LEFT, lower=1)
-    order = pivots - 1
-    kept, others = np.sort(order[:rank]), np.sort(order[rank:])
-    if not rank or not len(others):
+    # By the rows themselves: their Gram matrix cannot tell offsets from dependences.
+    R = triangle(rows)[0]
+    norms = np.linalg.norm(R, axis=0)
+    if not np.isfinite(norms).all():
         return None
-    factor = cho_factor(unit[np.ix_(kept, kept)], lower=True)
-    shares = cho_solve(factor, unit[np.ix_(kept, others)]) / scale[kept, None] * scale[others]
-    shares = powers_of_two(shares)
+    scale = np.where(norms > 0, norms, 1.0)
+    factor, order = qr(R / scale, mode="r", pivoting=True)
+    left = np.abs(np.diag(factor))
+    rank = int(np.count_nonzero(left > LEFT))
+    if not rank or rank == len(order):
+        return None
+    kept, others = order[:rank], order[rank:]
+    shares = solve_triangular(factor[:rank, :rank], factor[:rank, rank:])
+    shares = powers_of_two(shares / scale[kept, None] * scale[others])
     if all(is_combination(rows, kept, j, share) for j, share in zip(others, shares.T, strict=True)):
-        return kept
+        return np.asarray(np.sort(kept))
     return None
 
 

@@ -62,7 +62,7 @@ def surely_inseparable(rows: Rows, labels: Floats, p: Floats) -> bool:
         heavy = p >= least
         some, q = Rows(rows.pick(heavy), labels[heavy], features=rows.shape[1]), p[heavy]
         gram = some.gram(np.ones(len(q)))
-        kept = independent_columns(some, gram)
+        kept = independent_columns(some)
         columns = np.arange(rows.shape[1]) if kept is None else kept
         if faint_columns(gram, 4 * len(q) * SMALLEST, some)[columns].any():
             continue  # underflow hides what the products of such small numbers are

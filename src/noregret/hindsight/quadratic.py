@@ -34,11 +34,10 @@ from noregret.hindsight.rounding import (
     upward,
 )
 from noregret.hindsight.rows import Rows
+from noregret.hindsight.sharp import REFINEMENTS, at_most, sharpened
 from noregret.hindsight.simplex import Simplex
 from noregret.hindsight.tangent import Quadratic, SquareLoss, Tangent
 
-# Newton's method on a quadratic is done in one step; more are against rounding.
-REFINEMENTS = 12
 # The share of the loss that a lower bound for dependent columns may give away for its reach.
 GIVEN_AWAY = 1e-7
 # Lower bounds are claimed up to this norm at most, where they are not claimed for all.
@@ -53,13 +52,14 @@ def best_linear(loss: Quadratic) -> Answer:
             return best_but_for(loss, loss.gram, faint)
     norms, least = surely_curved(loss.gram, loss.gram_error)
     if least == 0 and loss.rows is not None and loss.gram is not None:
-        kept = independent_columns(loss.rows, loss.gram)
+        kept = independent_columns(loss.rows)
         if kept is not None:
             return best_of_kept(loss, kept)
     w, tangent = descended(loss, 0.0)
     lower, reach = lowest_of_all(tangent, w, norms, least)
     attained = at_most(tangent.high)
-    return Answer(up_to(reach), attained, lower, w, exact=loss.gram is not None, reach=reach)
+    answer = Answer(up_to(reach), attained, lower, w, exact=loss.gram is not None, reach=reach)
+    return sharpened(answer, loss, lambda on_rows: on_rows.best_ridge(0.0, up_to(math.inf)))
 
 
 def up_to(reach: float) -> str:
@@ -69,17 +69,13 @@ def up_to(reach: float) -> str:
     return f"linear predictors of norm at most {reach:.3g}"
 
 
-def at_most(high: float) -> float:
-    """Return what is attained at most; where that overflowed, no number."""
-    return math.inf if math.isnan(high) else max(0.0, high)
-
-
 def best_of_kept(loss: Quadratic, kept: NDArray[np.intp]) -> Answer:
     """Return the best of all where the columns kept can say all that the others can."""
     assert loss.gram is not None
     gram = loss.gram[np.ix_(kept, kept)]
     inner = Kept(loss.loss, loss.features, kept)
-    only = Quadratic(len(kept), inner, Factored(gram), gram, loss.gram_error, lost=loss.lost)
+    rows = None if loss.rows is None else loss.rows.only(kept)
+    only = Quadratic(len(kept), inner, Factored(gram), gram, loss.gram_error, rows, loss.lost)
     answer = best_linear(only)
     return replace(answer, witness=inner.whole(answer.witness))
 
@@ -175,7 +171,9 @@ def best_ridge(loss: Quadratic, penalty: float, scale: float = 1.0) -> Answer:
     drop = upward(slope * slope, SMALLEST) / (4 * b)
     lower = downward(a * tangent.low + paid - off - upward(drop), abs(a * tangent.low) + paid)
     words = f"all linear predictors, paying {b:.6g} ‖u‖²"
-    return Answer(words, at_most(attained), max(0.0, lower), w, exact=loss.gram is not None)
+    exact = loss.gram is not None
+    answer = Answer(words, at_most(attained), max(0.0, lower), w, exact)
+    return sharpened(answer, loss, lambda on_rows: on_rows.best_ridge(b / a, words, a))
 
 
 def best_in_ball(loss: Quadratic, radius: float) -> Answer:
@@ -203,7 +201,8 @@ def best_in_ball(loss: Quadratic, radius: float) -> Answer:
     witness = ball.inside(best)
     attained = at_most(loss.loss.tangent(witness).high)
     words = f"ball of radius {exactly(radius)}"
-    return Answer(words, attained, lower, witness, exact=loss.gram is not None)
+    answer = Answer(words, attained, lower, witness, exact=loss.gram is not None)
+    return sharpened(answer, loss, lambda on_rows: on_rows.best_in_ball(radius, words))
 
 
 def best_in_simplex(

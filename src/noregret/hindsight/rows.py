@@ -224,6 +224,14 @@ class Rows:
             return sparse.csr_array(sparse.vstack(parts, format="csr"))
         return np.concatenate(parts) if parts else np.zeros((0, features))
 
+    def only(self, columns: NDArray[np.intp]) -> Rows:
+        """Return the rows with some of their columns."""
+        features = self.shape[1]
+        return Rows(
+            features=len(columns),
+            source=lambda: ((padded(block, features)[:, columns], y) for block, y in self.blocks()),
+        )
+
     def paired(self, values: NDArray[Any]) -> Iterator[tuple[Block, NDArray[Any]]]:
         """Yield every block with its own part of a vector over all rounds."""
         start = 0

@@ -101,21 +101,29 @@ class OnRows:
 
     def gradient(self, w: Floats) -> Floats:
         """Return the gradient at w, in two passes."""
-        return 2 * self.rows.combine(self.rows.scores(w) - self.rows.outcomes)
+        return 2 * self.rows.combine(self.residues(w)[0])
+
+    def residues(self, w: Floats) -> tuple[Floats, Floats]:
+        """Return X w − y, and by how much each may be off."""
+        residues = self.rows.scores(w) - self.rows.outcomes
+        off = score_error(self.rows, w) + 2 * UNIT * np.abs(residues)
+        return residues, off * (1 + 4 * UNIT)
+
+    def between(self, residues: Floats, off: Floats) -> tuple[float, float]:
+        """Return what the loss is surely not below, and not above."""
+        size = np.abs(residues)
+        low, high = total(np.maximum(0.0, size - off) ** 2), total((size + off) ** 2)
+        underflow = int(np.count_nonzero((size + off > 0) & (size < FAINT))) * SMALLEST
+        return max(0.0, downward(low - underflow)), upward(high + underflow)
 
     def tangent(self, w: Floats) -> Tangent:
         """Return the tangent at w, in four passes."""
         rows = self.rows
-        residue = rows.scores(w) - rows.outcomes
-        size = np.abs(residue)
-        off = (score_error(rows, w) + 2 * UNIT * size) * (1 + 4 * UNIT)
-        low, high = total(np.maximum(0.0, size - off) ** 2), total((size + off) ** 2)
-        underflow = int(np.count_nonzero((size + off > 0) & (size < FAINT))) * SMALLEST
-        half, lost = rows.combined(residue)
+        residues, off = self.residues(w)
+        half, lost = rows.combined(residues)
         spread = rows.combine(off, absolute=True) * (1 + growth(rows.survey.depth))
         spread += len(off) * SMALLEST
-        low, high = downward(low - underflow), upward(high + underflow)
-        return Tangent(max(0.0, low), high, 2 * half, 2 * (lost + spread))
+        return Tangent(*self.between(residues, off), 2 * half, 2 * (lost + spread))
 
 
 def over_rows(rows: Rows) -> Quadratic:
