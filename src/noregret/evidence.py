@@ -128,14 +128,15 @@ class Evidence(Facts):
         """Return min over u in the simplex, or its signed form, of  scale · L + entropy · KL."""
         sums, loss = self.ledger.sums, self.learner.engine.loss
         key = ("simplex", weight, entropy, scale)
-        if sums is not None:
+        # Where rows are at hand, they are summed up again: a search that rounding ends early comes
+        # out the same only from the same sums.
+        if sums is not None and self.rows_at_hand is None:
             if sums.features < self.features:  # columns that never came are zero
                 sums = LeastSquares(self.features).merge(sums)
-            rows = self.rows_at_hand
             return self.once(
                 key,
                 lambda: sums.simplex(
-                    entropy=entropy, scale=scale, weight=weight, rows=rows, limits=self.limits
+                    entropy=entropy, scale=scale, weight=weight, limits=self.limits
                 ),
             )
         return self.once(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any, ClassVar
@@ -15,7 +15,8 @@ from noregret.experts.losses import expert_loss
 from noregret.experts.master import at_the_best
 from noregret.hindsight.answer import Answer
 from noregret.hindsight.expert_losses import Doubts, Totals, doubts_of, expert_losses
-from noregret.hindsight.experts import BEST, MIXTURES, best_convex, best_expert
+from noregret.hindsight.experts import BEST, DEGREE, MIXTURES, best_convex, best_expert, known_as
+from noregret.hindsight.rounding import UNIT
 from noregret.hindsight.switches import Sequences, best_sequences
 from noregret.table_evidence import TableEvidence
 
@@ -169,16 +170,36 @@ class ExpertEvidence(TableEvidence):
         if set(witness) != set(self.names):
             return None
         weights = np.array([witness[name] for name in self.names], dtype=np.float64)
-        paid, size = 0.0, 0.0
         if comparator == MIXTURES and not self.player.from_losses:
-            for X, y in self.blocks():
-                each = self.value(X @ weights, np.asarray(y))
-                paid, size = paid + added(each), size + added(np.abs(each))
-        else:
-            for block in self.losses():
-                each = np.where(weights > 0, block * weights, 0.0).sum(axis=1)
-                paid, size = paid + added(each), size + added(np.abs(each))
-        return paid, 1e-12 * size
+            return self.paid_by_mixture(weights)
+        return summed(
+            np.where(weights > 0, block * weights, 0.0).sum(axis=1) for block in self.losses()
+        )
+
+    def paid_by_mixture(self, weights: Floats) -> tuple[float, float]:
+        """Return what the mixture pays that weights stand for when they are divided by their sum.
+
+        That sum is 1 but for the last digits, by which large forecasts would be off. So a loss of
+        the residual alone is asked for Σ q (x − y), as hindsight does it.
+        """
+        name, parameter = known_as(self.loss_function, None)
+        if name not in (*DEGREE, "percentage"):
+            return summed(self.value(X @ weights, np.asarray(y)) for X, y in self.blocks())
+        cost = expert_loss("absolute" if name == "percentage" else name, parameter)
+        shares, room, costs = weights / added(weights), 0.0, []
+        for X, y in self.blocks():
+            assert y is not None
+            with np.errstate(over="ignore", invalid="ignore"):
+                away = X - y[:, None]
+                away = away / np.abs(y)[:, None] if name == "percentage" else away
+                said, none = away @ shares, np.zeros(len(y))
+                off = (len(shares) + 8) * UNIT * (np.abs(away) @ np.abs(shares))
+                each = np.minimum(cost.value(said, none), LARGEST_LOSS)
+                ends = (np.abs(cost.value(said + d, none) - each) for d in (off, -off))
+                room += added(np.maximum(*ends))
+            costs.append(each)
+        paid, rounding = summed(costs)
+        return paid, rounding + room
 
     def segments_of(self, witness: Mapping[str, float]) -> list[tuple[int, int, int]] | None:
         """Read the segments of a sequence; None where they are not of these rounds and experts."""
@@ -216,6 +237,14 @@ class ExpertEvidence(TableEvidence):
         if comparator == BEST:
             return sorted(weights)[-1:] == [1.0] and float(np.abs(weights).sum()) == 1.0
         return bool((weights >= -1e-9).all()) and abs(added(weights) - 1) <= 1e-6
+
+
+def summed(blocks: Iterable[Floats]) -> tuple[float, float]:
+    """Return the sum of all costs, and what rounding may add to them."""
+    paid, size = 0.0, 0.0
+    for each in blocks:
+        paid, size = paid + added(each), size + added(np.abs(each))
+    return paid, 1e-12 * size
 
 
 def added(numbers: Floats) -> float:

@@ -34,9 +34,10 @@ from noregret.hindsight.rounding import (
     upward,
 )
 from noregret.hindsight.rows import Rows
-from noregret.hindsight.sharp import REFINEMENTS, at_most, sharpened
+from noregret.hindsight.sharp import REFINEMENTS, OnColumns, at_most, sharpened
 from noregret.hindsight.simplex import Simplex
 from noregret.hindsight.tangent import Quadratic, SquareLoss, Tangent
+from noregret.hindsight.triangular import Careful, few_rows
 
 # The share of the loss that a lower bound for dependent columns may give away for its reach.
 GIVEN_AWAY = 1e-7
@@ -216,9 +217,47 @@ def best_in_simplex(
     """Return the weighting that minimises  scale · L(u) + entropy · KL(u ‖ uniform).
 
     The search is over n rows that have the same Gram matrix and moment; the proof is by L itself.
+    Where sums lose too many digits for it, both are done again by way of the rows, if at hand.
     """
+    answer = best_weights(loss, same_sums(loss), entropy, scale, weight, limits, start)
+    if loss.rows is None or answer.relative_gap <= limits.tolerance:
+        return answer
+    exact = replace(loss, loss=Careful(loss.rows))
+    other = best_weights(exact, few_rows(loss.rows), entropy, scale, weight, limits, start)
+    answer = other if other.gap < answer.gap else answer
+    return answer if entropy else proven_again(answer, loss, scale, weight, limits)
+
+
+def proven_again(
+    answer: Answer, loss: Quadratic, scale: float, weight: float | None, limits: Limits
+) -> Answer:
+    """Return the best weighting with a lower bound that does not depend on where its search ended.
+
+    A tangent is below the loss by as much as the search left; a parabola by the square of that.
+    """
+    if answer.relative_gap <= limits.tolerance:
+        return answer
+    u = answer.witness if weight is None else weight * np.subtract(*np.split(answer.witness, 2))
+    with np.errstate(all="ignore"):
+        on_rows = OnColumns.of(loss)
+        if on_rows is None or not math.isfinite(answer.loss):
+            return answer
+        enough = (1 - limits.tolerance) * answer.loss / scale
+        lower = downward(scale * on_rows.lowest_of_weights(u, weight, enough))
+    return replace(answer, lower=max(answer.lower, lower)) if math.isfinite(lower) else answer
+
+
+def best_weights(
+    loss: Quadratic,
+    rows: Rows,
+    entropy: float,
+    scale: float,
+    weight: float | None,
+    limits: Limits,
+    start: Floats | None = None,
+) -> Answer:
+    """Search a few rows for the best weighting, and prove it by the loss."""
     a = positive("scale", scale)
-    rows = same_sums(loss)
     if weight is not None:
         rows = Doubled(rows, positive("weight", weight))
     simplex = Simplex(rows.shape[1], entropy and positive("entropy", entropy) / a)

@@ -26,6 +26,8 @@ from noregret.hindsight.triangular import Careful, Triangular, lowest_paid, tria
 REFINEMENTS = 12
 # The relative gap of an answer that need not be sharper: a tenth of what a check allows for.
 SHARP = 1e-10
+# Shares of the largest weight up to which one counts as none, where a search ended near the border.
+NO_WEIGHT = (1e-4, 1e-6, 1e-2)
 
 
 def sharpened(answer: Answer, loss: Quadratic, ask: Callable[[OnColumns], Answer | None]) -> Answer:
@@ -70,6 +72,8 @@ class OnColumns:
         if rows is None or gram is None or faint_columns(gram, loss.lost, rows).any():
             return None
         columns = np.flatnonzero(np.diag(gram))
+        if not len(columns):
+            return None
         rows = rows if len(columns) == loss.features else rows.only(columns)
         inner = Careful(rows)
         try:
@@ -102,6 +106,45 @@ class OnColumns:
                 cost = upward(price * square)
                 lower = max(lower, downward(paid - cost, abs(paid) + cost))
         return self.answer(words, attained, lower, w)
+
+    def lowest_of_weights(self, weights: Floats, weight: float | None, enough: float) -> float:
+        """Return what no weighting pays less than: of sum 1, or of either sign and a total.
+
+        By duality L(u) ≥ min over all v of (L(v) − a·v) + min over the weightings of a·u, for any
+        a. At the best weighting the gradient is such an a: the same for all that have weight, and
+        larger, or smaller in size, for all others. Stop when the bound is ``enough``.
+        """
+        w = weights[self.columns]
+        total, gradient, size = weight or 1.0, self.loss.gradient(w), np.abs(w)
+        lower = -math.inf
+        for price in (0.0, 0.01 * SHARP * self.loss.high(w) / total**2):
+            for share in NO_WEIGHT:
+                heavy = size > share * size.max(initial=0.0)
+                line, least = self.line_of(w, gradient, heavy, weight)
+                paid = lowest_paid(self.loss, self.curvature, w, price, line)
+                cost = upward(price * total * total)
+                sizes = abs(paid) + abs(least) + cost
+                lower = max(
+                    lower, downward(paid + least - cost, sizes) if paid > -math.inf else paid
+                )
+                if lower >= enough:
+                    return lower
+        return lower
+
+    def line_of(
+        self, w: Floats, gradient: Floats, heavy: NDArray[np.bool_], weight: float | None
+    ) -> tuple[Floats, float]:
+        """Return a, and the least of a·u over the weightings."""
+        if weight is None:
+            level = float(gradient[heavy] @ w[heavy]) / float(w[heavy].sum())
+            line = np.where(heavy, level, np.maximum(gradient, level))
+            hidden = len(self.columns) < self.features  # columns of zeros may have weight, too
+            return line, downward(min(float(line.min()), 0.0) if hidden else float(line.min()))
+        if float(np.abs(w).sum()) < (1 - SHARP) * weight:
+            return np.zeros(len(w)), 0.0
+        level = max(0.0, -float(gradient @ w) / float(np.abs(w).sum()))
+        line = np.where(heavy, -level * np.sign(w), np.clip(gradient, -level, level))
+        return line, -upward(weight * float(np.abs(line).max()))
 
     def refined(self, step: Callable[[Floats, Floats], Floats], penalty: float = 0.0) -> Floats:
         """Take Newton's steps from zero as long as L(w) + penalty · ‖w‖² falls."""

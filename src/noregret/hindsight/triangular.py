@@ -40,11 +40,22 @@ SPLITTER = 2.0**27 + 1
 
 def triangle(rows: Rows) -> tuple[Floats, Floats]:
     """Return R and z with Rᵀ R = Σ x xᵀ and Rᵀ z = Σ y x, by a factorisation block by block."""
-    n = rows.shape[1]
-    kept = np.zeros((0, n + 1))
+    n, kept = rows.shape[1], factor_of(rows)
+    return kept[:n, :n], kept[:n, n]
+
+
+def few_rows(rows: Rows) -> Rows:
+    """Return n + 1 rows for which every predictor pays the same square loss."""
+    n, kept = rows.shape[1], factor_of(rows)
+    return Rows(kept[:, :n], kept[:, n], features=n)
+
+
+def factor_of(rows: Rows) -> Floats:
+    """Return the triangular factor of (X, y)."""
+    kept = np.zeros((0, rows.shape[1] + 1))
     for X, y in dense_blocks(rows):
         kept = np.asarray(np.linalg.qr(np.vstack([kept, np.column_stack([X, y])]), mode="r"))
-    return kept[:n, :n], kept[:n, n]
+    return kept
 
 
 def dense_blocks(rows: Rows) -> Iterator[tuple[Floats, Floats]]:
@@ -143,8 +154,14 @@ def split(a: Floats) -> tuple[Floats, Floats]:
     return high, a - high
 
 
-def lowest_paid(loss: Careful, curvature: Triangular, w: Floats, penalty: float) -> float:
-    """Return what L(u) + penalty ‖u‖² is surely not below for any u, by a proof around w.
+def lowest_paid(
+    loss: Careful,
+    curvature: Triangular,
+    w: Floats,
+    penalty: float,
+    line: Floats | None = None,
+) -> float:
+    """Return what L(u) + penalty ‖u‖² − line·u is surely not below for any u, by a proof around w.
 
     It is not below minus infinity where columns are so nearly dependent that nothing is proven.
     """
@@ -182,9 +199,15 @@ def lowest_paid(loss: Careful, curvature: Triangular, w: Floats, penalty: float)
         return -math.inf
     slope += penalty * (S.T @ w)
     slope_size += penalty * (np.abs(S).T @ np.abs(w))
+    gained = gained_size = 0.0
+    if line is not None:
+        slope -= 0.5 * (S.T @ line)
+        slope_size += np.abs(S).T @ np.abs(line)
+        gained, gained_size = float(line @ w), float(np.abs(line) @ np.abs(w))
     doubt += 2 * growth(depth) * slope_size + depth * SMALLEST
     steepest = norm_above((np.abs(slope) + doubt) * roomy)
     drop = upward(steepest * steepest, SMALLEST) / downward(smallest * smallest)
     low = loss.between(residues, off)[0]
     paid = penalty * float(w @ w) * (1 - growth(n + 8))
-    return downward(low + paid - upward(drop), low + paid)
+    gained += growth(n + 4) * gained_size
+    return downward(low + paid - gained - upward(drop), low + paid + gained_size)

@@ -102,6 +102,10 @@ def gap(judge: Judge, path: str, stated: Any, found: Any) -> Line:
     slack = TOLERANCE * size + min(proven.gap, SEARCHED * size)
     paid = paid_by(replay, proven)
     slack += paid.rounding
+    if claimed > lower + slack and not said.exact:  # the stated search may have proven more
+        again = replay.again.hindsight
+        if again.comparator == proven.comparator:
+            lower = max(lower, again.loss - again.gap)
     if not (claimed <= lower + slack and said.loss >= lower - slack):
         return line
     room = slack + proven.gap + SEARCHED * size + 2 * paid.by_sums  # sums only widen a gap

@@ -44,11 +44,14 @@ def bound(judge: Judge, path: str, stated: Any, found: Any) -> Line:
         return line
     if are_close(stated, found, SEARCHED):
         return replace(line, confirmed=True)
-    return replace(line, confirmed=stated > found and explains(judge, path, stated, found))
+    return replace(line, confirmed=explains(judge, path, stated, found))
 
 
 def explains(judge: Judge, path: str, stated: float, found: float) -> bool:
-    """Whether the stated search, done again, comes out where a figure is stated, or beyond."""
+    """Whether a bound lies between two that are proven: by a harder search and by the stated one.
+
+    A harder search may come out with a larger bound, as it looks for a predictor and not for it.
+    """
     again = promise_at(judge.replay.again, path)
     return again is not None and is_between(stated, found, again.bound)
 
@@ -134,7 +137,7 @@ def is_measured(judge: Judge, path: str, stated: Any, found: Any) -> bool:
         return True
     again = promise_at(judge.replay.again, path)
     at = int(path.rpartition(".")[2]) - 1
-    if stated > found or again is None or at >= len(again.assumptions):
+    if again is None or at >= len(again.assumptions):
         return False
     return is_between(stated, found, again.assumptions[at].measured)
 
