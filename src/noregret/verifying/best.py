@@ -108,10 +108,12 @@ def gap(judge: Judge, path: str, stated: Any, found: Any) -> Line:
             lower = max(lower, again.loss - again.gap)
     if not (claimed <= lower + slack and said.loss >= lower - slack):
         return line
-    room = slack + proven.gap + SEARCHED * size + 2 * paid.by_sums  # sums only widen a gap
-    if claimed < lower - room and not said.exact:  # of a closed form the gap is rounding only
-        again = replay.again.hindsight
-        room += max(0.0, lower - (again.loss - again.gap))
+    room = slack + proven.gap + 2 * paid.by_sums  # sums only widen a gap
+    if not said.exact:  # of a closed form the gap is rounding only
+        room += SEARCHED * size
+        if claimed < lower - room:
+            again = replay.again.hindsight
+            room += max(0.0, lower - (again.loss - again.gap))
     if claimed < lower - room:
         return Line(path, stated, found, False, "more is proven than is stated")
     return Line(path, stated, found, True, line.note)

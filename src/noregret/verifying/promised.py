@@ -172,14 +172,18 @@ def in_words(finding: Mapping[str, Any]) -> str:
 
 
 class Asked(dict[Any, Any]):
-    """Answers of hindsight that note whether one that is no closed form was asked for."""
+    """Answers of hindsight that note whether one that is no closed form was asked for.
+
+    Rows are given, and a float is a sum or an extreme over them. A whole number may be the round
+    that a search found.
+    """
 
     searched = False
 
     def __getitem__(self, key: Any) -> Any:
         answer = super().__getitem__(key)
-        given = isinstance(answer, Rows | KernelRows)
-        self.searched |= not given and not getattr(answer, "exact", False)
+        computed = isinstance(answer, Rows | KernelRows | float)
+        self.searched |= not computed and not getattr(answer, "exact", False)
         return answer
 
 
