@@ -67,7 +67,7 @@ def test_an_exact_answer_has_no_gap_but_rounding(entry: Entry, share: float) -> 
 
 
 def test_exact_is_refused_of_a_search_and_a_search_of_what_is_exact() -> None:
-    for entry in (EXACT[0], Entry("mixture", lambda: nr.MlPoly(), ADVICE, ADVICE.mean(axis=1))):
+    for entry in (EXACT[0], Entry("mixture", nr.MlPoly, ADVICE, ADVICE.mean(axis=1))):
         trial = Trial(entry)
         changed = copy.deepcopy(trial.contents)
         changed["hindsight"]["exact"] = not changed["hindsight"]["exact"]

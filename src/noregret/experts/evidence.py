@@ -186,10 +186,11 @@ class ExpertEvidence(TableEvidence):
         if name not in (*DEGREE, "percentage"):
             return summed(self.value(X @ weights, np.asarray(y)) for X, y in self.blocks())
         cost = expert_loss("absolute" if name == "percentage" else name, parameter)
-        shares, room, costs = weights / added(weights), 0.0, []
+        with np.errstate(all="ignore"):  # any weights may be stated
+            shares, room, costs = weights / added(weights), 0.0, []
         for X, y in self.blocks():
             assert y is not None
-            with np.errstate(over="ignore", invalid="ignore"):
+            with np.errstate(all="ignore"):
                 away = X - y[:, None]
                 away = away / np.abs(y)[:, None] if name == "percentage" else away
                 said, none = away @ shares, np.zeros(len(y))

@@ -37,7 +37,7 @@ from noregret.hindsight.rows import Rows
 from noregret.hindsight.sharp import REFINEMENTS, OnColumns, at_most, sharpened
 from noregret.hindsight.simplex import Simplex
 from noregret.hindsight.tangent import Quadratic, SquareLoss, Tangent
-from noregret.hindsight.triangular import Careful, few_rows
+from noregret.hindsight.triangular import Careful, corners, few_rows, nearest_to_zero
 
 # The share of the loss that a lower bound for dependent columns may give away for its reach.
 GIVEN_AWAY = 1e-7
@@ -225,7 +225,16 @@ def best_in_simplex(
     exact = replace(loss, loss=Careful(loss.rows))
     other = best_weights(exact, few_rows(loss.rows), entropy, scale, weight, limits, start)
     answer = other if other.gap < answer.gap else answer
-    return answer if entropy else proven_again(answer, loss, scale, weight, limits)
+    if entropy or answer.relative_gap <= limits.tolerance:
+        return answer
+    answer = proven_again(answer, loss, scale, weight, limits)
+    if answer.relative_gap <= limits.tolerance:
+        return answer
+    u = nearest_to_zero(corners(loss.rows, weight))
+    simplex, words = Simplex(len(u), 0.0), simplex_words(0.0, weight)
+    other = weighting(exact, simplex, u, u, words, positive("scale", scale), weight)
+    other = proven_again(other, loss, scale, weight, limits)
+    return other if other.gap < answer.gap else answer
 
 
 def proven_again(
@@ -265,12 +274,26 @@ def best_weights(
     begin = simplex.centre if start is None else start
     found = minimise(rows, losses, simplex, begin, limits)
 
+    words = simplex_words(entropy, weight)
+    return weighting(loss, simplex, found.w, found.lines_at, words, a, weight)
+
+
+def weighting(
+    loss: Quadratic,
+    simplex: Simplex,
+    u: Floats,
+    lines_at: Floats,
+    words: str,
+    a: float,
+    weight: float | None,
+) -> Answer:
+    """Return a weighting with what it pays, and a lower bound by the tangents at two points."""
+
     def tangent(u: Floats) -> Tangent:
         if weight is None:
             return loss.loss.tangent(u)
         return loss.loss.tangent(weight * np.subtract(*np.split(u, 2))).doubled(weight)
 
-    u = found.w
     at_best = tangent(u)
     # u sums to 1 but for the last digits, which moves the scores by as little.
     blurred = float((8 * UNIT * at_best.steepest()) @ u)
@@ -278,9 +301,8 @@ def best_weights(
     lower = max(
         0.0,
         lower_over(simplex, at_best, u),
-        lower_over(simplex, tangent(found.lines_at), found.lines_at),
+        lower_over(simplex, tangent(lines_at), lines_at),
     )
-    words = simplex_words(entropy, weight)
     return Answer(words, upward(a * at_most(attained)), max(0.0, downward(a * lower)), u)
 
 

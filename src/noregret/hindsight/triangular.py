@@ -25,6 +25,7 @@ from noregret.hindsight.rounding import (
     Floats,
     downward,
     growth,
+    norm,
     norm_above,
     two_sum,
     upward,
@@ -34,6 +35,8 @@ from noregret.hindsight.tangent import OnRows
 
 # Numbers of dense rows that are transformed in one go.
 MAX_NUMBERS = 2**20
+# Points that join and leave, after which a search for the one next to zero is given up.
+MAX_STEPS = 2_000
 # Veltkamp's constant, which splits a number into two halves of 26 digits.
 SPLITTER = 2.0**27 + 1
 
@@ -48,6 +51,85 @@ def few_rows(rows: Rows) -> Rows:
     """Return n + 1 rows for which every predictor pays the same square loss."""
     n, kept = rows.shape[1], factor_of(rows)
     return Rows(kept[:, :n], kept[:, n], features=n)
+
+
+def corners(rows: Rows, weight: float | None) -> Floats:
+    """Return points, one a column, whose distance from zero is what a weighting of them pays.
+
+    They are the few rows less their outcomes, as all weights sum to 1; with a ``weight`` U they are
+    for the features (U x, −U x).
+    """
+    n, kept = rows.shape[1], factor_of(rows)
+    X = kept[:, :n] if weight is None else weight * np.hstack([kept[:, :n], -kept[:, :n]])
+    return np.asarray(X - kept[:, n:])
+
+
+def nearest_to_zero(points: Floats) -> Floats:
+    """Return the weights of the point next to zero in the convex hull of some points.
+
+    Wolfe's method: some points have weight, of whose plane the point next to zero solves a system;
+    one that would have negative weight leaves, one that lies nearer to zero joins. The systems are
+    solved by orthogonal transformations, which is as exact as the points are.
+
+    Examples
+    --------
+    >>> nearest_to_zero(np.array([[1.0, -1.0, 5.0], [1.0, 1.0, 5.0]])).round(3)
+    array([0.5, 0.5, 0. ])
+    """
+    from scipy.linalg import solve_triangular
+
+    sizes = np.linalg.norm(points, axis=0)
+    held, v = [int(sizes.argmin())], np.ones(1)
+    for _ in range(MAX_STEPS):
+        point = nearest_in_plane(points[:, held])
+        slopes = points.T @ point
+        rounding = 4 * UNIT * len(point) * sizes * norm(point)
+        joins = int(np.argmin(slopes + rounding))
+        if joins in held or slopes[joins] + rounding[joins] >= float(point @ point):
+            break
+        held, v = [*held, joins], np.append(v, 0.0)
+        while True:
+            factor = np.linalg.qr(points[:, held], mode="r")
+            if len(factor) < len(held) or not np.diag(factor).all():
+                return spread(v, held, points.shape[1])
+            inner = solve_triangular(factor, np.ones(len(held)), trans="T", check_finite=False)
+            target = solve_triangular(factor, inner, check_finite=False)
+            target = target / target.sum()
+            if not np.isfinite(target).all():
+                return spread(v, held, points.shape[1])
+            short = target <= 0
+            if not short.any():
+                v = target
+                break
+            steps = np.where(short, v / np.where(short, v - target, 1.0), np.inf)
+            first = int(steps.argmin())
+            v = np.maximum(v + steps[first] * (target - v), 0.0)
+            v[first] = 0.0
+            held = [at for at, share in zip(held, v.tolist(), strict=True) if share > 0]
+            v = v[v > 0] / v.sum()
+    return spread(v, held, points.shape[1])
+
+
+def nearest_in_plane(points: Floats) -> Floats:
+    """Return the point next to zero in the plane through some points.
+
+    It is projected again and again: large numbers that cancel leave nothing of their rounding in
+    the directions of the plane, which tell whether another point is nearer.
+    """
+    first = points[:, 0]
+    if points.shape[1] == 1:
+        return first
+    along = np.linalg.qr(points[:, 1:] - first[:, None])[0]
+    for _ in range(3):
+        first = first - along @ (along.T @ first)
+    return np.asarray(first)
+
+
+def spread(v: Floats, held: list[int], count: int) -> Floats:
+    """Return weights for all points."""
+    weights = np.zeros(count)
+    weights[held] = np.maximum(v, 0.0) / np.maximum(v, 0.0).sum()
+    return weights
 
 
 def factor_of(rows: Rows) -> Floats:

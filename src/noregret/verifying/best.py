@@ -52,9 +52,10 @@ def loss(judge: Judge, path: str, stated: Any, found: Any) -> Line:
     """Check that the witness pays what is stated, and that none was found that pays less."""
     line, best = judge.line("hindsight.witness"), judge.replay.stated.hindsight
     own, there = (
-        paid_by(judge.replay, each.hindsight) if line.confirmed or k else Paid(math.nan, 0.0)
-        for k, each in enumerate((judge.replay.stated, judge.replay.found))
+        paid_by(judge.replay, each) if line.confirmed or k else Paid(math.nan, 0.0)
+        for k, each in enumerate((best, judge.replay.best))
     )
+    found = judge.replay.best.loss
     size = max(abs(stated), abs(own.loss))
     slack = TOLERANCE * size + own.rounding + there.rounding
     # A solver adds its own rounding to what it states: as much as it adds here, or less than the
@@ -93,7 +94,7 @@ def gap(judge: Judge, path: str, stated: Any, found: Any) -> Line:
     end may be lower than what is proven now as far as its own search explains.
     """
     replay = judge.replay
-    said, proven = replay.stated.hindsight, replay.found.hindsight
+    said, proven = replay.stated.hindsight, replay.best
     line = Line(path, stated, found, False, "none of the class pays less")
     if math.isinf(said.gap) or math.isinf(proven.gap):
         return Line(path, stated, found, said.gap == proven.gap, line.note)

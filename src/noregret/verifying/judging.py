@@ -8,12 +8,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
-from noregret.certificate import Certificate, Promise
+from noregret.certificate import Best, Certificate, Promise
 from noregret.hindsight import Limits
+from noregret.hindsight.witness import REACH
 from noregret.theorem import Theorem
 from noregret.verifying.comparing import MISSING, TOLERANCE, same
 from noregret.verifying.verification import Line
@@ -44,6 +45,9 @@ class Replay:
         How far the loss may be off, relatively.
     outdone
         Whether a batch method finds better weights than those stated.
+    from_sums
+        Returns the certificate of a game of which only sums over the rows were kept, where such
+        games can be certified.
     """
 
     game: Any
@@ -54,6 +58,7 @@ class Replay:
     search_again: Callable[[], Certificate]
     tolerance: float = TOLERANCE
     outdone: bool = False
+    from_sums: Callable[[], Certificate | None] = lambda: None
 
     def evidence(self, answers: dict[Any, Any] | None = None) -> Any:
         """Return what was to be seen when the game was over."""
@@ -63,6 +68,26 @@ class Replay:
     def again(self) -> Certificate:
         """The certificate of a search as the stated one tells of."""
         return self.search_again()
+
+    @cached_property
+    def by_sums(self) -> Certificate | None:
+        """The certificate of the same game with sums kept and no rows: its figures are wider."""
+        return self.from_sums()
+
+    @cached_property
+    def best(self) -> Best:
+        """The best in hindsight found, of the class that is stated.
+
+        Sums may prove something of short weights only, where rows prove it of all: then those are
+        asked for the best of the short ones.
+        """
+        found, words = self.found.hindsight, self.stated.hindsight.comparator
+        reach, evidence = REACH.fullmatch(words), self.evidence()
+        if reach is None or found.comparator == words or not hasattr(evidence, "best_in_ball"):
+            return found
+        answer = evidence.best_in_ball(float(reach[1]))
+        witness = evidence.witness_of(answer)
+        return replace(found, comparator=words, loss=answer.loss, gap=answer.gap, witness=witness)
 
     @property
     def blur(self) -> float:

@@ -40,11 +40,21 @@ def bound(judge: Judge, path: str, stated: Any, found: Any) -> Line:
     line = close(path, stated, found, size=replay.blur)
     if line.confirmed or None in (stated, found) or theorem is None or theorem.bound is None:
         return line
+    if stated > found and is_from_sums(judge, path, stated, found):
+        return replace(line, confirmed=True, note="from sums over the rows alone")
     if not is_searched(replay, theorem.bound):
         return line
     if are_close(stated, found, SEARCHED):
         return replace(line, confirmed=True)
     return replace(line, confirmed=explains(judge, path, stated, found))
+
+
+def is_from_sums(judge: Judge, path: str, stated: float, found: float) -> bool:
+    """Whether a larger bound is what sums prove where no rows were kept, in whatever blocks."""
+    by_sums = None if judge.replay.by_sums is None else promise_at(judge.replay.by_sums, path)
+    if by_sums is None or by_sums.bound is None:
+        return False
+    return stated <= found + 2 * (by_sums.bound - found)
 
 
 def explains(judge: Judge, path: str, stated: float, found: float) -> bool:

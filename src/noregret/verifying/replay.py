@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
@@ -15,10 +16,12 @@ from noregret.certificate_file import certificate_of, checked, read_contents
 from noregret.certify import beside, candidates
 from noregret.errors import CertificateError, NoRegretError
 from noregret.game import play
-from noregret.hindsight import Limits
+from noregret.hindsight import LeastSquares, Limits
 from noregret.hindsight.answer import USUAL
+from noregret.hindsight.curvature import DENSE
 from noregret.model_file import UNUSABLE
 from noregret.params import is_python, restored
+from noregret.record.ledger import Ledger
 from noregret.registry import built, find
 from noregret.streams import Stream, stream_of
 from noregret.streams.options import Options
@@ -243,7 +246,43 @@ def replay_of(stated: Certificate, game: Any, target: str | None = None) -> Repl
             game.answers.clear()
     theorem = None if found.theorem is None else candidates(game, found.theorem.name)[0]
     as_told = Limits(tolerance=min(max(told, TIGHTEST), LOOSEST))
-    return Replay(game, stated, found, theorem, limits, lambda: certified(as_told), outdone=outdone)
+
+    def from_sums() -> Certificate | None:
+        other = by_sums_alone(game)
+        try:
+            return None if other is None else other.certificate(name, limits=limits, **given)
+        except (NoRegretError, *UNUSABLE):
+            return None
+
+    return Replay(
+        game,
+        stated,
+        found,
+        theorem,
+        limits,
+        lambda: certified(as_told),
+        outdone=outdone,
+        from_sums=from_sums,
+    )
+
+
+def by_sums_alone(game: Any) -> Any:
+    """Return a game as if only sums over its rows had been kept; None where these are not enough.
+
+    That is how a game ends whose rows are too many to hold in memory.
+    """
+    ledger = getattr(game, "ledger", None)
+    if not isinstance(ledger, Ledger) or not ledger.square or ledger.needs_rows:
+        return None
+    rows = ledger.rows()
+    if rows is None or rows.shape[1] > DENSE:
+        return None
+    other, books = copy.copy(game), copy.copy(ledger)
+    books.sums, books.pages = LeastSquares(rows.shape[1]), None
+    for X, y in rows.blocks():
+        books.sums.add(X, y)
+    other.ledger, other.answers = books, {}
+    return other
 
 
 def is_as_good(restated: Certificate, found: Certificate, size: float) -> bool:
