@@ -26,11 +26,10 @@ def variants(entry: Entry) -> list[Entry]:
     """Return the entry with offsets and scales, of the rows alone and of the outcomes too."""
     made = []
     for size in SIZES:
-        for change in (lambda a, s=size: a + s, lambda a, s=size: a * s):
-            both = (change(entry.X), None if entry.y is None else change(np.asarray(entry.y)))
-            made.append(replace(entry, X=both[0]))
+        for change in (np.add, np.multiply):
+            made.append(replace(entry, X=change(entry.X, size)))
             if entry.y is not None:
-                made.append(replace(entry, X=both[0], y=both[1]))
+                made.append(replace(made[-1], y=change(entry.y, size)))
     return made
 
 

@@ -11,7 +11,8 @@ import pytest
 import noregret as nr
 from tests.portfolios.tables import usual
 
-from .roster import ADVICE, NUMBERS, ROUNDS, ROWS, Entry
+from .games import NUMBERS, ROWS
+from .roster import ADVICE, ROUNDS, Entry
 from .trials import Trial
 
 

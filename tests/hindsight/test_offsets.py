@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from noregret.hindsight import LeastSquares, Rows, best_in_ball, best_linear, best_ridge
+from tests.exactness.arithmetic import dot, fractions, gram, solve, square, table
 
 OFFSETS = [0.0, 1e4, 1e6, 1e8, 1e9]
 
@@ -20,34 +21,18 @@ def data(offset: float) -> tuple[np.ndarray, np.ndarray]:
 
 def exact_ridge(X: np.ndarray, y: np.ndarray, penalty: Fraction) -> list[Fraction]:
     """Solve the normal equations in rational numbers."""
-    rows = [[Fraction(x) for x in row] for row in X.tolist()]
-    outcomes, n = [Fraction(v) for v in y.tolist()], X.shape[1]
+    rows, outcomes = table(X), fractions(y)
     system = [
-        [sum(r[i] * r[j] for r in rows) + penalty * (i == j) for j in range(n)]
-        + [sum(r[i] * v for r, v in zip(rows, outcomes, strict=True))]
-        for i in range(n)
+        [v + penalty * (i == j) for j, v in enumerate(row)] for i, row in enumerate(gram(rows))
     ]
-    for i in range(n):
-        for k in range(n):
-            if k != i:
-                share = system[k][i] / system[i][i]
-                system[k] = [a - share * b for a, b in zip(system[k], system[i], strict=True)]
-    return [system[i][n] / system[i][i] for i in range(n)]
+    found = solve(system, [dot(column, outcomes) for column in zip(*rows, strict=True)])
+    assert found is not None
+    return list(found)
 
 
 def exact_loss(X: np.ndarray, y: np.ndarray, w: list[Fraction]) -> Fraction:
-    scores = [sum(Fraction(x) * v for x, v in zip(row, w, strict=True)) for row in X.tolist()]
-    return sum(
-        ((s - Fraction(v)) ** 2 for s, v in zip(scores, y.tolist(), strict=True)), Fraction()
-    )
-
-
-def fractions(w: np.ndarray) -> list[Fraction]:
-    return [Fraction(v) for v in w.tolist()]
-
-
-def squares(w: list[Fraction]) -> Fraction:
-    return sum((v * v for v in w), Fraction())
+    scores = [dot(row, w) for row in table(X)]
+    return square([s - v for s, v in zip(scores, fractions(y), strict=True)])
 
 
 @pytest.mark.parametrize("offset", OFFSETS)
@@ -56,7 +41,7 @@ def test_the_best_linear_predictor_is_proven_to_nine_digits(offset: float) -> No
     answer = best_linear(Rows(X, y))
     least = exact_loss(X, y, exact_ridge(X, y, Fraction()))
     assert Fraction(answer.lower) <= least <= Fraction(answer.loss)
-    assert exact_loss(X, y, fractions(answer.witness)) <= Fraction(answer.loss)
+    assert exact_loss(X, y, list(fractions(answer.witness))) <= Fraction(answer.loss)
     assert answer.comparator == "all linear predictors"
     assert answer.gap <= 1e-9 * answer.loss
 
@@ -67,9 +52,9 @@ def test_the_best_with_a_penalty_is_proven_to_nine_digits(offset: float) -> None
     for penalty in (1e-6, 1.0, 1e6):
         answer = best_ridge(Rows(X, y), penalty, 2.0)
         u = exact_ridge(X, y, Fraction(penalty) / 2)
-        least = 2 * exact_loss(X, y, u) + Fraction(penalty) * squares(u)
-        w = fractions(answer.witness)
-        pays = 2 * exact_loss(X, y, w) + Fraction(penalty) * squares(w)
+        least = 2 * exact_loss(X, y, u) + Fraction(penalty) * square(u)
+        w = list(fractions(answer.witness))
+        pays = 2 * exact_loss(X, y, w) + Fraction(penalty) * square(w)
         assert Fraction(answer.lower) <= least <= pays <= Fraction(answer.loss)
         assert answer.gap <= 1e-9 * answer.loss
 
@@ -79,14 +64,14 @@ def test_the_best_in_a_ball_is_proven_to_nine_digits(offset: float) -> None:
     X, y = data(offset)
     for radius in (0.1, 1.0, 100.0):
         answer = best_in_ball(Rows(X, y), "square", radius)
-        w = fractions(answer.witness)
-        assert squares(w) <= Fraction(radius) ** 2
+        w = list(fractions(answer.witness))
+        assert square(w) <= Fraction(radius) ** 2
         assert exact_loss(X, y, w) <= Fraction(answer.loss)
         assert answer.gap <= 1e-9 * answer.loss
         # Any exact point of the ball pays no less than what is proven.
         for penalty in (0, 1, 50, 1000):
             u = exact_ridge(X, y, Fraction(penalty))
-            if squares(u) <= Fraction(radius) ** 2:
+            if square(u) <= Fraction(radius) ** 2:
                 assert exact_loss(X, y, u) >= Fraction(answer.lower)
 
 
@@ -104,6 +89,6 @@ def test_sums_without_rows_prove_less_but_nothing_false(offset: float) -> None:
     X, y = data(offset)
     answer = LeastSquares(3).add(X, y).best()
     u = exact_ridge(X, y, Fraction())
-    assert exact_loss(X, y, fractions(answer.witness)) <= Fraction(answer.loss)
-    if squares(u) <= Fraction(min(answer.reach, 1e300)) ** 2:
+    assert exact_loss(X, y, list(fractions(answer.witness))) <= Fraction(answer.loss)
+    if square(u) <= Fraction(min(answer.reach, 1e300)) ** 2:
         assert Fraction(answer.lower) <= exact_loss(X, y, u)

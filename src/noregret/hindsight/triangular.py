@@ -224,7 +224,7 @@ def compensated(X: Floats, w: Floats, y: Floats) -> tuple[Floats, Floats]:
 
 def product_error(a: Floats, b: float, product: Floats) -> Floats:
     """Return a b − product, exactly but for underflow (Dekker)."""
-    left, right = split(a), split(np.float64(b))
+    left, right = split(a), split(np.asarray(b))
     rest = product - left[0] * right[0] - left[1] * right[0] - left[0] * right[1]
     return np.asarray(left[1] * right[1] - rest)
 

@@ -50,6 +50,10 @@ def mistakes(judge: Judge, path: str, stated: Any, found: Any) -> Line:
     return same(path, stated, found)
 
 
+# Options of reading (data.transforms) are the same when they are written as this version writes
+# them and the file, read with them, gives the rows of the digest. One that changes nothing for this
+# file, such as on-error=skip where no row is skipped, may have been given or not: data cannot tell,
+# and the certificate is true of the file either way.
 EXACTLY: tuple[str, ...] = (
     *("format", "given", "loss.name"),
     *(f"learner.{name}" for name in ("name", "params", "averaged", "family")),
