@@ -15,13 +15,12 @@ from noregret.certificate import LOOSEST, TIGHTEST, Certificate, Played
 from noregret.certificate_file import certificate_of, checked, read_contents
 from noregret.certify import beside, candidates
 from noregret.errors import CertificateError, NoRegretError
-from noregret.game import play
+from noregret.game import Game, play
 from noregret.hindsight import LeastSquares, Limits
 from noregret.hindsight.answer import USUAL
 from noregret.hindsight.curvature import DENSE
 from noregret.model_file import UNUSABLE
 from noregret.params import is_python, restored
-from noregret.record.ledger import Ledger
 from noregret.registry import built, find
 from noregret.streams import Stream, stream_of
 from noregret.streams.options import Options
@@ -271,13 +270,12 @@ def by_sums_alone(game: Any) -> Any:
 
     That is how a game ends whose rows are too many to hold in memory.
     """
-    ledger = getattr(game, "ledger", None)
-    if not isinstance(ledger, Ledger) or not ledger.square or ledger.needs_rows:
+    if not isinstance(game, Game) or not game.ledger.square or game.ledger.needs_rows:
         return None
-    rows = ledger.rows()
+    rows = game.ledger.rows()
     if rows is None or rows.shape[1] > DENSE:
         return None
-    other, books = copy.copy(game), copy.copy(ledger)
+    other, books = copy.copy(game), copy.copy(game.ledger)
     books.sums, books.pages = LeastSquares(rows.shape[1]), None
     for X, y in rows.blocks():
         books.sums.add(X, y)
