@@ -65,9 +65,26 @@ def loss(judge: Judge, path: str, stated: Any, found: Any) -> Line:
     note = "what the witness pays"
     if own.rounding > max(BLUR * max(abs(own.loss), abs(found)), 100 * there.rounding):
         pays, note = False, "weights so large that rounding hides what the witness pays"
-    elif pays and is_worse(judge.replay, stated, found, slack + 2 * there.by_sums):
+    elif (
+        pays
+        and is_worse(judge.replay, stated, found, slack)
+        and is_worse(judge.replay, stated, found, slack + left_by_sums(judge.replay, there))
+    ):
         return Line(path, stated, found, False, "a better one of the class was found")
     return Line(path, stated, number(own.loss), pays, note).given(line)
+
+
+def left_by_sums(replay: Replay, paid: Paid) -> float:
+    """Return how much worse the best may be, and its gap wider, where sums were all there was.
+
+    That is a multiple of what sums over these rows leave now: how much exactly depends on how rows
+    were summed up.
+    """
+    most, by_sums = 2 * paid.by_sums, replay.by_sums
+    if by_sums is None or not math.isfinite(by_sums.hindsight.gap):
+        return most
+    excess = max(0.0, by_sums.hindsight.loss - replay.best.loss)
+    return min(most, FACTOR * (excess + by_sums.hindsight.gap))
 
 
 def paid_by(replay: Replay, best: Best) -> Paid:
@@ -109,7 +126,9 @@ def gap(judge: Judge, path: str, stated: Any, found: Any) -> Line:
             lower = max(lower, again.loss - again.gap)
     if not (claimed <= lower + slack and said.loss >= lower - slack):
         return line
-    room = slack + proven.gap + 2 * paid.by_sums  # sums only widen a gap
+    room = slack + proven.gap
+    if claimed < lower - room:  # sums only widen a gap
+        room += left_by_sums(replay, paid)
     if not said.exact:  # of a closed form the gap is rounding only
         room += SEARCHED * size
         if claimed < lower - room:
