@@ -222,15 +222,33 @@ def best_in_simplex(
     answer = best_weights(loss, same_sums(loss), entropy, scale, weight, limits, start)
     if loss.rows is None or answer.relative_gap <= limits.tolerance:
         return answer
-    exact = replace(loss, loss=Careful(loss.rows))
-    other = best_weights(exact, few_rows(loss.rows), entropy, scale, weight, limits, start)
+    try:
+        with np.errstate(all="ignore"):  # what is no number is never sharper
+            return sharper(answer, loss, loss.rows, entropy, scale, weight, limits, start)
+    except NoRegretError:  # the few rows are too large, as all of them together are
+        return answer
+
+
+def sharper(
+    answer: Answer,
+    loss: Quadratic,
+    rows: Rows,
+    entropy: float,
+    scale: float,
+    weight: float | None,
+    limits: Limits,
+    start: Floats | None,
+) -> Answer:
+    """Return the best weighting by way of the rows, or the answer where that is no sharper."""
+    exact = replace(loss, loss=Careful(rows))
+    other = best_weights(exact, few_rows(rows), entropy, scale, weight, limits, start)
     answer = other if other.gap < answer.gap else answer
     if entropy or answer.relative_gap <= limits.tolerance:
         return answer
     answer = proven_again(answer, loss, scale, weight, limits)
     if answer.relative_gap <= limits.tolerance:
         return answer
-    u = nearest_to_zero(corners(loss.rows, weight))
+    u = nearest_to_zero(corners(rows, weight))
     simplex, words = Simplex(len(u), 0.0), simplex_words(0.0, weight)
     other = weighting(exact, simplex, u, u, words, positive("scale", scale), weight)
     other = proven_again(other, loss, scale, weight, limits)

@@ -105,6 +105,8 @@ def nearest_to_zero(points: Floats) -> Floats:
             first = int(steps.argmin())
             v = np.maximum(v + steps[first] * (target - v), 0.0)
             v[first] = 0.0
+            if not v.sum() > 0:
+                return np.full(points.shape[1], 1.0 / points.shape[1])
             held = [at for at, share in zip(held, v.tolist(), strict=True) if share > 0]
             v = v[v > 0] / v.sum()
     return spread(v, held, points.shape[1])
