@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import signal
+import subprocess
 import sys
 import threading
 import time
@@ -187,3 +188,32 @@ def test_a_game_or_a_stream_that_was_going_on_says_so_in_the_copy() -> None:
     backstage.catch_up()
     backstage.close()
     assert list(results) == list(range(1, 50))
+
+
+LEARNS_AFTER_IMPORTS = """
+import copy, sys
+import numpy as np
+import noregret
+from noregret.registry import all_learners
+
+made = [kind() for kind in all_learners().values()]
+X, y = np.ones((3, 2)), np.ones(3)
+before = set(sys.modules)
+for each in made:
+    each.learn_many(X, y)
+    each.learn_one(X[0], 1.0)
+    for call in ("predict_many", "decision_many"):
+        if hasattr(each, call):
+            getattr(each, call)(X)
+    each.predict_one(X[0])
+    copy.deepcopy(each)
+print(*sorted(set(sys.modules) - before))
+"""
+
+
+def test_learning_from_arrays_imports_nothing() -> None:
+    """A fork in the middle of another thread's import leaves the copy waiting for its end."""
+    done = subprocess.run(
+        [sys.executable, "-c", LEARNS_AFTER_IMPORTS], capture_output=True, text=True, check=True
+    )
+    assert done.stdout.split() == []

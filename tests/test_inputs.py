@@ -224,6 +224,29 @@ def test_an_example_of_no_use_is_refused(x: Any) -> None:
 # Sparse matrices.
 
 
+@pytest.mark.parametrize("name", ["widrow-hoff", "auto", "kernel-gradient-descent"])
+def test_a_row_of_another_length_is_named_with_both_lengths(name: str) -> None:
+    rows = [[1.0, 2.0], [3.0, 4.0], [5.0], [6.0, 7.0]]
+    said = "row 2 has 1 value, and row 0 has 2 values"
+    learner = nr.make(name)
+    for call in (
+        lambda: learner.learn_many(rows, Y),
+        lambda: learner.learn_many(rows, Y, importance=[1, 3, 1, 1]),
+        lambda: learner.play_many(rows, Y),
+        lambda: learner.predict_many(rows),
+        lambda: learner.decision_many([np.array(row) for row in rows]),
+        lambda: nr.play(learner, rows, Y),
+    ):
+        with pytest.raises(nr.BadExample, match=said):
+            call()
+    assert learner.rounds == 0
+
+
+def test_a_value_among_rows_is_named() -> None:
+    with pytest.raises(nr.BadExample, match="row 1 is a single value, and row 0 has 3 values"):
+        taught([[1.0, 2.0, 3.0], 4.0, [5.0, 6.0, 7.0], [1.0, 2.0, 3.0]])
+
+
 def test_sparse_values_of_every_number_are_taken() -> None:
     expected = taught(WHOLE.astype(float))
     for dtype in ("f4", "i4", "i8", "u1"):

@@ -135,10 +135,10 @@ def split_target(X: Any, target: str) -> tuple[Any, Any]:
 
 def series_like(X: Any, values: NDArray[Any], name: str) -> Any:
     """Return one value a row as a series like the data frame, with its index; else as they are."""
-    import narwhals as nw
-
     if not is_frame(X):
         return values
+    import narwhals as nw
+
     frame = nw.from_native(X, eager_only=True)
     series = nw.new_series(name, values, backend=frame.implementation)
     if frame.implementation.is_pandas_like():
@@ -151,10 +151,10 @@ def frame_like(X: Any, names: Iterable[Any], values: NDArray[Any]) -> Any:
 
     The names are text but for pandas, where columns are called by anything.
     """
-    import narwhals as nw
-
     if not is_frame(X):
         return values
+    import narwhals as nw
+
     frame, names = nw.from_native(X, eager_only=True), list(names)
     columns = dict(zip(as_texts(names), values.T, strict=True))
     made = nw.from_dict(columns, backend=frame.implementation)

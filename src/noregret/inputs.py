@@ -7,6 +7,7 @@ One example is a dict, a 1-d array (anything NumPy takes for one) or one sparse 
 from __future__ import annotations
 
 import reprlib
+import sys
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
@@ -53,12 +54,23 @@ def as_example(x: Any) -> dict[str, Any] | Floats | SparseRow:
 
 def numbers_of(x: Any) -> NDArray[Any]:
     """Return what NumPy makes of x, or raise where that is no array of numbers."""
-    if isinstance(x, np.ma.MaskedArray) and np.ma.is_masked(x):
+    if is_masked_array(x) and np.ma.is_masked(x):
         raise TypeError("masked")
     array = np.asarray(x)
     if array.dtype.kind not in "fiub" or array.ndim == 0:
         raise TypeError("not numbers")
     return array
+
+
+def is_masked_array(x: Any) -> bool:
+    """Return whether x is a masked array, without importing ``numpy.ma``.
+
+    NumPy imports it at first use. A fork while another thread does that leaves the child with a
+    module whose import never ends, so learning must not need it. Without the module there are no
+    masked arrays.
+    """
+    kind = getattr(sys.modules.get("numpy.ma"), "MaskedArray", None)
+    return kind is not None and isinstance(x, kind)
 
 
 def as_floats(array: NDArray[Any]) -> Floats:
@@ -96,12 +108,12 @@ def as_outcomes(y: Any) -> Outcomes:
             raise BadExample(f"outcomes are one number a row: got {kind_of(y)}") from None
         if given.ndim != 1:
             raise BadExample(f"outcomes are one number a row: got shape {given.shape}")
-        if given.dtype.kind in "fiub" and not np.ma.is_masked(y):
+        if given.dtype.kind in "fiub" and not (is_masked_array(y) and np.ma.is_masked(y)):
             first = 0 if given.dtype.kind == "b" else None
             return Outcomes(as_floats(given), first, None)
         if given.dtype.kind in "mMcV":  # dates would turn into numbers, complex ones lose a part
             raise BadExample(f"outcomes are one number a row: got an array of {given.dtype}")
-        y = np.ma.asarray(y).tolist()
+        y = y.tolist() if is_masked_array(y) else given.tolist()
     numbers: list[float] = []
     for value in y:
         try:
@@ -158,10 +170,30 @@ def as_array(X: Any) -> NDArray[Any]:
     try:
         table = numbers_of(X)
     except (TypeError, ValueError):
-        raise not_rows(X) from None
+        raise ragged(X) or not_rows(X) from None
     if table.ndim != 2:
         raise BadExample(f"rows are a 2-d array: got shape {table.shape}")
     return table
+
+
+def ragged(X: Any) -> BadExample | None:
+    """Return the error for the first row of a list whose length is not that of row 0, if any."""
+    if not isinstance(X, Sequence) or isinstance(X, str | bytes):
+        return None
+    lengths = [len(row) if hasattr(row, "__len__") else None for row in X]
+    odd = next((row for row, length in enumerate(lengths) if length != lengths[0]), None)
+    if odd is None:
+        return None
+
+    def described(length: int | None) -> str:
+        if length is None:
+            return "is a single value"
+        return f"has {length} value{'' if length == 1 else 's'}"
+
+    return BadExample(
+        f"row {odd} {described(lengths[odd])}, and row 0 {described(lengths[0])}: every row needs"
+        " the same columns (rows that lack some go in as dicts of names to values)"
+    )
 
 
 def dense_blocks(table: NDArray[Any]) -> Iterator[tuple[slice, Floats]]:

@@ -316,7 +316,7 @@ def some(values: Floats | None, part: slice) -> Floats | None:
 def repeated(X: Any, y: Any, copies: NDArray[np.int64]) -> tuple[Any, Any]:
     """Return rows and outcomes, each so many times."""
     rows = np.repeat(np.arange(len(copies)), copies)
-    if isinstance(X, list | tuple):
+    if isinstance(X, list | tuple) and (not X or inputs.is_named(X)):
         taken: Any = [X[row] for row in rows]
     elif inputs.is_named(X):
         taken = frames.rows_of(X, rows)

@@ -97,7 +97,7 @@ def without_target(source: Any, target: str) -> tuple[Any, Any]:
 
 def array_blocks(table: NDArray[Any], outcomes: Any) -> Iterator[TableBlock]:
     """Cut an array into blocks of rows."""
-    if isinstance(table, np.ma.MaskedArray):
+    if inputs.is_masked_array(table):
         table = np.ma.filled(table.astype(np.float64), np.nan)
     table = inputs.as_array(table)
     y, fault = outcomes_of(outcomes, len(table))

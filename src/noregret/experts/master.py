@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from noregret.checks import truth
 from noregret.core.council import Council
+from noregret.core.gate import Inside
 from noregret.core.weigher import LEAST_PRIOR, Weigher
 from noregret.errors import BadExample, NoRegretError
 from noregret.experts.losses import expert_loss
@@ -115,7 +116,8 @@ class Master(Council, Named):
         y
             One outcome a row; without, the table holds losses.
         """
-        from noregret.table_rows import table_blocks
+        with Inside():  # a fork in the middle of an import leaves the copy waiting for its end
+            from noregret.table_rows import table_blocks
 
         for block in table_blocks(X, y, None, self.experts or None):
             if block.names is not None:

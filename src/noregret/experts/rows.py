@@ -90,7 +90,7 @@ def numbers_of(council: Council, x: Any) -> Floats:
             " many rounds",
             round=council.rounds + 1,
         )
-    array = np.ma.filled(x.astype(float), np.nan) if isinstance(x, np.ma.MaskedArray) else x
+    array = np.ma.filled(x.astype(float), np.nan) if inputs.is_masked_array(x) else x
     array = np.asarray(array)
     if array.dtype.kind not in "fiub":
         array = np.array([number_of(council, k, value) for k, value in enumerate(array)])
