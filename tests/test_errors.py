@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 import noregret as nr
+from noregret.errors import WrongUsage
 from noregret.registry import everyone
 
 NOT_NUMBERS: list[Any] = ["0.1", "", b"1", [], [0.1], {}, object(), 1j, math.nan]
@@ -219,6 +220,7 @@ def test_probabilities_are_only_given_by_the_logistic_loss(name: str) -> None:
         nr.Diverged("words", round=3),
         nr.ModelFileError("words"),
         nr.NoRegretError("words"),
+        WrongUsage("words"),
     ],
     ids=lambda error: type(error).__name__,
 )

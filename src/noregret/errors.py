@@ -32,6 +32,10 @@ class BadExample(NoRegretError, ValueError):
         self.feature = feature
 
 
+class WrongUsage(NoRegretError, ValueError):
+    """Something asked for that makes no sense, whatever the data hold; the command ends with 2."""
+
+
 class Diverged(NoRegretError, ArithmeticError):
     """The next step would have carried the weights away; they are as they were before it.
 

@@ -65,10 +65,12 @@ def test_every_group_has_its_own_certificate(tmp_path: Path) -> None:
     assert made == ["c-s 0.json", "c-s 1.json", "c-s 2.json"]
     for name in made:
         assert "CONFIRMED: all of it" in done("verify", tmp_path / name, file)
-    assert "put {group} where its name goes" in refused(*how, "--certificate", tmp_path / "c.json")
-    assert "--only" in refused(*how, "--model", tmp_path / "m")
+    assert "put {group} where its name goes" in refused(
+        *how, "--certificate", tmp_path / "c.json", code=2
+    )
+    assert "--only" in refused(*how, "--model", tmp_path / "m", code=2)
     alone = ("mix", file, "--target", "y", "--experts", "north,east")
-    assert "no groups" in refused(*alone, "--certificate", tmp_path / "{group}.json")
+    assert "no groups" in refused(*alone, "--certificate", tmp_path / "{group}.json", code=2)
 
 
 def test_names_of_groups_lead_nowhere_else() -> None:

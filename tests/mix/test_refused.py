@@ -31,6 +31,7 @@ def file(tmp_path: Path) -> Path:
         (("--target", "y", "--learner", "boa", "--loss", "zero-one", "--gradient"), "no gradient"),
         (("--target", "y", "--certificate", "c", "--no-hindsight"), "leave --no-hindsight out"),
         (("--target", "y", "--on-error", "shrug"), "--on-error"),
+        (("--target", "y", "--weights", "w.txt"), "weights are written to a .csv or a .parquet"),
     ],
 )
 def test_wrong_usage(options: tuple[str, ...], said: str, file: Path) -> None:
@@ -48,7 +49,6 @@ def test_wrong_usage(options: tuple[str, ...], said: str, file: Path) -> None:
             ("--target", "y", "--group", "day", "--only", "Sun"),
             "no group 'Sun' in the column 'day'",
         ),
-        (("--target", "y", "--weights", "w.txt"), "weights are written to a .csv or a .parquet"),
         (("--target", "y", "--report", "nowhere/r.html"), "there is no folder"),
         (("--target", "y", "--loss", "log"), "the log loss takes probabilities"),
     ],
@@ -97,5 +97,5 @@ def test_nothing_to_learn_from_is_told(tmp_path: Path) -> None:
     (tmp_path / "empty.csv").write_text("a,y\n")
     assert "no forecasts" in refused("mix", tmp_path / "empty.csv", "--target", "y")
     (tmp_path / "data.svm").write_text("1 1:2\n")
-    message = refused("mix", tmp_path / "data.svm", "--target", "y")
+    message = refused("mix", tmp_path / "data.svm", "--target", "y", code=2)
     assert "forecasts come in a table with named columns" in message

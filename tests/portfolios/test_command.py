@@ -232,7 +232,7 @@ def test_wrong_usage(relatives: Path, tmp_path: Path) -> None:
 
 def test_files_that_cannot_be_read_or_written(relatives: Path, tmp_path: Path) -> None:
     assert "nowhere.csv" in refused("portfolio", tmp_path / "nowhere.csv")
-    assert "already taken" in refused("portfolio", relatives, "--report", relatives)
+    assert "already taken" in refused("portfolio", relatives, "--report", relatives, code=2)
     assert "no folder" in refused("portfolio", relatives, "--report", tmp_path / "no" / "r.html")
     empty = tmp_path / "empty.csv"
     empty.write_text("a,b\n")

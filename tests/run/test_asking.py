@@ -14,6 +14,7 @@ import typer
 from hypothesis import given
 from hypothesis import strategies as st
 
+import noregret as nr
 from noregret.cli.asking import Ask, asked, for_typer, params_of, quickly
 from noregret.cli.finding import command_names, find, is_described
 
@@ -145,9 +146,38 @@ def test_parameters() -> None:
         ("run d.csv --every 0", "at least 1"),
         ("predict m d.csv --on-error cry", "--on-error"),
         ("nonesuch", "nonesuch"),
+        ("run pyproject.toml --target y", "say what it is with --format"),
+        ("run pyproject.toml --target y --format word", "the format 'word' is not known"),
+        ("predict m pyproject.toml --format word", "the format 'word' is not known"),
+        ("portfolio pyproject.toml --format word", "the format 'word' is not known"),
+        ("run - - --target y --format csv", "can be read once only"),
+        ("run d.csv", "say which column is to be predicted: --target"),
+        ("run d.csv --target y --predictions p.txt", ".csv or a .parquet file"),
+        ("predict m d.csv --predictions p.txt", ".csv or a .parquet file"),
+        ("run d.csv --target y --model x --report x", "already taken, by the model"),
+        ("run d.csv --target y --model d.csv", "already taken, by the data"),
+        ("run d.csv --target y --model x --checkpoint x", "already taken, by the model"),
+        ("mix d.csv --target y --model x --report x", "already taken, by the model"),
+        ("mix d.csv --target y --weights w.txt", ".csv or a .parquet file"),
+        ("mix d.csv --target y --certificate {group}.json", "there are no groups"),
+        ("mix d.csv --target y --group a --model m", "every group has its own model"),
+        ("mix d.svm --target y", "forecasts come in a table"),
+        ("portfolio d.csv --model x --report x", "already taken, by the report"),
+        ("run d.svm --target y", "means nothing for svmlight files"),
+        ("run d.svm --scale standard", "the scale max or unit"),
+        ("run d.npz --hash 3", "means nothing for npz files"),
     ],
 )
-def test_wrong_usage_ends_with_2_and_says_what_is_wrong(line: str, said: str) -> None:
+def test_wrong_usage_ends_with_2_and_says_what_is_wrong(
+    line: str, said: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Whatever the data hold; here they could be read."""
+    monkeypatch.chdir(tmp_path)
+    for name in ("d.csv", "pyproject.toml"):
+        (tmp_path / name).write_text("a,y\n1,2\n2,3\n")
+    (tmp_path / "d.svm").write_text("1 1:2\n2 1:3\n")
+    (tmp_path / "d.npz").write_bytes(b"")
+    nr.WidrowHoff().save(tmp_path / "m")
     found = refused(*line.split(), code=2)
     assert said in " ".join(found.split())
     assert "╭" not in found
@@ -160,8 +190,6 @@ def test_wrong_usage_ends_with_2_and_says_what_is_wrong(line: str, said: str) ->
         ("run nowhere.csv --target y", "nowhere.csv"),
         ("run nowhere*.csv --target y", "no file matches"),
         ("run . --target y", "a folder"),
-        ("run pyproject.toml --target y", "say what it is with --format"),
-        ("run pyproject.toml --target y --format word", "the format 'word' is not known"),
         ("predict nowhere d.csv", "nowhere"),
     ],
 )
@@ -175,7 +203,7 @@ def told_of(tmp_path: Path, text: str, *options: str) -> str:
     """Return what a run of a small CSV file is refused with."""
     path = tmp_path / "data.csv"
     path.write_text(text)
-    return refused("run", str(path), *options)
+    return refused("run", str(path), *options, code=1 if "--target" in options else 2)
 
 
 def test_a_missing_outcome_names_its_remedy(tmp_path: Path) -> None:

@@ -8,12 +8,14 @@ import stat
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import pandas as pd
 import pytest
 
 import noregret
 from noregret import streams
+from noregret.run import checkpoint
 
 from . import data
 from .commands import command, done, refused, small_blocks
@@ -148,7 +150,8 @@ def test_places_that_cannot_be_written_to(kind: str, file: Path, tmp_path: Path)
         file: "already taken, by the data",
         Path("/dev") / "full": ".csv or a .parquet" if kind == "predictions" else "not a file",
     }.items():
-        assert said in refused("run", file, *PLAIN, f"--{kind}", place)
+        usage = said.startswith(("already taken", ".csv"))
+        assert said in refused("run", file, *PLAIN, f"--{kind}", place, code=1 + usage)
     assert file.read_bytes() == data.csv(tmp_path / "e.csv", data.numbers()).read_bytes()
     assert stat.S_ISCHR(os.stat("/dev/full").st_mode)
 
@@ -170,10 +173,11 @@ def test_a_folder_that_goes_away_is_told_at_the_end(file: Path, tmp_path: Path) 
 
 def test_one_place_for_two_outputs_is_refused(file: Path, tmp_path: Path) -> None:
     place = tmp_path / "same"
-    said = refused("run", file, *PLAIN, "--model", place, "--report", tmp_path / "." / "same")
+    outputs = ["--model", place, "--report", tmp_path / "." / "same"]
+    said = refused("run", file, *PLAIN, *outputs, code=2)
     assert "already taken, by the model" in said
     os.symlink(file, tmp_path / "link.csv")
-    said = refused("run", file, *PLAIN, "--predictions", tmp_path / "link.csv")
+    said = refused("run", file, *PLAIN, "--predictions", tmp_path / "link.csv", code=2)
     assert "already taken, by the data" in said
 
 
@@ -201,3 +205,38 @@ def test_a_model_is_the_same_bytes_in_every_process(file: Path, tmp_path: Path) 
     for name in ("a", "b"):
         assert on_a_small_disk(1_000_000, *args, tmp_path / name).returncode == 0
     assert (tmp_path / "a").read_bytes() == (tmp_path / "b").read_bytes()
+
+
+def test_links_stay_and_what_they_lead_to_is_written(
+    file: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A checkpoint's link too: at the end of the run what it leads to is removed, not the link."""
+    real = tmp_path / "elsewhere"
+    real.mkdir()
+    for name in [*NAMES.values(), "kept"]:
+        (tmp_path / name).symlink_to(real / name)
+    (tmp_path / "again").symlink_to(tmp_path / "kept")
+    kept = ["--checkpoint", tmp_path / "again", "--every", "100"]
+    saved = []
+    really = checkpoint.write
+
+    def write(path: str, *parts: Any) -> None:
+        really(path, *parts)
+        saved.append({each.name for each in real.iterdir() if not each.name.startswith(".")})
+
+    monkeypatch.setattr(checkpoint, "write", write)
+    done("run", file, *PLAIN, *asked(tmp_path), *kept)
+    assert saved[-1] == {"kept", "kept.rows", "kept.predictions"}
+    assert {each.name for each in real.iterdir()} == set(NAMES.values())
+    assert all((tmp_path / name).is_symlink() for name in [*NAMES.values(), "kept", "again"])
+
+
+def test_a_link_that_leads_nowhere_is_told_at_once(file: Path, tmp_path: Path) -> None:
+    (tmp_path / "m").symlink_to(tmp_path / "gone" / "m")
+    (tmp_path / "circle").symlink_to(tmp_path / "circle")
+    for name, said in (("m", "there is no folder"), ("circle", "leads in a circle")):
+        for option in ("--model", "--checkpoint"):
+            told = refused("run", file, *PLAIN, option, tmp_path / name)
+            assert f"{name}: " in told
+            assert said in told
+            assert (tmp_path / name).is_symlink()

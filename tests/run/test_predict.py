@@ -206,11 +206,12 @@ def test_wrong_usage(model: Path, tmp_path: Path) -> None:
 def test_what_is_read_is_not_overwritten(model: Path, tmp_path: Path) -> None:
     file = data.csv(tmp_path / "d.csv", data.frame())
     before = file.read_bytes()
-    assert "already taken" in refused("predict", model, file, "--predictions", file)
+    assert "already taken" in refused("predict", model, file, "--predictions", file, code=2)
     assert file.read_bytes() == before
     moved = model.rename(tmp_path / "m.csv")
-    assert "already taken" in refused("predict", moved, file, "--predictions", moved)
-    assert ".csv or a .parquet" in refused("predict", moved, file, "--predictions", tmp_path / "x")
+    assert "already taken" in refused("predict", moved, file, "--predictions", moved, code=2)
+    odd = ["--predictions", tmp_path / "x"]
+    assert ".csv or a .parquet" in refused("predict", moved, file, *odd, code=2)
 
 
 def test_a_bad_row_stops_it_and_nothing_is_written(model: Path, tmp_path: Path) -> None:

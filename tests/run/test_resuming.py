@@ -161,7 +161,7 @@ def test_a_checkpoint_that_is_there_is_not_overwritten(half: Stopped) -> None:
     before = half.kept.read_bytes()
     assert f"--resume {half.kept} goes on from it" in half.refused("--checkpoint", half.kept)
     assert half.kept.read_bytes() == before
-    said = half.refused("--resume", half.kept, "--checkpoint", half.folder / "other")
+    said = half.refused("--resume", half.kept, "--checkpoint", half.folder / "other", code=2)
     assert "keeps its checkpoints where they are" in said
     half.goes_on()
 
@@ -171,11 +171,11 @@ def test_checkpoints_have_a_place_of_their_own(tmp_path: Path) -> None:
     before = file.read_bytes()
     for taken in ("--predictions", "--model"):
         name = tmp_path / "x.predictions.csv" if taken == "--predictions" else tmp_path / "x"
-        said = refused("run", file, *OPTIONS, taken, name, "--checkpoint", name)
+        said = refused("run", file, *OPTIONS, taken, name, "--checkpoint", name, code=2)
         assert "already taken" in said
     moved = file.rename(tmp_path / "d.rows")
     args = ["run", str(moved), "--format", "csv", *OPTIONS, "--checkpoint"]
-    assert "already taken, by the data" in refused(*args, tmp_path / "d")
+    assert "already taken, by the data" in refused(*args, tmp_path / "d", code=2)
     assert moved.read_bytes() == before
     assert "there is no folder" in refused(*args, tmp_path / "no" / "kept")
 

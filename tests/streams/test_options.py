@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 import noregret
 from noregret import NoRegretError, play, streams
 from noregret.core.vocabulary import hash_name
+from noregret.errors import WrongUsage
 from noregret.streams import Options
 
 from .files import (
@@ -100,7 +101,7 @@ def test_a_wrong_name_is_told_with_the_nearest(option: str, suffix: str, tmp_pat
 @formats
 def test_a_target_must_be_given(suffix: str, tmp_path: Path) -> None:
     file = WRITERS[suffix](ROWS, tmp_path / f"d.{suffix}")
-    with pytest.raises(noregret.BadExample, match="say which column is to be predicted"):
+    with pytest.raises(WrongUsage, match="say which column is to be predicted"):
         list(streams.read(file))
 
 

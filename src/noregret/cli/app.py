@@ -9,9 +9,9 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
-from noregret.cli.asking import WrongUsage, quickly
+from noregret.cli.asking import Interrupted, quickly
 from noregret.cli.finding import command_names, find, is_described
-from noregret.errors import DataWarning, NoRegretError
+from noregret.errors import DataWarning, NoRegretError, WrongUsage
 
 DONE, FAILED, MISUSED, INTERRUPTED = 0, 1, 2, 130
 NO_ROOM = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
@@ -31,8 +31,8 @@ def run(arguments: Sequence[str]) -> int:
         sys.stdout.flush()
     except SystemExit as end:  # done, or wrong usage: the message has been printed
         return end.code if isinstance(end.code, int) else DONE
-    except KeyboardInterrupt:
-        print("noregret: interrupted", file=sys.stderr)
+    except (KeyboardInterrupt, Interrupted) as why:
+        say(KeyboardInterrupt(f"interrupted: {why}" if str(why) else "interrupted"))
         return INTERRUPTED
     except WrongUsage as failure:
         say(failure)
@@ -88,7 +88,7 @@ def nobody_reads() -> None:
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
-def say(failure: Exception) -> None:
+def say(failure: BaseException) -> None:
     """Print what went wrong; it may name what others wrote."""
     from noregret.report.figures import clean
 

@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from noregret.errors import NoRegretError
+from noregret.errors import NoRegretError, WrongUsage
 
 if TYPE_CHECKING:
     from noregret.streams.options import Options
@@ -22,8 +22,8 @@ WORDS = {"true": True, "false": False, "none": None}
 FLAGS = (bool, bool | None)
 
 
-class WrongUsage(NoRegretError):
-    """A command line that makes no sense."""
+class Interrupted(NoRegretError):
+    """A KeyboardInterrupt on its way through Typer, which would end the process without a word."""
 
 
 @dataclass(frozen=True)
@@ -138,7 +138,10 @@ def for_typer(command: Callable[..., None]) -> Callable[..., None]:
     import typer
 
     def carried_out(**given: Any) -> None:
-        command(**given)
+        try:
+            command(**given)
+        except KeyboardInterrupt as why:
+            raise Interrupted(str(why)) from None
 
     parameters = []
     for name, (kind, default, ask) in asked(command).items():

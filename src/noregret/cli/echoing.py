@@ -14,10 +14,9 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from noregret.cli.asking import WrongUsage
 from noregret.echo.canceller import HIGHEST, LONGEST_TAIL, LOWEST
 from noregret.echo.sound import soundfile
-from noregret.errors import NoRegretError
+from noregret.errors import NoRegretError, WrongUsage
 from noregret.files import same_file, write_whole
 from noregret.progress import PATIENCE
 from noregret.run.writing import check_place
@@ -125,7 +124,7 @@ def check_outputs(wanted: Wanted, demo: bool) -> None:
         check_place(path, what)
         for other, by in taken:
             if same_file(path, other):
-                raise NoRegretError(f"{path}: already taken, by {by}: name another file for {what}")
+                raise WrongUsage(f"{path}: already taken, by {by}: name another file for {what}")
         taken.append((path, what))
 
 

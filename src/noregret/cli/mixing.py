@@ -9,9 +9,9 @@ import sys
 from typing import TYPE_CHECKING, Any
 
 from noregret.cli.app import INTERRUPTED
-from noregret.cli.asking import WrongUsage, params_of, reading_options
+from noregret.cli.asking import params_of, reading_options
 from noregret.cli.running import shown, stoppable
-from noregret.errors import NoRegretError
+from noregret.errors import NoRegretError, WrongUsage
 from noregret.mix import DEFAULT, DEFAULT_PARAMS
 from noregret.mix.mixing import Mix
 from noregret.mix.writing import MixOutputs
@@ -137,7 +137,7 @@ def stream_for(data: list[str], options: Options) -> Any:
         return stream_of(data, options)
     except NoRegretError as error:
         if "means nothing for" in str(error):
-            raise NoRegretError(
+            raise WrongUsage(
                 f"{data[0]}: forecasts come in a table with named columns: {', '.join(TABLES)}"
             ) from None
         raise

@@ -12,8 +12,7 @@ from contextlib import contextmanager
 from typing import Any, Protocol
 
 from noregret.cli.app import INTERRUPTED
-from noregret.cli.asking import WrongUsage
-from noregret.errors import Diverged, NoRegretError
+from noregret.errors import Diverged, NoRegretError, WrongUsage
 from noregret.registry import built, families_with, find
 from noregret.run import DEFAULT
 from noregret.run.choosing import is_open
@@ -22,6 +21,7 @@ from noregret.run.runner import Run
 from noregret.run.writing import Outputs
 from noregret.streams import stream_of
 from noregret.streams.options import ASLEEP, Options
+from noregret.streams.source import STDIN
 
 # Seconds within which a second signal is the same wish.
 TWICE = 0.5
@@ -70,12 +70,7 @@ def carry_out(
         raise WrongUsage("a certificate compares with hindsight: leave --no-hindsight out")
     if options.missing == ASLEEP:
         raise WrongUsage("--missing asleep is for forecasts: ‘noregret mix’ reads them so")
-    try:
-        made = built(find(learner, "learners"), params)
-    except (TypeError, ValueError, LookupError) as error:
-        known = learner if families_with(learner) else ""
-        named = f"; --learner names others than {DEFAULT}" if learner == DEFAULT else ""
-        raise WrongUsage(f"{error} (see ‘{f'noregret learners {known}'.strip()}’{named})") from None
+    made = learner_of(learner, params)
     if resume is not None and resume == checkpoint and not os.path.exists(resume):
         resume = None  # it was interrupted before the first one: begin again
     run = Run(
@@ -96,6 +91,8 @@ def carry_out(
             if "rate" not in made.params:
                 raise
             raise NoRegretError(f"{error}. On the command line: {CURES}") from None
+        except KeyboardInterrupt:
+            raise KeyboardInterrupt(way_on(run)) from None
     if as_json:
         show_json(result)
     elif not quiet:
@@ -103,7 +100,30 @@ def carry_out(
     if run.failures:
         raise NoRegretError("\n".join(run.failures))
     if result.interrupted:
-        raise SystemExit(INTERRUPTED)
+        if quiet:
+            raise SystemExit(INTERRUPTED)
+        raise KeyboardInterrupt(way_on(run))
+
+
+def learner_of(learner: str, params: dict[str, Any]) -> Any:
+    """Return the learner that a command line asks for."""
+    try:
+        return built(find(learner, "learners"), params)
+    except (TypeError, ValueError, LookupError) as error:
+        known = learner if families_with(learner) else ""
+        named = f"; --learner names others than {DEFAULT}" if learner == DEFAULT else ""
+        raise WrongUsage(f"{error} (see ‘{f'noregret learners {known}'.strip()}’{named})") from None
+
+
+def way_on(run: Run) -> str:
+    """Return how to go on after an interruption, or what that would have needed."""
+    if run.checkpoint is None:
+        return "it cannot go on from here: with --checkpoint FILE it could" if run.rounds else ""
+    if run.saved is None:
+        return ""
+    again = "" if " --resume" in run.command else f" --resume {shlex.quote(run.checkpoint)}"
+    same = ", with the same input" if STDIN in run.stream.paths else ""
+    return f"to go on{same}: {run.command}{again}"
 
 
 @contextmanager

@@ -7,8 +7,9 @@ from collections.abc import Sequence
 import typer
 
 from noregret._version import __version__
-from noregret.cli.asking import WrongUsage, for_typer
+from noregret.cli.asking import for_typer
 from noregret.cli.finding import command_names, find, is_described
+from noregret.errors import WrongUsage
 
 
 def _show_version(wanted: bool) -> None:

@@ -12,7 +12,7 @@ from noregret.echo.canceller import HIGHEST, LOWEST, MOST_CHANNELS, Canceller
 from noregret.echo.sound import Sound, look_over, reading
 from noregret.echo.working import Work
 from noregret.echo.writing import Writing, format_for, writing
-from noregret.errors import NoRegretError
+from noregret.errors import NoRegretError, WrongUsage
 from noregret.files import same_file
 from noregret.report.figures import clean as printable
 from noregret.report.figures import count, duration
@@ -79,7 +79,7 @@ def cancel_file(
     far, mic, out = (os.fspath(path) for path in (far, mic, out))
     for source in (far, mic):
         if same_file(out, source):
-            raise NoRegretError(f"{out}: this is what is read: name another file for the output")
+            raise WrongUsage(f"{out}: this is what is read: name another file for the output")
     played, heard = look_over(far), look_over(mic, channel)
     rate = working_rate(heard, rate)
     check_channels(played, heard)
@@ -117,13 +117,13 @@ def made(rate: int, tail: float, channels: int, suppress: bool, certify: bool) -
     try:
         return Canceller(rate, tail=tail, channels=channels, suppress=suppress, certify=certify)
     except (TypeError, ValueError) as error:
-        raise NoRegretError(str(error)) from None
+        raise WrongUsage(str(error)) from None
 
 
 def working_rate(mic: Sound, rate: int | None) -> int:
     """Return the rate to work at, or say which ones there are."""
     if rate is not None and not LOWEST <= rate <= HIGHEST:
-        raise NoRegretError(
+        raise WrongUsage(
             f"a rate of {rate:,} samples a second: choose one from {LOWEST:,} to {HIGHEST:,}"
         )
     if rate is None and not LOWEST <= mic.rate <= HIGHEST:

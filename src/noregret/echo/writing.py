@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from noregret.echo.sound import BITS, Sound, name_for, soundfile
-from noregret.errors import NoRegretError
+from noregret.errors import NoRegretError, WrongUsage
 from noregret.files import beside
 from noregret.report.figures import megabytes
 
@@ -40,7 +40,7 @@ def format_for(path: str, like: Sound, rate: int) -> tuple[str, str]:
     ending = Path(path).suffix.lower()
     if ending not in FORMATS:
         known = ", ".join(FORMATS)
-        raise NoRegretError(f"{path}: end its name with one of {known}, to say what to write")
+        raise WrongUsage(f"{path}: end its name with one of {known}, to say what to write")
     library, kind = soundfile(), FORMATS[ending]
     subtype = like.subtype
     if not library.check_format(kind, subtype):

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from noregret.errors import NoRegretError
+from noregret.errors import NoRegretError, WrongUsage
 from noregret.experts.losses import ExpertLoss, expert_loss
 from noregret.locks import Locks
 from noregret.mix.noting import Notes, Rows
@@ -67,7 +67,7 @@ class Mix:
     def __post_init__(self) -> None:
         reading, options = self.stream.reading(), self.stream.options
         if options.missing != ASLEEP or not isinstance(reading, TableReading):
-            raise NoRegretError(
+            raise WrongUsage(
                 f"{', '.join(self.stream.paths)}: forecasts come in a table with named columns:"
                 " csv, tsv, parquet or jsonl"
             )

@@ -10,7 +10,7 @@ from urllib.parse import quote
 import numpy as np
 from numpy.typing import NDArray
 
-from noregret.errors import NoRegretError
+from noregret.errors import NoRegretError, WrongUsage
 from noregret.report.figures import name_of
 from noregret.run import predictions
 from noregret.run.writing import Outputs
@@ -39,16 +39,14 @@ class MixOutputs(Outputs):
         """Refuse one file for what each of many series has of its own."""
         path = self.certificate
         if grouped and path is not None and GROUP not in path:
-            raise NoRegretError(
+            raise WrongUsage(
                 f"{path}: every group has its own certificate: put {GROUP} where its name goes, as"
                 f" in cert-{GROUP}.json"
             )
         if not grouped and path is not None and GROUP in path:
-            raise NoRegretError(
-                f"{path}: there are no groups: say which column names them (--group)"
-            )
+            raise WrongUsage(f"{path}: there are no groups: say which column names them (--group)")
         if grouped and self.model is not None:
-            raise NoRegretError(
+            raise WrongUsage(
                 f"{self.model}: every group has its own model: choose one of them with --only"
             )
 

@@ -17,8 +17,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from noregret.cli.asking import WrongUsage
-from noregret.errors import NoRegretError
+from noregret.errors import NoRegretError, WrongUsage
 from noregret.files import write_whole
 from noregret.portfolios import make
 from noregret.portfolios.advice import advised
@@ -115,7 +114,7 @@ def check_outputs(data: str, wanted: dict[str, str]) -> None:
         what = f"the {kind}"
         check_place(path, what)
         if (by := taken.setdefault(os.path.realpath(path), what)) is not what:
-            raise NoRegretError(f"{path}: already taken, by {by}: name another file for {what}")
+            raise WrongUsage(f"{path}: already taken, by {by}: name another file for {what}")
 
 
 def dates_of(path: str, column: str, options: Options, rows: int) -> list[str] | None:

@@ -11,7 +11,7 @@ from typing import IO, TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from noregret.errors import NoRegretError
+from noregret.errors import WrongUsage
 from noregret.files import beside
 
 if TYPE_CHECKING:
@@ -24,7 +24,7 @@ SUFFIXES = (".csv", ".parquet", ".pq")
 def check_name(path: str, what: str = "predictions") -> None:
     """Refuse a file name that does not say what to write."""
     if Path(path).suffix.lower() not in SUFFIXES:
-        raise NoRegretError(f"{path}: {what} are written to a .csv or a .parquet file")
+        raise WrongUsage(f"{path}: {what} are written to a .csv or a .parquet file")
 
 
 def tables(

@@ -7,7 +7,7 @@ import os
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from noregret.errors import NoRegretError
+from noregret.errors import NoRegretError, WrongUsage
 from noregret.model_file import UNUSABLE, exact, inexact
 from noregret.params import plain
 from noregret.record.keeping import restore as restore_ledger
@@ -163,7 +163,7 @@ def restore_state(run: Run, path: str, arrays: checkpoint.Arrays, state: dict[st
     run.skipped, run.weighted = state["skipped"], state["weighted"]
     run.skipped_rows = [Skipped(*row) for row in state["skipped_rows"]]
     if run.checkpoint is not None and Path(run.checkpoint).resolve() != Path(path).resolve():
-        raise NoRegretError(
+        raise WrongUsage(
             f"{run.checkpoint}: a run that goes on keeps its checkpoints where they are, at {path}"
         )
     run.checkpoint, run.saved = path, run.learner.rounds

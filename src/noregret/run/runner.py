@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import time
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, nullcontext
@@ -74,6 +75,8 @@ class Run:
 
     def __post_init__(self) -> None:
         self.kept_at = self.checkpoint or self.resume
+        if self.kept_at is not None:  # a link stays: what it leads to is written and removed
+            self.kept_at = os.path.realpath(self.kept_at)
         self.beside = companions(self.kept_at)
         kept = [self.kept_at, *self.beside.values()] if self.kept_at else []
         self.outputs.check(self.stream.paths, kept)
@@ -307,6 +310,6 @@ class Run:
 
     def remove_checkpoint(self) -> None:
         """Remove what only an unfinished run needs, the checkpoint first."""
-        if self.checkpoint is not None:
-            for path in (self.checkpoint, *self.beside.values()):
+        if self.checkpoint is not None and self.kept_at is not None:
+            for path in (self.kept_at, *self.beside.values()):
                 Path(path).unlink(missing_ok=True)

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from noregret.errors import NoRegretError
+from noregret.errors import NoRegretError, WrongUsage
 from noregret.run import predictions
 
 if TYPE_CHECKING:
@@ -39,12 +39,14 @@ class Outputs:
         for path, kind in wanted:
             check_place(path, kind)
             if (by := taken.setdefault(os.path.realpath(path), kind)) is not kind:
-                raise NoRegretError(f"{path}: already taken, by {by}: name another file for {kind}")
+                raise WrongUsage(f"{path}: already taken, by {by}: name another file for {kind}")
 
 
 def check_place(path: str, kind: str) -> None:
     """Refuse a path that no file can be put at."""
-    place = Path(path)
+    place = Path(os.path.realpath(path))
+    if place.is_symlink():
+        raise NoRegretError(f"{path}: a link that leads in a circle: name a file for {kind}")
     if not place.parent.is_dir():
         raise NoRegretError(f"{path}: there is no folder {place.parent}")
     if place.is_dir():

@@ -11,7 +11,7 @@ import importlib
 import pkgutil
 from typing import TYPE_CHECKING, Any
 
-from noregret.errors import NoRegretError
+from noregret.errors import WrongUsage
 from noregret.streams.base import Stream
 from noregret.streams.options import Options
 from noregret.streams.source import STDIN, Paths, as_paths, suffix_of
@@ -119,22 +119,22 @@ def stream_of(path: Paths, options: Options) -> Stream:
     if options.format is not None:
         known = kinds()
         if options.format not in known:
-            raise NoRegretError(
+            raise WrongUsage(
                 f"the format {options.format!r} is not known: use one of {', '.join(known)}"
             )
         return known[options.format](paths, options)
     by_suffix = formats()
     found = {by_suffix.get(suffix_of(name)) for name in paths}
     if len(found) > 1:
-        raise NoRegretError(
+        raise WrongUsage(
             f"files of several kinds ({', '.join(paths[:3])}, …): say which with --format"
         )
     kind = found.pop()
     if kind is not None:
         return kind(paths, options)
     if paths[0] == STDIN:
-        raise NoRegretError("standard input has no extension: say what it is with --format")
-    raise NoRegretError(
+        raise WrongUsage("standard input has no extension: say what it is with --format")
+    raise WrongUsage(
         f"{paths[0]}: files that end in {suffix_of(paths[0]) or 'nothing'} are not known: use one"
         f" of {', '.join(by_suffix)}, or say what it is with --format"
     )

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from noregret.core.scaling import Scaler
 from noregret.core.vocabulary import Vocabulary
-from noregret.errors import BadExample, NoRegretError
+from noregret.errors import BadExample, WrongUsage
 from noregret.streams.ahead import in_order
 from noregret.streams.block import Block, Floats, Sparse
 from noregret.streams.options import Options
@@ -46,7 +46,7 @@ class Stream:
     def __init__(self, paths: Paths, options: Options) -> None:
         for option in self.meaningless:
             if getattr(options, option) != getattr(Options(), option):
-                raise NoRegretError(
+                raise WrongUsage(
                     f"{option} means nothing for {self.name} files: leave --{option} out"
                 )
         self.paths, self.options = as_paths(paths), options
@@ -109,7 +109,7 @@ class Reading:
         self.stream, self.options, self.learning = stream, stream.options, learning
         self.paths = stream.paths
         if self.options.scale == "standard" and not self.centred:
-            raise NoRegretError(
+            raise WrongUsage(
                 f"{stream.name} data are sparse, and to standardise them would fill them up: use"
                 " the scale max or unit"
             )

@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from noregret.core.rowwise import stacked, summarise
-from noregret.errors import BadExample, NoRegretError
+from noregret.errors import BadExample, NoRegretError, WrongUsage
 from noregret.streams.base import INTERCEPT
 from noregret.streams.block import Floats
 from noregret.streams.options import ASLEEP, AVERAGE, CORRECTED, MEDIAN, Options
@@ -152,7 +152,7 @@ class Roles:
 def check_columns(names: Sequence[str], options: Options, where: str, needs_target: bool) -> None:
     """Check that the columns that the options name are there."""
     if needs_target and options.target is None:
-        raise BadExample(
+        raise WrongUsage(
             f"{where}: say which column is to be predicted: --target, target=…; there are"
             f" {listed(names)}{headless(names)}"
         )
@@ -161,7 +161,7 @@ def check_columns(names: Sequence[str], options: Options, where: str, needs_targ
     for column in (*named, *options.drop, *options.keep, *options.categories):
         known(column, names, where)
     if needs_target and options.group is not None and options.group == options.target:
-        raise NoRegretError(f"{where}: {options.group!r} is the target: groups need another column")
+        raise WrongUsage(f"{where}: {options.group!r} is the target: groups need another column")
 
 
 def known(column: str, names: Sequence[str], where: str) -> None:

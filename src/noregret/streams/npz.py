@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from noregret.errors import BadExample, NoRegretError
+from noregret.errors import BadExample, NoRegretError, WrongUsage
 from noregret.inputs import as_array, as_floats, as_outcomes, block_rows
 from noregret.sparse_rows import sparse_parts
 from noregret.streams.base import Reading, State, Stream
@@ -182,7 +182,7 @@ class NpzStream(Stream):
     def __init__(self, paths: Paths, options: Options) -> None:
         super().__init__(paths, options)
         if STDIN in self.paths:
-            raise NoRegretError("archives of arrays cannot be read from standard input")
+            raise WrongUsage("archives of arrays cannot be read from standard input")
 
 
 def read_npz(path: Paths, **options: Any) -> Stream:

@@ -15,7 +15,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from noregret.errors import BadExample, NoRegretError
+from noregret.errors import BadExample, NoRegretError, WrongUsage
 from noregret.files import naming
 from noregret.streams import opened as files
 from noregret.streams.opened import STDIN, Opened, read_at, shortened, stdin_descriptor
@@ -47,9 +47,9 @@ def as_paths(given: Paths) -> tuple[str, ...]:
         else:
             found.append(path)
     if not found:
-        raise NoRegretError("no file was given")
+        raise WrongUsage("no file was given")
     if found.count(STDIN) > 1:
-        raise NoRegretError("standard input (-) can be read once only")
+        raise WrongUsage("standard input (-) can be read once only")
     for path in found:
         check_readable(path)
     return tuple(found)

@@ -5,8 +5,8 @@ from __future__ import annotations
 import shlex
 from typing import Annotated
 
-from noregret.cli.asking import INPUT, OUTPUT, Ask, WrongUsage, reading_options
-from noregret.errors import ModelFileError, NoRegretError
+from noregret.cli.asking import INPUT, OUTPUT, Ask, reading_options
+from noregret.errors import ModelFileError, NoRegretError, WrongUsage
 
 
 def predict(
