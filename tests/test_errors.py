@@ -7,11 +7,13 @@ import math
 import pickle
 from typing import Any
 
+import numpy as np
 import pytest
 
 import noregret as nr
 from noregret.errors import WrongUsage
 from noregret.registry import everyone
+from noregret.streams import Options
 
 NOT_NUMBERS: list[Any] = ["0.1", "", b"1", [], [0.1], {}, object(), 1j, math.nan]
 NOT_POSITIVE: list[Any] = [*NOT_NUMBERS, 0, 0.0, -0.0, -1, -1e-300, -math.inf]
@@ -270,3 +272,21 @@ def test_every_class_names_the_parameter_that_was_meant(kind: Any) -> None:
 def test_a_loss_by_another_librarys_name_is_recognised(build: Any, meant: str) -> None:
     with pytest.raises(ValueError, match=rf"is called {meant} here$"):
         build()
+
+
+@pytest.mark.parametrize("kind", everyone(), ids=lambda kind: f"{kind.family}-{kind.name}")
+def test_no_parameter_that_is_a_number_takes_true(kind: Any) -> None:
+    """Python counts True as 1: who writes it means another parameter, or no number."""
+    for name, parameter in inspect.signature(kind).parameters.items():
+        kinds = str(parameter.annotation)
+        if ("int" in kinds or "float" in kinds) and "bool" not in kinds:
+            for value in (True, np.True_):
+                with pytest.raises((TypeError, ValueError), match=name.split("_")[0]):
+                    kind(**{name: value})
+
+
+@pytest.mark.parametrize("bits", [True, np.True_, 3.0, "3", 0, -1, 31, 10**30])
+def test_hashing_takes_a_whole_number_of_bits(bits: Any) -> None:
+    with pytest.raises(ValueError, match="hash must be a positive whole number"):
+        Options(hash=bits)
+    assert Options(hash=np.int64(3)).transforms() == ("hash=3",)

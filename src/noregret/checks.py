@@ -35,7 +35,8 @@ def whole(name: str, value: Any, *, below: int = 2**62) -> int:
     """Return a whole number above 0, or raise ValueError."""
     if isinstance(value, Integral) and not isinstance(value, bool) and 0 < int(value) < below:
         return int(value)
-    raise ValueError(f"{name} must be a positive whole number: got {value!r}")
+    limit = f" up to {below - 1:,}" if isinstance(value, Integral) and value >= below else ""
+    raise ValueError(f"{name} must be a positive whole number{limit}: got {value!r}")
 
 
 def one_of(name: str, value: Any, choices: Sequence[str]) -> str:

@@ -133,7 +133,7 @@ def test_parameters() -> None:
         ("run d.csv --target y -p loss=mae", "mae is called absolute here"),
         ("mix d.csv --target y --loss cross-entropy", "cross-entropy is called log here"),
         ("run d.csv --hash many", "integer"),
-        ("run d.csv --hash 99", "number of bits from 1 to 30"),
+        ("run d.csv --hash 99", "hash must be a positive whole number up to 30"),
         ("run d.csv -p rate", "name=value"),
         ("run d.csv -p rate=1 -p rate=2", "given twice"),
         ("run d.csv --learner nonesuch", "unknown learner 'nonesuch'"),

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, fields
 from typing import Any
 
-from noregret.checks import one_of
+from noregret.checks import one_of, whole
 
 ASLEEP = "asleep"
 MISSING = ("stop", "zero", "indicator", ASLEEP)
@@ -16,7 +16,7 @@ SCALES = ("none", "max", "standard", "unit")
 ON_ERROR = ("stop", "skip")
 # What quotes mean in CSV and TSV; auto is multiline for CSV, line for TSV.
 AUTO, MULTILINE, LINE, NONE = QUOTES = ("auto", "multiline", "line", "none")
-BITS = range(1, 31)
+MAX_BITS = 30
 # Options that name columns, one or several.
 COLUMNS = ("drop", "keep", "categories")
 # Options that may be given several times.
@@ -110,10 +110,8 @@ class Options:
         one_of("scale", self.scale, SCALES)
         one_of("on_error", self.on_error, ON_ERROR)
         one_of("quotes", self.quotes, QUOTES)
-        if self.hash is not None and self.hash not in BITS:
-            raise ValueError(
-                f"hash must be a number of bits from 1 to {BITS[-1]}: got {self.hash!r}"
-            )
+        if self.hash is not None:
+            object.__setattr__(self, "hash", whole("hash", self.hash, below=MAX_BITS + 1))
         if self.fourier is not None:
             from noregret.random_features import Fourier
 
