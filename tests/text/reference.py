@@ -50,7 +50,9 @@ def lines_of(text: bytes) -> list[bytes]:
     return [line.rstrip(b"\r") for line in lines]
 
 
-def svmlight_line(line: bytes, scored: bool, limit: int) -> tuple[float, list[tuple[int, float]]]:
+def svmlight_line(
+    line: bytes, scored: bool, limit: int | None
+) -> tuple[float, list[tuple[int, float]]]:
     """Read a label and features."""
     words = [word for word in re.split(rb"[ \t]+", line.partition(b"#")[0]) if word]
     outcome = math.nan if scored and b":" in words[0] else number(words.pop(0))
@@ -59,7 +61,9 @@ def svmlight_line(line: bytes, scored: bool, limit: int) -> tuple[float, list[tu
         if re.fullmatch(rb"qid:[0-9]+", word):
             continue
         index, colon, value = word.partition(b":")
-        if not (re.fullmatch(rb"[0-9]{1,18}", index) and colon and int(index) < limit):
+        if not (re.fullmatch(rb"[0-9]+", index) and colon):
+            raise Unreadable
+        if limit is not None and (len(index) > 18 or int(index) >= limit):
             raise Unreadable
         features.append((int(index), number(value)))
     small_enough(features)  # type: ignore[arg-type]
@@ -76,7 +80,7 @@ def read_svmlight(
         if not content or content.startswith(b"#"):
             continue
         try:
-            outcome, features = svmlight_line(content, scored, 10**18 if named else INDEX_LIMIT)
+            outcome, features = svmlight_line(content, scored, None if named else INDEX_LIMIT)
             rows.append(Row(k, outcome, 1.0, "", list(features)))
         except Unreadable:
             faults.append(k)

@@ -45,18 +45,14 @@ static inline int put_position(noregret_svmlight_reader *reader, uint64_t index,
     return LINE_READ;
 }
 
-/* The name of a position is its number, without zeros in front. */
-static int put_name(noregret_svmlight_reader *reader, uint64_t index, double value) {
+/* The name of a position is its digits, however many, without zeros in front. */
+static int put_name(noregret_svmlight_reader *reader, const char *first, const char *last,
+                    double value) {
     noregret_scanned *scanned = reader->scanned;
-    char digits[20], *first = digits + sizeof digits;
-    if (index == UINT64_MAX) {
-        return FAULT_INDEX_TOO_LARGE;
+    while (last - first > 1 && *first == '0') {
+        first++;
     }
-    do {
-        *--first = (char)('0' + index % 10);
-        index /= 10;
-    } while (index);
-    const size_t length = (size_t)(digits + sizeof digits - first);
+    const size_t length = (size_t)(last - first);
     char *name = noregret_name_room(scanned, length);
     if (name == NULL || (scanned->count == scanned->room && !noregret_grow_scanned(scanned, 1))) {
         return LINE_READ;
@@ -102,7 +98,7 @@ static int read_features(noregret_svmlight_reader *reader, const char *p) {
                          ends_field(noregret_peek(p, end)) ? FAULT_NO_COLON : FAULT_INDEX);
         }
         double value;
-        const char *number = ++p;
+        const char *colon = p, *number = ++p;
         p = noregret_read_number(p, end, &value);
         if (UNLIKELY(p == NULL || !ends_field(noregret_peek(p, end)))) {
             return wrong(reader, number,
@@ -113,8 +109,8 @@ static int read_features(noregret_svmlight_reader *reader, const char *p) {
             return wrong(reader, number, FAULT_TOO_LARGE);
         }
         sum += magnitude;
-        const int status =
-            reader->rows ? put_position(reader, index, value) : put_name(reader, index, value);
+        const int status = reader->rows ? put_position(reader, index, value)
+                                        : put_name(reader, field, colon, value);
         if (UNLIKELY(status != LINE_READ)) {
             return wrong(reader, field, status);
         }
