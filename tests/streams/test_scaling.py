@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
+from fractions import Fraction
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -225,3 +227,23 @@ def test_a_state_is_kept_and_one_that_makes_no_sense_is_refused(kind: str) -> No
         ):
             with pytest.raises(ValueError, match=r"scaling|negative"):
                 other.set_state(state | {name: wrong})
+
+
+@pytest.mark.parametrize("power", [*range(14), 15, 16])
+def test_a_mean_far_from_0_costs_as_many_digits_as_it_has_more_than_the_deviation(
+    power: int,
+) -> None:
+    """Told by exact arithmetic. Where the deviation is 1e-14 of the mean nothing is left: 0."""
+    offset = 10.0**power
+    X = offset + np.random.default_rng(power).normal(size=(300, 1))
+    exact, total, squares = [], Fraction(0), Fraction(0)
+    for count, x in enumerate(map(Fraction, X[:, 0].tolist()), 1):
+        total, squares = total + x, squares + x * x
+        mean = total / count
+        variance = squares / count - mean**2
+        exact.append(float(x - mean) / math.sqrt(variance) if variance else 0.0)
+    Scaler("standard").scale_dense(X)
+    if power < 14:
+        np.testing.assert_allclose(X[2:, 0], exact[2:], rtol=0, atol=2e-14 * offset)
+    else:
+        assert not X[2:].any()
