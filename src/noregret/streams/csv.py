@@ -29,7 +29,7 @@ from noregret.streams.columns import (
 )
 from noregret.streams.opened import Opened
 from noregret.streams.options import ASLEEP, AUTO, LINE, MULTILINE, Options
-from noregret.streams.quotes import lines_that_look_like_rows, with_letters_quoted
+from noregret.streams.quotes import Joined, lines_that_look_like_rows, with_letters_quoted
 from noregret.streams.records import kind_of_most, repaired, row_lines, split_names
 from noregret.streams.source import MAX_LINE, STDIN, Paths, Piece, as_paths, suffix_of
 from noregret.streams.tables import TableReading
@@ -54,7 +54,7 @@ class Parsed(NamedTuple):
     names: int = 0  # lines before the first row, in the first piece of a file
     faults: tuple[Fault, ...] = ()  # lines that are no rows; their place is the line in the piece
     kept: list[int] | None = None  # the line of each row, where some are no rows
-    joined: tuple[int, int] | None = None  # lines that are one row, though each could be one
+    joined: Joined | None = None  # lines that are one row, though each could be one
 
 
 class CsvReading(TableReading):
@@ -247,7 +247,7 @@ class CsvReading(TableReading):
                 " convert the file, or quote the value"
             )
 
-    def joined_in(self, body: bytes) -> tuple[int, int] | None:
+    def joined_in(self, body: bytes) -> Joined | None:
         """Return lines that quotes have joined to one row, though each of them could be one."""
         if self.told_joined or self.quotes != MULTILINE or b'"' not in body:
             return None
@@ -374,11 +374,14 @@ class CsvReading(TableReading):
         size = self.read_so_far(piece.file, piece.read)
         if raw.joined is not None and not self.told_joined:
             self.told_joined = True
-            first, last = (before + line for line in raw.joined)
+            first, last = before + raw.joined.first, before + raw.joined.last
+            more = raw.joined.lines - (last - first)
             tell(
                 f"{piece.path}, lines {first} to {last}: read as one row, as a quote that opens in"
-                f" line {first} closes in line {last}, though each of them looks like a row: if"
-                " quotes are letters here, use --quotes none"
+                f" line {first} closes in line {last}, though each of them looks like a row"
+                f"{f', and quotes join at least {more:,} lines more' if more else ''}: if quoted"
+                " values end on their line here, use --quotes line; if quotes are letters, --quotes"
+                " none"
             )
 
         @cache

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 from functools import cache
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -111,14 +112,20 @@ def beginnings(delimiter: bytes, some_quote: bool) -> re.Pattern[bytes]:
     return re.compile(rb'%b(?:%b"[^\r\n%b]*+)' % (starts, closed, mark))
 
 
-def lines_that_look_like_rows(
-    text: bytes, delimiter: bytes, columns: int
-) -> tuple[int, int] | None:
-    """Return the first and last line of the first quoted value whose lines could all be rows.
+class Joined(NamedTuple):
+    """Quoted values whose lines could all be rows: a quote that is a letter may have joined them.
 
-    Such lines have a delimiter between so many columns each: a quote that is a letter may have
-    joined them to one row.
+    ``first`` and ``last`` are the lines of the first such value; ``lines`` counts, over all of
+    them, the lines that belong to the row before them.
     """
+
+    first: int
+    last: int
+    lines: int
+
+
+def lines_that_look_like_rows(text: bytes, delimiter: bytes, columns: int) -> Joined | None:
+    """Return the quoted values over several lines that each have delimiters for all columns."""
     opens, closes = Quotes(delimiter).values_in(text)
     letters = np.frombuffer(text, dtype=np.uint8)
     ends = np.flatnonzero(letters == ord("\n"))
@@ -129,7 +136,12 @@ def lines_that_look_like_rows(
         return None
     marks = np.flatnonzero(letters == delimiter[0])
     per_line = np.diff(np.searchsorted(marks, ends), prepend=0, append=len(marks))
-    for k in spans.tolist():
-        if per_line[first[k] : last[k] + 1].min() >= columns - 1 > 0:
-            return int(first[k]) + 1, int(last[k]) + 1
-    return None
+    odd = [
+        k
+        for k in spans.tolist()
+        if per_line[first[k] : last[k] + 1].min() >= columns - 1 > 0
+    ]
+    if not odd:
+        return None
+    lines = int((last[odd] - first[odd]).sum())
+    return Joined(int(first[odd[0]]) + 1, int(last[odd[0]]) + 1, lines)
