@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import difflib
+import inspect
 import math
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from numbers import Integral, Real
 from typing import Any
 
@@ -85,6 +86,24 @@ def unknown_parameter(owner: str, wrong: str, known: Sequence[str]) -> str:
     """Say that there is no such parameter, which is the nearest, and which there are."""
     said = f"{owner} has no parameter {wrong!r}: {hint(wrong, known)}"
     return f"{said} It takes {', '.join(known)}" if said.endswith("?") else said
+
+
+def bound(
+    owner: str, signature: inspect.Signature, args: Sequence[Any], params: Mapping[str, Any]
+) -> inspect.BoundArguments:
+    """Return arguments as parameters, with their defaults; the first parameter is ``self``.
+
+    Raise TypeError that names the nearest parameter where there is none of a name.
+    """
+    _, *known = signature.parameters
+    if wrong := next((name for name in params if name not in known), None):
+        raise TypeError(unknown_parameter(owner, wrong, known))
+    try:
+        found = signature.bind(*args, **params)
+    except TypeError as error:
+        raise TypeError(f"{owner}: {error}: give them by name: {', '.join(known)}") from None
+    found.apply_defaults()
+    return found
 
 
 def truth(name: str, value: Any) -> bool:

@@ -365,3 +365,12 @@ def test_without_river_it_says_what_to_install() -> None:
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert "pip install river" in done.stdout
+
+
+@pytest.mark.parametrize("name", ["WidrowHoffRegressor", "LogisticClassifier"])
+def test_an_unknown_parameter_is_told_with_the_nearest(name: str) -> None:
+    kind = getattr(river, name)
+    with pytest.raises(TypeError, match=rf"^{name} has no parameter 'rat': did you mean rate\?"):
+        kind(rat=1)
+    with pytest.raises(TypeError, match=f"^{name}: .* give them by name: rate, "):
+        kind(*range(20))

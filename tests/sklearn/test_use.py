@@ -291,3 +291,30 @@ def test_rows_sorted_by_class_are_learned_as_rows_in_any_order() -> None:
     assert scores[0] > 0.9
     assert scores[1] < 0.5
     assert "recent=False" in (ns.AutoClassifier.__doc__ or "")
+
+
+@pytest.mark.parametrize("load", [load_iris, load_breast_cancer])
+def test_fit_does_not_mind_rows_sorted_by_class(load: Any) -> None:
+    """For partial_fit, which keeps the order, they are a hard case."""
+    X, y = load(return_X_y=True)
+    in_order = np.argsort(y, kind="stable")
+    mixed = np.random.default_rng(0).permutation(len(y))
+    for seed in range(3):
+        one, other = (
+            ns.AutoClassifier(random_state=seed).fit(X[rows], y[rows]).score(X, y)
+            for rows in (in_order, mixed)
+        )
+        assert abs(one - other) < 0.021
+        assert min(one, other) > 0.94
+    same = {"shuffle": False, "max_iter": 1}
+    fitted = ns.AutoClassifier(**same).fit(X[in_order], y[in_order])
+    partly = ns.AutoClassifier().partial_fit(X[in_order], y[in_order], classes=np.unique(y))
+    assert np.array_equal(fitted.decision_function(X), partly.decision_function(X))
+
+
+@pytest.mark.parametrize("name", ["WidrowHoffRegressor", "LogisticClassifier"])
+def test_an_unknown_parameter_is_told_with_the_nearest(name: str) -> None:
+    with pytest.raises(TypeError, match=rf"^{name} has no parameter 'rat': did you mean rate\?"):
+        getattr(ns, name)(rat=1)
+    with pytest.raises(TypeError, match=f"^{name}: .* give them by name: rate, "):
+        getattr(ns, name)(0.1)

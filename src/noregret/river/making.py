@@ -7,6 +7,7 @@ from inspect import Parameter, Signature
 from typing import Any
 
 from noregret.averaging import averaged
+from noregret.checks import bound
 from noregret.kinds import Kind
 from noregret.river.classifier import Classifier
 from noregret.river.regressor import Regressor
@@ -64,10 +65,8 @@ def initialiser(kind: Kind) -> Any:
     signature = Signature([itself, *named, *added])
 
     def __init__(*args: Any, **given: Any) -> None:  # noqa: N807
-        bound = signature.bind(*args, **given)
-        bound.apply_defaults()
-        itself, *_ = bound.arguments.values()
-        itself._begin({name: value for name, value in bound.arguments.items() if name != "self"})
+        itself, *values = bound(kind.name, signature, args, given).arguments.items()
+        itself[1]._begin(dict(values))
 
     __init__.__signature__ = signature  # type: ignore[attr-defined]
     return __init__

@@ -6,6 +6,7 @@ import inspect
 from functools import cache
 from typing import Any
 
+from noregret.checks import bound
 from noregret.families import fetched
 from noregret.kinds import SUFFIXES, Kind, all_kinds, kinds_of
 from noregret.sklearn.classifier import OnlineClassifier
@@ -61,8 +62,7 @@ def made(traits: Traits) -> type[Online]:
     name, signature = traits.kind.name, signature_of(traits)
 
     def __init__(self: Any, *args: Any, **params: Any) -> None:  # noqa: N807
-        given = signature.bind(self, *args, **params)
-        given.apply_defaults()
+        given = bound(name, signature, (self, *args), params)
         for each, value in list(given.arguments.items())[1:]:
             setattr(self, each, value)
 
