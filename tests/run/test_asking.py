@@ -133,6 +133,10 @@ def test_parameters() -> None:
         ("run d.csv --target y -p loss=mae", "mae is called absolute here"),
         ("mix d.csv --target y --loss cross-entropy", "cross-entropy is called log here"),
         ("run d.csv --hash many", "integer"),
+        ("run d.csv --rate 1", "parameters of a learner are given by -p: -p rate=…"),
+        ("mix d.csv --rate 1", "-p rate=…"),
+        ("portfolio d.csv --points 9", "-p points=…"),
+        ("run d.csv --learning-rate 1", "run has no option --learning-rate"),
         ("run d.csv --hash 99", "hash must be a positive whole number up to 30"),
         ("run d.csv -p rate", "name=value"),
         ("run d.csv -p rate=1 -p rate=2", "given twice"),
@@ -149,6 +153,7 @@ def test_parameters() -> None:
         ("run pyproject.toml --target y", "say what it is with --format"),
         ("run pyproject.toml --target y --format word", "the format 'word' is not known"),
         ("predict m pyproject.toml --format word", "the format 'word' is not known"),
+        ("verify c.json d.csv --format word", "the format 'word' is not known"),
         ("portfolio pyproject.toml --format word", "the format 'word' is not known"),
         ("run - - --target y --format csv", "can be read once only"),
         ("run d.csv", "say which column is to be predicted: --target"),
@@ -212,6 +217,31 @@ def test_a_missing_outcome_names_its_remedy(tmp_path: Path) -> None:
     path = str(tmp_path / "data.csv")
     ended = command("run", path, "--target", "y", "--on-error", "skip", "--no-hindsight")
     assert ended.code == 0
+
+
+def test_verify_advises_no_option_that_it_has_not(tmp_path: Path) -> None:
+    path, made = tmp_path / "data.csv", str(tmp_path / "made.json")
+    path.write_text("a,y\n1,2\n2,3\n3,4\n")
+    assert command("run", str(path), "--target", "y", "--certificate", made).code == 0
+    for text, reason in (
+        ("a,y\n1,2\n2,\n3,4\n", "line 3: the outcome is missing: every row needs one."),
+        ("a,y\n1,u\n2,v\n3,u\n", "the target 'y' holds text ('u' or 'v', …)."),
+        ("a,y\n1,2\n2,x\n3,4\n", "line 3: column 'y': 'x' is not a number"),
+    ):
+        path.write_text(text)
+        said = refused("verify", made, str(path))
+        assert reason in said
+        assert "--" not in said
+        assert "give those that it was made from" in said
+
+
+@pytest.mark.parametrize("value", ["yes", "it is", "'"])
+def test_a_positive_value_in_json_lines_can_be_pasted(value: str, tmp_path: Path) -> None:
+    path = tmp_path / "data.jsonl"
+    path.write_text("".join(json.dumps({"a": 1, "y": y}) + "\n" for y in (value, "no")))
+    found = shlex.split(refused("run", path, "--target", "y").partition("use ")[2])
+    assert found == ["--positive", value]
+    assert command("run", path, "--target", "y", "--no-hindsight", *found).code == 0
 
 
 def test_the_suggested_positive_value_can_be_pasted_and_is_the_rarer_one(tmp_path: Path) -> None:

@@ -100,6 +100,16 @@ def test_the_best_constant_is_the_best(file: Path) -> None:
     assert found["total"] == pytest.approx(((y - y.mean()) ** 2).sum())
 
 
+def test_json_is_printed_with_quiet_too(file: Path, tmp_path: Path) -> None:
+    table = tmp_path / "t.csv"
+    table.write_text("a,b\n1.1,0.9\n1.0,1.2\n", "utf-8")
+    forecasts = ["mix", file, "--target", "y", "--drop", "label"]
+    for line in (["run", file, *PLAIN], forecasts, ["portfolio", table]):
+        ended = command(*line, "--quiet", "--json")
+        assert (ended.code, ended.err) == (0, "")
+        assert json.loads(ended.out)["learner"]
+
+
 def test_quiet_prints_nothing_and_a_pipe_gets_no_progress(file: Path) -> None:
     assert done("run", file, *PLAIN, "--quiet") == ""
     ended = process("run", file, *PLAIN)

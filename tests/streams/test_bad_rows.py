@@ -39,7 +39,7 @@ BAD = {
         ",new,true,3": "column 'a' is empty",
         "1,,true,3": "column 'town' is empty",
         "1,new,,3": "column 'wet' is empty",
-        "1,new,true,": "the outcome is nothing",
+        "1,new,true,": "the outcome is missing",
         "inf,new,true,3": "column 'a' is inf",
         "-1e200,new,true,3": "column 'a' is -1e+200",
         "1,new,true,1e400": "the outcome is inf",

@@ -51,6 +51,14 @@ class Ask:
     argument: bool = False
 
 
+# Options that several commands have.
+QUOTES = Ask(
+    help="Double quotes in CSV and TSV: multiline (a quoted value may go on over lines), line (it"
+    " ends on its line; other quotes are letters), none (quotes are letters), or auto: multiline"
+    " for CSV, line for TSV.",
+    panel=INPUT,
+)
+
 Asked = dict[str, tuple[Any, Any, Ask]]
 
 

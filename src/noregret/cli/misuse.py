@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import difflib
+import inspect
 import re
 import shlex
 from collections.abc import Sequence
 from itertools import chain, takewhile, zip_longest
 
 from noregret.cli.finding import command_names
+from noregret.registry import all_of
 
 # The usual line of each command that takes files.
 USUAL = {
@@ -22,9 +24,8 @@ USUAL = {
 # Options that other programs have for what stands without an option here.
 FILES = ("--data", "--file", "--files", "--input", "--in", "--csv", "--path", "--model")
 ECHO = ("--far", "--mic", "--out")
-# Parameters that newcomers give as options, and the commands whose -p takes them.
-PARAMETERS = ("loss", "rate", "radius", "schedule", "horizon", "recent", "delay", "norm", "seed")
-TAKE_PARAMETERS = ("run", "mix", "portfolio")
+# The commands whose -p takes parameters, and of which family.
+TAKE_PARAMETERS = {"run": "learners", "mix": "experts", "portfolio": "portfolios"}
 
 
 def corrected(error: Exception, arguments: Sequence[str]) -> str:
@@ -57,11 +58,17 @@ def no_option(error: Exception, name: str, arguments: Sequence[str]) -> str:
     said = f"{name} has no option {given}" if name in command_names() else f"no option {given}"
     if given in FILES and name in USUAL and name != "echo":
         return f"{said}: files are named without one: {without(given, arguments)}"
-    if (parameter := given.lstrip("-")) in PARAMETERS and name in TAKE_PARAMETERS:
+    parameter = given.lstrip("-").replace("-", "_")
+    if name in TAKE_PARAMETERS and parameter in parameters_of(TAKE_PARAMETERS[name]):
         return f"{said}: parameters of a learner are given by -p: -p {parameter}=…"
     possible = [str(each) for each in getattr(error, "possibilities", None) or ()]
     near = difflib.get_close_matches(given, possible)
     return f"{said}: did you mean {' or '.join(near)}?" if near else said
+
+
+def parameters_of(family: str) -> set[str]:
+    """Return the names of all parameters in a family."""
+    return {name for kind in all_of(family).values() for name in inspect.signature(kind).parameters}
 
 
 def without(option: str, arguments: Sequence[str]) -> str:

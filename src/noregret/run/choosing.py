@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -46,7 +47,7 @@ def chosen(block: Block, options: Options) -> Choice:
     where they are all 0 or 1, or all −1 or +1, both seen. All others are numbers.
     """
     if options.positive is not None:
-        words = f"as --positive {options.positive} says, so the loss is logistic"
+        words = f"as --positive {shlex.quote(options.positive)} says, so the loss is logistic"
         return Choice("labels", "logistic", words)
     if block.booleans:
         return labels("they are false and true")

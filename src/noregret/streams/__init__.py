@@ -110,6 +110,16 @@ def kind_called(name: str) -> type[Stream] | None:
     return next((kind for kind in here if vars(kind).get("name") == name), None)
 
 
+def format_called(name: str) -> type[Stream]:
+    """Return the stream of a format, or say which there are."""
+    if (quick := kind_called(name)) is not None:
+        return quick
+    known = kinds()
+    if name not in known:
+        raise WrongUsage(f"the format {name!r} is not known: use one of {', '.join(known)}")
+    return known[name]
+
+
 def stream_of(path: Paths, options: Options) -> Stream:
     """Return the stream for some files and options."""
     paths = as_paths(path)
@@ -117,12 +127,7 @@ def stream_of(path: Paths, options: Options) -> Stream:
     if len(obvious) == 1 and (quick := kind_called(obvious.pop())) is not None:
         return quick(paths, options)
     if options.format is not None:
-        known = kinds()
-        if options.format not in known:
-            raise WrongUsage(
-                f"the format {options.format!r} is not known: use one of {', '.join(known)}"
-            )
-        return known[options.format](paths, options)
+        return format_called(options.format)(paths, options)
     by_suffix = formats()
     found = {by_suffix.get(suffix_of(name)) for name in paths}
     if len(found) > 1:

@@ -352,7 +352,7 @@ def outcomes_of(column: Any, roles: Roles) -> tuple[Floats, dict[int, str]]:
         rarest = shlex.quote(min(counts, key=counts.__getitem__)) if counts else "VALUE"
         raise NoRegretError(f"{said} to tell one value from the rest, use --positive {rarest}")
     y = as_numbers(column, roles.target or "", roles.where)
-    bad = {int(row): "nothing" for row in np.flatnonzero(np.isnan(y))}
+    bad = {int(row): "missing" for row in np.flatnonzero(np.isnan(y))}
     return y, bad
 
 
@@ -363,9 +363,9 @@ def labels_of(column: Any, roles: Roles) -> tuple[Floats, dict[int, str]]:
         category = as_category(column, target, roles.where)
         hits = [code for code, value in enumerate(category.values) if value == positive]
         y = np.where(np.isin(category.codes, hits), 1.0, -1.0)
-        return y, {int(row): "nothing" for row in np.flatnonzero(category.codes < 0)}
+        return y, {int(row): "missing" for row in np.flatnonzero(category.codes < 0)}
     values = as_numbers(column, target, roles.where)
-    bad = {int(row): "nothing" for row in np.flatnonzero(np.isnan(values))}
+    bad = {int(row): "missing" for row in np.flatnonzero(np.isnan(values))}
     return signed(values, positive, roles.where), bad
 
 

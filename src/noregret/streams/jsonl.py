@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+import shlex
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from functools import cache, partial
@@ -31,6 +32,9 @@ from noregret.streams.options import ASLEEP, Options
 from noregret.streams.rows import LARGEST
 from noregret.streams.source import Paths
 from noregret.streams.tables import TableReading
+
+# Characters of an outcome that a message shows.
+MAX_SHOWN = 40
 
 
 class JsonlReading(TableReading):
@@ -250,12 +254,16 @@ class JsonlReading(TableReading):
         """Return an outcome as a number."""
         target, positive = self.options.target, self.options.positive
         if value is None:
-            raise BadExample(f"there is no field {target!r}: there are {listed(list(example))}")
+            raise BadExample(
+                f"there is no field {target!r}, or it is null: there are {listed(list(example))}"
+            )
         if positive is not None and isinstance(value, str):
             return 1.0 if value == positive else -1.0
         if isinstance(value, str | list | dict):
-            shown = str(value)[:40]
-            raise BadExample(f"the outcome is {shown!r}: give a number, or use --positive VALUE")
+            shown = str(value)[:MAX_SHOWN]
+            named = isinstance(value, str) and len(value) <= MAX_SHOWN
+            wanted = shlex.quote(value) if named else "VALUE"
+            raise BadExample(f"the outcome is {shown!r}: give a number, or use --positive {wanted}")
         number = number_of(value, "the outcome")
         if positive is None:
             return number

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Annotated
 
-from noregret.cli.asking import INPUT, OUTPUT, Ask
+from noregret.cli.asking import INPUT, OUTPUT, QUOTES, Ask
 
 MASTER = "Who mixes"
 
@@ -77,12 +77,7 @@ def mix(
     ] = True,
     quotes: Annotated[
         str,
-        Ask(
-            help="Double quotes in CSV and TSV: multiline (a quoted value may go on over lines),"
-            " line (it ends on its line; other quotes are letters), none (quotes are letters), or"
-            " auto: multiline for CSV, line for TSV.",
-            panel=INPUT,
-        ),
+        QUOTES,
     ] = "auto",
     on_error: Annotated[
         str,

@@ -7,6 +7,7 @@ from typing import Annotated
 from noregret.cli.asking import (
     INPUT,
     OUTPUT,
+    QUOTES,
     RECOVERY,
     Ask,
     fourier_text,
@@ -113,12 +114,7 @@ def run(
     ] = True,
     quotes: Annotated[
         str,
-        Ask(
-            help="Double quotes in CSV and TSV: multiline (a quoted value may go on over lines),"
-            " line (it ends on its line; other quotes are letters), none (quotes are letters), or"
-            " auto: multiline for CSV, line for TSV.",
-            panel=INPUT,
-        ),
+        QUOTES,
     ] = "auto",
     hash: Annotated[
         int | None,
