@@ -136,11 +136,7 @@ def lines_that_look_like_rows(text: bytes, delimiter: bytes, columns: int) -> Jo
         return None
     marks = np.flatnonzero(letters == delimiter[0])
     per_line = np.diff(np.searchsorted(marks, ends), prepend=0, append=len(marks))
-    odd = [
-        k
-        for k in spans.tolist()
-        if per_line[first[k] : last[k] + 1].min() >= columns - 1 > 0
-    ]
+    odd = [k for k in spans.tolist() if per_line[first[k] : last[k] + 1].min() >= columns - 1 > 0]
     if not odd:
         return None
     lines = int((last[odd] - first[odd]).sum())

@@ -17,6 +17,7 @@ from noregret.streams import format_called
 # Advice of an option that only other commands have, to the end of the sentence.
 OTHER_OPTIONS = re.compile(r"[:;] (?:(?![:;] ).)*--(?!target|format)\w.*", re.DOTALL)
 
+
 def verify(
     certificate: Annotated[
         Path, typer.Argument(help="The certificate's file.", metavar="CERTIFICATE")
