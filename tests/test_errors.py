@@ -289,4 +289,5 @@ def test_no_parameter_that_is_a_number_takes_true(kind: Any) -> None:
 def test_hashing_takes_a_whole_number_of_bits(bits: Any) -> None:
     with pytest.raises(ValueError, match="hash must be a positive whole number"):
         Options(hash=bits)
-    assert Options(hash=np.int64(3)).transforms() == ("hash=3",)
+    of_numpy: Any = np.int64(3)
+    assert Options(hash=of_numpy).transforms() == ("hash=3",)

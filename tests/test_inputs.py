@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -229,14 +230,15 @@ def test_a_row_of_another_length_is_named_with_both_lengths(name: str) -> None:
     rows = [[1.0, 2.0], [3.0, 4.0], [5.0], [6.0, 7.0]]
     said = "row 2 has 1 value, and row 0 has 2 values"
     learner = nr.make(name)
-    for call in (
+    calls: list[Callable[[], object]] = [
         lambda: learner.learn_many(rows, Y),
         lambda: learner.learn_many(rows, Y, importance=[1, 3, 1, 1]),
         lambda: learner.play_many(rows, Y),
         lambda: learner.predict_many(rows),
         lambda: learner.decision_many([np.array(row) for row in rows]),
         lambda: nr.play(learner, rows, Y),
-    ):
+    ]
+    for call in calls:
         with pytest.raises(nr.BadExample, match=said):
             call()
     assert learner.rounds == 0

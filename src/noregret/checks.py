@@ -36,7 +36,7 @@ def whole(name: str, value: Any, *, below: int = 2**62) -> int:
     """Return a whole number above 0, or raise ValueError."""
     if isinstance(value, Integral) and not isinstance(value, bool) and 0 < int(value) < below:
         return int(value)
-    limit = f" up to {below - 1:,}" if isinstance(value, Integral) and value >= below else ""
+    limit = f" up to {below - 1:,}" if isinstance(value, Integral) and int(value) >= below else ""
     raise ValueError(f"{name} must be a positive whole number{limit}: got {value!r}")
 
 

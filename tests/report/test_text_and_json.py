@@ -11,7 +11,9 @@ import pytest
 from hypothesis import given
 from rich.console import Console
 
+import noregret
 from noregret import Certificate
+from noregret.report.certificate_text import plain_text
 from noregret.report.run_json import as_dict
 from noregret.report.run_text import summary
 from noregret.run.result import Result
@@ -109,3 +111,16 @@ def test_every_key_is_documented() -> None:
     made = as_dict(regression())
     keys = [*made, *(key for part in ("data", "loss", "run") for key in made[part])]
     assert [key for key in keys if f"``{key}``" not in (run_json.__doc__ or "")] == []
+
+
+def test_a_certificate_says_where_linear_predictors_have_no_constant() -> None:
+    said = "with a constant only if a feature is one"
+    pairs = [({"sun": x}, 2 * x + 1) for x in (0.1, 0.7, 0.4, 0.9)]
+    constant = [({**x, "intercept": 1.0}, y) for x, y in pairs]
+    for name in ("auto", "widrow-hoff"):
+        without, given = (
+            " ".join(plain_text(noregret.play(noregret.make(name), game).certificate()).split())
+            for game in (pairs, constant)
+        )
+        assert said in without.replace("│ │ ", "")
+        assert said not in given.replace("│ │ ", "")

@@ -6,6 +6,7 @@ import math
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, NamedTuple
 
+from noregret.certificate import LINEAR
 from noregret.report.figures import clean, count, figure, name_of, percent
 from noregret.report.verdict import Verdict, verdict_of, verdict_on
 
@@ -13,6 +14,8 @@ if TYPE_CHECKING:
     from noregret.assumptions import Finding
     from noregret.certificate import Best, Certificate
 
+# The transform that gives every row a constant, and the name of that feature.
+INTERCEPT = "intercept"
 # How much of the digest is shown.
 DIGITS = 12
 # How many weights of the best fixed predictor are shown.
@@ -133,9 +136,17 @@ def facts(certificate: Certificate) -> Iterator[Fact]:
         yield Fact("mistakes", figure(paid.mistakes), f"labels predicted wrongly{whose}, {share}")
     best = certificate.hindsight
     found = "the best in hindsight" if best.gap <= NARROW * abs(best.loss) else "the best found"
-    among = f"{found} ({clean(best.comparator)}); {how_sure(best)}"
+    among = f"{found} ({clean(best.comparator)}{constant(certificate)}); {how_sure(best)}"
     yield Fact("hindsight", figure(best.loss), among)
     yield Fact("regret", *regret(certificate))
+
+
+def constant(certificate: Certificate) -> str:
+    """Say that linear predictors have no constant of their own, unless the data were given one."""
+    if certificate.family != LINEAR or "linear predictor" not in certificate.hindsight.comparator:
+        return ""
+    given = {*certificate.data.transforms, *certificate.hindsight.witness}
+    return "" if INTERCEPT in given else ", with a constant only if a feature is one"
 
 
 def loss_of(name: str) -> str:

@@ -261,8 +261,7 @@ class JsonlReading(TableReading):
             return 1.0 if value == positive else -1.0
         if isinstance(value, str | list | dict):
             shown = str(value)[:MAX_SHOWN]
-            named = isinstance(value, str) and len(value) <= MAX_SHOWN
-            wanted = shlex.quote(value) if named else "VALUE"
+            wanted = shlex.quote(shown) if value == shown else "VALUE"
             raise BadExample(f"the outcome is {shown!r}: give a number, or use --positive {wanted}")
         number = number_of(value, "the outcome")
         if positive is None:
