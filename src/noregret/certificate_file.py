@@ -7,10 +7,8 @@ import math
 import re
 from collections import Counter
 from collections.abc import Mapping
-from functools import cache
-from importlib import resources
 from pathlib import Path
-from typing import Any, NoReturn
+from typing import Any
 
 from noregret.assumptions import Finding
 from noregret.certificate import (
@@ -25,7 +23,9 @@ from noregret.certificate import (
     seal,
 )
 from noregret.errors import CertificateError
+from noregret.header import fault_in, validator
 
+SCHEMA = "certificate.schema.json"
 # A certificate of a million features is smaller than this.
 LARGEST = 64 << 20
 # Values in a file, objects and lists in it, values besides the witness, and letters of a text.
@@ -145,12 +145,12 @@ def checked(contents: Any, *, sealed: bool = True) -> dict[str, Any]:
         )
     _check_values(contents)
     try:
-        fault = next(_validator().iter_errors(_without_weights(contents)), None)
+        fault = fault_in(_without_weights(contents), validator(SCHEMA), "the file")
         good = fault is not None or not sealed or is_sealed(contents)
     except (RecursionError, UnicodeEncodeError):  # nested too deeply, or half a character
         raise CertificateError("it holds what no certificate can") from None
     if fault is not None:
-        _refuse(fault)
+        raise CertificateError(fault)
     if not good:
         raise CertificateError(
             "seal: the contents were changed since it was made: ‘noregret verify’ says which are"
@@ -198,31 +198,6 @@ def is_sealed(contents: Mapping[str, Any]) -> bool:
     """Whether the contents of a file are those that were sealed."""
     rest = {key: value for key, value in contents.items() if key != "seal"}
     return bool(contents["seal"] == seal(rest))
-
-
-@cache
-def schema() -> dict[str, Any]:
-    """Return the JSON Schema of certificates."""
-    text = resources.files("noregret").joinpath("certificate.schema.json").read_text("utf-8")
-    found: dict[str, Any] = json.loads(text)
-    return found
-
-
-@cache
-def _validator() -> Any:
-    from jsonschema import Draft202012Validator
-
-    return Draft202012Validator(schema())
-
-
-def _refuse(fault: Any) -> NoReturn:
-    """Say which field is wrong and how, without repeating what may be a whole file."""
-    from jsonschema.exceptions import best_match
-
-    fault = best_match([fault])
-    field = ".".join(str(part) for part in fault.absolute_path) or "the file"
-    said = fault.message
-    raise CertificateError(f"{field}: {said if len(said) < 200 else said[:199] + '…'}")
 
 
 def certificate_of(contents: Mapping[str, Any]) -> Certificate:

@@ -1,4 +1,4 @@
-"""What the JSON text of model files and checkpoints may say: ``model.schema.json``."""
+"""JSON of files checked against a schema; the headers of model files and checkpoints."""
 
 from __future__ import annotations
 
@@ -11,6 +11,8 @@ from noregret.errors import NoRegretError
 
 # Digits of the longest whole number that a header can hold.
 MAX_DIGITS = 20
+# Letters of what a validator says that are repeated.
+MAX_SAID = 200
 
 
 def parsed(text: str, kind: str, path: object, wrong: type[NoRegretError]) -> dict[str, Any]:
@@ -29,17 +31,35 @@ def parsed(text: str, kind: str, path: object, wrong: type[NoRegretError]) -> di
     """
     try:
         header: dict[str, Any] = json.loads(text, parse_int=_whole, parse_constant=_refused)
-        fault = next(_validator(kind).iter_errors(header), None)
+        fault = fault_in(header, validator("model.schema.json", kind), "its header")
     except (RecursionError, ValueError) as error:
         raise wrong(f"{path}: its header is no JSON that can be read: {error}") from None
     if fault is not None:
-        from jsonschema.exceptions import best_match
-
-        fault = best_match([fault])
-        field = ".".join(map(str, fault.absolute_path)) or "its header"
-        said = fault.message if len(fault.message) < 200 else fault.message[:199] + "…"
-        raise wrong(f"{path}: {field}: {said}")
+        raise wrong(f"{path}: {fault}")
     return header
+
+
+def fault_in(contents: Any, validator: Any, whole: str) -> str | None:
+    """Return which field a schema does not allow and why, without repeating what may be a file.
+
+    Parameters
+    ----------
+    contents
+        What was parsed.
+    validator
+        Of the schema.
+    whole
+        What to call the contents where no field of theirs is at fault.
+    """
+    fault = next(validator.iter_errors(contents), None)
+    if fault is None:
+        return None
+    from jsonschema.exceptions import best_match
+
+    fault = best_match([fault])
+    field = ".".join(map(str, fault.absolute_path)) or whole
+    said = fault.message
+    return f"{field}: {said if len(said) < MAX_SAID else said[: MAX_SAID - 1] + '…'}"
 
 
 def _whole(text: str) -> int:
@@ -53,8 +73,17 @@ def _refused(text: str) -> float:
 
 
 @cache
-def _validator(kind: str) -> Any:
+def schema(name: str) -> dict[str, Any]:
+    """Return a JSON Schema that comes with the package."""
+    text = resources.files("noregret").joinpath(name).read_text("utf-8")
+    found: dict[str, Any] = json.loads(text)
+    return found
+
+
+@cache
+def validator(name: str, kind: str | None = None) -> Any:
+    """Return what checks contents against a schema, or one of its definitions."""
     from jsonschema import Draft202012Validator
 
-    text = resources.files("noregret").joinpath("model.schema.json").read_text("utf-8")
-    return Draft202012Validator(json.loads(text) | {"$ref": f"#/$defs/{kind}"})
+    part = {} if kind is None else {"$ref": f"#/$defs/{kind}"}
+    return Draft202012Validator(schema(name) | part)
