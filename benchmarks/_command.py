@@ -18,7 +18,7 @@ QUIET, LEARN_ONLY = "--quiet", "--no-hindsight"
 
 def missing() -> str:
     """Say why ``noregret run`` cannot be measured; nothing if it can."""
-    if importlib.util.find_spec("noregret.cli.commands.run") is None:
+    if importlib.util.find_spec("noregret.app.cli.commands.run") is None:
         return "there is no noregret run yet"
     if not Path(noregret_run()[0]).exists():
         return f"there is no noregret command beside {sys.executable}"

@@ -15,9 +15,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 import noregret as nr
-from noregret.averaging import HIGH_PROBABILITY
 from noregret.batch import OnlineToBatch
-from noregret.hindsight.answer import USUAL
+from noregret.hindsight.proofs.answer import USUAL
+from noregret.proof.theorems.averaging import HIGH_PROBABILITY
 
 Floats = NDArray[np.float64]
 EXAMPLES = 2_000

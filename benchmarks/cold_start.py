@@ -18,8 +18,8 @@ def run(quick: bool) -> Iterator[Row]:
     seconds = 0 if quick else 8
     yield compare('python -c "import noregret"', [sys.executable, "-c", "import noregret"], seconds)
     work, script = "noregret --version", Path(sys.executable).with_name("noregret")
-    if importlib.util.find_spec("noregret.cli") is None:
-        yield skipped(work, "there is no noregret.cli yet")
+    if importlib.util.find_spec("noregret.app.cli") is None:
+        yield skipped(work, "there is no noregret.app.cli yet")
     elif not script.exists():
         yield skipped(work, f"there is no {script.name} command beside {sys.executable}")
     else:

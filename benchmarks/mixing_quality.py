@@ -22,8 +22,8 @@ from numpy.typing import NDArray
 from benchmarks._harness import Grid, Row
 from noregret import data
 from noregret.experts import AdaHedge, Blend, Boa, Master, MlPoly, Squint
-from noregret.experts.correcting import Correcting
 from noregret.hindsight import Rows, best_convex
+from noregret.streams.corrected_forecast import Correcting
 
 PACKAGES = ("pandas",)
 Floats = NDArray[np.float64]

@@ -39,7 +39,7 @@ def pytest_collection_finish() -> None:
 @pytest.fixture(autouse=True)
 def _no_lines_of_progress(monkeypatch: pytest.MonkeyPatch) -> None:
     """Have stderr hold what went wrong alone, however slow the machine is."""
-    monkeypatch.setattr("noregret.progress.SECONDS_PER_LINE", 1e6)
+    monkeypatch.setattr("noregret.proof.game.progress.SECONDS_PER_LINE", 1e6)
 
 
 @pytest.fixture(autouse=True)

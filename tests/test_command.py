@@ -12,7 +12,7 @@ import noregret
 from noregret.data import flights
 from noregret.hindsight import LeastSquares
 
-COMMAND = [sys.executable, "-W", "error", "-c", "from noregret.cli import main; main()"]
+COMMAND = [sys.executable, "-W", "error", "-c", "from noregret.app.cli import main; main()"]
 
 
 def run(*arguments: str) -> subprocess.CompletedProcess[str]:
@@ -45,7 +45,7 @@ def test_a_failure_is_one_line_and_exit_code_1(monkeypatch: pytest.MonkeyPatch) 
             "import noregret.data, sys\n"
             "def broken(): raise FileNotFoundError(2, 'No such file', 'flights.csv')\n"
             "noregret.data.flights = broken\n"
-            "from noregret.cli.app import run\n"
+            "from noregret.app.cli.app import run\n"
             "sys.exit(run(['demo']))",
         ],
         capture_output=True,

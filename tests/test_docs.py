@@ -18,9 +18,9 @@ from typing import Any
 import pytest
 
 import noregret
-from noregret.cli.family_words import path_of
-from noregret.named import Named
-from noregret.registry import everyone
+from noregret.app.cli.family_words import path_of
+from noregret.base.algorithm import Named
+from noregret.base.registry import everyone
 
 ROOT = Path(__file__).parent.parent
 DOCS = ROOT / "docs"
@@ -240,8 +240,8 @@ Promise. None but that.
 """
 import sys
 import noregret
-from noregret.assumptions import Structural
-from noregret.core.additive import Additive
+from noregret.proof.theorems.assumptions import Structural
+from noregret.linear.engine.additive import Additive
 
 @noregret.register
 class StandStill(noregret.Learner):

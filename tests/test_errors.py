@@ -11,8 +11,8 @@ import numpy as np
 import pytest
 
 import noregret as nr
+from noregret.base.registry import everyone
 from noregret.errors import WrongUsage
-from noregret.registry import everyone
 from noregret.streams import Options
 
 NOT_NUMBERS: list[Any] = ["0.1", "", b"1", [], [0.1], {}, object(), 1j, math.nan]

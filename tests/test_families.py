@@ -13,10 +13,10 @@ import pandas as pd
 import pytest
 
 import noregret as nr
-from noregret import families, registry
-from noregret.cli.learner_facts import explain
+from noregret.app.cli.learner_facts import explain
+from noregret.base import families, registry
+from noregret.base.algorithm import Named
 from noregret.errors import CertificateError, ModelFileError, NoRegretError
-from noregret.named import Named
 
 from .game.steady import Steady
 

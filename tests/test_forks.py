@@ -169,8 +169,8 @@ def test_a_loss_may_fork_in_the_middle_of_its_own_round() -> None:
 
 def test_a_game_or_a_stream_that_was_going_on_says_so_in_the_copy() -> None:
     """Its other threads are not there: to wait for them would be for ever."""
-    from noregret.record.backstage import Backstage
-    from noregret.streams.ahead import in_order
+    from noregret.proof.record.worker_thread import Backstage
+    from noregret.streams.prefetch import in_order
 
     backstage = Backstage()
     backstage.add(lambda: time.sleep(0.01))
@@ -194,7 +194,7 @@ LEARNS_AFTER_IMPORTS = """
 import copy, sys
 import numpy as np
 import noregret
-from noregret.registry import all_learners
+from noregret.base.registry import all_learners
 
 made = [kind() for kind in all_learners().values()]
 X, y = np.ones((3, 2)), np.ones(3)

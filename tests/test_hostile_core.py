@@ -17,15 +17,15 @@ import pytest
 from scipy import sparse
 
 import noregret as nr
-from noregret.core.digest import Digest
-from noregret.core.door import SparseRow
-from noregret.core.lifting import lift_sparse
-from noregret.core.recorder import unpacked
-from noregret.core.rowwise import assembled
-from noregret.core.scaling import Scaler
-from noregret.core.stepping import Steepest
-from noregret.core.sums import add_outer_products
-from noregret.families import FAMILIES, homes
+from noregret.base.families import FAMILIES, homes
+from noregret.filters.engine.window import Steepest
+from noregret.hindsight.sums import add_outer_products
+from noregret.linear.engine.entry import SparseRow
+from noregret.linear.engine.fourier_features import lift_sparse
+from noregret.linear.engine.recorder import unpacked
+from noregret.proof.record.digest import Digest
+from noregret.streams.parsing.scaling import Scaler
+from noregret.streams.parsing.vocabulary import assembled
 
 Change = Callable[[Any], None]
 

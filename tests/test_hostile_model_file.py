@@ -18,9 +18,9 @@ import pytest
 from safetensors.numpy import save as encode
 
 import noregret as nr
-from noregret import model_file
-from noregret.header import parsed
-from noregret.registry import everyone
+from noregret.base import model_file
+from noregret.base.model_header import parsed
+from noregret.base.registry import everyone
 from tests.variants import VARIANTS, Variant, state
 
 Arrays = dict[str, Any]

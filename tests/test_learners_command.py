@@ -11,10 +11,10 @@ from typing import Any
 import pytest
 
 import noregret
-from noregret.cli.family_words import WORDS, path_of
-from noregret.cli.learner_facts import explain
-from noregret.named import Named
-from noregret.registry import built, everyone
+from noregret.app.cli.family_words import WORDS, path_of
+from noregret.app.cli.learner_facts import explain
+from noregret.base.algorithm import Named
+from noregret.base.registry import built, everyone
 from tests.run.commands import Ended, command
 
 KINDS = everyone()
@@ -186,7 +186,7 @@ def test_the_command_imports_nothing_heavy_before_it_is_called() -> None:
             "-c",
             "import typer, sys; before = set(sys.modules)\n"
             "import noregret; before |= set(sys.modules)\n"
-            "import noregret.cli.commands.learners\n"
+            "import noregret.app.cli.commands.learners\n"
             "print(*sorted(set(sys.modules) - before))",
         ],
         capture_output=True,
@@ -194,5 +194,6 @@ def test_the_command_imports_nothing_heavy_before_it_is_called() -> None:
         check=True,
     ).stdout.split()
     assert all(
-        name.startswith("noregret.cli") or name == "__future__" or "json" in name for name in found
+        name.startswith("noregret.app.cli") or name == "__future__" or "json" in name
+        for name in found
     )

@@ -16,7 +16,7 @@ import numpy as np
 import pytest
 
 import noregret as nr
-from noregret.model_file import FORMAT
+from noregret.base.model_file import FORMAT
 from tests.variants import (
     ROUNDED,
     ROUTINE,
@@ -205,7 +205,7 @@ def test_a_full_disk_leaves_what_was_there(file: Path, monkeypatch: pytest.Monke
             raise OSError(28, "No space left on device")
 
     with monkeypatch.context() as patch:
-        patch.setattr("noregret.files.open", Full, raising=False)
+        patch.setattr("noregret.base.atomic_files.open", Full, raising=False)
         with pytest.raises(OSError, match="No space left"):
             small().save(file)
     assert files(file.parent) == before

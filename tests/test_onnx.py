@@ -13,7 +13,7 @@ import onnxruntime
 import pytest
 
 import noregret as nr
-from noregret.registry import everyone
+from noregret.base.registry import everyone
 from tests.variants import VARIANTS, Shape, Variant, examples
 
 RUN = onnxruntime.SessionOptions()

@@ -8,8 +8,8 @@ import sys
 from pathlib import Path
 
 import noregret
-from noregret.families import FAMILIES
-from noregret.registry import all_of
+from noregret.base.families import FAMILIES
+from noregret.base.registry import all_of
 
 INSTALLED = Path(noregret.__file__).parent
 SOURCE = Path(__file__).parent.parent / "src" / "noregret"
@@ -41,7 +41,9 @@ def test_learning_from_dicts_and_arrays_loads_nothing_heavy() -> None:
 
 
 def test_the_version_is_answered_without_the_commands() -> None:
-    code = "import sys; sys.argv = ['noregret', '--version']; import noregret.cli as c; c.main()"
+    code = (
+        "import sys; sys.argv = ['noregret', '--version']; import noregret.app.cli as c; c.main()"
+    )
     assert "typer" not in loaded_after(code)
 
 

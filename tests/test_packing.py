@@ -12,9 +12,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import noregret as nr
-from noregret.core.paged import PAGE_NUMBERS, all_finite, any_negative, copied, used_pages
-from noregret.model_file import read_parts
-from noregret.packing import MIN_PACKED_NUMBERS, packed, unpacked, write_parts
+from noregret.base.compiled.machine import (
+    PAGE_NUMBERS,
+    all_finite,
+    any_negative,
+    copied,
+    used_pages,
+)
+from noregret.base.model_file import read_parts
+from noregret.base.packing import MIN_PACKED_NUMBERS, packed, unpacked, write_parts
 from tests.variants import state
 
 # Large enough that one number per position, let alone the 24 that auto keeps, would show.

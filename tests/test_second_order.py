@@ -11,7 +11,7 @@ import pytest
 import scipy.sparse as sp
 
 import noregret as nr
-from noregret.core.second_order import MOST_FEATURES
+from noregret.linear.engine.second_order import MOST_FEATURES
 from tests import second_order_reference as reference
 from tests.second_order_reference import Floats
 from tests.variants import state

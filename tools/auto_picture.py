@@ -19,10 +19,10 @@ sys.path.insert(0, str(ROOT))
 
 import noregret  # noqa: E402
 from benchmarks._quality_sets import Floats, Set, real  # noqa: E402
-from noregret.report.charts.areas import OTHERS_TONE, TONES, band  # noqa: E402
-from noregret.report.charts.plot import share  # noqa: E402
-from noregret.report.charts.scale import Scale  # noqa: E402
-from noregret.report.markup import Html, element  # noqa: E402
+from noregret.app.report.charts.areas import OTHERS_TONE, TONES, band  # noqa: E402
+from noregret.app.report.charts.plot import share  # noqa: E402
+from noregret.app.report.charts.scale import Scale  # noqa: E402
+from noregret.app.report.page.markup import Html, element  # noqa: E402
 
 PLACE = ROOT / "docs" / "_static" / "auto-bikes.svg"
 WIDTH, HEIGHT = 760, 232  # of a chart with its title

@@ -35,7 +35,7 @@ sys.path.insert(0, str(Path(__file__).parent))
 import hostile_values as hostile
 
 import noregret as nr
-from noregret.families import FAMILIES, homes
+from noregret.base.families import FAMILIES, homes
 
 HANG = 120
 MEMORY = 6 * 2**30
@@ -214,9 +214,9 @@ def fitted(thing: Any, arguments: list[Any], rng: Random) -> list[Any]:
 
 def sound(kind: Any, rng: Random, arguments: list[Any]) -> Any:
     """Return an object built with ordinary arguments, or others where those do not do."""
-    from noregret.core.additive import Additive
-    from noregret.core.stepping import Projecting
-    from noregret.core.weigher import Exponential
+    from noregret.base.compiled.weigher import Exponential
+    from noregret.filters.engine.window import Projecting
+    from noregret.linear.engine.additive import Additive
 
     for given in (
         (), (3,), ("max",), ("standard",), (3, 0.5), (3, 0.5, 0.1), (3, 0.5, 0.1, 2), (Additive(),),

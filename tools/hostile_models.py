@@ -30,10 +30,10 @@ from typing import Any
 import numpy as np
 
 import noregret as nr
-from noregret import model_file
-from noregret.families import FAMILIES
-from noregret.packing import write_parts
-from noregret.registry import all_of
+from noregret.base import model_file
+from noregret.base.families import FAMILIES
+from noregret.base.packing import write_parts
+from noregret.base.registry import all_of
 
 Header = dict[str, Any]
 Arrays = dict[str, Any]

@@ -26,7 +26,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from noregret.cli.app import run
+from noregret.app.cli.app import run
 
 # Where a run notes what it imported.
 IMPORTED = "imported"

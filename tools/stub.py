@@ -44,7 +44,7 @@ def classes() -> list[str]:
 
 def families() -> list[str]:
     """Return the packages of algorithms."""
-    packages = constant("FAMILIES", "families.py")
+    packages = constant("FAMILIES", "base/families.py")
     assert isinstance(packages, dict)
     return list(packages.values())
 

@@ -1,7 +1,7 @@
 """Docstrings, turned into Markdown.
 
 They are plain prose with ``code``, indented lines for formulas, and NumPy-style sections, which
-``noregret.cli.learner_facts`` takes apart; a subscript is written w_i or x_{t,i}.
+``noregret.app.cli.learner_facts`` takes apart; a subscript is written w_i or x_{t,i}.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ import re
 import textwrap
 from typing import TYPE_CHECKING
 
-from noregret.registry import families_with, find
+from noregret.base.registry import families_with, find
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from sphinx.application import Sphinx
     from sphinx.util.typing import ExtensionMetadata
 
-    from noregret.named import Named
+    from noregret.base.algorithm import Named
 
 
 def markdown(text: str) -> str:

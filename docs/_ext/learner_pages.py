@@ -17,10 +17,10 @@ from sphinx.errors import ExtensionError
 
 import noregret
 from noregret.adversaries.table import of_theorem
-from noregret.cli.family_words import WORDS, path_of, words_of
-from noregret.cli.learner_facts import entries, explain, sections
-from noregret.registry import everyone
-from noregret.theorem import QUANTITIES
+from noregret.app.cli.family_words import WORDS, path_of, words_of
+from noregret.app.cli.learner_facts import entries, explain, sections
+from noregret.base.registry import everyone
+from noregret.proof.theorems.theorem import QUANTITIES
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from sphinx.util.typing import ExtensionMetadata
 
     from noregret import Theorem
-    from noregret.named import Named
+    from noregret.base.algorithm import Named
 
 FOLDERS = ("learners", "theorems")
 # Pages that tell more of a learner.

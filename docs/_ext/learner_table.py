@@ -9,14 +9,14 @@ from docstrings import page_of, prose
 from master_table import in_signs
 from sphinx.util.docutils import SphinxDirective
 
-from noregret.registry import everyone
+from noregret.base.registry import everyone
 
 if TYPE_CHECKING:
     from docutils.nodes import Node
     from sphinx.application import Sphinx
     from sphinx.util.typing import ExtensionMetadata
 
-    from noregret.named import Named
+    from noregret.base.algorithm import Named
 
 HEADINGS = ("Learner", "May be told", "Bounds", "Promise as it comes")
 

@@ -9,14 +9,14 @@ from typing import TYPE_CHECKING
 from docstrings import page_of, prose
 from sphinx.util.docutils import SphinxDirective
 
-from noregret.registry import everyone
+from noregret.base.registry import everyone
 
 if TYPE_CHECKING:
     from docutils.nodes import Node
     from sphinx.application import Sphinx
     from sphinx.util.typing import ExtensionMetadata
 
-    from noregret.named import Named
+    from noregret.base.algorithm import Named
 
 # Parameters that say how to play, not what is known of the data.
 MANNERS = {"loss", "loss_parameter", "gradient", "prior", "play", "seed", "schedule", "variable"}

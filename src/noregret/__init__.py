@@ -24,14 +24,15 @@ if TYPE_CHECKING:  # the names below, for type checkers; a test holds the two to
     from noregret import river as river
     from noregret import sklearn as sklearn
     from noregret import streams as streams
-    from noregret.averaging import averaged as averaged
-    from noregret.certificate import Certificate as Certificate
-    from noregret.certificate_file import load_certificate as load_certificate
-    from noregret.certified_learner import certified as certified
-    from noregret.core.losses import LOSSES as LOSSES
-    from noregret.core.losses import Loss as Loss
-    from noregret.core.losses import PythonLoss as PythonLoss
-    from noregret.core.losses import make_loss as make_loss
+    from noregret.base.compiled.losses import LOSSES as LOSSES
+    from noregret.base.compiled.losses import Loss as Loss
+    from noregret.base.compiled.losses import PythonLoss as PythonLoss
+    from noregret.base.compiled.losses import make_loss as make_loss
+    from noregret.base.model_file import load as load
+    from noregret.base.registry import all_learners as all_learners
+    from noregret.base.registry import all_theorems as all_theorems
+    from noregret.base.registry import make as make
+    from noregret.base.registry import register as register
     from noregret.errors import BadExample as BadExample
     from noregret.errors import CertificateError as CertificateError
     from noregret.errors import DataWarning as DataWarning
@@ -39,55 +40,54 @@ if TYPE_CHECKING:  # the names below, for type checkers; a test holds the two to
     from noregret.errors import ModelFileError as ModelFileError
     from noregret.errors import NoRegretError as NoRegretError
     from noregret.experts.ensemble import Experts as Experts
-    from noregret.game import Game as Game
-    from noregret.game import play as play
-    from noregret.learner import Learner as Learner
-    from noregret.learner import Measurement as Measurement
-    from noregret.model_file import load as load
-    from noregret.random_features import Fourier as Fourier
-    from noregret.random_features import fourier as fourier
-    from noregret.record.curve import Curve as Curve
-    from noregret.registry import all_learners as all_learners
-    from noregret.registry import all_theorems as all_theorems
-    from noregret.registry import make as make
-    from noregret.registry import register as register
-    from noregret.theorem import Theorem as Theorem
-    from noregret.verifying import Verification as Verification
-    from noregret.verifying import verify as verify
+    from noregret.linear.learner import Learner as Learner
+    from noregret.linear.learner import Measurement as Measurement
+    from noregret.linear.random_features import Fourier as Fourier
+    from noregret.linear.random_features import fourier as fourier
+    from noregret.proof.certificates.certificate import Certificate as Certificate
+    from noregret.proof.certificates.file import load_certificate as load_certificate
+    from noregret.proof.game.certified_learner import certified as certified
+    from noregret.proof.game.game import Game as Game
+    from noregret.proof.game.game import play as play
+    from noregret.proof.record.curve import Curve as Curve
+    from noregret.proof.theorems.averaging import averaged as averaged
+    from noregret.proof.theorems.theorem import Theorem as Theorem
+    from noregret.proof.verifying import Verification as Verification
+    from noregret.proof.verifying import verify as verify
 
 # Where every public name lives. Each is fetched when it is first asked for, so that a command or a
 # program waits only for what it uses.
 _HOMES = {
-    "LOSSES": "core.losses",
+    "LOSSES": "base.compiled.losses",
     "BadExample": "errors",
-    "Certificate": "certificate",
+    "Certificate": "proof.certificates.certificate",
     "CertificateError": "errors",
-    "Curve": "record.curve",
+    "Curve": "proof.record.curve",
     "DataWarning": "errors",
     "Diverged": "errors",
     "Experts": "experts.ensemble",
-    "Fourier": "random_features",
-    "Game": "game",
-    "Learner": "learner",
-    "Loss": "core.losses",
-    "Measurement": "learner",
+    "Fourier": "linear.random_features",
+    "Game": "proof.game.game",
+    "Learner": "linear.learner",
+    "Loss": "base.compiled.losses",
+    "Measurement": "linear.learner",
     "ModelFileError": "errors",
     "NoRegretError": "errors",
-    "PythonLoss": "core.losses",
-    "Theorem": "theorem",
-    "Verification": "verifying",
-    "all_learners": "registry",
-    "all_theorems": "registry",
-    "averaged": "averaging",
-    "certified": "certified_learner",
-    "fourier": "random_features",
-    "load": "model_file",
-    "load_certificate": "certificate_file",
-    "make": "registry",
-    "make_loss": "core.losses",
-    "play": "game",
-    "register": "registry",
-    "verify": "verifying",
+    "PythonLoss": "base.compiled.losses",
+    "Theorem": "proof.theorems.theorem",
+    "Verification": "proof.verifying",
+    "all_learners": "base.registry",
+    "all_theorems": "base.registry",
+    "averaged": "proof.theorems.averaging",
+    "certified": "proof.game.certified_learner",
+    "fourier": "linear.random_features",
+    "load": "base.model_file",
+    "load_certificate": "proof.certificates.file",
+    "make": "base.registry",
+    "make_loss": "base.compiled.losses",
+    "play": "proof.game.game",
+    "register": "base.registry",
+    "verify": "proof.verifying",
 }
 # Parts of the package that are reached without an import of their own.
 _PARTS = (
@@ -108,7 +108,7 @@ _PARTS = (
 
 def _class_homes() -> dict[str, str]:
     """Return the module of every class of every family; the first family's of two of a name."""
-    from noregret.families import FAMILIES, homes
+    from noregret.base.families import FAMILIES, homes
 
     found: dict[str, str] = {}
     for family in FAMILIES:

@@ -1,3 +1,5 @@
-"""The one place that names the version."""
+"""The version, from the one file that names it."""
 
-__version__ = "0.1.0"
+from pathlib import Path
+
+__version__ = Path(__file__).with_name("version.txt").read_text("ascii").strip()

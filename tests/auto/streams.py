@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 import noregret as nr
-from noregret.core.filter import Filters
+from noregret.auto.memory_filters import Filters
 from noregret.learners.auto import Auto
 
 Floats = NDArray[np.float64]

@@ -14,9 +14,9 @@ import pandas as pd
 import pytest
 
 import noregret as nr
+from noregret.app.commands.run.scoring import score
 from noregret.batch import Batch
 from noregret.errors import BadExample, CertificateError, ModelFileError, NoRegretError
-from noregret.run.scoring import score
 
 from .problems import MACHINES, METHODS, NAMES, clone, examples_for, forms, short
 
@@ -293,7 +293,7 @@ def changes(contents: dict[str, Any]) -> list[tuple[str, str, Any]]:
 
 @each
 def test_a_certificate_that_was_changed_is_not_confirmed(method: Batch, tmp_path: Path) -> None:
-    from noregret.certificate import seal
+    from noregret.proof.certificates.certificate import seal
 
     X, y = examples_for(method)
     contents = clone(method).fit(X, y).certificate().to_dict()

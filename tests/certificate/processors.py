@@ -18,9 +18,9 @@ from pathlib import Path
 from typing import Any
 
 import noregret as nr
+from noregret.base.algorithm import Named
+from noregret.base.registry import everyone
 from noregret.echo import Canceller
-from noregret.named import Named
-from noregret.registry import everyone
 
 ROUNDS = 150
 COLUMNS = ("a", "b", "c", "d", "e")

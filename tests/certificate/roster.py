@@ -10,10 +10,10 @@ from typing import Any
 import numpy as np
 
 import noregret as nr
+from noregret.base.registry import all_of
 from noregret.batch import AdaBoost, OnlineToBatch
-from noregret.certificate import Certificate
 from noregret.echo import Canceller
-from noregret.registry import all_of
+from noregret.proof.certificates.certificate import Certificate
 from tests.bandits.common import FORMS as POLICIES
 from tests.bandits.common import rewards_of
 from tests.batch.problems import METHODS, is_machine

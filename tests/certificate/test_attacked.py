@@ -22,10 +22,10 @@ from pyarrow import parquet
 
 import noregret
 from noregret import BadExample, CertificateError, load_certificate, play, verify
-from noregret.certificate import seal
-from noregret.cli.app import run
+from noregret.app.cli.app import run
 from noregret.hindsight import Limits
-from noregret.hindsight.witness import is_within
+from noregret.hindsight.proofs.witness import is_within
+from noregret.proof.certificates.certificate import seal
 from noregret.streams import read
 
 from .games import certificate_of, frame
@@ -252,7 +252,7 @@ def test_broken_files_are_named(tmp_path: Path, kind: str) -> None:
 @pytest.mark.parametrize("command", ["theorems", "learners", "demo"])
 def test_any_encoding_can_be_written(command: str, encoding: str) -> None:
     done = subprocess.run(
-        [sys.executable, "-c", "from noregret.cli import main; main()", command],
+        [sys.executable, "-c", "from noregret.app.cli import main; main()", command],
         capture_output=True,
         env=os.environ | {"PYTHONIOENCODING": encoding},
         timeout=120,

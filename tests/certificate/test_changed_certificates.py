@@ -17,7 +17,7 @@ from typing import Any
 import pytest
 
 from noregret import CertificateError
-from noregret.certificate_file import checked
+from noregret.proof.certificates.file import checked
 
 from .changes import Path, changes, insertions
 from .games import certificate_of

@@ -17,7 +17,7 @@ import pytest
 
 import noregret
 from noregret import play
-from noregret.cli.app import run
+from noregret.app.cli.app import run
 
 from .games import CASES, certificate_of, frame
 
@@ -200,7 +200,7 @@ def test_the_installed_command_needs_no_unicode_terminal(folder: Path) -> None:
         [
             sys.executable,
             "-c",
-            "from noregret.cli import main; main()",
+            "from noregret.app.cli import main; main()",
             "verify",
             "c.json",
             "d.csv",

@@ -18,9 +18,9 @@ from jsonschema import Draft202012Validator
 
 import noregret
 from noregret import Certificate, CertificateError, load_certificate, play, verify
-from noregret.certificate import Interval, seal
-from noregret.certificate_file import LARGEST, SCHEMA
-from noregret.header import schema
+from noregret.base.model_header import schema
+from noregret.proof.certificates.certificate import Interval, seal
+from noregret.proof.certificates.file import LARGEST, SCHEMA
 
 from .changes import changes
 from .games import CASES, ROWS, certificate_of

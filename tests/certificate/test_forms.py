@@ -16,8 +16,8 @@ from rich.console import Console
 
 import noregret
 from noregret import Certificate, play
-from noregret.certificate import Promise
-from noregret.report.figures import figure, percent
+from noregret.base.numbers import figure, percent
+from noregret.proof.certificates.certificate import Promise
 
 from .games import CASES, ROWS, certificate_of
 
@@ -237,7 +237,7 @@ def strange(**changes: Any) -> Certificate:
 @pytest.mark.parametrize("number", [0.0, -3.5, 1e300, -1e-300, 12345678.9])
 def test_any_number_can_be_shown(number: float) -> None:
     certificate = strange(
-        regret=noregret.certificate.Interval(number, np.inf),
+        regret=noregret.proof.certificates.certificate.Interval(number, np.inf),
         hindsight=replace(certificate_of("eg").hindsight, loss=number, gap=np.inf),
     )
     for words in words_of(certificate):
@@ -246,7 +246,7 @@ def test_any_number_can_be_shown(number: float) -> None:
 
 
 def test_regret_below_zero_is_explained() -> None:
-    certificate = strange(regret=noregret.certificate.Interval(-2.5, -2.5))
+    certificate = strange(regret=noregret.proof.certificates.certificate.Interval(-2.5, -2.5))
     for words in words_of(certificate):
         assert "-2.5 paid less than the best in hindsight" in words
 

@@ -10,7 +10,7 @@ import pytest
 
 import noregret as nr
 from noregret import streams
-from noregret.certificate import seal
+from noregret.proof.certificates.certificate import seal
 
 from .games import frame
 

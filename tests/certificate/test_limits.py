@@ -16,8 +16,8 @@ import pytest
 
 import noregret as nr
 from noregret import CertificateError, play, verify
-from noregret.certificate import seal
-from noregret.verifying.limits import MAX_LIMITS, MIN_LIMITS, extent_of
+from noregret.proof.certificates.certificate import seal
+from noregret.proof.verifying.limits import MAX_LIMITS, MIN_LIMITS, extent_of
 
 RNG = np.random.default_rng(3)
 X = RNG.normal(size=(40, 4)) / 4
@@ -114,7 +114,7 @@ def test_what_data_cannot_need_is_refused_before_it_is_allocated(
     contents = contents_of(make(), *data)
     assert verify(sealed(contents), *data).confirmed
     change(contents)
-    monkeypatch.setattr("noregret.verifying.replay.play", None)  # nothing is played
+    monkeypatch.setattr("noregret.proof.verifying.replay.play", None)  # nothing is played
     with pytest.raises(CertificateError) as caught:
         verify(sealed(contents), *data)
     assert field in str(caught.value)
@@ -175,7 +175,7 @@ def test_the_command_refuses_hostile_files_within_bounded_memory(tmp_path: Path)
     data = tmp_path / "d.csv"
     data.write_text("a,b,y\n" + "1,0.5,1\n" * 9, "utf-8")
     code = (
-        "import sys\nfrom noregret.cli.app import run\n"
+        "import sys\nfrom noregret.app.cli.app import run\n"
         "for file in sys.argv[2:]:\n print(run(['verify', file, sys.argv[1]]))\n"
     )
     files = write_hostile_files(tmp_path)

@@ -10,8 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from noregret.core import cpu
-from noregret.registry import everyone
+from noregret.base.compiled import machine as cpu
+from noregret.base.registry import everyone
 from tests.baseline import held_to_the_baseline
 
 from .processors import write_data
@@ -77,7 +77,7 @@ def test_the_variable_holds_the_core_to_a_level_that_the_processor_has(
 def test_a_level_that_does_not_exist_is_refused_in_one_line(tmp_path: Path) -> None:
     file = tmp_path / "d.csv"
     file.write_text("a,y\n1,2\n", encoding="utf-8")
-    command = "from noregret.cli import main; main()"
+    command = "from noregret.app.cli import main; main()"
     done = subprocess.run(
         [sys.executable, "-c", command, "run", str(file), "--target", "y"],
         env={**os.environ, cpu.VARIABLE: "sse9"},

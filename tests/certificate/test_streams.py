@@ -14,7 +14,7 @@ from scipy import sparse
 
 import noregret
 from noregret import play, streams
-from noregret.streams import opened
+from noregret.streams import open_file as opened
 
 from .games import NUMBERS, ROWS, frame
 

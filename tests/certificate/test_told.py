@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import noregret as nr
-from noregret.report.plain import for_encoding
+from noregret.base.plain_text import for_encoding
 
 rng = np.random.default_rng(5)
 X = rng.normal(size=(300, 4)) / 2

@@ -16,14 +16,14 @@ from typing import Any
 import numpy as np
 
 import noregret as nr
-from noregret.certificate import Certificate, seal
-from noregret.certificate_file import certificate_of, checked
-from noregret.certify import within
 from noregret.hindsight import Limits
-from noregret.theorem import REGRETS
-from noregret.verifying.confirm import compared
-from noregret.verifying.judging import Replay
-from noregret.verifying.replay import rebuilt, replay_of
+from noregret.proof.certificates.certificate import Certificate, seal
+from noregret.proof.certificates.file import certificate_of, checked
+from noregret.proof.certificates.issue import within
+from noregret.proof.theorems.theorem import REGRETS
+from noregret.proof.verifying.confirm import compared
+from noregret.proof.verifying.judging import Replay
+from noregret.proof.verifying.replay import rebuilt, replay_of
 
 from .changes import Path, changes, insertions, places
 from .roster import Entry

@@ -13,10 +13,10 @@ from scipy import signal
 
 import noregret
 from noregret import CertificateError, NoRegretError
-from noregret.certificate import seal
-from noregret.cli.app import run
+from noregret.app.cli.app import run
 from noregret.echo import Canceller, cancel_file, canceller
 from noregret.echo.certifying import as_linear
+from noregret.proof.certificates.certificate import seal
 
 RATE = 8000
 

@@ -15,7 +15,7 @@ import pytest
 import soundfile
 
 from noregret import load_certificate
-from noregret.cli.app import run
+from noregret.app.cli.app import run
 from noregret.echo import Canceller, cancel_file, demo_signals
 from noregret.echo import live as live_mode
 from noregret.echo.sound import look_over

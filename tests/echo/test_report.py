@@ -18,12 +18,12 @@ import soundfile
 from numpy.typing import NDArray
 from scipy.signal import spectrogram
 
+from noregret.app.report.echo.charts import grouped
+from noregret.app.report.echo.html import page
+from noregret.app.report.page.png import colours, png
 from noregret.echo import cancel_file, demo_signals, write_sound
 from noregret.echo.result import EchoResult, Known
 from noregret.echo.spectrum import Spectrogram
-from noregret.report.echo_charts import grouped
-from noregret.report.echo_html import page
-from noregret.report.png import colours, png
 from tests.report.browser import MISSING, Browser, browser, found
 
 RATE = 16000

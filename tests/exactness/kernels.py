@@ -12,10 +12,11 @@ import numpy as np
 
 import noregret as nr
 from noregret.errors import NoRegretError
-from noregret.hindsight import Limits, Rows, kernel_proofs
+from noregret.hindsight import Limits, Rows
 from noregret.hindsight.kernel_margin import margin_in_space, priced_hinge_in_space
-from noregret.hindsight.kernel_proofs import best_in_space, norm_of, pull_above
 from noregret.hindsight.kernel_rows import KernelRows
+from noregret.hindsight.proofs import kernel_proofs
+from noregret.hindsight.proofs.kernel_proofs import best_in_space, norm_of, pull_above
 from tests.exactness.arithmetic import (
     SURE,
     Matrix,

@@ -33,15 +33,12 @@ from noregret.hindsight import (
     best_linear,
     best_penalised,
     best_ridge,
-    box,
-    logarithmic,
-    newton,
-    penalised,
-    quadratic,
 )
-from noregret.hindsight.logarithmic import best_logarithm
-from noregret.hindsight.priced_hinge import best_priced_hinge
-from noregret.hindsight.tangent import Quadratic, over_rows
+from noregret.hindsight.classes import box
+from noregret.hindsight.solvers import logarithmic, newton, penalised, quadratic
+from noregret.hindsight.solvers.logarithmic import best_logarithm
+from noregret.hindsight.solvers.priced_hinge import best_priced_hinge
+from noregret.hindsight.solvers.tangent import Quadratic, over_rows
 from tests.exactness.arithmetic import (
     SURE,
     Matrix,

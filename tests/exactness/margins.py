@@ -10,9 +10,9 @@ from typing import Any
 
 import numpy as np
 
-from noregret.hindsight.confidence import Moved, best_confidence_bound
 from noregret.hindsight.margin import Margin, largest_margin
 from noregret.hindsight.perceptron import best_mistake_bound
+from noregret.hindsight.proofs.confidence import Moved, best_confidence_bound
 from noregret.hindsight.rows import Rows
 from noregret.hindsight.weights_margin import largest_margin_of_weights
 from tests.exactness.protocol import Case

@@ -12,19 +12,19 @@ from fractions import Fraction
 
 import numpy as np
 
-from noregret.core.sums import add_outer_products
 from noregret.hindsight import LeastSquares, Rows
-from noregret.hindsight.ball import Ball
-from noregret.hindsight.box import Box
-from noregret.hindsight.centred import Centred
-from noregret.hindsight.dependence import faint_columns, surely_curved
-from noregret.hindsight.doubled import Doubled
+from noregret.hindsight.classes.ball import Ball
+from noregret.hindsight.classes.box import Box
+from noregret.hindsight.classes.simplex import Simplex
 from noregret.hindsight.losses import losses_of
-from noregret.hindsight.penalised import Penalised
-from noregret.hindsight.priced import Weighted
 from noregret.hindsight.rows import score_error
-from noregret.hindsight.simplex import Simplex
-from noregret.hindsight.tangent import OnRows, Tangent
+from noregret.hindsight.solvers.centred import Centred
+from noregret.hindsight.solvers.dependence import faint_columns, surely_curved
+from noregret.hindsight.solvers.doubled import Doubled
+from noregret.hindsight.solvers.penalised import Penalised
+from noregret.hindsight.solvers.priced import Weighted
+from noregret.hindsight.solvers.tangent import OnRows, Tangent
+from noregret.hindsight.sums import add_outer_products
 from tests.exactness import losses as exact
 from tests.exactness.arithmetic import (
     SURE,

@@ -10,12 +10,12 @@ import pytest
 
 import noregret
 from noregret import play
-from noregret.hindsight.answer import Answer
-from noregret.hindsight.confidence import Moved
 from noregret.hindsight.experts import best_convex
 from noregret.hindsight.margin import largest_margin
 from noregret.hindsight.perceptron import best_mistake_bound
 from noregret.hindsight.portfolio import loss_of
+from noregret.hindsight.proofs.answer import Answer
+from noregret.hindsight.proofs.confidence import Moved
 from noregret.hindsight.rows import Rows
 from noregret.hindsight.rules import best_disjunction
 from tests.exactness.portfolios import pays

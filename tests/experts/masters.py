@@ -18,9 +18,9 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 import noregret as nr
+from noregret.base.registry import all_of
 from noregret.errors import BadExample
 from noregret.experts.master import Master
-from noregret.registry import all_of
 
 Floats = NDArray[np.float64]
 

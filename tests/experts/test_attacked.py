@@ -12,7 +12,7 @@ import pytest
 
 import noregret as nr
 from noregret import experts
-from noregret.certificate import seal
+from noregret.proof.certificates.certificate import seal
 
 LOSSES = np.random.default_rng(0).random((100, 4))
 

@@ -14,8 +14,8 @@ import numpy as np
 import pytest
 
 import noregret as nr
+from noregret.base.model_file import UNUSABLE
 from noregret.experts.master import Master
-from noregret.model_file import UNUSABLE
 from tests.experts.masters import PLAIN, Shape, Variant, advice_of, state
 from tests.test_hostile_model_file import parts, refused, write
 

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 
 import noregret as nr
-from noregret.registry import all_of
+from noregret.base.registry import all_of
 from tests.experts.masters import (
     ALLOCATING,
     PLAIN,

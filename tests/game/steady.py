@@ -8,13 +8,13 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from noregret.assumptions import Finding, Shown, Structural
+from noregret.base.algorithm import Named
 from noregret.errors import BadExample
 from noregret.hindsight import Answer, Limits
-from noregret.named import Named
-from noregret.record.table import Table
-from noregret.table_evidence import TableEvidence
-from noregret.theorem import Theorem
+from noregret.proof.record.table import Table
+from noregret.proof.theorems.assumptions import Finding, Shown, Structural
+from noregret.proof.theorems.table_evidence import TableEvidence
+from noregret.proof.theorems.theorem import Theorem
 
 Floats = NDArray[np.float64]
 

@@ -13,10 +13,10 @@ import scipy.sparse as sp
 
 import noregret as nr
 from noregret import play
-from noregret.core.recorder import unpacked
-from noregret.game import Game
-from noregret.record.ledger import Ledger
-from noregret.record.pages import Pages
+from noregret.linear.engine.recorder import unpacked
+from noregret.proof.game.game import Game
+from noregret.proof.record.ledger import Ledger
+from noregret.proof.record.pages import Pages
 
 rng = np.random.default_rng(3)
 D = rng.normal(size=(30_000, 20)) / 6

@@ -12,9 +12,9 @@ import pytest
 
 import noregret
 from noregret import Certificate, NoRegretError, certified, play, verify
+from noregret.base.registry import all_learners
 from noregret.filters import Nlms
 from noregret.portfolios import EgPortfolio
-from noregret.registry import all_learners
 from tests.certificate.games import BITS, LABELS, NUMBERS, ROWS
 
 rng = np.random.default_rng(7)
@@ -193,7 +193,7 @@ def test_what_does_not_learn_one_by_one_is_refused(wrong: Any) -> None:
 
 
 def test_the_function_is_found_whatever_was_imported_before() -> None:
-    import noregret.certified_learner
+    import noregret.proof.game.certified_learner
     import noregret.river  # uses it
 
     assert callable(noregret.certified)

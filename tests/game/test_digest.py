@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import noregret as nr
-from noregret.core.digest import Digest
+from noregret.proof.record.digest import Digest
 from tests.game.reference import digest, hashed
 
 Floats = np.ndarray

@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import noregret as nr
-from noregret.registry import everyone
+from noregret.base.registry import everyone
 from tests.variants import VARIANTS, Shape, Variant, examples
 
 Way = Callable[[Any], Any]

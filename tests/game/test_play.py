@@ -18,9 +18,9 @@ from hypothesis import strategies as st
 
 import noregret as nr
 from noregret import play
-from noregret.core.losses import PythonLoss
-from noregret.game import Game
-from noregret.record.pages import Pages
+from noregret.base.compiled.losses import PythonLoss
+from noregret.proof.game.game import Game
+from noregret.proof.record.pages import Pages
 
 rng = np.random.default_rng(7)
 X = rng.normal(size=(3_000, 5)) / 4

@@ -13,8 +13,8 @@ import pytest
 
 import noregret as nr
 from noregret.errors import BadExample, NoRegretError
-from noregret.record.table import Table
-from noregret.table_game import TableGame
+from noregret.proof.game.table_game import TableGame
+from noregret.proof.record.table import Table
 
 from .steady import Steady
 

@@ -7,7 +7,7 @@ import pytest
 import scipy.sparse as sp
 
 from noregret.hindsight import Rows
-from noregret.hindsight.dependence import independent_columns, surely_curved
+from noregret.hindsight.solvers.dependence import independent_columns, surely_curved
 from tests.hindsight.problems import Floats
 
 

@@ -16,7 +16,7 @@ import noregret as nr
 from noregret.errors import BadExample, NoRegretError
 from noregret.hindsight import Answer, Limits, Rows, best_convex, best_expert, experts
 from noregret.hindsight.expert_losses import expert_losses
-from noregret.hindsight.logarithmic import best_logarithm
+from noregret.hindsight.solvers.logarithmic import best_logarithm
 from tests.hindsight.problems import Floats, cp, solved
 
 LOSSES = {"square": None, "absolute": None, "quantile": 0.8, "percentage": None, "log": None}
@@ -337,7 +337,7 @@ def test_a_loss_of_ones_own_may_be_called_like_another() -> None:
     halved = nr.PythonLoss(lambda s, y: (s - y) ** 2 / 2, lambda s, y: s - y, name="square")
     plain = mixed(X, y, "square").loss
     assert best_convex(Rows(X, y), halved).loss == pytest.approx(plain / 2, rel=1e-6)
-    from noregret.experts.losses import expert_loss
+    from noregret.base.expert_losses import expert_loss
 
     for loss, share in ((expert_loss("square"), 1.0), (expert_loss(halved), 0.5)):
         assert best_convex(Rows(X, y), loss).loss == pytest.approx(plain * share, rel=1e-6)

@@ -9,7 +9,7 @@ import pytest
 import scipy.sparse as sp
 
 import noregret.hindsight.best
-import noregret.hindsight.curvature
+import noregret.hindsight.solvers.curvature
 from noregret.hindsight import (
     Answer,
     Limits,
@@ -20,15 +20,15 @@ from noregret.hindsight import (
     best_ridge,
     largest_margin,
 )
-from noregret.hindsight.curvature import FewRows, ManyRows, curvature_of
+from noregret.hindsight.solvers.curvature import FewRows, ManyRows, curvature_of
 from tests.hindsight.problems import Floats, into_ball
 
 
 @pytest.fixture
 def little_room(monkeypatch: pytest.MonkeyPatch) -> None:
     """A dense factor may have 40 unknowns, so that small problems count as large."""
-    monkeypatch.setattr(noregret.hindsight.curvature, "DENSE", 40)
-    monkeypatch.setattr(noregret.hindsight.curvature, "SMALL", 0)
+    monkeypatch.setattr(noregret.hindsight.solvers.curvature, "DENSE", 40)
+    monkeypatch.setattr(noregret.hindsight.solvers.curvature, "SMALL", 0)
     monkeypatch.setattr(noregret.hindsight.best, "DENSE", 40)
 
 

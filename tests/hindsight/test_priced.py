@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 from scipy.optimize import minimize
 
-from noregret.core.losses import make_loss
+from noregret.base.compiled.losses import make_loss
 from noregret.hindsight import Rows
-from noregret.hindsight.priced import best_priced
+from noregret.hindsight.solvers.priced import best_priced
 from noregret.learners import coin_betting, scale_invariant
 from tests.reference import VALUES, Floats
 

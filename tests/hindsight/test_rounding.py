@@ -10,10 +10,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from noregret.core.sums import add_outer_products
 from noregret.hindsight import LeastSquares, Rows
-from noregret.hindsight.doubled import Doubled
-from noregret.hindsight.rounding import (
+from noregret.hindsight.proofs.rounding import (
     downward,
     growth,
     norm,
@@ -23,6 +21,8 @@ from noregret.hindsight.rounding import (
     upward,
 )
 from noregret.hindsight.rows import score_error
+from noregret.hindsight.solvers.doubled import Doubled
+from noregret.hindsight.sums import add_outer_products
 
 numbers = st.floats(-1e100, 1e100).filter(lambda v: v == 0 or abs(v) > 1e-100)
 vectors = st.lists(numbers, min_size=1, max_size=30)

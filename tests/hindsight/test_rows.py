@@ -11,7 +11,7 @@ import scipy.sparse as sp
 
 import noregret as nr
 from noregret.hindsight import Rows, best_in_ball, best_linear
-from noregret.hindsight.doubled import Doubled
+from noregret.hindsight.solvers.doubled import Doubled
 from tests.hindsight.problems import Floats
 
 

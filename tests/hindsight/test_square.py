@@ -12,12 +12,12 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from noregret.hindsight import Answer, LeastSquares, Rows, best_in_ball, best_linear, best_ridge
-from noregret.hindsight.ball import lowest_in_ball, lowest_in_span
-from noregret.hindsight.curvature import Factored
-from noregret.hindsight.quadratic import best_in_ball as best_in_ball_of
-from noregret.hindsight.quadratic import best_linear as best_linear_of
-from noregret.hindsight.quadratic import best_ridge as best_ridge_of
-from noregret.hindsight.tangent import over_rows
+from noregret.hindsight.classes.ball import lowest_in_ball, lowest_in_span
+from noregret.hindsight.solvers.curvature import Factored
+from noregret.hindsight.solvers.quadratic import best_in_ball as best_in_ball_of
+from noregret.hindsight.solvers.quadratic import best_linear as best_linear_of
+from noregret.hindsight.solvers.quadratic import best_ridge as best_ridge_of
+from noregret.hindsight.solvers.tangent import over_rows
 from tests.hindsight.problems import SHAPES, Floats, Problem, cp, into_ball, problem, solved
 
 

@@ -17,8 +17,8 @@ from noregret.hindsight import (
     best_linear,
     best_ridge,
 )
-from noregret.hindsight.quadratic import best_linear as best_linear_of
-from noregret.hindsight.tangent import over_rows
+from noregret.hindsight.solvers.quadratic import best_linear as best_linear_of
+from noregret.hindsight.solvers.tangent import over_rows
 from tests.hindsight.problems import Floats, Problem
 
 SCALES = (1e-150, 1e-152, 1e-155, 1e-160, 1e-165, 1e-170, 1e-300, 1e-320)

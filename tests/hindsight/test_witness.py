@@ -9,7 +9,7 @@ import pytest
 
 from noregret import make_loss
 from noregret.hindsight import Rows, best_in_ball, best_in_box, best_in_simplex
-from noregret.hindsight.witness import paid_by
+from noregret.hindsight.proofs.witness import paid_by
 
 
 def test_no_mistake_is_hidden_by_rounding() -> None:

@@ -12,10 +12,10 @@ from sklearn.svm import SVC
 
 import noregret as nr
 from noregret.hindsight import Limits, Rows, largest_margin
-from noregret.hindsight.answer import USUAL
-from noregret.hindsight.kernel_proofs import best_in_space, norm_of, pull_above, scores_of
 from noregret.hindsight.kernel_rows import KernelRows
-from noregret.hindsight.priced_hinge import best_priced_hinge
+from noregret.hindsight.proofs.answer import USUAL
+from noregret.hindsight.proofs.kernel_proofs import best_in_space, norm_of, pull_above, scores_of
+from noregret.hindsight.solvers.priced_hinge import best_priced_hinge
 
 RNG = np.random.default_rng(4)
 X = RNG.normal(size=(80, 3))

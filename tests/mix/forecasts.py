@@ -9,8 +9,8 @@ import numpy as np
 import pandas as pd
 
 import noregret
-from noregret.experts.correcting import Correcting
-from noregret.mix import DEFAULT
+from noregret.app.commands.mix import DEFAULT
+from noregret.streams.corrected_forecast import Correcting
 
 ROWS = 300
 

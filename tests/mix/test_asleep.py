@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from noregret import NoRegretError, streams
 from noregret.streams.options import Options
-from noregret.streams.tables import TableReading
+from noregret.streams.table_reading import TableReading
 from tests.streams.files import blocks_of, write_parquet
 
 TEXT = "day,b,a,y\nMon,1,2,1.5\nTue,,4,3\nWed,NA,nan,2\nThu,5, ,\nFri,7,9,8\n"

@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from noregret.report.figures import brief
+from noregret.base.numbers import brief
 from tests.run.commands import done, refused
 
 NORTH = "g,y,a,b\nnorth,1,1,2\nsouth,2,3,4\nv,2,3,4\n"

@@ -10,8 +10,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from noregret.core.correcting import MANY
-from noregret.experts.correcting import RIDGE, Correcting
+from noregret.streams.corrected_forecast import RIDGE, Correcting
+from noregret.streams.parsing.recursive_least_squares import MANY
 from tests.mix.forecasts import csv, frame
 from tests.run.commands import done, refused
 

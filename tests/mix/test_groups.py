@@ -9,9 +9,9 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from noregret.mix import store
-from noregret.mix.writing import file_of
-from noregret.streams import opened
+from noregret.app.commands.mix import store
+from noregret.app.commands.mix.writing import file_of
+from noregret.streams import open_file as opened
 from tests.mix.forecasts import csv, frame
 from tests.run.commands import done, refused
 

@@ -11,8 +11,8 @@ import pandas as pd
 import pytest
 
 import noregret
+from noregret.app.commands.mix import DEFAULT
 from noregret.data import path as bundled
-from noregret.mix import DEFAULT
 from tests.mix.forecasts import by_hand, completed, csv, frame
 from tests.run.commands import done, refused
 
@@ -31,7 +31,7 @@ LEARNERS = [
 @pytest.fixture(params=[4_000, 700], ids=["", "blocks"], autouse=True)
 def block(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> int:
     """Have files read in blocks of several sizes."""
-    from noregret.streams import opened
+    from noregret.streams import open_file as opened
 
     monkeypatch.setattr(opened, "BLOCK", request.param)
     size: int = request.param

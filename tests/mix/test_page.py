@@ -8,8 +8,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from noregret.app.results.mix_history import MOST, Scattered, Thinned
 from noregret.data import path as bundled
-from noregret.mix.history import MOST, Scattered, Thinned
 from tests.mix.forecasts import csv, frame
 from tests.report.extremes import HOSTILE
 from tests.report.test_page import NONSENSE, drawn, read, visible

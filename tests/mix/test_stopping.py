@@ -9,8 +9,9 @@ from pathlib import Path
 import pytest
 
 from noregret import BadExample, experts
-from noregret.mix.mixing import Mix
-from noregret.streams import opened, stream_of
+from noregret.app.commands.mix.mixing import Mix
+from noregret.streams import open_file as opened
+from noregret.streams import stream_of
 from noregret.streams.options import Options
 from tests.mix.forecasts import csv, frame
 

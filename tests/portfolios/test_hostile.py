@@ -12,7 +12,7 @@ import polars as pl
 import pytest
 
 import noregret as nr
-from noregret import model_file
+from noregret.base import model_file
 from noregret.portfolios import EgPortfolio, make
 from noregret.portfolios.relatives import relatives_of
 from tests.portfolios.tables import VARIANTS, built, name_of, usual

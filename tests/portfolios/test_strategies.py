@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from scipy.optimize import brentq, minimize
 
 import noregret as nr
-from noregret.hindsight.active_set import least_quadratic
+from noregret.hindsight.solvers.active_set import least_quadratic
 from noregret.portfolios import (
     BuyAndHold,
     EgPortfolio,

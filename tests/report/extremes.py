@@ -8,10 +8,10 @@ from typing import Any
 import numpy as np
 from hypothesis import strategies as st
 
-from noregret.record.curve import Curve
-from noregret.run.choosing import Choice
-from noregret.run.found import Found, Member
-from noregret.run.result import Calibration, Constant, Histogram, Outlook, Result, Skipped
+from noregret.app.results.findings import Found, Member
+from noregret.app.results.loss_choice import Choice
+from noregret.app.results.run import Calibration, Constant, Histogram, Outlook, Result, Skipped
+from noregret.proof.record.curve import Curve
 
 from .results import classification, nothing, regression
 

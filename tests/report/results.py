@@ -11,9 +11,9 @@ from numpy.typing import NDArray
 
 import noregret
 from noregret import Game
+from noregret.app.results.findings import found_of
+from noregret.app.results.run import Calibration, Constant, Histogram, Outlook, Result, Skipped
 from noregret.data import flights
-from noregret.run.found import found_of
-from noregret.run.result import Calibration, Constant, Histogram, Outlook, Result, Skipped
 
 Floats = NDArray[np.float64]
 GRID = 24

@@ -9,11 +9,11 @@ import numpy as np
 import pytest
 
 import noregret
+from noregret.app.report.run.html import page
+from noregret.app.report.run.json import as_dict
+from noregret.app.results.findings import Found, Member, Names, found_of
+from noregret.app.results.run import Result
 from noregret.learners.widrow_hoff import WidrowHoff
-from noregret.report.run_html import page
-from noregret.report.run_json import as_dict
-from noregret.run.found import Found, Member, Names, found_of
-from noregret.run.result import Result
 
 from .results import found, regression
 from .test_page import read, visible

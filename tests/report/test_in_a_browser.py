@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
-from noregret.report.run_html import page
-from noregret.run.result import Result
+from noregret.app.report.run.html import page
+from noregret.app.results.run import Result
 
 from .browser import MISSING, Browser, browser, found
 from .results import classification, nothing, regression, troubled

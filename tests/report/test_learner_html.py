@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 import noregret as nr
-from noregret.registry import everyone
-from noregret.report.sheet import HEAVIEST
+from noregret.app.report.certificate.sheet import HEAVIEST
+from noregret.base.registry import everyone
 
 EVIL = "<script>alert(1)</script>"
 

@@ -9,8 +9,8 @@ from xml.etree import ElementTree as Tree
 import pytest
 from hypothesis import example, given
 
-from noregret.report.run_html import page
-from noregret.run.result import Result
+from noregret.app.report.run.html import page
+from noregret.app.results.run import Result
 
 from .extremes import HOSTILE, named, numbered
 from .results import classification, found, nothing, regression, troubled
@@ -112,8 +112,8 @@ def test_a_run_without_certificate_says_why() -> None:
 
 def test_a_failed_assumption_is_named_with_its_round() -> None:
     import noregret
+    from noregret.app.results.run import Outlook
     from noregret.data import flights
-    from noregret.run.result import Outlook
 
     from .results import result_of
 

@@ -13,10 +13,10 @@ from rich.console import Console
 
 import noregret
 from noregret import Certificate
-from noregret.report.certificate_text import plain_text
-from noregret.report.run_json import as_dict
-from noregret.report.run_text import summary
-from noregret.run.result import Result
+from noregret.app.report.certificate.text import plain_text
+from noregret.app.report.run.json import as_dict
+from noregret.app.report.run.text import summary
+from noregret.app.results.run import Result
 
 from .extremes import HOSTILE, named, numbered
 from .results import classification, found, nothing, regression, troubled
@@ -106,7 +106,7 @@ def test_json_has_the_figures() -> None:
 
 
 def test_every_key_is_documented() -> None:
-    from noregret.report import run_json
+    from noregret.app.report.run import json as run_json
 
     made = as_dict(regression())
     keys = [*made, *(key for part in ("data", "loss", "run") for key in made[part])]

@@ -10,10 +10,11 @@ from typing import NamedTuple
 
 import pytest
 
-from noregret.cli.app import run
-from noregret.streams import opened, parquet
+from noregret.app.cli.app import run
+from noregret.streams import open_file as opened
+from noregret.streams.file_formats import parquet
 
-COMMAND = [sys.executable, "-W", "error", "-c", "from noregret.cli import main; main()"]
+COMMAND = [sys.executable, "-W", "error", "-c", "from noregret.app.cli import main; main()"]
 
 
 class Ended(NamedTuple):

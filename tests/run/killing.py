@@ -17,13 +17,14 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
-from noregret.cli.app import run
-from noregret.game import Game
-from noregret.record.pages import Pages
-from noregret.run import checkpoint
-from noregret.run.runner import Run
-from noregret.run.spool import Spool
-from noregret.streams import opened, parquet
+from noregret.app.cli.app import run
+from noregret.app.commands.run import checkpoint
+from noregret.app.commands.run.runner import Run
+from noregret.app.commands.run.spool import Spool
+from noregret.proof.game.game import Game
+from noregret.proof.record.pages import Pages
+from noregret.streams import open_file as opened
+from noregret.streams.file_formats import parquet
 
 OUTPUTS = {"model": "model", "certificate": "json", "predictions": "csv"}
 # What is printed with --json; what it says of the run itself is another each time.

@@ -15,8 +15,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import noregret as nr
-from noregret.cli.asking import Ask, asked, for_typer, params_of, quickly
-from noregret.cli.finding import command_names, find, is_described
+from noregret.app.cli.find_commands import command_names, find, is_described
+from noregret.app.commands.options import Ask, asked, for_typer, params_of, quickly
 
 from .commands import command, refused
 
@@ -100,7 +100,7 @@ def test_every_described_command_says_what_it_asks() -> None:
     assert {"run", "predict"} <= set(COMMANDS)
     for name, wanted in COMMANDS.items():
         assert all(isinstance(ask, Ask) and ask.help for _, _, ask in asked(wanted).values())
-        assert importlib.import_module(f"noregret.cli.commands.{name}").__doc__
+        assert importlib.import_module(f"noregret.app.cli.commands.{name}").__doc__
         ended = command(name, "--help")
         assert ended.code == 0
         assert "Usage" in ended.out

@@ -13,7 +13,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from noregret.run.choosing import different
+from noregret.app.results.loss_choice import different
 
 from . import data
 from .commands import command, done, process, refused, small_blocks

@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 
 import noregret
-from noregret.run.runner import Run
-from noregret.run.watching import Watching
+from noregret.app.commands.run.runner import Run
+from noregret.app.commands.run.watching import Watching
 from noregret.streams import read
 
 

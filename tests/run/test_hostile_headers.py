@@ -15,10 +15,10 @@ from typing import Any
 import pytest
 
 import noregret as nr
-from noregret import model_file
-from noregret.cli.app import run as run_command
-from noregret.packing import write_parts
-from noregret.run import checkpoint
+from noregret.app.cli.app import run as run_command
+from noregret.app.commands.run import checkpoint
+from noregret.base import model_file
+from noregret.base.packing import write_parts
 
 from .commands import small_blocks
 from .test_resuming import OPTIONS, Stopped

@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 
 import noregret
-from noregret.run.runner import Run
+from noregret.app.commands.run.runner import Run
 
 from . import data
 from .commands import COMMAND, Ended, command, done, small_blocks, without_progress
@@ -99,7 +99,7 @@ def test_a_second_signal_gives_up_and_writes_nothing(
         pytest.fail("it went on")
 
     monkeypatch.setattr(Run, "finish", finish)
-    monkeypatch.setattr("noregret.cli.running.TWICE", -1.0)
+    monkeypatch.setattr("noregret.app.commands.run.command.TWICE", -1.0)
     args = ["run", file, *PLAIN, "--model", tmp_path / "m", "--checkpoint", tmp_path / "kept"]
     ended = stopped(monkeypatch, 2, signal.SIGINT, *args)
     assert ended.code == 130

@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from noregret.locks import SUFFIX
+from noregret.base.locks import SUFFIX
 
 from . import data
 from .commands import COMMAND, done

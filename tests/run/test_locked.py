@@ -11,8 +11,8 @@ from pathlib import Path
 import pytest
 
 from noregret import NoRegretError
-from noregret.files import beside, write_whole
-from noregret.locks import SUFFIX, Lock, _searched
+from noregret.base.atomic_files import beside, write_whole
+from noregret.base.locks import SUFFIX, Lock, _searched
 
 from . import data
 from .commands import COMMAND, done, refused
@@ -20,14 +20,14 @@ from .commands import COMMAND, done, refused
 PLAIN = ["--target", "y", "--drop", "label", "--learner", "widrow-hoff", "--quiet"]
 HOLD = """
 import sys, time
-from noregret.locks import Lock
+from noregret.base.locks import Lock
 held = Lock(sys.argv[1])
 print("held", flush=True)
 time.sleep(600)
 """
 WRITE = """
 import sys, time
-from noregret.files import beside
+from noregret.base.atomic_files import beside
 with beside(sys.argv[1]) as place:
     open(place, "w").write("half")
     print(place, flush=True)

@@ -13,7 +13,7 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from noregret.run import predictions
+from noregret.app.commands.run import predictions
 
 from . import data
 from .commands import COMMAND, done, refused, small_blocks

@@ -15,7 +15,7 @@ import pytest
 
 import noregret
 from noregret import streams
-from noregret.run import checkpoint
+from noregret.app.commands.run import checkpoint
 
 from . import data
 from .commands import command, done, refused, small_blocks
@@ -30,7 +30,7 @@ SMALL_DISK = """
 import resource, signal, sys
 signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
 resource.setrlimit(resource.RLIMIT_FSIZE, (int(sys.argv[1]), resource.RLIM_INFINITY))
-from noregret.cli.app import run
+from noregret.app.cli.app import run
 sys.exit(run(sys.argv[2:]))
 """
 

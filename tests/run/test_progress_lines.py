@@ -6,7 +6,7 @@ import threading
 
 import pytest
 
-from noregret.progress import Lines
+from noregret.proof.game.progress import Lines
 
 
 def test_lines_appear_while_the_main_thread_is_busy(

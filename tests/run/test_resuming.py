@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from noregret.streams import opened
+from noregret.streams import open_file as opened
 
 from . import data
 from .commands import command, done, refused, small_blocks

@@ -14,7 +14,7 @@ import pytest
 
 import noregret
 from noregret import streams
-from noregret.run.watching import Watching
+from noregret.app.commands.run.watching import Watching
 
 from . import data
 from .commands import (

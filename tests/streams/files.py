@@ -20,8 +20,8 @@ from pyarrow import parquet
 
 import noregret
 from noregret import streams
-from noregret.streams import opened
-from noregret.streams import parquet as parquet_stream
+from noregret.streams import open_file as opened
+from noregret.streams.file_formats import parquet as parquet_stream
 
 Row = dict[str, Any]
 TARGET = "sold"

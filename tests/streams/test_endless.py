@@ -91,6 +91,6 @@ def test_only_a_quote_that_is_there_is_blamed(tmp_path: Path) -> None:
 def test_a_header_without_rows_is_not_looked_for_for_ever(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("noregret.streams.csv.MAX_LINE", 6 * MEGABYTE)
+    monkeypatch.setattr("noregret.streams.file_formats.csv.MAX_LINE", 6 * MEGABYTE)
     (tmp_path / "d.csv").write_bytes(b"a,y\n" + b"\n" * (20 * MEGABYTE))
     assert "no row in its first 6 MiB" in refused(tmp_path / "d.csv", target="y")

@@ -9,8 +9,8 @@ import pytest
 
 import noregret
 from noregret import streams
-from noregret.core.vocabulary import hash_name
 from noregret.errors import BadExample
+from noregret.streams.parsing.vocabulary import hash_name
 
 
 def test_names_in_one_slot_add_up_in_json_lines_of_different_fields(tmp_path: Path) -> None:

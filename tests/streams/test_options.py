@@ -13,9 +13,9 @@ from hypothesis import strategies as st
 
 import noregret
 from noregret import NoRegretError, play, streams
-from noregret.core.vocabulary import hash_name
 from noregret.errors import WrongUsage
 from noregret.streams import Options
+from noregret.streams.parsing.vocabulary import hash_name
 
 from .files import (
     Row,

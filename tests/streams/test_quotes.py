@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from noregret import streams
 from noregret.errors import BadExample, DataWarning
-from noregret.streams.quotes import Quotes, with_letters_quoted
+from noregret.streams.csv_quotes import Quotes, with_letters_quoted
 
 from .files import blocks_of
 

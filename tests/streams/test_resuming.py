@@ -16,8 +16,8 @@ from pyarrow import parquet
 from scipy import sparse
 
 from noregret import NoRegretError, streams
-from noregret.streams.base import Reading, State
 from noregret.streams.block import Block, Sparse
+from noregret.streams.stream import Reading, State
 
 from .files import Row, blocks_of, write_csv, write_gzip, write_jsonl, write_parquet, write_zstd
 
@@ -117,7 +117,7 @@ def options_of(kind: str) -> list[dict[str, Any]]:
 def test_reading_goes_on_from_any_mark(
     kind: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("noregret.streams.npz.block_rows", lambda _: 7)
+    monkeypatch.setattr("noregret.streams.file_formats.npz.block_rows", lambda _: 7)
     stream_files = write(kind, tmp_path)
     for options in options_of(kind):
         stream = stream_for(kind, stream_files, **options)
@@ -155,7 +155,7 @@ def test_hashed_names_keep_their_slots(kind: str, tmp_path: Path) -> None:
 
 @kinds
 def test_other_data_are_refused(kind: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("noregret.streams.npz.block_rows", lambda _: 10)
+    monkeypatch.setattr("noregret.streams.file_formats.npz.block_rows", lambda _: 10)
     stream = stream_for(kind, write(kind, tmp_path))
     with blocks_of(200):
         reading = sealed(stream)
@@ -203,7 +203,7 @@ LAST = re.compile(r"(lines|rows) ([\d,]+) to ([\d,]+): not the data that the che
 def test_a_change_anywhere_before_the_mark_is_refused_and_placed(
     kind: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("noregret.streams.npz.block_rows", lambda _: 5)
+    monkeypatch.setattr("noregret.streams.file_formats.npz.block_rows", lambda _: 5)
     monkeypatch.setattr("noregret.streams.seals.PART", 100)
     stream = stream_for(kind, write(kind, tmp_path))
     with blocks_of(90):

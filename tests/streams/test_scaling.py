@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 import noregret
 from noregret import NoRegretError, streams
-from noregret.core.scaling import Scaler
+from noregret.streams.parsing.scaling import Scaler
 
 from .files import Row, blocks_of, game_of, write_csv, write_jsonl, write_parquet
 

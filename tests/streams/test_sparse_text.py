@@ -14,7 +14,7 @@ from scipy import sparse
 
 import noregret
 from noregret import NoRegretError, play, streams
-from noregret.core.vocabulary import hash_name
+from noregret.streams.parsing.vocabulary import hash_name
 
 from .files import assert_same, blocks_of, game_of, learner, write_gzip, write_zstd
 

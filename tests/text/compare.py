@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from noregret.core.text import Rows
+from noregret.streams.parsing.text import Rows
 from tests.text.reference import Row
 
 

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from noregret.core.text import Csv, parse_csv
+from noregret.streams.parsing.text import Csv, parse_csv
 from tests.text.compare import same_bits
 from tests.text.reference import read_csv
 

@@ -5,7 +5,7 @@ from decimal import Context, Decimal
 import numpy as np
 import pytest
 
-from noregret.core.text import read_numbers
+from noregret.streams.parsing.text import read_numbers
 
 RANDOM = np.random.default_rng(4)
 

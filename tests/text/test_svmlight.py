@@ -7,8 +7,8 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from noregret.core.text import parse_svmlight
-from noregret.core.vocabulary import Vocabulary
+from noregret.streams.parsing.text import parse_svmlight
+from noregret.streams.parsing.vocabulary import Vocabulary
 from tests.text.compare import check_rows
 from tests.text.reference import read_svmlight
 

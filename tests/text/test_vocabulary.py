@@ -7,9 +7,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from noregret.core.text import resolve_vw, scan_vw
-from noregret.core.vocabulary import Vocabulary, hash_name
 from noregret.errors import BadExample
+from noregret.streams.parsing.text import resolve_vw, scan_vw
+from noregret.streams.parsing.vocabulary import Vocabulary, hash_name
 
 NAMES = st.lists(st.text(st.characters(exclude_categories=["Cs"]), max_size=40), max_size=60)
 BITS = st.sampled_from([None, 1, 4, 30])

@@ -4,8 +4,8 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from noregret.core.text import Rows, resolve_vw, scan_vw
-from noregret.core.vocabulary import Vocabulary
+from noregret.streams.parsing.text import Rows, resolve_vw, scan_vw
+from noregret.streams.parsing.vocabulary import Vocabulary
 from tests.text.compare import check_rows
 from tests.text.reference import Row, read_vw
 

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from scipy.optimize import minimize_scalar
 
 import noregret as nr
-from noregret.certificate import Promise
+from noregret.proof.certificates.certificate import Promise
 from tests.theorems.hostile import Floats
 
 seeds = st.integers(0, 2**32 - 1)

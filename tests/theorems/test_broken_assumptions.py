@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import noregret as nr
-from noregret.assumptions import CONVEX, Structural, Trusted
+from noregret.proof.theorems.assumptions import CONVEX, Structural, Trusted
 from tests.theorems.breaks import BREAKS, Break
 from tests.theorems.cases import CASES, linear_theorems
 from tests.theorems.hostile import Plan

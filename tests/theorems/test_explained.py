@@ -11,11 +11,11 @@ import pytest
 
 import noregret as nr
 from noregret.adversaries.table import of_theorem
-from noregret.cli.commands.learners import learners
-from noregret.cli.commands.theorems import theorems
-from noregret.cli.readable import readable
+from noregret.app.cli.commands.learners import learners
+from noregret.app.cli.commands.theorems import theorems
+from noregret.app.cli.latex_to_text import readable
 
-COMMAND = [sys.executable, "-W", "error", "-c", "from noregret.cli import main; main()"]
+COMMAND = [sys.executable, "-W", "error", "-c", "from noregret.app.cli import main; main()"]
 EVERY = sorted(nr.all_theorems())
 WIDTH = 80
 

@@ -21,7 +21,7 @@ from noregret import (
     Winnow,
     play,
 )
-from noregret.learner import Learner
+from noregret.linear.learner import Learner
 
 ONES = np.ones((3, 2))
 RNG = np.random.default_rng(0)

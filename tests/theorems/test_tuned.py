@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from scipy.optimize import minimize_scalar
 
 import noregret as nr
-from noregret.tuning import takes_of
+from noregret.proof.theorems.tuning import takes_of
 from tests.theorems.cases import linear_theorems
 
 sizes = st.floats(1e-3, 1e3)

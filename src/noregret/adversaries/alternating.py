@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from noregret.adversaries import Attack, Rounds, adversary
 
 if TYPE_CHECKING:
-    from noregret.learner import Learner
+    from noregret.linear.learner import Learner
 
 
 @adversary(

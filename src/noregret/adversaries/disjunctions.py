@@ -10,7 +10,7 @@ from noregret.adversaries import Attack, Rounds, adversary
 from noregret.adversaries.sight import Floats, weights_of
 
 if TYPE_CHECKING:
-    from noregret.learner import Learner
+    from noregret.linear.learner import Learner
 
 
 @adversary(

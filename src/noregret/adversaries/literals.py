@@ -9,7 +9,7 @@ import numpy as np
 from noregret.adversaries import Attack, Rounds, adversary
 
 if TYPE_CHECKING:
-    from noregret.learner import Learner
+    from noregret.linear.learner import Learner
 
 
 @adversary(

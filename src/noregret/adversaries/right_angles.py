@@ -10,7 +10,7 @@ from noregret.adversaries import Attack, Rounds, adversary
 from noregret.adversaries.sight import weights_of
 
 if TYPE_CHECKING:
-    from noregret.learner import Learner
+    from noregret.linear.learner import Learner
 
 _TUNED = {"rate": 1.0, "schedule": "horizon", "horizon": 1000, "radius": 1.0}
 

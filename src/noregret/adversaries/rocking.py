@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from noregret.adversaries import Attack, Rounds, adversary
 
 if TYPE_CHECKING:
-    from noregret.learner import Learner
+    from noregret.linear.learner import Learner
 
 # Steps become smaller, so that rocking leads away from the side; there it is brought back.
 BACK = (64, 1024, 8192)

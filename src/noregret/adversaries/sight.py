@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 if TYPE_CHECKING:
-    from noregret.learner import Learner
+    from noregret.linear.learner import Learner
 
 Floats = NDArray[np.float64]
 

@@ -11,11 +11,11 @@ import numpy as np
 from noregret.bandits.drawing import Floats
 from noregret.hindsight import Answer
 from noregret.hindsight.expert_losses import Totals, expert_losses
-from noregret.hindsight.rounding import downward, upward
-from noregret.table_evidence import TableEvidence
+from noregret.hindsight.proofs.rounding import downward, upward
+from noregret.proof.theorems.table_evidence import TableEvidence
 
 if TYPE_CHECKING:
-    from noregret.table_game import TableGame
+    from noregret.proof.game.table_game import TableGame
 
 
 class BanditEvidence(TableEvidence):

@@ -13,8 +13,8 @@ from numpy.typing import NDArray
 from noregret.bandits.arms import checked_arms, names_of, numbered
 from noregret.bandits.drawing import Floats, generator_of, generator_state, new_generator
 from noregret.bandits.waiting import Waiting
+from noregret.base.algorithm import Named
 from noregret.checks import LARGEST, state_numbers
-from noregret.named import Named
 
 
 class Kept(Named):

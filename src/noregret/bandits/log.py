@@ -103,7 +103,7 @@ class Log:
 
     def save(self, path: str | Path) -> None:
         """Write a CSV file, whole or not at all; contexts, where there are any, as JSON."""
-        from noregret.files import write_whole
+        from noregret.base.atomic_files import write_whole
 
         text = io.StringIO()
         with_context = any(d.context is not None for d in self)

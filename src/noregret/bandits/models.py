@@ -8,7 +8,7 @@ import operator
 from collections.abc import Callable, Mapping
 from typing import Any, Protocol
 
-from noregret.learner import Learner
+from noregret.linear.learner import Learner
 
 
 class Model(Protocol):

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from noregret.assumptions import Finding, Shown, Structural
+from noregret.proof.theorems.assumptions import Finding, Shown, Structural
 
 if TYPE_CHECKING:
     from noregret.bandits.evidence import BanditEvidence

@@ -17,7 +17,7 @@ from noregret.errors import BadExample, NoRegretError
 if TYPE_CHECKING:
     from noregret.bandits.evidence import BanditEvidence
     from noregret.hindsight import Limits
-    from noregret.record.table import Table
+    from noregret.proof.record.table import Table
 
 # Rows whose losses are worked out at a time.
 ROWS = 4_096

@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from noregret.base.mistakes import are_mistakes
 from noregret.batch.weak import Weak
 from noregret.errors import NoRegretError
-from noregret.mistakes import are_mistakes
 
 Floats = NDArray[np.float64]
 # A weak learner whose mistakes and whose hits weigh the same up to this does no better than chance.

@@ -16,7 +16,7 @@ from noregret.batch.stumps import Stump, Stumps
 from noregret.batch.tables import by_columns
 from noregret.hindsight import Answer, Limits
 from noregret.hindsight.losses import as_labels
-from noregret.hindsight.witness import Paid
+from noregret.hindsight.proofs.witness import Paid
 
 if TYPE_CHECKING:
     from noregret.batch.methods.ada_boost import AdaBoost

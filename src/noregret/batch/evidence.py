@@ -12,17 +12,17 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
+from noregret.base.mistakes import are_mistakes
 from noregret.batch.game import LARGEST
 from noregret.errors import NoRegretError
-from noregret.evidence import Evidence
 from noregret.hindsight import Answer, Limits
-from noregret.hindsight.ball import Ball
+from noregret.hindsight.classes.ball import Ball
 from noregret.hindsight.losses import as_labels
-from noregret.hindsight.quadratic import lower_over, up_to
-from noregret.hindsight.rounding import downward, norm, norm_above
-from noregret.hindsight.tangent import OnRows
-from noregret.hindsight.witness import NUMBER, Paid, paid_by
-from noregret.mistakes import are_mistakes
+from noregret.hindsight.proofs.rounding import downward, norm, norm_above
+from noregret.hindsight.proofs.witness import NUMBER, Paid, paid_by
+from noregret.hindsight.solvers.quadratic import lower_over, up_to
+from noregret.hindsight.solvers.tangent import OnRows
+from noregret.proof.theorems.evidence import Evidence
 
 if TYPE_CHECKING:
     from noregret.batch.game import BatchGame

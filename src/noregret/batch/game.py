@@ -12,17 +12,17 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from noregret.batch.scribe import Intake
+from noregret.batch.intake import Intake
 from noregret.errors import NoRegretError
-from noregret.hindsight.answer import USUAL, Limits
-from noregret.record.ledger import MEMORY, Keep, Ledger
+from noregret.hindsight.proofs.answer import USUAL, Limits
+from noregret.proof.record.ledger import MEMORY, Keep, Ledger
 
 if TYPE_CHECKING:
     from noregret.batch.evidence import BatchEvidence
     from noregret.batch.method import Batch, Solution
-    from noregret.certificate import Certificate
-    from noregret.learner import Measurement
-    from noregret.playing import Refused
+    from noregret.linear.learner import Measurement
+    from noregret.proof.certificates.certificate import Certificate
+    from noregret.proof.game.play_blocks import Refused
 
 Floats = NDArray[np.float64]
 # What the constant feature is called in certificates.
@@ -217,12 +217,12 @@ class BatchGame:
         **given
             What a theorem is told besides.
         """
-        from noregret.certify import certify
+        from noregret.proof.certificates.issue import certify
 
         return certify(self, theorem, limits, given)
 
     def _repr_html_(self) -> str:
-        from noregret.report.learner_html import game_card
+        from noregret.app.report.learner.html import game_card
 
         return game_card(self)
 

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from noregret.errors import NoRegretError
 from noregret.hindsight import LeastSquares, Rows
-from noregret.hindsight.triangular import triangle
+from noregret.hindsight.solvers.triangular import triangle
 
 Floats = NDArray[np.float64]
 UNIT = 2.0**-53

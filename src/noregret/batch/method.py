@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
+from noregret.base.algorithm import Named
 from noregret.batch import state
-from noregret.batch.scribe import Scribe
+from noregret.batch.intake import Scribe
 from noregret.errors import NoRegretError
-from noregret.named import Named
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -19,8 +19,8 @@ if TYPE_CHECKING:
 
     from noregret.batch.evidence import BatchEvidence
     from noregret.batch.game import BatchGame
-    from noregret.certificate import Certificate
-    from noregret.record.ledger import Keep
+    from noregret.proof.certificates.certificate import Certificate
+    from noregret.proof.record.ledger import Keep
 
 Floats = NDArray[np.float64]
 B = TypeVar("B", bound="Batch")
@@ -183,7 +183,7 @@ class Batch(Named):
 
     def to_onnx(self, path: str | Path | None = None, dtype: str = "float64") -> Any:
         """Return the weights for other runtimes, as ``noregret.Learner.to_onnx`` does."""
-        from noregret.onnx import to_onnx
+        from noregret.linear.onnx import to_onnx
 
         return to_onnx(self, self.predictor(), path, dtype)
 

@@ -8,19 +8,19 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from noregret.averaging import averaged
 from noregret.batch.evidence import BatchEvidence
 from noregret.batch.game import BatchGame
-from noregret.evidence import Evidence
-from noregret.game import Game
 from noregret.hindsight import Limits, Rows
-from noregret.hindsight.answer import USUAL
 from noregret.hindsight.blocks import padded, row_slice
+from noregret.hindsight.proofs.answer import USUAL
+from noregret.proof.game.game import Game
+from noregret.proof.theorems.averaging import averaged
+from noregret.proof.theorems.evidence import Evidence
 
 if TYPE_CHECKING:
     from noregret.batch.method import Solution
     from noregret.batch.methods.online_to_batch import OnlineToBatch
-    from noregret.learner import Learner
+    from noregret.linear.learner import Learner
 
 Floats = NDArray[np.float64]
 

@@ -12,7 +12,7 @@ from noregret.errors import NoRegretError
 if TYPE_CHECKING:
     from noregret.batch.game import BatchGame
     from noregret.hindsight import LeastSquares
-    from noregret.record.ledger import Keep
+    from noregret.proof.record.ledger import Keep
 
 S = TypeVar("S", bound="Summed")
 SUMS = "sums."

@@ -11,12 +11,12 @@ from numpy.typing import NDArray
 from noregret.batch.game import BatchGame
 from noregret.errors import NoRegretError
 from noregret.hindsight import LeastSquares
-from noregret.hindsight.curvature import DENSE
-from noregret.record.books import books_of
+from noregret.hindsight.solvers.curvature import DENSE
+from noregret.proof.record.figures import books_of
 
 if TYPE_CHECKING:
+    from noregret.batch.intake import Scribe
     from noregret.batch.method import Batch
-    from noregret.batch.scribe import Scribe
     from noregret.batch.summed import Summed
 
 Floats = NDArray[np.float64]

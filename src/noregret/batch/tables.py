@@ -6,11 +6,11 @@ from typing import Any
 
 import numpy as np
 
-from noregret import inputs
-from noregret.batch.scribe import Scribe
+from noregret.batch.intake import Scribe
 from noregret.errors import NoRegretError
-from noregret.game import Game
 from noregret.hindsight import Rows
+from noregret.linear import inputs
+from noregret.proof.game.game import Game
 
 # Numbers of a table that is handed to somebody else as a full one.
 FULL = 2**26

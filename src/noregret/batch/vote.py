@@ -15,8 +15,8 @@ from noregret.batch.stumps import PARTS, check_arrays, from_arrays
 from noregret.batch.tables import as_rows, by_columns, many_rows, one_row, played
 from noregret.batch.weak import WeakLearner, said_by, summed
 from noregret.errors import NoRegretError
-from noregret.frames import series_like
 from noregret.hindsight.losses import as_labels
+from noregret.linear.data_frames import series_like
 
 Floats = NDArray[np.float64]
 

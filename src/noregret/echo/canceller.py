@@ -23,16 +23,15 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from noregret.base.compiled.machine import Inside
 from noregret.checks import not_negative, positive, truth
-from noregret.core.echo import Path
-from noregret.core.gate import Inside
-from noregret.core.guard import Guard
-from noregret.core.residual import Suppressor
+from noregret.echo.engine.path import Path
+from noregret.echo.engine.suppressor import Guard, Suppressor
 from noregret.echo.keeping import Kept
 from noregret.errors import NoRegretError
 
 if TYPE_CHECKING:
-    from noregret.certificate import Certificate
+    from noregret.proof.certificates.certificate import Certificate
 
 Floats = NDArray[np.float64]
 Singles = NDArray[np.float32]

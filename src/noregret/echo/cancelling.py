@@ -8,14 +8,14 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from noregret.base.atomic_files import same_file
+from noregret.base.numbers import clean as printable
+from noregret.base.numbers import count, duration
 from noregret.echo.canceller import HIGHEST, LOWEST, MOST_CHANNELS, Canceller
 from noregret.echo.sound import Sound, look_over, reading
 from noregret.echo.working import Work
 from noregret.echo.writing import Writing, format_for, writing
 from noregret.errors import NoRegretError, WrongUsage
-from noregret.files import same_file
-from noregret.report.figures import clean as printable
-from noregret.report.figures import count, duration
 
 if TYPE_CHECKING:
     from noregret.echo.result import EchoResult

@@ -17,15 +17,22 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from noregret.certificate import Best, Certificate, Interval, Paid, Played, Promise
-from noregret.core.losses import make_loss
+from noregret.base.compiled.losses import make_loss
 from noregret.errors import NoRegretError
-from noregret.hindsight import witness as witnesses
+from noregret.hindsight.proofs import witness as witnesses
 from noregret.hindsight.sliding import Windows, correlated
+from noregret.proof.certificates.certificate import (
+    Best,
+    Certificate,
+    Interval,
+    Paid,
+    Played,
+    Promise,
+)
 
 if TYPE_CHECKING:
     from noregret.echo.canceller import Canceller, Floats, Singles
-    from noregret.hindsight.answer import Answer
+    from noregret.hindsight.proofs.answer import Answer
 
 # The most taps of the fixed filter; more would take longer to solve for than to listen to.
 TAPS = 2_048

@@ -12,9 +12,9 @@ from noregret.echo.frames import FRAME, Frames, lasting, loud, trailing
 from noregret.echo.measures import decibels, ratio
 
 if TYPE_CHECKING:
-    from noregret.certificate import Certificate
     from noregret.echo.sound import Sound
     from noregret.echo.spectrum import Spectrogram
+    from noregret.proof.certificates.certificate import Certificate
 
 Floats = NDArray[np.float64]
 # Seconds that a canceller may take to learn before it is judged, where there are more.
@@ -170,7 +170,7 @@ class EchoResult:
         return self.seconds / max(self.spent, 1e-9)
 
     def _repr_html_(self) -> str:
-        from noregret.report.echo_card import echo_card
+        from noregret.app.report.echo.card import echo_card
 
         return echo_card(self)
 

@@ -12,9 +12,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from noregret.base.numbers import count
 from noregret.echo.resampling import Resampler
 from noregret.errors import NoRegretError
-from noregret.report.figures import count
 
 Floats = NDArray[np.float64]
 # Bits of the samples that are whole numbers.

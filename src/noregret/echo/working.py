@@ -16,10 +16,10 @@ from noregret.echo.spectrum import Spectrogram
 from noregret.errors import NoRegretError
 
 if TYPE_CHECKING:
-    from noregret.certificate import Certificate
     from noregret.echo.canceller import Canceller
     from noregret.echo.sound import Sound
     from noregret.echo.writing import Writing
+    from noregret.proof.certificates.certificate import Certificate
 
 Floats = NDArray[np.float64]
 Shorts = NDArray[np.int16]

@@ -11,10 +11,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from noregret.base.atomic_files import beside
+from noregret.base.numbers import megabytes
 from noregret.echo.sound import BITS, Sound, name_for, soundfile
 from noregret.errors import NoRegretError, WrongUsage
-from noregret.files import beside
-from noregret.report.figures import megabytes
 
 Floats = NDArray[np.float64]
 # What a file may be written as, by the end of its name.

@@ -2,13 +2,13 @@
 
 from typing import Any
 
-from noregret.families import Front
+from noregret.base.families import Front
 
 _front = Front(
     "experts",
     Experts="noregret.experts.ensemble",
     Master="noregret.experts.master",
-    expert_loss="noregret.experts.losses",
+    expert_loss="noregret.base.expert_losses",
 )
 make = _front.make
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from noregret.assumptions import ROUNDING, Assumption, Finding, Shown, Structural
+from noregret.proof.theorems.assumptions import ROUNDING, Assumption, Finding, Shown, Structural
 
 if TYPE_CHECKING:
     from noregret.experts.evidence import ExpertEvidence
@@ -82,8 +82,8 @@ def some_expert_is_right(evidence: ExpertEvidence) -> Finding:
 
 def rate_allows(evidence: ExpertEvidence) -> Finding:
     """Check that mixing loses nothing at this rate; trust it for a loss of one's own."""
-    from noregret.core.losses import PythonLoss
-    from noregret.experts.losses import exp_concavity
+    from noregret.base.compiled.losses import PythonLoss
+    from noregret.base.expert_losses import exp_concavity
 
     player = evidence.player
     most = exp_concavity(player.params["loss"], player.floor, player.ceiling)

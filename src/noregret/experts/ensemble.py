@@ -16,12 +16,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from noregret import inputs
-from noregret.core.gate import Inside
+from noregret.base.compiled.machine import Inside
 from noregret.errors import BadExample, NoRegretError
 from noregret.experts.master import Master
 from noregret.experts.masters.ada_hedge import AdaHedge
 from noregret.experts.members import Member, each_row, member_of
+from noregret.linear import inputs
 
 if TYPE_CHECKING:
     from noregret.experts.ensemble_game import EnsembleGame
@@ -234,7 +234,7 @@ class Experts:
         return copy.deepcopy(self)
 
     def _repr_html_(self) -> str:
-        from noregret.report.learner_html import experts_card
+        from noregret.app.report.learner.html import experts_card
 
         return experts_card(self)
 

@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING, Any
 
 from numpy.typing import NDArray
 
+from noregret.base.model_file import described, rebuilt, write
 from noregret.errors import NoRegretError
 from noregret.experts.master import Master
 from noregret.experts.members import LearningMember, member_of
-from noregret.learner import Learner
-from noregret.model_file import described, rebuilt, write
+from noregret.linear.learner import Learner
 
 if TYPE_CHECKING:
     from noregret.experts.ensemble import Experts

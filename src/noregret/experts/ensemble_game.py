@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from noregret.frames import split_target
-from noregret.game import is_block, is_table
-from noregret.table_game import TableGame
-from noregret.table_rows import TableBlock
+from noregret.linear.data_frames import split_target
+from noregret.proof.game.game import is_block, is_table
+from noregret.proof.game.table_game import TableGame
+from noregret.proof.game.table_rows import TableBlock
 
 if TYPE_CHECKING:
     import pyarrow

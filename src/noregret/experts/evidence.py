@@ -11,14 +11,14 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from noregret.experts.losses import expert_loss
+from noregret.base.expert_losses import expert_loss
 from noregret.experts.master import at_the_best
-from noregret.hindsight.answer import Answer
 from noregret.hindsight.expert_losses import Doubts, Totals, doubts_of, expert_losses
 from noregret.hindsight.experts import BEST, DEGREE, MIXTURES, best_convex, best_expert, known_as
-from noregret.hindsight.rounding import UNIT
+from noregret.hindsight.proofs.answer import Answer
+from noregret.hindsight.proofs.rounding import UNIT
 from noregret.hindsight.switches import Sequences, best_sequences
-from noregret.table_evidence import TableEvidence
+from noregret.proof.theorems.table_evidence import TableEvidence
 
 if TYPE_CHECKING:
     from noregret.experts.master import Master

@@ -10,18 +10,18 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
+from noregret.base.algorithm import Named
+from noregret.base.compiled.machine import Inside
+from noregret.base.compiled.weigher import LEAST_PRIOR, Weigher
+from noregret.base.expert_losses import expert_loss
 from noregret.checks import truth
-from noregret.core.council import Council
-from noregret.core.gate import Inside
-from noregret.core.weigher import LEAST_PRIOR, Weigher
 from noregret.errors import BadExample, NoRegretError
-from noregret.experts.losses import expert_loss
-from noregret.named import Named
+from noregret.experts.engine.round import Council
 
 if TYPE_CHECKING:
     from noregret.experts.evidence import ExpertEvidence
     from noregret.hindsight import Limits
-    from noregret.record.table import Table
+    from noregret.proof.record.table import Table
 
 Floats = NDArray[np.float64]
 
@@ -117,7 +117,7 @@ class Master(Council, Named):
             One outcome a row; without, the table holds losses.
         """
         with Inside():  # a fork in the middle of an import leaves the copy waiting for its end
-            from noregret.table_rows import table_blocks
+            from noregret.proof.game.table_rows import table_blocks
 
         for block in table_blocks(X, y, None, self.experts or None):
             if block.names is not None:

@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from noregret import inputs
+from noregret.base.sparse_rows import checked_csr
 from noregret.errors import NoRegretError
-from noregret.learner import Learner
-from noregret.sparse_rows import checked_csr
+from noregret.linear import inputs
+from noregret.linear.learner import Learner
 
 if TYPE_CHECKING:
     from noregret.experts.master import Master

@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from noregret import inputs
-from noregret.core.council import Council
 from noregret.errors import BadExample
+from noregret.experts.engine.round import Council
+from noregret.linear import inputs
 
 Floats = NDArray[np.float64]
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from noregret.core.bernstein import Scaled
+from noregret.base.compiled.weigher import Scaled
 from noregret.experts.master import Master
 
 if TYPE_CHECKING:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from noregret.core.weigher import Weigher
+from noregret.base.compiled.weigher import Weigher
 from noregret.experts.master import Floats, Master
 
 

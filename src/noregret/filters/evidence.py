@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from noregret.core.losses import make_loss
-from noregret.hindsight.answer import Answer
+from noregret.base.compiled.losses import make_loss
+from noregret.hindsight.proofs.answer import Answer
+from noregret.hindsight.proofs.witness import Paid, is_proven, is_within, paid_by
 from noregret.hindsight.sliding import Windows, correlated, norms
-from noregret.hindsight.witness import Paid, is_proven, is_within, paid_by
-from noregret.table_evidence import TableEvidence
+from noregret.proof.theorems.table_evidence import TableEvidence
 
 if TYPE_CHECKING:
     from noregret.filters.filter import Filter

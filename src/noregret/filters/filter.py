@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from noregret.base.algorithm import Named
 from noregret.checks import state_numbers
-from noregret.core.sliding import Listener
 from noregret.errors import BadExample
+from noregret.filters.engine.window import Listener
 from noregret.filters.signals import pair, signal
-from noregret.named import Named
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from noregret.filters.evidence import FilterEvidence
     from noregret.filters.game import FilterGame
     from noregret.hindsight import Limits
-    from noregret.record.table import Table
+    from noregret.proof.record.table import Table
 
 Floats = NDArray[np.float64]
 

@@ -10,8 +10,8 @@ from typing import Any
 
 from noregret.errors import BadExample
 from noregret.filters.signals import is_signal, pair
-from noregret.table_game import TableGame
-from noregret.table_rows import TableBlock
+from noregret.proof.game.table_game import TableGame
+from noregret.proof.game.table_rows import TableBlock
 
 
 class FilterGame(TableGame):

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from noregret.errors import BadExample
-from noregret.inputs import as_floats, as_outcomes, kind_of, numbers_of
+from noregret.linear.inputs import as_floats, as_outcomes, kind_of, numbers_of
 
 Floats = NDArray[np.float64]
 

@@ -5,16 +5,16 @@ ends are proven. They read ``Rows``, a record that can be read again; ``LeastSqu
 sums alone.
 """
 
-from noregret.hindsight.answer import Answer, Limits
 from noregret.hindsight.best import best_in_ball, best_in_simplex, best_linear, best_ridge
-from noregret.hindsight.box import best_in_box
+from noregret.hindsight.classes.box import best_in_box
 from noregret.hindsight.experts import best_convex, best_expert
 from noregret.hindsight.margin import Margin, largest_margin
-from noregret.hindsight.penalised import best_penalised
 from noregret.hindsight.perceptron import best_mistake_bound
+from noregret.hindsight.proofs.answer import Answer, Limits
 from noregret.hindsight.rows import Rows
 from noregret.hindsight.rules import best_conjunction, best_disjunction
-from noregret.hindsight.square import LeastSquares
+from noregret.hindsight.solvers.penalised import best_penalised
+from noregret.hindsight.solvers.square import LeastSquares
 from noregret.hindsight.switches import Segment, Sequences, best_sequences
 from noregret.hindsight.weights_margin import largest_margin_of_weights
 

@@ -10,21 +10,21 @@ from __future__ import annotations
 
 import numpy as np
 
+from noregret.base.compiled.losses import Loss
 from noregret.checks import positive
-from noregret.core.losses import Loss
 from noregret.errors import NoRegretError
-from noregret.hindsight import quadratic
-from noregret.hindsight.answer import USUAL, Answer, Limits, exactly
-from noregret.hindsight.ball import Ball
-from noregret.hindsight.curvature import DENSE
-from noregret.hindsight.doubled import Doubled
+from noregret.hindsight.classes.ball import Ball
+from noregret.hindsight.classes.simplex import Simplex
 from noregret.hindsight.losses import losses_of
-from noregret.hindsight.newton import minimise, proven
-from noregret.hindsight.rounding import Floats, downward, upward
+from noregret.hindsight.proofs.answer import USUAL, Answer, Limits, exactly
+from noregret.hindsight.proofs.rounding import Floats, downward, upward
 from noregret.hindsight.rows import Rows
-from noregret.hindsight.simplex import Simplex
-from noregret.hindsight.square import LeastSquares
-from noregret.hindsight.tangent import Quadratic, over_rows
+from noregret.hindsight.solvers import quadratic
+from noregret.hindsight.solvers.curvature import DENSE
+from noregret.hindsight.solvers.doubled import Doubled
+from noregret.hindsight.solvers.newton import minimise, proven
+from noregret.hindsight.solvers.square import LeastSquares
+from noregret.hindsight.solvers.tangent import Quadratic, over_rows
 
 
 def best_linear(rows: Rows) -> Answer:

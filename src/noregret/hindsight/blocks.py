@@ -7,9 +7,9 @@ from typing import Any
 
 import numpy as np
 
+from noregret.base.sparse_rows import checked_csr
 from noregret.errors import BadExample
-from noregret.hindsight.rounding import Floats
-from noregret.sparse_rows import checked_csr
+from noregret.hindsight.proofs.rounding import Floats
 
 # Rows summed in one go: enough to make Python's share vanish, few enough to stay in cache and to
 # keep the rounding error of long sums small.

@@ -17,12 +17,12 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from noregret.core.losses import Loss, PythonLoss
-from noregret.core.switching import ColumnSums
+from noregret.base.compiled.losses import Loss, PythonLoss
 from noregret.errors import BadExample, NoRegretError
 from noregret.hindsight.blocks import is_sparse
-from noregret.hindsight.rounding import SMALLEST, UNIT, Floats
+from noregret.hindsight.proofs.rounding import SMALLEST, UNIT, Floats
 from noregret.hindsight.rows import Rows
+from noregret.hindsight.sums import ColumnSums
 
 # How many numbers are looked at in one go.
 NUMBERS = 2**16
@@ -208,7 +208,7 @@ def value_of(loss: Any, loss_parameter: float | None) -> Callable[[Floats, Float
     if not isinstance(loss, str):
         value: Callable[[Floats, Floats], Floats] = loss.value
         return value
-    from noregret.experts.losses import expert_loss
+    from noregret.base.expert_losses import expert_loss
 
     return value_of(expert_loss(loss, loss_parameter), None)
 

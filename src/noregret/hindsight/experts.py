@@ -13,21 +13,21 @@ from typing import Any
 
 import numpy as np
 
-from noregret.core.losses import PythonLoss
+from noregret.base.compiled.losses import PythonLoss
 from noregret.errors import BadExample
-from noregret.hindsight import quadratic
-from noregret.hindsight.answer import USUAL, Answer, Limits
 from noregret.hindsight.best import best_in_simplex
 from noregret.hindsight.blocks import pieces
-from noregret.hindsight.curvature import DENSE
+from noregret.hindsight.classes.simplex import Simplex
 from noregret.hindsight.expert_losses import LARGEST, Doubts, Given, blocks_of, expert_losses
 from noregret.hindsight.given_loss import Confined, GivenLoss, functions_of
-from noregret.hindsight.logarithmic import best_logarithm
-from noregret.hindsight.newton import minimise, proven
-from noregret.hindsight.rounding import SMALLEST, UNIT, Floats, downward, upward
+from noregret.hindsight.proofs.answer import USUAL, Answer, Limits
+from noregret.hindsight.proofs.rounding import SMALLEST, UNIT, Floats, downward, upward
 from noregret.hindsight.rows import Rows
-from noregret.hindsight.simplex import Simplex
-from noregret.hindsight.square import LeastSquares
+from noregret.hindsight.solvers import quadratic
+from noregret.hindsight.solvers.curvature import DENSE
+from noregret.hindsight.solvers.logarithmic import best_logarithm
+from noregret.hindsight.solvers.newton import minimise, proven
+from noregret.hindsight.solvers.square import LeastSquares
 
 BEST, MIXTURES = "the best expert", "convex combinations of the experts"
 # Up to this many numbers are held in memory as they are needed, and beyond made anew in each pass.
@@ -129,7 +129,7 @@ def known_as(loss: Any, loss_parameter: float | None) -> tuple[str, float | None
     """Return the name of a loss of the library and its parameter; no name for one of your own."""
     if loss is None or isinstance(loss, PythonLoss):
         return "", None
-    from noregret.experts.losses import expert_loss
+    from noregret.base.expert_losses import expert_loss
 
     if isinstance(loss, str):
         found = expert_loss(loss, loss_parameter)

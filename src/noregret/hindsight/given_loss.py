@@ -11,10 +11,10 @@ from typing import Any
 
 import numpy as np
 
-from noregret.core.losses import Loss
+from noregret.base.compiled.losses import Loss
 from noregret.hindsight.losses import Slopes
 from noregret.hindsight.opaque import Opaque, SmoothedOpaque
-from noregret.hindsight.rounding import Floats
+from noregret.hindsight.proofs.rounding import Floats
 
 Function = Callable[[Floats, Floats], Any]
 # Turns of halving an interval and of drawing the secant, until nothing is left of it.

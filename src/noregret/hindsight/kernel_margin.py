@@ -7,14 +7,20 @@ from collections.abc import Callable
 
 import numpy as np
 
-from noregret.hindsight.answer import Answer, Limits
-from noregret.hindsight.kernel_proofs import functions, norm_of, paid_above, pull_above, scores_of
 from noregret.hindsight.kernel_rows import KernelRows, dense
 from noregret.hindsight.losses import as_labels, losses_of
 from noregret.hindsight.margin import Margin, largest_margin
 from noregret.hindsight.perceptron import best_mistake_bound, mistake_bound
-from noregret.hindsight.priced_hinge import best_priced_hinge
-from noregret.hindsight.rounding import UNIT, Floats, downward, total, upward
+from noregret.hindsight.proofs.answer import Answer, Limits
+from noregret.hindsight.proofs.kernel_proofs import (
+    functions,
+    norm_of,
+    paid_above,
+    pull_above,
+    scores_of,
+)
+from noregret.hindsight.proofs.rounding import UNIT, Floats, downward, total, upward
+from noregret.hindsight.solvers.priced_hinge import best_priced_hinge
 
 
 def margin_in_space(space: KernelRows, limits: Limits) -> Margin:

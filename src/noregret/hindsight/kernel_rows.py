@@ -20,9 +20,9 @@ from numpy.typing import NDArray
 
 from noregret.errors import NoRegretError
 from noregret.hindsight.blocks import is_sparse, padded
-from noregret.hindsight.dependence import surely_curved
-from noregret.hindsight.rounding import Floats
+from noregret.hindsight.proofs.rounding import Floats
 from noregret.hindsight.rows import Rows
+from noregret.hindsight.solvers.dependence import surely_curved
 
 # Rounds up to which functions are those of the whole space.
 ALL = 2_000

@@ -17,10 +17,10 @@ from typing import Protocol
 
 import numpy as np
 
-from noregret.core.losses import Loss, PythonLoss, make_loss
+from noregret.base.compiled.losses import Loss, PythonLoss, make_loss
 from noregret.errors import BadExample
 from noregret.hindsight.opaque import Opaque
-from noregret.hindsight.rounding import SMALLEST, UNIT, Floats, widened
+from noregret.hindsight.proofs.rounding import SMALLEST, UNIT, Floats, widened
 
 
 class Slopes(Protocol):

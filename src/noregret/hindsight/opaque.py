@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from noregret.core.losses import Loss
-from noregret.hindsight.rounding import UNIT, Floats
+from noregret.base.compiled.losses import Loss
+from noregret.hindsight.proofs.rounding import UNIT, Floats
 
 if TYPE_CHECKING:
     from noregret.hindsight.losses import Slopes

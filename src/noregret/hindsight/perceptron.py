@@ -15,11 +15,10 @@ from typing import NamedTuple
 import numpy as np
 
 from noregret.errors import NoRegretError
-from noregret.hindsight.answer import USUAL, Answer, Limits, share
-from noregret.hindsight.ball import Ball
+from noregret.hindsight.classes.ball import Ball
 from noregret.hindsight.losses import losses_of
-from noregret.hindsight.newton import minimise, proven
-from noregret.hindsight.rounding import (
+from noregret.hindsight.proofs.answer import USUAL, Answer, Limits, share
+from noregret.hindsight.proofs.rounding import (
     SMALLEST,
     UNIT,
     Floats,
@@ -31,6 +30,7 @@ from noregret.hindsight.rounding import (
     upward,
 )
 from noregret.hindsight.rows import Rows
+from noregret.hindsight.solvers.newton import minimise, proven
 
 # How many radii are tried.
 TRIES = 40

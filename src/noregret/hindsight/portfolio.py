@@ -17,10 +17,18 @@ from collections.abc import Callable, Iterable, Iterator
 import numpy as np
 
 from noregret.errors import NoRegretError
-from noregret.hindsight.active_set import least_quadratic
-from noregret.hindsight.answer import USUAL, Answer, Limits
 from noregret.hindsight.expert_losses import Totals, expert_losses
-from noregret.hindsight.rounding import UNIT, Floats, downward, growth, total, two_sum, upward
+from noregret.hindsight.proofs.answer import USUAL, Answer, Limits
+from noregret.hindsight.proofs.rounding import (
+    UNIT,
+    Floats,
+    downward,
+    growth,
+    total,
+    two_sum,
+    upward,
+)
+from noregret.hindsight.solvers.active_set import least_quadratic
 
 ASSETS = "single assets"
 REBALANCED = "constant rebalanced portfolios"

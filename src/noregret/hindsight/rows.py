@@ -29,7 +29,7 @@ from noregret.hindsight.blocks import (
     squared,
     with_values,
 )
-from noregret.hindsight.rounding import SMALLEST, Floats, growth, norm_above, two_sum
+from noregret.hindsight.proofs.rounding import SMALLEST, Floats, growth, norm_above, two_sum
 
 # The rows whose sum may lose digits, where a sum is to be proven.
 FEW = 128

@@ -13,11 +13,11 @@ from itertools import product
 import numpy as np
 from numpy.typing import NDArray
 
-from noregret.hindsight.answer import Answer
+from noregret.base.mistakes import are_mistakes
 from noregret.hindsight.losses import as_labels
-from noregret.hindsight.rounding import Floats
+from noregret.hindsight.proofs.answer import Answer
+from noregret.hindsight.proofs.rounding import Floats
 from noregret.hindsight.rows import Rows
-from noregret.mistakes import are_mistakes
 
 # Features up to which every OR is tried.
 FEW = 12

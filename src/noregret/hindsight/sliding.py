@@ -14,9 +14,9 @@ import numpy as np
 from numpy.lib.stride_tricks import sliding_window_view
 
 from noregret.hindsight.blocks import DENSE_NUMBERS, DENSE_ROWS
-from noregret.hindsight.rounding import SMALLEST, Floats, growth
+from noregret.hindsight.proofs.rounding import SMALLEST, Floats, growth
 from noregret.hindsight.rows import FEW, Rows
-from noregret.hindsight.square import LeastSquares, Sum
+from noregret.hindsight.solvers.square import LeastSquares, Sum
 
 Signals = Callable[[], Iterable[tuple[Floats, Floats]]]
 # Products that are added up before what rounding loses is kept.

@@ -16,8 +16,6 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from noregret.core.switching import ColumnSums, Paths
-from noregret.hindsight.answer import Answer
 from noregret.hindsight.expert_losses import (
     LARGEST,
     Doubts,
@@ -25,7 +23,9 @@ from noregret.hindsight.expert_losses import (
     doubts_of,
     loss_blocks,
 )
-from noregret.hindsight.rounding import SMALLEST, UNIT, Floats
+from noregret.hindsight.proofs.answer import Answer
+from noregret.hindsight.proofs.rounding import SMALLEST, UNIT, Floats
+from noregret.hindsight.sums import ColumnSums, Paths
 
 
 class Segment(NamedTuple):
@@ -153,7 +153,7 @@ def best_sequences(
     if most < 0:
         raise ValueError(f"most must not be negative, got {most}")
     if loss is not None and loss_parameter is not None:
-        from noregret.experts.losses import expert_loss
+        from noregret.base.expert_losses import expert_loss
 
         loss = expert_loss(loss, loss_parameter)
     blocks = loss_blocks(given, loss)

@@ -11,12 +11,12 @@ import numpy as np
 
 from noregret.checks import positive
 from noregret.errors import NoRegretError
-from noregret.hindsight.answer import USUAL, Limits
-from noregret.hindsight.doubled import Doubled
-from noregret.hindsight.inseparable import surely_inseparable
 from noregret.hindsight.margin import Margin, labels_of
-from noregret.hindsight.rounding import Floats, downward, total, upward
+from noregret.hindsight.proofs.answer import USUAL, Limits
+from noregret.hindsight.proofs.inseparable import surely_inseparable
+from noregret.hindsight.proofs.rounding import Floats, downward, total, upward
 from noregret.hindsight.rows import Rows, score_error
+from noregret.hindsight.solvers.doubled import Doubled
 
 
 def largest_margin_of_weights(

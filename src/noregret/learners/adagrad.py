@@ -20,19 +20,19 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from noregret.assumptions import CONVEX, Structural
+from noregret.base.compiled.losses import Loss
+from noregret.base.registry import register
 from noregret.checks import one_of, positive
-from noregret.core.adaptive import Diagonal, WholeNorm
-from noregret.core.losses import Loss
-from noregret.learner import Floats, Learner
-from noregret.linearised import radius_of
-from noregret.registry import register
-from noregret.theorem import Theorem, loss_name
+from noregret.linear.engine.per_coordinate import Diagonal, WholeNorm
+from noregret.linear.learner import Floats, Learner
+from noregret.proof.theorems.assumptions import CONVEX, Structural
+from noregret.proof.theorems.fixed_rate_bound import radius_of
+from noregret.proof.theorems.theorem import Theorem, loss_name
 
 if TYPE_CHECKING:
-    from noregret.evidence import Evidence
     from noregret.hindsight import Answer
-    from noregret.record.moment import Moment
+    from noregret.proof.record.moment import Moment
+    from noregret.proof.theorems.evidence import Evidence
 
 FORMS = ("diagonal", "norm")
 # η where there is no radius to tell it.

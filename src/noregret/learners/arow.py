@@ -19,18 +19,18 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from noregret.assumptions import Structural
-from noregret.core.second_order import Confidence
+from noregret.base.registry import register
 from noregret.errors import NoRegretError
-from noregret.hindsight.confidence import Moved, best_confidence_bound
 from noregret.hindsight.losses import as_labels
-from noregret.learner import Floats, Learner
+from noregret.hindsight.proofs.confidence import Moved, best_confidence_bound
 from noregret.learners.perceptron import not_faint
-from noregret.registry import register
-from noregret.theorem import Theorem
+from noregret.linear.engine.second_order import Confidence
+from noregret.linear.learner import Floats, Learner
+from noregret.proof.theorems.assumptions import Structural
+from noregret.proof.theorems.theorem import Theorem
 
 if TYPE_CHECKING:
-    from noregret.evidence import Evidence
+    from noregret.proof.theorems.evidence import Evidence
 
 
 def margins_of(evidence: Evidence) -> Floats:

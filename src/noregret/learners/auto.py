@@ -27,17 +27,16 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from noregret.assumptions import Structural
+from noregret.auto.bank import Bank, DelayedBank
+from noregret.auto.predicting import LOSSES
+from noregret.base.registry import register
 from noregret.checks import one_of
-from noregret.core.bank import Bank
-from noregret.core.delayed import DelayedBank
-from noregret.core.floors import LOSSES
-from noregret.learner import Floats, Learner
-from noregret.registry import register
-from noregret.theorem import Theorem
+from noregret.linear.learner import Floats, Learner
+from noregret.proof.theorems.assumptions import Structural
+from noregret.proof.theorems.theorem import Theorem
 
 if TYPE_CHECKING:
-    from noregret.evidence import Evidence
+    from noregret.proof.theorems.evidence import Evidence
 
 # Outcomes that may be out at most.
 MOST_DELAY = 100_000
@@ -167,14 +166,14 @@ class Auto(Learner):
     @property
     def members(self) -> list[str]:
         """The learners of the bank by name, in the order of ``member_weights``."""
-        from noregret.roll import roll_of
+        from noregret.auto.findings import roll_of
 
         return [name for name, _ in roll_of(self.engine)]
 
     @property
     def groups(self) -> list[str]:
         """Of which kind each of them is."""
-        from noregret.roll import roll_of
+        from noregret.auto.findings import roll_of
 
         return [group for _, group in roll_of(self.engine)]
 
@@ -196,19 +195,19 @@ class Auto(Learner):
     @property
     def caveat(self) -> str | None:
         """What to know before predicting many rows with it that nothing is learned from."""
-        from noregret.roll import caveat_of
+        from noregret.auto.findings import caveat_of
 
         return self.undisturbed(lambda: caveat_of(self.engine))
 
     def findings(self, features: Sequence[str] | None = None) -> dict[str, Any]:
         """Return what it has found, as plain values; names of features may be given."""
-        from noregret.roll import findings_of
+        from noregret.auto.findings import findings_of
 
         return self.undisturbed(lambda: findings_of(self.engine, self._named(features)))
 
     def describe(self, features: Sequence[str] | None = None) -> str:
         """Say in plain words what it has found: who leads, drift, which features matter."""
-        from noregret.roll import words_of
+        from noregret.auto.findings import words_of
 
         return self.undisturbed(lambda: words_of(self.engine, self._named(features)))
 

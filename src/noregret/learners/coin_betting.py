@@ -21,16 +21,16 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from noregret.assumptions import CONVEX, AtMost, Structural
+from noregret.base.compiled.losses import Loss
+from noregret.base.registry import register
 from noregret.checks import one_of, positive
-from noregret.core.betting import CoordinateBets, NormBets
-from noregret.core.losses import Loss
-from noregret.learner import Floats, Learner
-from noregret.registry import register
-from noregret.theorem import Theorem, loss_name
+from noregret.linear.engine.per_coordinate import CoordinateBets, NormBets
+from noregret.linear.learner import Floats, Learner
+from noregret.proof.theorems.assumptions import CONVEX, AtMost, Structural
+from noregret.proof.theorems.theorem import Theorem, loss_name
 
 if TYPE_CHECKING:
-    from noregret.evidence import Evidence
+    from noregret.proof.theorems.evidence import Evidence
 
 FORMS = ("coordinate", "norm")
 

@@ -13,15 +13,15 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from noregret.assumptions import Finding, Shown, Structural
-from noregret.core.rules import Conjunction as Literals
+from noregret.base.registry import register
 from noregret.hindsight.rules import best_conjunction
-from noregret.learner import Learner
-from noregret.registry import register
-from noregret.theorem import Theorem
+from noregret.linear.engine.boolean_rules import Conjunction as Literals
+from noregret.linear.learner import Learner
+from noregret.proof.theorems.assumptions import Finding, Shown, Structural
+from noregret.proof.theorems.theorem import Theorem
 
 if TYPE_CHECKING:
-    from noregret.evidence import Evidence
+    from noregret.proof.theorems.evidence import Evidence
 
 
 def is_conjunction(evidence: Evidence) -> Finding:

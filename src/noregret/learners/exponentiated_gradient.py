@@ -18,16 +18,16 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING, Any
 
-from noregret.assumptions import AtMost, Shown, Structural, known_from_the_start
+from noregret.base.compiled.losses import Loss
+from noregret.base.registry import register
 from noregret.checks import not_negative, positive, whole
-from noregret.core.losses import Loss
-from noregret.core.multiplicative import Multiplicative
-from noregret.learner import Learner
-from noregret.registry import register
-from noregret.theorem import Theorem, loss_name
+from noregret.linear.engine.multiplicative import Multiplicative
+from noregret.linear.learner import Learner
+from noregret.proof.theorems.assumptions import AtMost, Shown, Structural, known_from_the_start
+from noregret.proof.theorems.theorem import Theorem, loss_name
 
 if TYPE_CHECKING:
-    from noregret.evidence import Evidence
+    from noregret.proof.theorems.evidence import Evidence
 
 
 def promise(evidence: Evidence) -> float:

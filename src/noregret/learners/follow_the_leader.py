@@ -12,15 +12,14 @@ from __future__ import annotations
 
 import math
 
-from noregret.assumptions import Structural
+from noregret.base.compiled.losses import Loss
+from noregret.base.registry import register
 from noregret.checks import one_of, positive
-from noregret.core.additive import Lazy
-from noregret.core.engine import Engine
-from noregret.core.leader import Leader
-from noregret.core.losses import Loss
-from noregret.learner import Learner
-from noregret.registry import register
-from noregret.theorem import Theorem
+from noregret.linear.engine.additive import Lazy, Leader
+from noregret.linear.engine.engine import Engine
+from noregret.linear.learner import Learner
+from noregret.proof.theorems.assumptions import Structural
+from noregret.proof.theorems.theorem import Theorem
 
 
 @register

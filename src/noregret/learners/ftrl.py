@@ -14,16 +14,16 @@ from __future__ import annotations
 
 from typing import Any
 
-from noregret.assumptions import CONVEX, Structural
+from noregret.base.compiled.losses import Loss
+from noregret.base.registry import register
 from noregret.checks import one_of, positive
-from noregret.core.additive import Lazy
-from noregret.core.engine import Engine
-from noregret.core.losses import Loss
-from noregret.core.multiplicative import Multiplicative
-from noregret.learner import Learner
-from noregret.linearised import promise, radius_of, so_far
-from noregret.registry import register
-from noregret.theorem import Theorem, loss_name
+from noregret.linear.engine.additive import Lazy
+from noregret.linear.engine.engine import Engine
+from noregret.linear.engine.multiplicative import Multiplicative
+from noregret.linear.learner import Learner
+from noregret.proof.theorems.assumptions import CONVEX, Structural
+from noregret.proof.theorems.fixed_rate_bound import promise, radius_of, so_far
+from noregret.proof.theorems.theorem import Theorem, loss_name
 
 REGULARISERS = ("euclidean", "entropic")
 

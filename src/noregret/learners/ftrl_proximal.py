@@ -18,15 +18,15 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from noregret.assumptions import CONVEX, Structural
-from noregret.core.adaptive import Proximal
-from noregret.core.losses import Loss
-from noregret.learner import Floats, Learner
-from noregret.registry import register
-from noregret.theorem import Theorem, loss_name
+from noregret.base.compiled.losses import Loss
+from noregret.base.registry import register
+from noregret.linear.engine.per_coordinate import Proximal
+from noregret.linear.learner import Floats, Learner
+from noregret.proof.theorems.assumptions import CONVEX, Structural
+from noregret.proof.theorems.theorem import Theorem, loss_name
 
 if TYPE_CHECKING:
-    from noregret.evidence import Evidence
+    from noregret.proof.theorems.evidence import Evidence
 
 SEARCH = 200
 

@@ -17,19 +17,26 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from noregret import linearised
-from noregret.assumptions import CONVEX, Assumption, AtMost, Finding, Structural, WithinHorizon
+from noregret.base.compiled.losses import Loss
+from noregret.base.registry import register
 from noregret.checks import positive
-from noregret.core.additive import Additive
-from noregret.core.losses import Loss
-from noregret.learner import Learner
-from noregret.registry import register
-from noregret.theorem import Theorem, loss_name
+from noregret.linear.engine.additive import Additive
+from noregret.linear.learner import Learner
+from noregret.proof.theorems import fixed_rate_bound as linearised
+from noregret.proof.theorems.assumptions import (
+    CONVEX,
+    Assumption,
+    AtMost,
+    Finding,
+    Structural,
+    WithinHorizon,
+)
+from noregret.proof.theorems.theorem import Theorem, loss_name
 
 if TYPE_CHECKING:
-    from noregret.evidence import Evidence
     from noregret.hindsight import Answer
-    from noregret.record.moment import Moment
+    from noregret.proof.record.moment import Moment
+    from noregret.proof.theorems.evidence import Evidence
 
 
 def bounded(params: Mapping[str, Any]) -> bool:

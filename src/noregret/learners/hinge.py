@@ -13,17 +13,17 @@ from __future__ import annotations
 from math import sqrt
 from typing import TYPE_CHECKING, Any
 
-from noregret.assumptions import Structural, WithinHorizon
+from noregret.base.registry import register
 from noregret.checks import LARGEST, positive
-from noregret.core.additive import Additive
 from noregret.errors import NoRegretError
 from noregret.hindsight import Answer
-from noregret.learner import Learner
-from noregret.registry import register
-from noregret.theorem import Theorem
+from noregret.linear.engine.additive import Additive
+from noregret.linear.learner import Learner
+from noregret.proof.theorems.assumptions import Structural, WithinHorizon
+from noregret.proof.theorems.theorem import Theorem
 
 if TYPE_CHECKING:
-    from noregret.evidence import Evidence
+    from noregret.proof.theorems.evidence import Evidence
 
 
 def best(evidence: Evidence) -> Answer:

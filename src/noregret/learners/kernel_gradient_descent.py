@@ -19,18 +19,18 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING
 
-from noregret import linearised
-from noregret.assumptions import CONVEX, Structural
+from noregret.base.compiled.losses import Loss
+from noregret.base.registry import register
 from noregret.checks import positive
-from noregret.core.kernel_machine import KernelMachine
-from noregret.core.losses import Loss
-from noregret.kernel_assumptions import NEAR
-from noregret.kernel_learner import KernelLearner
-from noregret.registry import register
-from noregret.theorem import Theorem, loss_name
+from noregret.linear.engine.kernel_machine import KernelMachine
+from noregret.linear.kernel_learner import KernelLearner
+from noregret.proof.theorems import fixed_rate_bound as linearised
+from noregret.proof.theorems.assumptions import CONVEX, Structural
+from noregret.proof.theorems.kernel_assumptions import NEAR
+from noregret.proof.theorems.theorem import Theorem, loss_name
 
 if TYPE_CHECKING:
-    from noregret.kernel_evidence import KernelEvidence
+    from noregret.proof.theorems.kernel_evidence import KernelEvidence
 
 
 def promise(evidence: KernelEvidence) -> float:

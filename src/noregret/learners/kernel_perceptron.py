@@ -17,16 +17,16 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from noregret.assumptions import Shown, Structural, separable
-from noregret.core.kernel_machine import KernelMachine
+from noregret.base.registry import register
 from noregret.errors import NoRegretError
-from noregret.kernel_assumptions import COMPLETE, NEAR
-from noregret.kernel_learner import KernelLearner
-from noregret.registry import register
-from noregret.theorem import Theorem
+from noregret.linear.engine.kernel_machine import KernelMachine
+from noregret.linear.kernel_learner import KernelLearner
+from noregret.proof.theorems.assumptions import Shown, Structural, separable
+from noregret.proof.theorems.kernel_assumptions import COMPLETE, NEAR
+from noregret.proof.theorems.theorem import Theorem
 
 if TYPE_CHECKING:
-    from noregret.kernel_evidence import KernelEvidence
+    from noregret.proof.theorems.kernel_evidence import KernelEvidence
 
 # Of examples below this, k(x, x) is as good as zero and nothing is learned.
 FAINT = 1e-100

@@ -17,18 +17,18 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from noregret.assumptions import Finding, Shown, Structural
-from noregret.core.max_margin import ShrinkingMargin
+from noregret.base.registry import register
 from noregret.errors import NoRegretError
 from noregret.hindsight import Margin, Rows, largest_margin
 from noregret.hindsight.blocks import row_scaled, row_squares
-from noregret.hindsight.rounding import growth
-from noregret.learner import Floats, Learner
-from noregret.registry import register
-from noregret.theorem import Theorem
+from noregret.hindsight.proofs.rounding import growth
+from noregret.linear.engine.additive import ShrinkingMargin
+from noregret.linear.learner import Floats, Learner
+from noregret.proof.theorems.assumptions import Finding, Shown, Structural
+from noregret.proof.theorems.theorem import Theorem
 
 if TYPE_CHECKING:
-    from noregret.evidence import Evidence
+    from noregret.proof.theorems.evidence import Evidence
 
 # Rows that are shorter but not zero are not learned from, as their squares lose digits.
 SHORTEST = 1e-145

@@ -18,17 +18,17 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from noregret.assumptions import Chosen
+from noregret.base.registry import register
 from noregret.checks import positive
-from noregret.core.additive import Additive
 from noregret.hindsight import Rows, best_ridge
 from noregret.hindsight.blocks import row_scaled, row_squares
-from noregret.learner import Learner
-from noregret.registry import register
-from noregret.theorem import Theorem
+from noregret.linear.engine.additive import Additive
+from noregret.linear.learner import Learner
+from noregret.proof.theorems.assumptions import Chosen
+from noregret.proof.theorems.theorem import Theorem
 
 if TYPE_CHECKING:
-    from noregret.evidence import Evidence
+    from noregret.proof.theorems.evidence import Evidence
 
 
 def normalised(evidence: Evidence) -> Rows:

@@ -22,17 +22,17 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from noregret.assumptions import Structural
-from noregret.core.newton import Newton
-from noregret.hindsight.centred import best_centred
-from noregret.hindsight.rounding import UNIT, norm_above, upward
-from noregret.learner import Floats, Learner
+from noregret.base.registry import register
+from noregret.hindsight.proofs.rounding import UNIT, norm_above, upward
+from noregret.hindsight.solvers.centred import best_centred
 from noregret.learners.vaw import WITHIN_DIGITS
-from noregret.registry import register
-from noregret.theorem import Theorem
+from noregret.linear.engine.second_order import Newton
+from noregret.linear.learner import Floats, Learner
+from noregret.proof.theorems.assumptions import Structural
+from noregret.proof.theorems.theorem import Theorem
 
 if TYPE_CHECKING:
-    from noregret.evidence import Evidence
+    from noregret.proof.theorems.evidence import Evidence
 
 
 def on_the_ball(evidence: Evidence) -> float:

@@ -19,21 +19,21 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING
 
-from noregret.assumptions import Shown, Structural, separable
+from noregret.base.registry import register
 from noregret.checks import LARGEST, one_of, positive
-from noregret.core.additive import Additive
 from noregret.errors import NoRegretError
-from noregret.learner import Learner
 from noregret.learners.perceptron import by_margin, longest
-from noregret.registry import register
-from noregret.theorem import Theorem
+from noregret.linear.engine.additive import Additive
+from noregret.linear.learner import Learner
+from noregret.proof.theorems.assumptions import Shown, Structural, separable
+from noregret.proof.theorems.theorem import Theorem
 
 FORMS = ("pa", "pa-i", "pa-ii")
 LOSSES = ("hinge", "epsilon-insensitive")
 
 
 if TYPE_CHECKING:
-    from noregret.evidence import Evidence
+    from noregret.proof.theorems.evidence import Evidence
 
 
 def promise(evidence: Evidence) -> float:

@@ -17,16 +17,16 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING
 
-from noregret.assumptions import Shown, Structural, separable
+from noregret.base.registry import register
 from noregret.checks import truth
-from noregret.core.additive import Additive
 from noregret.errors import NoRegretError
-from noregret.learner import Learner
-from noregret.registry import register
-from noregret.theorem import Theorem
+from noregret.linear.engine.additive import Additive
+from noregret.linear.learner import Learner
+from noregret.proof.theorems.assumptions import Shown, Structural, separable
+from noregret.proof.theorems.theorem import Theorem
 
 if TYPE_CHECKING:
-    from noregret.evidence import Evidence
+    from noregret.proof.theorems.evidence import Evidence
 
 # The squares of norms below this may underflow.
 FAINT = 1e-145

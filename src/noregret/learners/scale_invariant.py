@@ -22,16 +22,16 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from noregret.assumptions import CONVEX, Finding, Shown, Structural
+from noregret.base.compiled.losses import Loss, make_loss
+from noregret.base.registry import register
 from noregret.checks import positive
-from noregret.core.betting import InvariantBets
-from noregret.core.losses import Loss, make_loss
-from noregret.learner import Floats, Learner
-from noregret.registry import register
-from noregret.theorem import Theorem, loss_name
+from noregret.linear.engine.per_coordinate import InvariantBets
+from noregret.linear.learner import Floats, Learner
+from noregret.proof.theorems.assumptions import CONVEX, Finding, Shown, Structural
+from noregret.proof.theorems.theorem import Theorem, loss_name
 
 if TYPE_CHECKING:
-    from noregret.evidence import Evidence
+    from noregret.proof.theorems.evidence import Evidence
 
 # The losses whose slopes have a limit.
 BOUNDED = ("absolute", "quantile", "epsilon-insensitive", "huber", "hinge", "mistake", "logistic")

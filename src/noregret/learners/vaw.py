@@ -18,11 +18,11 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from noregret.assumptions import AtMost, Structural
-from noregret.core.second_order import Forward
-from noregret.learner import Floats, Learner
-from noregret.registry import register
-from noregret.theorem import Theorem
+from noregret.base.registry import register
+from noregret.linear.engine.second_order import Forward
+from noregret.linear.learner import Floats, Learner
+from noregret.proof.theorems.assumptions import AtMost, Structural
+from noregret.proof.theorems.theorem import Theorem
 
 # The part of P that no row has touched is 1/λ, and a row's rounding moves weights there: scores are
 # then off by about the square of the rounding, 10⁻³², times ‖x‖²/λ.
@@ -34,8 +34,8 @@ WITHIN_DIGITS = AtMost(
 )
 
 if TYPE_CHECKING:
-    from noregret.evidence import Evidence
-    from noregret.record.moment import Moment
+    from noregret.proof.record.moment import Moment
+    from noregret.proof.theorems.evidence import Evidence
 
 
 def promise(evidence: Evidence) -> float:

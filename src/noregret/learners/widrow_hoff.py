@@ -17,12 +17,12 @@ import math
 from collections.abc import Mapping
 from typing import Any
 
-from noregret.assumptions import AtMost, Chosen, Structural, Trusted
+from noregret.base.registry import register
 from noregret.checks import not_negative, positive
-from noregret.core.additive import Additive
-from noregret.learner import Learner
-from noregret.registry import register
-from noregret.theorem import Theorem
+from noregret.linear.engine.additive import Additive
+from noregret.linear.learner import Learner
+from noregret.proof.theorems.assumptions import AtMost, Chosen, Structural, Trusted
+from noregret.proof.theorems.theorem import Theorem
 
 
 def promise(params: Mapping[str, Any]) -> dict[str, float]:

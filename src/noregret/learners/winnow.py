@@ -22,22 +22,28 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from noregret.assumptions import AtMost, Finding, Shown, Structural, known_from_the_start
+from noregret.base.registry import register
 from noregret.checks import one_of, positive
-from noregret.core.engine import Engine
-from noregret.core.multiplicative import Multiplicative
-from noregret.core.rules import Winnow1
 from noregret.hindsight import Answer, Margin, Rows, largest_margin_of_weights
 from noregret.hindsight.rules import best_disjunction
-from noregret.learner import Learner
-from noregret.registry import register
-from noregret.theorem import Theorem
+from noregret.linear.engine.boolean_rules import Winnow1
+from noregret.linear.engine.engine import Engine
+from noregret.linear.engine.multiplicative import Multiplicative
+from noregret.linear.learner import Learner
+from noregret.proof.theorems.assumptions import (
+    AtMost,
+    Finding,
+    Shown,
+    Structural,
+    known_from_the_start,
+)
+from noregret.proof.theorems.theorem import Theorem
 
 FORMS = ("normalised", "balanced", "winnow1")
 
 
 if TYPE_CHECKING:
-    from noregret.evidence import Evidence
+    from noregret.proof.theorems.evidence import Evidence
 
 
 def rate_of(params: Mapping[str, Any]) -> float:

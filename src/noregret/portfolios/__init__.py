@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from noregret.families import Front
+from noregret.base.families import Front
 
 _front = Front("portfolios", Strategy="noregret.portfolios.strategy")
 make = _front.make

@@ -9,8 +9,6 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 
-from noregret.assumptions import Finding, Shown
-from noregret.hindsight.answer import Answer
 from noregret.hindsight.portfolio import (
     ASSETS,
     REBALANCED,
@@ -19,7 +17,9 @@ from noregret.hindsight.portfolio import (
     log_wealth_of_assets,
     loss_of,
 )
-from noregret.table_evidence import TableEvidence
+from noregret.hindsight.proofs.answer import Answer
+from noregret.proof.theorems.assumptions import Finding, Shown
+from noregret.proof.theorems.table_evidence import TableEvidence
 
 Floats = NDArray[np.float64]
 # How far the weights of a witness may be from a portfolio.

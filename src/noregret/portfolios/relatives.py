@@ -10,9 +10,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from noregret import inputs
 from noregret.errors import BadExample
-from noregret.table_rows import TableBlock
+from noregret.linear import inputs
+from noregret.proof.game.table_rows import TableBlock
 
 Floats = NDArray[np.float64]
 TOO_FEW = "prices make relatives from the second row on: there are fewer than two"

@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from noregret.base.algorithm import Named
 from noregret.checks import state_numbers
-from noregret.named import Named
 
 Floats = NDArray[np.float64]
 # How far the shares in a file may be from a sum of 1.

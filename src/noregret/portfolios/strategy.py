@@ -8,19 +8,19 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from noregret.assumptions import Chosen
 from noregret.checks import not_negative
 from noregret.errors import BadExample, NoRegretError
 from noregret.portfolios.costs import left_after
 from noregret.portfolios.relatives import first_fault, one_row
 from noregret.portfolios.state import Kept
+from noregret.proof.theorems.assumptions import Chosen
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from noregret.hindsight import Limits
     from noregret.portfolios.evidence import PortfolioEvidence
-    from noregret.record.table import Table
+    from noregret.proof.record.table import Table
 
 Floats = NDArray[np.float64]
 # Gains between these are added up as they are; beyond, and beside larger ones, by logarithms.
@@ -125,7 +125,7 @@ class Strategy(Kept):
 
         When a row is refused, those before it have been learned, it and those after it have not.
         """
-        from noregret.table_rows import table_blocks
+        from noregret.proof.game.table_rows import table_blocks
 
         for block in table_blocks(table, None, None, self.names):
             X, names = block.X, block.names

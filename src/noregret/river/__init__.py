@@ -9,7 +9,7 @@ from typing import Any
 
 
 def __getattr__(name: str) -> Any:
-    from noregret.kinds import all_kinds
+    from noregret.linear.regressor_or_classifier import all_kinds
 
     if name == "__all__":
         return sorted(all_kinds())

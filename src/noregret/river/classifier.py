@@ -16,15 +16,15 @@ import numpy as np
 from numpy.typing import NDArray
 from river import base
 
-from noregret.core.port import LabelPort, squashed
 from noregret.errors import BadExample, NoRegretError
-from noregret.frames import frame_like, labels_like, series_like
+from noregret.linear.data_frames import frame_like, labels_like, series_like
 from noregret.river.estimator import Estimator, certificate_of, learner_of, shares, teach
+from noregret.river.one_example import LabelPort, squashed
 
 if TYPE_CHECKING:
-    from noregret.certificate import Certificate
-    from noregret.certified_learner import Certified
-    from noregret.learner import Learner
+    from noregret.linear.learner import Learner
+    from noregret.proof.certificates.certificate import Certificate
+    from noregret.proof.game.certified_learner import Certified
 
 Floats = NDArray[np.float64]
 

@@ -8,18 +8,18 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 from river import base
 
-from noregret.averaging import averaged
-from noregret.certified_learner import Certified
-from noregret.core.port import Port
 from noregret.errors import BadExample, Diverged
-from noregret.frames import is_frame
-from noregret.inputs import kind_of
-from noregret.streams.base import INTERCEPT
+from noregret.linear.data_frames import is_frame
+from noregret.linear.inputs import kind_of
+from noregret.proof.game.certified_learner import Certified
+from noregret.proof.theorems.averaging import averaged
+from noregret.river.one_example import Port
+from noregret.streams.stream import INTERCEPT
 
 if TYPE_CHECKING:
-    from noregret.certificate import Certificate
-    from noregret.kinds import Kind
-    from noregret.learner import Learner
+    from noregret.linear.learner import Learner
+    from noregret.linear.regressor_or_classifier import Kind
+    from noregret.proof.certificates.certificate import Certificate
 
 
 class Estimator(Port):

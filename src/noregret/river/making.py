@@ -6,9 +6,9 @@ import inspect
 from inspect import Parameter, Signature
 from typing import Any
 
-from noregret.averaging import averaged
 from noregret.checks import bound
-from noregret.kinds import Kind
+from noregret.linear.regressor_or_classifier import Kind
+from noregret.proof.theorems.averaging import averaged
 from noregret.river.classifier import Classifier
 from noregret.river.regressor import Regressor
 

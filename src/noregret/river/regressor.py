@@ -6,9 +6,9 @@ from typing import Any
 
 from river import base
 
-from noregret.core.port import NumberPort
-from noregret.frames import series_like
+from noregret.linear.data_frames import series_like
 from noregret.river.estimator import Estimator, shares, teach
+from noregret.river.one_example import NumberPort
 
 
 class Regressor(NumberPort, Estimator, base.MiniBatchRegressor):

@@ -10,13 +10,13 @@ from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
 from noregret.errors import NoRegretError
-from noregret.game import play
-from noregret.learner import Learner
+from noregret.linear.learner import Learner
+from noregret.proof.game.game import play
 from noregret.sklearn.estimator import Online, Story
 from noregret.sklearn.tables import with_constant
 
 if TYPE_CHECKING:
-    from noregret.certificate import Certificate
+    from noregret.proof.certificates.certificate import Certificate
 
 Floats = NDArray[np.float64]
 

@@ -12,14 +12,14 @@ from sklearn.utils import check_random_state
 from sklearn.utils.extmath import safe_sparse_dot
 from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
 
-from noregret.averaging import averaged
+from noregret.base.sparse_rows import checked_csr
 from noregret.checks import positive, truth, whole
 from noregret.errors import BadExample, NoRegretError
-from noregret.learner import Learner
+from noregret.linear.learner import Learner
+from noregret.proof.theorems.averaging import averaged
 from noregret.sklearn.faults import explained, refuse_scores, refuse_unusable, row_of
 from noregret.sklearn.tables import Order, Part, Table, table_of, with_constant
 from noregret.sklearn.traits import Traits
-from noregret.sparse_rows import checked_csr
 
 Floats = NDArray[np.float64]
 # The outcomes of some rows for the learner of that number.

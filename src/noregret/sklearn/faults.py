@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from noregret.errors import BadExample, Diverged, NoRegretError
-from noregret.playing import without_round
+from noregret.proof.game.play_blocks import without_round
 
 
 def refuse_unusable(X: Any, names: Any) -> None:

@@ -6,9 +6,9 @@ import inspect
 from functools import cache
 from typing import Any
 
+from noregret.base.families import fetched
 from noregret.checks import bound
-from noregret.families import fetched
-from noregret.kinds import SUFFIXES, Kind, all_kinds, kinds_of
+from noregret.linear.regressor_or_classifier import SUFFIXES, Kind, all_kinds, kinds_of
 from noregret.sklearn.classifier import OnlineClassifier
 from noregret.sklearn.estimator import Online
 from noregret.sklearn.pages import page

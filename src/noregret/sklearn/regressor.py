@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import RegressorMixin
 
-from noregret.inputs import as_floats
+from noregret.linear.inputs import as_floats
 from noregret.sklearn.certifying import Certified
 
 Floats = NDArray[np.float64]

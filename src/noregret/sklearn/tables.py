@@ -8,9 +8,9 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from noregret.inputs import COPIED_NUMBERS, as_floats, block_rows
-from noregret.many import Block
-from noregret.sparse_rows import checked_csr, sparse_parts
+from noregret.base.sparse_rows import checked_csr, sparse_parts
+from noregret.linear.inputs import COPIED_NUMBERS, as_floats, block_rows
+from noregret.linear.learn_many import Block
 
 Floats = NDArray[np.float64]
 Order = NDArray[np.int64] | None

@@ -8,11 +8,11 @@ from typing import Any
 
 import numpy as np
 
-from noregret.averaging import averaged
-from noregret.core.losses import LOSSES
+from noregret.base.compiled.losses import LOSSES
 from noregret.errors import BadExample
-from noregret.kinds import Kind
-from noregret.learner import Learner
+from noregret.linear.learner import Learner
+from noregret.linear.regressor_or_classifier import Kind
+from noregret.proof.theorems.averaging import averaged
 
 
 class Traits:

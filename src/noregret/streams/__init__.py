@@ -12,17 +12,18 @@ import pkgutil
 from typing import TYPE_CHECKING, Any
 
 from noregret.errors import WrongUsage
-from noregret.streams.base import Stream
+from noregret.streams import file_formats
 from noregret.streams.options import Options
 from noregret.streams.source import STDIN, Paths, as_paths, suffix_of
+from noregret.streams.stream import Stream
 
 if TYPE_CHECKING:
-    from noregret.streams.csv import read_csv
-    from noregret.streams.jsonl import read_jsonl
-    from noregret.streams.npz import read_npz
-    from noregret.streams.parquet import read_parquet
-    from noregret.streams.svmlight import read_svmlight
-    from noregret.streams.vw import read_vw
+    from noregret.streams.file_formats.csv import read_csv
+    from noregret.streams.file_formats.jsonl import read_jsonl
+    from noregret.streams.file_formats.npz import read_npz
+    from noregret.streams.file_formats.parquet import read_parquet
+    from noregret.streams.file_formats.svmlight import read_svmlight
+    from noregret.streams.file_formats.vw import read_vw
 
 __all__ = [
     "Options",
@@ -43,7 +44,7 @@ def __getattr__(name: str) -> Any:
     if not name.startswith("read_"):
         raise AttributeError(f"module 'noregret.streams' has no attribute {name!r}")
     try:
-        module = importlib.import_module(f"{__name__}.{name.removeprefix('read_')}")
+        module = importlib.import_module(f"{file_formats.__name__}.{name.removeprefix('read_')}")
     except ModuleNotFoundError:
         raise AttributeError(f"module 'noregret.streams' has no attribute {name!r}") from None
     return getattr(module, name)
@@ -51,8 +52,8 @@ def __getattr__(name: str) -> Any:
 
 def kinds() -> dict[str, type[Stream]]:
     """Return the streams by the names of their formats."""
-    for module in pkgutil.iter_modules(__path__):
-        importlib.import_module(f"{__name__}.{module.name}")
+    for module in pkgutil.iter_modules(file_formats.__path__):
+        importlib.import_module(f"{file_formats.__name__}.{module.name}")
     found: dict[str, type[Stream]] = {}
     todo = [Stream]
     for kind in todo:
@@ -99,9 +100,9 @@ def kind_called(name: str) -> type[Stream] | None:
     """Return the stream of a format whose file has its name: no need to look at the others."""
     from importlib.util import find_spec
 
-    if not name.isidentifier() or find_spec(f"{__name__}.{name}") is None:
+    if not name.isidentifier() or find_spec(f"{file_formats.__name__}.{name}") is None:
         return None
-    module = importlib.import_module(f"{__name__}.{name}")
+    module = importlib.import_module(f"{file_formats.__name__}.{name}")
     here = (
         kind
         for kind in vars(module).values()

@@ -15,11 +15,11 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from noregret.core.rowwise import stacked, summarise
 from noregret.errors import BadExample, NoRegretError, WrongUsage
-from noregret.streams.base import INTERCEPT
 from noregret.streams.block import Floats
 from noregret.streams.options import ASLEEP, AVERAGE, CORRECTED, MEDIAN, Options
+from noregret.streams.parsing.vocabulary import stacked, summarise
+from noregret.streams.stream import INTERCEPT
 
 NO_HEADER = "add --no-header, header=False"
 NUMBER, BOOLEAN, TEXT = "numbers", "booleans", "text"

@@ -113,7 +113,7 @@ class Options:
         if self.hash is not None:
             object.__setattr__(self, "hash", whole("hash", self.hash, below=MAX_BITS + 1))
         if self.fourier is not None:
-            from noregret.random_features import Fourier
+            from noregret.linear.random_features import Fourier
 
             object.__setattr__(self, "fourier", str(Fourier.of(self.fourier)))
         if self.positive is not None:

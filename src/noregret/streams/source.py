@@ -15,11 +15,11 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+from noregret.base.atomic_files import naming
 from noregret.errors import BadExample, NoRegretError, WrongUsage
-from noregret.files import naming
-from noregret.streams import opened as files
-from noregret.streams.opened import STDIN, Opened, read_at, shortened, stdin_descriptor
-from noregret.streams.quotes import Quotes
+from noregret.streams import open_file as files
+from noregret.streams.csv_quotes import Quotes
+from noregret.streams.open_file import STDIN, Opened, read_at, shortened, stdin_descriptor
 from noregret.streams.seals import Range, Sealing, Seals, new_hash
 
 __all__ = ["STDIN", "Paths", "Piece", "Source", "as_paths", "suffix_of", "total_size"]

@@ -16,8 +16,8 @@ from typing import Any
 from noregret.bandits.drawing import Floats
 from noregret.bandits.exponential import Exponential
 from noregret.bandits.promises import IN_RANGE, OBLIVIOUS, expected_regret, promised
-from noregret.registry import register
-from noregret.theorem import Theorem
+from noregret.base.registry import register
+from noregret.proof.theorems.theorem import Theorem
 
 
 def tuned(horizon: int) -> dict[str, Any]:

@@ -15,13 +15,13 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING, Any
 
-from noregret.assumptions import Trusted
 from noregret.bandits.drawing import Floats
 from noregret.bandits.exponential import Exponential
 from noregret.bandits.promises import IN_RANGE
+from noregret.base.registry import register
 from noregret.checks import positive
-from noregret.registry import register
-from noregret.theorem import Theorem
+from noregret.proof.theorems.assumptions import Trusted
+from noregret.proof.theorems.theorem import Theorem
 
 if TYPE_CHECKING:
     from noregret.bandits.evidence import BanditEvidence

@@ -23,10 +23,10 @@ from noregret.bandits.arms import checked_arms, names_of, numbered
 from noregret.bandits.drawing import Floats
 from noregret.bandits.exponential import Exponential
 from noregret.bandits.promises import IN_RANGE, OBLIVIOUS, expected_regret, promised
+from noregret.base.registry import register
 from noregret.checks import one_of
 from noregret.errors import BadExample, NoRegretError
-from noregret.registry import register
-from noregret.theorem import Theorem
+from noregret.proof.theorems.theorem import Theorem
 
 
 def tuned(horizon: int) -> dict[str, Any]:

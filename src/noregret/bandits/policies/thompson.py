@@ -21,13 +21,13 @@ from __future__ import annotations
 import math
 from typing import Any, ClassVar
 
-from noregret.assumptions import Trusted
 from noregret.bandits.drawing import Floats, leader
 from noregret.bandits.policy import Policy
 from noregret.bandits.promises import IN_RANGE, INDEPENDENT, luck_of_hindsight, own_regret, promised
+from noregret.base.registry import register
 from noregret.checks import positive
-from noregret.registry import register
-from noregret.theorem import Theorem
+from noregret.proof.theorems.assumptions import Trusted
+from noregret.proof.theorems.theorem import Theorem
 
 # No more is counted of an arm: beyond it a Beta distribution is a point, and 1 more is lost.
 MOST = 1e15

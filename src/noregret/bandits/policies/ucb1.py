@@ -21,9 +21,9 @@ import numpy as np
 from noregret.bandits.drawing import Floats, leader
 from noregret.bandits.policy import Policy
 from noregret.bandits.promises import IN_RANGE, INDEPENDENT, luck_of_hindsight, own_regret, promised
+from noregret.base.registry import register
 from noregret.checks import not_negative, whole
-from noregret.registry import register
-from noregret.theorem import Theorem
+from noregret.proof.theorems.theorem import Theorem
 
 # What the expected number of pulls of a worse arm may exceed 8 ln T/Δ² by.
 BEYOND = 1 + math.pi**2 / 3

@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from noregret.assumptions import Finding, Shown, Structural
+from noregret.base.registry import register
 from noregret.batch.boosting import boosted
 from noregret.batch.boosting_game import BoostingGame
 from noregret.batch.method import Solution
@@ -30,8 +30,8 @@ from noregret.batch.vote import Vote
 from noregret.batch.weak import Foreign, StumpFinder, WeakLearner, check_again
 from noregret.checks import positive, whole
 from noregret.hindsight.losses import as_labels
-from noregret.registry import register
-from noregret.theorem import Theorem
+from noregret.proof.theorems.assumptions import Finding, Shown, Structural
+from noregret.proof.theorems.theorem import Theorem
 
 if TYPE_CHECKING:
     from noregret.batch.boosting_game import BoostingEvidence

@@ -18,16 +18,16 @@ from collections.abc import Callable, Mapping
 from copy import copy
 from typing import TYPE_CHECKING, Any
 
-from noregret.assumptions import Shown, Structural, separable
+from noregret.base.registry import register
 from noregret.batch.method import Batch, Solution
 from noregret.batch.methods.online_to_batch import fresh
 from noregret.checks import truth, whole
-from noregret.core.rules import Conjunction, Winnow1
 from noregret.hindsight.blocks import padded
-from noregret.learner import Learner
 from noregret.learners import max_margin, perceptron
-from noregret.registry import register
-from noregret.theorem import Theorem
+from noregret.linear.engine.boolean_rules import Conjunction, Winnow1
+from noregret.linear.learner import Learner
+from noregret.proof.theorems.assumptions import Shown, Structural, separable
+from noregret.proof.theorems.theorem import Theorem
 
 if TYPE_CHECKING:
     from noregret.batch.evidence import BatchEvidence

@@ -20,20 +20,20 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from noregret.assumptions import Finding, Shown, Structural, separable
+from noregret.base.registry import register
 from noregret.batch.machine import Machine, closer, resting_on, tolerance_of
 from noregret.batch.method import Solution
 from noregret.checks import truth
 from noregret.errors import NoRegretError
 from noregret.hindsight import Margin, largest_margin
-from noregret.hindsight.rounding import UNIT, norm_above, upward
+from noregret.hindsight.proofs.rounding import UNIT, norm_above, upward
 from noregret.hindsight.rows import score_error
-from noregret.registry import register
-from noregret.theorem import Theorem
+from noregret.proof.theorems.assumptions import Finding, Shown, Structural, separable
+from noregret.proof.theorems.theorem import Theorem
 
 if TYPE_CHECKING:
     from noregret.batch.evidence import BatchEvidence
-    from noregret.batch.scribe import Scribe
+    from noregret.batch.intake import Scribe
 
 Floats = NDArray[np.float64]
 # Rows of less than this share of the largest weight are no part of a proof.

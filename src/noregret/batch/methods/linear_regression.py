@@ -22,14 +22,14 @@ from __future__ import annotations
 import warnings
 from typing import TYPE_CHECKING, Any
 
-from noregret.assumptions import Assumption, Finding, Shown, Structural
+from noregret.base.registry import register
 from noregret.batch.least_squares import by_iteration, descended, few_of
 from noregret.batch.method import Solution
 from noregret.batch.summed import Summed
 from noregret.checks import one_of, truth, whole
-from noregret.hindsight.curvature import DENSE
-from noregret.registry import register
-from noregret.theorem import Theorem
+from noregret.hindsight.solvers.curvature import DENSE
+from noregret.proof.theorems.assumptions import Assumption, Finding, Shown, Structural
+from noregret.proof.theorems.theorem import Theorem
 
 if TYPE_CHECKING:
     from noregret.batch.evidence import BatchEvidence

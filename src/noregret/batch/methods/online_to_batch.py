@@ -21,18 +21,18 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from noregret.assumptions import CONVEX, Finding, Shown, Structural, Trusted
-from noregret.averaging import HIGH_PROBABILITY, mean_loss
+from noregret.base.registry import built, find, register
+from noregret.batch.intake import Scribe
 from noregret.batch.method import Batch, Solution
 from noregret.batch.online_game import OnlineGame, Pass, ready_to_pass, shuffled
-from noregret.batch.scribe import Scribe
 from noregret.batch.tables import played
 from noregret.checks import one_of
-from noregret.core.rules import Conjunction, Winnow1
 from noregret.experts.master import checked_seed
-from noregret.learner import Learner
-from noregret.registry import built, find, register
-from noregret.theorem import Theorem
+from noregret.linear.engine.boolean_rules import Conjunction, Winnow1
+from noregret.linear.learner import Learner
+from noregret.proof.theorems.assumptions import CONVEX, Finding, Shown, Structural, Trusted
+from noregret.proof.theorems.averaging import HIGH_PROBABILITY, mean_loss
+from noregret.proof.theorems.theorem import Theorem
 
 if TYPE_CHECKING:
     from noregret.batch.online_game import OnlineEvidence
@@ -92,7 +92,7 @@ def own_theorems(learner: Learner) -> list[Theorem]:
 
 def own_promise(evidence: OnlineEvidence) -> tuple[Theorem, tuple[Finding, ...]]:
     """Return the learner's first theorem whose assumptions held, or else its first."""
-    from noregret.certify import chosen
+    from noregret.proof.certificates.issue import chosen
 
     theorem, findings = chosen(own_theorems(evidence.learner), evidence)
     assert theorem is not None
@@ -101,7 +101,7 @@ def own_promise(evidence: OnlineEvidence) -> tuple[Theorem, tuple[Finding, ...]]
 
 def as_its_theorem_assumes(evidence: OnlineEvidence) -> Finding:
     """Check all that the learner's own theorem assumes."""
-    from noregret.certify import surely
+    from noregret.proof.certificates.issue import surely
 
     theorem, findings = own_promise(evidence)
     for found in findings:

@@ -12,12 +12,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from noregret.assumptions import Finding, Shown, Structural
+from noregret.base.registry import register
 from noregret.batch.method import Solution
 from noregret.batch.summed import Summed
 from noregret.checks import positive, truth
-from noregret.registry import register
-from noregret.theorem import Theorem
+from noregret.proof.theorems.assumptions import Finding, Shown, Structural
+from noregret.proof.theorems.theorem import Theorem
 
 # What rounding may add to the objective: as a share of what no weights at all pay, and of itself.
 ROUNDING, KNOWN = 1e-9, 1e-6

@@ -17,14 +17,14 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING
 
-from noregret.assumptions import Finding, Shown, Structural
+from noregret.base.registry import register
 from noregret.batch.machine import Machine, closer, resting_on, tolerance_of
 from noregret.batch.method import Solution
 from noregret.checks import positive, truth
 from noregret.hindsight import best_penalised
-from noregret.hindsight.rounding import upward
-from noregret.registry import register
-from noregret.theorem import Theorem
+from noregret.hindsight.proofs.rounding import upward
+from noregret.proof.theorems.assumptions import Finding, Shown, Structural
+from noregret.proof.theorems.theorem import Theorem
 
 if TYPE_CHECKING:
     from noregret.batch.evidence import BatchEvidence

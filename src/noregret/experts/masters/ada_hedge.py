@@ -18,12 +18,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from noregret.core.losses import Loss
-from noregret.core.weigher import Exponential
+from noregret.base.compiled.losses import Loss
+from noregret.base.compiled.weigher import Exponential
+from noregret.base.registry import register
 from noregret.experts.assumptions import MIXED
 from noregret.experts.master import Master, checked_prior
-from noregret.registry import register
-from noregret.theorem import Theorem
+from noregret.proof.theorems.theorem import Theorem
 
 if TYPE_CHECKING:
     from noregret.experts.evidence import ExpertEvidence

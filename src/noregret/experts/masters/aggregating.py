@@ -15,13 +15,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from noregret.assumptions import Structural
+from noregret.base.compiled.weigher import Exponential
+from noregret.base.registry import register
 from noregret.checks import one_of
-from noregret.core.weigher import Exponential
 from noregret.experts.assumptions import Range
 from noregret.experts.master import Master, checked_prior, range_of
-from noregret.registry import register
-from noregret.theorem import Theorem
+from noregret.proof.theorems.assumptions import Structural
+from noregret.proof.theorems.theorem import Theorem
 
 if TYPE_CHECKING:
     from noregret.experts.evidence import ExpertEvidence

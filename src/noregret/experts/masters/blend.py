@@ -19,17 +19,16 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from noregret.core.bernstein import Polynomial
-from noregret.core.council import Council
-from noregret.core.losses import Loss
-from noregret.core.weigher import Exponential
+from noregret.base.compiled.losses import Loss
+from noregret.base.compiled.weigher import Exponential, Polynomial
+from noregret.base.expert_losses import expert_loss
+from noregret.base.registry import register
 from noregret.errors import NoRegretError
 from noregret.experts.assumptions import MIXED
-from noregret.experts.losses import expert_loss
+from noregret.experts.engine.round import Council
 from noregret.experts.master import Master, checked_prior
 from noregret.experts.rows import as_row
-from noregret.registry import register
-from noregret.theorem import Theorem
+from noregret.proof.theorems.theorem import Theorem
 
 if TYPE_CHECKING:
     from noregret.experts.evidence import ExpertEvidence

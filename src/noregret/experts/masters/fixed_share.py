@@ -16,15 +16,15 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from noregret.assumptions import Structural
+from noregret.base.compiled.losses import Loss
+from noregret.base.compiled.weigher import Sharing
+from noregret.base.registry import register
 from noregret.checks import positive, truth, whole
-from noregret.core.losses import Loss
-from noregret.core.sharing import Sharing
 from noregret.experts.assumptions import EXP_CONCAVE, AlwaysAwake, LossesIn, Range, Spread
 from noregret.experts.master import Master, checked_prior, range_of
 from noregret.experts.masters.weighted_average import rate_for
-from noregret.registry import register
-from noregret.theorem import Theorem
+from noregret.proof.theorems.assumptions import Structural
+from noregret.proof.theorems.theorem import Theorem
 
 if TYPE_CHECKING:
     from noregret.experts.evidence import ExpertEvidence

@@ -9,12 +9,12 @@ from __future__ import annotations
 
 from typing import Any
 
-from noregret.assumptions import Structural
-from noregret.core.losses import Loss
-from noregret.core.weigher import Exponential
+from noregret.base.compiled.losses import Loss
+from noregret.base.compiled.weigher import Exponential
+from noregret.base.registry import register
 from noregret.experts.master import Master, checked_prior
-from noregret.registry import register
-from noregret.theorem import Theorem
+from noregret.proof.theorems.assumptions import Structural
+from noregret.proof.theorems.theorem import Theorem
 
 
 @register

@@ -13,15 +13,15 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING, Any
 
-from noregret.assumptions import Structural
+from noregret.base.compiled.weigher import Exponential
+from noregret.base.registry import register
 from noregret.checks import not_negative, positive, whole
-from noregret.core.weigher import Exponential
 from noregret.experts.assumptions import AlwaysAwake
 from noregret.experts.master import checked_prior, checked_seed
 from noregret.experts.masters.weighted_majority import price_of_mistakes
 from noregret.experts.voting import Voting
-from noregret.registry import register
-from noregret.theorem import Theorem
+from noregret.proof.theorems.assumptions import Structural
+from noregret.proof.theorems.theorem import Theorem
 
 if TYPE_CHECKING:
     from noregret.experts.evidence import ExpertEvidence

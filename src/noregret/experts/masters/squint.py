@@ -14,13 +14,13 @@ from __future__ import annotations
 
 from typing import Any
 
-from noregret.core.bernstein import Grid
-from noregret.core.losses import Loss
+from noregret.base.compiled.losses import Loss
+from noregret.base.compiled.weigher import Grid
+from noregret.base.registry import register
 from noregret.experts.assumptions import MIXED
 from noregret.experts.master import checked_prior
 from noregret.experts.second_order import SecondOrder, promise
-from noregret.registry import register
-from noregret.theorem import Theorem
+from noregret.proof.theorems.theorem import Theorem
 
 
 @register

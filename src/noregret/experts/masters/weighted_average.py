@@ -14,15 +14,15 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from noregret.assumptions import ROUNDING, Structural
+from noregret.base.compiled.losses import Loss
+from noregret.base.compiled.weigher import Exponential
+from noregret.base.expert_losses import exp_concavity
+from noregret.base.registry import register
 from noregret.checks import positive
-from noregret.core.losses import Loss
-from noregret.core.weigher import Exponential
 from noregret.experts.assumptions import EXP_CONCAVE, Range
-from noregret.experts.losses import exp_concavity
 from noregret.experts.master import Master, checked_prior, range_of
-from noregret.registry import register
-from noregret.theorem import Theorem
+from noregret.proof.theorems.assumptions import ROUNDING, Structural
+from noregret.proof.theorems.theorem import Theorem
 
 if TYPE_CHECKING:
     from noregret.experts.evidence import ExpertEvidence

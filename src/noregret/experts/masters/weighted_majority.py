@@ -13,14 +13,14 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from noregret.assumptions import Structural
+from noregret.base.compiled.weigher import Exponential
+from noregret.base.registry import register
 from noregret.checks import positive
-from noregret.core.weigher import Exponential
 from noregret.experts.assumptions import AlwaysAwake
 from noregret.experts.master import checked_prior
 from noregret.experts.voting import Voting
-from noregret.registry import register
-from noregret.theorem import Theorem
+from noregret.proof.theorems.assumptions import Structural
+from noregret.proof.theorems.theorem import Theorem
 
 if TYPE_CHECKING:
     from noregret.experts.evidence import ExpertEvidence

@@ -11,11 +11,11 @@ passes over the weights whatever K is, and about K³/6 operations besides.
 
 from __future__ import annotations
 
+from noregret.base.registry import register
 from noregret.checks import positive, whole
-from noregret.core.stepping import Projecting
 from noregret.filters.algorithms.nlms import cushion
+from noregret.filters.engine.window import Projecting
 from noregret.filters.filter import Filter
-from noregret.registry import register
 
 MOST = 64
 

@@ -14,13 +14,13 @@ import math
 from collections.abc import Mapping
 from typing import Any
 
-from noregret.assumptions import AtMost, Chosen, Structural
+from noregret.base.registry import register
 from noregret.checks import positive, whole
-from noregret.core.stepping import Steepest
+from noregret.filters.engine.window import Steepest
 from noregret.filters.filter import Filter
 from noregret.learners.widrow_hoff import promise
-from noregret.registry import register
-from noregret.theorem import Theorem
+from noregret.proof.theorems.assumptions import AtMost, Chosen, Structural
+from noregret.proof.theorems.theorem import Theorem
 
 
 def norm_of(params: Mapping[str, Any]) -> float:

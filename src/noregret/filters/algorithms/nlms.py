@@ -15,14 +15,14 @@ from __future__ import annotations
 
 from typing import Any
 
-from noregret.assumptions import Chosen
+from noregret.base.registry import register
 from noregret.checks import positive
-from noregret.core.stepping import Normalised
+from noregret.filters.engine.window import Normalised
 from noregret.filters.filter import Filter
 from noregret.hindsight import best_ridge
 from noregret.learners.nlms import normalised
-from noregret.registry import register
-from noregret.theorem import Theorem
+from noregret.proof.theorems.assumptions import Chosen
+from noregret.proof.theorems.theorem import Theorem
 
 
 def cushion(epsilon: float) -> float:

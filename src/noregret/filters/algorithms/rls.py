@@ -12,14 +12,14 @@ before it: that is where it pays more than the best filter in hindsight.
 
 from __future__ import annotations
 
-from noregret.assumptions import Structural
+from noregret.base.registry import register
 from noregret.checks import whole
-from noregret.core.second_order import MOST_FEATURES
-from noregret.core.stepping import Recursive
+from noregret.filters.engine.window import Recursive
 from noregret.filters.filter import Filter
 from noregret.learners.vaw import WITHIN_DIGITS
-from noregret.registry import register
-from noregret.theorem import Theorem
+from noregret.linear.engine.second_order import MOST_FEATURES
+from noregret.proof.theorems.assumptions import Structural
+from noregret.proof.theorems.theorem import Theorem
 
 
 @register

@@ -14,13 +14,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from noregret.assumptions import Structural
+from noregret.base.registry import register
 from noregret.checks import positive
-from noregret.core.stepping import Signed
+from noregret.filters.engine.window import Signed
 from noregret.filters.filter import Filter
 from noregret.hindsight import best_penalised
-from noregret.registry import register
-from noregret.theorem import Theorem
+from noregret.proof.theorems.assumptions import Structural
+from noregret.proof.theorems.theorem import Theorem
 
 if TYPE_CHECKING:
     from noregret.filters.evidence import FilterEvidence

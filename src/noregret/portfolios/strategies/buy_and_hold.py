@@ -14,10 +14,10 @@ import math
 
 import numpy as np
 
-from noregret.assumptions import Structural
+from noregret.base.registry import register
 from noregret.portfolios.strategy import Floats, Strategy
-from noregret.registry import register
-from noregret.theorem import Theorem
+from noregret.proof.theorems.assumptions import Structural
+from noregret.proof.theorems.theorem import Theorem
 
 
 @register

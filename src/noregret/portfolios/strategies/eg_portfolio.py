@@ -17,12 +17,12 @@ from typing import Any
 
 import numpy as np
 
-from noregret.assumptions import Structural
+from noregret.base.registry import register
 from noregret.checks import positive, whole
 from noregret.portfolios.evidence import ALL_POSITIVE, PortfolioEvidence
 from noregret.portfolios.strategy import NO_COSTS, Floats, Strategy
-from noregret.registry import register
-from noregret.theorem import Theorem
+from noregret.proof.theorems.assumptions import Structural
+from noregret.proof.theorems.theorem import Theorem
 
 # No logarithm of a share falls below this, and no bound is told beyond its opposite.
 LOWEST = -1e300

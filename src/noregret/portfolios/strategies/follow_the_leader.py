@@ -11,12 +11,12 @@ from __future__ import annotations
 
 import numpy as np
 
-from noregret.assumptions import Structural
-from noregret.hindsight.answer import Limits
+from noregret.base.registry import register
 from noregret.hindsight.portfolio import CLOSER, searched
+from noregret.hindsight.proofs.answer import Limits
 from noregret.portfolios.strategy import Floats, Strategy
-from noregret.registry import register
-from noregret.theorem import Theorem
+from noregret.proof.theorems.assumptions import Structural
+from noregret.proof.theorems.theorem import Theorem
 
 # A log-wealth as near to the leader's as a millionth is the leader's.
 NEAR = Limits(tolerance=2e-6 / CLOSER, steps=100)

@@ -24,13 +24,13 @@ from typing import Any
 
 import numpy as np
 
-from noregret.assumptions import ROUNDING, Finding, Shown
+from noregret.base.registry import register
 from noregret.checks import positive, whole
-from noregret.hindsight.active_set import least_quadratic
+from noregret.hindsight.solvers.active_set import least_quadratic
 from noregret.portfolios.evidence import PortfolioEvidence
 from noregret.portfolios.strategy import NO_COSTS, Floats, Strategy
-from noregret.registry import register
-from noregret.theorem import Theorem
+from noregret.proof.theorems.assumptions import ROUNDING, Finding, Shown
+from noregret.proof.theorems.theorem import Theorem
 
 # Gains beyond the portfolio's by more than this count as this: no promise reaches so far.
 STEEPEST = 1e6

@@ -15,10 +15,10 @@ import math
 
 import numpy as np
 
+from noregret.base.registry import register
 from noregret.portfolios.evidence import ALL_POSITIVE, PortfolioEvidence
 from noregret.portfolios.strategy import NO_COSTS, Floats, Strategy
-from noregret.registry import register
-from noregret.theorem import Theorem
+from noregret.proof.theorems.theorem import Theorem
 
 
 def below_the_mean(evidence: PortfolioEvidence) -> float | None:

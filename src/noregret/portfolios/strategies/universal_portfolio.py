@@ -21,15 +21,15 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from noregret.assumptions import Assumption, Finding, Shown
+from noregret.base.registry import register
 from noregret.checks import whole
 from noregret.errors import NoRegretError
-from noregret.hindsight.answer import Answer
 from noregret.hindsight.portfolio import loss_of
+from noregret.hindsight.proofs.answer import Answer
 from noregret.portfolios.evidence import PortfolioEvidence
 from noregret.portfolios.strategy import NO_COSTS, Floats, Strategy
-from noregret.registry import register
-from noregret.theorem import Theorem
+from noregret.proof.theorems.assumptions import Assumption, Finding, Shown
+from noregret.proof.theorems.theorem import Theorem
 
 # The largest relative standard error of the wealth at which it can stand for the integral's, and
 # how many of them the bound makes room for.

@@ -1,0 +1,1 @@
+"""The command: its results, its reports, its subcommands."""

@@ -1,0 +1,25 @@
+"""The command ``noregret``."""
+
+from __future__ import annotations
+
+import sys
+
+
+def main() -> None:
+    """Run the command; errors become one line on stderr and an exit code, never a traceback."""
+    if sys.argv[1:] == ["--version"]:  # answered before anything else is imported
+        from noregret._version import __version__
+
+        try:
+            print(f"noregret {__version__}", flush=True)
+        except OSError as failure:
+            sys.exit(f"noregret: {failure}")
+        return
+    import gc
+
+    gc.set_threshold(100_000, 20, 20)  # imports make many objects, and none of them is garbage
+    try:
+        from noregret.app.cli.app import run
+    except KeyboardInterrupt:
+        sys.exit(130)
+    sys.exit(run(sys.argv[1:]))

@@ -1,0 +1,101 @@
+"""A command line carried out: what comes of it as an exit code, and errors as one line."""
+
+from __future__ import annotations
+
+import errno
+import sys
+import warnings
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from typing import Any
+
+from noregret.app.cli.find_commands import command_names, find, is_described
+from noregret.app.commands.options import Interrupted, quickly
+from noregret.errors import DataWarning, NoRegretError, WrongUsage
+
+DONE, FAILED, MISUSED, INTERRUPTED = 0, 1, 2, 130
+NO_ROOM = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
+
+
+def run(arguments: Sequence[str]) -> int:
+    """Run one command line and return its exit code: 0 done, 1 the work failed, 2 wrong usage."""
+    if sys.stdout is None:
+        print("noregret: standard output is closed", file=sys.stderr)
+        return FAILED
+    for page in (sys.stdout, sys.stderr):
+        if hasattr(page, "reconfigure"):  # a letter that it cannot write is no failure
+            page.reconfigure(errors="replace")
+    try:
+        with notes():
+            carry_out(list(arguments))
+        sys.stdout.flush()
+    except SystemExit as end:  # done, or wrong usage: the message has been printed
+        return end.code if isinstance(end.code, int) else DONE
+    except (KeyboardInterrupt, Interrupted) as why:
+        say(KeyboardInterrupt(f"interrupted: {why}" if str(why) else "interrupted"))
+        return INTERRUPTED
+    except WrongUsage as failure:
+        say(failure)
+        known = arguments and arguments[0] in command_names()
+        help_for = f"noregret {arguments[0]} --help" if known else "noregret --help"
+        print(f"noregret: see ‘{help_for}’", file=sys.stderr)
+        return MISUSED
+    except BrokenPipeError:  # whoever reads has seen enough
+        nobody_reads()
+    except (NoRegretError, OSError, MemoryError) as failure:
+        say(failure)
+        return FAILED
+    return DONE
+
+
+def carry_out(arguments: list[str]) -> None:
+    """Run a command: at once where nothing is unusual about it, else through Typer."""
+    name = arguments[0] if arguments else None
+    if name in command_names():
+        command = find(name)
+        if is_described(command):
+            given = quickly(command, arguments[1:])
+            if given is not None:
+                command(**given)
+                return
+    from noregret.app.cli.typer_app import carried_out
+
+    carried_out(arguments)
+
+
+@contextmanager
+def notes() -> Iterator[None]:
+    """Print what is odd about data as one line each on stderr."""
+
+    def show(message: Warning | str, category: type[Warning], *where: Any, **more: Any) -> None:
+        if issubclass(category, DataWarning):
+            from noregret.base.numbers import clean
+
+            print(f"note: {clean(str(message))}", file=sys.stderr)
+        else:
+            usual(message, category, *where, **more)
+
+    with warnings.catch_warnings():
+        usual, warnings.showwarning = warnings.showwarning, show
+        warnings.simplefilter("always", DataWarning)
+        yield
+
+
+def nobody_reads() -> None:
+    """Let what is left to print go nowhere: Python would try once more when it ends."""
+    import os
+
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+
+
+def say(failure: BaseException) -> None:
+    """Print what went wrong; it may name what others wrote."""
+    from noregret.base.numbers import clean
+
+    words = str(failure) or "there is not enough memory"
+    if isinstance(failure, OSError) and failure.strerror:
+        # Files that are written are named, so what has no room and no name is what is printed.
+        where = failure.filename or (failure.errno in NO_ROOM and "standard output")
+        words = f"{where}: {failure.strerror}" if where else words
+    said = "\n".join(map(clean, words.split("\n")))
+    print(f"noregret: {said}", file=sys.stderr)

@@ -1,0 +1,172 @@
+"""``noregret demo``: watch a learner learn from real data, with a certificate and a report."""
+
+from __future__ import annotations
+
+import time
+from datetime import UTC, datetime
+from itertools import islice
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+from noregret.app.commands.options import OUTPUT, Ask
+
+if TYPE_CHECKING:
+    from rich.console import Console
+    from rich.table import Table
+
+    from noregret.app.results.run import Floats, Result
+    from noregret.proof.certificates.certificate import Certificate
+    from noregret.proof.game.game import Game
+
+REPORTED = (100, 500, 2_000, 5_000, 10_000, 20_460)
+
+
+def demo(
+    report: Annotated[
+        str, Ask("Where to write the report (HTML).", metavar="FILE", panel=OUTPUT)
+    ] = "noregret-demo.html",
+) -> None:
+    """Learn flight delays from bundled data, one flight at a time, and certify the regret."""
+    import numpy as np
+    from rich.console import Console
+    from rich.table import Table
+
+    from noregret.app.commands.run import DEFAULT
+    from noregret.app.report.run.html import page
+    from noregret.base.atomic_files import write_whole
+    from noregret.base.registry import find
+    from noregret.data import flights
+    from noregret.proof.game.game import Game
+
+    screen = Console(highlight=False)
+    screen.width = max(40, min(screen.width, 100))
+    started = datetime.now(UTC).isoformat(timespec="seconds")
+    game = Game(find(DEFAULT, "learners")(), predictions=True)
+    stream = iter(list(flights()))
+    table = Table(title="Loss so far, in squared minutes", title_justify="left")
+    for heading in (
+        "flights",
+        "learner, mean",
+        "best linear predictor for these flights, mean",
+        "regret, total",
+    ):
+        table.add_column(heading, justify="right")
+    began = time.perf_counter()
+    outcomes = []
+    for stop in REPORTED:
+        block = list(islice(stream, stop - game.rounds))
+        outcomes += [delay for _, delay in block]
+        game.play(block)
+        regret = float(game.curve.regret[-1])
+        table.add_row(
+            f"{game.rounds:,}",
+            f"{game.loss / game.rounds:,.1f}",
+            f"{(game.loss - regret) / game.rounds:,.1f}",
+            f"{regret:+,.0f}",
+        )
+    spent = time.perf_counter() - began
+    certificate = game.certificate()
+    result = result_of(game, certificate, np.array(outcomes), spent, started)
+    show(screen, game, table, result)
+    write_whole(report, page(result).encode())
+    screen.print(f"\nThe report, with the curves: {Path(report).resolve()}", soft_wrap=True)
+    screen.print(
+        f"For data of your own: {command()} run DATA.csv --target COLUMN --report REPORT.html",
+        soft_wrap=True,
+    )
+
+
+def command() -> str:
+    """Say how to call the command from here: with its folder, where that is not searched."""
+    import shutil
+    import sys
+
+    beside = Path(sys.executable).with_name("noregret")
+    if shutil.which("noregret") or not beside.is_file():
+        return "noregret"
+    here = Path.cwd()
+    return str(beside.relative_to(here) if beside.is_relative_to(here) else beside)
+
+
+def result_of(
+    game: Game, certificate: Certificate, outcomes: Floats, spent: float, started: str
+) -> Result:
+    """Return the figures of the demo, as a run would."""
+    from importlib.resources import files
+
+    from noregret._version import __version__
+    from noregret.app.commands.run.watching import Watching
+    from noregret.app.results.findings import found_of
+    from noregret.app.results.run import Result, heaviest_of
+    from noregret.base.params import plain
+
+    learner = game.learner
+    watching = Watching(learner.engine.loss)
+    watching.note(outcomes, game.predictions, None)
+    return Result(
+        sources=("flights.csv",),
+        format="csv",
+        rows=game.rounds,
+        features=learner.engine.size,
+        size=len(files("noregret.data").joinpath("flights.csv").read_bytes()),
+        seconds=spent,
+        learner=repr(learner),
+        name=learner.name,
+        params={name: plain(value) for name, value in learner.params.items()},
+        loss=learner.engine.loss.name,
+        total=game.loss,
+        mistakes=None,
+        weight=None,
+        constant=watching.constant(),
+        certificate=certificate,
+        uncertified=None,
+        curve=game.curve,
+        heaviest=heaviest_of(learner.features.__getitem__, learner.weights),
+        transforms=game.transforms,
+        target="arrival delay (minutes)",
+        outlook=watching.outlook(),
+        skipped=0,
+        skipped_rows=(),
+        shared=None,
+        interrupted=False,
+        command="noregret demo",
+        version=__version__,
+        started=started,
+        outputs={},
+        found=found_of(learner),
+    )
+
+
+def show(screen: Console, game: Game, table: Table, result: Result) -> None:
+    """Print what was learned, what is regretted, what was found, and the certificate."""
+    certificate, constant = result.certificate, result.constant
+    assert certificate is not None
+    assert constant is not None
+    screen.print(
+        f"\n[bold]{game.learner.name}[/bold] learned the arrival delay of {game.rounds:,} flights"
+        " from New York, one flight at a time, each predicted before its outcome was seen."
+        " Nothing was set beforehand, no rate and no scale."
+        f" {game.rounds / result.seconds:,.0f} flights a second, books and hindsight included.\n"
+    )
+    screen.print(table)
+    screen.print(
+        f"\nGuessing the overall mean delay, known only at the end, costs"
+        f" {constant.loss / game.rounds:,.1f} a flight.\n"
+    )
+    if result.found is not None:
+        screen.print(result.found.words + "\n", markup=False)
+    screen.print(certificate)
+    screen.print(f"\n{comparison(certificate)}")
+
+
+def comparison(certificate: Certificate) -> str:
+    """Say how it compares with the best linear predictor."""
+    more = certificate.loss.total / certificate.hindsight.loss - 1
+    how = f"{abs(more):.1%} {'more' if more >= 0 else 'less'}"
+    told = (
+        f"In all it paid {how} than the best linear predictor that anyone could have chosen with"
+        " every flight already in view"
+    )
+    if certificate.regret.upper < 0:
+        return f"{told}. Its regret is negative: it changes as it goes, and no fixed one can."
+    return f"{told}; theory promised no worse than the bound above."

@@ -1,0 +1,162 @@
+"""``noregret learners``: all that is known by name, or all there is to know about one."""
+
+from __future__ import annotations
+
+import json
+import re
+from itertools import groupby
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+
+def learners(
+    name: Annotated[
+        str | None,
+        typer.Argument(help="The learner to explain; without it, all are listed.", metavar="NAME"),
+    ] = None,
+    family: Annotated[
+        str | None,
+        typer.Option(
+            help="learners, experts, bandits, portfolios, batch or filters: look only there."
+        ),
+    ] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Print it for machines.")] = False,
+) -> None:
+    """List the learners, or explain one: what it does, its parameters and its promises."""
+    from noregret.app.cli.learner_facts import explain, outline
+    from noregret.base.registry import all_of, everyone, families_with, find, in_family
+
+    try:
+        listed = everyone() if family is None else list(all_of(in_family(family)).values())
+    except ValueError as unknown:
+        raise typer.BadParameter(str(unknown), param_hint="--family") from None
+    try:
+        found = None if name is None else find(name, family)
+    except ValueError as unknown:
+        raise typer.BadParameter(str(unknown), param_hint="NAME") from None
+    told = explain(found) if found else [outline(kind) for kind in listed]
+    if as_json:
+        print(json.dumps(told, indent=2, ensure_ascii=False))
+        return
+    from noregret.app.commands.screen import screen
+
+    if isinstance(told, dict):
+        others = families_with(told["name"]) if family is None else []
+        show_one(screen(), told, [other for other in others if other != told["family"]])
+    else:
+        show_all(screen(), told)
+
+
+def show_all(console: Console, told: list[dict[str, Any]]) -> None:
+    """List the families, in each every name with a line and the names of its theorems."""
+    from noregret.app.cli.family_words import WORDS
+    from noregret.app.commands.screen import show
+
+    for family, words in WORDS.items():
+        group = [learner for learner in told if learner["family"] == family]
+        if group:
+            show(console, f"{words.title}: {words.about}", style="bold")
+            show_family(console, group)
+            console.print()
+    show(console, "‘noregret learners NAME’ explains one, ‘noregret theorems NAME’ a theorem.")
+
+
+def show_family(console: Console, told: list[dict[str, Any]]) -> None:
+    """List the names of a family."""
+    from rich.table import Table
+    from rich.text import Text
+
+    table = Table.grid(padding=(0, 2, 0, 0))
+    table.add_column(no_wrap=True)
+    table.add_column()
+    for learner in told:
+        promised = learner["theorems"]
+        kind = "theorem" if len(promised) == 1 else "theorems"
+        line = Text(f"{learner['summary']}\n")
+        line.append(f"{kind}: {', '.join(promised)}" if promised else "no theorem", style="dim")
+        table.add_row(Text(learner["name"], style="bold"), line)
+    console.print(table)
+
+
+def show_one(console: Console, told: dict[str, Any], others: list[str]) -> None:
+    """Explain one learner; ``others`` are further families in which something has its name."""
+    from noregret.app.commands.screen import show
+
+    show(console, told["name"], style="bold")
+    show(console, told["summary"])
+    for block in [*re.split(r"\n\s*\n", told["about"]), *told["details"]]:
+        console.print()
+        show_block(console, block)
+    heading(console, "Parameters")
+    for meaning, group in groupby(told["parameters"], meaning_of):
+        for parameter in group:
+            show(console, described(parameter), indent=2, hang=2)
+        show(console, meaning, indent=6)
+    if not told["parameters"]:
+        show(console, "It has none.", indent=2)
+    heading(console, "Theorems (‘noregret theorems NAME’ explains one)")
+    for theorem in told["promises"]:
+        what = "a warning about" if theorem["warning"] else "bounds"
+        show(console, f"{theorem['name']}: {what} {theorem['bounds']}", indent=2, hang=2)
+        show(console, theorem["promise"], indent=6, hang=2)
+    if not told["promises"]:
+        show(console, "It answers for none.", indent=2)
+    heading(console, "Use")
+    for line in [*typed(told["command"], console.width - 2), told["python"], told["play"]]:
+        show(console, line, indent=2, hang=4)
+    heading(console, "Source")
+    show(console, told["source"], indent=2)
+    for other in others:
+        console.print()
+        show(console, f"Of the same name: ‘noregret learners {told['name']} --family {other}’.")
+
+
+def show_block(console: Console, block: str) -> None:
+    """Print a paragraph, or a formula: its lines are indented, and stay as they are if they fit."""
+    from noregret.app.commands.screen import show
+
+    if not block.startswith("    "):
+        show(console, " ".join(block.split()))
+        return
+    if max(map(len, block.splitlines())) > console.width:
+        block = re.sub(r" {5,}", "      ", re.sub(r"(?<=\S) +", lambda gap: gap[0][:2], block))
+    for line in block.splitlines():
+        show(console, line.lstrip(), indent=len(line) - len(line.lstrip()), hang=4)
+
+
+def typed(command: str | None, width: int) -> list[str]:
+    """Return a command line, if there is one, broken before the learner where it is too long."""
+    if command is None:
+        return []
+    if len(command) <= width:
+        return [command]
+    return command.replace(" --learner", " \\\n    --learner").split("\n")
+
+
+def heading(console: Console, text: str) -> None:
+    """Begin a part."""
+    from noregret.app.commands.screen import show
+
+    console.print()
+    show(console, text, style="bold")
+
+
+def described(parameter: dict[str, Any]) -> str:
+    """Name a parameter, what it takes and what it is when not given."""
+    from noregret.app.cli.learner_facts import written
+
+    default = parameter["default"]
+    otherwise = "optional" if default is None else f"{written(default)} if not given"
+    return f"{parameter['name']}: {parameter['type']}, {otherwise}"
+
+
+def meaning_of(parameter: dict[str, Any]) -> str:
+    """Say what a parameter means, with the choices that its meaning does not list."""
+    meaning: str = parameter["meaning"]
+    if all(choice in meaning for choice in parameter["choices"]):
+        return meaning
+    return f"{meaning} One of {', '.join(parameter['choices'])}."

@@ -1,0 +1,198 @@
+"""The figures of a mix that is over."""
+
+from __future__ import annotations
+
+import time
+from itertools import pairwise
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from noregret._version import __version__
+from noregret.app.commands.mix.groups import certificates, convex_of_groups, table_of_groups
+from noregret.app.results.mix import Convex, Expert, MixResult, Stretch
+from noregret.app.results.run import Outlook
+from noregret.base.params import plain
+from noregret.errors import NoRegretError
+from noregret.hindsight.proofs.answer import USUAL
+from noregret.proof.record.curve import Curve
+from noregret.streams.options import AVERAGE, MEDIAN
+
+if TYPE_CHECKING:
+    from noregret.app.commands.mix.mixing import Mix
+    from noregret.app.results.mix_history import History
+    from noregret.proof.certificates.certificate import Certificate
+
+Floats = NDArray[np.float64]
+# The most switches in a sequence of experts that is shown, and how much of what the most would
+# gain must be gained to stop before.
+SWITCHES, MOST_OF_IT = 12, 0.9
+FAILED = (NoRegretError, ArithmeticError, MemoryError, ValueError)
+
+
+def result_of(mix: Mix, started: str, began: float) -> MixResult:
+    """Look back, and return all figures."""
+    certificate, uncertified = certified(mix)
+    convex, without = best_weights(mix)
+    notes, left_out = mix.notes, mix.left_out
+    history = None if notes.watching is None else notes.watching.history()
+    experts = experts_of(mix)
+    totals = {expert.name: expert.total for expert in experts}
+    added = mix.stream.options.add
+    regret, bound = regret_of(mix)
+    roles = mix.reading.settled
+    master = mix.master
+    groups = tuple(table_of_groups(mix)) if mix.grouped else ()
+    mix.certificates, unmade = certificates(mix) if mix.grouped else ({}, uncertified)
+    return MixResult(
+        sources=mix.stream.paths,
+        format=mix.stream.name,
+        rows=mix.rounds,
+        features=len(mix.names),
+        size=mix.size or None,
+        seconds=mix.spent,
+        learner=repr(master),
+        name=master.name,
+        params={name: plain(value) for name, value in master.params.items()},
+        loss=master.cost.name,
+        total=mix.total,
+        mistakes=None,
+        weight=None,
+        constant=None,
+        certificate=certificate,
+        uncertified=unmade,
+        curve=curve_of(mix),
+        heaviest=(),
+        transforms=mix.stream.transforms,
+        target=mix.stream.target,
+        outlook=Outlook(),
+        skipped=left_out.count,
+        skipped_rows=tuple(left_out.first),
+        shared=None,
+        interrupted=mix.interrupted,
+        command=mix.command,
+        version=__version__,
+        started=started,
+        outputs={},
+        looked_back=time.perf_counter() - began,
+        loss_parameter=mix.cost.parameter,
+        experts=experts,
+        average=totals[AVERAGE] if AVERAGE in added else notes.average,
+        median=totals[MEDIAN] if MEDIAN in added else None,
+        convex=convex,
+        without_convex=without,
+        regret=regret,
+        bound=bound,
+        groups=groups,
+        group_certificates=tuple(
+            one for one in mix.certificates.values() if not isinstance(one, str)
+        ),
+        history=history,
+        leaders=((), ()) if history is None or mix.grouped else leaders_of(history),
+        left_out=() if roles is None else tuple(roles.left_out),
+        open_rows=notes.open_rows,
+    )
+
+
+def certified(mix: Mix) -> tuple[Certificate | None, str | None]:
+    """Return the certificate, or why there is none."""
+    if mix.grouped:
+        return None, None
+    series = mix.only_series
+    if series.game is None:
+        return None, "the comparison with hindsight was not asked for (--no-hindsight)"
+    game = series.game
+    game.player = game.learner = series.master
+    game.transforms, game.target = mix.stream.transforms, mix.stream.target
+    try:
+        return game.certificate(), None
+    except FAILED as error:
+        return None, str(error) or "there is not enough memory"
+
+
+def best_weights(mix: Mix) -> tuple[Convex | None, str]:
+    """Return the best fixed weights in hindsight, or why they are not known."""
+    if not mix.hindsight:
+        return None, ""
+    if not mix.cost.convex:
+        return None, f"the {mix.cost.name} loss is not convex"
+    try:
+        if mix.grouped:
+            return convex_of_groups(mix)
+        game = mix.only_series.game
+        assert game is not None
+        answer = game.evidence({}, USUAL).best_mixture()  # type: ignore[attr-defined]
+    except FAILED as error:
+        return None, str(error) or "there is not enough memory"
+    weights = dict(zip(mix.names, np.asarray(answer.witness).tolist(), strict=True))
+    return Convex(answer.loss, answer.loss - answer.lower, weights), ""
+
+
+def experts_of(mix: Mix) -> tuple[Expert, ...]:
+    """Return the experts with what they paid, added up over all series."""
+    masters = [series.master for series in mix.series.values() if series.master.width]
+    totals = np.sum([master.expert_losses for master in masters], axis=0)
+    awake = np.sum([master.rounds_awake for master in masters], axis=0)
+    weights = np.mean([master.weights() for master in masters], axis=0)
+    slept = mix.notes.asleep
+    alone = None if slept is None else np.maximum(totals - slept, 0.0).tolist()
+    beside = None if slept is None else np.maximum(mix.total - slept + 0 * totals, 0.0).tolist()
+    added = mix.stream.options.add
+    return tuple(
+        Expert(
+            name,
+            float(totals[k]),
+            int(awake[k]),
+            float(weights[k]),
+            name in added,
+            None if alone is None else alone[k],
+            None if beside is None else beside[k],
+        )
+        for k, name in enumerate(mix.names)
+    )
+
+
+def regret_of(mix: Mix) -> tuple[float | None, float | None]:
+    """Return the regret to the best expert and its bound, added up over all series."""
+    masters = [series.master for series in mix.series.values() if series.master.rounds]
+    regrets = [master.regret_so_far() for master in masters]
+    bounds = [master.bound_so_far() for master in masters]
+    regret = float(sum(regrets)) if None not in regrets else None  # type: ignore[arg-type]
+    return regret, float(sum(bounds)) if None not in bounds else None  # type: ignore[arg-type]
+
+
+def curve_of(mix: Mix) -> Curve:
+    """Return the curve of the game, or its last point where no record was kept."""
+    if not mix.grouped and (game := mix.only_series.game) is not None:
+        return game.curve
+    nothing = np.full(1, np.nan)
+    zero = np.zeros(1, dtype=np.int64)
+    return Curve(np.array([mix.rounds]), np.array([mix.total]), zero, nothing, nothing)
+
+
+def leaders_of(history: History) -> tuple[tuple[Stretch, ...], tuple[Stretch, ...]]:
+    """Return whose weight was largest when, and whom hindsight would have followed when."""
+    from noregret.hindsight.switches import best_sequences
+
+    heaviest = merged(history.rounds, np.argmax(history.weights, axis=1))
+    losses = np.nan_to_num(history.losses, nan=0.0, posinf=1e300)
+    most = min(SWITCHES, len(losses) - 1)
+    found = best_sequences(losses, most=most)
+    gains = found.losses[0] - found.losses
+    few = int(np.argmax(gains >= MOST_OF_IT * gains[-1]))
+    ends = np.concatenate([[0], history.rounds])
+    best = tuple(
+        Stretch(int(ends[one.first - 1]) + 1, int(ends[one.last]), one.expert)
+        for one in found.segments(few)
+    )
+    return heaviest, best
+
+
+def merged(rounds: NDArray[np.int64], experts: NDArray[np.int64]) -> tuple[Stretch, ...]:
+    """Return stretches of rounds that belong to one expert each."""
+    cuts = [0, *(np.flatnonzero(np.diff(experts)) + 1).tolist(), len(experts)]
+    ends = [0, *rounds.tolist()]
+    return tuple(
+        Stretch(ends[first] + 1, ends[last], int(experts[first])) for first, last in pairwise(cuts)
+    )

@@ -1,0 +1,103 @@
+"""Many series, each mixed on its own: what they come to together, and each for itself."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from noregret.app.results.mix import Convex, Group
+from noregret.errors import NoRegretError
+from noregret.hindsight.experts import best_convex
+from noregret.hindsight.proofs.answer import Limits
+from noregret.hindsight.rows import Rows
+from noregret.streams.options import AVERAGE
+
+if TYPE_CHECKING:
+    from noregret.app.commands.mix.mixing import Mix
+    from noregret.app.commands.mix.store import Kept
+    from noregret.proof.certificates.certificate import Certificate
+
+# Series for each of which the best weights are searched.
+MOST = 2_000
+# Series that are certified though nobody asked, to tell whether promises were kept.
+CERTIFIED = 100
+# They are added up: six digits of each are enough.
+ENOUGH = Limits(tolerance=1e-6)
+TOO_MANY_ROWS = "the rows of all groups do not fit in memory: choose one with --only"
+
+
+def table_of_groups(mix: Mix) -> Iterator[Group]:
+    """Yield the series with their figures; the average is NaN where it is no expert."""
+    at = mix.names.index(AVERAGE) if AVERAGE in mix.stream.options.add else None
+    own = [k for k, name in enumerate(mix.names) if name not in mix.stream.options.add]
+    for name, number in mix.groups.items():
+        series = mix.series.get(number)
+        if series is None or not series.master.rounds:
+            continue
+        master = series.master
+        losses = master.expert_losses
+        awake = [k for k in own if 2 * master.rounds_awake[k] >= master.rounds]
+        best = min(awake or own, key=losses.__getitem__)
+        yield Group(
+            name,
+            master.rounds,
+            master.total_loss,
+            float("nan") if at is None else float(losses[at]),
+            mix.names[best],
+            float(losses[best]),
+        )
+
+
+def convex_of_groups(mix: Mix) -> tuple[Convex | None, str]:
+    """Return the best fixed weights of each series, added up; or why they are not known."""
+    if mix.notes.store.is_full:
+        return None, TOO_MANY_ROWS
+    if len(mix.series) > MOST:
+        return None, f"it is looked for in up to {MOST:,} groups"
+    total = gap = 0.0
+    weights = np.zeros(len(mix.names))
+    for _, kept in mix.notes.store.series():
+        answer = best_convex(Rows(kept.completed(), kept.y), mix.cost, limits=ENOUGH)
+        total += answer.loss
+        gap += answer.loss - answer.lower
+        weights += answer.witness
+    shares = (weights / max(1, len(mix.series))).tolist()
+    return Convex(total, gap, dict(zip(mix.names, shares, strict=True))), ""
+
+
+def certificates(mix: Mix) -> tuple[dict[str, Certificate | str], str]:
+    """Return the certificate of every series, or why it has none; and what to say of all.
+
+    Each is played once more on its own: where nobody asked for files, only if they are not many.
+    """
+    writes = "every group has its own: --certificate 'cert-{group}.json' writes them"
+    if not mix.notes.stored:
+        return {}, "the comparison with hindsight was not asked for (--no-hindsight)"
+    if mix.notes.store.is_full:
+        return {}, TOO_MANY_ROWS
+    if mix.outputs.certificate is None and len(mix.series) > CERTIFIED:
+        return {}, f"{writes}, and counts the promises that were kept"
+    names = {number: name for name, number in mix.groups.items()}
+    made: dict[str, Certificate | str] = {}
+    for number, kept in mix.notes.store.series():
+        try:
+            made[names[number]] = certificate_of(mix, names[number], kept)
+        except (NoRegretError, ArithmeticError, MemoryError, ValueError) as error:
+            made[names[number]] = str(error) or "there is not enough memory"
+    return made, writes
+
+
+def certificate_of(mix: Mix, group: str, kept: Kept) -> Certificate:
+    """Return the certificate of a series."""
+    options = mix.stream.options
+    master = mix.master.clone()
+    master.check_names(mix.names)
+    game = master.new_game(progress=False)
+    game.play(kept.X, kept.y)
+    game.names, game.target = list(mix.names), options.target
+    game.transforms = replace(options, only=group).transforms()
+    made: Certificate = game.certificate()
+    return made

@@ -1,0 +1,241 @@
+"""One mix: a stream of forecasts, a master for each series, what is noted and written."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from contextlib import ExitStack, closing
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from functools import partial
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from noregret.app.commands.mix.noting import Notes, Rows
+from noregret.app.commands.mix.refusing import LeftOut, nothing_learned
+from noregret.app.commands.mix.series import Series
+from noregret.app.commands.mix.writing import MixOutputs, write_all
+from noregret.app.results.run import Skipped
+from noregret.base.expert_losses import ExpertLoss, expert_loss
+from noregret.base.locks import Locks
+from noregret.errors import NoRegretError, WrongUsage
+from noregret.proof.game.play_blocks import numbers_of
+from noregret.streams.block import Sparse
+from noregret.streams.options import ASLEEP, AVERAGE
+from noregret.streams.prefetch import ahead
+from noregret.streams.table_reading import TableReading, rows_of_groups
+
+if TYPE_CHECKING:
+    from noregret.app.results.mix import MixResult
+    from noregret.experts.master import Master
+    from noregret.proof.certificates.certificate import Certificate
+    from noregret.streams.block import Block
+    from noregret.streams.stream import Stream
+
+
+@dataclass
+class Mix:
+    """A master that mixes a stream of forecasts, or a copy of it for each of many series.
+
+    Parameters
+    ----------
+    stream
+        The forecasts: a column an expert, ``missing="asleep"``.
+    master
+        Who mixes; it has learned nothing, and learns nothing: copies of it do.
+    outputs
+        What to write at the end.
+    hindsight
+        Whether to compare with the best in hindsight: it needs a record of all rows.
+    watch
+        Whether to note how it went, for charts.
+    command
+        The command line, to do it again.
+    told
+        Called after every block.
+    """
+
+    stream: Stream
+    master: Master
+    outputs: MixOutputs = field(default_factory=MixOutputs)
+    hindsight: bool = True
+    watch: bool = False
+    command: str = ""
+    told: Callable[[Mix], None] | None = None
+
+    def __post_init__(self) -> None:
+        reading, options = self.stream.reading(), self.stream.options
+        if options.missing != ASLEEP or not isinstance(reading, TableReading):
+            raise WrongUsage(
+                f"{', '.join(self.stream.paths)}: forecasts come in a table with named columns:"
+                " csv, tsv, parquet or jsonl"
+            )
+        self.grouped = options.group is not None and options.only is None
+        self.group = options.group if self.grouped else None
+        self.outputs.check(self.stream.paths)
+        self.outputs.check_groups(self.grouped)
+        self.reading = reading
+        self.reading.without_outcomes = True
+        self.reading.wanted = lambda: not (self.stopping or self.over)
+        self.cost = cost_of(self.master)
+        self.names: list[str] = []
+        self.series: dict[int, Series] = {}
+        self.notes = Notes(
+            self.outputs,
+            self.cost,
+            expected=self.master.pays_expected,
+            averaged=AVERAGE in options.add,
+            grouped=self.grouped,
+            stored=self.grouped and (self.hindsight or self.outputs.certificate is not None),
+            watch=self.watch,
+        )
+        self.left_out = LeftOut(options.on_error == "stop")
+        self.size = self.seen = 0
+        self.spent = 0.0
+        self.stopping = self.interrupted = self.over = self.looking_back = False
+        self.failures: list[str] = []  # what could not be written
+        self.certificates: dict[str, Certificate | str] = {}  # of groups, or why there is none
+        self.recording = ExitStack()
+
+    # While it runs.
+
+    def go(self) -> MixResult:
+        """Play to the end, or until stopped, and write everything that was asked for."""
+        locks = Locks(self.outputs.given().values())
+        try:
+            return self.played()
+        finally:
+            locks.release()
+
+    def played(self) -> MixResult:
+        """Play, and write."""
+        started = datetime.now(UTC).isoformat(timespec="seconds")
+        began = time.perf_counter()
+        try:
+            with self.recording, closing(ahead(self.reading, self.reading.wanted)) as blocks:
+                for block in blocks:
+                    self.take(block)
+                    self.spent = time.perf_counter() - began
+                    if self.told is not None:
+                        self.told(self)
+                    if self.stopping:
+                        break
+                self.interrupted = self.stopping
+        finally:
+            self.over = True
+        if not self.rounds:
+            raise nothing_learned(self)
+        self.spent = time.perf_counter() - began
+        return self.finish(started)
+
+    def take(self, block: Block) -> None:
+        """Play a block, and note what is wanted of it."""
+        if len(block):
+            if isinstance(block.X, Sparse):
+                raise NoRegretError(f"{block.place_of(0)}: every row must have the same columns")
+            self.begin()
+            self.notes.note(self.play(block))
+        self.seen += len(block) + len(block.faults) if block.read is None else block.read
+        self.size = block.size
+        self.left_out.add(Skipped(fault.place, fault.message) for fault in block.faults)
+        if block.faults and self.left_out.stop:
+            raise self.reading.refusal(block)
+
+    def begin(self) -> None:
+        """Learn from the first block who the experts are."""
+        if not self.names and self.reading.features:
+            self.names = self.reading.feature_names(self.reading.features)
+            self.notes.begin(len(self.names))
+
+    def play(self, block: Block) -> Rows:
+        """Play every row of a block in its series; return those that were not refused."""
+        X, y, grouped = block.X, block.y, self.grouped and block.groups is not None
+        assert not isinstance(X, Sparse)
+        predictions = np.full(len(y), np.nan)
+        weights = np.full(X.shape, np.nan) if self.notes.needs_weights else None
+        kept, at = np.ones(len(y), dtype=bool), np.zeros(len(y), np.int64)
+        for group, rows in rows_of_groups(block):
+            series = self.series_of(group)
+            refuse = partial(self.left_out.refuse, block, rows, kept)
+            if not grouped:
+                series.play(X, y, predictions, weights, refuse)
+                continue
+            said = np.full(len(rows), np.nan)
+            used = None if weights is None else np.full((len(rows), X.shape[1]), np.nan)
+            first = series.master.rounds
+            series.play(X[rows], y[rows], said, used, refuse)
+            learned = rows[kept[rows] & ~np.isnan(y[rows])]
+            at[learned] = first + np.arange(len(learned))
+            predictions[rows] = said
+            if weights is not None and used is not None:
+                weights[rows] = used
+        numbers = numbers_of(block, self.seen)
+        groups = np.zeros(len(y), np.int64) if block.groups is None else block.groups
+        rounds = at if self.grouped else None
+        return Rows(numbers, groups, X, y, predictions, weights, rounds).only(kept)
+
+    def series_of(self, group: int) -> Series:
+        """Return a series; a new one gets its own master."""
+        if group not in self.series:
+            recorded = self.hindsight and not self.grouped
+            made = Series(self.master.clone(), self.names, recorded)
+            if made.game is not None:
+                self.recording.enter_context(made.game.recorded())
+            self.series[group] = made
+        return self.series[group]
+
+    def finish(self, started: str) -> MixResult:
+        """Look back, write everything, and return what came of it."""
+        from noregret.app.commands.mix.figures import result_of
+
+        self.looking_back, began = True, time.perf_counter()
+        if self.told is not None:
+            self.told(self)
+        result = result_of(self, started, began)
+        result, self.failures = write_all(self, result)
+        if result.certificate is None and not self.grouped and self.outputs.certificate is not None:
+            said = f"{self.outputs.certificate}: no certificate: {result.uncertified}"
+            self.failures.append(said)
+        return result
+
+    # How things stand.
+
+    @property
+    def rounds(self) -> int:
+        """How many rounds were played, in all series."""
+        return sum(series.master.rounds for series in self.series.values())
+
+    @property
+    def total(self) -> float:
+        """What they cost."""
+        return float(sum(series.master.total_loss for series in self.series.values()))
+
+    @property
+    def mean(self) -> float:
+        """What a round cost."""
+        return self.total / max(1, self.rounds)
+
+    @property
+    def groups(self) -> dict[str, int]:
+        """The numbers of the groups, by name."""
+        return self.reading.groups
+
+    @property
+    def group_names(self) -> list[str]:
+        """The names of the groups, by number."""
+        return list(self.reading.groups)
+
+    @property
+    def only_series(self) -> Series:
+        """The series, where there is but one."""
+        (found,) = self.series.values()
+        return found
+
+
+def cost_of(master: Master) -> ExpertLoss:
+    """Return what forecasts cost a master, for tables of them."""
+    cost = master.cost
+    if type(cost).__name__ == "PythonLoss":
+        return expert_loss(cost)
+    return expert_loss(cost.name, cost.parameter if cost.name == "quantile" else None)

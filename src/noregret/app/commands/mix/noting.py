@@ -1,0 +1,160 @@
+"""What is noted of the rounds of a mix while it runs: for files, charts and hindsight."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from noregret.app.commands.mix.store import Store
+from noregret.app.commands.mix.writing import MixOutputs
+from noregret.app.commands.run.spool import Numbers
+from noregret.app.results.mix_history import Watching
+from noregret.base.expert_losses import ExpertLoss
+
+Floats = NDArray[np.float64]
+
+
+class Rows(NamedTuple):
+    """Rows that were played.
+
+    ``numbers`` and ``groups`` say which rows of the data they are and to which series they belong;
+    ``X``, ``y`` hold forecasts and outcomes, ``predictions`` what came of them. ``weights`` are
+    those behind them, None where nobody asks, and ``at`` their rounds in their series, None where
+    there is but one.
+    """
+
+    numbers: Floats
+    groups: NDArray[np.int64]
+    X: Floats
+    y: Floats
+    predictions: Floats
+    weights: Floats | None = None
+    at: NDArray[np.int64] | None = None
+
+    def only(self, which: NDArray[np.bool_]) -> Rows:
+        """Return some of the rows."""
+        if which.all():
+            return self
+        return Rows(*(None if one is None else one[which] for one in self))  # type: ignore[arg-type]
+
+
+class Notes:
+    """What is noted of every row.
+
+    Parameters
+    ----------
+    outputs
+        What is to be written.
+    cost
+        What forecasts cost.
+    expected
+        Whether the mixture pays the mean of its experts' losses.
+    averaged
+        Whether the average is one of the experts; else what it pays is noted here.
+    grouped
+        Whether there are many series.
+    stored
+        Whether their rows are kept, for hindsight.
+    watch
+        Whether to note how it went, for charts.
+    """
+
+    def __init__(
+        self,
+        outputs: MixOutputs,
+        cost: ExpertLoss,
+        *,
+        expected: bool,
+        averaged: bool,
+        grouped: bool,
+        stored: bool,
+        watch: bool,
+    ) -> None:
+        self.outputs, self.cost = outputs, cost
+        self.expected, self.averaged, self.grouped = expected, averaged, grouped
+        self.stored, self.watch = stored, watch
+        self.predicted = self.weighed = Numbers(3)
+        self.watching: Watching | None = None
+        self.store = Store()
+        self.average = 0.0  # what the average paid, where it is no expert
+        # What the mixture paid while each expert slept; None where that is not known.
+        self.asleep: Floats | None = np.zeros(1)
+        self.open_rows = 0  # whose outcome is still to come
+
+    @property
+    def needs_weights(self) -> bool:
+        """Whether the weights of every round are asked for."""
+        return self.outputs.weights is not None or self.watch
+
+    def begin(self, experts: int) -> None:
+        """Make room for so many experts."""
+        if self.outputs.predictions is not None:
+            self.predicted = Numbers(4)
+        if self.outputs.weights is not None:
+            self.weighed = Numbers(2 + experts)
+        if self.watch:
+            self.watching = Watching(experts, self.grouped)
+
+    def note(self, rows: Rows) -> None:
+        """Note rows that were played."""
+        groups = rows.groups.astype(np.float64)
+        if self.outputs.predictions is not None:
+            self.predicted.add(rows.numbers, groups, rows.predictions, rows.y)
+        if self.outputs.weights is not None:
+            assert rows.weights is not None
+            self.weighed.add(rows.numbers, groups, rows.weights)
+        known = ~np.isnan(rows.y)
+        self.open_rows += int(np.count_nonzero(~known))
+        if known.any():
+            self.note_learned(rows.only(known))
+
+    def note_learned(self, rows: Rows) -> None:
+        """Note rows that were learned from."""
+        with np.errstate(all="ignore"):
+            if not self.averaged:
+                self.average += float(self.cost.value(average_of(rows.X), rows.y).sum())
+            self.note_losses(rows)
+            self.note_asleep(rows)
+        if self.stored:
+            self.store.add(rows.groups, rows.X, rows.y, rows.predictions)
+
+    def note_asleep(self, rows: Rows) -> None:
+        """Note what the mixture paid while experts slept."""
+        asleep = np.isnan(rows.X)
+        if self.asleep is None or not asleep.any():
+            return
+        if self.expected and rows.weights is None:
+            self.asleep = None
+        else:
+            self.asleep = self.asleep + np.where(asleep, self.paid(rows)[:, None], 0.0).sum(axis=0)
+
+    def paid(self, rows: Rows, each: Floats | None = None) -> Floats:
+        """Return what the mixture paid in every round."""
+        if not self.expected or rows.weights is None:
+            return self.cost.value(rows.predictions, rows.y)
+        each = self.cost.value(rows.X, rows.y[:, None]) if each is None else each
+        found: Floats = np.where(rows.weights > 0, rows.weights * each, 0.0).sum(axis=1)
+        return found
+
+    def note_losses(self, rows: Rows) -> None:
+        """Note what rounds cost, for the charts."""
+        if self.watching is None or rows.weights is None:
+            return
+        each = self.cost.value(rows.X, rows.y[:, None])
+        own = self.paid(rows, each)
+        each = np.where(np.isnan(rows.X), own[:, None], each)
+        self.watching.note(own, each, rows.weights, rows.at)
+
+
+def average_of(X: Floats) -> Floats:
+    """Return the average of those awake in every row.
+
+    >>> average_of(np.array([[1.0, np.nan], [1.0, 4.0]])).tolist()
+    [1.0, 2.5]
+    """
+    asleep = np.isnan(X)
+    awake = np.maximum(1, X.shape[1] - np.count_nonzero(asleep, axis=1))
+    found: Floats = np.where(asleep, 0.0, X).sum(axis=1) / awake
+    return found

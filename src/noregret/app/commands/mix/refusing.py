@@ -1,0 +1,96 @@
+"""Rows of a mix that cannot be used: left out and counted, or the end of it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from difflib import get_close_matches
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from noregret.app.results.run import Skipped
+from noregret.errors import BadExample, NoRegretError
+from noregret.proof.game.play_blocks import without_round
+from noregret.streams.columns import listed
+
+if TYPE_CHECKING:
+    from noregret.app.commands.mix.mixing import Mix
+    from noregret.streams.block import Block
+
+# Bad rows that are told in full.
+TOLD = 10
+# Groups that are named where the one that was asked for is not there.
+NAMED = 10
+
+
+class LeftOut:
+    """The rows that were left out: how many, and the first of them.
+
+    Parameters
+    ----------
+    stop
+        Whether a bad row is the end, instead.
+    """
+
+    def __init__(self, stop: bool) -> None:
+        self.stop, self.count = stop, 0
+        self.first: list[Skipped] = []
+
+    def add(self, rows: Iterable[Skipped]) -> None:
+        """Count rows, and remember the first."""
+        for row in rows:
+            self.count += 1
+            if len(self.first) < TOLD:
+                self.first.append(row)
+
+    def refuse(
+        self,
+        block: Block,
+        rows: NDArray[np.int64],
+        kept: NDArray[np.bool_],
+        row: int,
+        error: BadExample,
+    ) -> None:
+        """Leave one of some rows of a block out, and note that; or stop there."""
+        at = int(rows[row])
+        place, reason = block.place_of(at), without_round(str(error))
+        if self.stop or error.round is None:
+            error.args = (f"{place}: {reason}",)
+            raise error
+        kept[at] = False
+        self.add([Skipped(place, reason)])
+
+
+def nothing_learned(mix: Mix) -> BaseException:
+    """Return what to raise where there was nothing to learn from."""
+    where, options = ", ".join(mix.stream.paths), mix.stream.options
+    if mix.interrupted:
+        return KeyboardInterrupt()
+    if mix.left_out.count:
+        first = mix.left_out.first[0]
+        return NoRegretError(
+            f"{where}: none of its {mix.left_out.count} rows could be used; {first.place}:"
+            f" {first.reason}"
+        )
+    if options.only is not None and not mix.series:
+        said = f"{where}: there is no group {options.only!r} in the column {options.group!r}"
+        return NoRegretError(said + which_there_are(options.only, list(mix.reading.others)))
+    if mix.notes.open_rows:
+        return NoRegretError(
+            f"{where}: none of its {mix.notes.open_rows} rows has an outcome: there is nothing to"
+            " learn from"
+        )
+    return NoRegretError(f"{where}: there are no forecasts in it")
+
+
+def which_there_are(wanted: str, groups: list[str]) -> str:
+    """Say which groups there are, the nearest to the one that was asked for first.
+
+    >>> which_there_are("nroth", ["north", "east"])
+    ": did you mean 'north'? there are 'north', 'east'"
+    """
+    if not groups:
+        return ""
+    near = " or ".join(map(repr, get_close_matches(wanted, groups)))
+    return f":{f' did you mean {near}?' if near else ''} there are {listed(groups, NAMED)}"

@@ -1,0 +1,165 @@
+"""What a mix writes: where, in which order, and what the files hold."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+from urllib.parse import quote
+
+import numpy as np
+from numpy.typing import NDArray
+
+from noregret.app.commands.run import predictions
+from noregret.app.commands.run.writing import Outputs
+from noregret.base.numbers import name_of
+from noregret.errors import NoRegretError, WrongUsage
+
+if TYPE_CHECKING:
+    from noregret.app.commands.mix.mixing import Mix
+    from noregret.app.results.mix import MixResult
+
+Floats = NDArray[np.float64]
+GROUP = "{group}"
+
+
+@dataclass
+class MixOutputs(Outputs):
+    """What to write, and where."""
+
+    weights: str | None = None
+
+    def check(self, sources: Iterable[str], checkpoints: Iterable[str] = ()) -> None:
+        """Refuse at once what could not be written at the end."""
+        if self.weights is not None:
+            predictions.check_name(self.weights, "weights")
+        super().check(sources, checkpoints)
+
+    def check_groups(self, grouped: bool) -> None:
+        """Refuse one file for what each of many series has of its own."""
+        path = self.certificate
+        if grouped and path is not None and GROUP not in path:
+            raise WrongUsage(
+                f"{path}: every group has its own certificate: put {GROUP} where its name goes, as"
+                f" in cert-{GROUP}.json"
+            )
+        if not grouped and path is not None and GROUP in path:
+            raise WrongUsage(f"{path}: there are no groups: say which column names them (--group)")
+        if grouped and self.model is not None:
+            raise WrongUsage(
+                f"{self.model}: every group has its own model: choose one of them with --only"
+            )
+
+
+def file_of(template: str, group: str) -> str:
+    """Return the file of a group; what could lead elsewhere in its name is written as %XX.
+
+    >>> file_of("out/{group}.json", "../a b")
+    'out/..%2Fa b.json'
+    """
+    name = quote(group, safe=" ")
+    return template.replace(GROUP, "%2E" * len(name) if name in (".", "..") else name)
+
+
+def write_all(mix: Mix, result: MixResult) -> tuple[MixResult, list[str]]:
+    """Write what was asked for; return the result with what was written, and what went wrong.
+
+    One file that cannot be written does not keep back the others.
+    """
+    done: dict[str, str] = {}
+    failures: list[str] = []
+    for kind, path in mix.outputs.given().items():
+        if kind == "certificate" and result.certificate is None and not mix.grouped:
+            continue
+        result = replace(result, outputs=done | {kind: path})
+        try:
+            WRITERS[kind](mix, path, result)
+            done[kind] = path
+        except NoRegretError as error:
+            failures.append(str(error))
+        except OSError as error:
+            failures.append(f"{path}: {error.strerror or error}")
+    return replace(result, outputs=done), failures
+
+
+def write_predictions(mix: Mix, path: str, result: MixResult) -> None:
+    """Write every combined forecast, with its outcome where there is one."""
+    predictions.write(path, tables(mix, mix.notes.predicted.blocks(), ["prediction", "outcome"]))
+
+
+def write_weights(mix: Mix, path: str, result: MixResult) -> None:
+    """Write the weights of every round."""
+    names = [named(name, ["row", mix.group]) for name in mix.names]
+    predictions.write(path, tables(mix, mix.notes.weighed.blocks(), names))
+
+
+def named(name: str, taken: list[str | None]) -> str:
+    """Return the name of an expert's column, told from others that have it already."""
+    return f"weight of {name}" if name in taken else name
+
+
+def tables(mix: Mix, blocks: Iterator[Floats], names: list[str]) -> Iterator[Any]:
+    """Yield Arrow tables: the row's number, its group, and numbers, nothing where NaN."""
+    import pyarrow as pa
+
+    groups = pa.array(mix.group_names, pa.string())
+    for block in blocks:
+        columns: dict[str, Any] = {"row": block[:, 0].astype(np.int64)}
+        if mix.group is not None:
+            columns[named_group(mix.group, names)] = groups.take(block[:, 1].astype(np.int64))
+        for k, name in enumerate(names):
+            numbers = np.ascontiguousarray(block[:, 2 + k])
+            columns[name] = pa.array(numbers, mask=np.isnan(numbers))
+        yield pa.table(columns)
+
+
+def named_group(group: str, names: list[str]) -> str:
+    """Return the name of the column of groups."""
+    return "group" if group in ("row", *names) else group
+
+
+def write_model(mix: Mix, path: str, result: MixResult) -> None:
+    """Write the model."""
+    mix.only_series.master.save(path)
+
+
+def write_certificate(mix: Mix, path: str, result: MixResult) -> None:
+    """Write the certificate, or those of all groups."""
+    if not mix.grouped:
+        assert result.certificate is not None
+        result.certificate.save(path)
+        return
+    if not mix.certificates:
+        raise NoRegretError(f"{path}: {result.uncertified}")
+    failures = [f for group in mix.certificates if (f := failure_of(mix, path, group))]
+    if failures:
+        raise NoRegretError("\n".join(failures))
+
+
+def failure_of(mix: Mix, path: str, group: str) -> str:
+    """Write the certificate of a group; return what went wrong, if anything did."""
+    found, file = mix.certificates[group], file_of(path, group)
+    try:
+        if not isinstance(found, str):
+            found.save(file)
+            return ""
+    except OSError as error:
+        found = error.strerror or str(error)
+    return f"{file}: no certificate of the group {name_of(group)!r}: {found}"
+
+
+def write_report(mix: Mix, path: str, result: MixResult) -> None:
+    """Write the report."""
+    from noregret.app.report.mix.html import page
+    from noregret.base.atomic_files import write_whole
+
+    write_whole(path, page(result).encode())
+
+
+WRITERS: dict[str, Callable[[Mix, str, MixResult], None]] = {
+    "predictions": write_predictions,
+    "weights": write_weights,
+    "model": write_model,
+    "certificate": write_certificate,
+    "report": write_report,
+}

@@ -1,0 +1,67 @@
+"""Checkpoints: all that a run depends on, in one file, so that it can go on after any interruption.
+
+The rows, predictions and outcomes gathered so far are in files beside it, of which the checkpoint
+knows how much counts. It is written whole; until then the one before it is there.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from noregret.base.model_file import read_parts
+from noregret.base.model_header import parsed
+from noregret.base.packing import write_parts
+from noregret.errors import NoRegretError
+
+FORMAT = "noregret.checkpoint/2"
+Arrays = dict[str, NDArray[Any]]
+
+
+def companions(path: str | None) -> dict[str, str]:
+    """Return the files that belong to a checkpoint, itself not among them; none without one."""
+    if path is None:
+        return {}
+    return {kind: f"{path}.{kind}" for kind in ("rows", "predictions", "tags")}
+
+
+def write(path: str, arrays: Arrays, numbers: dict[str, Any]) -> None:
+    """Write a checkpoint."""
+    text = json.dumps(numbers, sort_keys=True)
+    arrays = {name: np.ascontiguousarray(array) for name, array in arrays.items()}
+    metadata = {"format": FORMAT, "state": text, "digest": digest_of(text, arrays)}
+    write_parts(path, arrays, metadata)
+
+
+def read(path: str) -> tuple[Arrays, dict[str, Any]]:
+    """Read a checkpoint, or say what is wrong with it."""
+    metadata, arrays = read_parts(path, "a checkpoint", NoRegretError)
+    if metadata.get("format") != FORMAT:
+        raise NoRegretError(f"{path}: not a checkpoint of this version")
+    text = metadata.get("state", "")
+    if metadata.get("digest") != digest_of(text, arrays):
+        raise NoRegretError(f"{path}: damaged: its contents do not match its digest")
+    return arrays, parsed(text, "checkpoint", path, NoRegretError)
+
+
+def digest_of(text: str, arrays: Arrays) -> str:
+    """Return what tells a whole checkpoint from a damaged one."""
+    digest = hashlib.blake2b(text.encode(), digest_size=16)
+    for name in sorted(arrays):
+        digest.update(f"{name} {arrays[name].dtype} {arrays[name].shape}".encode())
+        digest.update(np.ascontiguousarray(arrays[name]).data)
+    return digest.hexdigest()
+
+
+def with_prefix(prefix: str, arrays: Arrays) -> Arrays:
+    """Return arrays under names that begin with a prefix."""
+    return {f"{prefix}{name}": array for name, array in arrays.items()}
+
+
+def of_prefix(prefix: str, arrays: Arrays) -> Arrays:
+    """Return the arrays whose names begin with a prefix, without it."""
+    return {k.removeprefix(prefix): v for k, v in arrays.items() if k.startswith(prefix)}

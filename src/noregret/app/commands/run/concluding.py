@@ -1,0 +1,91 @@
+"""The figures of a run that is over."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from noregret._version import __version__
+from noregret.app.commands.run.watching import best_of_outcomes
+from noregret.app.results.findings import Names, found_of
+from noregret.app.results.run import Constant, Outlook, Result, heaviest_of
+from noregret.base.params import plain
+
+if TYPE_CHECKING:
+    from noregret.app.commands.run.runner import Run
+    from noregret.proof.certificates.certificate import Certificate
+    from noregret.proof.record.curve import Curve
+
+
+def conclude(
+    run: Run, started: str, certificate: Certificate | None, uncertified: str | None
+) -> Result:
+    """Return the figures."""
+    learner, options = run.learner, run.reading.options
+    labels = learner.engine.loss.labels
+    return Result(
+        sources=run.stream.paths,
+        format=run.stream.name,
+        rows=learner.rounds,
+        features=learner.engine.size,
+        size=run.size or None,
+        seconds=run.spent,
+        learner=repr(learner),
+        name=learner.name,
+        params={name: plain(value) for name, value in learner.params.items()},
+        loss=learner.engine.loss.name,
+        total=learner.total_loss,
+        mistakes=learner.mistakes if labels else None,
+        weight=run.watching.weight if run.weighted else None,
+        constant=run.watching.constant() or constant_of_rows(run),
+        certificate=certificate,
+        uncertified=uncertified,
+        curve=curve_of(run),
+        heaviest=heaviest_of(run.reading.feature_name, learner.weights),
+        transforms=run.stream.transforms,
+        target=run.stream.target,
+        looked_back=run.looked_back,
+        outlook=run.watching.outlook() if run.watches else Outlook(),
+        skipped=run.skipped,
+        skipped_rows=tuple(run.skipped_rows),
+        shared=None if options.hash is None else run.reading.vocabulary.shared,
+        interrupted=run.interrupted,
+        command=run.command,
+        version=__version__,
+        started=started,
+        outputs={},
+        choice=run.choice,
+        found=found_of(
+            learner,
+            Names(learner.engine.size, run.reading.feature_name),
+            run.watching.weight if run.weighted else None,
+        ),
+    )
+
+
+def constant_of_rows(run: Run) -> Constant | None:
+    """Return the best constant for a loss that only the outcomes themselves tell it for."""
+    loss = run.learner.engine.loss
+    pages = None if run.game is None else run.game.ledger.pages
+    if pages is None or run.weighted or loss.labels or loss.name == "square":
+        return None
+    outcomes = np.concatenate([np.empty(0), *(y for _, y in pages.blocks())])
+    return best_of_outcomes(loss, outcomes)
+
+
+def curve_of(run: Run) -> Curve:
+    """Return the curve of the game, or its last point where no record was kept."""
+    from noregret.proof.record.curve import Curve
+
+    if run.game is not None:
+        return run.game.curve
+    nothing = np.full(1, np.nan)
+    learner = run.learner
+    return Curve(
+        np.array([learner.rounds]),
+        np.array([learner.total_loss]),
+        np.array([learner.mistakes]),
+        nothing,
+        nothing,
+    )

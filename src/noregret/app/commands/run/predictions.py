@@ -1,0 +1,95 @@
+"""The file of predictions: written whole, or not at all."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+from itertools import chain, repeat
+from pathlib import Path
+from typing import IO, TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from noregret.base.atomic_files import beside
+from noregret.errors import WrongUsage
+
+if TYPE_CHECKING:
+    from noregret.linear.learner import Learner
+
+Floats = NDArray[np.float64]
+SUFFIXES = (".csv", ".parquet", ".pq")
+
+
+def check_name(path: str, what: str = "predictions") -> None:
+    """Refuse a file name that does not say what to write."""
+    if Path(path).suffix.lower() not in SUFFIXES:
+        raise WrongUsage(f"{path}: {what} are written to a .csv or a .parquet file")
+
+
+def tables(
+    blocks: Iterator[Floats], tags: Iterator[list[str]] | None, learner: Learner
+) -> Iterator[Any]:
+    """Yield Arrow tables of rows: number, prediction, outcome, and what fits besides.
+
+    Outcomes are NaN, all of them, where there are none; tags come in blocks as rows do.
+    """
+    import pyarrow as pa
+
+    for block, tagged in zip(blocks, chain(tags or [], repeat(None)), strict=False):
+        row, scores, outcomes = block.T
+        columns: dict[str, Any] = {
+            "row": row.astype(np.int64),
+            "prediction": np.asarray(learner.answers(scores)),
+        }
+        if not np.isnan(outcomes).all():
+            columns["outcome"] = outcomes
+        if learner.engine.loss.name == "logistic":
+            columns["probability"] = np.exp(-np.logaddexp(0.0, -scores))
+        elif learner.engine.loss.labels:
+            columns["score"] = scores
+        if tagged is not None:
+            columns["tag"] = pa.array(tagged, pa.string())
+        yield pa.table(columns)
+
+
+def write(path: str, found: Iterator[Any]) -> None:
+    """Write tables to a CSV or Parquet file, whole or not at all."""
+    from pyarrow import parquet
+
+    with beside(path) as place:
+        if path.lower().endswith(".csv"):
+            with open(place, "wb") as file:
+                write_csv(file, found)
+            return
+        writer: Any = None
+        try:
+            for table in found:
+                writer = writer or parquet.ParquetWriter(place, table.schema)
+                writer.write_table(table)
+        finally:
+            if writer is not None:
+                writer.close()
+
+
+def show(found: Iterator[Any]) -> None:
+    """Print tables as CSV."""
+    write_csv(sys.stdout.buffer, found)
+    sys.stdout.buffer.flush()
+
+
+def write_csv(file: IO[bytes], found: Iterator[Any]) -> None:
+    """Write tables as CSV, the names of the first on the first line."""
+    import pyarrow as pa
+    from pyarrow import csv
+
+    options = csv.WriteOptions(include_header=False)
+    named = False
+    for table in found:
+        if not named:
+            file.write(",".join(table.column_names).encode() + b"\n")
+            named = True
+        rows = pa.BufferOutputStream()
+        csv.write_csv(table, rows, options)
+        file.write(rows.getvalue())
+        file.flush()

@@ -1,0 +1,315 @@
+"""One run: a stream, a learner, what is kept while it plays, and what is written at the end."""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, nullcontext
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from itertools import chain
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from noregret.app.commands.run.checkpoint import companions
+from noregret.app.commands.run.concluding import conclude
+from noregret.app.commands.run.spool import PREDICTIONS, TAGS, Numbers, Tags
+from noregret.app.commands.run.watching import Watching
+from noregret.app.commands.run.writing import Outputs, write_all
+from noregret.app.results.loss_choice import Choice, chosen, explained
+from noregret.app.results.run import Result, Skipped
+from noregret.base.locks import Locks
+from noregret.errors import BadExample, NoRegretError
+from noregret.proof.game.play_blocks import Played, numbers_of, play_block
+
+if TYPE_CHECKING:
+    from noregret.linear.learner import Learner
+    from noregret.proof.certificates.certificate import Certificate
+    from noregret.proof.game.game import Game
+    from noregret.streams.block import Block
+    from noregret.streams.stream import Stream
+
+# Bad rows that are told in full.
+TOLD = 10
+# Rows between checkpoints, if not said otherwise.
+EVERY = 1_000_000
+
+
+@dataclass
+class Run:
+    """A learner that plays a stream, and all that is wanted of it.
+
+    Parameters
+    ----------
+    stream, learner
+        What is played, and who plays.
+    outputs
+        What to write at the end.
+    hindsight
+        Whether to compare with the best in hindsight: it needs a record of the game.
+    checkpoint, every
+        Where to write checkpoints, and after how many rows each.
+    resume
+        A checkpoint to go on from.
+    command
+        The command line, to do it again.
+    told
+        Called after every block with the rows and the bytes so far.
+    open_loss
+        Whether the first outcomes choose the learner's loss.
+    """
+
+    stream: Stream
+    learner: Learner
+    outputs: Outputs = field(default_factory=Outputs)
+    hindsight: bool = True
+    checkpoint: str | None = None
+    every: int = EVERY
+    resume: str | None = None
+    command: str = ""
+    told: Callable[[Run], None] | None = None
+    open_loss: bool = False
+
+    def __post_init__(self) -> None:
+        self.kept_at = self.checkpoint or self.resume
+        if self.kept_at is not None:  # a link stays: what it leads to is written and removed
+            self.kept_at = os.path.realpath(self.kept_at)
+        self.beside = companions(self.kept_at)
+        kept = [self.kept_at, *self.beside.values()] if self.kept_at else []
+        self.outputs.check(self.stream.paths, kept)
+        self.choice: Choice | None = None  # of the loss, where it was open
+        self.watches = self.outputs.report is not None
+        self.size = 0
+        self.skipped = 0
+        self.skipped_rows: list[Skipped] = []
+        self.seen = 0  # rows, skipped ones too
+        self.spent = 0.0
+        self.stopping = False
+        self.weighted = False
+        self.interrupted = False  # whether rows were left unplayed
+        self.looking_back, self.looked_back = False, 0.0  # whether it does, and for how long it did
+        self.failures: list[str] = []  # what could not be written
+        self.spool: Numbers | None = None
+        self.tags: Tags | None = None
+        self.saved: int | None = None  # rounds in the last checkpoint
+        self.game: Game | None = None
+        self.reading = self.stream.reading()
+
+    def prepare(self) -> None:
+        """Begin, or go on from a checkpoint."""
+        if self.resume is not None:
+            from noregret.app.commands.run.resuming import restore
+
+            restore(self, self.resume)
+        elif self.checkpoint is not None and Path(self.checkpoint).exists():
+            raise NoRegretError(
+                f"{self.checkpoint}: there already: --resume {self.checkpoint} goes on from it; to"
+                " begin again, remove it"
+            )
+        else:
+            self.begin()
+            if self.outputs.predictions is not None:
+                self.spool = Numbers(3, self.beside.get(PREDICTIONS))
+        self.reading.wanted = lambda: not self.stopping
+        if self.checkpoint is not None:
+            self.reading.keep_seals()
+
+    def begin(self, choice: Choice | None = None) -> None:
+        """Have everything ready for the learner, with the loss that was chosen for it."""
+        if choice is not None:
+            self.choice, self.open_loss = choice, False
+            self.learner = type(self.learner)(**self.learner.params | {"loss": choice.loss})
+        self.watching = Watching(self.learner.engine.loss)
+        if self.hindsight and not self.open_loss:
+            from noregret.proof.game.game import Game
+
+            self.game = Game(self.learner, progress=False, kept_at=self.beside.get("rows"))
+            self.game.transforms, self.game.target = self.stream.transforms, self.stream.target
+
+    # While it runs.
+
+    def go(self) -> Result:
+        """Play to the end, or until stopped, and write everything that was asked for.
+
+        No other run may use the same files meanwhile.
+        """
+        locks = Locks([*self.outputs.given().values(), *filter(None, [self.kept_at])])
+        try:
+            self.prepare()
+            return self.played()
+        finally:
+            locks.release()
+
+    def played(self) -> Result:
+        """Play, and write."""
+        started = datetime.now(UTC).isoformat(timespec="seconds")
+        self.began = time.perf_counter()
+        before = self.spent
+        try:
+            blocks = self.settled()
+            with self.recorded():
+                for block in blocks:
+                    self.take(block)
+                    self.spent = before + time.perf_counter() - self.began
+                    if self.told is not None:
+                        self.told(self)
+                    if self.is_due():
+                        self.save_checkpoint()
+                    if self.stopping:
+                        break
+                self.interrupted = self.stopping
+                if self.interrupted and self.checkpoint is not None and self.learner.rounds:
+                    self.save_checkpoint()
+            if not self.learner.rounds:
+                self.refuse_nothing()
+            if not self.interrupted:
+                self.check_positive()
+            self.spent = before + time.perf_counter() - self.began
+            return self.finish(started)
+        except BaseException:
+            if self.checkpoint is not None and not Path(self.checkpoint).exists():
+                self.remove_checkpoint()  # nobody can go on from here
+            raise
+
+    def settled(self) -> Iterator[Block]:
+        """Return the blocks to be played, when the first of them has settled an open loss."""
+        blocks = iter(self.reading)
+        if not self.open_loss:
+            return blocks
+        first = next(blocks, None)
+        if first is None:
+            return blocks
+        self.begin(chosen(first, self.stream.options))
+        return chain([first], blocks)
+
+    @property
+    def rounds(self) -> int:
+        """How many rounds were played."""
+        return self.learner.rounds
+
+    @property
+    def mean(self) -> float:
+        """What a round cost."""
+        return self.learner.total_loss / max(1.0, self.watching.weight)
+
+    def recorded(self) -> AbstractContextManager[Any]:
+        """Have what is played written down, where it will be compared with hindsight."""
+        if self.game is None:
+            return nullcontext()
+        self.game.reading = self.reading
+        return self.game.recorded()
+
+    def is_due(self) -> bool:
+        """Whether it is time for a checkpoint."""
+        return self.checkpoint is not None and (
+            self.learner.rounds - (self.saved or 0) >= self.every
+        )
+
+    def refuse_nothing(self) -> None:
+        """Say that there was nothing to learn from."""
+        where = ", ".join(self.stream.paths)
+        if self.interrupted:
+            raise KeyboardInterrupt
+        if self.skipped:
+            first = self.skipped_rows[0]
+            raise NoRegretError(
+                f"{where}: none of its {self.skipped} rows could be used; {first.place}:"
+                f" {first.reason}"
+            )
+        raise NoRegretError(f"{where}: there are no examples in it")
+
+    def check_positive(self) -> None:
+        """Refuse labels that are all the same because the positive value was mistyped."""
+        positive = self.stream.options.positive
+        if positive is not None and not self.watching.positives:
+            raise NoRegretError(
+                f"{', '.join(self.stream.paths)}: no outcome is {positive!r}, so all labels are −1:"
+                " write the positive value as it stands in the data"
+            )
+
+    def take(self, block: Block) -> None:
+        """Play a block, and note what is wanted of it."""
+        needs_scores = self.spool is not None or self.watches
+        scores = np.full(len(block), np.nan) if needs_scores else None
+        try:
+            played = play_block(self.learner, self.reading, block, scores)
+        except BadExample as error:
+            error.args = (explained(str(error), self.choice),)
+            raise
+        self.note(block, played, scores)
+        self.size = block.size
+
+    def note(self, block: Block, played: Played, scores: Any) -> None:
+        """Note the rows of a block."""
+        y, importances, kept = block.y, block.importances, played.kept
+        numbers = numbers_of(block, self.seen)
+        tags = block.tags
+        if kept is not None:
+            y, numbers = y[kept], numbers[kept]
+            scores = None if scores is None else scores[kept]
+            importances = None if importances is None else importances[kept]
+            tags = None if tags is None else [t for t, k in zip(tags, kept, strict=True) if k]
+        self.weighted = self.weighted or importances is not None
+        self.watching.note(y, scores if self.watches else None, importances)
+        if self.spool is not None:
+            self.note_tags(tags, len(y))
+            self.spool.add(numbers, scores, y)
+        self.skipped += len(played.refused)
+        more = max(0, TOLD - len(self.skipped_rows))
+        self.skipped_rows += [
+            Skipped(place, explained(reason, self.choice))
+            for place, reason in played.refused[:more]
+        ]
+        self.seen += len(block) + len(block.faults)
+
+    def note_tags(self, tags: list[str] | None, rows: int) -> None:
+        """Keep the tags of rows, where any has one."""
+        assert self.spool is not None
+        if tags is not None and self.tags is None:
+            self.tags = Tags(self.beside.get(TAGS))
+            self.tags.add([""] * self.spool.rows)
+        if self.tags is not None:
+            self.tags.add(tags if tags is not None else [""] * rows)
+
+    def save_checkpoint(self) -> None:
+        """Write down where things stand."""
+        from noregret.app.commands.run.resuming import save
+
+        assert self.checkpoint is not None
+        save(self, self.checkpoint)
+        self.saved = self.learner.rounds
+
+    # At the end.
+
+    def finish(self, started: str) -> Result:
+        """Make the certificate, write everything, and return what came of it."""
+        self.looking_back, began = True, time.perf_counter()
+        if self.told is not None:
+            self.told(self)
+        certificate, uncertified = self.certified()
+        self.looked_back = time.perf_counter() - began
+        result, self.failures = write_all(self, conclude(self, started, certificate, uncertified))
+        if not self.interrupted and not self.failures:  # else it can be had from the checkpoint
+            self.remove_checkpoint()
+        if uncertified is not None and self.outputs.certificate is not None:
+            self.failures.append(f"{self.outputs.certificate}: no certificate: {uncertified}")
+        return result
+
+    def certified(self) -> tuple[Certificate | None, str | None]:
+        """Return the certificate, or why there is none."""
+        if self.game is None:
+            return None, "the comparison with hindsight was not asked for (--no-hindsight)"
+        try:
+            self.game.names = self.reading.feature_names(self.game.ledger.books.features)
+            return self.game.certificate(), None
+        except (NoRegretError, ArithmeticError, MemoryError, ValueError) as error:
+            return None, str(error) or "there is not enough memory"
+
+    def remove_checkpoint(self) -> None:
+        """Remove what only an unfinished run needs, the checkpoint first."""
+        if self.checkpoint is not None and self.kept_at is not None:
+            for path in (self.kept_at, *self.beside.values()):
+                Path(path).unlink(missing_ok=True)

@@ -1,0 +1,120 @@
+"""Scoring new data with a model: read as the model's own data were, and nothing is learned."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from noregret.app.commands.run import predictions
+from noregret.app.commands.run.writing import Outputs
+from noregret.base.model_file import UNUSABLE, load_with_stream
+from noregret.base.numbers import clean
+from noregret.errors import BadExample, ModelFileError, NoRegretError
+from noregret.linear.learner import Learner
+from noregret.proof.game.play_blocks import Refused, numbers_of, score_block
+from noregret.streams import formats, stream_of
+from noregret.streams.options import Options
+from noregret.streams.source import suffix_of
+from noregret.streams.stream import Reading
+
+# Bad rows that are told in full.
+TOLD = 10
+
+
+def score(
+    model: str,
+    data: list[str],
+    path: str | None,
+    *,
+    format: str | None,
+    missing: str | None,
+    on_error: str,
+) -> None:
+    """Write the predictions of a model for some data."""
+    learner, kept, arrays = load_with_stream(model)
+    if learner.family == "batch":
+        learner = learner.predictor()
+    if learner.family != "learners":
+        raise NoRegretError(
+            f"{model}: {learner.name} is none of the learners: noregret.load reads it in Python;"
+            " ‘noregret mix’ forecasts the rows of its data that have no outcome"
+        )
+    if not isinstance(learner, Learner):
+        raise NoRegretError(
+            f"{model}: the model of {learner.name} ({learner.family}), which predicts nothing from"
+            " features: load it in Python"
+        )
+    kind = format
+    if kind is None and kept is not None and suffix_of(data[0]) not in formats():
+        kind = kept.get("format")
+    try:
+        options = Options() if kept is None else Options.of(**kept["options"])
+        options = replace(options, format=kind, on_error=on_error)
+        if missing is not None:
+            options = replace(options, missing=missing)
+        stream = stream_of(data, options)
+        Outputs(path).check([model, *stream.paths])
+        reading = stream.reading(learning=False)
+        restore(reading, learner, kept, arrays)
+    except NoRegretError:
+        raise
+    except UNUSABLE as error:
+        raise ModelFileError(f"{model}: how its data were read makes no sense: {error}") from None
+    if learner.caveat is not None:
+        print(f"note: {learner.caveat}", file=sys.stderr)
+    found = scored(learner, reading)
+    if path is not None:
+        predictions.write(path, found)
+    else:
+        predictions.show(found)
+
+
+def restore(
+    reading: Reading,
+    learner: Learner,
+    kept: dict[str, Any] | None,
+    arrays: dict[str, NDArray[Any]],
+) -> None:
+    """Have data read as they were when the model learned."""
+    _, _, names = learner.get_state()
+    if bool(names) != reading.named and learner.rounds:
+        known = "by name" if names else "by number"
+        raise NoRegretError(
+            f"this model knows its features {known}, and {reading.stream.name} data do not"
+        )
+    if kept is not None:
+        reading.set_state(arrays, kept)
+    if reading.named and reading.options.hash is None:
+        reading.vocabulary.positions(names, True)
+
+
+def scored(learner: Learner, reading: Reading) -> Iterator[Any]:
+    """Yield tables of predictions."""
+    seen = skipped = 0
+    tagged = reading.stream.name == "vw"  # whether or not any is seen: the columns stay the same
+    for block in reading:
+        scores, refused = score_block(learner, reading, block)
+        numbers, there = numbers_of(block, seen), ~np.isnan(scores)
+        rows = np.column_stack([numbers, scores, np.full(len(block), np.nan)])[there]
+        tags = None
+        if tagged:
+            given = block.tags or [""] * len(block)
+            tags = iter([[tag for tag, kept in zip(given, there, strict=True) if kept]])
+        yield from predictions.tables(iter([rows]), tags, learner)
+        seen += len(block) + len(block.faults)
+        bad = refused + [(fault.row, Refused(fault.place, fault.message)) for fault in block.faults]
+        for _, (place, reason) in sorted(bad, key=lambda found: found[0]):
+            if reading.options.on_error == "stop":
+                raise BadExample(f"{place}: {reason}")
+            skipped += 1
+            if skipped <= TOLD:
+                print(f"skipped: {clean(f'{place}: {reason}')}", file=sys.stderr)
+    if skipped > TOLD:
+        print(f"skipped: {skipped} rows in all", file=sys.stderr)
+    if not seen:
+        raise NoRegretError(f"{', '.join(reading.paths)}: there are no examples in it")

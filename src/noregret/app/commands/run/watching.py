@@ -1,0 +1,281 @@
+"""What a run notes of its predictions and outcomes, in bounded memory."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from noregret.app.results.run import Calibration, Constant, Histogram, Outlook
+from noregret.base.mistakes import are_mistakes
+
+if TYPE_CHECKING:
+    from noregret.base.compiled.losses import Loss
+
+Floats = NDArray[np.float64]
+
+# Fine bins of a histogram that widens as it must, and bins of those shown.
+FINE, SHOWN, GRID, BINS = 1024, 41, 64, 10
+# The share of values that a histogram shows in full; the rest is in its first and last bin.
+SHARE = 0.995
+# Rows taken into account at a time: as many whatever blocks they come in, so that the figures of a
+# run do not depend on those.
+CHUNK = 4_096
+# The constants tried for losses of labels: beyond, a logistic loss is nothing or everything.
+WIDEST = 40.0
+
+
+class Widening:
+    """Counts of values around a centre, in bins that double their width when one falls outside."""
+
+    def __init__(self, centre: float, reach: float, bins: int, axes: int) -> None:
+        self.centre, self.reach, self.bins = centre, reach, bins
+        self.counts = np.zeros((bins,) * axes, dtype=np.int64)
+
+    def widen(self, largest: float) -> None:
+        """Make room for values that far from the centre."""
+        while self.reach < largest < math.inf:
+            for axis in range(self.counts.ndim):
+                pairs = np.moveaxis(self.counts, axis, 0)
+                merged = pairs[0::2] + pairs[1::2]
+                quarter = self.bins // 4
+                wider = np.zeros_like(pairs)
+                wider[quarter : quarter + len(merged)] = merged
+                self.counts = np.moveaxis(wider, 0, axis)
+            self.reach *= 2
+
+    def places(self, values: Floats) -> NDArray[np.int64]:
+        """Return the bins of values; those outside are in the outermost."""
+        at = (values - self.centre) * (self.bins / (2 * self.reach)) + self.bins / 2
+        return np.clip(at, 0, self.bins - 1).astype(np.int64)
+
+    @property
+    def edges(self) -> Floats:
+        """Where the bins end."""
+        return self.centre + np.linspace(-self.reach, self.reach, self.bins + 1)
+
+
+class Watching:
+    """Outcomes for the best constant, and predictions beside outcomes for the report.
+
+    Parameters
+    ----------
+    loss
+        What predictions cost.
+    """
+
+    def __init__(self, loss: Loss) -> None:
+        self.loss = loss
+        self.waiting = np.empty((0, 3))  # outcomes, predictions and importances
+        self.scored = False  # whether there are predictions
+        self.shift: float | None = None
+        self.settled = self.sum = self.squares = 0.0
+        self.positives = 0
+        self.residuals: Widening | None = None
+        self.spread: Widening | None = None
+        self.confusion = np.zeros((2, 2), dtype=np.int64)
+        self.bins = np.zeros((3, BINS))  # rows, positive ones, sum of the probabilities
+
+    def note(self, y: Floats, scores: Floats | None, importances: Floats | None) -> None:
+        """Take rows into account, those of a chunk that is not full yet later."""
+        self.positives += int(np.count_nonzero(y > 0))
+        self.scored = self.scored or scores is not None
+        new = np.ones((len(y), 3))
+        new[:, 0], new[:, 1] = y, np.nan if scores is None else scores
+        if importances is not None:
+            new[:, 2] = importances
+        rows = np.concatenate([self.waiting, new])
+        whole = len(rows) - len(rows) % CHUNK
+        for start in range(0, whole, CHUNK):
+            self.take(*rows[start : start + CHUNK].T)
+        self.waiting = rows[whole:]
+
+    def flush(self) -> None:
+        """Take the last rows into account: no others will come."""
+        if len(self.waiting):
+            self.take(*self.waiting.T)
+            self.waiting = self.waiting[:0]
+
+    @property
+    def weight(self) -> float:
+        """The sum of the importances."""
+        return self.settled + float(self.waiting[:, 2].sum())
+
+    def take(self, y: Floats, scores: Floats, importances: Floats) -> None:
+        """Take a chunk of rows into account."""
+        if self.loss.labels:
+            y = np.where(y > 0, 1.0, -1.0)
+        if self.shift is None:
+            self.shift = float(y[0])
+        off = y - self.shift
+        weighted = importances * off
+        self.settled += float(importances.sum())
+        with np.errstate(over="ignore"):
+            self.sum += float(weighted.sum())
+            self.squares += float((weighted * off).sum())  # no BLAS: it would take another core
+        if self.scored and self.loss.labels:
+            self.note_labels(y, scores)
+        elif self.scored:
+            self.note_numbers(y, scores)
+
+    def note_labels(self, y: Floats, scores: Floats) -> None:
+        """Count right and wrong labels, and how sure the predictions were."""
+        truth = (y > 0).astype(int)
+        said = np.where(are_mistakes(y, scores), 1 - truth, truth)
+        np.add.at(self.confusion, (truth, said), 1)
+        if self.loss.name == "logistic":
+            chance = np.exp(-np.logaddexp(0.0, -scores))
+            at = np.minimum((chance * BINS).astype(int), BINS - 1)
+            self.bins[0] += np.bincount(at, minlength=BINS)
+            self.bins[1] += np.bincount(at, weights=truth, minlength=BINS)
+            self.bins[2] += np.bincount(at, weights=chance, minlength=BINS)
+
+    def note_numbers(self, y: Floats, scores: Floats) -> None:
+        """Count errors, and predictions beside outcomes."""
+        left = y - scores
+        if self.residuals is None or self.spread is None:
+            centre = float(np.median(y))
+            reach = float(np.abs(y - centre).max()) or 1.0
+            self.residuals = Widening(0.0, max(reach, 1e-9), FINE, 1)
+            self.spread = Widening(centre, reach, GRID, 2)
+        self.residuals.widen(float(np.quantile(np.abs(left), SHARE)))
+        np.add.at(self.residuals.counts, self.residuals.places(left), 1)
+        self.spread.widen(float(np.abs(y - self.spread.centre).max()))
+        np.add.at(self.spread.counts, (self.spread.places(y), self.spread.places(scores)), 1)
+
+    # What came of it.
+
+    def constant(self) -> Constant | None:
+        """Return the best constant prediction, for losses where the sums tell it."""
+        self.flush()
+        if self.shift is None or self.weight <= 0:
+            return None
+        mean = self.shift + self.sum / self.weight
+        if self.loss.name == "square":
+            loss = self.squares - self.sum * (self.sum / self.weight)
+            return Constant(mean, max(0.0, loss)) if math.isfinite(loss) else None
+        if self.loss.labels:
+            return best_of_labels(
+                self.loss, self.weight * (1 + mean) / 2, self.weight * (1 - mean) / 2
+            )
+        return None
+
+    def outlook(self) -> Outlook:
+        """Return predictions beside outcomes, in few numbers."""
+        self.flush()
+        if self.loss.labels:
+            rows = self.bins[0]
+            calibration = None
+            if rows.sum():
+                full = rows > 0
+                calibration = Calibration(
+                    self.bins[2][full] / rows[full],
+                    self.bins[1][full] / rows[full],
+                    rows[full].astype(np.int64),
+                )
+            (right, raised), (missed, found) = self.confusion.tolist()
+            return Outlook(calibration=calibration, confusion=((right, raised), (missed, found)))
+        if self.residuals is None or self.spread is None:
+            return Outlook()
+        counts, edges = self.spread.counts, self.spread.edges
+        full = np.flatnonzero(counts.sum(axis=1))
+        first, last = int(full[0]), int(full[-1]) + 1
+        grid = counts[first:last, first:last].copy()  # predictions beyond count with the outermost
+        grid[:, 0] += counts[first:last, :first].sum(axis=1)
+        grid[:, -1] += counts[first:last, last:].sum(axis=1)
+        return Outlook(shown(self.residuals), grid, float(edges[first]), float(edges[last]))
+
+    def get_state(self) -> tuple[dict[str, Floats], dict[str, Any]]:
+        """Return all that was noted: the rows that wait, and what JSON can hold."""
+        kept: dict[str, Any] = {
+            "shift": self.shift,
+            "scored": self.scored,
+            "sums": [self.settled.hex(), self.sum.hex(), self.squares.hex()],
+            "positives": self.positives,
+            "confusion": self.confusion.tolist(),
+            "bins": self.bins.tolist(),
+        }
+        for name in ("residuals", "spread"):
+            wide: Widening | None = getattr(self, name)
+            kept[name] = None if wide is None else [wide.centre, wide.reach, wide.counts.tolist()]
+        outcomes_alone = not self.scored and bool((self.waiting[:, 2] == 1).all())
+        return {"waiting": self.waiting[:, :1] if outcomes_alone else self.waiting}, kept
+
+    def set_state(self, arrays: dict[str, Floats], kept: dict[str, Any]) -> None:
+        """Go on from what was noted."""
+        self.shift, self.positives = kept["shift"], kept["positives"]
+        self.scored = kept["scored"]
+        self.waiting = np.ones((len(arrays["waiting"]), 3))
+        self.waiting[:, : arrays["waiting"].shape[1]] = arrays["waiting"]
+        self.settled, self.sum, self.squares = map(float.fromhex, kept["sums"])
+        self.confusion, self.bins = np.array(kept["confusion"]), np.array(kept["bins"])
+        for name, bins, axes in (("residuals", FINE, 1), ("spread", GRID, 2)):
+            if kept[name] is not None:
+                centre, reach, counts = kept[name]
+                wide = Widening(centre, reach, bins, axes)
+                counted = np.array(counts, dtype=np.int64)
+                if counted.shape != wide.counts.shape or (counted < 0).any():
+                    raise ValueError(f"{name}: not the counts of a histogram")
+                wide.counts = counted
+                setattr(self, name, wide)
+
+
+def best_of_outcomes(loss: Loss, outcomes: Floats) -> Constant | None:
+    """Return the constant that costs least for some outcomes, for losses that have a least cost."""
+    from noregret.hindsight.losses import losses_of
+
+    if loss.name == "linear" or not len(outcomes):
+        return None
+    losses = losses_of(loss, outcomes)
+
+    def cost(score: float) -> float:
+        return float(losses.value(np.full(len(outcomes), score)).sum())
+
+    low, high = float(outcomes.min()), float(outcomes.max())
+    for _ in range(80):  # the cost is convex, and least among the outcomes
+        third = (high - low) / 3
+        if cost(low + third) <= cost(high - third):
+            high -= third
+        else:
+            low += third
+    found = 0.5 * (low + high)
+    return Constant(found, cost(found))
+
+
+def best_of_labels(loss: Loss, positive: float, negative: float) -> Constant:
+    """Return the constant score that costs least for so many labels of each kind."""
+
+    def cost(score: float) -> float:
+        return positive * loss.value(score, 1.0) + negative * loss.value(score, -1.0)
+
+    low, high = -WIDEST, WIDEST
+    for _ in range(200):  # the cost is convex
+        third = (high - low) / 3
+        if cost(low + third) <= cost(high - third):
+            high -= third
+        else:
+            low += third
+    found = min((0.5 * (low + high), -1.0, 0.0, 1.0), key=cost)
+    return Constant(found, cost(found))
+
+
+def shown(fine: Widening) -> Histogram:
+    """Return a histogram of the values that matter, the few beyond in its outermost bins."""
+    total = np.cumsum(fine.counts)
+    if not total[-1]:
+        return Histogram(np.array([-1.0, 1.0]), np.zeros(1, dtype=np.int64))
+    rest = (1 - SHARE) / 2 * total[-1]
+    first, last = int(np.searchsorted(total, rest)), int(np.searchsorted(total, total[-1] - rest))
+    half = max(fine.bins // 2 - first, last + 1 - fine.bins // 2, SHOWN // 2 + 1)
+    half = min(half, fine.bins // 2)
+    edges = fine.edges[fine.bins // 2 - half : fine.bins // 2 + half + 1]
+    counts = fine.counts[fine.bins // 2 - half : fine.bins // 2 + half].copy()
+    counts[0] += fine.counts[: fine.bins // 2 - half].sum()
+    counts[-1] += fine.counts[fine.bins // 2 + half :].sum()
+    group = max(1, math.ceil(len(counts) / SHOWN))
+    starts = np.arange(0, len(counts), group)
+    return Histogram(
+        np.append(edges[starts], edges[-1]), np.add.reduceat(counts, starts).astype(np.int64)
+    )

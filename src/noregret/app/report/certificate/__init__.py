@@ -1,0 +1,1 @@
+"""Certificates and verifications, as text and as HTML."""

@@ -1,0 +1,193 @@
+"""What a certificate says, in words: the same for the terminal and for the notebook."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, NamedTuple
+
+from noregret.app.report.certificate.verdict import Verdict, verdict_of, verdict_on
+from noregret.base.numbers import clean, count, figure, name_of, percent
+from noregret.proof.certificates.certificate import LINEAR
+
+if TYPE_CHECKING:
+    from noregret.proof.certificates.certificate import Best, Certificate
+    from noregret.proof.theorems.assumptions import Finding
+
+# The transform that gives every row a constant, and the name of that feature.
+INTERCEPT = "intercept"
+# How much of the digest is shown.
+DIGITS = 12
+# How many weights of the best fixed predictor are shown.
+HEAVIEST = 5
+# Weights smaller than this share of the heaviest are what rounding left.
+DUST = 1e-9
+# Intervals narrower than this share are shown as one number.
+NARROW = 1e-5
+
+
+class Fact(NamedTuple):
+    """A line: what it is about, the figure, and what that means."""
+
+    label: str
+    figure: str
+    words: str
+
+
+class Assumed(NamedTuple):
+    """An assumption: what was assumed, what was measured, and whether it held."""
+
+    name: str
+    measured: str
+    limit: str
+    held: str
+    good: bool | None
+
+
+class Said(NamedTuple):
+    """A promise: what to make of it, and what it assumes."""
+
+    verdict: Verdict
+    assumptions: list[Assumed]
+
+
+class Sheet(NamedTuple):
+    """All that is shown of a certificate."""
+
+    learner: str
+    params: str
+    facts: list[Fact]
+    verdict: Verdict
+    assumptions: list[Assumed]
+    weights: list[tuple[str, float]]
+    weights_title: str
+    further: list[Said]
+
+
+def sheet_of(certificate: Certificate) -> Sheet:
+    """Put a certificate into words."""
+    params = certificate.params.items()
+    theorem, witness = certificate.theorem, certificate.hindsight.witness
+    largest = max((abs(weight) for weight in witness.values()), default=0.0)
+    weights = [item for item in witness.items() if abs(item[1]) > DUST * largest]
+    heaviest = sorted(weights, key=lambda item: (-abs(item[1]), item[0]))[:HEAVIEST]
+    name = f"averaged({certificate.learner})" if certificate.averaged else certificate.learner
+    return Sheet(
+        clean(name),
+        ", ".join(f"{clean(key)} = {told(value)}" for key, value in params if value is not None),
+        list(facts(certificate)),
+        verdict_of(certificate),
+        [assumed(found) for found in theorem.assumptions] if theorem else [],
+        [(name_of(name), weight) for name, weight in heaviest],
+        title_of(len(heaviest), len(weights), len(witness)),
+        [
+            Said(verdict_on(promise), [assumed(found) for found in promise.assumptions])
+            for promise in certificate.further
+        ],
+    )
+
+
+def title_of(shown: int, weights: int, features: int) -> str:
+    """Say which weights of the best in hindsight are shown, and what the others are."""
+    if shown < weights:
+        more = f", and {weights - shown:,} more in the file"
+    else:
+        more = "; all others are 0" if weights < features else ""
+    return f"Heaviest weights of the best in hindsight{more}"
+
+
+# What the columns of a family's data are.
+COLUMNS = {
+    "experts": "expert",
+    "bandits": "arm",
+    "portfolios": "asset",
+    "echo": "tap",
+    "filters": "signal",
+}
+
+
+def told(value: object) -> str:
+    """Write a parameter's value."""
+    if isinstance(value, dict) and "params" in value:
+        inner = (f"{clean(k)}={told(v)}" for k, v in value["params"].items() if v is not None)
+        return f"{clean(str(value.get('name')))}({', '.join(inner)})"
+    if isinstance(value, dict):
+        return clean(str(value.get("python") or f"{value.get('loss')}({value.get('parameter')})"))
+    return clean(value) if isinstance(value, str) else repr(value)
+
+
+def facts(certificate: Certificate) -> Iterator[Fact]:
+    """Yield the figures, in the order in which they make sense."""
+    data, paid = certificate.data, certificate.loss
+    prepared = f", after {', '.join(map(clean, data.transforms))}" if data.transforms else ""
+    target = f", predicting {name_of(data.target)}" if data.target is not None else ""
+    digest = data.digest.partition(":")[2][:DIGITS]
+    columns = count(data.features, COLUMNS.get(certificate.family, "feature"))
+    about = f"with {columns}{target}{prepared}; data {digest}…"
+    yield Fact("rounds", figure(data.rounds), about)
+    averaged = certificate.averaged or certificate.params.get("averaged")
+    whose = " of the weights being averaged" if averaged else ""
+    if "take" in certificate.params:  # one pass of a learner, of which something is taken
+        whose = " of the weights on the way"
+    about = f"{figure(paid.mean)} a round ({loss_of(paid.name)}{whose})"
+    yield Fact("loss", figure(paid.total), about)
+    if paid.mistakes is not None:
+        share = percent(paid.mistakes / data.rounds)
+        yield Fact("mistakes", figure(paid.mistakes), f"labels predicted wrongly{whose}, {share}")
+    best = certificate.hindsight
+    found = "the best in hindsight" if best.gap <= NARROW * abs(best.loss) else "the best found"
+    among = f"{found} ({clean(best.comparator)}{constant(certificate)}); {how_sure(best)}"
+    yield Fact("hindsight", figure(best.loss), among)
+    yield Fact("regret", *regret(certificate))
+
+
+def constant(certificate: Certificate) -> str:
+    """Say that linear predictors have no constant of their own, unless the data were given one."""
+    if certificate.family != LINEAR or "linear predictor" not in certificate.hindsight.comparator:
+        return ""
+    given = {*certificate.data.transforms, *certificate.hindsight.witness}
+    return "" if INTERCEPT in given else ", with a constant only if a feature is one"
+
+
+def loss_of(name: str) -> str:
+    """Name a loss."""
+    return "1 for every mistake" if name == "mistake" else f"{clean(name)} loss"
+
+
+def how_sure(best: Best) -> str:
+    """Say how good the figure of hindsight is."""
+    if best.gap == 0:
+        return "exact: none pays less"
+    if best.exact:
+        most = 10.0 ** math.ceil(math.log10(best.gap))  # its size; machines differ in the rest
+        return f"exact, but for rounding of {most:g} at most"
+    if not math.isfinite(best.gap):
+        return "the best found, nothing is proven of others"
+    if best.gap <= NARROW * abs(best.loss):
+        return f"proven: none pays less by more than {best.gap:.2g}"
+    return f"proven: none pays less than {figure(best.loss - best.gap)}"
+
+
+def regret(certificate: Certificate) -> tuple[str, str]:
+    """Return the regret and what it means."""
+    lower, upper = certificate.regret.lower, certificate.regret.upper
+    if upper - lower <= NARROW * max(abs(lower), abs(certificate.loss.total)):
+        compared = "less" if upper < 0 else "more"
+        return figure(upper), f"paid {compared} than the best in hindsight"
+    if not math.isfinite(upper):
+        return f"at least {figure(lower)}", "more than the best in hindsight"
+    words = (
+        "paid more" if lower >= 0 else "paid less" if upper <= 0 else "may have paid less or more"
+    )
+    return f"{figure(lower)} to {figure(upper)}", f"{words} than the best in hindsight"
+
+
+def assumed(found: Finding) -> Assumed:
+    """Put what was found of an assumption into words."""
+    measured = "" if found.measured is None else figure(found.measured)
+    limit = "" if found.limit is None else figure(found.limit)
+    words = {True: "held", False: "NOT HELD", None: "unclear" if measured else "on trust"}
+    held = words[found.holds]
+    if found.holds is False and found.first_violation is not None:
+        held += f", first in round {found.first_violation:,}"
+    return Assumed(clean(found.name), measured, limit, held, found.holds)

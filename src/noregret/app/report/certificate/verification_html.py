@@ -1,0 +1,41 @@
+"""A check of a certificate as a card in a notebook: each figure, and whether it was confirmed."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from noregret.app.report.certificate.html import CARD, FAINT, LEFT, alarm, badge, row, table, titles
+from noregret.app.report.certificate.verification_text import said, tolerances, verdict
+from noregret.app.report.page.markup import Html, element
+
+if TYPE_CHECKING:
+    from noregret.proof.verifying.verification import Line, Verification
+
+
+def verification_card(verification: Verification) -> str:
+    """Return a check as HTML."""
+    mood = "good" if verification.confirmed else "bad"
+    headline, _, why = verdict(verification).plain.partition(": ")
+    done = len(verification.lines) - len(verification.failed)
+    return element(
+        "div",
+        badge(mood, headline),
+        titles(
+            "noregret verification", f"{done} of {len(verification.lines)} figures confirmed", why
+        ),
+        table(map(checked, verification.lines)),
+        element("div", tolerances(verification), style=FAINT + ";margin-top:12px;font-size:12px"),
+        style=CARD,
+    )
+
+
+def checked(line: Line) -> Html:
+    """Return a figure as a row: confirmed or not, its name, what was stated and found."""
+    mark = "confirmed" if line.confirmed else alarm("NOT CONFIRMED")
+    return row(
+        (
+            element("td", mark, style=LEFT + ";white-space:nowrap"),
+            element("td", line.name, style=LEFT),
+            element("td", said(line), style=LEFT + ";width:99%;overflow-wrap:anywhere"),
+        )
+    )

@@ -1,0 +1,87 @@
+"""What a check of a certificate found, in a terminal."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Any
+
+from rich.console import Group, RenderableType
+from rich.table import Table
+from rich.text import Text
+
+from noregret.base import plain_text as plain
+from noregret.base.numbers import clean, count
+
+if TYPE_CHECKING:
+    from noregret.proof.verifying.verification import Line, Verification
+
+# Longer values are cut: what differs further on shows in the file.
+LONGEST = 200
+DIGEST = re.compile("blake2b:[0-9a-f]{64}")
+
+
+def table(verification: Verification) -> RenderableType:
+    """Return the check as Rich shows it."""
+    lines = Table(box=None, show_header=False, pad_edge=False, padding=(0, 2, 0, 0))
+    lines.add_column(no_wrap=True)
+    lines.add_column(overflow="fold")
+    lines.add_column(overflow="fold")
+    for line in verification.lines:
+        mark = ("confirmed", "green") if line.confirmed else ("NOT CONFIRMED", "bold red")
+        lines.add_row(Text(*mark), Text(line.name), Text(said(line)))
+    return Group(lines, Text(), Text(tolerances(verification)), Text(), verdict(verification))
+
+
+def plain_text(verification: Verification) -> str:
+    """Return the check as plain text of 80 columns."""
+    return plain.plain_text(table(verification))
+
+
+def said(line: Line) -> str:
+    """Write what was stated, and what was found where that is something else."""
+    if line.confirmed:
+        return shown(line.stated)
+    note = f" ({line.note})" if line.note else ""
+    stated, found = shown(line.stated), shown(line.found)
+    if stated == found:  # as far as they are shown
+        return f"{stated}{note}" if note else f"stated {line.stated!r}; found {line.found!r}"
+    return f"stated {stated}; found {found}{note}"
+
+
+def shown(value: Any) -> str:
+    """Write a value of any kind; of a digest the beginning."""
+    if isinstance(value, str) and DIGEST.fullmatch(value):
+        return f"{value[:24]}…"
+    if value is None:
+        return "none"
+    if isinstance(value, float):
+        return f"{value:.12g}"
+    if isinstance(value, dict):
+        value = ", ".join(f"{key} = {shown(item)}" for key, item in value.items())
+    if isinstance(value, tuple):
+        value = ", ".join(map(str, value))
+    text = clean(str(value)) or "none"
+    return text if len(text) <= LONGEST else text[: LONGEST - 1] + "…"
+
+
+def tolerances(verification: Verification) -> str:
+    """Say how exactly figures were compared."""
+    return (
+        "Names, counts, the digest and the seal were compared exactly; figures computed again, to a"
+        f" relative {verification.tolerance:g}; those that depend on where a search for the best in"
+        f" hindsight stopped, to {verification.solver_tolerance:g}; sums of figures in the file, to"
+        " rounding."
+    )
+
+
+def verdict(verification: Verification) -> Text:
+    """Return the one thing to remember."""
+    failed = verification.failed
+    if not failed:
+        return Text("CONFIRMED: all of it follows from these data.", "bold green")
+    names = ", ".join(line.name for line in failed[:4]) + (", …" if len(failed) > 4 else "")
+    of = count(len(verification.lines), "line")
+    other = any(line.name == "data.digest" for line in failed)
+    why = " These are not the data that it was made from." if other else ""
+    why += "".join(f" {line.note}." for line in failed if line.note.startswith("The learner"))
+    return Text(f"NOT CONFIRMED: {len(failed)} of {of}: {names}.{why}", "bold red")

@@ -1,0 +1,80 @@
+"""Bars: signed weights to the left and right of nothing, and counts between edges."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from noregret.app.report.charts.plot import Axis, plot, share, tooltip
+from noregret.app.report.charts.scale import Scale, finite, fitted
+from noregret.app.report.page.markup import Html, element
+from noregret.base.numbers import brief, clean, signed
+
+Floats = NDArray[np.float64]
+Counts = NDArray[np.int64]
+
+
+def diverging(weights: Sequence[tuple[str, float]]) -> Html:
+    """Return weights as bars from a common middle: a table, so that names and figures line up."""
+    largest = max((abs(w) for _, w in weights if np.isfinite(w)), default=0.0)
+    middle = where_nothing_is([w for _, w in weights if np.isfinite(w)])
+    rows = [
+        element(
+            "tr",
+            element("th", name or "(no name)", scope="row", title=clean(name)),
+            element("td", bar(weight, largest, middle), class_="bar"),
+            element("td", signed(weight, brief), class_="number"),
+        )
+        for name, weight in weights
+    ]
+    return element("table", element("tbody", *rows), class_="weights")
+
+
+def where_nothing_is(weights: Sequence[float]) -> float:
+    """Return the place of zero, such that the longest bars to both sides just fit."""
+    below, above = max(0.0, -min(weights, default=0.0)), max(0.0, *weights, 0.0)
+    largest = max(below, above)
+    return below / largest / (below / largest + above / largest) if largest else 0.0
+
+
+def bar(weight: float, largest: float, middle: float) -> Html:
+    """Return one bar, to the left or to the right of where nothing is."""
+    length = weight / largest * max(middle, 1 - middle) if largest and np.isfinite(weight) else 0.0
+    left, length, start = min(middle, middle + length), abs(length), middle
+    drawn = element(
+        "rect",
+        x=share(left),
+        y="20%",
+        width=share(length),
+        height="60%",
+        rx=2,
+        class_="minus" if weight < 0 else "plus",
+    )
+    zero = element("line", x1=share(start), x2=share(start), y1=0, y2="100%", class_="axis")
+    return element("svg", drawn, zero, width="100%", height=22, aria_hidden="true")
+
+
+def histogram(edges: Floats, counts: Counts, label: str, about: str) -> Html:
+    """Return how often values fell between edges."""
+    ends = finite(edges)
+    low, high = (float(ends[0]), float(ends[-1])) if len(ends) else (0.0, 1.0)
+    across = Scale(low, high) if high > low else fitted(ends)
+    up = fitted(counts.astype(np.float64), zero=True)._replace(whole=True)
+    lefts, rights = across.place(edges[:-1]), across.place(edges[1:])
+    heights = up.place(counts.astype(np.float64))
+    known = np.isfinite(lefts) & np.isfinite(rights)
+    bars = [
+        element(
+            "rect",
+            tooltip(f"{brief(edges[i])} to {brief(edges[i + 1])}: {counts[i]:,}"),
+            x=share(lefts[i]),
+            y=share(1 - heights[i]),
+            width=share(max(0.0, rights[i] - lefts[i])),
+            height=share(heights[i]),
+            class_="column",
+        )
+        for i in np.flatnonzero(known).tolist()
+    ]
+    return plot(Axis(label, across, lines=False), Axis("rows", up), bars, about, height=320)

@@ -1,0 +1,26 @@
+"""A cancelled echo as a card in a notebook: how much quieter the echo is, and what is proven."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from noregret.app.report.certificate.html import CARD, badge, figures, titles, verdict
+from noregret.app.report.echo.words import facts, judged, sound, title
+from noregret.app.report.page.markup import element
+
+if TYPE_CHECKING:
+    from noregret.echo.result import EchoResult
+
+
+def echo_card(result: EchoResult) -> str:
+    """Return a cancelled echo as HTML."""
+    said = judged(result)
+    return element(
+        "div",
+        badge(said.mood, said.headline),
+        titles("noregret echo", title(result), sound(result)),
+        figures(facts(result)),
+        *(element("div", note, style="margin-top:8px") for note in result.notes),
+        verdict(said),
+        style=CARD,
+    )

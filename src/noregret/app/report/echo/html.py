@@ -1,0 +1,149 @@
+"""A cancelled echo as one page of HTML that needs nothing else: no network, no other file."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, Any, cast
+
+from noregret.app.report.echo.charts import erle_chart, level_chart, response_charts
+from noregret.app.report.echo.spectra import STYLE, spectra
+from noregret.app.report.echo.words import (
+    beside_hindsight,
+    compared,
+    decibel,
+    delayed,
+    judged,
+    reduction,
+    speed,
+    title,
+)
+from noregret.app.report.page.markup import Html, element
+from noregret.app.report.page.sections import again_section, facts, section, shown
+from noregret.app.report.run.certificate import certificate_section
+from noregret.app.report.run.head import tile
+from noregret.app.report.run.html import document
+from noregret.base.numbers import duration, figure
+
+if TYPE_CHECKING:
+    from noregret.echo.result import EchoResult
+    from noregret.echo.sound import Sound
+
+
+def page(result: EchoResult) -> str:
+    """Return the page."""
+    return document(title(result), result.version, sections(result), STYLE)
+
+
+def sections(result: EchoResult) -> list[str]:
+    """Return what is on the page, from the top to the bottom."""
+    charts = element("div", erle_chart(result), level_chart(result), class_="pair")
+    room = response_charts(result)
+    return [
+        head(result),
+        section("Before and after", spectra(result)),
+        section("How it went", charts),
+        section("The room", element("div", *room, class_="pair")) if room else "",
+        proof(result),
+        made_section(result),
+        again_section(cast("Any", result)),
+    ]
+
+
+def head(result: EchoResult) -> Html:
+    """Return the title, the verdict and the headline figures."""
+    said, tiles = judged(result), list(headline_figures(result))
+    return element(
+        "header",
+        element(
+            "div",
+            element("p", "noregret", class_="brand"),
+            element("button", "Dark or light", type="button", id="theme", hidden=""),
+            class_="top",
+        ),
+        element("h1", title(result)),
+        element(
+            "p", element("span", said.headline, class_=f"badge {said.mood}"), class_="verdict-mark"
+        ),
+        element("p", sentence(result), class_="verdict"),
+        *(element("p", note, class_="aside") for note in result.notes),
+        element("div", *tiles, class_="tiles", style=f"--columns:{min(len(tiles), 4)}"),
+    )
+
+
+def sentence(result: EchoResult) -> str:
+    """Say what happened."""
+    found = result.erle()
+    if found is None:
+        return "There was no echo to cancel."
+    by = "a linear filter" + (" and a residual suppressor" if result.suppress else "")
+    lower = "lower" if found.best_known >= 0 else "HIGHER"
+    when = (
+        "Where the echo is heard alone" if found.alone is not None else "While the far end speaks"
+    )
+    told = (
+        f"{when}, the output is {decibel(abs(found.best_known))} {lower} than what the"
+        f" microphone recorded, by {by} that learned the way through the room as it went."
+    )
+    if result.known is not None:
+        told += (
+            f" The near voice stood at {decibel(result.known.before)} to all else in the"
+            f" microphone, and stands at {decibel(result.known.after)} now."
+        )
+    return told
+
+
+def headline_figures(result: EchoResult) -> Iterable[Html]:
+    """Yield the headline figures."""
+    yield tile("sound", duration(result.seconds), f"{figure(result.rate)} samples a second")
+    yield tile("delay", *delayed(result))
+    linear, output = result.erle(linear=True), result.erle()
+    if linear is not None and output is not None:
+        yield tile("linear filter", decibel(linear.best_known), reduction(linear))
+        if result.suppress:
+            yield tile("with suppressor", decibel(output.best_known), reduction(output))
+    if (gain := beside_hindsight(result)) is not None:
+        yield tile("vs hindsight", decibel(abs(gain)), compared(gain))
+    if result.known is not None:
+        was = decibel(result.known.before)
+        yield tile("near voice", decibel(result.known.after), f"SDR, from {was}")
+    number, _, unit = speed(result).partition(" ")
+    yield tile("speed", number, f"{unit}, in blocks of {1000 * result.block / result.rate:.3g} ms")
+
+
+def proof(result: EchoResult) -> Html:
+    """Return the certificate of the linear part, or why there is none."""
+    if result.certificate is None:
+        return section("Certificate", element("p", result.uncertified, class_="aside"))
+    return certificate_section(cast("Any", result))
+
+
+def made_section(result: EchoResult) -> Html:
+    """Return what was read, how, and what was written."""
+    files: list[tuple[str, str]] = [
+        ("Far end", told(result.far)),
+        ("Microphone", told(result.mic)),
+        *(
+            (kind.capitalize(), shown(path))
+            for kind, path in result.outputs.items()
+            if path not in (result.far.path, result.mic.path)
+        ),
+    ]
+    done: list[tuple[str, str]] = [
+        ("Tail", f"{1000 * result.tail:g} ms, from a little before the echo"),
+        ("Block", f"{result.block:,} samples"),
+        ("Suppressor", "on" if result.suppress else "off"),
+        ("Time", f"{duration(result.spent)}, {speed(result)}"),
+        ("Started", result.started),
+        ("Version", f"noregret {result.version}"),
+    ]
+    columns = element("div", facts(files), facts(done), class_="columns")
+    return section("How it was made", columns)
+
+
+def told(sound: Sound) -> Html:
+    """Say what a file is."""
+    kind = f"{sound.format} {sound.subtype.replace('_', ' ')}, {sound.rate:,} samples a second"
+    more = f"{kind}, {duration(sound.seconds)}" + (
+        f", {sound.channels} channels" if sound.channels > 1 else ""
+    )
+    return element("div", shown(sound.path), element("div", more, class_="words"))

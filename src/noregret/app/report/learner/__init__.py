@@ -1,0 +1,1 @@
+"""The card of a learner in a notebook."""

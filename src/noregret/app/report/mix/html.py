@@ -1,0 +1,61 @@
+"""A finished mix as one page of HTML that needs nothing else: no network, no other file."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from noregret.app.report.charts.areas import STYLE as AREAS
+from noregret.app.report.mix.charts import behind_chart, leader_strips, regret_chart, weights_chart
+from noregret.app.report.mix.head import head
+from noregret.app.report.mix.tables import (
+    STYLE,
+    comparison_table,
+    experts_section,
+    groups_section,
+    notes_list,
+)
+from noregret.app.report.mix.words import title
+from noregret.app.report.page.markup import Html, element
+from noregret.app.report.page.sections import again_section, made_section, section, skipped_section
+from noregret.app.report.run.certificate import certificate_section
+from noregret.app.report.run.html import document
+
+if TYPE_CHECKING:
+    from noregret.app.results.mix import MixResult
+
+
+def page(result: MixResult) -> str:
+    """Return the page."""
+    return document(title(result), result.version, sections(result), AREAS + STYLE)
+
+
+def sections(result: MixResult) -> list[str]:
+    """Return what is on the page, from the top to the bottom."""
+    return [
+        head(result),
+        section("Side by side", comparison_table(result), notes_list(result)),
+        weights_section(result),
+        course_section(result),
+        experts_section(result),
+        groups_section(result),
+        "" if result.groups else certificate_section(result),
+        skipped_section(result),
+        made_section(result),
+        again_section(result),
+    ]
+
+
+def weights_section(result: MixResult) -> Html:
+    """Return who counted when."""
+    if result.history is None or not len(result.history.rounds):
+        return Html("")
+    return section("Who counted when", weights_chart(result), leader_strips(result))
+
+
+def course_section(result: MixResult) -> Html:
+    """Return losses and regret as they went."""
+    if result.history is None or not len(result.history.rounds):
+        return Html("")
+    regret = regret_chart(result)
+    charts = [behind_chart(result), *([regret] if regret else [])]
+    return section("How it went", element("div", *charts, class_="pair"))

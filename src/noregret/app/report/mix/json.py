@@ -1,0 +1,88 @@
+"""A finished mix for machines: plain JSON, in which nothing is NaN or infinite.
+
+``format``
+    ``noregret.mix/1``.
+``data``
+    ``sources``, ``format``, ``bytes``, ``rows``, ``target``, ``transforms``, ``left_out`` (columns
+    that hold no numbers), ``open_rows`` (without an outcome), and ``skipped`` (``count`` and the
+    ``first``, each with ``place`` and ``reason``).
+``learner``
+    ``name``, ``params``, and ``python``: how Python would write it.
+``loss``
+    ``name``, ``parameter``, and the mixture's ``total`` and ``mean``.
+``experts``
+    Each with its ``name``, ``total``, ``mean``, ``awake`` (rounds), ``weight`` for the next round,
+    whether it was ``added``, and what it paid itself while awake (``own``) and the mixture in the
+    same rounds (``beside``).
+``average``, ``median``, ``best``, ``convex``
+    ``total`` and ``mean`` of the uniform average, the median, the best expert (with its ``name``
+    and in how many rounds it was ``awake``) and the best fixed weights in hindsight (with ``gap``
+    and ``weights``). A sleeper pays what the mixture pays.
+``regret``, ``bound``
+    To the best expert, as the master knows them; over series the sums.
+``certificate``, ``uncertified``
+    The certificate as its file has it; or null, and why.
+``groups``
+    Each series: ``name``, ``rounds``, ``total``, ``average``, and the ``best`` expert of those that
+    were awake in at least half of its rounds, with its ``best_total``.
+``curve``
+    ``rounds``, ``loss``, ``regret``, ``bound``: lists of one length.
+``history``
+    Over stretches of rounds: ``rounds`` (the last of each), ``loss`` of the mixture, ``losses`` and
+    mean ``weights`` of the experts, in their order.
+``run``
+    ``started``, ``seconds``, ``rows_per_second``, ``interrupted``, ``command``, ``version``,
+    ``outputs``.
+
+What is not known is null.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from noregret.app.report.run.json import data as data_of_run
+from noregret.app.report.run.json import plain, run
+
+if TYPE_CHECKING:
+    from noregret.app.results.mix import MixResult
+
+FORMAT = "noregret.mix/1"
+
+
+def as_dict(result: MixResult) -> dict[str, Any]:
+    """Return the mix as JSON has it."""
+    rows, best, convex = result.rows, result.best, result.convex
+    certificate = result.certificate
+
+    def paid(total: float | None, **more: Any) -> dict[str, Any] | None:
+        return None if total is None else {"total": total, "mean": total / rows, **more}
+
+    made = {
+        "format": FORMAT,
+        "data": data(result),
+        "learner": {"name": result.name, "params": result.params, "python": result.learner},
+        "loss": paid(result.total, name=result.loss, parameter=result.loss_parameter),
+        "experts": [one._asdict() | {"mean": one.total / rows} for one in result.experts],
+        "average": paid(result.average),
+        "median": paid(result.median),
+        "best": best and paid(best.total, name=best.name, awake=best.awake),
+        "convex": convex and paid(convex.total, gap=convex.gap, weights=convex.weights),
+        "regret": result.regret,
+        "bound": result.bound,
+        "certificate": certificate and certificate.to_dict(),
+        "uncertified": result.uncertified,
+        "groups": [one._asdict() for one in result.groups],
+        "curve": {k: v for k, v in result.curve._asdict().items() if k != "mistakes"},
+        "history": result.history and result.history._asdict(),
+        "run": run(result),
+    }
+    return {key: plain(value) for key, value in made.items()}
+
+
+def data(result: MixResult) -> dict[str, Any]:
+    """Return what was read."""
+    found = data_of_run(result)
+    for name in ("features", "weight", "shared"):
+        del found[name]
+    return found | {"left_out": result.left_out, "open_rows": result.open_rows}

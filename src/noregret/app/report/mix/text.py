@@ -1,0 +1,177 @@
+"""A finished mix in a terminal: what it came to, in a screenful."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import TYPE_CHECKING
+
+from rich.console import Group, RenderableType
+from rich.table import Table
+from rich.text import Text
+
+from noregret.app.report.certificate.text import COLOURS, Bar
+from noregret.app.report.mix.experts import loss_words
+from noregret.app.report.mix.verdicts import verdicts
+from noregret.app.report.mix.words import (
+    bound_words,
+    company,
+    lines,
+    notes,
+    ratio_of,
+    regret_words,
+    title,
+)
+from noregret.app.report.run.text import LONGEST_BAR, fitting, left_out, verdict, written
+from noregret.app.report.run.words import took
+from noregret.base.numbers import SLIGHT, brief, clean, count, figure, name_of, weight
+
+if TYPE_CHECKING:
+    from noregret.app.results.mix import MixResult
+
+# Experts whose weights are shown; series at either end of the list.
+HEAVIEST, SERIES = 8, 3
+
+
+def summary(result: MixResult) -> RenderableType:
+    """Return the mix as Rich shows it."""
+    parts: list[RenderableType] = [Text(title(result), "bold", overflow="fold")]
+    if result.interrupted:
+        parts.append(Text("Interrupted: this is how far it came.", COLOURS["bad"]))
+    parts += [Text(), rounds(result), Text(), comparison(result), Text(), regret(result)]
+    parts += [Text(), *(group_verdicts(result) if result.groups else [verdict(result)])]
+    parts += [Text(), *weights(result)]
+    if len(result.groups) > 1:
+        parts += [Text(), *series(result)]
+    if told := facts(notes(result)):
+        parts += [Text(), told]
+    if result.skipped:
+        parts += [Text(), *left_out(result.skipped, result.skipped_rows)]
+    if result.outputs:
+        parts += [Text(), written(result.outputs)]
+    return Group(*parts)
+
+
+def rounds(result: MixResult) -> Text:
+    """Say how many rounds there were, how long they took, and of whom they are."""
+    return Text.assemble(
+        (count(result.rows, "round"), "bold"),
+        f"; {took(result)}\n{company(result)}",
+        overflow="fold",
+    )
+
+
+def comparison(result: MixResult) -> Table:
+    """Return the mixture beside what to compare it with."""
+    table = fitting()
+    table.show_header, table.header_style = True, "dim"
+    table.add_column("", overflow="ellipsis", no_wrap=True)
+    square = result.loss == "square"
+    loss = "mean loss" if square else f"mean {loss_words(result)} loss"
+    table.add_column(loss, justify="right", no_wrap=True)
+    if square:
+        table.add_column("RMSE", justify="right", no_wrap=True)
+    table.add_column("÷ average", justify="right", no_wrap=True)
+    for line in lines(result):
+        label = line.label + {"convex": " in hindsight"}.get(line.kind, "")
+        name = Text(f"{label}: {name_of(line.name)}" if line.name else label)
+        cells = [brief(line.mean)]
+        if square:
+            cells.append(brief(line.rmse or 0.0))
+        cells.append("" if line.ratio is None else f"{line.ratio:.3f}")
+        style = "bold" if line.kind == "mixture" else ""
+        table.add_row(name, *(Text(cell) for cell in cells), style=style)
+    return table
+
+
+def facts(found: Iterable[tuple[str, str]]) -> Table | None:
+    """Return labels with what belongs to them; None where there are none."""
+    table, rows = fitting(), list(found)
+    table.add_column(style="dim", no_wrap=True)
+    table.add_column(overflow="fold")
+    for label, words in rows:
+        table.add_row(Text(label), Text(words))
+    return table if rows else None
+
+
+def regret(result: MixResult) -> Table:
+    """Return the regret and its bound."""
+    table = fitting()
+    table.add_column(style="dim", no_wrap=True)
+    table.add_column(style="bold", justify="right", no_wrap=True)
+    table.add_column(overflow="fold")
+    for label, found in (("regret", regret_words(result)), ("bound", bound_words(result))):
+        if found is not None:
+            table.add_row(Text(label), Text(found[0]), Text(found[1]))
+    if result.convex is None and result.without_convex:
+        why = f"the best weights in hindsight are not known: {clean(result.without_convex)}"
+        table.add_row(Text("weights"), Text("–"), Text(why))
+    return table
+
+
+def group_verdicts(result: MixResult) -> list[RenderableType]:
+    """Return in how many series promises were kept, and why none is made in others."""
+    found = verdicts(result)
+    if not found:
+        return [Text(clean(result.uncertified or ""), "dim", overflow="fold")]
+    return [
+        Text.assemble(
+            (said.headline, f"bold {COLOURS[said.mood]}"),
+            f"  {said.words}" if said.words else f" (theorem {said.theorem})",
+            overflow="fold",
+        )
+        for said in found
+    ]
+
+
+def weights(result: MixResult) -> list[RenderableType]:
+    """Return who leads now, with bars."""
+    order = sorted(result.experts, key=lambda expert: -expert.weight)
+    shown = [expert for expert in order[:HEAVIEST] if expert.weight >= SLIGHT] or order[:1]
+    largest = shown[0].weight
+    table = fitting()
+    table.add_column(max_width=34, no_wrap=True, overflow="ellipsis")
+    table.add_column(justify="right", no_wrap=True)
+    table.add_column()
+    for expert in shown:
+        share = expert.weight / largest if largest > 0 else 0.0
+        table.add_row(
+            Text(name_of(expert.name)),
+            Text(weight(expert.weight)),
+            Bar(share, "blue", LONGEST_BAR, ""),
+        )
+    rest = 1 - sum(expert.weight for expert in shown)
+    if len(order) > len(shown) and rest >= SLIGHT:
+        others = count(len(order) - len(shown), "other")
+        table.add_row(Text(others, "dim"), Text(weight(rest), "dim"), Text())
+    mean = ", on average over the series" if result.groups else ""
+    return [Text(f"Weights for the next round{mean}", "dim"), table]
+
+
+def series(result: MixResult) -> list[RenderableType]:
+    """Return the series in which the mixture did best and worst beside the average."""
+    known = [one for one in result.groups if one.average > 0]
+    ordered = sorted(known, key=lambda one: one.total / one.average)
+    if len(ordered) < 2:
+        return []
+    better = sum(one.total < one.average for one in known)
+    table = fitting()
+    table.show_header, table.header_style = True, "dim"
+    table.add_column("series", overflow="ellipsis", no_wrap=True, max_width=28)
+    table.add_column("rounds", justify="right", no_wrap=True)
+    table.add_column("mean loss", justify="right", no_wrap=True)
+    table.add_column("÷ average", justify="right", no_wrap=True)
+    few = len(ordered) > 2 * SERIES
+    chosen = [*ordered[:SERIES], None, *ordered[-SERIES:]] if few else ordered
+    for one in chosen:
+        if one is None:
+            table.add_row(Text("…", "dim"), Text(), Text(), Text())
+            continue
+        ratio = ratio_of(result, one.total / one.average * (result.average or 0.0))
+        table.add_row(
+            Text(name_of(one.name)),
+            Text(figure(one.rounds)),
+            Text(brief(one.total / one.rounds)),
+            Text("" if ratio is None else f"{ratio:.3f}"),
+        )
+    told = f"Better than the average in {better:,} of {len(known):,} series"
+    return [Text(f"{told}; where it did best and worst:" if few else told, "dim"), table]

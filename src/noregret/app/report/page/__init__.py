@@ -1,0 +1,1 @@
+"""The parts of a page: markup, style, script, sections."""

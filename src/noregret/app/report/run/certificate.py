@@ -1,0 +1,98 @@
+"""The certificate on the page: the promise, the figures, and each assumption as it was found."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from noregret.app.report.certificate.sheet import Assumed, sheet_of
+from noregret.app.report.page.markup import Html, element
+from noregret.app.report.page.sections import section
+from noregret.app.report.run.words import judged
+from noregret.base.numbers import part_of_bound
+
+if TYPE_CHECKING:
+    from noregret.app.report.certificate.verdict import Verdict
+    from noregret.app.results.run import Result
+    from noregret.proof.certificates.certificate import Certificate
+
+
+def certificate_section(result: Result) -> Html:
+    """Return what is certified, or why nothing is."""
+    certificate = result.certificate
+    if certificate is None:
+        return section("Certificate", element("p", judged(result).words, class_="aside"))
+    sheet = sheet_of(certificate)
+    rows = [
+        element(
+            "tr",
+            element("th", fact.label, scope="row"),
+            element("td", fact.figure, class_="number"),
+            element("td", fact.words),
+        )
+        for fact in sheet.facts
+    ]
+    return section(
+        "Certificate",
+        promise_block(sheet.verdict),
+        element("table", element("tbody", *rows), class_="sheet"),
+        assumptions(sheet.assumptions),
+        *(
+            part
+            for said in sheet.further
+            for part in (promise_block(said.verdict), assumptions(said.assumptions))
+        ),
+        digest(certificate),
+    )
+
+
+def promise_block(said: Verdict) -> Html:
+    """Return whether the promise was kept, and which one."""
+    meter = ""
+    if said.share is not None:
+        full = 100 * min(1.0, max(0.0, said.share))
+        inner = element("div", style=f"width:{full:.2f}%")
+        meter = element(
+            "div",
+            inner,
+            class_="meter",
+            role="img",
+            aria_label=f"{part_of_bound(said.share)} of the bound",
+        )
+    theorem = f"Theorem {said.theorem}" + (f": {said.promise}" if said.promise else "")
+    return element(
+        "div",
+        element("p", element("b", said.headline.capitalize()), class_="headline"),
+        meter,
+        element("p", said.words),
+        element("p", theorem, class_="theorem") if said.theorem else "",
+        class_=f"promise {said.mood}",
+    )
+
+
+def assumptions(found: list[Assumed]) -> str:
+    """Return what the theorem assumes, and what was measured."""
+    if not found:
+        return ""
+    names = (("It assumes", ""), ("measured", "number"), ("limit", "number"), ("", ""))
+    head = element(
+        "tr", *(element("th", name, scope="col", class_=kind or None) for name, kind in names)
+    )
+    marks = {True: "held", False: "failed", None: "trust"}
+    rows = [
+        element(
+            "tr",
+            element("th", one.name, scope="row"),
+            element("td", one.measured, class_="number"),
+            element("td", one.limit, class_="number"),
+            element("td", one.held, class_=marks[one.good]),
+        )
+        for one in found
+    ]
+    return element("table", element("thead", head), element("tbody", *rows), class_="assumptions")
+
+
+def digest(certificate: Certificate) -> Html:
+    """Return what the data can be known by."""
+    return element(
+        "p", "Digest of the data ", element("code", certificate.data.digest), class_="digest"
+    )

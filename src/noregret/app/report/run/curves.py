@@ -1,0 +1,165 @@
+"""The curves of a run: its loss and its regret as they went, each with what to compare it with."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from noregret.app.report.charts.lines import Series, line_chart
+from noregret.app.report.charts.plot import Axis, Key, figure_of
+from noregret.app.report.charts.scale import Scale, finite, fitted, fitted_log
+from noregret.app.report.page.markup import Html, element
+from noregret.app.report.run.words import lost, standing_of
+from noregret.base.numbers import brief
+
+if TYPE_CHECKING:
+    from noregret.app.results.run import Result
+
+Floats = NDArray[np.float64]
+# From this many rounds on, the first of them get more room.
+MANY = 200
+# Losses further apart than this are drawn on a logarithmic axis.
+WIDE = 40.0
+# A bound this many times beyond the regret is named, and left off the chart.
+BEYOND = 12.0
+
+
+def loss_chart(result: Result) -> Html:
+    """Return the mean loss so far, with the best constant's and the best in hindsight's."""
+    rounds = result.curve.rounds.astype(np.float64)
+    now = standing_of(result)
+    with np.errstate(all="ignore"):
+        mean = result.curve.loss / (rounds * ((result.weight or result.rows) / result.rows))
+    series = [Series("mean loss so far", mean, "learner")]
+    for name, level, look in (
+        ("best constant", now.constant, "constant"),
+        ("best in hindsight", now.hindsight, "hindsight"),
+    ):
+        if level is not None:
+            series.append(Series(name, np.full(len(rounds), level), look, True))
+    words = f"The mean {lost(result)} of all predictions so far, each made before its outcome."
+    x, y = over_rounds(rounds), Axis("mean loss", loss_scale([one.y for one in series]))
+    final = [now.loss, *(float(one.y[-1]) for one in series[1:])]
+    return figure_of(
+        "Mean loss so far",
+        words,
+        keys(series, final),
+        line_chart(x, y, rounds, series, described("Mean loss so far", series)),
+    )
+
+
+def loss_scale(values: list[Floats]) -> Scale:
+    """Return the axis of losses: logarithmic where they are far apart, else from zero mostly."""
+    numbers = finite(*values)
+    low, high = (numbers.min(), numbers.max()) if len(numbers) else (0.0, 1.0)
+    if low > 0 and high > WIDE * low:
+        return fitted_log(numbers)
+    return fitted(numbers, zero=low >= 0 and low < 0.6 * high)
+
+
+def over_rounds(rounds: Floats) -> Axis:
+    """Return the axis of rounds; of many, the first get more room."""
+    if len(rounds) and rounds[-1] > MANY:
+        return Axis("rounds, on a logarithmic scale", fitted_log(rounds), lines=False)
+    return Axis("rounds", plain_rounds(rounds), lines=False)
+
+
+def plain_rounds(rounds: Floats) -> Scale:
+    """Return an even axis of rounds."""
+    last = float(rounds[-1]) if len(rounds) else 1.0
+    return Scale(0.0, last if last > 1 else 2.0, whole=True)
+
+
+def regret_chart(result: Result) -> Html | None:
+    """Return the regret as it went, with what the theorem allows; None where it is not known."""
+    curve = result.curve
+    rounds = curve.rounds.astype(np.float64)
+    regret, allowed = curve.regret, allowed_regret(result)
+    if not len(finite(regret)):
+        return None
+    series = [Series("regret", regret, "learner")]
+    note = ""
+    scale = fitted(regret, zero=True)
+    if len(finite(allowed)):
+        series.append(Series("allowed by the bound", allowed, "bound"))
+        scale, note = with_bound(regret, allowed)
+    words = "What was paid beyond the best fixed predictor for the rounds so far."
+    drawn = line_chart(
+        Axis("rounds", plain_rounds(rounds), lines=False),
+        Axis("regret", scale),
+        rounds,
+        series,
+        described("Regret as it went", series),
+    )
+    return figure_of(
+        "Regret",
+        f"{words} Below zero, the learner did better than that.",
+        keys(series, [last_known(one.y) for one in series]),
+        drawn,
+        element("p", note, class_="note") if note else "",
+    )
+
+
+def with_bound(regret: Floats, allowed: Floats) -> tuple[Scale, str]:
+    """Return the axis of the regret, and a note where the bound is too far off to be on it."""
+    most = float(np.abs(finite(regret)).max())
+    top = float(finite(allowed).max())
+    if top <= BEYOND * most or most == 0:
+        return fitted(regret, allowed, zero=True), ""
+    end, bound = last_known(regret), last_known(allowed)
+    times = f", {brief(bound / abs(end))} times the regret" if end and bound else ""
+    return fitted(regret, zero=True), (
+        f"The bound is beyond this chart: in the end it allows {brief(bound or top)}{times}."
+    )
+
+
+def allowed_regret(result: Result) -> Floats:
+    """Return the bound so far as one of the regret; NaN where it is about something else.
+
+    A bound of the loss allows a regret of what is left when the best in hindsight has been paid.
+    """
+    curve, about = result.curve, quantity(result)
+    if about == "regret":
+        return curve.bound
+    if about == "loss":
+        with np.errstate(all="ignore"):
+            return curve.bound - (curve.loss - curve.regret)
+    return np.full(len(curve.rounds), np.nan)
+
+
+def quantity(result: Result) -> str:
+    """Return what the curve's bound is about."""
+    from noregret.base.registry import all_learners
+
+    if result.certificate is not None and result.certificate.theorem is not None:
+        return result.certificate.theorem.quantity
+    kind = all_learners().get(result.name)
+    about = {t.quantity for t in kind.theorems if t.so_far is not None} if kind else set()
+    return about.pop() if len(about) == 1 else ""
+
+
+def keys(series: list[Series], figures: list[float | None]) -> list[Key]:
+    """Return the key of a chart, with the last figure of each curve."""
+    return [
+        Key(one.look, one.name, "" if last is None else brief(last))
+        for one, last in zip(series, figures, strict=True)
+    ]
+
+
+def last_known(values: Floats) -> float | None:
+    """Return the last number that is known."""
+    numbers = finite(values)
+    return float(numbers[-1]) if len(numbers) else None
+
+
+def described(title: str, series: list[Series]) -> str:
+    """Say what a chart shows, for those who do not see it."""
+    parts = []
+    for one in series:
+        numbers = finite(one.y)
+        if len(numbers):
+            first, last = brief(float(numbers[0])), brief(float(numbers[-1]))
+            parts.append(f"{one.name} {first}" + (f" to {last}" if first != last else ""))
+    return f"{title}: {'; '.join(parts) or 'nothing known'}."

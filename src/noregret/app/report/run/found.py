@@ -1,0 +1,165 @@
+"""What a learner tells of itself, on the page: in words, as a picture, and who leads."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from noregret.app.report.charts.areas import STYLE as AREAS
+from noregret.app.report.charts.areas import Layer, area_chart, look_of
+from noregret.app.report.charts.plot import Axis, Key, figure_of
+from noregret.app.report.charts.scale import Scale
+from noregret.app.report.page.markup import Html, element
+from noregret.app.report.page.roster import STYLE as ROSTER
+from noregret.app.report.page.roster import bar, chip, heading
+from noregret.app.report.page.sections import section, shown
+from noregret.app.report.run.curves import plain_rounds
+from noregret.app.report.run.words import standing_of
+from noregret.base.numbers import SLIGHT, brief, clean, count, name_of, weight
+
+if TYPE_CHECKING:
+    from noregret.app.results.findings import Found, Member
+    from noregret.app.results.run import Result
+
+# Members that are listed.
+LISTED = 8
+STYLE = (
+    AREAS
+    + ROSTER
+    + """
+.told { max-width: 46em; margin-bottom: 28px; }
+.roster tr.whole th, .roster tr.whole td { font-weight: 700; }
+.roster caption { text-align: left; margin: 34px 0 10px; }
+.roster caption p { color: var(--soft); font-size: 0.88rem; margin: 2px 0 0; }
+.roster .wide { width: 50%; }
+.roster .group { color: var(--soft); }
+@media (max-width: 560px) { .roster .group { display: none; } }
+"""
+)
+
+
+def found_section(result: Result) -> Html:
+    """Return what the learner tells; nothing for one that does not."""
+    found = result.found
+    if found is None:
+        return Html("")
+    told = [element("p", clean(part)) for part in found.words.split("\n") if part.strip()]
+    return section(
+        "What it found",
+        element("div", *told, class_="told"),
+        shares_chart(found) if len(found.rounds) else "",
+        members_table(result, found) if found.members else "",
+        features_table(found) if found.features else "",
+    )
+
+
+def layers(found: Found) -> list[Layer]:
+    """Return the groups' weights, in the learner's order: a group has the same colour each time."""
+    return [
+        Layer(name, found.shares[:, k], look_of(k))
+        for k, name in enumerate(found.groups)
+        if found.shares[:, k].max(initial=0.0) >= SLIGHT
+    ]
+
+
+def shares_chart(found: Found) -> Html:
+    """Return the weights of the groups of members over time."""
+    rounds, drawn = found.rounds.astype(float), layers(found)
+    now = dict.fromkeys(found.groups, 0.0)
+    for member in found.members:
+        now[member.group] = now.get(member.group, 0.0) + member.weight
+    scale = plain_rounds(rounds)._replace(low=min(1.0, float(rounds[0])))
+    ends = "; ".join(f"{one.name} {weight(now[one.name])}" for one in drawn)
+    return figure_of(
+        "Who counted when",
+        f"The weights of its {count(len(found.members), 'member')}, by kind; the figures are for"
+        " the next round.",
+        [Key(one.look, one.name, weight(now[one.name])) for one in drawn],
+        area_chart(
+            Axis("rounds", scale, lines=False),
+            Axis("weight", Scale(0.0, 1.0)),
+            rounds,
+            drawn,
+            f"Weights over time, in the end: {ends}.",
+        ),
+    )
+
+
+def leading(found: Found) -> list[Member]:
+    """Return the members that count most."""
+    return [member for member in found.members if member.weight >= SLIGHT][:LISTED]
+
+
+def members_table(result: Result, found: Found) -> Html:
+    """Return the members that count most, each with what it would have lost by itself."""
+    looks = {name: look_of(k) for k, name in enumerate(found.groups)}
+    best = min(found.members, key=lambda member: member.loss)
+    shown, added = leading(found), ""
+    if best not in shown:
+        shown, added = [*shown, best], ", and the one that lost least"
+    largest = max(member.weight for member in shown)
+    rows = [member_row(member, looks[member.group], largest) for member in shown]
+    own = standing_of(result).loss
+    if own is not None:
+        rows.append(whole_row(f"{name_of(result.name)}, all of them together", own))
+    names = [("", ""), ("kind", "group name"), ("mean loss alone", "number")]
+    names += [("weight now", "number"), ("", "bar")]
+    words = f"The heaviest of {count(len(found.members), 'member')}{added}."
+    return element(
+        "table",
+        caption("Who leads", f"{words} Each learned from every row, whatever its weight."),
+        heading(names),
+        element("tbody", *rows),
+        class_="roster",
+    )
+
+
+def caption(title: str, words: str) -> Html:
+    """Return the title of a table, and a line of words."""
+    return element("caption", element("h3", title), element("p", words))
+
+
+def whole_row(name: str, loss: float) -> Html:
+    """Return the line of the learner itself."""
+    return element(
+        "tr",
+        element("th", name, scope="row"),
+        element("td", class_="group name"),
+        element("td", brief(loss), class_="number"),
+        element("td", "100%", class_="number"),
+        element("td", class_="bar"),
+        class_="whole",
+    )
+
+
+def member_row(member: Member, look: str, largest: float) -> Html:
+    """Return a member's line."""
+    return element(
+        "tr",
+        element("th", chip(look), name_of(member.name), scope="row"),
+        element("td", name_of(member.group), class_="group name"),
+        element("td", brief(member.loss), class_="number"),
+        element("td", weight(member.weight), class_="number"),
+        element("td", bar(member.weight / largest if largest else 0.0), class_=f"bar {look}"),
+    )
+
+
+def features_table(found: Found) -> Html:
+    """Return the features that matter most."""
+    rows = [
+        element(
+            "tr",
+            element("th", shown(name, 60), scope="row"),
+            element("td", weight(share), class_="number"),
+            element("td", bar(share), class_="bar wide layer layer-1"),
+        )
+        for name, share in found.features
+    ]
+    return element(
+        "table",
+        caption(
+            "What the features do",
+            "Shares in what features do to a plain linear prediction, whatever their units.",
+        ),
+        element("tbody", *rows),
+        class_="roster",
+    )

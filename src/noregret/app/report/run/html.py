@@ -1,0 +1,88 @@
+"""A finished run as one page of HTML that needs nothing else: no network, no other file."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import TYPE_CHECKING
+
+from noregret.app.report.page.markup import Html, element
+from noregret.app.report.page.script import SCRIPT
+from noregret.app.report.page.sections import (
+    again_section,
+    features_section,
+    made_section,
+    section,
+    skipped_section,
+)
+from noregret.app.report.page.style import STYLE
+from noregret.app.report.run.certificate import certificate_section
+from noregret.app.report.run.curves import loss_chart, regret_chart
+from noregret.app.report.run.found import STYLE as FOUND
+from noregret.app.report.run.found import found_section
+from noregret.app.report.run.head import head
+from noregret.app.report.run.outlook import outlook_charts
+from noregret.app.report.run.words import title
+
+if TYPE_CHECKING:
+    from noregret.app.results.run import Result
+
+# Nothing may be fetched from anywhere: the browser sees to it.
+POLICY = (
+    "default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'; img-src data:;"
+    " media-src data:"
+)
+
+
+def page(result: Result) -> str:
+    """Return the page."""
+    style = "" if result.found is None else FOUND
+    return document(title(result), result.version, sections(result), style)
+
+
+def document(heading: str, version: str, inside: Iterable[str], style: str = "") -> str:
+    """Return a whole page, with what is to be added to the style sheet."""
+    top = element(
+        "head",
+        element("meta", charset="utf-8"),
+        element("meta", http_equiv="Content-Security-Policy", content=POLICY),
+        element("meta", name="viewport", content="width=device-width, initial-scale=1"),
+        element("meta", name="color-scheme", content="light dark"),
+        element("meta", name="generator", content=f"noregret {version}"),
+        element("title", f"{heading} · noregret"),
+        element("style", Html(STYLE + style)),
+    )
+    body = element("body", element("main", *inside), element("script", Html(SCRIPT)))
+    return f"<!DOCTYPE html>\n{element('html', top, body, lang='en')}\n"
+
+
+def sections(result: Result) -> list[str]:
+    """Return what is on the page, from the top to the bottom."""
+    return [
+        head(result),
+        curves_section(result),
+        found_section(result),
+        certificate_section(result),
+        features_section(result),
+        outlook_section(result),
+        skipped_section(result),
+        made_section(result),
+        again_section(result),
+    ]
+
+
+def curves_section(result: Result) -> Html:
+    """Return loss and regret as they went."""
+    if not len(result.curve.rounds) or not result.rows:
+        return Html("")
+    regret = regret_chart(result)
+    unknown = element("p", "The regret on the way is not known for this run.", class_="aside")
+    charts = element("div", loss_chart(result), regret or "", class_="pair")
+    return section("How it went", charts, "" if regret else unknown)
+
+
+def outlook_section(result: Result) -> Html:
+    """Return predictions beside outcomes."""
+    charts = outlook_charts(result)
+    if not charts:
+        return Html("")
+    return section("Predictions beside outcomes", element("div", *charts, class_="pair"))

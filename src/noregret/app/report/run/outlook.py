@@ -1,0 +1,124 @@
+"""Predictions beside outcomes: the last charts of the page."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from noregret.app.report.charts.bars import histogram
+from noregret.app.report.charts.calibration import calibration_chart
+from noregret.app.report.charts.cells import heat_map
+from noregret.app.report.charts.plot import figure_of
+from noregret.app.report.page.markup import Html, element
+from noregret.base.numbers import count, figure, percent
+
+if TYPE_CHECKING:
+    from noregret.app.results.run import Calibration, Histogram, Outlook, Result
+
+
+def outlook_charts(result: Result) -> list[Html]:
+    """Return the charts that there are numbers for."""
+    outlook, charts = result.outlook, []
+    if outlook.residuals is not None and outlook.residuals.counts.sum() > 0:
+        charts.append(residual_chart(outlook.residuals))
+    if outlook.spread is not None and outlook.spread.sum() > 0:
+        charts.append(spread_chart(outlook))
+    if outlook.calibration is not None and outlook.calibration.counts.sum() > 0:
+        charts.append(calibrated(outlook.calibration))
+    if outlook.confusion is not None:
+        charts.append(confusion_table(outlook.confusion, bool(result.params.get("averaged"))))
+    return charts
+
+
+def residual_chart(found: Histogram) -> Html:
+    """Return by how much predictions missed."""
+    total = int(found.counts.sum())
+    return figure_of(
+        "Misses",
+        "Outcome less prediction. To the right of zero, the prediction was too low.",
+        [],
+        histogram(
+            found.edges,
+            found.counts,
+            "outcome − prediction",
+            f"Histogram of outcome less prediction, {count(total, 'row')}.",
+        ),
+    )
+
+
+def spread_chart(outlook: Outlook) -> Html:
+    """Return outcomes against predictions."""
+    assert outlook.spread is not None
+    total = int(outlook.spread.sum())
+    return figure_of(
+        "Predicted and true",
+        "The darker, the more rows. On the dashed line, the prediction was right.",
+        [],
+        heat_map(
+            outlook.spread,
+            outlook.low,
+            outlook.high,
+            f"Heat map of outcomes against predictions, {count(total, 'row')}.",
+        ),
+    )
+
+
+def calibrated(found: Calibration) -> Html:
+    """Return how likely things were said to be, and how often they were so."""
+    total = int(found.counts.sum())
+    return figure_of(
+        "Calibration",
+        "The larger a dot, the more rows. On the dashed line, probabilities can be taken at"
+        " their word.",
+        [],
+        calibration_chart(
+            found, f"Calibration curve of {count(total, 'row')} in {len(found.counts)} bins."
+        ),
+    )
+
+
+def confusion_table(found: tuple[tuple[int, int], tuple[int, int]], averaged: bool) -> Html:
+    """Return labels predicted and true, as a table.
+
+    What a learner predicts that averages its weights is not what its mistakes are counted of.
+    """
+    words = (
+        "How many of each label were predicted as which, and the share of that label. A chance of"
+        " exactly ½ counts as wrong."
+    )
+    if averaged:
+        words += (
+            " These are the predictions of the mean weights; all other figures are those of the"
+            " weights being averaged."
+        )
+    most = max(1, *found[0], *found[1])
+    head = element(
+        "tr",
+        element("td"),
+        element("th", "predicted −", scope="col"),
+        element("th", "predicted +", scope="col"),
+    )
+    rows = [
+        element(
+            "tr",
+            element("th", name, scope="row"),
+            *(cell(number, sum(counts), most, right == i) for i, number in enumerate(counts)),
+        )
+        for right, (name, counts) in enumerate(zip(("true −", "true +"), found, strict=True))
+    ]
+    return figure_of(
+        "Labels",
+        words,
+        [],
+        element("table", element("thead", head), element("tbody", *rows), class_="confusion"),
+    )
+
+
+def cell(number: int, of: int, most: int, right: bool) -> Html:
+    """Return a cell of the table: the count, and the share of its row."""
+    return element(
+        "td",
+        element("b", figure(number)),
+        element("span", percent(number / of) if of else "–"),
+        class_="right" if right else "wrong",
+        style=f"--part:{100 * number / most:.1f}%",
+    )

@@ -1,0 +1,180 @@
+"""What a run comes to, in words and a few numbers: the same for the page and for the terminal."""
+
+from __future__ import annotations
+
+import math
+import re
+from typing import TYPE_CHECKING, NamedTuple
+
+from noregret.app.report.certificate.sheet import NARROW, loss_of
+from noregret.app.report.certificate.verdict import Verdict, verdict_of
+from noregret.base.numbers import brief, clean, count, duration, megabytes, name_of, percent
+
+if TYPE_CHECKING:
+    from noregret.app.results.run import Result
+
+
+# With whom a learner is compared where nothing is said of it.
+USUAL = "all linear predictors"
+# Seconds of looking back that are worth a word.
+LONG = 10.0
+# From here on, a ratio says nothing.
+MANY_TIMES = 1e5
+
+
+class Standing(NamedTuple):
+    """Mean losses side by side; None where there is nothing to compare with.
+
+    ``loss``, ``constant`` and ``hindsight`` are means; ``accuracy`` is a share of the rows.
+    """
+
+    loss: float | None
+    constant: float | None
+    hindsight: float | None
+    accuracy: float | None
+
+
+def standing_of(result: Result) -> Standing:
+    """Return how a run compares."""
+    rows = result.rows
+    weight = known(result.weight) or float(rows)
+    if rows <= 0 or weight <= 0:
+        return Standing(None, None, None, None)
+    constant = known(result.constant.loss) if result.constant else None
+    certificate = result.certificate
+    best = known(certificate.hindsight.loss) if certificate else None
+    return Standing(
+        known(result.total / weight),
+        None if constant is None else known(constant / weight),
+        None if best is None else known(best / weight),
+        None if result.mistakes is None else 1 - result.mistakes / rows,
+    )
+
+
+def known(number: float | None) -> float | None:
+    """Return a number; None for one that is not finite."""
+    return None if number is None or not math.isfinite(number) else number
+
+
+def compared(mine: float | None, other: float | None) -> str:
+    """Say how much less or more one is than the other; empty where that makes no sense.
+
+    >>> compared(1.0, 4.0), compared(1.1, 1.0), compared(50.0, 2.0), compared(2.0, 2.0)
+    ('75.0% less', '10.0% more', '25 times as much', 'the same')
+    """
+    if mine is None or other is None or other <= 0:
+        return ""
+    ratio = mine / other
+    if not abs(ratio) < MANY_TIMES:  # beside next to nothing
+        return ""
+    if abs(ratio - 1) < NARROW:
+        return "the same"
+    if ratio >= 3:
+        return f"{f'{ratio:.3g}' if ratio < 999 else brief(ratio)} times as much"
+    return f"{percent(abs(ratio - 1))} {'less' if ratio < 1 else 'more'}"
+
+
+def against(mine: float | None, other: float | None, what: str) -> str:
+    """Say how much less or more one is than what the other stands for; empty as above.
+
+    >>> against(1.0, 4.0, "the best constant")
+    '75.0% less than the best constant'
+    """
+    how = compared(mine, other)
+    link = "as" if how == "the same" or how.endswith("much") else "than"
+    return f"{how} {link} {what}" if how else ""
+
+
+def regret(result: Result) -> tuple[str, str] | None:
+    """Return the regret, and what it is a row; None without a certificate."""
+    if result.certificate is None:
+        return None
+    lower, upper = result.certificate.regret.lower, result.certificate.regret.upper
+    if not math.isfinite(upper):
+        return f"≥ {brief(lower)}", ""
+    return brief(upper), f"{brief(upper / result.rows)} a row" if result.rows else ""
+
+
+def title(result: Result) -> str:
+    """Say what was learned from what."""
+    target = f" → {name_of(result.target)}" if result.target else ""
+    return f"{name_of(result.name)} on {sources(result.sources)}{target}"
+
+
+def sources(given: tuple[str, ...]) -> str:
+    """Name the files, without the folders they are in."""
+    if not given:
+        return "no data"
+    first = "standard input" if given[0] == "-" else re.split(r"[\\/]", given[0])[-1] or given[0]
+    more = f" and {len(given) - 1:,} more" if len(given) > 1 else ""
+    return name_of(first) + more
+
+
+def speed(result: Result) -> str:
+    """Say how many rows and bytes a second; empty where it was too short to tell."""
+    if not result.seconds > 1e-9 or not result.rows:
+        return ""
+    rows = f"{brief(result.rows / result.seconds)} rows/s"
+    if not result.size:
+        return rows
+    return f"{rows}, {megabytes(result.size / result.seconds)}/s"
+
+
+def took(result: Result) -> str:
+    """Say how long it took, and how fast that was."""
+    fast = speed(result)
+    back = f"; {duration(result.looked_back)} to look back" if result.looked_back >= LONG else ""
+    return duration(result.seconds) + (f", {fast}" if fast else "") + back
+
+
+def judged(result: Result) -> Verdict:
+    """Say what to make of the certificate, or why there is none."""
+    if result.certificate is not None:
+        return verdict_of(result.certificate)
+    why = clean(result.uncertified or "").rstrip(".")
+    return Verdict("open", "NO CERTIFICATE", f"There is no certificate{f': {why}' if why else ''}.")
+
+
+def sentence(result: Result) -> str:
+    """Say how it went in one plain sentence or two."""
+    now = standing_of(result)
+    if now.loss is None:
+        return "No row was learned from, so there is nothing to tell."
+    told = f"Over {count(result.rows, 'row')}, {name_of(result.name)} lost {brief(now.loss)} a row"
+    both = (
+        against(now.loss, now.constant, "the best constant guess"),
+        against(now.loss, now.hindsight, f"the best fixed predictor in hindsight{among(result)}"),
+    )
+    compares = ", and ".join(filter(None, both))
+    told += f": {compares}. " if compares else ". "
+    return told + promise_words(result)
+
+
+def among(result: Result) -> str:
+    """Say among which predictors, of which data, the best in hindsight is; empty for the usual."""
+    if result.certificate is None:
+        return ""
+    comparator = clean(result.certificate.hindsight.comparator)
+    if any(transform.startswith("scale=") for transform in result.transforms):
+        comparator += ", of the data as scaled on the way"
+    return "" if comparator == USUAL else f" ({comparator})"
+
+
+def promise_words(result: Result) -> str:
+    """Say whether a promise was kept, in a few words."""
+    certificate = result.certificate
+    if certificate is None:
+        return judged(result).words
+    if certificate.theorem is None:
+        return "No theorem covers these parameters, so nothing was promised."
+    holds, failed = certificate.theorem.holds, certificate.theorem.failed
+    if holds:
+        return "What the theorem promised was kept."
+    if failed is not None:
+        return f"No bound is claimed, since ‘{clean(failed.name)}’ did not hold."
+    return judged(result).words
+
+
+def lost(result: Result) -> str:
+    """Name the loss."""
+    return loss_of(result.loss)

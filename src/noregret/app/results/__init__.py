@@ -1,0 +1,1 @@
+"""What a command has found, as data."""

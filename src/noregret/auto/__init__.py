@@ -1,0 +1,1 @@
+"""The bank of learners behind `auto`, and how their predictions are combined."""

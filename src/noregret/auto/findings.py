@@ -1,0 +1,193 @@
+"""The members of the bank behind ``auto``: what each is called, and what the weights tell.
+
+Members of a bank come in a fixed order; this page names them, and puts into words who leads,
+whether old rows mislead, whether recent outcomes help, and which features matter.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from noregret.auto.bank import Bank
+from noregret.auto.predicting import KEEP, KEEP_ABOVE, KEEP_FIRST, LABEL_STEPS, STEPS
+
+Floats = NDArray[np.float64]
+GUESSES, LONG, SHORT = "plain guesses", "long memory", "short memory"
+STEADY, COMBINED, RECENT = "first order", "combinations", "recent outcomes"
+# The one plain guess that sees recent outcomes.
+LAST = "last outcome"
+GROUPS = (LONG, SHORT, STEADY, COMBINED, RECENT, GUESSES)
+FORMS = ("", ", held to the range", ", robust")
+# A difference in loss below this part of it is none to speak of; nor is a lead over such a part of
+# the time.
+NOTABLE, LASTING = 0.01, 0.04
+# Features named at most, and what they must do at least; rounds that are enough to tell more from.
+NAMED, LEAST_SHARE, ENOUGH = 5, 0.005, 30
+
+
+def memory_of(keep: float) -> str:
+    """Say how many rounds a filter remembers that keeps so much of what it knew."""
+    return "all rounds" if keep == 1 else f"{round(1 / (1 - keep)):,} rounds"
+
+
+def roll_of(bank: Bank) -> list[tuple[str, str]]:
+    """Return the name and the group of every member, in order."""
+    labels = bank.loss.labels
+    named = [
+        (f"filter over {memory_of(keep)}{form}", LONG if keep > 0.999 else SHORT)
+        for form in (FORMS[:1] if labels else FORMS)
+        for keep in KEEP
+    ]
+    named += [(f"adagrad at {step:g}", STEADY) for step in (LABEL_STEPS if labels else STEPS)]
+    named += [(f"diagonal filter over {memory_of(keep)}", STEADY) for keep in KEEP_FIRST]
+    named += [("running mean", GUESSES)] + [("even odds", GUESSES)] * labels
+    named += [(f"combination over {memory_of(keep)}", COMBINED) for keep in KEEP_ABOVE]
+    if bank.recent:
+        named += [(f"filter with outcomes over {memory_of(keep)}", RECENT) for keep in KEEP]
+        named += [(LAST, GUESSES)]
+        named += [(f"mixture put right over {memory_of(keep)}", RECENT) for keep in KEEP_ABOVE]
+        named += [(f"all together over {memory_of(keep)}", RECENT) for keep in KEEP_ABOVE]
+    return named
+
+
+def sees_outcomes(bank: Bank) -> NDArray[np.bool_]:
+    """Return which members see recent outcomes, the last outcome itself among them."""
+    return np.array([group == RECENT or name == LAST for name, group in roll_of(bank)])
+
+
+def seeing_weight(bank: Bank) -> float:
+    """Return how much of the weight is with members that see recent outcomes."""
+    return float(bank.member_weights()[sees_outcomes(bank)].sum())
+
+
+def grouped(bank: Bank, weights: Floats) -> dict[str, Any]:
+    """Return weights by group, most first: a number each, or a column over time."""
+    groups = [group for _, group in roll_of(bank)]
+    sums = {g: weights[..., [own == g for own in groups]].sum(axis=-1) for g in GROUPS}
+    return dict(sorted(sums.items(), key=lambda item: -np.mean(item[1])))
+
+
+def findings_of(bank: Bank, name_of: Callable[[int], str]) -> dict[str, Any]:
+    """Return what a bank has found, as plain values; features are named by their positions."""
+    names, weights = [name for name, _ in roll_of(bank)], bank.member_weights()
+    paid = bank.member_losses()[: bank.members]
+    # The first round cost everyone the same, and may have cost more than all others together.
+    losses = np.maximum(0.0, paid - bank.first_loss)
+    leader = int(np.argmax(weights))
+    influence = bank.influence()
+    moving = np.flatnonzero(influence)
+    top = moving[np.argsort(-influence[moving], kind="stable")[:NAMED]]
+    whole = float(influence.sum()) or 1.0
+    return {
+        "leader": names[leader],
+        "leader_weight": float(weights[leader]),
+        "groups": {group: float(share) for group, share in grouped(bank, weights).items()},
+        "members": [
+            {
+                "name": names[k],
+                "weight": float(weights[k]),
+                "mean_loss": float(paid[k]) / max(1, bank.played),
+            }
+            for k in np.argsort(-weights, kind="stable")[:8]
+        ],
+        "drift": drift_of(bank, losses),
+        "recent_gain": recent_gain(bank, losses),
+        "features": [
+            {"name": name_of(int(j)), "share": float(influence[j]) / whole}
+            for j in top
+            if influence[j] > LEAST_SHARE * whole
+        ],
+    }
+
+
+def drift_of(bank: Bank, losses: Floats) -> float:
+    """Return how much of its loss the filter that forgets nothing would save by forgetting."""
+    filters = losses[: len(KEEP)] if bank.engine_is_full else losses[len(losses) :]
+    if not len(filters):
+        return 0.0
+    return 1 - float(filters.min()) / float(filters[0]) if filters[0] > 0 else 0.0
+
+
+def recent_gain(bank: Bank, losses: Floats) -> float | None:
+    """Return the part of the loss that recent outcomes save; None if no member sees them.
+
+    That compares the best member that sees them with the best that does not. The latter learn
+    nearly the same whether others see outcomes or not.
+    """
+    if not bank.recent:
+        return None
+    sees = sees_outcomes(bank)
+    without = float(losses[~sees].min())
+    return 1 - float(losses[sees].min()) / without if without > 0 else 0.0
+
+
+def caveat_of(bank: Bank) -> str | None:
+    """Say that predictions lean on recent outcomes, where they do."""
+    share = seeing_weight(bank)
+    if share < 10 * NOTABLE:
+        return None
+    return (
+        f"{share:.0%} of the weight is with members that see recent outcomes, and every row is"
+        " predicted as if it came right after the last one learned; where rows come later than"
+        " that, learn with recent=false"
+    )
+
+
+def words_of(bank: Bank, name_of: Callable[[int], str]) -> str:
+    """Say in a few sentences what a bank has found."""
+    if not bank.played:
+        return "Nothing has been learned yet."
+    found = findings_of(bank, name_of)
+    led = [f"{group} ({share:.0%})" for group, share in found["groups"].items() if share >= 0.01]
+    told = [
+        f"The weight is with {', then '.join(led[:2])}; the leader is"
+        f" “{found['leader']}” ({found['leader_weight']:.0%}).",
+        *changes(bank),
+    ]
+    drift, gain = found["drift"], found["recent_gain"]
+    if bank.played < ENOUGH:
+        told.append("That is too little to tell more.")
+        return " ".join(told)
+    if drift > NOTABLE:
+        told.append(f"Old rows mislead: forgetting them saves {drift:.0%} of a filter's loss.")
+    elif bank.engine_is_full:
+        told.append("There is no drift to speak of: who forgets nothing does as well as any.")
+    if gain is not None and gain > NOTABLE:
+        told.append(f"Recent outcomes help: they save {gain:.0%} of the loss.")
+    elif gain is not None and seeing_weight(bank) >= 10 * NOTABLE:
+        told.append("Recent outcomes help a little, beside the features.")
+    elif gain is not None:
+        told.append("Recent outcomes tell nothing about the next one.")
+    if bank.delay:
+        told.append(
+            "Losses are those of predictions made while the latest"
+            f" {f'{bank.delay:,} outcomes were' if bank.delay > 1 else 'outcome was'} still out."
+        )
+    if found["features"]:
+        named = ", ".join(f"{f['name']} ({f['share']:.0%})" for f in found["features"])
+        told.append(f"Of what the features do, most is by {named}.")
+    return " ".join(told)
+
+
+def changes(bank: Bank) -> list[str]:
+    """Say which groups led before the one that leads now."""
+    rounds, weights = bank.history()
+    groups = [group for _, group in roll_of(bank)]
+    table = np.stack([weights[:, [own == g for own in groups]].sum(axis=1) for g in GROUPS])
+    leaders = table.argmax(axis=0)
+    starts = [0, *(np.flatnonzero(np.diff(leaders)) + 1).tolist()] if len(leaders) else []
+    ends = [*starts[1:], len(leaders)]
+    spans = [
+        (GROUPS[leaders[start]], int(rounds[start]))
+        for start, end in zip(starts, ends, strict=True)
+        if end - start >= LASTING * len(leaders)
+    ]
+    lasting = [span for k, span in enumerate(spans) if k == 0 or span[0] != spans[k - 1][0]]
+    if len(lasting) < 2:
+        return []
+    told = [f"{group} from round {start:,}" for group, start in lasting[-3:]]
+    return [f"Over time: {', then '.join(told)}."]

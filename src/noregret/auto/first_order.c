@@ -1,0 +1,169 @@
+#include "first_order.h"
+
+#include <math.h>
+
+#include "cpu_dispatch.h"
+
+typedef double lanes __attribute__((vector_size(32), aligned(8), may_alias));
+typedef long long bits __attribute__((vector_size(32), aligned(8), may_alias));
+
+#define AT(p) (*(const lanes *)(p))
+#define TO(p) (*(lanes *)(p))
+#define ALL(a) ((lanes){(a), (a), (a), (a)})
+#define PLACE(k) (indices == NULL ? (k) : (ptrdiff_t)indices[k])
+
+/* Granted variances are raised when they should be this many times what they are. */
+static const double RAISED = 2.0;
+/* Values whose square is no more than this count as absent: numbers have not the range for what they
+   would be granted. */
+static const double FAINT = 1e-150;
+/* Sizes and spreads are looked at so many times, and then every so many. */
+enum { OFTEN = 16 };
+
+double noregret_spread(double count, double sum, double sum2, double rounds) {
+    const double mean = sum / count, share = count / rounds;
+    return sum2 / count - share * mean * mean;
+}
+
+static inline __attribute__((always_inline)) lanes lesser(lanes a, lanes b) {
+    const bits which = b < a;
+    return (lanes)((which & (bits)b) | (~which & (bits)a));
+}
+
+static inline __attribute__((always_inline)) lanes root(lanes a) {
+    lanes found;
+    for (int i = 0; i < 4; i++) {
+        found[i] = sqrt(a[i]);
+    }
+    return found;
+}
+
+DISPATCHED(ptrdiff_t, noregret_lanes_score,
+           (const noregret_feature *features, const double *values, const int32_t *indices,
+            ptrdiff_t count, double *out, double *z),
+           (features, values, indices, count, out, z)) {
+    lanes low = AT(out), high = AT(out + 4), spread = AT(z);
+    ptrdiff_t present = 0;
+    for (ptrdiff_t k = 0; k < count; k++) {
+        const noregret_feature *f = features + PLACE(k);
+        const double x = values[k];
+        low += AT(f->weight) * ALL(x);
+        high += AT(f->weight + 4) * ALL(x);
+        spread += AT(f->variance) * ALL(x * x);
+        present += x != 0;
+    }
+    TO(out) = low;
+    TO(out + 4) = high;
+    TO(z) = spread;
+    return present;
+}
+
+DISPATCHED(void, noregret_lanes_observe,
+           (noregret_feature *features, const double *values, const int32_t *indices,
+            ptrdiff_t count, double grant, const double *most),
+           (features, values, indices, count, grant, most)) {
+    for (ptrdiff_t k = 0; k < count; k++) {
+        noregret_feature *f = features + PLACE(k);
+        const double x = values[k], square = x * x;
+        if (!(square > FAINT)) {
+            continue;
+        }
+        f->count += 1;
+        f->sum += x;
+        f->sum2 += square;
+        const ptrdiff_t times = (ptrdiff_t)f->count;
+        if (times > OFTEN && times % OFTEN != 0) {
+            continue;
+        }
+        const double usual = f->sum2 / f->count;
+        f->size = sqrt(usual);
+        if (usual > FAINT && grant > RAISED * f->prior * usual) {
+            const double prior = grant / usual;
+            TO(f->variance) = AT(f->variance) + AT(most) * ALL(prior - f->prior);
+            f->prior = prior;
+        }
+    }
+}
+
+DISPATCHED(void, noregret_lanes_meet,
+           (noregret_feature *features, const double *values, const int32_t *indices,
+            ptrdiff_t count, const double *slopes, const double *rates, double *steps,
+            double *moves),
+           (features, values, indices, count, slopes, rates, steps, moves)) {
+    const lanes slope = AT(slopes), rate = AT(rates);
+    lanes far = AT(moves);
+    for (ptrdiff_t k = 0; k < count; k++) {
+        noregret_feature *f = features + PLACE(k);
+        const double x = values[k];
+        lanes step = {0};
+        if (x * x > FAINT) {
+            const lanes gradient = slope * ALL(x), squares = AT(f->squares) + gradient * gradient;
+            const bits some = squares > 0;
+            TO(f->squares) = squares;
+            step = (lanes)(some & (bits)(rate * ALL(x) / (root(squares) * ALL(f->size))));
+            far += step * ALL(x);
+        }
+        TO(steps + 4 * k) = step;
+    }
+    TO(moves) = far;
+}
+
+DISPATCHED(void, noregret_lanes_learn,
+           (noregret_feature *features, const double *values, const int32_t *indices,
+            ptrdiff_t count, const double *steps, const double *slopes, const double *errors,
+            const double *r, const double *keep, const double *most),
+           (features, values, indices, count, steps, slopes, errors, r, keep, most)) {
+    const lanes slope = AT(slopes), error = AT(errors), weight = AT(r);
+    const lanes kept = AT(keep), cap = AT(most);
+    for (ptrdiff_t k = 0; k < count; k++) {
+        noregret_feature *f = features + PLACE(k);
+        const double x = values[k];
+        if (!(x * x > FAINT)) {
+            continue;
+        }
+        const lanes variance = AT(f->variance), moved = variance * ALL(x);
+        TO(f->weight) = AT(f->weight) - AT(steps + 4 * k) * slope;
+        TO(f->weight + 4) = AT(f->weight + 4) + moved * error;
+        TO(f->variance) = lesser(variance / (kept + weight * moved * ALL(x)), cap * ALL(f->prior));
+    }
+}
+
+DISPATCHED(double, noregret_dot,
+           (const double *a, const double *b, ptrdiff_t n),
+           (a, b, n)) {
+    lanes low = {0}, high = {0};
+    double rest = 0;
+    ptrdiff_t i = 0;
+    for (; i + 8 <= n; i += 8) {
+        low += AT(a + i) * AT(b + i);
+        high += AT(a + i + 4) * AT(b + i + 4);
+    }
+    for (; i < n; i++) {
+        rest += a[i] * b[i];
+    }
+    low += high;
+    return ((low[0] + low[2]) + (low[1] + low[3])) + rest;
+}
+
+DISPATCHED(void, noregret_extent,
+           (const double *x, ptrdiff_t n, double *low, double *high),
+           (x, n, low, high)) {
+    lanes least = {x[0], x[0], x[0], x[0]}, most = least; /* most: of the negated numbers */
+    most = -most;
+    ptrdiff_t i = 0;
+    for (; i + 4 <= n; i += 4) {
+        least = lesser(least, AT(x + i));
+        most = lesser(most, -AT(x + i));
+    }
+    double a = least[0], b = most[0];
+    for (int j = 1; j < 4; j++) {
+        a = least[j] < a ? least[j] : a;
+        b = most[j] < b ? most[j] : b;
+    }
+    for (; i < n; i++) {
+        a = x[i] < a ? x[i] : a;
+        b = -x[i] < b ? -x[i] : b;
+    }
+    *low = a;
+    *high = -b;
+}

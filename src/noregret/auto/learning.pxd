@@ -1,0 +1,34 @@
+"""How every member of a bank learns from an outcome."""
+
+from noregret.linear.engine.engine cimport Row
+from noregret.auto.memory_filters cimport Filters
+from noregret.auto.predicting cimport Floors, Round
+from noregret.base.compiled.weigher cimport Weigher
+
+
+cdef class Teaching(Floors):
+    cdef double error                      # how far off the base is, mostly,
+    cdef double sizes                      # and the sum of how many features rows have
+    cdef double streak                     # outcomes in a row that were far off
+    cdef double opening                    # what the first round cost
+    cdef double widest                     # how far members' losses were apart, at most
+    cdef Round* judged                     # what members are weighed by; NULL for what they say now
+    cdef double* steps                     # scratch: four of every value of a row
+    cdef Py_ssize_t steps_room
+
+    cdef double nearer(self, const Round* r, double y) noexcept nogil
+    cdef void weigh_members(self, Round* r, double y, double near) noexcept nogil
+    cdef double settle(self, Weigher weigher, const double* losses, double own, int n) noexcept nogil
+    cdef bint countable(self, double y) noexcept nogil
+    cdef double worst(self, double y) noexcept nogil
+    cdef void teach_all(self, const Row* row, Round* r, double y) noexcept nogil
+    cdef double loss_of(self, const Round* r, int k, double y) noexcept nogil
+    cdef void teach(self, Filters filters, const double* x, const double* scores, const double* z, int code, double y) noexcept nogil
+    cdef void correct(self, Filters filters, int row, const double* scores, int code) noexcept nogil
+    cdef void teach_first(self, const Row* row, Round* r, double y) noexcept nogil
+    cdef double slope_after(self, double score, double slope, double move, double y) noexcept nogil
+    cdef int room_for_steps(self, Py_ssize_t count) noexcept nogil
+    cdef double error_of(self, int code, double score, double y) noexcept nogil
+    cdef void remember(self, const Round* r, double y) noexcept nogil
+    cdef void take_snapshot(self) noexcept nogil
+    cdef double weight_of(self, int k) noexcept nogil

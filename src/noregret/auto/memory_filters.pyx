@@ -1,0 +1,216 @@
+"""Four recursive filters on the same inputs: how they learn, grow, and are kept.
+
+The first input is the constant 1. The others may be in any unit: what a filter grants the weight of
+an input before it has learned anything is measured by how much that input varies, and raised when it
+turns out to vary less than it seemed to at first.
+"""
+
+from libc.string cimport memcpy
+
+cimport cython
+
+import numpy as np
+
+cimport numpy as cnp
+
+from noregret.checks import state_numbers
+
+cnp.import_array()
+
+cdef extern from "memory_filters_loops.h" nogil:
+    void noregret_filters_score(const double* w, const double* x, Py_ssize_t n, int sets, double* out) noexcept
+    void noregret_filters_project(const double* U, const double* D, const double* x, Py_ssize_t n, double* f, double* v, double* z) noexcept
+    bint noregret_filters_learn(double* U, double* D, const double* x, Py_ssize_t stride, int rows, const double* prior, const double* most, const double* forget, const double* r, double* k, Py_ssize_t n) noexcept
+    void noregret_filters_step(double* w, const double* k, const double* e, Py_ssize_t n, int sets) noexcept
+    void noregret_filters_raise(double* U, double* D, Py_ssize_t j, const double* more, double mean, double* scratch) noexcept
+
+cdef extern from "first_order.h" nogil:
+    double noregret_spread(double count, double sum, double sum2, double rounds) noexcept
+
+# The most inputs that there may be, the constant one included.
+MOST_INPUTS = 257
+cdef enum:
+    WIDEST = 257
+# A spread is worth noticing from this part of the square of a value on; granted variances are raised
+# when they should be this many times what they are.
+cdef double NOTICED = 1e-12
+# Values whose square is no more than this count as absent: numbers have not the range for what they
+# would be granted.
+cdef double FAINT = 1e-150
+cdef double RAISED = 2.0
+# Spreads are looked at so many times, and then every so many; after so many rounds only then.
+cdef enum:
+    OFTEN = 16
+    SURE = 256
+# From this many inputs on, as many rows are learned from at a time as there are in ROWS: the numbers
+# are too many to be at hand, and would have to be fetched for each row.
+cdef enum:
+    SMALL = 16
+    ROWS = 4
+    EARLY = 16           # rounds an input, until which every row counts at once
+# Arrays of one number an input, and of four.
+SINGLE = ("prior", "count", "total", "squares")
+SCRATCH = ("k",)
+# Rows that wait to be learned from, and what is known of each.
+QUEUE = {"rows": 257 * 4, "told": 2 * 4, "unsure": 4 * 4, "worth": 4 * 4}
+
+
+@cython.final
+cdef class Filters:
+    """Four filters, with one or more sets of weights each."""
+
+    def __cinit__(self, forget, most, constant, variants=1):
+        cdef int i
+        for i in range(FOUR):
+            self.forget[i], self.most[i] = forget[i], most[i]
+        self.constant, self.variants = constant, variants
+        self.arrays = {name: np.zeros(0) for name in (*SINGLE, *SCRATCH, *QUEUE, "U", "D", "w")}
+        self.grow(1)
+
+    # Growing.
+
+    cdef void grow(self, Py_ssize_t n):
+        """Have n inputs; new ones know nothing, and those beyond are forgotten."""
+        cdef Py_ssize_t old = self.n, variant, kept = min(old, n)
+        if n == old:
+            return
+        sizes = self.sizes(n)
+        made = {name: np.zeros(size) for name, size in sizes.items()}
+        for name in (*SINGLE, *QUEUE, "U", "D"):
+            part = min(sizes[name], len(self.arrays[name]))
+            made[name][:part] = self.arrays[name][:part]
+        for variant in range(self.variants):
+            at, was = variant * n * FOUR, variant * old * FOUR
+            made["w"][at:at + kept * FOUR] = self.arrays["w"][was:was + kept * FOUR]
+        self.arrays, self.n = made, n
+        self.granted = int(np.count_nonzero(made["prior"][1:]))
+        self.relocate()
+        if old == 0:
+            self.restart()
+
+    def sizes(self, n):
+        """Return how many numbers each array holds where there are n inputs."""
+        found = {name: n for name in SINGLE} | {"D": FOUR * n, "k": FOUR * n * ROWS} | QUEUE
+        return found | {"U": FOUR * (n * (n - 1) // 2), "w": FOUR * n * self.variants}
+
+    cdef void relocate(self):
+        """Look up the arrays again after they moved."""
+        self.U, self.D, self.w, self.k = self.at("U"), self.at("D"), self.at("w"), self.at("k")
+        self.prior, self.count = self.at("prior"), self.at("count")
+        self.total, self.squares = self.at("total"), self.at("squares")
+        self.rows, self.told, self.unsure, self.worth = self.at("rows"), self.at("told"), self.at("unsure"), self.at("worth")
+
+    cdef double* at(self, str name):
+        return <double*> cnp.PyArray_DATA(<cnp.ndarray> self.arrays[name])
+
+    cdef void restart(self) noexcept nogil:
+        """Forget the weights; what was learned about the inputs themselves stays."""
+        cdef Py_ssize_t i, lane
+        self.prior[0] = self.constant / self.most[0]
+        for i in range(2 * self.n * (self.n - 1)):
+            self.U[i] = 0
+        for i in range(FOUR * self.n * self.variants):
+            self.w[i] = 0
+        for i in range(self.n):
+            for lane in range(FOUR):
+                self.D[FOUR * i + lane] = self.most[lane] * self.prior[i]
+
+    # Scores.
+
+    cdef void scores(self, const double* x, double* out) noexcept nogil:
+        """Fill in w·x: four numbers for every set of weights."""
+        noregret_filters_score(self.w, x, self.n, self.variants, out)
+
+    cdef void spread(self, const double* x, double* z) noexcept nogil:
+        """Fill in how unsure each filter is of its score; several threads may ask at once."""
+        cdef double[4 * WIDEST] f
+        cdef double[4 * WIDEST] v
+        noregret_filters_project(self.U, self.D, x, self.n, f, v, z)
+
+    # Learning.
+
+    cdef void observe(self, const double* x) noexcept nogil:
+        """Take notice of the inputs of a round, before anything is learned from it."""
+        cdef Py_ssize_t i, count
+        cdef double spread
+        self.rounds += 1
+        if self.rounds > SURE and self.rounds % OFTEN != 0 and self.granted == self.n - 1:
+            return
+        self.looked += 1
+        for i in range(1, self.n):
+            if not x[i] * x[i] > FAINT:
+                continue
+            self.count[i] += 1
+            self.total[i] += x[i]
+            self.squares[i] += x[i] * x[i]
+            count = <Py_ssize_t> self.count[i]
+            if count <= OFTEN or count % OFTEN == 0 or self.rounds > SURE:
+                spread = x[i] * x[i] if count == 1 else noregret_spread(self.count[i], self.total[i], self.squares[i], self.looked)
+                if spread > max(FAINT, NOTICED * x[i] * x[i]) and 1 > RAISED * self.prior[i] * spread:
+                    self.grant(i, 1 / spread)
+
+    cdef void grant(self, Py_ssize_t i, double prior) noexcept nogil:
+        """Let the weight of an input vary more than it was let so far."""
+        cdef double[4] more
+        cdef int lane
+        for lane in range(FOUR):
+            more[lane] = self.most[lane] * (prior - self.prior[i])
+        self.granted += self.prior[i] == 0
+        self.prior[i] = prior
+        noregret_filters_raise(self.U, self.D, i, more, self.total[i] / self.looked, self.k)
+
+    cdef bint queue(self, const double* x, double y, double importance, const double* z, const double* r) noexcept nogil:
+        """Have a row wait until there are enough to learn from; whether there are."""
+        cdef int lane, row = self.waiting
+        memcpy(self.rows + row * WIDEST, x, self.n * sizeof(double))
+        self.told[2 * row], self.told[2 * row + 1] = y, importance
+        for lane in range(FOUR):
+            self.unsure[FOUR * row + lane], self.worth[FOUR * row + lane] = z[lane], r[lane]
+        self.waiting += 1
+        return self.waiting >= (ROWS if self.n > SMALL and self.rounds > EARLY * self.n else 1)
+
+    cdef bint learn(self) noexcept nogil:
+        """Update the covariances by the rows that wait; whether the gains are numbers."""
+        cdef bint sane = noregret_filters_learn(
+            self.U, self.D, self.rows, WIDEST, self.waiting, self.prior, self.most, self.forget, self.worth, self.k, self.n)
+        if not sane:
+            self.restart()
+        return sane
+
+    cdef void step(self, int row, const double* errors) noexcept nogil:
+        """Move the weights by the gain of a row times the errors: four for every set."""
+        noregret_filters_step(self.w, self.k + row * FOUR * self.n, errors, self.n, self.variants)
+
+    def weights(self, variant, lane):
+        """Return the weights of one filter, the constant's first."""
+        at = variant * FOUR * self.n
+        return self.arrays["w"][at + lane:at + FOUR * self.n:FOUR].copy()
+
+    # The state.
+
+    def get_state(self):
+        """Return the arrays and numbers that it goes on from."""
+        kept = {name: array.copy() for name, array in self.arrays.items() if name not in SCRATCH}
+        return kept, {"n": self.n, "rounds": self.rounds, "looked": self.looked, "waiting": self.waiting}
+
+    def set_state(self, arrays, numbers):
+        """Go on from a state, or raise ValueError where it makes none."""
+        state_numbers(numbers, {"n": 1, "rounds": 0.0, "looked": 0.0, "waiting": 0})
+        n = numbers["n"]
+        if not 1 <= n <= MOST_INPUTS or numbers["waiting"] >= ROWS:
+            raise ValueError("the state's numbers make no sense")
+        sizes = {name: size for name, size in self.sizes(n).items() if name not in SCRATCH}
+        if arrays.keys() != sizes.keys():
+            raise ValueError(f"expected the arrays {sorted(sizes)}, got {sorted(arrays)}")
+        for name, array in arrays.items():
+            if array.shape != (sizes[name],) or array.dtype != np.float64:
+                raise ValueError(f"array {name} should hold {sizes[name]} numbers of type float64")
+            if not np.isfinite(array).all():
+                raise ValueError(f"array {name} holds a number that is not finite")
+            if name in (*SINGLE[:2], "squares", "D") and (array < 0).any():
+                raise ValueError(f"array {name} holds a negative number")
+        self.n, self.rounds, self.looked, self.waiting = n, numbers["rounds"], numbers["looked"], numbers["waiting"]
+        self.arrays = {name: np.array(array) for name, array in arrays.items()}
+        self.arrays["k"] = np.zeros(FOUR * n * ROWS)
+        self.granted = int(np.count_nonzero(self.arrays["prior"][1:]))
+        self.relocate()

@@ -1,0 +1,384 @@
+"""Exponential weights that follow whoever leads now: a share of each goes to all, ever less of it.
+
+After round t everyone gives 1/(4(t + 1)) of its weight, and all get a part of that as large as their prior.
+So whoever has fallen behind can be back within a few rounds, and in the long run it costs no more
+than about ln T / 4 beside the best. The rate is that of AdaHedge, or 1 for the log loss.
+"""
+
+from libc.math cimport M_PI, NAN, log, sqrt
+from libc.stdint cimport int32_t
+from libc.string cimport memset
+
+import math
+
+import numpy as np
+
+cimport cython
+cimport numpy as cnp
+
+from noregret.auto.memory_filters cimport Filters
+from noregret.base.compiled.losses cimport as_loss
+from noregret.base.compiled.weigher cimport Holding, Weigher, noregret_decayed
+from noregret.linear.engine.engine cimport Engine, Row, position
+
+from noregret.base.compiled.machine import copied, zeros
+from noregret.base.compiled.weigher import Exponential, Polynomial
+from noregret.checks import one_of
+
+cnp.import_array()
+
+
+cdef extern from "first_order.h" nogil:
+    double noregret_dot(const double* a, const double* b, Py_ssize_t n) noexcept
+
+cdef double LEAST_SUM = 1e-290
+# What is given away after the first round, in all.
+cdef double SHARED = 0.25
+
+
+@cython.final
+cdef class Tracker(Holding):
+    """Weights that are shared again after each round."""
+
+    NUMBERS = ("mixing_cost", "turns")
+
+    def __init__(self, rate=0.0, prior=None):
+        self.rate = rate
+        super().__init__(prior)
+
+    def check_state(self):
+        """Check what is held, and what is counted."""
+        Holding.check_state(self)
+        if self.turns < 0 or self.mixing_cost < 0:
+            raise ValueError("there are no fewer rounds than none, and mixing never gains")
+
+    cdef double rate_now(self) noexcept nogil:
+        if self.rate > 0:
+            return self.rate
+        return log(<double> max(2, self.n)) / self.mixing_cost if self.mixing_cost > 0 else 0.0
+
+    cdef void update(self, double own, const double* losses, const unsigned char* awake, double low, double high) noexcept nogil:
+        cdef Py_ssize_t i
+        cdef double mean = 0, rate = self.rate_now(), total, share, stays
+        self.turns += 1
+        if self.rate == 0:
+            for i in range(self.n):  # of equal losses, no more than rounding would be left
+                self.p[i] = losses[i] - low
+            mean = noregret_dot(self.held, self.p, self.n)
+            if rate == 0:  # nothing was ever lost by mixing
+                self.mixing_cost = mean
+                rate = self.rate_now()
+                if rate == 0:
+                    return
+        total = noregret_decayed(self.held, rate, losses, low, self.p, self.n)
+        if not total > LEAST_SUM:
+            return
+        if self.rate == 0:
+            self.mixing_cost += max(0.0, mean + log(total) / rate)
+        share = SHARED / (self.turns + 1)
+        stays = (1 - share) / total
+        for i in range(self.n):
+            self.held[i] = stays * self.p[i] + share * self.prior[i]
+
+
+# The bank behind ``auto``: what everyone says. Learners of every speed see each row once.
+#
+# A round goes up three floors. On the first, filters with several memories and learners of the first
+# order predict from the row; a mixture of them is the base. On the second, small filters combine what
+# they said, with the latest outcomes and how far off the base was. On the third everyone is weighed by
+# what it has lost.
+#
+# Everything is in the unit of the outcomes, counted from the first of them; log-odds where outcomes are
+# labels. No number here depends on the unit of a feature.
+
+cdef extern from "first_order.h" nogil:
+    double noregret_dot(const double* a, const double* b, Py_ssize_t n) noexcept
+    Py_ssize_t noregret_lanes_score(const noregret_feature* features, const double* values, const int32_t* indices, Py_ssize_t count, double* out, double* z) noexcept
+
+LOSSES = ("square", "absolute", "quantile", "logistic")
+# What filters keep of what they knew, a round, and the variance that they grant a weight at first:
+# who forgets sooner has less to learn from, and must be held back more.
+KEEP, GRANT = (1.0, 0.9999, 0.999, 0.99), (1.0, 0.3, 0.3, 0.1)
+LABEL_GRANT = (0.3, 0.1, 0.1, 0.03)
+KEEP_ABOVE, GRANT_ABOVE = (1.0, 0.9995, 0.998, 0.99), (1.0, 1.0, 1.0, 0.3)
+# Rates of AdaGrad, in units of what outcomes and features vary by; what diagonal filters keep.
+STEPS, LABEL_STEPS = (0.03, 0.12, 0.5, 2.0), (0.1, 0.4, 1.6, 6.4)
+KEEP_FIRST, GRANT_FIRST = (1.0, 0.9999, 0.999, 0.99), (1.0, 1.0, 1.0, 0.3)
+# Of the prior, what each plain guess gets, and what the others get together beside those who mix.
+PLAIN, SINGLE = 0.1, 0.15
+
+# Variances granted to the constant feature, in regression and for labels.
+cdef double FREE = 1e4, FREE_LABELS = 100.0
+# What numbers have the range for: a variance.
+cdef double MOST_SPREAD = 1e300
+
+
+cdef class Floors(Engine):
+    """Learners of every speed, and the mixture of them.
+
+    Parameters
+    ----------
+    loss
+        ``square``, ``absolute``, ``quantile`` or ``logistic``.
+    loss_parameter
+        The quantile.
+    recent
+        Whether some members see the latest outcomes.
+    delay
+        How many outcomes are still out when a prediction is made.
+    """
+
+    def __init__(self, loss="square", loss_parameter=None, recent=True, delay=0):
+        one_of("loss", loss, LOSSES)
+        self.loss = as_loss(loss, loss_parameter)
+        self.kind = SQUARE if loss == "square" else LOGISTIC if loss == "logistic" else TILTED
+        self.tilt = self.loss.parameter if loss == "quantile" else 0.5
+        self.recent, self.delay = recent, delay
+        self.variants = 1 if self.kind == LOGISTIC else 3
+        free = FREE_LABELS if self.kind == LOGISTIC else FREE
+        grant = LABEL_GRANT if self.kind == LOGISTIC else GRANT
+        self.plain = Filters(KEEP, grant, free, self.variants)
+        self.lagged = Filters(KEEP, grant, free)
+        self.combining, self.following, self.seeing = (Filters(KEEP_ABOVE, GRANT_ABOVE, free) for _ in range(3))
+        self.lagged.grow(3)
+        self.combining.grow(5)
+        self.following.grow(6)
+        self.seeing.grow(12)
+        self.number_members()
+        self.among_base, self.tracker = (Tracker(1.0 if self.kind == LOGISTIC else 0.0) for _ in range(2))
+        self.leaner = Polynomial()
+        self.final = Exponential(1.0, "constant" if self.kind == LOGISTIC else "adaptive")
+        self.begin_weighing()
+        self.ring = delay + LAGS + 1
+        self.arrays = self.arrays | {
+            "features": np.zeros(NUMBERS), "outcomes": np.zeros(self.ring), "foreseen": np.zeros(self.ring),
+            "snapshots": np.zeros(SNAPSHOTS * (self.members + 1)), "beyond": np.zeros(self.members + self.mixers),
+        }
+        self.stride = 1
+        self.relocate()
+        self.begin_constant()
+
+    def number_members(self):
+        """Give every member its place: first those of the base, which see no outcomes."""
+        self.at_first = 4 * self.variants
+        self.at_mean = self.at_first + 8
+        self.base_members = self.at_mean + (2 if self.kind == LOGISTIC else 1)  # and even odds
+        self.at_several = self.base_members
+        self.at_lagged = self.at_several + 4
+        self.at_last, self.at_following, self.at_seeing = self.at_lagged + 4, self.at_lagged + 5, self.at_lagged + 9
+        self.members = self.at_seeing + 4 if self.recent else self.at_lagged
+        self.mixers = 1 if self.kind == LOGISTIC else 2
+
+    def begin_weighing(self):
+        """Start all weighers; most of the prior is for those who mix all others, and some for plain guesses."""
+        plain = range(self.at_mean, self.base_members)
+        shares = np.full(self.members, 1.0)
+        shares[plain.start:plain.stop] = PLAIN * (self.members - len(plain)) / (1 - PLAIN * len(plain))
+        base = shares[:self.base_members] / shares[:self.base_members].sum()
+        shares /= shares.sum()
+        single = SINGLE * shares
+        single[plain.start:plain.stop] = PLAIN
+        rest = (1 - single.sum()) / self.mixers
+        if self.kind != LOGISTIC:
+            self.final.rate = math.log(self.members + self.mixers)
+        for weigher, prior in ((self.among_base, base), (self.tracker, shares), (self.leaner, shares),
+                               (self.final, np.append(single, [rest] * self.mixers))):
+            weigher.given_prior = prior
+            weigher.begin(len(prior))
+            (<Weigher> weigher).next_weights()
+
+    # Features come.
+
+    cdef void relocate(self):
+        Engine.relocate(self)
+        if "features" in self.arrays:
+            self.features = <noregret_feature*> cnp.PyArray_DATA(<cnp.ndarray> self.arrays["features"])
+            self.outcomes = <double*> cnp.PyArray_DATA(<cnp.ndarray> self.arrays["outcomes"])
+            self.foreseen = <double*> cnp.PyArray_DATA(<cnp.ndarray> self.arrays["foreseen"])
+            self.beyond = <double*> cnp.PyArray_DATA(<cnp.ndarray> self.arrays["beyond"])
+            self.snapshots = <double*> cnp.PyArray_DATA(<cnp.ndarray> self.arrays["snapshots"])
+
+    cdef int resize(self, Py_ssize_t size) except -1:
+        cdef Py_ssize_t room = cnp.PyArray_DIM(<cnp.ndarray> self.arrays["features"], 0) // NUMBERS
+        if size + 1 > room:
+            self.arrays["features"] = copied(self.arrays["features"], max(size + 1, 2 * room, 16) * NUMBERS)
+        if size > cnp.PyArray_DIM(<cnp.ndarray> self.arrays["stored"], 0):
+            self.arrays["stored"] = zeros(max(size, 2 * self.size, 16))
+        self.relocate()
+        # New features are all zero: room beyond the size was never written to, as only features that
+        # nothing was learned from are ever forgotten.
+        self.size = size
+        if size <= FULL:
+            self.plain.grow(size + 1)
+        if size <= LAGGED:
+            self.lagged.grow(size + 3)
+        return 0
+
+    cdef begin_constant(self):
+        """Know of the constant feature that it is one."""
+        cdef int lane
+        self.features.count = self.features.sum = self.features.sum2 = self.features.size = 1
+        self.features.prior = FREE_LABELS if self.kind == LOGISTIC else FREE
+        for lane in range(4):
+            self.features.variance[lane] = <double> GRANT_FIRST[lane] * self.features.prior
+
+    cdef bint is_full(self) noexcept nogil:
+        """Whether features are few enough for filters."""
+        return self.size <= FULL and self.plain.n == self.size + 1
+
+    cdef bint is_lagged(self) noexcept nogil:
+        return self.size <= LAGGED and self.lagged.n == self.size + 3
+
+    # What everyone says.
+
+    cdef double score(self, Row* row) noexcept nogil:
+        cdef Round own
+        Engine.score(self, row)
+        if not row.norm2 < 1e300:
+            return NAN
+        if self.learning:
+            return self.look(row, &self.now, self.delay)
+        return self.look(row, &own, 0)
+
+    cdef double look(self, Row* row, Round* r, int offset) noexcept nogil:
+        """Return the prediction; what everyone says is in r."""
+        cdef int k, everyone = self.members + self.mixers
+        cdef double found
+        # Features that are new in this row count, as they will when it is learned from.
+        r.full = self.is_full() and self.size + row.unseen <= FULL
+        r.lagged = self.is_lagged() and self.size + row.unseen <= LAGGED
+        self.say_first(row, r)
+        r.says[self.at_mean] = self.mean
+        if self.kind == LOGISTIC:
+            found = clip((self.mean + 1) / 2, 1.0 / (self.rounds + 2), 1 - 1.0 / (self.rounds + 2))
+            r.says[self.at_mean], r.says[self.at_mean + 1] = log(found / (1 - found)), 0
+        self.say_plain(row, r)
+        self.give_chance(r, 0, self.base_members)
+        r.base = self.mixed(self.among_base, r, self.base_members)
+        if not r.full:  # filters that rest repeat the base
+            for k in range(self.at_first):
+                r.says[k] = r.base
+            self.give_chance(r, 0, self.at_first)
+        self.say_several(r, offset)
+        if self.recent:
+            self.say_lagged(r, offset)
+        self.give_chance(r, self.base_members, self.members)
+        r.says[self.members] = self.mixed(self.tracker, r, self.members)
+        if self.mixers == 2:
+            r.says[self.members + 1] = self.mixed(self.leaner, r, self.members)
+        self.give_chance(r, self.members, everyone)
+        return self.origin + self.mixed(self.final, r, everyone)
+
+    cdef void give_chance(self, Round* r, int start, int stop) noexcept nogil:
+        """Note the chances that log-odds stand for."""
+        cdef int k
+        cdef double e, likely
+        if self.kind == LOGISTIC:
+            for k in range(start, stop):
+                e = exp(-fabs(r.says[k]))
+                likely = 1 / (1 + e)
+                r.chance[k], r.other[k] = (likely, e * likely) if r.says[k] >= 0 else (e * likely, likely)
+
+    cdef double mixed(self, Weigher weigher, Round* r, int n) noexcept nogil:
+        """Return the mean of what n members say; of chances, where they are log-odds."""
+        if self.kind == LOGISTIC:
+            return log(noregret_dot(weigher.p, r.chance, n) / noregret_dot(weigher.p, r.other, n))
+        return noregret_dot(weigher.p, r.says, n)
+
+    cdef double held(self, double score, bint wide) noexcept nogil:
+        """Hold a score to the range of the outcomes so far, or to one that is wider by itself on each side."""
+        cdef double more = self.high - self.low if wide else 0.0, most
+        if score != score:  # of numbers that are too large
+            return 0.0 if self.kind == LOGISTIC else self.mean
+        if self.kind == LOGISTIC:
+            most = log(2.0 * (self.rounds + 1))
+            return clip(score, -most, most)
+        return clip(score, self.low - more, self.high + more)
+
+    cdef double moderated(self, double score, double z) noexcept nogil:
+        """Return log-odds less sure than a score, by its variance."""
+        return self.held(score / sqrt(1 + M_PI / 8 * z), False)
+
+    cdef void say_filter(self, Filters filters, const double* x, double* scores, double* z, double* says, bint wide) noexcept nogil:
+        """Have four filters say what they expect."""
+        cdef int k
+        filters.scores(x, scores)
+        if self.kind == LOGISTIC:
+            filters.spread(x, z)
+            for k in range(4):
+                z[k] = z[k] if z[k] < MOST_SPREAD else MOST_SPREAD
+                says[k] = self.moderated(scores[k], z[k])
+            return
+        for k in range(4 * filters.variants):
+            says[k] = self.held(scores[k], wide and k < 4)
+
+    cdef void say_plain(self, const Row* row, Round* r) noexcept nogil:
+        cdef Py_ssize_t k
+        cdef double* x = r.x
+        if not r.full:
+            for k in range(self.at_first):
+                r.says[k] = r.says[self.at_first + k % 8]
+            return
+        x[0] = 1
+        memset(x + 1, 0, self.size * sizeof(double))
+        for k in range(row.count):
+            x[1 + position(row, k)] = row.values[k]
+        self.say_filter(self.plain, x, r.plain_scores, r.plain_z, r.says, True)
+
+    cdef void say_first(self, const Row* row, Round* r) noexcept nogil:
+        cdef int lane
+        cdef double* out = r.first_scores
+        for lane in range(4):
+            r.first_z[lane] = self.features.variance[lane]
+            out[lane], out[4 + lane] = self.features.weight[lane], self.features.weight[4 + lane]
+        r.present = noregret_lanes_score(self.features + 1, row.values, row.indices, row.count, out, r.first_z)
+        for lane in range(4):
+            r.says[self.at_first + lane] = self.held(out[lane], False)
+            if self.kind == LOGISTIC:
+                r.says[self.at_first + 4 + lane] = self.moderated(out[4 + lane], r.first_z[lane])
+            else:
+                r.says[self.at_first + 4 + lane] = self.held(out[4 + lane], False)
+
+    cdef void say_lagged(self, Round* r, int offset) noexcept nogil:
+        cdef Py_ssize_t k
+        cdef double* x = r.recent_x
+        r.says[self.at_last] = self.recall(self.outcomes, offset)
+        if self.kind == LOGISTIC:
+            r.says[self.at_last] = self.held(2 * r.says[self.at_last], False)
+        if not r.lagged:
+            for k in range(4):
+                r.says[self.at_lagged + k] = r.base
+            return
+        x[0], x[1], x[2] = 1, self.recall(self.outcomes, offset), self.recall(self.outcomes, offset + 1)
+        for k in range(self.size):
+            x[3 + k] = r.x[1 + k]
+        self.say_filter(self.lagged, x, r.lagged_scores, r.lagged_z, r.says + self.at_lagged, False)
+
+    cdef void say_several(self, Round* r, int offset) noexcept nogil:
+        """Have those speak who combine others."""
+        cdef int k
+        cdef double* x = r.several
+        cdef double* y = r.following
+        cdef double* z = r.seeing
+        x[0] = y[0] = z[0] = 1
+        for k in range(4):
+            if r.full:
+                x[1 + k] = r.says[k if self.kind == LOGISTIC else 4 + k]
+            else:
+                x[1 + k] = r.says[self.at_first + (1 + k if k < 2 else 2 + k)]
+            z[1 + k] = x[1 + k]
+        self.say_filter(self.combining, x, r.several_scores, r.several_z, r.says + self.at_several, False)
+        if not self.recent:
+            return
+        y[1], y[2], y[3] = r.base, self.recall(self.outcomes, offset), self.recall(self.outcomes, offset + 1)
+        y[4], y[5] = self.recall(self.foreseen, offset), self.recall(self.foreseen, offset + 1)
+        self.say_filter(self.following, y, r.following_scores, r.following_z, r.says + self.at_following, True)
+        for k in range(4):
+            z[5 + k] = y[2 + k]
+        z[9] = self.recall(self.outcomes, offset + 2)
+        z[10], z[11] = self.averages[0 if offset == 0 else 2], self.averages[1 if offset == 0 else 3]
+        self.say_filter(self.seeing, z, r.seeing_scores, r.seeing_z, r.says + self.at_seeing, False)
+
+    cdef double recall(self, const double* ring, int back) noexcept nogil:
+        """Return what a ring holds of the latest round, or of those before; 0 from before the first."""
+        return ring[(self.rounds - 1 - back) % self.ring] if back < self.rounds else 0.0

@@ -1,0 +1,1 @@
+"""What every family of algorithms stands on: losses, weights, names, parameters, files."""

@@ -1,0 +1,166 @@
+"""What everything that is registered by name can do: parameters, copies and files."""
+
+from __future__ import annotations
+
+import copy
+import inspect
+from collections.abc import Callable, Mapping
+from functools import cache, wraps
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
+
+from noregret.checks import loss_hint, unknown_parameter
+
+if TYPE_CHECKING:
+    from noregret.proof.theorems.theorem import Theorem
+
+N = TypeVar("N", bound="Named")
+
+
+class Named:
+    """An algorithm that is known by name and answers for theorems.
+
+    Each stores its parameters under their own names. ``get_state`` returns arrays, numbers and the
+    names of columns by which another of the same parameters goes on; ``set_state`` takes them, and
+    refuses what makes no sense.
+    """
+
+    name: ClassVar[str]
+    family: ClassVar[str] = "learners"
+    theorems: ClassVar[tuple[Theorem, ...]] = ()
+    # What to say where no theorem covers the parameters, if there is something better to say.
+    unproven: ClassVar[str] = ""
+
+    def __init_subclass__(cls, **kwargs: Any) -> None:
+        super().__init_subclass__(**kwargs)
+        if "__init__" in vars(cls):
+            cls.__init__ = explaining(vars(cls)["__init__"])  # type: ignore[method-assign]
+
+    if TYPE_CHECKING:  # what a family offers
+
+        @property
+        def rounds(self) -> int:
+            """How many rounds it has learned from."""
+
+        def get_state(self) -> tuple[dict[str, Any], dict[str, Any], list[str]]:
+            """Return all that it has learned."""
+
+        def set_state(
+            self, arrays: dict[str, Any], numbers: dict[str, Any], names: list[str]
+        ) -> None:
+            """Go on from a state."""
+
+    def new_game(self, **options: Any) -> Any:
+        """Return a game for it to play in; the options are those of ``noregret.play``."""
+        from noregret.proof.game.table_game import TableGame
+
+        return TableGame(self, **options)
+
+    @classmethod
+    def tuned(cls: type[N], theorem: str | None = None, **known: Any) -> N:
+        """Build one with the parameters that a theorem asks for.
+
+        Parameters
+        ----------
+        theorem
+            Which of its theorems; the first that can do with what is known, if not given.
+        **known
+            What is known beforehand, such as ``radius``, ``lipschitz`` and ``horizon``:
+            ``noregret theorems NAME`` says what a theorem takes.
+
+        Examples
+        --------
+        >>> import noregret
+        >>> noregret.GradientDescent.tuned(loss="hinge", radius=2.0, lipschitz=1.0, horizon=100)
+        GradientDescent(loss='hinge', rate=2.0, schedule='horizon', horizon=100, radius=2.0)
+        """
+        from noregret.proof.theorems.tuning import tuned_params
+
+        return cls(**tuned_params(cls, theorem, known))
+
+    @classmethod
+    @cache
+    def _parameters(cls) -> Mapping[str, inspect.Parameter]:
+        """Return the parameters that it takes: they are asked for with every copy."""
+        return inspect.signature(cls).parameters
+
+    @property
+    def params(self) -> dict[str, Any]:
+        """The parameters it was built with."""
+        return {name: getattr(self, name) for name in self._parameters()}
+
+    def clone(self: N) -> N:
+        """Return a fresh one with the same parameters, which has learned nothing."""
+        return type(self)(**self.params)
+
+    def copy(self: N) -> N:
+        """Return a copy that goes on from here on its own."""
+        return copy.deepcopy(self)
+
+    def __deepcopy__(self: N, memo: dict[int, Any]) -> N:
+        other = self.clone()
+        other.set_state(*self.get_state())
+        return other
+
+    __copy__ = copy
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _revive, (type(self), self.params, self.get_state())
+
+    def save(self, path: str | Path) -> None:
+        """Write the model to one file: named arrays and a JSON header, no pickle.
+
+        The file appears whole or not at all. ``noregret.load`` reads it back.
+        """
+        from noregret.base.model_file import save
+
+        save(self, path)
+
+    def _repr_html_(self) -> str:
+        from noregret.app.report.learner.html import learner_card
+
+        return learner_card(self)
+
+    def __repr__(self) -> str:
+        defaults = self._parameters()
+        shown = ", ".join(
+            f"{name}={value!r}"
+            for name, value in self.params.items()
+            if not is_default(value, defaults[name].default)
+        )
+        return f"{type(self).__name__}({shown})"
+
+
+def explaining(init: Callable[..., None]) -> Callable[..., None]:
+    """Return an ``__init__`` whose errors name the parameter, or the loss, that was meant."""
+
+    @wraps(init)
+    def __init__(self: Any, *args: Any, **params: Any) -> None:  # noqa: N807
+        try:
+            init(self, *args, **params)
+        except TypeError:
+            _, *known = inspect.signature(init).parameters
+            if wrong := next((name for name in params if name not in known), None):
+                owner = type(self).__name__
+                raise TypeError(unknown_parameter(owner, wrong, known)) from None
+            raise
+        except ValueError as error:
+            signature = inspect.signature(init)
+            loss = signature.bind_partial(self, *args, **params).arguments.get("loss")
+            said = loss_hint(loss, str(error))
+            if said != str(error) and type(error) is ValueError:
+                raise ValueError(said) from None
+            raise
+
+    return __init__
+
+
+def is_default(value: Any, default: Any) -> bool:
+    """Whether a parameter's value is the one that it has when not given."""
+    return isinstance(value, type(default)) and bool(value == default)
+
+
+def _revive(kind: type[N], params: dict[str, Any], state: tuple[Any, Any, Any]) -> N:
+    made = kind(**params)
+    made.set_state(*state)
+    return made

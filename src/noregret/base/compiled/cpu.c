@@ -1,0 +1,31 @@
+#include "cpu_dispatch.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+const char *const noregret_levels[NOREGRET_LEVELS] = {"baseline", "avx2", "avx512"};
+int noregret_cpu = NOREGRET_BASELINE;
+
+#if defined(__x86_64__) && defined(__GNUC__)
+static int highest(void) {
+    __builtin_cpu_init();
+    if (!__builtin_cpu_supports("avx2") || !__builtin_cpu_supports("fma")) {
+        return NOREGRET_BASELINE;
+    }
+    return __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512dq") &&
+                   __builtin_cpu_supports("avx512vl")
+               ? NOREGRET_AVX512
+               : NOREGRET_AVX2;
+}
+
+/* A name that is unknown allows everything here; importing noregret.core refuses it. */
+__attribute__((constructor)) static void choose(void) {
+    const char *const allowed = getenv("NOREGRET_CPU");
+    noregret_cpu = highest();
+    for (int level = 0; allowed != NULL && level < noregret_cpu; level++) {
+        if (strcmp(allowed, noregret_levels[level]) == 0) {
+            noregret_cpu = level;
+        }
+    }
+}
+#endif

@@ -1,0 +1,199 @@
+"""The level of vector instructions that the compiled core runs at."""
+
+from cpython.pythread cimport PyThread_get_thread_ident
+from libc.math cimport isfinite
+from libc.stdint cimport uint64_t
+from libc.string cimport memcpy
+
+import contextlib
+import mmap
+import os
+from time import monotonic, sleep
+
+import numpy as np
+
+from noregret.errors import NoRegretError
+
+
+cdef extern from "cpu_dispatch.h" nogil:
+    enum: NOREGRET_LEVELS
+    const int noregret_cpu
+    const char* const noregret_levels[NOREGRET_LEVELS]
+
+VARIABLE = "NOREGRET_CPU"
+LEVELS = tuple([noregret_levels[k].decode() for k in range(NOREGRET_LEVELS)])
+
+
+def level():
+    """Return the level in use: the highest that the processor has and ``NOREGRET_CPU`` allows."""
+    return LEVELS[noregret_cpu]
+
+
+def check_variable():
+    """Refuse a value of ``NOREGRET_CPU`` that names no level."""
+    wanted = os.environ.get(VARIABLE)
+    if wanted and wanted not in LEVELS:
+        raise NoRegretError(f"{VARIABLE}={wanted} names no level of vector instructions; choose one of {', '.join(LEVELS)}, or leave it unset")
+
+
+# A gate that a fork closes: threads in the middle of a round finish it, others wait until it is done.
+#
+# A process that forks has a copy of everything, but only of the thread that forked. What another thread
+# was changing at that moment would stay half changed in the copy, and what it had locked locked for
+# ever. So the thread that forks closes the gate, waits until all others are out, and opens it
+# afterwards in both processes. Every count here is changed with the GIL held.
+
+cdef extern from *:
+    """
+    static _Thread_local long noregret_depth = 0;
+    static long noregret_deeper(long by) { return noregret_depth += by; }
+    """
+    long noregret_deeper(long by) noexcept
+
+# Seconds between looks, and how long a fork waits for a round of another thread: a thread that
+# waits for the one that forks would never be done.
+WAIT = 1e-4
+PATIENCE = 30.0
+
+cdef long inside = 0            # how often threads have come in and not gone out
+cdef unsigned long closer = 0   # the thread that forks, or 0
+cdef long forks = 0             # how often this process is a copy
+
+
+cdef int come_in() except -1:
+    """Begin a change; wait while another thread forks, unless this one is inside already."""
+    global inside
+    if closer and noregret_deeper(0) == 0 and closer != PyThread_get_thread_ident():
+        while closer:
+            sleep(WAIT)
+    noregret_deeper(1)
+    inside += 1
+    return 0
+
+
+cdef void go_out() noexcept:
+    """End a change."""
+    global inside
+    noregret_deeper(-1)
+    inside -= 1
+
+
+cdef long generation() noexcept:
+    """How often this process is a copy: what a thread of before has locked stays so."""
+    return forks
+
+
+def close():
+    """Have the gate closed before a fork, when all other threads are out."""
+    global closer
+    end = monotonic() + PATIENCE
+    while closer and monotonic() < end:  # another fork
+        sleep(WAIT)
+    closer = PyThread_get_thread_ident()
+    while inside > noregret_deeper(0) and monotonic() < end:
+        sleep(WAIT)
+
+
+def reopen():
+    """Open the gate after a fork, in the process that forked."""
+    global closer
+    closer = 0
+
+
+def open_copy():
+    """Open the gate in the copy, in which no other thread is left."""
+    global closer, inside, forks
+    closer, inside = 0, noregret_deeper(0)
+    forks += 1
+
+
+class Inside:
+    """A change that no fork should come in the middle of: ``with Inside(): …``."""
+
+    def __enter__(self):
+        come_in()
+
+    def __exit__(self, *_):
+        go_out()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(before=close, after_in_parent=reopen, after_in_child=open_copy)
+
+
+# Arrays that take memory only where something was written.
+#
+# The state of a learner has room for every feature up to the largest position, and a single row may
+# name position 16,777,215. A fresh array is all zero and costs nothing until it is written to, page by
+# page; so nothing here writes zeros where there are zeros already.
+
+# Numbers per page: 4,096 bytes.
+PAGE_NUMBERS = 512
+cdef enum:
+    PAGE = 512
+# Numbers from which on an array is kept out of huge pages, which would take 2 MB for each number written.
+cdef Py_ssize_t LARGE = 2**23
+
+
+def zeros(Py_ssize_t count):
+    """Return zeros that take memory only where they are written to."""
+    if count < LARGE or not hasattr(mmap, "MADV_NOHUGEPAGE"):
+        return np.zeros(count)
+    held = mmap.mmap(-1, 8 * count, flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS)
+    with contextlib.suppress(OSError):  # a system without huge pages
+        held.madvise(mmap.MADV_NOHUGEPAGE)
+    return np.frombuffer(held, dtype=np.float64)
+
+
+cdef bint is_zero(const double* page, Py_ssize_t count) noexcept nogil:
+    """Whether all bits are 0: −0 counts as written."""
+    cdef const uint64_t* words = <const uint64_t*> page
+    cdef uint64_t found = 0
+    cdef Py_ssize_t k
+    for k in range(count):
+        found |= words[k]
+    return found == 0
+
+
+def copied(const double[::1] array, Py_ssize_t length=-1):
+    """Return a copy, with zeros at its end up to a length, that takes memory where the array is not zero."""
+    cdef Py_ssize_t n = array.shape[0], start = 0, count
+    made = zeros(max(n, length))
+    cdef double[::1] out = made
+    with nogil:
+        while start < n:
+            count = min(PAGE, n - start)
+            if not is_zero(&array[start], count):
+                memcpy(&out[start], &array[start], count * sizeof(double))
+            start += PAGE
+    return made
+
+
+def used_pages(const double[::1] array):
+    """Return the numbers of the pages that are not all zero."""
+    cdef Py_ssize_t n = array.shape[0], start = 0
+    used = np.zeros((n + PAGE - 1) // PAGE, dtype=np.uint8)
+    cdef unsigned char[::1] marks = used
+    with nogil:
+        while start < n:
+            marks[start // PAGE] = not is_zero(&array[start], min(PAGE, n - start))
+            start += PAGE
+    return np.flatnonzero(used)
+
+
+def all_finite(const double[::1] array):
+    """Whether no number is infinite or NaN."""
+    cdef Py_ssize_t k
+    for k in range(array.shape[0]):
+        if not isfinite(array[k]):
+            return False
+    return True
+
+
+def any_negative(const double[::1] array):
+    """Whether a number is below 0."""
+    cdef Py_ssize_t k
+    for k in range(array.shape[0]):
+        if array[k] < 0:
+            return True
+    return False

@@ -1,0 +1,693 @@
+"""Weighing experts: from what each has lost to the share it has in the next round.
+
+Losses are kept as gaps to the best expert, never as products of factors: after a million rounds, or
+one loss of 1e300, the weights of the others are as exact as ever. A sleeping expert is given what
+the mixture itself lost, so that nothing is learned of it.
+"""
+
+from libc.math cimport INFINITY, exp, expm1, hypot, log, log1p, sqrt
+from libc.string cimport memcpy
+
+import math
+
+import numpy as np
+
+cimport numpy as cnp
+
+from noregret.checks import state_numbers
+
+cnp.import_array()
+
+
+# No gap grows beyond this: the weight is nothing long before.
+cdef double MOST = 1e305
+# No prior weight is below this: what exp cannot hold is then nothing beside it.
+LEAST_PRIOR = 1e-290
+cdef double LEAST_SUM = 1e-290
+
+
+cdef class Weigher:
+    """How experts are weighed; each kind keeps its own arrays."""
+
+    ARRAYS = ()                 # of one number an expert, besides the prior
+    SCRATCH = ()                # made again whenever arrays move
+    NUMBERS = ()                # attributes that belong to the state
+
+    def __init__(self, prior=None):
+        self.given_prior = prior
+        self.arrays = {}
+        self.begin(0)
+
+    # What a kind of weigher says for itself.
+
+    cdef void weigh(self, double* p, const unsigned char* awake) noexcept nogil:
+        """Fill in the weights of the next round; those of sleepers are 0."""
+
+    cdef double weigh_all(self, double* p) noexcept nogil:
+        """Fill in the weights of the next round, all being awake; return what to multiply them by."""
+        self.weigh(p, NULL)
+        return 1.0
+
+    cdef bint knows_excess(self) noexcept nogil:
+        """Whether it keeps what each lost more than the mixture, as ``excess`` has it."""
+        return False
+
+    def excess(self):
+        """Return what each lost more than the mixture."""
+        return np.zeros(self.n)
+
+    cdef void update(self, double own, const double* losses, const unsigned char* awake, double low, double high) noexcept nogil:
+        """Learn what each lost, sleepers what the mixture lost, ``own``; low and high are its ends."""
+
+    # The experts.
+
+    def begin(self, n):
+        """Start with n experts, each with its prior weight."""
+        prior = np.full(n, 1.0 / max(1, n)) if self.given_prior is None else np.array(self.given_prior, float)
+        if n and len(prior) != n:
+            raise ValueError(f"the prior is for {len(prior)} experts, and there are {n}")
+        self.n = n
+        self.arrays = {"prior": prior[:n].copy()} | {name: np.zeros(n) for name in self.ARRAYS}
+        self.arrays["p"] = np.zeros(n)
+        self.relocate()
+        self.started()
+
+    def started(self):
+        """Fill in what is not zero before the first round."""
+
+    def join(self, share, others):
+        """Let an expert in; it counts as having lost what the mixture lost.
+
+        Parameters
+        ----------
+        share
+            Its share of the prior.
+        others
+            Numbers of its own for some of the arrays; zero if not given.
+        """
+        made = {}
+        if min(share, self.arrays["prior"].min() * (1 - share)) < LEAST_PRIOR:
+            raise ValueError(f"prior weights would be too far apart: none may be below {LEAST_PRIOR:g}")
+        for name, array in self.arrays.items():
+            if name in self.SCRATCH:
+                continue
+            made[name] = np.append(array * (1 - share) if name == "prior" else array, others.get(name, 0.0))
+        made["prior"][self.n] = share
+        self.n += 1
+        self.arrays = made
+        self.relocate()
+        self.joined()
+
+    def joined(self):
+        """Look after what depends on how many there are."""
+
+    cdef double* look_up(self, str name):
+        return <double*> cnp.PyArray_DATA(<cnp.ndarray> self.arrays[name])
+
+    cdef void relocate(self):
+        """Look up the arrays again after they moved."""
+        self.prior, self.p = self.look_up("prior"), self.look_up("p")
+        self.fresh = False
+
+    cdef void next_weights(self) noexcept nogil:
+        """Have the weights of the next round at hand."""
+        cdef double scale
+        if not self.fresh:
+            scale = self.weigh_all(self.p)
+            if scale != 1.0:
+                noregret_multiply(self.p, scale, self.n)
+            self.fresh = True
+
+    cdef double normalise(self, double* p, const unsigned char* awake) noexcept nogil:
+        """Make weights add up to 1; the prior's where there are none. Return what they added up to."""
+        cdef Py_ssize_t i
+        cdef double total
+        if awake != NULL:
+            for i in range(self.n):
+                if not awake[i]:
+                    p[i] = 0
+        total = noregret_total(p, self.n)
+        if not (total > 0 and total < INFINITY):
+            total = 0
+            for i in range(self.n):
+                p[i] = self.prior[i] if awake == NULL or awake[i] else 0.0
+                total += p[i]
+        if total > LEAST_SUM:
+            noregret_multiply(p, 1 / total, self.n)
+        elif total > 0:  # of which the inverse is no number
+            for i in range(self.n):
+                p[i] /= total
+        return total
+
+    # The state.
+
+    def get_state(self):
+        """Return the arrays and the numbers that it goes on from."""
+        kept = {name: self.arrays[name].copy() for name in ("prior", *self.ARRAYS)}
+        return kept, {name: getattr(self, name) for name in self.NUMBERS}
+
+    def set_state(self, arrays, numbers):
+        """Go on from a state; ValueError where it makes none, and then it stays as it was."""
+        found = self.checked_arrays(arrays)
+        kept = {name: getattr(self, name) for name in self.NUMBERS}
+        state_numbers(numbers, kept)
+        before = self.arrays
+        try:
+            self.take(found | {"p": np.zeros(len(found["prior"]))}, numbers)
+            self.check_state()
+        except ValueError:
+            self.take(before, kept)
+            raise
+
+    def take(self, arrays, numbers):
+        """Have these arrays and numbers."""
+        self.arrays, self.n = arrays, len(arrays["prior"])
+        self.relocate()
+        for name, value in numbers.items():
+            setattr(self, name, value)
+
+    def checked_arrays(self, arrays):
+        """Return the arrays of a state, or raise ValueError where they make none."""
+        wanted = {"prior", *self.ARRAYS}
+        if set(arrays) != wanted:
+            raise ValueError(f"expected the arrays {sorted(wanted)}, got {sorted(arrays)}")
+        found = {}
+        for name, array in arrays.items():
+            array = np.array(array)
+            if array.dtype != np.float64 or array.ndim != 1 or array.shape != np.shape(arrays["prior"]):
+                raise ValueError(f"{name} must hold one number an expert")
+            if not np.isfinite(array).all():
+                raise ValueError(f"{name} holds a number that is not finite")
+            found[name] = array
+        prior = found["prior"]
+        if len(prior) and (prior.min() < LEAST_PRIOR or abs(math.fsum(prior) - 1) > 1e-9):
+            raise ValueError("the prior must be positive and add up to 1")
+        return found
+
+    def check_state(self):
+        """Refuse numbers that this kind cannot have."""
+
+
+cdef enum:  # Pace
+    CONSTANT            # the rate as it is
+    SHRINKING           # rate / sqrt(t)
+    ADAPTIVE            # rate / what mixing has cost so far (AdaHedge)
+    LEADERS             # all on the best so far
+
+PACES = ("constant", "shrinking", "adaptive", "leaders")
+
+
+cdef class Exponential(Weigher):
+    """Weights  prior · exp(−rate · loss so far).
+
+    Parameters
+    ----------
+    rate
+        η; of the shrinking pace η_t = rate/√t, of the adaptive one rate/(what mixing has cost so far).
+    pace
+        ``constant``, ``shrinking``, ``adaptive`` or ``leaders``.
+    prior
+        The weights before the first round; equal if not given.
+    """
+
+    cdef public double rate, mixing_cost, spreads, rates
+    cdef public double own_gap       # of the mixture to the best expert: negative where it is better
+    cdef int pace
+    cdef double* gap                 # what each has lost more than the best had before the latest round
+    cdef double least                # of the gaps
+    cdef bint uneven                 # whether priors differ
+    cdef double eager                # what to multiply weights by that were made while learning, or 0
+    ARRAYS = ("gap",)
+    NUMBERS = ("rate", "mixing_cost", "spreads", "rates", "own_gap")
+
+    def __init__(self, rate=1.0, pace="constant", prior=None):
+        self.rate, self.pace = rate, PACES.index(pace)
+        super().__init__(prior)
+
+    cdef void relocate(self):
+        Weigher.relocate(self)
+        self.gap = self.look_up("gap")
+        self.least = min(self.arrays["gap"], default=0.0)
+        self.uneven = bool(self.n) and bool(np.ptp(self.arrays["prior"]) > 0)
+        self.eager = 0
+
+    def check_state(self):
+        """Gaps are not negative, and there is a rate."""
+        if self.n and self.arrays["gap"].min() < 0:
+            raise ValueError("a gap to the best expert is negative")
+        if not self.rate > 0:
+            raise ValueError("the rate must be above 0")
+
+    @property
+    def current_rate(self):
+        """η of the next round."""
+        return self.rate_now()
+
+    cdef double rate_now(self) noexcept nogil:
+        if self.pace == CONSTANT:
+            return self.rate
+        if self.pace == SHRINKING:
+            return self.rate / sqrt(<double> (self.rounds + 1))
+        if self.pace == ADAPTIVE and self.mixing_cost > 0:
+            return self.rate / self.mixing_cost
+        return INFINITY
+
+    cdef double weigh_all(self, double* p) noexcept nogil:
+        cdef double rate = self.rate_now(), scale = self.eager
+        self.eager = 0
+        if scale > 0:
+            return scale
+        if rate < INFINITY:
+            # Equal priors need not be multiplied by.
+            return 1 / noregret_decayed(
+                self.prior if self.uneven else NULL, rate, self.gap, self.reference(rate), p, self.n)
+        self.weigh(p, NULL)
+        return 1.0
+
+    cdef double reference(self, double rate) noexcept nogil:
+        """Return from where gaps are counted: from the best, where that is not near enough as it is."""
+        return 0.0 if rate * self.least < 1 else self.least
+
+    cdef void weigh(self, double* p, const unsigned char* awake) noexcept nogil:
+        cdef double rate = self.rate_now(), least = INFINITY
+        cdef Py_ssize_t i
+        for i in range(self.n):
+            if awake == NULL or awake[i]:
+                least = min(least, self.gap[i])
+        if rate < INFINITY:
+            noregret_decayed(self.prior, rate, self.gap, least, p, self.n)
+        else:
+            for i in range(self.n):
+                p[i] = self.prior[i] if self.gap[i] <= least else 0.0
+        self.normalise(p, awake)
+
+    cdef bint knows_excess(self) noexcept nogil:
+        return True
+
+    def excess(self):
+        """Return what each lost more than the mixture."""
+        return self.arrays["gap"] - self.own_gap
+
+    cdef void update(self, double own, const double* losses, const unsigned char* awake, double low, double high) noexcept nogil:
+        cdef double rate = self.rate_now()
+        self.spreads = hypot(self.spreads, high - low)
+        if rate < INFINITY:
+            self.rates += rate
+        if self.pace == ADAPTIVE:
+            self.mixing_cost += self.cost_of_mixing(rate, losses, low, high)
+        self.own_gap = min(MOST, (self.own_gap - self.least) + (own - low))
+        self.advance(losses, low)
+
+    cdef void advance(self, const double* losses, double low) noexcept nogil:
+        """Move the gaps; where the next rate is known and priors are equal, make weights on the way."""
+        cdef double before = self.least, rate, sum
+        self.eager = 0
+        if self.uneven or self.pace == ADAPTIVE or self.pace == LEADERS:
+            self.least = noregret_lag(self.gap, losses, low, before, MOST, self.n)
+            return
+        self.rounds += 1
+        rate = self.rate_now()
+        self.rounds -= 1
+        sum = noregret_advance(self.gap, losses, low, before, MOST, rate, self.p, &self.least, self.n)
+        if rate * self.least < 1:
+            self.eager = 1 / sum
+
+    def join(self, share, others):
+        """Let an expert in, at the gap of the mixture."""
+        if self.own_gap < 0:
+            self.arrays["gap"] -= self.own_gap
+            self.own_gap = 0.0
+        Weigher.join(self, share, others | {"gap": self.own_gap})
+
+    cdef double cost_of_mixing(self, double rate, const double* losses, double low, double high) noexcept nogil:
+        """Return what the mixture loses above the mixed loss, −ln Σ p exp(−η loss)/η: never negative."""
+        cdef double mean = 0, lost
+        cdef Py_ssize_t i
+        self.next_weights()
+        for i in range(self.n):
+            mean += self.p[i] * (losses[i] - low)
+        if rate < INFINITY:
+            # Shares of weight that are lost, gathered as small numbers so that small rates count too.
+            lost = noregret_lost(self.p, rate, losses, low, self.n)
+            if lost > -0.5:
+                return max(0.0, mean + log1p(lost) / rate)
+        return min(max(0.0, mean - self.mixed_loss(rate, losses, low)), high - low)
+
+    cdef double mixed_loss(self, double rate, const double* losses, double low) noexcept nogil:
+        """Return the mixed loss above low, from gaps: weights that are too small for numbers count."""
+        cdef double best = INFINITY, before = 0, after = 0, gap
+        cdef Py_ssize_t i
+        for i in range(self.n):
+            best = min(best, (self.gap[i] - self.least) + (losses[i] - low))
+        if rate == INFINITY:
+            return best
+        for i in range(self.n):
+            gap = self.gap[i] - self.least
+            before += self.prior[i] * noregret_exp(-rate * gap)
+            after += self.prior[i] * noregret_exp(-rate * (gap + (losses[i] - low) - best))
+        return best + (log(before) - log(after)) / rate
+
+
+# Weights that are held from round to round, so that experts may give some of theirs to others.
+
+cdef class Holding(Weigher):
+    """Every expert holds a weight; at first its prior."""
+
+    ARRAYS = ("held",)
+
+    cdef void relocate(self):
+        Weigher.relocate(self)
+        self.held = self.look_up("held")
+
+    def started(self):
+        """Every expert holds its prior."""
+        self.arrays["held"][:] = self.arrays["prior"]
+
+    def join(self, share, others):
+        """Let an expert in with its share of all that is held."""
+        self.arrays["held"] *= 1 - share
+        Weigher.join(self, share, others | {"held": share})
+
+    def check_state(self):
+        """What is held adds up to 1."""
+        held = self.arrays["held"]
+        if self.n and (held.min() < 0 or abs(math.fsum(held) - 1) > 1e-6):
+            raise ValueError("the weights held must not be negative and must add up to 1")
+
+    cdef void weigh(self, double* p, const unsigned char* awake) noexcept nogil:
+        memcpy(p, self.held, self.n * sizeof(double))
+        if awake != NULL:
+            self.normalise(p, awake)
+
+
+cdef class Sharing(Holding):
+    """Exponential weights of which every expert gives a share away after each round.
+
+    Parameters
+    ----------
+    rate
+        η.
+    share
+        α: what each gives to the others, in equal parts.
+    variable
+        Whether an expert gives in proportion to its loss: 1 − (1 − α)^loss.
+    prior
+        The weights before the first round; equal if not given.
+    """
+
+    def __init__(self, rate=1.0, share=0.0, variable=False, prior=None):
+        self.rate, self.share, self.variable = rate, share, variable
+        super().__init__(prior)
+
+    cdef void update(self, double own, const double* losses, const unsigned char* awake, double low, double high) noexcept nogil:
+        cdef Py_ssize_t i
+        cdef double total, pool = 0, given, stays = log1p(-self.share)
+        if self.n == 1:
+            return
+        total = noregret_decayed(self.held, self.rate, losses, low, self.p, self.n)
+        if not total > LEAST_SUM:  # the only ones left were hit beyond what numbers hold
+            self.decay_from_the_best(losses)
+            total = 1
+        for i in range(self.n):
+            self.p[i] /= total
+            given = self.share
+            if self.variable:
+                given = -expm1(stays * max(0.0, losses[i])) if losses[i] < 1e300 else 1.0
+            given *= self.p[i]
+            self.held[i] = self.p[i] - given - given / (self.n - 1)
+            pool += given
+        for i in range(self.n):
+            self.held[i] = max(0.0, self.held[i] + pool / (self.n - 1))
+
+    cdef void decay_from_the_best(self, const double* losses) noexcept nogil:
+        """Decay weights whose plain products underflow: as logarithms, from the largest."""
+        cdef Py_ssize_t i
+        cdef double most = -INFINITY, total = 0, now
+        for i in range(self.n):
+            if self.held[i] > 0:
+                most = max(most, log(self.held[i]) - self.rate * losses[i])
+        for i in range(self.n):
+            now = log(self.held[i]) - self.rate * losses[i] - most if self.held[i] > 0 else -INFINITY
+            self.p[i] = noregret_exp(min(0.0, now))
+            total += self.p[i]
+        for i in range(self.n):
+            self.p[i] /= total
+
+
+# Weighing experts by their regrets and the squares of these: no rate to choose, no range to know.
+#
+# Regrets are measured in units of the largest seen so far, so that neither their squares nor a range
+# of 1e-300 are beyond what numbers hold.
+
+# Squint's rates: each half the one before. It starts anew when regrets have grown this much.
+cdef enum:
+    RATES = 28
+cdef double GROWN = 256.0
+# Regrets may exceed what a rate was made for by this much: exp(x − x²) ≤ 1 + x holds down to −0.68,
+# not only to −1/2, so that rounding never decides which rates are dropped.
+cdef double ALIKE = 1 + 1e-6
+
+
+cdef class Scaled(Weigher):
+    """What the three have in common: the largest regret so far."""
+
+    cdef public double unit             # the largest |regret| of a round so far
+    NUMBERS = ("unit",)
+
+    def bounds(self):
+        """Return what the regret to each expert is at most."""
+        return np.zeros(self.n)
+
+
+cdef class Polynomial(Scaled):
+    """ML-Poly: weights  prior · (regret)₊ / (B + Σ regret²), B the largest square so far."""
+
+    cdef public double progress          # sum of prior-weighted squares over what came before
+    cdef public long long jumps          # rounds in which the largest square more than doubled
+    cdef double* regret
+    cdef double* squares                 # in units of unit²
+    ARRAYS = ("regret", "squares")
+    NUMBERS = ("unit", "progress", "jumps")
+
+    cdef void relocate(self):
+        Weigher.relocate(self)
+        self.regret, self.squares = self.look_up("regret"), self.look_up("squares")
+
+    def check_state(self):
+        """Squares are not negative."""
+        if self.n and self.arrays["squares"].min() < 0:
+            raise ValueError("a sum of squares is negative")
+
+    cdef void weigh(self, double* p, const unsigned char* awake) noexcept nogil:
+        noregret_leaning(self.prior, self.regret, self.unit if self.unit > 0 else 1.0, self.squares, p, self.n)
+        self.normalise(p, awake)
+
+    cdef void update(self, double own, const double* losses, const unsigned char* awake, double low, double high) noexcept nogil:
+        # Sleepers lost what the mixture lost, so that their regret is 0.
+        cdef double most = max(own - low, high - own), factor = 1, grown
+        cdef bint jumped = False
+        if most > self.unit:
+            factor = self.unit / most
+            factor *= factor
+            jumped = factor < 0.5
+            self.unit = most
+        if self.unit == 0:
+            return
+        grown = noregret_regretted(self.regret, self.squares, self.prior, losses, own, self.unit, factor, self.n)
+        if jumped:
+            self.jumps += 1
+        else:
+            self.progress += grown
+
+    def bounds(self):
+        """√((B + Σr²)/prior) · (√progress + jumps/√2)."""
+        grown = self.progress ** 0.5 + self.jumps * 0.5 ** 0.5
+        return self.unit * np.sqrt((1 + self.arrays["squares"]) / self.arrays["prior"]) * grown
+
+
+cdef double excess_of(double ratio) noexcept nogil:
+    """Return the most by which x exceeds x^ratio for any x: about (ratio − 1)/e, and below 1."""
+    cdef double more = ratio - 1
+    if not more > 0:
+        return 0.0
+    return more / ratio * exp(-log1p(more) / more) if ratio < INFINITY else 1.0
+
+
+cdef class Bernstein(Scaled):
+    """BOA: weights  prior · η · exp(η · (regret − Σ η r²)), with a rate η for each expert."""
+
+    cdef public double slack             # what changing rates has added to the sum of weights
+    cdef double* score                   # Σ r − η r², in units of unit
+    cdef double* squares                 # Σ r², in units of unit²
+    cdef double* costs                   # Σ η r², in units of unit
+    cdef double* rates                   # η of the next round, in units of 1/unit
+    cdef double* wanted                  # the ln 1/prior that rates are tuned to, as it was at first
+    cdef double* behind                  # scratch
+    ARRAYS = ("score", "squares", "costs", "wanted")
+    NUMBERS = ("unit", "slack")
+    SCRATCH = ("rates", "behind")
+
+    cdef void relocate(self):
+        cdef Py_ssize_t i
+        Weigher.relocate(self)
+        self.score, self.squares, self.costs, self.wanted = (
+            self.look_up("score"), self.look_up("squares"), self.look_up("costs"), self.look_up("wanted"))
+        for name in self.SCRATCH:
+            self.arrays[name] = np.zeros(self.n)
+        self.rates, self.behind = self.look_up("rates"), self.look_up("behind")
+        for i in range(self.n):
+            self.rates[i] = self.rate(i)
+
+    def started(self):
+        """Rates are tuned to the prior."""
+        self.arrays["wanted"][:] = np.maximum(0.5, -np.log(self.arrays["prior"]))
+
+    def join(self, share, others):
+        """Let an expert in; the rates of the others stay as they are."""
+        Weigher.join(self, share, others | {"wanted": max(0.5, -log(share))})
+
+    def check_state(self):
+        """Squares and costs are not negative."""
+        if self.n and min(self.arrays["squares"].min(), self.arrays["costs"].min()) < 0:
+            raise ValueError("a sum of squares is negative")
+        if self.n and self.arrays["wanted"].min() < 0.5:
+            raise ValueError("rates are tuned to at least half a nat")
+
+    cdef double rate(self, Py_ssize_t i) noexcept nogil:
+        """Return η of an expert, in units of 1/unit."""
+        return 0.5 if self.squares[i] <= 4 * self.wanted[i] else sqrt(self.wanted[i] / self.squares[i])
+
+    cdef void weigh(self, double* p, const unsigned char* awake) noexcept nogil:
+        cdef Py_ssize_t i
+        cdef double most = -INFINITY
+        for i in range(self.n):
+            if awake == NULL or awake[i]:
+                most = max(most, self.rates[i] * self.score[i])
+        for i in range(self.n):
+            self.behind[i] = max(0.0, most - self.rates[i] * self.score[i])
+        noregret_decayed(self.prior, 1.0, self.behind, 0.0, p, self.n)
+        for i in range(self.n):
+            p[i] *= self.rates[i]
+        self.normalise(p, awake)
+
+    cdef void update(self, double own, const double* losses, const unsigned char* awake, double low, double high) noexcept nogil:
+        cdef Py_ssize_t i
+        cdef double r, rate, factor = 1, sum = 0, before = self.unit
+        cdef double most = max(own - low, high - own)
+        if most > before:
+            self.unit = most
+            factor = before / most
+        if before == 0:  # the first regrets only show their size
+            return
+        for i in range(self.n):
+            # In the old unit first: a regret beyond it counts as one of that size.
+            r = (own - losses[i]) / self.unit
+            rate = self.rates[i]
+            self.score[i] = factor * (self.score[i] + r - rate * r * r)
+            self.costs[i] = factor * (self.costs[i] + rate * r * r)
+            self.squares[i] = factor * factor * (self.squares[i] + r * r)
+            self.rates[i] = self.rate(i)
+            sum += self.prior[i] * excess_of(rate / (self.rates[i] * factor))
+        self.slack += sum
+
+    def bounds(self):
+        """unit · (1 + Σ η r² + (ln 1/prior + ln(1 + slack))/η)."""
+        price = (np.log(1 / self.arrays["prior"]) + np.log1p(self.slack)) / self.arrays["rates"]
+        return self.unit * (1 + self.arrays["costs"] + price)
+
+
+cdef class Grid(Scaled):
+    """Squint on a grid of rates: weights  prior · Σ_j γ_j η_j exp(η_j regret − η_j² Σ r²)."""
+
+    cdef public double base              # the unit when this stretch began
+    cdef double* regret                  # in units of base
+    cdef double* squares
+    cdef double* past                    # what earlier stretches promised
+    cdef double* behind                  # scratch: an exponent for every rate of every expert
+    cdef double[RATES] rates
+    cdef double[RATES] chances           # γ_j η_j
+    cdef double[RATES] parts             # scratch
+    ARRAYS = ("regret", "squares", "past")
+    SCRATCH = ("behind",)
+    NUMBERS = ("unit", "base")
+
+    cdef void relocate(self):
+        Weigher.relocate(self)
+        self.regret, self.squares, self.past = (
+            self.look_up("regret"), self.look_up("squares"), self.look_up("past"))
+        self.arrays["behind"] = np.zeros(self.n * RATES)
+        self.behind = self.look_up("behind")
+        for j in range(RATES):
+            self.rates[j] = 0.5 ** (j + 1)
+            self.chances[j] = self.rates[j] / ((j + 1) * (j + 2))
+
+    def check_state(self):
+        """Squares are not negative, and units fit each other."""
+        if self.n and min(self.arrays["squares"].min(), self.arrays["past"].min()) < 0:
+            raise ValueError("a sum of squares is negative")
+        if self.base > self.unit or (self.unit > 0) != (self.base > 0):
+            raise ValueError("base and unit do not fit each other")
+
+    cdef int fastest(self) noexcept nogil:
+        """Return the number of the largest rate that regrets allow."""
+        cdef int j = 0
+        cdef double size = self.base
+        while size * ALIKE < self.unit and j < RATES - 1:
+            size *= 2
+            j += 1
+        return j
+
+    cdef void weigh(self, double* p, const unsigned char* awake) noexcept nogil:
+        cdef Py_ssize_t i
+        cdef int j, first = self.fastest()
+        cdef double most = -INFINITY
+        cdef double* at
+        for i in range(self.n):
+            at = self.behind + i * RATES
+            for j in range(first, RATES):
+                at[j] = self.rates[j] * (self.regret[i] - self.rates[j] * self.squares[i])
+                if awake == NULL or awake[i]:
+                    most = max(most, at[j])
+        for i in range(self.n):
+            at = self.behind + i * RATES
+            for j in range(first, RATES):
+                at[j] = max(0.0, most - at[j])
+            p[i] = self.prior[i] * noregret_decayed(
+                self.chances + first, 1.0, at + first, 0.0, self.parts, RATES - first)
+        self.normalise(p, awake)
+
+    cdef void update(self, double own, const double* losses, const unsigned char* awake, double low, double high) noexcept nogil:
+        cdef Py_ssize_t i
+        cdef double r, clip = 1, most = max(own - low, high - own), before = self.unit
+        if most > before:
+            self.unit = most
+            clip = before / most
+        if before == 0:  # the first regrets only show their size
+            self.base = self.unit
+            return
+        for i in range(self.n):
+            r = clip * (own - losses[i]) / self.base
+            self.regret[i] += r
+            self.squares[i] += r * r
+        if self.unit > GROWN * ALIKE * self.base:
+            for i in range(self.n):
+                self.past[i] += self.promised(i, before)
+                self.regret[i] = self.squares[i] = 0
+            self.base = self.unit
+
+    cdef double promised(self, Py_ssize_t i, double unit) noexcept nogil:
+        """Return what the regret of this stretch is at most, rates being those for a unit."""
+        cdef int j
+        cdef double rate = 0.5, size = self.base, least = INFINITY, chance
+        for j in range(RATES):
+            if size * ALIKE >= unit or j == RATES - 1:
+                chance = log((j + 1.0) * (j + 2.0) / self.prior[i])
+                least = min(least, chance / rate + rate * self.squares[i])
+            size *= 2
+            rate *= 0.5
+        return self.base * least
+
+    def bounds(self):
+        """unit + Σ over stretches of  min_j (ln(1/prior) + ln(1/γ_j))/η_j + η_j Σ r²."""
+        here = np.array([self.promised(i, self.unit) for i in range(self.n)])
+        return self.unit + self.arrays["past"] + (here if self.unit > 0 else 0.0)

@@ -1,0 +1,118 @@
+#include "weights.h"
+
+#include <math.h>
+#include <stdint.h>
+
+#include "cpu_dispatch.h"
+
+#define LANES 8
+#define INLINED static inline __attribute__((always_inline))
+
+static void fill(double *full, const double *x, ptrdiff_t left, double value) {
+    for (ptrdiff_t j = 0; j < LANES; j++) {
+        full[j] = j < left ? x[j] : value;
+    }
+}
+
+static const double ones[LANES] = {1.0, 1.0, 1.0, 1.0, 1.0, 1.0, 1.0, 1.0};
+
+#define NAMED(name) plain_##name
+#define WIDTH 4
+#include "weights_loops.h"
+
+#ifdef WIDE_VECTORS
+#include <immintrin.h>
+#pragma GCC push_options
+#pragma GCC target("avx2")
+#define NAMED(name) wide_##name
+#define WIDTH 4
+#include "weights_loops.h"
+#pragma GCC pop_options
+
+#pragma GCC push_options
+#pragma GCC target("avx512f,avx512dq,fma")
+#define LESSER(a, b) ((lanes)_mm512_min_pd((__m512d)(b), (__m512d)(a)))
+#define ATLEAST(x, least) ((lanes)_mm512_max_pd((__m512d)(x), _mm512_set1_pd(least)))
+#define ROUNDED(x) ((lanes)_mm512_roundscale_pd((__m512d)(x), 8))
+#define POWER(k) ((lanes)_mm512_scalef_pd(_mm512_set1_pd(1.0), (__m512d)(k)))
+#define UNLESS_BELOW(x, least, value)                                                               \
+    ((lanes)_mm512_maskz_mov_pd(                                                                    \
+        _mm512_cmp_pd_mask((__m512d)(x), _mm512_set1_pd(least), _CMP_GE_OQ), (__m512d)(value)))
+#define NAMED(name) widest_##name
+#define WIDTH 8
+#include "weights_loops.h"
+#pragma GCC pop_options
+
+#define UP_TO_AVX2(call) (noregret_cpu >= NOREGRET_AVX2 ? wide_##call : plain_##call)
+#define BEST(call) (noregret_cpu == NOREGRET_AVX512 ? widest_##call : UP_TO_AVX2(call))
+#else
+#define UP_TO_AVX2(call) plain_##call
+#define BEST(call) plain_##call
+#endif
+
+noregret_survey noregret_scaled_survey(double *p, double scale, const double *x, ptrdiff_t n) {
+    return BEST(scaled_survey(p, scale, x, n));
+}
+
+noregret_survey noregret_survey_of(const double *p, const double *x, ptrdiff_t n) {
+    return BEST(survey_of(p, x, n));
+}
+
+double noregret_decayed(const double *v, double rate, const double *x, double low, double *out,
+                        ptrdiff_t n) {
+    return BEST(decayed(v, rate, x, low, out, n));
+}
+
+double noregret_lost(const double *v, double rate, const double *x, double low, ptrdiff_t n) {
+    return BEST(lost(v, rate, x, low, n));
+}
+
+double noregret_lag(double *gap, const double *x, double low, double before, double most,
+                    ptrdiff_t n) {
+    return BEST(lag(gap, x, low, before, most, n));
+}
+
+double noregret_advance(double *gap, const double *x, double low, double before, double most,
+                        double rate, double *out, double *smallest, ptrdiff_t n) {
+    return BEST(advance(gap, x, low, before, most, rate, out, smallest, n));
+}
+
+double noregret_leaning(const double *prior, const double *regret, double unit,
+                        const double *squares, double *out, ptrdiff_t n) {
+    return BEST(leaning(prior, regret, unit, squares, out, n));
+}
+
+double noregret_regretted(double *regret, double *squares, const double *prior, const double *x,
+                          double own, double unit, double factor, ptrdiff_t n) {
+    return BEST(regretted(regret, squares, prior, x, own, unit, factor, n));
+}
+
+double noregret_total(const double *x, ptrdiff_t n) { return BEST(total(x, n)); }
+
+double noregret_exp(double x) {
+    double out;
+    const double one = 1.0;
+    return UP_TO_AVX2(decayed(&one, 1.0, &(double){-x}, 0.0, &out, 1));
+}
+
+void noregret_fetch(const double *x, ptrdiff_t n) {
+    for (ptrdiff_t i = 0; i < n; i += LANES) {
+        __builtin_prefetch(x + i, 0, 2);
+    }
+}
+
+DISPATCHED(void, noregret_excess,
+           (double *restrict total, const double *restrict x, double paid, ptrdiff_t n),
+           (total, x, paid, n)) {
+    for (ptrdiff_t i = 0; i < n; i++) {
+        total[i] += x[i] - paid;
+    }
+}
+
+DISPATCHED(void, noregret_multiply,
+           (double *x, double a, ptrdiff_t n),
+           (x, a, n)) {
+    for (ptrdiff_t i = 0; i < n; i++) {
+        x[i] *= a;
+    }
+}

@@ -1,0 +1,194 @@
+"""Models on disk: one file of named arrays with a JSON header, in the safetensors format.
+
+Nothing in a file is ever run: the header names what is registered and its parameters, the
+arrays are numbers, and a digest over both tells a damaged file from a good one.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from noregret.base.model_header import parsed
+from noregret.base.packing import packed, unpacked, write_parts
+from noregret.base.params import is_python, plain, restored
+from noregret.base.registry import built, find
+from noregret.errors import ModelFileError, NoRegretError
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from numpy.typing import NDArray
+
+    from noregret.base.algorithm import Named
+    from noregret.base.compiled.losses import Loss
+    from noregret.streams.stream import Reading
+
+FORMAT = "noregret.model/1"
+# Of files in which arrays that are mostly zero are packed; earlier versions cannot read these.
+FORMAT_PACKED = "noregret.model/2"
+# What the names of arrays begin with that belong to the stream.
+STREAM = "stream."
+# What building a learner from a file that makes no sense may raise.
+UNUSABLE = (ArithmeticError, AttributeError, LookupError, RecursionError, TypeError, ValueError)
+
+
+def save(learner: Named, path: str | Path, reading: Reading | None = None) -> None:
+    """Write a learner to a file, whole or not at all, with how its data were read if given."""
+    header, arrays = described(learner)
+    if reading is not None:
+        kept, header["stream"] = reading.kept_with_model()
+        arrays |= {STREAM + name: array for name, array in kept.items()}
+    write(path, header, arrays)
+
+
+def described(learner: Named) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
+    """Return all that is needed to build a learner again: JSON, and arrays."""
+    arrays, numbers, names = learner.get_state()
+    header: dict[str, Any] = {
+        "learner": learner.name,
+        "params": {name: plain(value) for name, value in learner.params.items()},
+        "rounds": learner.rounds,
+        "features": names,
+        "numbers": {name: exact(value) for name, value in numbers.items()},
+    }
+    if learner.family != "learners":
+        header["family"] = learner.family
+    return header, arrays
+
+
+def rebuilt(header: Mapping[str, Any], arrays: dict[str, NDArray[Any]], loss: Loss | None) -> Any:
+    """Return the learner that a description is of."""
+    params = {
+        name: restored(name, value, loss, "load(…, loss=…)")
+        for name, value in header["params"].items()
+    }
+    learner = built(find(header["learner"], header.get("family", "learners")), params)
+    numbers = {name: inexact(value) for name, value in header["numbers"].items()}
+    learner.set_state(arrays, numbers, header["features"])
+    return learner
+
+
+def write(path: str | Path, header: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> None:
+    """Write a file, whole or not at all."""
+    kept, lengths = packed(arrays)
+    own = {"format": FORMAT_PACKED, "packed": lengths} if lengths else {"format": FORMAT}
+    text = json.dumps({**own, **header}, sort_keys=True)
+    metadata = {"noregret": text, "digest": _digest(text, kept)}
+    write_parts(path, kept, metadata)
+
+
+def load(path: str | Path, *, loss: Loss | None = None) -> Any:
+    """Read a learner, of any family, or an ensemble from the file that its ``save`` wrote.
+
+    Parameters
+    ----------
+    path
+        The file.
+    loss
+        The loss, for a learner whose loss is written in Python: code is not kept in files.
+
+    Raises
+    ------
+    ModelFileError
+        Where the file is damaged, is not a model, or is from a newer version.
+
+    Examples
+    --------
+    >>> import noregret, pathlib, tempfile
+    >>> file = pathlib.Path(tempfile.mkdtemp()) / "model"
+    >>> learner = noregret.WidrowHoff(rate=0.5)
+    >>> learner.learn_one({"size": 1.0}, 2.0)
+    >>> learner.save(file)
+    >>> noregret.load(file).predict_one({"size": 1.0})
+    1.0
+    """
+    return load_with_stream(path, loss)[0]
+
+
+def load_with_stream(
+    path: str | Path, loss: Loss | None = None
+) -> tuple[Any, dict[str, Any] | None, dict[str, NDArray[Any]]]:
+    """Read a learner, and what is kept of how its data were read: JSON or None, and arrays."""
+    metadata, arrays = read_parts(path, "a noregret model", ModelFileError)
+    try:
+        text = metadata["noregret"]
+        header = json.loads(text)
+        found = header["format"]
+    except (KeyError, RecursionError, TypeError, ValueError):
+        raise ModelFileError(f"{path}: not a noregret model") from None
+    if found not in (FORMAT, FORMAT_PACKED):
+        raise ModelFileError(
+            f"{path}: format {found!r}, this version reads {FORMAT!r} and {FORMAT_PACKED!r}:"
+            " use a newer noregret"
+        )
+    if metadata.get("digest") != _digest(text, arrays):
+        raise ModelFileError(f"{path}: damaged: its contents do not match its digest")
+    header = parsed(text, "model", path, ModelFileError)
+    if loss is not None and not any(is_python(value) for value in _values(header)):
+        raise ValueError(f"{path}: its loss is not written in Python: leave loss out")
+    try:
+        if found == FORMAT_PACKED:
+            arrays = unpacked(arrays, header["packed"])
+        stream = header.get("stream")
+        kept: dict[str, NDArray[Any]] = {}
+        if stream is not None:
+            kept = {name: arrays.pop(name) for name in list(arrays) if name.startswith(STREAM)}
+        if "ensemble" in header:
+            from noregret.experts.ensemble_file import ensemble_of
+
+            learner = ensemble_of(header["ensemble"], arrays)
+        else:
+            learner = rebuilt(header, arrays, loss)
+            if learner.rounds != header["rounds"]:
+                raise ValueError(f"rounds: {header['rounds']}, but it has played {learner.rounds}")
+    except NoRegretError as error:
+        raise ModelFileError(f"{path}: {error}") from None
+    except UNUSABLE as error:
+        raise ModelFileError(f"{path}: not a model this version can use: {error}") from None
+    return learner, stream, {name.removeprefix(STREAM): array for name, array in kept.items()}
+
+
+def read_parts(
+    path: str | Path, what: str, wrong: type[NoRegretError]
+) -> tuple[dict[str, str], dict[str, NDArray[Any]]]:
+    """Read the parts of a file; arrays are views of what is there, so nothing else is allocated."""
+    from safetensors import SafetensorError, safe_open
+
+    if Path(path).is_dir():
+        raise wrong(f"{path}: a directory, not {what}")
+    try:
+        with safe_open(path, framework="numpy") as file:
+            names = list(file.keys())
+            return file.metadata() or {}, {name: file.get_tensor(name) for name in names}
+    except (FileNotFoundError, PermissionError):
+        raise
+    except (SafetensorError, AttributeError, OSError, ValueError, TypeError, KeyError) as error:
+        raise wrong(f"{path}: not {what}, or a damaged one") from error
+
+
+def _digest(text: str, arrays: Mapping[str, NDArray[Any]]) -> str:
+    digest = hashlib.blake2b(text.encode(), digest_size=16)
+    for name in sorted(arrays):
+        digest.update(name.encode())
+        digest.update(np.ascontiguousarray(arrays[name]).reshape(-1).view(np.uint8).data)
+    return f"blake2b:{digest.hexdigest()}"
+
+
+def _values(header: Any) -> list[Any]:
+    params = header.get("params") if isinstance(header, dict) else None
+    return list(params.values()) if isinstance(params, dict) else []
+
+
+def exact(value: float | int | bool) -> Any:
+    """JSON has no infinity, and integers must stay integers: floats travel as hexadecimal text."""
+    return value.hex() if isinstance(value, float) else value
+
+
+def inexact(value: Any) -> Any:
+    """Return what ``exact`` wrote down."""
+    return float.fromhex(value) if isinstance(value, str) else value

@@ -1,0 +1,53 @@
+"""Parameters as a JSON file can hold them, and back."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from noregret.base.algorithm import Named
+from noregret.base.compiled.losses import PARAMETERS, Loss, PythonLoss, make_loss
+from noregret.errors import NoRegretError
+
+
+def plain(value: Any) -> Any:
+    """Return a parameter's value as JSON has it; what is written in Python, by its name only."""
+    if isinstance(value, list | tuple):
+        return [plain(each) for each in value]
+    if isinstance(value, Named):
+        return {"name": value.name, "params": {k: plain(v) for k, v in value.params.items()}}
+    if isinstance(value, Loss) and not isinstance(value, PythonLoss):
+        return {"loss": value.name, "parameter": value.parameter}
+    if isinstance(value, PythonLoss):
+        return {"python": value.name}
+    if callable(value) or hasattr(value, "fit"):
+        return {"python": getattr(value, "__name__", type(value).__name__)}
+    return value.tolist() if isinstance(value, np.ndarray | np.generic) else value
+
+
+def is_python(value: Any) -> bool:
+    """Whether a value stands for something written in Python, or has such a parameter."""
+    if not isinstance(value, dict):
+        return False
+    inner = value.get("params")
+    return "python" in value or (isinstance(inner, dict) and any(map(is_python, inner.values())))
+
+
+def restored(name: str, value: Any, loss: Loss | None, how: str) -> Any:
+    """Return the value that a plain one stands for; ``how`` says how to give a loss in Python."""
+    if isinstance(value, dict) and "params" in value:
+        from noregret.base.registry import built, find
+
+        params = {key: restored(key, each, loss, how) for key, each in value["params"].items()}
+        return built(find(value["name"], Named.family), params)
+    if isinstance(value, dict) and "loss" in value:
+        known = value["loss"] in PARAMETERS
+        return make_loss(value["loss"], value["parameter"] if known else None)
+    if isinstance(value, dict):
+        if loss is None:
+            raise NoRegretError(
+                f"its {name} {value.get('python')!r} is written in Python: give it to {how}"
+            )
+        return loss
+    return value

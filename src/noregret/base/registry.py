@@ -1,0 +1,135 @@
+"""Everything by name. An algorithm's file registers it under its family; all else looks here."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Mapping
+from contextlib import suppress
+from importlib import import_module
+from typing import TYPE_CHECKING, Any, TypeVar, cast
+
+from noregret.base.families import FAMILIES, class_name, modules_of
+from noregret.checks import hint, unknown_parameter
+
+if TYPE_CHECKING:
+    from noregret.base.algorithm import Named
+    from noregret.linear.learner import Learner
+    from noregret.proof.theorems.theorem import Theorem
+
+_registered: dict[str, dict[str, type[Named]]] = {family: {} for family in FAMILIES}
+K = TypeVar("K", bound="type[Named]")
+
+
+def register(kind: K) -> K:
+    """Class decorator: make a learner, or one of another family, known by its ``name``."""
+    known = _registered[in_family(kind.family)]
+    if kind.name in known:
+        raise ValueError(f"two {kind.family} are called {kind.name!r}")
+    expected = class_name(kind.name)
+    if kind.__name__ != expected:
+        raise ValueError(f"the class of {kind.name!r} must be called {expected}")
+    known[kind.name] = kind
+    return kind
+
+
+def in_family(family: str) -> str:
+    """Return the name of a family, if it is one."""
+    if family not in FAMILIES:
+        raise ValueError(f"unknown family {family!r}: {hint(family, FAMILIES)}")
+    return family
+
+
+def all_of(family: str) -> dict[str, type[Named]]:
+    """Return every class of a family by name, in alphabetical order."""
+    for module in modules_of(in_family(family)):
+        import_module(module)
+    return dict(sorted(_registered[family].items()))
+
+
+def all_learners() -> dict[str, type[Learner]]:
+    """Return every learner class by name, in alphabetical order."""
+    return cast("dict[str, type[Learner]]", all_of("learners"))
+
+
+def everyone() -> list[type[Named]]:
+    """Return every class of every family, in the order of the families and of their names."""
+    return [kind for family in FAMILIES for kind in all_of(family).values()]
+
+
+def families_with(name: str) -> list[str]:
+    """Return the families in which something has that name."""
+    return [family for family in FAMILIES if name in all_of(family)]
+
+
+def find(name: str, family: str | None = None) -> type[Any]:
+    """Return the class of that name; the error of a wrong one lists the nearest.
+
+    Where several families have the name, it is the first's, unless the family is given.
+    """
+    families = list(FAMILIES) if family is None else [in_family(family)]
+    for each in families:
+        if name not in _registered[each] and name.replace("-", "_").isidentifier():
+            with suppress(ModuleNotFoundError):  # its file alone, where there is one
+                import_module(f"{FAMILIES[each]}.{name.replace('-', '_')}")
+        if name in _registered[each]:
+            return _registered[each][name]
+    known: dict[str, type[Named]] = {}
+    for each in reversed(families):
+        known |= all_of(each)
+    if name not in known:
+        elsewhere = families_with(name)
+        if elsewhere:
+            batch = "batch methods, which are fitted in Python by fit(X, y)"
+            others = batch if elsewhere[0] == "batch" else elsewhere[0]
+            raise ValueError(
+                f"{name!r} is not one of the {family}, but of the {others}:"
+                f" ‘noregret learners {name}’ explains it"
+            )
+        raise ValueError(f"unknown learner {name!r}: {hint(name, sorted(known))}")
+    return known[name]
+
+
+def general_theorems() -> tuple[Theorem, ...]:
+    """Return the theorems that hold for many learners."""
+    from noregret.proof.theorems.averaging import theorems
+
+    return theorems
+
+
+def all_theorems() -> dict[str, tuple[Theorem, type[Any] | None]]:
+    """Return every theorem by name, with its learner; None where it is about many."""
+    found: dict[str, tuple[Theorem, type[Any] | None]] = {}
+    for kind in everyone():
+        for theorem in kind.theorems:
+            if theorem.name in found:
+                raise ValueError(f"two theorems are called {theorem.name!r}")
+            found[theorem.name] = (theorem, kind)
+    found |= {theorem.name: (theorem, None) for theorem in general_theorems()}
+    return dict(sorted(found.items()))
+
+
+def find_theorem(name: str) -> tuple[Theorem, type[Any] | None]:
+    """Return the theorem of that name, with its learner; the error of a wrong one lists some."""
+    known = all_theorems()
+    if name not in known:
+        raise ValueError(f"unknown theorem {name!r}: {hint(name, known)}")
+    return known[name]
+
+
+def make(name: str, **params: Any) -> Any:
+    """Build a learner by name, or else one of the other families.
+
+    >>> import noregret
+    >>> noregret.make("widrow-hoff", rate=0.2)
+    WidrowHoff(rate=0.2)
+    """
+    return built(find(name), params)
+
+
+def built(kind: type[Named], params: Mapping[str, Any]) -> Any:
+    """Build one of a class; the error of a wrong parameter lists the nearest."""
+    known = inspect.signature(kind).parameters
+    for given in params:
+        if given not in known:
+            raise ValueError(unknown_parameter(kind.name, given, list(known)))
+    return kind(**params)

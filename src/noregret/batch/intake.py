@@ -1,0 +1,113 @@
+"""How examples come in: as they do for a learner, through a learner that learns nothing.
+
+So rows of every kind are read, refused, measured, digested and kept as in any other game. A
+constant feature of value 1, where a method wants one, is the first column of the rows kept.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from noregret.base.compiled.losses import Loss
+from noregret.hindsight import Rows
+from noregret.hindsight.blocks import is_sparse
+from noregret.linear.engine import engine as scribe
+from noregret.linear.learner import Learner
+from noregret.proof.game.game import Game
+from noregret.proof.record.ledger import Ledger
+from noregret.proof.record.pages import Table
+
+Floats = NDArray[np.float64]
+
+
+class Scribe(Learner):
+    """A learner that writes examples down and learns nothing; its weights are given to it.
+
+    Parameters
+    ----------
+    loss
+        By name: what outcomes must be is for the loss to say.
+    intercept
+        Whether the rows kept begin with a constant.
+    """
+
+    name = "scribe"
+    engine: scribe.Scribe
+
+    def __init__(self, loss: str | Loss = "square", intercept: bool = False) -> None:
+        super().__init__(scribe.Scribe(loss))
+        self.loss, self.intercept = loss, intercept
+
+    def give(self, weights: Floats) -> None:
+        """Predict with these weights, that of the constant first where there is one."""
+        if self.intercept:
+            self.engine.give(weights[1:], float(weights[0]))
+        else:
+            self.engine.give(weights)
+
+    def rest(self) -> None:
+        """Predict zero again, so that no score stands in the way of rows to come."""
+        self.engine.give(np.zeros(self.engine.size))
+
+
+class Record(Ledger):
+    """The rows of a batch method, or sums over them; nobody looks back before all are there."""
+
+    @property
+    def intercept(self) -> bool:
+        """Whether rows begin with a constant."""
+        return bool(self.params["intercept"])
+
+    def due(self, rounds: int, features: int) -> bool:
+        """Return that it is never time to look back."""
+        return False
+
+    def product(self, table: Table | None, features: int) -> Floats | None:
+        """Return Σ z zᵀ for rows z = (y, x), where they are summed as they come."""
+        return None if self.intercept else super().product(table, features)
+
+    def add_up(self, table: Table, features: int) -> None:
+        """Add rows to the sums."""
+        if self.intercept and self.sums is not None:
+            self.sums.add(with_constant(table.X), table.y)
+        else:
+            super().add_up(table, features)
+
+    def rows(self, features: int = 0) -> Rows | None:
+        """Return the rows, to be read again, where they were kept; the constant is a feature."""
+        rows = super().rows(max(0, features - self.intercept))
+        if rows is None or not self.intercept:
+            return rows
+
+        def source() -> Iterator[tuple[Any, Floats]]:
+            for X, y in rows.blocks():
+                yield with_constant(X), y
+
+        width = rows.shape[1] + 1
+        if rows.source is not None:
+            return Rows(source=source, features=width)
+        made = Rows(features=width)
+        for X, y in source():
+            made.add(X, y)
+        return made
+
+
+class Intake(Game):
+    """A game in which a scribe takes examples in."""
+
+    ledger_kind = Record
+    learner: Scribe
+
+
+def with_constant(X: Any) -> Any:
+    """Return rows with a column of ones before them."""
+    ones = np.ones((X.shape[0], 1))
+    if not is_sparse(X):
+        return np.hstack([ones, X])
+    from scipy import sparse
+
+    return sparse.csr_array(sparse.hstack([ones, X], format="csr"))

@@ -1,4 +1,0 @@
-from noregret.core.bank import Bank
-
-class DelayedBank(Bank):
-    behind: Bank

@@ -1,4 +1,0 @@
-class Lag:
-    found: int
-    first: int
-    def __init__(self, rate: float, block: int, lags: int, likely: float) -> None: ...

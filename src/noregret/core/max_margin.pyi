@@ -1,6 +1,0 @@
-from noregret.core.additive import Additive
-
-class ShrinkingMargin(Additive):
-    def __init__(self, accuracy: float = 0.5) -> None: ...
-    @property
-    def correction_count(self) -> int: ...

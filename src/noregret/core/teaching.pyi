@@ -1,3 +1,0 @@
-from noregret.core.floors import Floors
-
-class Teaching(Floors): ...

@@ -1,0 +1,1 @@
+"""Compiled: the echo path, its delay, and what suppresses the rest."""

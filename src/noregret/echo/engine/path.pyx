@@ -1,0 +1,525 @@
+"""Where the numbers of an echo's parts are kept."""
+
+from libc.math cimport M_PI, exp, sqrt, tan
+from libc.string cimport memcpy, memmove, memset
+
+import numpy as np
+
+from noregret.echo.engine.fft cimport (
+    noregret_fourier, noregret_fourier_forward, noregret_fourier_free, noregret_fourier_inverse,
+    noregret_fourier_new,
+)
+
+
+cdef class Store:
+    """Single-precision arrays of zeros by name, and where each begins."""
+
+    def __cinit__(self):
+        self.arrays = {}
+
+    cdef float* room(self, str name, ptrdiff_t count) except NULL:
+        """Make room for so many numbers; it stays where it is for as long as the store does."""
+        if count < 1:
+            raise ValueError(f"no room for {count} numbers")
+        cdef float[::1] array = np.zeros(count, dtype=np.float32)
+        self.arrays[name] = array
+        return &array[0]
+
+
+# What a microphone hears below all voices: it would spread over every term of a block's transform.
+
+cdef class Rumble:
+    """Butterworth's high-pass of second order, for several signals beside each other."""
+
+    def __cinit__(self, double rate, ptrdiff_t lines, double corner):
+        cdef double k = tan(M_PI * corner / rate), norm = 1 / (1 + sqrt(2) * k + k * k)
+        self.b, self.a1, self.a2 = norm, 2 * (k * k - 1) * norm, (1 - sqrt(2) * k + k * k) * norm
+        self.first, self.second = np.zeros(lines), np.zeros(lines)
+
+    cdef void take_away(self, ptrdiff_t line, const float* x, ptrdiff_t step, float* y, ptrdiff_t n) noexcept nogil:
+        """Let the next samples of a signal through."""
+        cdef ptrdiff_t t
+        cdef double v, out, first = self.first[line], second = self.second[line]
+        for t in range(n):
+            v = self.b * x[t * step]
+            out = v + first
+            first = second - 2 * v - self.a1 * out
+            second = v - self.a2 * out
+            y[t] = <float> out
+        # Numbers too small for a normal form would slow down every product to come.
+        self.first[line] = first if first > 1e-30 or first < -1e-30 else 0
+        self.second[line] = second if second > 1e-30 or second < -1e-30 else 0
+
+
+# How long an echo takes: which earlier frames of the far end the microphone goes along with.
+#
+# For every lag of whole blocks and every term of a voice's transform, the mean product of the far
+# end's frame then and the phase of the microphone's now. It vanishes unless the two belong together,
+# whatever else is heard; the lag of the largest mean square is the delay.
+
+cdef extern from "delay_loops.h" nogil:
+    void noregret_delay_learn(
+        float* likeness_re, float* likeness_im, const float* frames_re, const float* frames_im, ptrdiff_t newest,
+        ptrdiff_t lags, ptrdiff_t terms, const float* mic_re, const float* mic_im, float keep)
+    void noregret_delay_scores(
+        const float* likeness_re, const float* likeness_im, ptrdiff_t lags, ptrdiff_t terms, float* scores)
+
+
+cdef class Lag:
+    """The delay of an echo in blocks; −1 until there is evidence."""
+
+    def __cinit__(self, double rate, ptrdiff_t block, ptrdiff_t lags, double likely):
+        if not (8 <= block <= 2**20 and 1 <= lags <= 2**20 and 100 <= rate <= 1e6):
+            raise ValueError(f"no delays of {lags} blocks of {block} samples, {rate:g} of them a second")
+        cdef double hertz = rate / (2 * block), seconds = block / rate
+        self.lags, self.likely = lags, likely
+        self.keep, self.every = exp(-seconds), max(1, round(0.04 / seconds))
+        self.low = max(1, round(250 / hertz))
+        self.terms = max(4, min(block, round(3800 / hertz)) - self.low)
+        if not self.low + self.terms <= block:
+            raise ValueError(f"blocks of {block} samples, {rate:g} of them a second, hold no voice")
+        self.found = self.first = self.candidate = -1
+        cdef Store store = Store()
+        self.store = store
+        self.usual, self.scores = store.room("usual", self.terms), store.room("scores", lags)
+        self.frames_re = store.room("frames_re", lags * self.terms)
+        self.frames_im = store.room("frames_im", lags * self.terms)
+        self.like_re = store.room("like_re", lags * self.terms)
+        self.like_im = store.room("like_im", lags * self.terms)
+        self.phase_re, self.phase_im = store.room("phase_re", self.terms), store.room("phase_im", self.terms)
+
+    cdef bint learn(
+        self, const float* far_re, const float* far_im, ptrdiff_t step, ptrdiff_t channels,
+        const float* mic_re, const float* mic_im,
+    ) noexcept nogil:
+        """Take in a frame of each, the far end's channels together; tell whether a delay was found."""
+        cdef ptrdiff_t k, c, x, at
+        cdef float re, im, size, loud = 0
+        self.slot = (self.slot if self.slot else self.lags) - 1
+        at = self.slot * self.terms
+        for k in range(self.terms):
+            # Hann's window, by the terms of the transform.
+            re = im = 0
+            for c in range(channels):
+                x = c * step + self.low + k
+                re += far_re[x] - <float> 0.5 * (far_re[x - 1] + far_re[x + 1])
+                im += far_im[x] - <float> 0.5 * (far_im[x - 1] + far_im[x + 1])
+            size = re * re + im * im
+            self.usual[k] = max(<float> 0.998 * self.usual[k], <float> 0.9 * self.usual[k] + <float> 0.1 * size) + <float> 1e-30
+            loud = max(loud, self.usual[k])
+            size = 1 / sqrt(self.usual[k] + <float> 1e-8)
+            self.frames_re[at + k], self.frames_im[at + k] = re * size, im * size
+            x = self.low + k
+            re = mic_re[x] - <float> 0.5 * (mic_re[x - 1] + mic_re[x + 1])
+            im = mic_im[x] - <float> 0.5 * (mic_im[x - 1] + mic_im[x + 1])
+            size = 1 / sqrt(re * re + im * im + <float> 1e-12)
+            self.phase_re[k], self.phase_im[k] = re * size, im * size
+        if loud < <float> 1e-12:
+            return False
+        noregret_delay_learn(
+            self.like_re, self.like_im, self.frames_re, self.frames_im, self.slot, self.lags, self.terms,
+            self.phase_re, self.phase_im, self.keep)
+        return self.slot % self.every == 0 and self.look()
+
+    cdef bint look(self) noexcept nogil:
+        """Whether one lag stands out, three times running; ``first`` is where its echo begins."""
+        cdef ptrdiff_t k, best = 0
+        cdef float peak, others = 0
+        noregret_delay_scores(self.like_re, self.like_im, self.lags, self.terms, self.scores)
+        for k in range(self.lags):
+            others += self.scores[k]
+            if self.scores[k] > self.scores[best]:
+                best = k
+        peak = self.scores[best]
+        others = (others - peak) / max(self.lags - 1, <ptrdiff_t> 1)
+        if peak < self.likely * others or peak < <float> 1e-4:
+            self.agreed = 0
+            return False
+        self.agreed = self.agreed + 1 if best == self.candidate else 1
+        self.candidate = best
+        if self.agreed < 3:
+            return False
+        self.found = best
+        for k in range(best + 1):
+            if self.scores[k] > others + <float> 0.15 * (peak - others):
+                self.first = k
+                break
+        return True
+
+
+# The path of an echo from a loudspeaker to a microphone, learned and subtracted block by block.
+#
+# Every term of the transform has a Kalman filter of its own over the parts of the path: it steps by
+# how much it doubts a weight against how much of the error is noise or somebody talking, so that no
+# detector of the near speaker is needed. What goes out is the error after the step, since the block
+# is known when it is sent.
+
+cdef extern from "path_loops.h" nogil:
+    ctypedef struct noregret_path:
+        ptrdiff_t width, parts, channels, slots, newest, delay
+        float *far_re
+        float *far_im
+        float *re
+        float *im
+        float *doubt
+        float *size
+    ctypedef struct noregret_pace:
+        float keep, share, least, most
+    void noregret_path_predict(const noregret_path* path, float* echo_re, float* echo_im, float* explained)
+    void noregret_path_learn(
+        const noregret_path* path, const noregret_pace* pace, const float* error_re, const float* error_im,
+        const float* inverse)
+
+DEF LANES = 8
+DEF RECALL = 50  # blocks that are learned again when the delay is found
+DEF FLOOR = 1e-9
+
+
+# How fast it learns: chosen by measurement, on recordings of many kinds.
+PACES = {
+    "memory": 1.3,  # seconds after which a path is taken to be another
+    "noise": 0.08,  # seconds over which the energy of errors is followed
+    "caution": 0.6,  # how much of that energy is not for weights to explain
+    "share": 0.85,  # of a frame's energy, how much a block of it shows
+    "least": 0.8,  # how much a weight may change, as a part of the mean square of its block's weights
+    "prior": 0.8,  # the variance of first weights, where microphone and far end are as loud
+    "decay": 5.0,  # by how much that falls a second
+    "quietest": 0.3,  # the least that the microphone's power is taken to be, beside the far end's
+    "likely": 2.5,  # how far the likeness of one lag must stand out from the others'
+}
+
+
+cdef class Path:
+    """The linear part of an echo canceller.
+
+    Parameters
+    ----------
+    rate
+        Samples a second.
+    block
+        Samples in a block, and in a part of the path.
+    parts
+        Parts of the path, the delay apart.
+    channels
+        Channels of the far end, each with a path of its own.
+    lags
+        Delays that are looked for, in blocks from none; one of them is not looked for.
+    corner
+        Hertz below which there is rumble alone.
+    **paces
+        Other values of ``PACES``.
+    """
+
+    cdef noregret_path path
+    cdef noregret_pace pace
+    cdef noregret_fourier* plan
+    cdef noregret_fourier* side
+    cdef readonly ptrdiff_t block, channels, parts, lags
+    cdef ptrdiff_t bins, width, turn, seen, mic_slot, active
+    cdef float settle, caution, prior, decay, scale, quietest, forget
+    cdef double far_energy, mic_energy
+    cdef bint resting
+    cdef bint busy  # a thread is at it with the GIL released
+    cdef Store store
+    cdef Rumble rumble
+    cdef Lag lag
+    cdef float *frame
+    cdef float *past
+    cdef float *mic_past
+    cdef float *mics
+    cdef float *echo_re
+    cdef float *echo_im
+    cdef float *explained
+    cdef float *error_re
+    cdef float *error_im
+    cdef float *inverse
+    cdef float *noise
+    cdef float *time
+    cdef float *mic_re
+    cdef float *mic_im
+    cdef float *lane_re
+    cdef float *lane_im
+    cdef float *lane_time
+
+    def __cinit__(self, double rate, ptrdiff_t block, ptrdiff_t parts, ptrdiff_t channels, ptrdiff_t lags, double corner,
+                  **paces):
+        if not (1 <= parts <= 2**16 and 1 <= channels <= 2**8 and 0 <= corner < rate / 2):
+            raise ValueError(f"no path of {parts} parts and {channels} channels above {corner:g} Hz")
+        cdef dict t = PACES | paces
+        cdef double seconds = block / rate
+        self.block, self.channels, self.parts, self.lags = block, channels, parts, lags
+        self.bins, self.width = block + 1, (block + 8) // 8 * 8
+        self.rumble = Rumble(rate, channels + 1, corner)
+        self.lag = Lag(rate, block, lags, t["likely"])
+        self.pace.keep = exp(-2 * seconds / t["memory"])
+        self.pace.share, self.pace.least, self.pace.most = t["share"], t["least"], 1e4
+        self.settle, self.caution = exp(-seconds / t["noise"]), t["caution"]
+        self.prior, self.decay, self.scale = t["prior"], t["decay"] * seconds, 1
+        self.quietest, self.forget = t["quietest"], 1 - exp(-seconds / 2)
+        self.plan = noregret_fourier_new(2 * block, 1)
+        self.side = noregret_fourier_new(2 * block, LANES)
+        if self.plan == NULL or self.side == NULL:
+            raise MemoryError("no memory for the transforms")
+        self.allocate()
+        self.expect(0, parts)
+
+    def __dealloc__(self):
+        noregret_fourier_free(self.plan)
+        noregret_fourier_free(self.side)
+
+    cdef allocate(self):
+        cdef ptrdiff_t w = self.width, weights = self.channels * self.parts * w
+        cdef Store store = Store()
+        self.store = store
+        self.path.width, self.path.parts, self.path.channels = w, self.parts, self.channels
+        self.path.slots = self.parts + self.lags + RECALL
+        self.path.newest = self.path.delay = 0
+        self.path.far_re = store.room("far_re", self.channels * self.path.slots * w)
+        self.path.far_im = store.room("far_im", self.channels * self.path.slots * w)
+        self.path.re, self.path.im = store.room("re", weights), store.room("im", weights)
+        self.path.doubt = store.room("doubt", weights)
+        self.path.size = store.room("size", self.channels * self.parts)
+        self.frame = store.room("frame", 2 * self.block)
+        self.past = store.room("past", self.channels * self.block)
+        self.mic_past = store.room("mic_past", self.block)
+        self.mics = store.room("mics", RECALL * self.block)
+        self.echo_re, self.echo_im = store.room("echo_re", w), store.room("echo_im", w)
+        self.explained = store.room("explained", w)
+        self.error_re, self.error_im = store.room("error_re", w), store.room("error_im", w)
+        self.inverse, self.noise = store.room("inverse", w), store.room("noise", w)
+        self.time = store.room("time", 2 * self.block)
+        self.mic_re, self.mic_im = store.room("mic_re", w), store.room("mic_im", w)
+        self.lane_re, self.lane_im = store.room("lane_re", LANES * w), store.room("lane_im", LANES * w)
+        self.lane_time = store.room("lane_time", LANES * 2 * self.block)
+
+    cdef void expect(self, ptrdiff_t first, ptrdiff_t end) noexcept nogil:
+        """Doubt the weights of some parts as much as those of a path that nothing is known of."""
+        cdef ptrdiff_t c, p, k, w
+        cdef float doubt
+        for c in range(self.channels):
+            for p in range(first, end):
+                w = (c * self.parts + p) * self.width
+                doubt = self.prior * self.scale * exp(-self.decay * p)
+                memset(self.path.re + w, 0, self.width * sizeof(float))
+                memset(self.path.im + w, 0, self.width * sizeof(float))
+                self.path.size[c * self.parts + p] = 0
+                for k in range(self.bins):
+                    self.path.doubt[w + k] = doubt
+                for k in range(self.bins, self.width):
+                    self.path.doubt[w + k] = 0
+
+    def run(
+        self, const float[:, ::1] far not None, const float[::1] mic not None, float[::1] heard not None,
+        float[::1] left not None,
+        float[:, ::1] said=None,
+    ):
+        """Play whole blocks.
+
+        ``heard`` gets the microphone without rumble, ``left`` what is left of that and
+        ``said``, where given, the far end without rumble.
+        """
+        cdef ptrdiff_t k, c, t, n = self.block
+        if far.shape[0] != mic.shape[0] or far.shape[1] != self.channels or mic.shape[0] % n \
+                or heard.shape[0] != mic.shape[0] or left.shape[0] != mic.shape[0] \
+                or (said is not None and (said.shape[0] != mic.shape[0] or said.shape[1] != self.channels)):
+            raise ValueError("not whole blocks of every signal")
+        self.check_free()
+        self.busy = True
+        for k in range(mic.shape[0] // n):
+            with nogil:
+                self.play(&far[k * n, 0], &mic[k * n], &heard[k * n], &left[k * n])
+            if said is not None:
+                for c in range(self.channels):
+                    for t in range(n):
+                        said[k * n + t, c] = self.past[c * n + t]
+        self.busy = False
+
+    cdef int check_free(self) except -1:
+        """Refuse a second thread while one is at work without the GIL."""
+        if self.busy:
+            raise RuntimeError("this path is in use by another thread")
+        return 0
+
+    cdef void play(self, const float* far, const float* mic, float* heard, float* left) noexcept nogil:
+        cdef ptrdiff_t c, n = self.block
+        self.path.newest = (self.path.newest if self.path.newest else self.path.slots) - 1
+        for c in range(self.channels):
+            self.take_far(far + c, c)
+        self.rumble.take_away(self.channels, mic, 1, heard, n)
+        self.mic_slot = (self.mic_slot if self.mic_slot else RECALL) - 1
+        memcpy(self.mics + self.mic_slot * n, heard, n * sizeof(float))
+        self.seen += self.seen < RECALL
+        self.weigh_scale(heard)
+        self.find_delay(heard)
+        self.adapt(heard, left)
+
+    cdef void take_far(self, const float* far, ptrdiff_t c) noexcept nogil:
+        """Bring in a block of a channel of the far end."""
+        cdef ptrdiff_t n = self.block, x = (c * self.path.slots + self.path.newest) * self.width
+        memcpy(self.frame, self.past + c * n, n * sizeof(float))
+        self.rumble.take_away(c, far, self.channels, self.frame + n, n)
+        memcpy(self.past + c * n, self.frame + n, n * sizeof(float))
+        noregret_fourier_forward(self.plan, self.frame, self.path.far_re + x, self.path.far_im + x, 1)
+
+    cdef void weigh_scale(self, const float* heard) noexcept nogil:
+        """Follow how much louder the microphone is than the far end; at first, doubt weights by it."""
+        cdef ptrdiff_t k, c, n = self.block
+        cdef double far = 0, mic = 0
+        cdef float scale
+        for c in range(self.channels):
+            for k in range(n):
+                far += self.past[c * n + k] * self.past[c * n + k]
+        if far < 1e-7 * n or far < 0.01 * self.far_energy * self.forget:
+            return
+        for k in range(n):
+            mic += heard[k] * heard[k]
+        self.far_energy += far - self.forget * self.far_energy
+        self.mic_energy += mic - self.forget * self.mic_energy
+        if self.active < 30:
+            self.active += 1
+            scale = self.loudness()
+            for k in range(self.channels * self.parts * self.width):
+                self.path.doubt[k] *= scale / self.scale
+            self.scale = scale
+
+    cdef float loudness(self) noexcept nogil:
+        return min(1e3, max(self.quietest, self.mic_energy / self.far_energy)) if self.far_energy > 0 else 1
+
+    cdef void adapt(self, const float* heard, float* left) noexcept nogil:
+        """Predict a block, learn from it, subtract what is then known; ``left`` may be NULL."""
+        cdef ptrdiff_t k, n = self.block
+        cdef float loudness, inverse
+        noregret_path_predict(&self.path, self.echo_re, self.echo_im, self.explained)
+        noregret_fourier_inverse(self.plan, self.echo_re, self.echo_im, self.time, 1)
+        memset(self.frame, 0, n * sizeof(float))
+        for k in range(n):
+            self.frame[n + k] = heard[k] - self.time[n + k]
+        noregret_fourier_forward(self.plan, self.frame, self.error_re, self.error_im, 1)
+        for k in range(self.bins):
+            loudness = self.error_re[k] * self.error_re[k] + self.error_im[k] * self.error_im[k]
+            self.noise[k] = self.settle * self.noise[k] + (1 - self.settle) * loudness + <float> 1e-30
+            self.inverse[k] = 1 / (self.pace.share * self.explained[k] + self.caution * self.noise[k] + <float> FLOOR)
+        if self.heard_far():
+            noregret_path_learn(&self.path, &self.pace, self.error_re, self.error_im, self.inverse)
+            self.constrain()
+        if left != NULL:
+            for k in range(self.bins):
+                inverse = self.inverse[k] * self.explained[k]
+                self.echo_re[k] += inverse * self.error_re[k]
+                self.echo_im[k] += inverse * self.error_im[k]
+            noregret_fourier_inverse(self.plan, self.echo_re, self.echo_im, self.time, 1)
+            self.subtract(heard, self.time + n, left)
+
+    cdef bint heard_far(self) noexcept nogil:
+        """Whether any sound of the far end can be in the microphone, and so anything be learned."""
+        cdef ptrdiff_t k
+        cdef float most = 0
+        for k in range(self.bins):
+            most = max(most, self.explained[k] / (self.noise[k] + <float> FLOOR))
+        return most > <float> 1e-4
+
+    cdef void subtract(self, const float* heard, const float* echo, float* left) noexcept nogil:
+        """Take an echo away, or as much of it as does not make the block louder."""
+        cdef ptrdiff_t k
+        cdef double before = 0, after = 0, along = 0, square = 0
+        cdef float part = 1
+        for k in range(self.block):
+            before += <double> heard[k] * heard[k]
+            along += <double> heard[k] * echo[k]
+            square += <double> echo[k] * echo[k]
+        after = before - 2 * along + square
+        if not after <= before:
+            part = <float> min(1., max(0., along / square)) if square > 0 else 0
+        for k in range(self.block):
+            left[k] = heard[k] - part * echo[k]
+
+    cdef void constrain(self) noexcept nogil:
+        """Let some parts of the path, by turns, have no more taps than a block."""
+        cdef ptrdiff_t count = self.channels * self.parts, turns = (count + 4 * LANES - 1) // (4 * LANES)
+        cdef ptrdiff_t k, l, part, w = self.width, n = self.block
+        cdef ptrdiff_t lanes = min(<ptrdiff_t> LANES, count)
+        self.resting = not self.resting and count > LANES
+        if self.resting:
+            return
+        for _ in range(turns):
+            for l in range(LANES):
+                part = (self.turn + l) % count
+                for k in range(self.bins):
+                    self.lane_re[k * LANES + l] = self.path.re[part * w + k]
+                    self.lane_im[k * LANES + l] = self.path.im[part * w + k]
+            noregret_fourier_inverse(self.side, self.lane_re, self.lane_im, self.lane_time, LANES)
+            memset(self.lane_time + n * LANES, 0, n * LANES * sizeof(float))
+            noregret_fourier_forward(self.side, self.lane_time, self.lane_re, self.lane_im, LANES)
+            for l in range(lanes):
+                part = (self.turn + l) % count
+                for k in range(self.bins):
+                    self.path.re[part * w + k] = self.lane_re[k * LANES + l]
+                    self.path.im[part * w + k] = self.lane_im[k * LANES + l]
+            self.turn = (self.turn + lanes) % count
+
+    cdef void find_delay(self, const float* heard) noexcept nogil:
+        """Follow how long the echo takes."""
+        cdef ptrdiff_t n = self.block, x = self.path.newest * self.width
+        if self.lags < 2:
+            return
+        memcpy(self.frame, self.mic_past, n * sizeof(float))
+        memcpy(self.frame + n, heard, n * sizeof(float))
+        memcpy(self.mic_past, heard, n * sizeof(float))
+        noregret_fourier_forward(self.plan, self.frame, self.mic_re, self.mic_im, 1)
+        if self.lag.learn(self.path.far_re + x, self.path.far_im + x, self.path.slots * self.width, self.channels,
+                          self.mic_re, self.mic_im):
+            self.settle_on(self.lag.first, self.lag.found)
+
+    cdef void settle_on(self, ptrdiff_t first, ptrdiff_t best) noexcept nogil:
+        """Move the path so that it begins a little before the echo, unless the echo is well within."""
+        cdef ptrdiff_t wanted = max(<ptrdiff_t> 0, first - 2), slack = max(<ptrdiff_t> 4, self.parts // 3)
+        if (best > self.path.delay + slack or best < self.path.delay + (1 if self.path.delay else 0)) \
+                and wanted != self.path.delay:
+            self.shift(wanted)
+
+    cdef void shift(self, ptrdiff_t delay) noexcept nogil:
+        """Begin the path at another delay, keep what is known of it, learn the last blocks again."""
+        cdef ptrdiff_t c, moved = delay - self.path.delay, w = self.width, at, k, newest = self.path.newest
+        cdef ptrdiff_t kept = max(<ptrdiff_t> 0, self.parts - max(moved, -moved))
+        cdef ptrdiff_t source = max(<ptrdiff_t> 0, moved), target = max(<ptrdiff_t> 0, -moved)
+        for c in range(self.channels):
+            at = c * self.parts
+            if kept:
+                memmove(self.path.re + (at + target) * w, self.path.re + (at + source) * w, kept * w * sizeof(float))
+                memmove(self.path.im + (at + target) * w, self.path.im + (at + source) * w, kept * w * sizeof(float))
+                memmove(
+                    self.path.doubt + (at + target) * w, self.path.doubt + (at + source) * w, kept * w * sizeof(float))
+                memmove(self.path.size + at + target, self.path.size + at + source, kept * sizeof(float))
+        self.path.delay = delay
+        self.scale = self.loudness()
+        if moved > 0:
+            self.expect(kept, self.parts)
+        else:
+            self.expect(0, min(-moved, self.parts))
+        for k in range(self.seen - 1, 0, -1):
+            self.path.newest = (newest + k) % self.path.slots
+            self.adapt(self.mics + (self.mic_slot + k) % RECALL * self.block, NULL)
+        self.path.newest = newest
+
+    @property
+    def delay_found(self):
+        """Blocks by which the echo lags the far end; −1 until there is evidence."""
+        return self.lag.found
+
+    @property
+    def delay(self):
+        """Blocks before the first part of the path."""
+        return self.path.delay
+
+    def response(self):
+        """Return the learned path: samples after the shortest delay, by channel."""
+        self.check_free()
+        cdef float[::1] out = np.zeros(2 * self.block, dtype=np.float32)
+        cdef ptrdiff_t part
+        found = np.zeros((self.parts * self.block, self.channels), dtype=np.float32)
+        for part in range(self.channels * self.parts):
+            noregret_fourier_inverse(
+                self.plan, self.path.re + part * self.width, self.path.im + part * self.width, &out[0], 1)
+            c, p = divmod(part, self.parts)
+            found[p * self.block:(p + 1) * self.block, c] = np.asarray(out)[:self.block]
+        return found

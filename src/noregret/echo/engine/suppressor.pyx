@@ -1,0 +1,358 @@
+"""What is left of an echo after the linear part, made quieter where nobody near is talking.
+
+In every band the residual is taken to be a share of the echo that was subtracted. The share is a
+quantile of what was seen, followed by steps of the pinball loss that get shorter the more the whole
+band rises over what was expected: a rise means that somebody near is talking.
+"""
+
+from libc.math cimport exp, log, logf, sqrt
+from libc.string cimport memcpy, memset
+
+import numpy as np
+
+from noregret.echo.engine.fft cimport (
+    noregret_fourier, noregret_fourier_forward, noregret_fourier_free, noregret_fourier_inverse,
+    noregret_fourier_new,
+)
+from noregret.echo.engine.path cimport Store
+
+
+cdef extern from "minimum_phase.h" nogil:
+    void noregret_exponential(const float* c, float* out, float* work, ptrdiff_t n)
+
+DEF BANDS = 24
+DEF DECIBEL = 0.23025850929940458  # natural logarithms of power in a decibel
+
+
+# How fast it follows, and how far it goes: chosen by measurement. Paces are those of blocks of 10 ms.
+PACES = {
+    "share": -6.0,  # dB of the echo that are left, to begin with
+    "quantile": 0.6,  # which quantile of what was left is followed
+    "pace": 2.0,  # dB a block
+    "rise": 4.0,  # dB over what was expected at which steps upwards are half as long
+    "usual": 6.0,  # dB over what was expected at which somebody near is as likely as not
+    "spread": 1.5,  # dB within which that is unsure
+    "release": 0.8,  # how much of that stays from block to block when it falls
+    "bold": 16.0,  # how many times the expected residual is taken away where nobody near talks
+    "shy": 0.3,  # and where somebody does
+    "smooth": 0.5,  # how much of the power of what is left stays from block to block
+    "fade": 0.6,  # and of the echo's, as a room fades
+    "least": 0.03,  # the smallest gain
+}
+
+
+cdef class Suppressor:
+    """The part of an echo canceller that comes after the linear one.
+
+    Parameters
+    ----------
+    rate
+        Samples a second.
+    block
+        Samples in a block.
+    **paces
+        Other values of ``PACES``.
+    """
+
+    cdef noregret_fourier* plan
+    cdef readonly ptrdiff_t block
+    cdef ptrdiff_t bins, bands
+    cdef double rise, quantile, pace, bold, shy, usual, spread, release, presence
+    cdef float smooth, fade, least
+    cdef Store store
+    cdef float *frame
+    cdef float *left_past
+    cdef float *echo_past
+    cdef float *re
+    cdef float *im
+    cdef float *left_power
+    cdef float *echo_power
+    cdef float *gain
+    cdef float *before_re
+    cdef float *before_im
+    cdef float *after_re
+    cdef float *after_im
+    cdef float *left_re
+    cdef float *left_im
+    cdef float *sent
+    cdef float *work
+    cdef bint busy  # a thread is at it with the GIL released
+    cdef bint passing
+    cdef bint passed
+    cdef float *emphasis
+    cdef double[::1] share, band_left, band_echo, band_weight
+    cdef ptrdiff_t[::1] edges
+
+    def __cinit__(self, double rate, ptrdiff_t block, **paces):
+        if not (2 <= block <= 2**20 and 100 <= rate <= 1e6):
+            raise ValueError(f"no suppressor for blocks of {block} samples, {rate:g} of them a second")
+        cdef dict t = PACES | paces
+        cdef double blocks = block / rate / 0.01
+        self.block, self.bins = block, block + 1
+        self.quantile, self.pace, self.rise = t["quantile"], t["pace"] * blocks * DECIBEL, t["rise"] * DECIBEL
+        self.bold, self.shy = log(t["bold"]), log(t["shy"])
+        self.usual, self.spread = t["usual"] * DECIBEL, t["spread"] * DECIBEL
+        self.release, self.smooth, self.fade = t["release"] ** blocks, t["smooth"] ** blocks, t["fade"] ** blocks
+        self.least = t["least"]
+        self.plan = noregret_fourier_new(2 * block, 1)
+        if self.plan == NULL:
+            raise MemoryError("no memory for the transforms")
+        self.allocate()
+        self.cut(rate)
+        self.share = np.full(self.bands, t["share"] * DECIBEL)
+        self.passed = True
+
+    def __dealloc__(self):
+        noregret_fourier_free(self.plan)
+
+    cdef allocate(self):
+        cdef ptrdiff_t n = self.block
+        cdef Store store = Store()
+        self.store = store
+        self.frame = store.room("frame", 2 * n)
+        self.left_past, self.echo_past = store.room("left_past", n), store.room("echo_past", n)
+        self.re, self.im = store.room("re", n + 1), store.room("im", n + 1)
+        self.left_power, self.echo_power = store.room("left_power", n + 1), store.room("echo_power", n + 1)
+        self.gain, self.emphasis = store.room("gain", n + 1), store.room("emphasis", n + 1)
+        self.left_re, self.left_im = store.room("left_re", n + 1), store.room("left_im", n + 1)
+        self.before_re, self.before_im = store.room("before_re", n + 1), store.room("before_im", n + 1)
+        self.after_re, self.after_im = store.room("after_re", n + 1), store.room("after_im", n + 1)
+        self.sent, self.work = store.room("sent", 2 * n), store.room("work", 2 * n)
+
+    cdef cut(self, double rate):
+        """Bands as wide as the ear's, each of a bin at least, and how much a bin weighs in the whole."""
+        cdef ptrdiff_t k
+        hertz = np.arange(self.bins) * rate / 2 / self.block
+        bark = 26.81 * hertz / (1960 + hertz)
+        band = np.minimum((bark / bark.max() * BANDS).astype(int), BANDS - 1)
+        self.edges = np.append(np.unique(band, return_index=True)[1], self.bins).astype(np.intp)
+        self.bands = self.edges.shape[0] - 1
+        self.band_left, self.band_echo = np.zeros(self.bands), np.zeros(self.bands)
+        emphasis = 2 - 1.9 * np.cos(np.pi * np.minimum(hertz / 8000, 1))
+        for k in range(self.bins):
+            self.emphasis[k] = emphasis[k]
+        self.band_weight = np.add.reduceat(emphasis, np.asarray(self.edges)[:self.bands])
+
+    def run(self, const float[::1] heard not None, const float[::1] left not None, float[::1] out not None):
+        """Play whole blocks: what the microphone heard, and what the linear part left of it."""
+        cdef ptrdiff_t k, n = self.block
+        if heard.shape[0] % n or left.shape[0] != heard.shape[0] or out.shape[0] != heard.shape[0]:
+            raise ValueError("not whole blocks of every signal")
+        if self.busy:
+            raise RuntimeError("this suppressor is in use by another thread")
+        self.busy = True
+        with nogil:
+            for k in range(heard.shape[0] // n):
+                self.play(&heard[k * n], &left[k * n], &out[k * n])
+        self.busy = False
+
+    cdef void play(self, const float* heard, const float* left, float* out) noexcept nogil:
+        cdef ptrdiff_t k, n = self.block
+        memcpy(self.frame, self.left_past, n * sizeof(float))
+        memcpy(self.frame + n, left, n * sizeof(float))
+        memcpy(self.left_past, left, n * sizeof(float))
+        noregret_fourier_forward(self.plan, self.frame, self.left_re, self.left_im, 1)
+        self.see(self.left_re, self.left_im, self.left_power, self.smooth, True)
+        memcpy(self.frame, self.echo_past, n * sizeof(float))
+        for k in range(n):
+            self.frame[n + k] = heard[k] - left[k]
+        memcpy(self.echo_past, self.frame + n, n * sizeof(float))
+        noregret_fourier_forward(self.plan, self.frame, self.re, self.im, 1)
+        self.see(self.re, self.im, self.echo_power, self.fade, False)
+        self.weigh()
+        self.send(left, out)
+
+    cdef void send(self, const float* left, float* out) noexcept nogil:
+        """Let the block through the filter of the block before, turning into that of this one."""
+        cdef ptrdiff_t k, n = self.block
+        cdef float part
+        if self.passed and self.passing:
+            memcpy(out, left, n * sizeof(float))
+            return
+        self.through(self.before_re, self.before_im, self.passed, left)
+        for k in range(n):
+            out[k] = self.sent[n + k]
+        self.through(self.after_re, self.after_im, self.passing, left)
+        for k in range(n):
+            part = <float> (k + 1) / n
+            out[k] += part * (self.sent[n + k] - out[k])
+        memcpy(self.before_re, self.after_re, self.bins * sizeof(float))
+        memcpy(self.before_im, self.after_im, self.bins * sizeof(float))
+        self.passed = self.passing
+
+    cdef void through(self, const float* re, const float* im, bint passing, const float* left) noexcept nogil:
+        cdef ptrdiff_t k
+        if passing:
+            memcpy(self.sent + self.block, left, self.block * sizeof(float))
+            return
+        for k in range(self.bins):
+            self.re[k] = self.left_re[k] * re[k] - self.left_im[k] * im[k]
+            self.im[k] = self.left_re[k] * im[k] + self.left_im[k] * re[k]
+        noregret_fourier_inverse(self.plan, self.re, self.im, self.sent, 1)
+
+    cdef void see(self, const float* at_re, const float* at_im, float* power, float keep, bint mean) noexcept nogil:
+        """Bring the power of the frame in: its mean over time, or its fading peak."""
+        cdef ptrdiff_t k, n = self.block
+        cdef float re, im, now
+        for k in range(self.bins):
+            # Hann's window, by the terms of the transform.
+            re = at_re[k] - <float> 0.5 * (at_re[k - 1 if k else 1] + at_re[k + 1 if k < n else n - 1])
+            im = at_im[k] - <float> 0.5 * (
+                (at_im[k - 1] if k else -at_im[1]) + (at_im[k + 1] if k < n else -at_im[n - 1]))
+            now = <float> 0.25 * (re * re + im * im)
+            if mean:
+                power[k] = keep * power[k] + (1 - keep) * now + <float> 1e-30
+            else:
+                power[k] = max(keep * power[k] + <float> 1e-30, now)
+
+    cdef void weigh(self) noexcept nogil:
+        """The filter for this block, from how much of what is left can be echo."""
+        cdef ptrdiff_t k, b
+        cdef double left = 0, expected = 0, excess, near, step, above, over
+        cdef float share, low = 1
+        for b in range(self.bands):
+            self.band_left[b] = self.band_echo[b] = 1e-12
+            for k in range(self.edges[b], self.edges[b + 1]):
+                self.band_left[b] += self.left_power[k]
+                self.band_echo[b] += self.echo_power[k]
+            near = self.band_weight[b] / (self.edges[b + 1] - self.edges[b])
+            left += near * self.band_left[b]
+            expected += near * exp(self.share[b]) * self.band_echo[b]
+        excess = log(left / expected)
+        near = 1 / (1 + exp(-(excess - self.usual) / self.spread))
+        self.presence = near if near > self.presence else self.release * self.presence + (1 - self.release) * near
+        step = max(excess, 0.) / self.rise
+        step = self.pace / (1 + step * step * step * step)
+        over = exp(self.bold * (1 - self.presence) + self.shy * self.presence)
+        for b in range(self.bands):
+            share = <float> (over * exp(self.share[b]))
+            for k in range(self.edges[b], self.edges[b + 1]):
+                self.gain[k] = max(self.least, 1 - share * self.echo_power[k] / self.left_power[k])
+                low = min(low, self.gain[k])
+            if self.band_echo[b] > 1e-9 * (self.edges[b + 1] - self.edges[b]):
+                above = log(self.band_left[b] / self.band_echo[b]) - self.share[b]
+                if self.share[b] + above < 20 * DECIBEL:
+                    self.share[b] += self.quantile * step if above > 0 else -(1 - self.quantile) * self.pace
+                    self.share[b] = min(10 * DECIBEL, max(-40 * DECIBEL, self.share[b]))
+        self.passing = low > <float> 0.999
+        if not self.passing:
+            self.causal()
+
+    cdef void causal(self) noexcept nogil:
+        """The filter of those gains that answers soonest: minimum phase, by the cepstrum."""
+        cdef ptrdiff_t k, n = self.block
+        for k in range(self.bins):
+            self.re[k] = logf(
+                <float> 0.5 * self.gain[k]
+                + <float> 0.25 * (self.gain[max(k - 1, <ptrdiff_t> 0)] + self.gain[min(k + 1, n)]))
+            self.im[k] = 0
+        noregret_fourier_inverse(self.plan, self.re, self.im, self.sent, 1)
+        for k in range(1, n):
+            self.sent[k] *= 2
+        noregret_exponential(self.sent, self.frame, self.work, n)
+        memset(self.frame + n, 0, n * sizeof(float))
+        noregret_fourier_forward(self.plan, self.frame, self.after_re, self.after_im, 1)
+
+
+# The last step of an echo canceller: nothing sent is louder than what was heard.
+
+DEF SLACK = 1.2  # 0.8 dB: a high-pass moves energy by a few milliseconds
+DEF LOCAL = 4  # 6 dB, within a quarter of a block
+DEF WINDOW = 0.1  # seconds
+
+
+cdef class Guard:
+    """Sees to it that nothing sent is louder than what the microphone heard.
+
+    Neither in a block, which is made quieter as a whole, nor in the 100 ms up to any sample, which
+    is cut to what they leave to be sent. Where the microphone falls silent within a block, what was
+    sent before is sent.
+
+    Parameters
+    ----------
+    rate
+        Samples a second.
+    block
+        Samples in a block.
+    """
+
+    cdef ptrdiff_t block, at, window
+    cdef bint busy  # a thread is at it with the GIL released
+    cdef bint quiet  # whether the last sample heard was none
+    cdef double before, after  # the energy of those 100 ms, heard and sent
+    cdef double[::1] heard, sent  # the squares of their samples
+
+    def __cinit__(self, double rate, ptrdiff_t block):
+        if not (1 <= block and 100 <= rate <= 1e6):
+            raise ValueError(f"no guard for blocks of {block} samples, {rate:g} of them a second")
+        self.block, self.window = block, <ptrdiff_t> (WINDOW * rate + 0.5)
+        self.heard, self.sent = np.zeros(self.window), np.zeros(self.window)
+
+    def run(self, const float[::1] mic not None, float[::1] out not None):
+        """Make every block as quiet as the microphone's, and silent where that is."""
+        cdef ptrdiff_t k, n = self.block
+        if mic.shape[0] % n or mic.shape[0] != out.shape[0]:
+            raise ValueError("not whole blocks of both signals")
+        if self.busy:
+            raise RuntimeError("this guard is in use by another thread")
+        self.busy = True
+        with nogil:
+            for k in range(mic.shape[0] // n):
+                self.limit(&mic[k * n], &out[k * n], n)
+                self.hold(&mic[k * n], &out[k * n], n)
+        self.busy = False
+
+    cdef void limit(self, const float* mic, float* out, ptrdiff_t n) noexcept nogil:
+        """Let no quarter of a block be much louder: what was heard may end within a block."""
+        cdef ptrdiff_t k, t, size = (n + 3) // 4, end
+        cdef double before, after
+        cdef float part
+        for k in range(4):
+            before = after = 0
+            end = min(n, (k + 1) * size)
+            for t in range(k * size, end):
+                before += <double> mic[t] * mic[t]
+                after += <double> out[t] * out[t]
+            if not after <= LOCAL * before:
+                part = <float> sqrt(LOCAL * before / after)
+                for t in range(k * size, end):
+                    out[t] *= part
+
+    cdef void hold(self, const float* mic, float* out, ptrdiff_t n) noexcept nogil:
+        cdef ptrdiff_t t
+        cdef double before = 0, after = 0, part
+        cdef bint silent
+        for t in range(n):
+            before += <double> mic[t] * mic[t]
+            after += <double> out[t] * out[t]
+        part = sqrt(before / after) if not after <= SLACK * before else 1
+        for t in range(n):
+            silent = mic[t] == 0 and (self.quiet or t + 1 == n or mic[t + 1] == 0)
+            self.quiet = mic[t] == 0
+            out[t] = self.at_most(mic[t], 0 if silent else <float> (part * out[t]))
+
+    cdef inline float at_most(self, double mic, float out) noexcept nogil:
+        """The next sample, as large as the last 100 ms allow."""
+        cdef double left, square = <double> out * out
+        cdef ptrdiff_t k = self.at
+        if k == 0:
+            self.sum_up()
+        self.before += mic * mic - self.heard[k]
+        self.after -= self.sent[k]
+        self.heard[k] = mic * mic
+        left = max(0., SLACK * self.before - self.after)
+        if square > left:
+            out = <float> (sqrt(left) if out > 0 else -sqrt(left))
+            square = left
+        self.after += square
+        self.sent[k] = square
+        self.at = k + 1 if k + 1 < self.window else 0
+        return out
+
+    cdef void sum_up(self) noexcept nogil:
+        """Forget what rounding made of the sums."""
+        cdef ptrdiff_t k
+        self.before = self.after = 0
+        for k in range(self.window):
+            self.before += self.heard[k]
+            self.after += self.sent[k]

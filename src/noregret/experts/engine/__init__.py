@@ -1,0 +1,1 @@
+"""Compiled: the round over experts."""

@@ -1,0 +1,748 @@
+"""The round over experts: their advice is combined, the outcome is seen, everyone pays, weights move.
+
+One expert or a thousand, advice or plain losses: all pass here. The door to it is the council's.
+"""
+
+from cpython.pythread cimport PyThread_get_thread_ident
+from libc.math cimport INFINITY, NAN, exp, fabs, isnan, log
+from libc.stdint cimport uint64_t
+from libc.string cimport memcpy
+
+from math import ldexp
+from time import sleep
+
+import numpy as np
+
+cimport numpy as cnp
+
+from noregret.base.compiled.losses cimport Loss, LossTable, PythonLoss, as_loss, log_value, percentage_value
+from noregret.base.compiled.machine cimport come_in, generation, go_out
+from noregret.base.compiled.weigher cimport (
+    Weigher, noregret_excess, noregret_fetch, noregret_scaled_survey, noregret_survey, noregret_survey_of,
+)
+
+from noregret.base.compiled.losses import find_loss
+from noregret.checks import state_numbers
+from noregret.errors import BadExample, NoRegretError
+
+cnp.import_array()
+
+
+# Forecasts and losses beyond these leave no room for what is made of them.
+cdef double LARGEST_ADVICE = 1e150
+cdef double LARGEST_LOSS = 1e300
+# From this share of the votes on, a prediction is 1: half of them, however the sum was rounded.
+cdef double EVEN = 0.5 - 1e-12
+
+cdef enum:  # Manner
+    MEAN                 # predict the weighted mean of the advice
+    VOTE                 # predict what the heavier half says
+    SUBSTITUTE           # predict as Vovk's aggregating algorithm does, square loss
+    EXPECT               # pay the weighted mean of the losses
+    SAMPLE               # follow one expert, drawn from the weights
+
+MANNERS = ("mean", "vote", "substitute", "expect", "sample")
+
+cdef Loss square_like = as_loss("square", None)
+
+
+cdef inline double drawn(uint64_t seed, uint64_t round) noexcept nogil:
+    """Return a number in [0, 1) that depends on the seed and the round alone."""
+    cdef uint64_t z = seed * 0x9E3779B97F4A7C15ULL + (round + 1) * 0xD1B54A32D192ED03ULL
+    z = (z ^ (z >> 30)) * 0xBF58476D1CE4E5B9ULL
+    z = (z ^ (z >> 27)) * 0x94D049BB133111EBULL
+    z ^= z >> 31
+    return (z >> 11) * (1.0 / 9007199254740992.0)
+
+
+cdef inline double within(double mean, double low, double high) noexcept nogil:
+    """Return a mean as rounding left it, but no further than what it is of.
+
+    Where all say or lose the same, so does the mixture, to the bit: nothing is learned of rounding.
+    """
+    return low if mean < low else high if mean > high else mean
+
+
+cdef class Chamber:
+    """Experts, how they are weighed and combined, and what everyone has paid.
+
+    Parameters
+    ----------
+    weigher
+        How they are weighed.
+    loss, loss_parameter
+        What a forecast costs.
+    gradient
+        Whether experts pay the slope of the mixture's loss times their forecast.
+    manner
+        How advice is combined: ``mean``, ``vote``, ``substitute``, ``expect`` or ``sample``.
+    low, high
+        The range of forecasts and outcomes, where one is assumed.
+    spread
+        The largest difference between two losses of a round, where one is assumed.
+    sleeping
+        Whether experts may sleep.
+    seed
+        For ``sample``.
+    votes
+        Whether forecasts and outcomes are 0 or 1.
+    """
+
+    def __cinit__(self, *args, **options):
+        # Of one whose __init__ never ran nothing works, but nothing may crash either.
+        self.weigher, self.cost, self.experts = Weigher(), square_like, []
+        self.settle()
+
+    def __init__(self, Weigher weigher not None, loss="square", loss_parameter=None, gradient=False, manner="mean",
+                 low=-INFINITY, high=INFINITY, spread=INFINITY, sleeping=True, seed=0, votes=False):
+        if self.built:
+            self.wait()
+        self.weigher, self.cost = weigher, find_loss(loss, loss_parameter)
+        self.linearised, self.manner = gradient, MANNERS.index(manner)
+        self.floor, self.ceiling, self.allowed, self.may_sleep, self.seed = low, high, spread, sleeping, seed
+        self.votes = votes or self.manner == VOTE
+        self.by_gap = weigher.knows_excess() and not gradient
+        self.experts, self.held = [], None
+        self.lowest, self.highest = INFINITY, -INFINITY
+        self.settle()
+        self.built = True
+
+    cdef int wait(self) except -1:
+        """Wait until no thread plays."""
+        return 0
+
+    cdef int settle(self) except -1:
+        """Have room for as many experts as there are."""
+        cdef Py_ssize_t n = self.weigher.n
+        before = self.held or {}
+        made = {}
+        for name in ("excess", "asleep_rounds", "paid", "counted", "q"):
+            made[name] = np.zeros(n)
+            if name in before and len(before[name]) <= n:
+                made[name][:len(before[name])] = before[name]
+        made["awake"] = np.ones(n, np.uint8)
+        self.held = made
+        self.excess = <double*> cnp.PyArray_DATA(<cnp.ndarray> made["excess"])
+        self.asleep_rounds = <double*> cnp.PyArray_DATA(<cnp.ndarray> made["asleep_rounds"])
+        self.paid = <double*> cnp.PyArray_DATA(<cnp.ndarray> made["paid"])
+        self.counted = <double*> cnp.PyArray_DATA(<cnp.ndarray> made["counted"])
+        self.q = <double*> cnp.PyArray_DATA(<cnp.ndarray> made["q"])
+        self.awake = <unsigned char*> cnp.PyArray_DATA(<cnp.ndarray> made["awake"])
+        self.seats = n
+        return 0
+
+    cdef int wake(self, const double* x) noexcept nogil:
+        """Note who is awake; return how many sleep."""
+        cdef Py_ssize_t i
+        cdef int asleep = 0
+        for i in range(self.weigher.n):
+            self.awake[i] = not isnan(x[i])
+            asleep += not self.awake[i]
+        return asleep
+
+    cdef const double* shares(self, int asleep) noexcept nogil:
+        """Return the weights among those awake."""
+        if asleep:
+            self.weigher.weigh(self.q, self.awake)
+            return self.q
+        self.weigher.next_weights()
+        return self.weigher.p
+
+    cdef int read(self, const double* x, noregret_survey* found) noexcept nogil:
+        """Look at the advice of a round: who sleeps, its ends and its mean; or return what is wrong."""
+        cdef Py_ssize_t i, n = self.weigher.n
+        cdef bint chances = self.cost.table.value == log_value
+        self.weigher.next_weights()
+        found[0] = noregret_survey_of(self.weigher.p, x, n)
+        self.sleepers = 0
+        if found.sane == 0 and not self.votes and -LARGEST_ADVICE <= found.low <= found.high <= LARGEST_ADVICE \
+                and not (chances and (found.low < 0 or found.high > 1)):
+            return FINE
+        self.sleepers = self.wake(x)
+        if self.sleepers and not self.may_sleep:
+            return NO_SLEEP
+        if self.sleepers == n:
+            return ALL_ASLEEP
+        found.low, found.high = INFINITY, -INFINITY
+        for i in range(n):
+            if not self.awake[i]:
+                continue
+            self.culprit = i
+            if not (fabs(x[i]) <= LARGEST_ADVICE):
+                return BAD_ADVICE
+            if self.votes and x[i] != 0 and x[i] != 1:
+                return NOT_BOOLEAN
+            if chances and not (0 <= x[i] <= 1):
+                return NOT_PROBABILITY
+            found.low, found.high = min(found.low, x[i]), max(found.high, x[i])
+        self.culprit = -1
+        return FINE
+
+    cdef double combined(
+        self, const double* q, const double* x, const noregret_survey* found, Py_ssize_t* pick
+    ) noexcept nogil:
+        """Return the prediction."""
+        cdef Py_ssize_t i
+        cdef double sum = 0
+        if self.manner == SAMPLE:
+            pick[0] = self.draw(q)
+            return x[pick[0]]
+        if self.manner == SUBSTITUTE:
+            return self.substituted(q, x)
+        if self.sleepers:
+            for i in range(self.weigher.n):
+                if q[i] > 0:
+                    sum += q[i] * x[i]
+        else:
+            sum = found.dot
+        if self.manner == VOTE:
+            return 1.0 if sum >= EVEN else 0.0
+        return within(sum, found.low, found.high)
+
+    cdef Py_ssize_t draw(self, const double* q) noexcept nogil:
+        """Return the expert that is drawn in the round at hand."""
+        cdef double u = drawn(self.seed, self.weigher.rounds), sum = 0
+        cdef Py_ssize_t i, pick = 0
+        for i in range(self.weigher.n):
+            if q[i] > 0:
+                sum += q[i]
+                pick = i
+                if u < sum:
+                    break
+        return pick
+
+    cdef double substituted(self, const double* q, const double* x) noexcept nogil:
+        """Return Vovk's prediction: one that pays at most the mixed loss, whatever the outcome."""
+        cdef double width = self.ceiling - self.floor, rate = 2 / (width * width), guess
+        guess = (self.ceiling + self.floor) / 2 + (
+            self.mixed(q, x, self.floor, rate) - self.mixed(q, x, self.ceiling, rate)) / (2 * width)
+        return self.floor if guess < self.floor else self.ceiling if guess > self.ceiling else guess
+
+    cdef double mixed(self, const double* q, const double* x, double y, double rate) noexcept nogil:
+        """Return −ln Σ q exp(−rate · (x − y)²) / rate, from the least exponent."""
+        cdef Py_ssize_t i
+        cdef double least = INFINITY, sum = 0, off
+        for i in range(self.weigher.n):
+            if q[i] > 0:
+                least = min(least, (x[i] - y) * (x[i] - y))
+        for i in range(self.weigher.n):
+            if q[i] > 0:
+                off = (x[i] - y) * (x[i] - y) - least
+                sum += q[i] * exp(-rate * off)
+        return least - log(sum) / rate
+
+    cdef int play(self, const double* x, double y, double* prediction, double* used) noexcept nogil:
+        """Play a round with advice, or return why not and leave everything as it was."""
+        cdef Py_ssize_t i, n = self.weigher.n, pick = -1
+        cdef int status = self.check_outcome(y)
+        cdef double guess, own, slope, linear
+        cdef LossTable* table = &self.cost.table
+        cdef noregret_survey found, paid
+        cdef const double* q
+        if status == FINE:
+            status = self.read(x, &found)
+        if status != FINE:
+            return status
+        q = self.shares(self.sleepers)
+        guess = self.combined(q, x, &found, &pick)
+        self.cost_all(x, y)
+        own = table.value(table, guess, y)
+        paid = noregret_survey_of(q, self.paid, n)
+        if self.manner == EXPECT or self.manner == SAMPLE:
+            own = self.mean_of(q, self.paid)
+        if table.python != NULL and (isnan(own) or isnan(paid.dot) or paid.low == -INFINITY):
+            return LOSS_FAILED
+        if own == INFINITY:
+            return HOPELESS
+        if not fabs(own) <= LARGEST_LOSS:
+            return OVERFLOWED
+        if self.linearised:
+            slope = table.slope(table, guess, y)
+            linear = slope * guess
+            if isnan(slope):
+                return LOSS_FAILED
+            if not (fabs(slope * found.low) <= LARGEST_LOSS and fabs(slope * found.high) <= LARGEST_LOSS):
+                return OVERFLOWED
+        if self.sleepers or not paid.high <= LARGEST_LOSS:
+            paid.low, paid.high = INFINITY, -INFINITY
+            for i in range(n):
+                if self.sleepers and not self.awake[i]:
+                    self.paid[i] = own
+                elif not self.paid[i] <= LARGEST_LOSS:
+                    self.paid[i] = LARGEST_LOSS
+                paid.low, paid.high = min(paid.low, self.paid[i]), max(paid.high, self.paid[i])
+        if self.linearised:
+            for i in range(n):
+                self.counted[i] = slope * x[i]
+            if self.sleepers:
+                for i in range(n):
+                    if not self.awake[i]:
+                        self.counted[i] = linear
+            paid.low, paid.high = min(slope * found.low, slope * found.high), max(slope * found.low, slope * found.high)
+            self.settle_round(linear, self.counted, self.sleepers, used, q, paid.low, paid.high)
+        else:
+            self.settle_round(own, self.paid, self.sleepers, used, q, paid.low, paid.high)
+        if prediction != NULL:
+            prediction[0] = guess
+        self.advised = True
+        self.measure(min(found.low, y), max(found.high, y))
+        if not self.by_gap:
+            noregret_excess(self.excess, self.paid, own, n)
+        self.pay(own)
+        if pick >= 0:
+            self.drawn_loss += self.paid[pick]
+        return FINE
+
+    cdef void cost_all(self, const double* x, double y) noexcept nogil:
+        """Find out what every forecast costs; nothing for sleepers yet."""
+        cdef Py_ssize_t i, n = self.weigher.n
+        cdef LossTable* table = &self.cost.table
+        if table.value == square_like.table.value:
+            for i in range(n):
+                self.paid[i] = (x[i] - y) * (x[i] - y)
+            if self.sleepers:
+                for i in range(n):
+                    if not self.awake[i]:
+                        self.paid[i] = 0.0
+        else:
+            for i in range(n):
+                self.paid[i] = table.value(table, x[i], y) if not self.sleepers or self.awake[i] else 0.0
+
+    cdef double mean_of(self, const double* q, const double* losses) noexcept nogil:
+        """Return the mean of losses under weights; those without weight may be infinite."""
+        cdef Py_ssize_t i
+        cdef double sum = 0, low = INFINITY, high = -INFINITY
+        for i in range(self.weigher.n):
+            if q[i] > 0:
+                sum += q[i] * losses[i]
+                low, high = min(low, losses[i]), max(high, losses[i])
+        return within(sum, low, high)
+
+    cdef int play_losses(self, const double* x, double* prediction, double* used) noexcept nogil:
+        """Play a round in which only losses are shown, or return why not."""
+        cdef Py_ssize_t i, n = self.weigher.n, pick = -1
+        cdef noregret_survey found
+        cdef int asleep = 0
+        cdef double own
+        cdef const double* losses = x
+        cdef const double* q = self.weigher.p
+        if self.weigher.fresh:
+            found = noregret_survey_of(q, x, n)
+        else:
+            found = noregret_scaled_survey(self.weigher.p, self.weigher.weigh_all(self.weigher.p), x, n)
+            self.weigher.fresh = True
+        if found.sane != 0 or not (fabs(found.low) <= LARGEST_LOSS and fabs(found.high) <= LARGEST_LOSS):
+            asleep = self.wake(x)
+            if asleep and not self.may_sleep:
+                return NO_SLEEP
+            if asleep == n:
+                return ALL_ASLEEP
+            for i in range(n):
+                if self.awake[i] and not fabs(x[i]) <= LARGEST_LOSS:
+                    self.culprit = i
+                    return BAD_LOSS
+            q = self.shares(asleep)
+            own = self.mean_of(q, x)
+            found.low, found.high = INFINITY, -INFINITY
+            for i in range(n):
+                self.paid[i] = x[i] if self.awake[i] else own
+                found.low, found.high = min(found.low, self.paid[i]), max(found.high, self.paid[i])
+            losses = self.paid
+        else:
+            own = within(found.dot, found.low, found.high)
+        if self.manner == SAMPLE:
+            pick = self.draw(q)
+        if prediction != NULL:
+            prediction[0] = own if pick < 0 else losses[pick]
+        if pick >= 0:
+            self.drawn_loss += losses[pick]
+        self.settle_round(own, losses, asleep, used, q, found.low, found.high)
+        self.advised = False
+        if not self.by_gap:
+            noregret_excess(self.excess, losses, own, n)
+        self.pay(own)
+        return FINE
+
+    cdef void settle_round(
+        self, double own, const double* losses, int asleep, double* used, const double* q, double low, double high
+    ) noexcept nogil:
+        """Have the weights learn what everyone lost; low and high are the ends of the losses."""
+        cdef Py_ssize_t i, n = self.weigher.n
+        if used != NULL:
+            memcpy(used, q, n * sizeof(double))
+        if high - low > self.widest:
+            self.widest = high - low
+        if high - low > self.allowed and not self.first_wide:
+            self.first_wide = self.weigher.rounds + 1
+        if asleep:
+            self.naps += asleep
+            if not self.first_nap:
+                self.first_nap = self.weigher.rounds + 1
+            for i in range(n):
+                self.asleep_rounds[i] += not self.awake[i]
+        self.weigher.update(own, losses, self.awake if asleep else NULL, low, high)
+        self.weigher.rounds += 1
+        self.weigher.fresh = False
+
+    cdef void measure(self, double low, double high) noexcept nogil:
+        """Note the range of forecasts and outcomes."""
+        self.lowest, self.highest = min(self.lowest, low), max(self.highest, high)
+        if (low < self.floor or high > self.ceiling) and not self.first_outside:
+            self.first_outside = self.weigher.rounds
+
+    cdef void pay(self, double own) noexcept nogil:
+        """Add up what is paid, with what rounding leaves."""
+        cdef double sum = self.total + own
+        if fabs(self.total) >= fabs(own):
+            self.rest += (self.total - sum) + own
+        else:
+            self.rest += (own - sum) + self.total
+        self.total = sum
+        self.worst = max(self.worst, own)
+
+    cdef int check_outcome(self, double y) noexcept nogil:
+        """Refuse outcomes that cannot be used."""
+        if not fabs(y) <= LARGEST_ADVICE:
+            return BAD_OUTCOME
+        if self.votes and y != 0 and y != 1:
+            return NOT_BOOLEAN
+        if self.cost.table.value == log_value and not (0 <= y <= 1):
+            return NOT_PROBABILITY
+        if self.cost.table.value == percentage_value and y == 0:
+            return ZERO_OUTCOME
+        return FINE
+
+
+# The council's door: rounds and blocks of them come in, are checked once, and are played or refused.
+
+# Seconds between looks at a master that another thread is at.
+WAIT = 1e-4
+
+
+cdef class Council(Chamber):
+    """Experts, how they are weighed and combined, and what everyone has paid; see ``Chamber``."""
+
+    cdef unsigned long player                # the thread that plays a block, or 0
+    cdef long since                          # the process, by its number of forks, in which that began
+    cdef cnp.ndarray row                     # the latest, as long as it is looked at
+
+    def begin(self, n):
+        """Start with n experts."""
+        self.wait()
+        self.weigher.begin(n)
+        self.held = None
+        self.settle()
+
+    # What there is to know.
+
+    @property
+    def width(self):
+        """How many experts there are; 0 before the first round."""
+        return self.weigher.n
+
+    @property
+    def rounds(self):
+        """How many rounds were learned from."""
+        return self.weigher.rounds
+
+    @property
+    def total_loss(self):
+        """What was paid in all; the expected loss where experts are drawn."""
+        return self.total + self.rest
+
+    @property
+    def expert_losses(self):
+        """What each expert paid in all; in rounds it slept, what the mixture paid."""
+        return self.total_loss - self.regrets
+
+    @property
+    def regrets(self):
+        """What the mixture paid more than each expert."""
+        return -(self.weigher.excess() if self.by_gap else self.held["excess"])
+
+    @property
+    def rounds_awake(self):
+        """In how many rounds each expert was awake."""
+        return self.weigher.rounds - self.held["asleep_rounds"].astype(np.int64)
+
+    # Errors.
+
+    def name_of(self, i):
+        """Name an expert."""
+        return self.experts[i] if self.experts else str(i)
+
+    cdef int refuse(self, int status, double value) except -1:
+        """Say why a round cannot be played."""
+        cdef Py_ssize_t i = self.culprit
+        self.culprit = -1
+        if isinstance(self.cost, PythonLoss):
+            self.cost.raise_failure()
+        round = self.weigher.rounds + 1
+        who = None if i < 0 else self.name_of(i)
+        about = f"expert {who!r}" if who is not None else "the outcome"
+        said = {
+            BAD_ADVICE: f"{about} says {value:g}: forecasts are numbers up to 1e150 in size, or NaN for one that sleeps",
+            BAD_OUTCOME: f"the outcome is {value:g}: it must be a number up to 1e150 in size",
+            BAD_LOSS: f"{about} loses {value:g}: losses are numbers up to 1e300 in size, or NaN for one that sleeps",
+            ALL_ASLEEP: "every expert sleeps, so there is nothing to predict with",
+            NO_SLEEP: "an expert sleeps, and the promise is about experts that are always awake:"
+                      " use hedge, ml-poly or another that lets them sleep",
+            NOT_BOOLEAN: f"{about} is {value:g}: votes and their outcomes are 0 or 1",
+            NOT_PROBABILITY: f"{about} is {value:g}: the log loss takes probabilities, from 0 to 1",
+            ZERO_OUTCOME: "the outcome is 0, of which there is no percentage: use the absolute loss",
+            HOPELESS: "the mixture gives probability 0 to what happened, an infinite loss: leave experts out"
+                      " that are certain and wrong, or bound forecasts away from 0 and 1",
+            OVERFLOWED: "forecast and outcome are so far apart that the loss overflows: scale them down",
+            LOSS_FAILED: f"the loss {self.cost.name!r} is not a number here",
+        }[status]
+        raise BadExample(f"round {round}: {said}", round=round, feature=who)
+
+    cdef int keep_kind(self, bint losses) except -1:
+        """Refuse losses after advice, and advice after losses."""
+        if self.weigher.rounds > 0 and self.advised == losses:
+            raise BadExample(
+                "it has learned from advice and outcomes so far: go on with these, or take a fresh one" if losses
+                else "it has learned from losses so far: go on with these, or take a fresh one",
+                round=self.weigher.rounds + 1)
+        return 0
+
+    @property
+    def from_losses(self):
+        """Whether rounds come as losses, without advice."""
+        return self.weigher.rounds > 0 and not self.advised
+
+    # Blocks, and single rounds.
+
+    cdef int run(self, const double* x, double y, bint losses, double* prediction, double* used) except -1:
+        """Play a round, or say why not; a loss in Python may let other threads run meanwhile."""
+        cdef int status
+        self.keep_kind(losses)
+        self.come_along()
+        self.player = PyThread_get_thread_ident()
+        status = self.play_losses(x, prediction, used) if losses else self.play(x, y, prediction, used)
+        self.player = 0
+        go_out()
+        if status != FINE:
+            self.refuse(status, x[self.culprit] if self.culprit >= 0 else y)
+        return 0
+
+    def play_rows(self, cnp.ndarray X, y, predictions=None, weights=None):
+        """Play the rows of a block in order; without outcomes they are losses."""
+        self.wait()
+        self.check_rooms(X, y, predictions, weights)
+        cdef Py_ssize_t t, rows = cnp.PyArray_DIM(X, 0), n = self.weigher.n
+        cdef const double* x = <const double*> cnp.PyArray_DATA(X)
+        cdef const double* outcomes = NULL
+        cdef double* guesses = NULL
+        cdef double* used = NULL
+        cdef bint losses = y is None
+        cdef int status = FINE
+        if not losses:
+            outcomes = <const double*> cnp.PyArray_DATA(<cnp.ndarray> y)
+        if predictions is not None:
+            guesses = <double*> cnp.PyArray_DATA(<cnp.ndarray> predictions)
+        if weights is not None:
+            used = <double*> cnp.PyArray_DATA(<cnp.ndarray> weights)
+        self.culprit = -1
+        self.keep_kind(losses)
+        self.come_along()
+        self.player = PyThread_get_thread_ident()
+        with nogil:
+            for t in range(rows):
+                if t + 1 < rows:
+                    noregret_fetch(x + n, n)
+                if losses:
+                    status = self.play_losses(x, guesses, used)
+                else:
+                    status = self.play(x, outcomes[t], guesses, used)
+                if status != FINE:
+                    break
+                x += n
+                if guesses != NULL:
+                    guesses += 1
+                if used != NULL:
+                    used += n
+        self.player = 0
+        go_out()
+        if status != FINE:
+            self.refuse(status, x[self.culprit] if self.culprit >= 0 else 0.0 if losses else outcomes[t])
+
+    def check_rooms(self, X, y, predictions, weights):
+        """Check that what a block comes with, and what is to be filled, are arrays of its size."""
+        rows = len(X) if X.ndim else 0
+        for name, array, shape in (
+            ("rows", X, (rows, self.weigher.n)), ("outcomes", y, (rows,)),
+            ("predictions", predictions, (rows,)), ("weights", weights, (rows, self.weigher.n)),
+        ):
+            if array is not None and not (
+                isinstance(array, np.ndarray) and array.shape == shape and array.dtype == np.float64
+                and array.flags.c_contiguous and array.flags.aligned
+                and (array.flags.writeable or name in ("rows", "outcomes"))
+            ):
+                raise ValueError(f"{name} must be an array of float64 of shape {shape}")
+
+    cdef int come_along(self) except -1:
+        """Begin a round: wait while another thread forks, and look again who is at it."""
+        come_in()
+        try:
+            self.wait()
+        except BaseException:
+            go_out()
+            raise
+        self.since = generation()
+        return 0
+
+    cdef int wait(self) except -1:
+        """Wait for another thread that plays; only then may anything be looked at."""
+        while self.player:
+            if self.player == PyThread_get_thread_ident():
+                raise NoRegretError("a loss must not use the master that asks for it")
+            if self.since != generation():
+                raise NoRegretError(
+                    "the process was forked in the middle of a round of this master, by a thread that the copy does not"
+                    " have: use another, or fork when no thread learns"
+                )
+            sleep(WAIT)
+        if not self.built:
+            raise NoRegretError(f"this {type(self).__name__} was never built: its __init__ has not run")
+        if self.seats != self.weigher.n:
+            raise NoRegretError(
+                f"there is room for {self.seats} experts, but {self.weigher.n} are weighed: the weigher was changed from"
+                " outside; load the master again or take a fresh one"
+            )
+        return 0
+
+    cdef const double* row_of(self, object x) except NULL:
+        """Return where the numbers of a row are; the first row settles how many experts there are."""
+        self.wait()
+        if type(x) is cnp.ndarray and cnp.PyArray_NDIM(<cnp.ndarray> x) == 1 \
+                and cnp.PyArray_TYPE(<cnp.ndarray> x) == cnp.NPY_DOUBLE \
+                and cnp.PyArray_ISCARRAY_RO(<cnp.ndarray> x) \
+                and cnp.PyArray_DIM(<cnp.ndarray> x, 0) == self.weigher.n and self.weigher.n:
+            self.row = x
+        else:
+            from noregret.experts.rows import as_row
+
+            row = as_row(self, x)
+            self.wait()  # reading a row may let other threads in
+            if not isinstance(row, np.ndarray) or row.shape != (self.weigher.n,) or row.dtype != np.float64 \
+                    or not (row.flags.c_contiguous and row.flags.aligned):
+                raise ValueError(f"{len(row)} numbers for {self.weigher.n} experts")
+            self.row = row
+        self.culprit = -1
+        return <const double*> cnp.PyArray_DATA(self.row)
+
+    def learn_losses(self, losses):
+        """Learn from what every expert lost in a round; NaN for one that slept."""
+        cdef const double* x = self.row_of(losses)
+        self.run(x, 0.0, True, NULL, NULL)
+
+    def learn_one(self, advice, y):
+        """Learn from a round: what every expert said, and what happened."""
+        cdef double outcome = y if type(y) is float else self.outcome_of(y)
+        cdef const double* x = self.row_of(advice)
+        self.run(x, outcome, False, NULL, NULL)
+
+    def outcome_of(self, y):
+        """Return an outcome as a number; None is refused, and so is text, which float would read."""
+        try:
+            return ldexp(y, 0)
+        except TypeError:
+            round = self.weigher.rounds + 1
+            said = repr(y)[:60]
+            raise BadExample(f"round {round}: the outcome must be a number: it is {said}", round=round) from None
+
+    def predict_one(self, advice):
+        """Return the forecast for a round from what every expert says; nothing is learned."""
+        cdef const double* x = self.row_of(advice)
+        cdef Py_ssize_t pick = -1
+        cdef noregret_survey found
+        if not self.weigher.n:
+            raise ValueError("there are no experts yet")
+        cdef int status = self.read(x, &found)
+        if status != FINE:
+            self.refuse(status, x[self.culprit] if self.culprit >= 0 else NAN)
+        return self.combined(self.shares(self.sleepers), x, &found, &pick)
+
+    def drawn_expert(self):
+        """Return which expert is drawn in the next round, all being awake."""
+        self.wait()
+        if not self.weigher.n:
+            raise ValueError("the first round says who the experts are: nobody can be drawn before")
+        self.weigher.next_weights()
+        return self.draw(self.weigher.p)
+
+    def current_weights(self, awake=None):
+        """Return the weights of the next round, all awake or some."""
+        self.wait()
+        self.weigher.next_weights()
+        cdef cnp.ndarray made = np.array(self.weigher.arrays["p"])
+        if awake is not None:
+            flags = np.ascontiguousarray(awake, np.uint8)
+            if flags.shape != (self.weigher.n,):
+                raise ValueError(f"{flags.size} marks of who is awake for {self.weigher.n} experts")
+            self.weigher.weigh(<double*> cnp.PyArray_DATA(made), <unsigned char*> cnp.PyArray_DATA(<cnp.ndarray> flags))
+        return made
+
+    def join(self, name, share):
+        """Let an expert in while running."""
+        self.wait()
+        self.weigher.join(share, {})
+        self.settle()
+        if name is not None:
+            self.experts.append(name)
+
+    # The state.
+
+    def get_state(self):
+        """Return the arrays, the numbers and the names that it goes on from."""
+        self.wait()
+        arrays, numbers = self.weigher.get_state()
+        for name in ("excess", "asleep_rounds"):
+            arrays["council." + name] = self.held[name].copy()
+        numbers |= {
+            "rounds": self.weigher.rounds, "total": self.total, "rest": self.rest, "drawn_loss": self.drawn_loss,
+            "reached": bool(self.weigher.rounds > 0 and self.lowest <= self.highest),
+            "lowest": self.lowest if self.lowest <= self.highest else 0.0,
+            "highest": self.highest if self.lowest <= self.highest else 0.0,
+            "widest": self.widest, "first_outside": self.first_outside, "first_wide": self.first_wide,
+            "naps": self.naps, "first_nap": self.first_nap, "worst": self.worst, "advised": bool(self.advised),
+        }
+        return arrays, numbers, list(self.experts)
+
+    def set_state(self, arrays, numbers, names):
+        """Go on from a state; ValueError where it makes none."""
+        own = {name.removeprefix("council."): array for name, array in arrays.items() if name.startswith("council.")}
+        rest = {name: array for name, array in arrays.items() if not name.startswith("council.")}
+        kept, like, _ = Council.get_state(self)
+        theirs = {name: numbers.get(name) for name in type(self.weigher).NUMBERS}
+        mine = {name: value for name, value in numbers.items() if name not in theirs}
+        state_numbers(mine, {name: like[name] for name in like if name not in theirs})
+        if set(own) != {"excess", "asleep_rounds"}:
+            raise ValueError("what the experts paid is missing")
+        n = len(self.weigher.checked_arrays(rest)["prior"])
+        if not isinstance(names, list) or not all(isinstance(name, str) for name in names):
+            raise ValueError("the names of experts must be text")
+        if names and (len(names) != n or len(set(names)) != n):
+            raise ValueError(f"{len(names)} names for {n} experts")
+        for name, array in own.items():
+            array = np.asarray(array)
+            if array.dtype != np.float64 or array.shape != (n,) or not np.isfinite(array).all():
+                raise ValueError(f"{name} must hold one number an expert")
+        if mine["rounds"] and not n:
+            raise ValueError("there were rounds, but no experts")
+        self.weigher.set_state(rest, theirs)
+        self.held = None
+        self.settle()
+        for name, array in own.items():
+            self.held[name][:] = array
+        self.experts = list(names)
+        self.weigher.rounds = mine["rounds"]
+        self.total, self.rest, self.drawn_loss = mine["total"], mine["rest"], mine["drawn_loss"]
+        if mine["reached"]:
+            self.lowest, self.highest = mine["lowest"], mine["highest"]
+        else:
+            self.lowest, self.highest = INFINITY, -INFINITY
+        self.widest, self.worst = mine["widest"], mine["worst"]
+        self.first_outside, self.first_wide = mine["first_outside"], mine["first_wide"]
+        self.naps, self.first_nap, self.advised = mine["naps"], mine["first_nap"], mine["advised"]

@@ -1,0 +1,1 @@
+"""Compiled: filters over the window of a signal."""

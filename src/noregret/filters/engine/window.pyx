@@ -1,0 +1,584 @@
+"""Filters on a window that slides by one sample: all but how they step.
+
+    ŷ = w·x,   e = d − ŷ,   w ← w + a x
+
+The line holds several windows, newest sample first: a sample is written before the others, and only
+when the line is full is a window moved back to its end. A step is taken in the same pass over the
+weights as the next prediction, w ← w + a x' and w·x; until then it waits in ``amounts``.
+
+‖x‖², and sums x_t·x_{t−k} of other lags, are sums over the newest samples so far plus one over old
+ones that was made when the window was last full of new ones: nothing is ever subtracted, so that
+nothing drifts, and silence is zero.
+"""
+
+from cpython.exc cimport PyErr_CheckSignals
+from libc.math cimport fabs, isfinite, sqrt
+from libc.string cimport memmove
+
+import numpy as np
+
+cimport numpy as cnp
+
+from noregret.base.compiled.machine cimport come_in, go_out
+from noregret.linear.engine.engine cimport Row
+from noregret.linear.engine.second_order cimport Forward
+
+from noregret.checks import whole
+from noregret.errors import BadExample, Diverged, NoRegretError
+
+cnp.import_array()
+
+
+cdef extern from "window_loops.h" nogil:
+    double noregret_slide(double* w, double a, const double* p, const double* q, Py_ssize_t n) noexcept
+    double noregret_tap(const double* w, const double* q, Py_ssize_t n) noexcept
+
+MOST_TAPS = 1 << 20
+MAX_ORDER = 1 << 10
+# Windows that the line holds, and the fewest samples.
+WINDOWS, FEWEST = 2, 512
+# Operations between two looks for Ctrl-C.
+AT_A_TIME = 1 << 27
+
+cdef double LARGEST = 1e100
+cdef double LARGEST_ERROR = 1e130
+cdef double LARGEST_WEIGHT = 1e150
+cdef double LARGEST_HELD = 1e200  # by a state, also of least squares, which have a limit of their own
+
+
+cdef class Sliding:
+    """The base: a window, weights, and sums over the window for lags 0 to K − 1."""
+
+    def __cinit__(self, taps, *args, **options):
+        self.taps = whole("taps", taps, below=MOST_TAPS + 1)
+        self.share = 1
+
+    def __init__(self, taps, order=1):
+        self.begin(order)
+        self.ready = True
+
+    cdef int begin(self, Py_ssize_t order) except -1:
+        """Make room for the window and the sums of so many lags; ``ready`` is for the caller to say."""
+        if self.busy or self.ready:
+            raise NoRegretError("this filter's engine is built already: make another")
+        if not 1 <= order <= MAX_ORDER:
+            raise ValueError(f"the order must be from 1 to {MAX_ORDER}: got {order}")
+        self.order = order
+        self.span = self.taps + self.order
+        self.room = max(WINDOWS * self.span, FEWEST)
+        self.start = self.room - self.span
+        self.arrays = {
+            "line": np.zeros(self.room), "weights": np.zeros(self.taps), "amounts": np.zeros(order),
+            "past": np.zeros(order * self.taps), "fresh": np.zeros(order), "undo": np.zeros(order),
+        }
+        self.locate()
+        return 0
+
+    cdef void locate(self):
+        """Look up the arrays."""
+        self.line = <double*> cnp.PyArray_DATA(<cnp.ndarray> self.arrays["line"])
+        self.weights = <double*> cnp.PyArray_DATA(<cnp.ndarray> self.arrays["weights"])
+        self.amounts = <double*> cnp.PyArray_DATA(<cnp.ndarray> self.arrays["amounts"])
+        self.past = <double*> cnp.PyArray_DATA(<cnp.ndarray> self.arrays["past"])
+        self.fresh = <double*> cnp.PyArray_DATA(<cnp.ndarray> self.arrays["fresh"])
+        self.undo = <double*> cnp.PyArray_DATA(<cnp.ndarray> self.arrays["undo"])
+
+    # The window.
+
+    cdef void enter(self, double x) noexcept nogil:
+        """Let a sample in."""
+        cdef Py_ssize_t lag
+        if self.phase == 0:
+            self.look_back(0)
+        if self.start == 0:
+            self.start = self.room - self.span
+            memmove(self.line + self.start, self.line, self.span * sizeof(double))
+        self.start -= 1
+        self.line[self.start] = x
+        for lag in range(self.order):
+            self.undo[lag] = self.fresh[lag]
+            self.fresh[lag] += x * self.line[self.start + lag]
+
+    cdef void leave(self) noexcept nogil:
+        """Let the newest sample out again, as if it had never been there."""
+        cdef Py_ssize_t lag
+        self.start += 1
+        for lag in range(self.order):
+            self.fresh[lag] = self.undo[lag]
+
+    cdef void look_back(self, Py_ssize_t age) noexcept nogil:
+        """Sum up the old products, of which the newest has that age, and those since."""
+        cdef const double* x = self.line + self.start
+        cdef double* sums
+        cdef Py_ssize_t lag, k
+        for lag in range(self.order):
+            sums = self.past + lag * self.taps
+            sums[0] = self.fresh[lag] = 0
+            for k in range(1, self.taps - age):
+                sums[k] = sums[k - 1] + x[age + k - 1] * x[age + k - 1 + lag]
+            for k in range(age - 1, -1, -1):
+                self.fresh[lag] += x[k] * x[k + lag]
+
+    # The round.
+
+    def work(self):
+        """Return about how many operations a sample takes."""
+        return self.taps + 32
+
+    cdef double guess(self) noexcept nogil:
+        """w·x; the oldest of the steps that wait is taken."""
+        cdef Py_ssize_t last = self.order - 1, k
+        cdef const double* x = self.line + self.start
+        cdef double score = noregret_slide(self.weights, self.amounts[last], x + self.order, x, self.taps)
+        self.amounts[last] = 0
+        for k in range(last):
+            score += self.amounts[k] * self.correlation(k + 1)
+        return score
+
+    cdef double step(self, double error) noexcept nogil:
+        """How much of x is to be added to the weights."""
+        return 0
+
+    cdef int learn(self, double error) noexcept nogil:
+        """Make a step, or return why not and leave everything as it was."""
+        cdef double amount = self.step(error)
+        if not self.may_move(fabs(amount) * sqrt(self.correlation(0)), &amount):
+            return DIVERGED
+        self.amounts[0] = amount
+        return FINE
+
+    cdef bint may_move(self, double by, const double* amounts) noexcept nogil:
+        """Whether weights stay within bounds when they move by so much at most, to these amounts."""
+        cdef double there = self.most + by
+        if not there < LARGEST_WEIGHT:
+            there = self.furthest(amounts)
+        if not there < LARGEST_WEIGHT:
+            return False
+        self.most = there
+        return True
+
+    cdef double furthest(self, const double* amounts) noexcept nogil:
+        """The largest weight once so much of the last K windows has been added."""
+        cdef const double* x = self.line + self.start
+        cdef double most = 0, w
+        cdef Py_ssize_t i, k
+        for i in range(self.taps):
+            w = self.weights[i]
+            for k in range(self.order):
+                w += amounts[k] * x[i + k]
+            most = fabs(w) if not fabs(w) <= most else most
+        return most
+
+    cdef int play(self, double x, double d, double* out) noexcept nogil:
+        """Predict, pay, learn. On anything but FINE nothing has changed."""
+        cdef double score, error
+        cdef int status = DIVERGED
+        if not fabs(x) <= LARGEST:
+            return BAD_INPUT
+        if not fabs(d) <= LARGEST:
+            return BAD_OUTCOME
+        self.enter(x)
+        score = self.guess()
+        error = d - score
+        if fabs(error) < LARGEST_ERROR:
+            status = self.learn(error)
+        if status != FINE:
+            self.leave()
+            return status
+        self.rounds += 1
+        self.phase = self.phase + 1 if self.phase + 1 < self.taps else 0
+        add(&self.loss_sum, &self.loss_rest, error * error)
+        add(&self.scaled_sum, &self.scaled_rest, error * error * self.share)
+        out[0] = score
+        return FINE
+
+    cdef int check_free(self) except -1:
+        """Raise an error where another thread is playing, or there is nothing to play with."""
+        if not self.ready:
+            raise NoRegretError("this filter's engine was never built: its __init__ has not run")
+        if self.busy:
+            raise NoRegretError("this filter is being played in another thread: use a copy in each")
+        return 0
+
+    def play_block(self, const double[::1] x not None, const double[::1] d not None, double[::1] out not None):
+        """Play samples in order; Ctrl-C is heard between some and the next."""
+        cdef Py_ssize_t k = 0, stop, count = len(x), some = max(1, AT_A_TIME // self.work())
+        cdef int status = FINE
+        self.check_free()
+        if d.shape[0] != count or out.shape[0] != count:
+            raise ValueError(f"{count} samples of the input, but {d.shape[0]} and room for {out.shape[0]} of the other")
+        while k < count:
+            come_in()
+            try:
+                self.check_free()
+            except BaseException:
+                go_out()
+                raise
+            stop = min(count, k + some)
+            self.busy = True
+            with nogil:
+                while k < stop and status == FINE:
+                    status = self.play(x[k], d[k], &out[k])
+                    k += 1
+            self.busy = False
+            go_out()
+            if status != FINE:
+                raise self.refusal(status, x[k - 1], d[k - 1])
+            PyErr_CheckSignals()
+
+    def predict_one(self, double x):
+        """Return what would be predicted if this sample came next."""
+        if not fabs(x) <= LARGEST:
+            raise self.refusal(BAD_INPUT, x, 0.0)
+        self.check_free()
+        self.enter(x)
+        score = self.guess()
+        self.leave()
+        return score
+
+    def predict_block(self, const double[::1] x not None, double[::1] out not None):
+        """Predict as if these samples came next, with the weights as they are."""
+        cdef Py_ssize_t k, count = len(x)
+        if out.shape[0] != count:
+            raise ValueError(f"{count} samples, but room for {out.shape[0]}")
+        cdef double[::1] w = self.impulse_response()
+        for k in range(count):
+            if not fabs(x[k]) <= LARGEST:
+                raise self.refusal(BAD_INPUT, x[k], 0.0, k)
+        heard = np.concatenate([np.asarray(x)[::-1], self.window()[:self.taps]])
+        cdef const double[::1] line = heard
+        with nogil:
+            for k in range(count):
+                out[k] = noregret_tap(&w[0], &line[count - 1 - k], self.taps)
+
+    def refusal(self, int status, double x, double d, long long ahead=0):
+        """Return the error that says what is wrong."""
+        number = self.rounds + 1 + ahead
+        if status == DIVERGED:
+            norm = np.linalg.norm(self.window()[:self.taps])
+            return Diverged(
+                f"sample {number}: the step would carry the weights beyond all bounds: {self.advice(norm)}",
+                round=number,
+            )
+        name, value = ("the input", x) if status == BAD_INPUT else ("what is to be predicted", d)
+        why = f"beyond {LARGEST:g}: scale the signal" if isfinite(value) else "not a finite number"
+        return BadExample(f"sample {number}: {name} is {value!r}, {why}", round=number)
+
+    def advice(self, norm):
+        """Say what to change when the weights diverge."""
+        return "use a smaller rate"
+
+    # What was learned, and the whole state as named arrays and numbers.
+
+    def window(self):
+        """Return the samples held, newest first."""
+        self.check_free()
+        return self.arrays["line"][self.start:self.start + self.span].copy()
+
+    def impulse_response(self):
+        """Return the weights that the next prediction uses, that of the newest sample first."""
+        self.check_free()
+        x, w = self.window(), self.arrays["weights"].copy()
+        for k in range(self.order - 1, -1, -1):
+            w += self.arrays["amounts"][k] * x[k:k + self.taps]
+        return w
+
+    @property
+    def total_loss(self):
+        """The sum of squared errors."""
+        return self.loss_sum + self.loss_rest
+
+    @property
+    def scaled_loss(self):
+        """The sum of squared errors, each times what the filter's theorem counts of it."""
+        return self.scaled_sum + self.scaled_rest
+
+    def kept(self):
+        """Return the arrays of a state, beside the window."""
+        self.check_free()
+        return {name: self.arrays[name] for name in ("weights", "amounts")}
+
+    def scalars(self):
+        """Return the numbers of a state."""
+        return {
+            "rounds": self.rounds, "loss_sum": self.loss_sum, "loss_rest": self.loss_rest,
+            "scaled.loss_sum": self.scaled_sum, "scaled.loss_rest": self.scaled_rest,
+        }
+
+    def get_state(self):
+        """Return (arrays, numbers): all that prediction and learning depend on."""
+        return {"window": self.window()} | {k: v.copy() for k, v in self.kept().items()}, self.scalars()
+
+    def set_state(self, arrays, numbers):
+        """Take a state over, of a new engine; raise ValueError where it does not fit."""
+        limits = {"window": LARGEST, "weights": LARGEST_HELD}
+        for name, like in self.get_state()[0].items():
+            array = arrays[name]
+            if array.shape != like.shape or array.dtype != np.float64:
+                raise ValueError(f"array {name} should hold {len(like)} numbers of type float64")
+            if not (np.abs(array) <= limits.get(name, 1e300)).all():
+                raise ValueError(f"array {name} holds a number that is too large, or none")
+        for name, array in self.kept().items():
+            array[:] = arrays[name]
+        self.arrays["line"][self.start:self.start + self.span] = arrays["window"]
+        self.restore(numbers)
+
+    def restore(self, numbers):
+        """Take the numbers of a state over."""
+        self.check_free()
+        self.rounds = numbers["rounds"]
+        self.loss_sum, self.loss_rest = numbers["loss_sum"], numbers["loss_rest"]
+        self.scaled_sum, self.scaled_rest = numbers["scaled.loss_sum"], numbers["scaled.loss_rest"]
+        if self.loss_sum < 0 or self.scaled_sum < 0:
+            raise ValueError("a sum of squares is negative")
+        self.most = np.abs(self.impulse_response()).max()
+        if not self.most <= LARGEST_HELD:
+            raise ValueError("array amounts leads to a weight that is too large")
+        self.phase = self.rounds % self.taps
+        self.look_back(self.phase)
+
+
+cdef void add(double* sum, double* rest, double value) noexcept nogil:
+    """sum + rest += value, where value is not negative."""
+    cdef double total = sum[0] + value
+    rest[0] += (sum[0] - total) + value if sum[0] >= value else (value - total) + sum[0]
+    sum[0] = total
+
+
+# The way in.
+
+
+cdef class Listener:
+    """A filter as it is played, sample by sample."""
+
+    def __init__(self, Sliding core not None):
+        self.core = core
+
+    def play_one(self, x, d):
+        """Let a sample in, predict what goes with it, then learn what that was.
+
+        Parameters
+        ----------
+        x
+            The sample of the input.
+        d
+            What was to be predicted: the sample of the other signal that goes with it.
+
+        Returns
+        -------
+        float
+            The prediction, made before ``d`` was looked at.
+        """
+        cdef double out = 0, heard = x if type(x) is float else self.number("the input", x)
+        cdef double wanted = d if type(d) is float else self.number("what is to be predicted", d)
+        if self.core is None:
+            raise NoRegretError(f"this {type(self).__name__} was never built: its __init__ has not run")
+        self.core.check_free()
+        cdef int status = self.core.play(heard, wanted, &out)
+        if status != FINE:
+            raise self.core.refusal(status, heard, wanted)
+        return out
+
+    def number(self, name, value):
+        """Return a number, or raise BadExample."""
+        from noregret.linear.inputs import NOT_NUMBERS
+        try:
+            if np.ndim(value) or isinstance(value, NOT_NUMBERS):
+                raise TypeError
+            return float(value)
+        except (TypeError, ValueError, OverflowError):
+            sample = self.core.rounds + 1
+            raise BadExample(
+                f"sample {sample}: {name} is {value!r:.40}: a number is expected", round=sample) from None
+
+
+# How filters step: against the error, onto the last samples, to least squares.
+
+cdef extern from "window_loops.h" nogil:
+    double noregret_tap(const double* w, const double* q, Py_ssize_t n) noexcept
+    void noregret_solve(double* m, double* e, Py_ssize_t k, double floor) noexcept
+
+# What is added to the diagonal, of the largest ‖x‖²: more than rounding can take from the matrix.
+cdef double ROUNDING = 1e-12
+# Errors whose squares may be lost.
+cdef double FAINT = 1e-150
+
+
+cdef class Steepest(Sliding):
+    """Least mean squares: a = rate · e, for every window the same rate."""
+
+    cdef double rate
+
+    def __init__(self, taps, rate):
+        Sliding.__init__(self, taps)
+        self.rate = rate
+
+    cdef double step(self, double error) noexcept nogil:
+        return self.rate * error
+
+    def advice(self, norm):
+        """Say what to change when the weights diverge."""
+        return f"the window's norm is {norm:.3g}: use norm={1.1 * norm:.2g} or more, a smaller rate, or nlms"
+
+
+cdef class Normalised(Sliding):
+    """Normalised least mean squares: a = rate · e / (ε + ‖x‖²)."""
+
+    cdef double rate, cushion
+
+    def __init__(self, taps, rate, cushion):
+        Sliding.__init__(self, taps)
+        self.rate, self.cushion = rate, cushion
+
+    cdef double step(self, double error) noexcept nogil:
+        self.share = 1 / (self.cushion + self.correlation(0))
+        return self.rate * error * self.share
+
+    def advice(self, norm):
+        """Say what to change when the weights diverge."""
+        return "use a larger epsilon, or scale the signals to ordinary sizes"
+
+
+cdef class Signed(Sliding):
+    """The sign of the error: a = ± rate. The scaled loss is the absolute one."""
+
+    cdef double rate
+
+    def __init__(self, taps, rate):
+        Sliding.__init__(self, taps)
+        self.rate = rate
+
+    cdef double step(self, double error) noexcept nogil:
+        self.share = 1 / fabs(error) if fabs(error) > FAINT else 0.0
+        return self.rate if error > 0 else -self.rate if error < 0 else 0.0
+
+
+cdef class Projecting(Sliding):
+    """Affine projection: w ← w + rate · X (XᵀX + εI)⁻¹ e, for the last K windows X and their errors.
+
+    Windows wait in ``amounts`` until no step uses them any more, so that each is added to the
+    weights once, whatever K. The errors of the others after a step are e − rate · XᵀX g, and XᵀX
+    moves down its diagonal: a sample costs two passes over the weights and K³/6 besides.
+    """
+
+    cdef double rate, cushion
+    cdef double* matrix                 # XᵀX of the last window
+    cdef double* errors                 # of the last K windows, after the last step
+    cdef double* scratch                # the next of both, the solution, and the amounts
+
+    def __init__(self, taps, rate, cushion, order):
+        self.begin(order)
+        self.rate, self.cushion = rate, cushion
+        self.arrays |= {
+            "matrix": np.zeros(order * order), "errors": np.zeros(order),
+            "scratch": np.zeros(2 * order * order + 3 * order),
+        }
+        self.matrix = <double*> cnp.PyArray_DATA(<cnp.ndarray> self.arrays["matrix"])
+        self.errors = <double*> cnp.PyArray_DATA(<cnp.ndarray> self.arrays["errors"])
+        self.scratch = <double*> cnp.PyArray_DATA(<cnp.ndarray> self.arrays["scratch"])
+        self.ready = True
+
+    cdef int learn(self, double error) noexcept nogil:
+        cdef Py_ssize_t order = self.order, i, j
+        cdef double* gram = self.scratch
+        cdef double* factors = gram + order * order
+        cdef double* errors = factors + order * order
+        cdef double* solution = errors + order
+        cdef double* amounts = solution + order
+        cdef double largest = 0, moved = 0, cushion
+        for i in range(order):
+            gram[i] = gram[i * order] = self.correlation(i)
+            errors[i] = self.errors[i - 1] if i else error
+            for j in range(1, order if i else 0):
+                gram[i * order + j] = self.matrix[(i - 1) * order + j - 1]
+            largest = max(largest, gram[i * order + i])
+        cushion = self.cushion + ROUNDING * largest
+        for i in range(order * order):
+            factors[i] = gram[i] + (cushion if i % (order + 1) == 0 else 0.0)
+        for i in range(order):
+            solution[i] = errors[i]
+        noregret_solve(factors, solution, order, cushion)
+        for i in range(order):
+            solution[i] *= self.rate
+            amounts[i] = solution[i] + (self.amounts[i - 1] if i else 0.0)
+            moved += fabs(solution[i]) * sqrt(largest)
+        if not self.may_move(moved, amounts):
+            return DIVERGED
+        for i in range(order):
+            for j in range(order):
+                errors[i] -= gram[i * order + j] * solution[j]
+        for i in range(order):
+            self.errors[i], self.amounts[i] = errors[i], amounts[i]
+        for i in range(order * order):
+            self.matrix[i] = gram[i]
+        return FINE
+
+    def advice(self, norm):
+        """Say what to change when the weights diverge."""
+        return "use a larger epsilon, or scale the signals to ordinary sizes"
+
+    def kept(self):
+        """Return the arrays of a state, beside the window."""
+        self.check_free()
+        return {name: self.arrays[name] for name in ("weights", "amounts", "matrix", "errors")}
+
+
+cdef class Recursive(Sliding):
+    """Recursive least squares: ridge regression on all windows so far, those long ago fading."""
+
+    cdef Forward ridge                  # P, and the weights
+    cdef Row row
+    cdef bint forgets
+
+    def __init__(self, taps, penalty, forgetting):
+        self.begin(1)
+        self.ridge = Forward(penalty, forgetting)
+        self.ridge.resize(self.taps)
+        self.forgets = forgetting < 1
+        self.row.count = self.taps
+        self.ready = True
+
+    def work(self):
+        """Return about how many operations a sample takes."""
+        return 3 * self.taps * self.taps + 32
+
+    cdef double guess(self) noexcept nogil:
+        return noregret_tap(self.ridge.stored, self.line + self.start, self.taps)
+
+    cdef int learn(self, double error) noexcept nogil:
+        cdef double square
+        self.row.values = self.line + self.start
+        square = self.ridge.weigh(&self.row)
+        if self.ridge.learn(&self.row, 1, error / (1 + square)) != FINE:
+            return DIVERGED
+        if self.forgets:
+            self.ridge.forget()
+        self.share = 1 / (1 + square)
+        return FINE
+
+    def advice(self, norm):
+        """Say what to change when the weights diverge."""
+        return "scale the signals to ordinary sizes, or use a larger penalty"
+
+    def impulse_response(self):
+        """Return the weights that the next prediction uses, that of the newest sample first."""
+        self.check_free()
+        return self.ridge.weights()
+
+    def kept(self):
+        """Return the arrays of a state, beside the window."""
+        self.check_free()
+        arrays, _ = self.ridge.get_state()
+        return {"weights": arrays["stored"], "spreads": arrays["spreads"], "factors": arrays["factors"]}
+
+    def scalars(self):
+        """Return the numbers of a state."""
+        self.check_free()
+        return Sliding.scalars(self) | {"reach": self.ridge.scalars()["reach"]}
+
+    def set_state(self, arrays, numbers):
+        """Take a state over, of a new engine; raise ValueError where it does not fit."""
+        Sliding.set_state(self, arrays, numbers)
+        whole = {"stored": arrays["weights"], "spreads": arrays["spreads"], "factors": arrays["factors"]}
+        self.ridge.set_state(whole, self.ridge.scalars() | {"reach": numbers["reach"]})
+        self.restore(numbers)

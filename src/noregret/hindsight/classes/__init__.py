@@ -1,0 +1,1 @@
+"""The classes of predictors to compare with: their projections and their bounds."""

@@ -1,0 +1,174 @@
+"""The predictors of norm at most U, and the lowest point of a quadratic among them."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from noregret.errors import NoRegretError
+from noregret.hindsight.proofs.rounding import Floats, norm, norm_above, shrunk_into_ball, upward
+from noregret.hindsight.solvers.curvature import Curvature, Factored, ManyRows
+
+# A point that gains this share of what can be gained ends the search for the multiplier.
+ENOUGH = 0.9
+
+
+class Ball:
+    """The predictors of norm at most a radius; they pay nothing."""
+
+    blur = 0
+
+    def __init__(self, radius: float) -> None:
+        self.radius = radius
+        self.multiplier = 0.0  # of the constraint, where the last step ended
+
+    def lowest(self, g: Floats) -> float:
+        """Return the minimum of g·w over the ball."""
+        return -self.radius * norm(g)
+
+    def lowest_below(self, g: Floats, off: Floats) -> float:
+        """Return what that minimum is surely not below, where g may be off by so much."""
+        return -upward(self.radius * norm_above(np.abs(g) + off))
+
+    def lowest_point(self, g: Floats) -> Floats:
+        """Return where that minimum is."""
+        size = norm(g)
+        return g * (-self.radius / size) if size else np.zeros_like(g)
+
+    def price(self, w: Floats) -> float:
+        """Return 0."""
+        return 0.0
+
+    def price_above(self, w: Floats) -> float:
+        """Return 0."""
+        return 0.0
+
+    def price_slope(self, w: Floats, direction: Floats) -> float:
+        """Return 0."""
+        return 0.0
+
+    def room(self, w: Floats, direction: Floats) -> float:
+        """Return the largest step towards a point of the ball that stays in it: 1 or more."""
+        a, b = float(direction @ direction), float(w @ direction)
+        left = max(0.0, self.radius * self.radius - float(w @ w))
+        if a == 0.0:
+            return 1.0
+        root = math.sqrt(b * b + a * left)
+        return max(1.0, left / (b + root) if b > 0 else (root - b) / a)
+
+    def inside(self, w: Floats) -> Floats:
+        """Return w, surely in the ball."""
+        return shrunk_into_ball(w, self.radius)
+
+    def target(self, w: Floats, g: Floats, curvature: Curvature) -> Floats:
+        """Return the minimiser over the ball of g·(v − w) + (v − w)ᵀH(v − w)/2."""
+        search = lowest_in_span if isinstance(curvature, ManyRows) else lowest_in_ball
+        try:
+            with np.errstate(all="ignore"):
+                v, self.multiplier = search(curvature, w, g, self.radius, self.multiplier)
+        except (OverflowError, ZeroDivisionError):
+            raise NoRegretError(
+                f"the examples, or the ball of radius {self.radius:g}, are too small or too large"
+                " to find the best predictor: scale them"
+            ) from None
+        return v
+
+
+def lowest_in_ball(
+    curvature: Curvature, w: Floats, g: Floats, radius: float, guess: float
+) -> tuple[Floats, float]:
+    """Minimise g·(v − w) + (v − w)ᵀH(v − w)/2 over ‖v‖ ≤ radius; return v and its multiplier.
+
+    The minimiser is v(λ) = w − (H + λ)⁻¹(g + λ w) for the λ ≥ 0 at which ‖v(λ)‖ = radius, or for
+    λ = 0 where ‖v(0)‖ is less. Newton's method on 1/‖v(λ)‖ = 1/radius (the secular equation) finds
+    it from below without fail, and from above in a step or two.
+    """
+    if not g.any():
+        return w, 0.0
+    multiplier, low, high = guess, 0.0, math.inf
+    change, best, best_gain = np.zeros_like(w), w, 0.0
+    accuracy, flat = 0.05, False
+    for _ in range(50):
+        pull = g + multiplier * w
+        change = curvature.solve(multiplier, -pull, change, accuracy)
+        v = w + change
+        size = norm(v)
+        if size <= radius and (multiplier == 0.0 or size == 0.0):
+            if flat or is_level(curvature, w, g, change):
+                return v, 0.0
+            # Where H has no curvature but g pulls, the minimum is at the border.
+            flat, multiplier = True, norm(curvature.times(w) - g) / radius
+            continue
+        # By duality nothing in the ball gains more than this. A v of the wrong length comes near it
+        # when stretched, as that matters by its square; one inside when H is flat about it.
+        most = 0.5 * (multiplier * (radius**2 - float(w @ w)) - float(change @ pull))
+        for point in (v * (radius / size), v)[: 1 + (size <= radius)]:
+            if (gained := gain(curvature, g, point - w)) > best_gain:
+                best, best_gain = point, gained
+        if multiplier > 0 and best_gain >= ENOUGH * most:
+            break
+        accuracy *= 0.5
+        if size > radius:
+            low = multiplier
+        else:
+            high = multiplier
+        fall = float(v @ curvature.solve(multiplier, v))  # of ‖v(λ)‖²/2 as λ rises
+        following = multiplier + size * size / fall * (size - radius) / radius
+        if low < following < high:
+            multiplier = following
+        elif size < radius and low == 0.0:
+            multiplier = 0.01 * high if following > 0 or flat else 0.0
+        else:
+            multiplier = math.sqrt(low * high) if math.isfinite(high) else 4 * max(low, 1e-300)
+    return best, multiplier
+
+
+def is_level(curvature: Curvature, w: Floats, g: Floats, change: Floats) -> bool:
+    """Whether the change leaves nothing of the pull g but what may be rounding."""
+    left = np.abs(curvature.times(change) + g)
+    roots = np.sqrt(curvature.diagonal)  # |H_ij| is at most the product of two of these
+    rounding = 1e-12 * roots * float(roots @ (np.abs(w) + np.abs(change)))
+    return norm(left[left > rounding]) <= 0.5 * norm(g)
+
+
+def lowest_in_span(
+    curvature: Curvature, w: Floats, g: Floats, radius: float, guess: float
+) -> tuple[Floats, float]:
+    """Do the same where every solution is dear and rough: minimise over the span of a few.
+
+    The span holds w and, for each multiplier tried, v(λ) and how it changes with λ. As w is in it,
+    the quadratic surely falls, and the multiplier in the span is the next to try.
+    """
+    multiplier, span, images = guess, np.zeros((0, len(w))), np.zeros((0, len(w)))
+    inner = np.zeros(0)
+    for _ in range(3):
+        news = [curvature.solve(multiplier, -(g + multiplier * w)), curvature.solve(multiplier, w)]
+        for new in news if len(span) else [w, *news]:
+            rest = new - span.T @ (span @ new)
+            rest -= span.T @ (span @ rest)
+            size = norm(rest)
+            if size > 1e-10 * norm(new):
+                span = np.vstack([span, rest / size])
+                images = np.vstack([images, curvature.times(span[-1])])
+        if not len(span):
+            break
+        small = images @ span.T
+        bends, axes = np.linalg.eigh(0.5 * (small + small.T))
+        # Along its axes H surely has no negative eigenvalue, whatever rounding made of it.
+        span, images = axes.T @ span, axes.T @ images
+        diagonal = Factored(np.diag(np.maximum(bends, 0.0)))
+        last = multiplier
+        inner, multiplier = lowest_in_ball(diagonal, span @ w, span @ g, radius, multiplier)
+        if multiplier == 0.0 and norm(w + news[0]) > radius:
+            # Not in the span, but in the ball the border is in the way. There the gradient is
+            # −λ v, and so it nearly is by now.
+            multiplier = norm(g + images.T @ (inner - span @ w)) / radius
+        elif abs(multiplier - last) <= 0.3 * last:
+            break
+    return span.T @ inner, multiplier
+
+
+def gain(curvature: Curvature, g: Floats, change: Floats) -> float:
+    """Return by how much the quadratic falls."""
+    return -float(change @ g) - 0.5 * float(change @ curvature.times(change))

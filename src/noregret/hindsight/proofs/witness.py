@@ -1,0 +1,122 @@
+"""What the witness of a certificate pays, computed from the rows alone, without any solver."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Mapping
+from typing import NamedTuple
+
+import numpy as np
+
+from noregret.base.compiled.losses import Loss
+from noregret.hindsight.best import is_square
+from noregret.hindsight.blocks import padded
+from noregret.hindsight.losses import as_labels, losses_of
+from noregret.hindsight.proofs.rounding import Floats, growth, norm, total, upward
+from noregret.hindsight.rows import Rows, score_error
+from noregret.hindsight.rules import SCORED
+from noregret.hindsight.solvers.quadratic import up_to
+
+
+class Paid(NamedTuple):
+    """A witness's own loss.
+
+    Parameters
+    ----------
+    loss
+        As summed over the rows.
+    rounding
+        What rounding may have added to it or taken from it.
+    by_sums
+        How much more an answer may state that has only sums over the rows to go by, as it adds
+        what these lose.
+    """
+
+    loss: float
+    rounding: float
+    by_sums: float = 0.0
+
+
+# The most additions in a row that a sum over rows is made of, whichever way it was summed.
+SUMMED_IN_A_ROW = 8_192
+
+
+# The classes that leave something out, in the words of ``hindsight``, with a limit to weights.
+NUMBER = r"(\d+(?:\.\d+)?(?:e[+-]\d+)?)"
+REACH = re.compile(rf"linear predictors of norm at most {NUMBER}")
+BALL = re.compile(rf"ball of radius {NUMBER}(?:, .*)?")
+BOX = re.compile(rf"box of half-width {NUMBER}")
+SIGNED = re.compile(rf"weights of either sign, total {NUMBER}(?:, .*)?")
+SIMPLEX = re.compile(r"simplex(?:, .*)?")
+# How far above a limit as written, in six digits or in three, the limit itself may lie.
+SIX, THREE = 1 + 1e-5, 1.01
+
+
+def is_within(witness: Mapping[str, float], comparator: str, unseen: int = 0) -> bool:
+    """Whether a witness is of the class that it stands for.
+
+    Of a share that must add up to 1, some may be on features that were told of and ``unseen``.
+    """
+    weights = np.array(list(witness.values()), dtype=np.float64)
+    sizes = np.abs(weights)
+    sum_of_sizes = total(sizes)
+    if found := REACH.fullmatch(comparator):
+        return norm(weights) <= float(found[1]) * THREE
+    if found := BALL.fullmatch(comparator):
+        return norm(weights) <= float(found[1]) * SIX
+    if found := BOX.fullmatch(comparator):
+        return float(sizes.max(initial=0.0)) <= float(found[1]) * SIX
+    if found := SIGNED.fullmatch(comparator):
+        return sum_of_sizes <= float(found[1]) * SIX
+    if SIMPLEX.fullmatch(comparator):
+        whole = math.fsum(weights)
+        return bool((weights >= -1e-9).all()) and (
+            abs(whole - 1) <= 1e-6 or (unseen > 0 and whole < 1)
+        )
+    return True
+
+
+def mistakes_at_most(rows: Rows, weights: Floats) -> int:
+    """Return the mistakes of a linear predictor, any score of uncertain sign being one."""
+    sure = as_labels(rows.outcomes) * rows.scores(weights) - score_error(rows, weights)
+    return int(np.count_nonzero(~(sure > 0)))
+
+
+def is_proven(stated: str, found: str) -> bool:
+    """Whether what was found of a class of predictors holds for the one stated.
+
+    They are the same, or the stated one is the part of it up to some norm: on columns that depend
+    on each other, how far a proof reaches depends on whether rows, or sums over them, were at hand.
+    """
+    here, there = REACH.fullmatch(stated), REACH.fullmatch(found)
+    if here is None or (there is None and found != "all linear predictors"):
+        return stated == found
+    reach, own = math.inf if there is None else float(there[1]), float(here[1])
+    return stated == up_to(own) and own <= reach * THREE
+
+
+def paid_by(weights: Floats, comparator: str, rows: Rows, loss: Loss) -> Paid:
+    """Return what a witness pays over all rounds."""
+    outcomes = rows.outcomes
+    if loss.name == "mistake" and comparator not in SCORED:
+        return Paid(float(mistakes_at_most(rows, weights)), 0.0)
+    if comparator in SCORED:
+        score = SCORED[comparator]
+        labels, missed, at = as_labels(outcomes), 0, 0
+        for block, y in rows.blocks():
+            scores = score(padded(block, len(weights)), weights)
+            missed += int(np.count_nonzero(labels[at : at + len(y)] * scores <= 0))
+            at += len(y)
+        return Paid(float(missed), 0.0)
+    losses, scores = losses_of(loss, outcomes), rows.scores(weights)
+    own = total(losses.value(scores))
+    off = upward(total(losses.value_above(scores, score_error(rows, weights))) - own, abs(own))
+    return Paid(own, abs(off), lost_by_sums(rows, weights) if is_square(loss) else 0.0)
+
+
+def lost_by_sums(rows: Rows, weights: Floats) -> float:
+    """Return how much more than the square loss of a predictor its bound from sums may be."""
+    norms = np.sqrt(rows.column_squares(np.ones(rows.shape[0])))[: len(weights)]
+    size = norm(rows.outcomes) + float(norms @ np.abs(weights))
+    return 4 * growth(SUMMED_IN_A_ROW + 2 * len(weights)) * size * size

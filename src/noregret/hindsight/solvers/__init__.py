@@ -1,0 +1,1 @@
+"""How the best of a class is found."""

@@ -1,0 +1,249 @@
+"""Newton's equations: (H + diag(e)) v = r with H = Σ d_t x_t x_tᵀ, by whichever way is cheapest.
+
+With few features, a Cholesky factor of the matrix itself; with few rows that bend (d_t > 0), one
+over those rows; else conjugate gradients over the rows that bend.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Protocol
+
+import numpy as np
+
+from noregret.hindsight.blocks import is_sparse
+from noregret.hindsight.proofs.rounding import Floats, norm
+from noregret.hindsight.rows import Rows
+from noregret.hindsight.solvers.doubled import Doubled
+
+# Up to this many unknowns a dense factor is made.
+DENSE = 2_000
+# By how much a diagonal is lifted where rounding has left a matrix without a factor.
+LIFTS = (0.0, 1e-12, 1e-9, 1e-6)
+# Up to this many features it is quick whatever the rows, and loses the fewest digits.
+SMALL = 300
+# Rows that bend are copied out of the record when they are at most this share of it.
+COPIED_SHARE = 0.4
+# The most numbers that conjugate gradients read in one go, within limits on their steps.
+READ = 400_000_000
+STEPS = (200, 2_000)
+
+
+class Curvature(Protocol):
+    """A symmetric matrix H without negative eigenvalues."""
+
+    diagonal: Floats
+
+    def times(self, v: Floats) -> Floats:
+        """Return H v."""
+
+    def solve(
+        self,
+        added: Floats | float,
+        r: Floats,
+        start: Floats | None = None,
+        accuracy: float = 0.05,
+    ) -> Floats:
+        """Return v with (H + diag(added)) v = r.
+
+        Where that takes steps, they begin at start and end when what is left of r is the share
+        of it that accuracy says.
+        """
+
+
+def curvature_of(rows: Rows, weights: Floats) -> Curvature:
+    """Return H = Σ d_t x_t x_tᵀ in the form that suits solving with it."""
+    if isinstance(rows, Doubled):
+        return Twice(curvature_of(rows.single, weights), rows.weight)
+    # Weights next to nothing would only overflow, and change nothing.
+    bent = weights > max(1e-30 * float(weights.max(initial=0.0)), 1e-290)
+    weights = np.where(bent, weights, 0.0)
+    count, features = int(np.count_nonzero(bent)), rows.shape[1]
+    if features <= SMALL or features <= min(DENSE, 2 * count):
+        return Factored(rows.gram(weights))
+    if count <= DENSE:
+        return FewRows(rows.pick(bent), weights[bent])
+    if count <= COPIED_SHARE * len(weights):
+        rows, weights = Rows(rows.pick(bent), weights[bent], features=features), weights[bent]
+    return ManyRows(rows, weights)
+
+
+def kept_solvable(diagonal: Floats, added: Floats | float) -> Floats:
+    """Return what is added to the diagonal, raised where H may be singular and nothing is added."""
+    extra = np.maximum(added, 1e-13 * diagonal)
+    extra[diagonal + extra == 0] = 1.0
+    return extra
+
+
+class Factored:
+    """H itself, solved with by Cholesky factors."""
+
+    def __init__(self, matrix: Floats) -> None:
+        self.matrix, self.diagonal = matrix, np.diag(matrix).copy()
+        self.made: tuple[Floats, Any] | None = None
+
+    def times(self, v: Floats) -> Floats:
+        """Return H v."""
+        return self.matrix @ v
+
+    def solve(
+        self,
+        added: Floats | float,
+        r: Floats,
+        start: Floats | None = None,
+        accuracy: float = 0.05,
+    ) -> Floats:
+        """Return v with (H + diag(added)) v = r, the system scaled to ones on its diagonal."""
+        from scipy.linalg import cho_solve
+
+        scale = 1 / np.sqrt(self.diagonal + kept_solvable(self.diagonal, added))
+        return np.asarray(scale * cho_solve(self.factor(scale), scale * r, check_finite=False))
+
+    def factor(self, scale: Floats) -> Any:
+        """Return the factor of the scaled system, kept for the next call."""
+        from scipy.linalg import cho_factor
+
+        if self.made is not None and np.array_equal(self.made[0], scale):
+            return self.made[1]
+        system = self.matrix * scale[:, None]
+        system *= scale
+        # Rounding can leave a singular matrix with a negative eigenvalue: lift the diagonal then.
+        for lift in (*LIFTS, float(len(scale))):
+            np.fill_diagonal(system, 1.0 + lift)
+            try:
+                factor = cho_factor(system, lower=True, check_finite=False)
+            except np.linalg.LinAlgError:
+                continue
+            break
+        self.made = scale, factor
+        return factor
+
+
+class FewRows:
+    """H of fewer rows than features, solved with by Cholesky factors over the rows (Woodbury)."""
+
+    def __init__(self, block: Any, weights: Floats) -> None:
+        self.block, self.weights = block, weights
+        self.back = block.T.tocsr() if is_sparse(block) else block.T
+        squares = block.multiply(block) if is_sparse(block) else block * block
+        self.diagonal = np.asarray(squares.T @ weights)
+        self.made: tuple[Floats, Any] | None = None
+
+    def times(self, v: Floats) -> Floats:
+        """Return H v."""
+        return np.asarray(self.back @ (self.weights * (self.block @ v)))
+
+    def solve(
+        self,
+        added: Floats | float,
+        r: Floats,
+        start: Floats | None = None,
+        accuracy: float = 0.05,
+    ) -> Floats:
+        """Return v with (H + diag(added)) v = r, refined once against cancellation."""
+        if not len(self.weights):
+            return r / kept_solvable(self.diagonal, added)
+        extra = kept_solvable(self.diagonal, added)
+        v = self.roughly(extra, r)
+        return v + self.roughly(extra, r - self.times(v) - extra * v)
+
+    def roughly(self, extra: Floats, r: Floats) -> Floats:
+        """Return v by the identity as it stands."""
+        from scipy.linalg import cho_solve
+
+        inner = cho_solve(self.factor(extra), self.block @ (r / extra), check_finite=False)
+        return np.asarray((r - self.back @ inner) / extra)
+
+    def factor(self, extra: Floats) -> Any:
+        """Return the factor of D⁻¹ + X diag(extra)⁻¹ Xᵀ, kept for the next call."""
+        from scipy.linalg import cho_factor
+
+        if self.made is None or not np.array_equal(self.made[0], extra):
+            scaled = self.block.multiply(1 / extra) if is_sparse(self.block) else self.block / extra
+            kernel = scaled @ self.back
+            system = kernel.toarray() if is_sparse(kernel) else kernel
+            diagonal = np.diag(system) + 1 / self.weights
+            # Rows that repeat, and many features, can leave it without a factor: lift it then.
+            for lift in LIFTS:
+                np.fill_diagonal(system, diagonal * (1.0 + lift))
+                try:
+                    factor = cho_factor(system, lower=True, check_finite=False)
+                except np.linalg.LinAlgError:
+                    continue
+                break
+            self.made = extra, factor
+        return self.made[1]
+
+
+class ManyRows:
+    """H of many rows and features, solved with by conjugate gradients, two passes a step."""
+
+    def __init__(self, rows: Rows, weights: Floats) -> None:
+        self.rows, self.weights = rows, weights
+        self.diagonal = rows.column_squares(weights)
+        self.steps = int(np.clip(READ / max(1, rows.survey.numbers), *STEPS))
+
+    def times(self, v: Floats) -> Floats:
+        """Return H v."""
+        return self.rows.combine(self.weights * self.rows.scores(v))
+
+    def solve(
+        self,
+        added: Floats | float,
+        r: Floats,
+        start: Floats | None = None,
+        accuracy: float = 0.05,
+    ) -> Floats:
+        """Return v with (H + diag(added)) v = r up to a share of r."""
+        extra = kept_solvable(self.diagonal, added)
+        scale = 1 / (self.diagonal + extra)
+        v = np.zeros_like(r) if start is None else start.copy()
+        residual = r - self.times(v) - extra * v if v.any() else r.copy()
+        direction = lifted = scale * residual
+        energy, wanted = float(residual @ lifted), accuracy * norm(r)
+        for _ in range(self.steps):
+            if norm(residual) <= wanted or energy <= 0:
+                break
+            image = self.times(direction) + extra * direction
+            step = energy / float(direction @ image)
+            v += step * direction
+            residual -= step * image
+            lifted = scale * residual
+            before, energy = energy, float(residual @ lifted)
+            direction = lifted + (energy / before) * direction
+        return v
+
+
+class Twice:
+    """H of the doubled rows, AᵀHA with A = U (I, −I), solved with in the single ones."""
+
+    def __init__(self, single: Curvature, weight: float) -> None:
+        self.single, self.weight = single, weight
+        self.diagonal = np.tile(weight**2 * single.diagonal, 2)
+
+    def times(self, v: Floats) -> Floats:
+        """Return AᵀHA v."""
+        return self.spread(self.single.times(self.gathered(v)))
+
+    def gathered(self, v: Floats) -> Floats:
+        """Return A v."""
+        plus, minus = np.split(v, 2)
+        return self.weight * (plus - minus)
+
+    def spread(self, v: Floats) -> Floats:
+        """Return Aᵀ v."""
+        return np.concatenate([self.weight * v, -self.weight * v])
+
+    def solve(
+        self,
+        added: Floats | float,
+        r: Floats,
+        start: Floats | None = None,
+        accuracy: float = 0.05,
+    ) -> Floats:
+        """Return v by way of A v, which solves (H + E⁻¹) A v = E⁻¹ A D⁻¹ r with E = A D⁻¹ Aᵀ."""
+        inverse = 1 / (added + np.zeros_like(r))
+        plus, minus = np.split(inverse, 2)
+        inner = 1 / (self.weight**2 * (plus + minus))
+        free = self.gathered(inverse * r)
+        single = self.single.solve(inner, inner * free, None, accuracy)
+        return inverse * (r - self.spread(inner * (free - single)))

@@ -1,0 +1,145 @@
+"""Which columns depend on each other, as a proof and not as a matter of rounding.
+
+That columns are independent is proven by a matrix that is surely positive definite. That one column
+is a sum of others can only be seen in the rows themselves, where it must hold without rounding: as
+it does for duplicates, for columns of zeros, and for the indicators of several string columns.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+from numpy.typing import NDArray
+
+from noregret.hindsight.blocks import is_sparse
+from noregret.hindsight.proofs.rounding import UNIT, Floats, growth, two_sum
+from noregret.hindsight.rows import Rows
+from noregret.hindsight.solvers.triangular import triangle
+
+# A column is tried for dependence when the others leave this little of its length.
+LEFT = 1e-12
+# Sums this many times as large as what underflow may take from them lose no digit by it.
+HIDDEN = 2.0**60
+# Columns from which on the smallest eigenvalue is found by so many iterations.
+LARGE, ITERATIONS = 256, 40
+
+
+def faint_columns(gram: Floats, lost: float, rows: Rows | None) -> NDArray[np.bool_]:
+    """Return which columns are so small that underflow hides them, but may not be zero.
+
+    The squares of the columns are known but for ``lost``. Only the rows tell whether a column of
+    which the sums show nothing is one of zeros.
+    """
+    faint: NDArray[np.bool_] = np.diag(gram) < HIDDEN * lost
+    if faint.any() and rows is not None:
+        some = np.zeros(len(faint), dtype=bool)
+        for block, _ in rows.blocks():
+            used = (block != 0).sum(axis=0)
+            some[: block.shape[1]] |= np.asarray(used).ravel() > 0
+        faint &= some
+    return faint
+
+
+def surely_curved(gram: Floats | None, gram_error: float) -> tuple[Floats, float]:
+    """Return D and s with G − s D² surely positive semidefinite; s is 0 where none is proven.
+
+    D are the norms of the columns, G is the Gram matrix up to gram_error times D_i D_j. That a
+    Cholesky factor of D⁻¹GD⁻¹ − s exists in floating-point numbers is proof up to their rounding.
+    It is one where no column is faint: see ``faint_columns``.
+    """
+    if gram is None:
+        return np.zeros(0), 0.0
+    norms = np.sqrt(np.diag(gram))
+    used = norms > 0
+    scale = norms[used]
+    count = len(scale)
+    if not count:
+        return norms, math.inf
+    unit = gram[np.ix_(used, used)] / scale / scale[:, None]
+    least = 0.5 * smallest_eigenvalue(unit)
+    doubt = count * (2 * gram_error + 20 * UNIT + 2 * growth(count + 2))
+    if least <= 2 * doubt:
+        return norms, 0.0
+    unit[np.diag_indices_from(unit)] -= least
+    try:
+        np.linalg.cholesky(unit)
+    except np.linalg.LinAlgError:
+        return norms, 0.0
+    return norms, least - doubt
+
+
+def smallest_eigenvalue(matrix: Floats) -> float:
+    """Return about the smallest eigenvalue of a matrix: of a large one by inverse iteration.
+
+    Examples
+    --------
+    >>> large = np.diag(np.arange(1.0, LARGE + 2.0))
+    >>> round(smallest_eigenvalue(large), 6)
+    1.0
+    """
+    from scipy.linalg import cho_factor, cho_solve
+
+    if len(matrix) <= LARGE:
+        return float(np.linalg.eigvalsh(matrix)[0])
+    try:
+        factor = cho_factor(matrix, lower=True)
+    except np.linalg.LinAlgError:
+        return 0.0
+    vector, length = np.cos(np.arange(len(matrix)) ** 2.0), 1.0
+    for _ in range(ITERATIONS):
+        vector = cho_solve(factor, vector / np.linalg.norm(vector))
+        length = float(np.linalg.norm(vector))
+    return 1 / length
+
+
+def independent_columns(rows: Rows) -> NDArray[np.intp] | None:
+    """Return columns of which all others are surely combinations, or None where none are found."""
+    from scipy.linalg import qr, solve_triangular
+
+    # By the rows themselves: their Gram matrix cannot tell offsets from dependences.
+    R = triangle(rows)[0]
+    norms = np.linalg.norm(R, axis=0)
+    if not np.isfinite(norms).all():
+        return None
+    scale = np.where(norms > 0, norms, 1.0)
+    factor, order = qr(R / scale, mode="r", pivoting=True)
+    left = np.abs(np.diag(factor))
+    rank = int(np.count_nonzero(left > LEFT))
+    if not rank or rank == len(order):
+        return None
+    kept, others = order[:rank], order[rank:]
+    shares = solve_triangular(factor[:rank, :rank], factor[:rank, rank:])
+    shares = powers_of_two(shares / scale[kept, None] * scale[others])
+    if all(is_combination(rows, kept, j, share) for j, share in zip(others, shares.T, strict=True)):
+        return np.asarray(np.sort(kept))
+    return None
+
+
+def powers_of_two(numbers: Floats) -> Floats:
+    """Return the nearest of 0 and ±2^k; anything times one of these is exact."""
+    size = np.abs(numbers)
+    size[size < 1e-4] = 0.0
+    some = size > 0
+    size[some] = 2.0 ** np.round(np.log2(size[some]))
+    return np.copysign(size, numbers)
+
+
+def is_combination(rows: Rows, kept: NDArray[np.intp], column: int, shares: Floats) -> bool:
+    """Whether a column is that combination of others in every row, without any rounding."""
+    used = np.flatnonzero(shares)
+    columns = np.append(kept[used], column)
+    factors = np.append(shares[used], -1.0)
+    for block, _ in rows.blocks():
+        there = columns < block.shape[1]
+        part = block[:, columns[there]]
+        part = part.toarray() if is_sparse(part) else part
+        total = np.zeros(len(part))
+        for number, factor in zip(part.T, factors[there], strict=True):
+            term = number * factor
+            total, lost = two_sum(total, term)
+            if lost.any() or (term / factor != number).any():
+                return False  # this sum was rounded
+        if total.any():
+            return False
+    return True

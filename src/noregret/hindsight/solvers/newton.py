@@ -1,0 +1,202 @@
+"""Minimise the sum of convex losses over a domain, with a line below every loss as the proof.
+
+Any lines a_t s − c_t below the losses prove
+
+    min over w of Σ ℓ_t(x_t·w)  ≥  min over w of (Xᵀa)·w  −  Σ c_t,
+
+and at every step of the search the slopes at the current scores are such lines. The search is
+Newton's method; losses with kinks are replaced by smooth stand-ins anchored at the slopes found
+last (the method of multipliers), which need not become steep to become exact. The gap is the sum of
+two parts that are never negative: what the lines leave below the losses at w, closed by sharper
+stand-ins, and what w leaves above the lowest point of the domain, closed by Newton.
+"""
+
+from __future__ import annotations
+
+import math
+import time
+from dataclasses import dataclass
+
+import numpy as np
+
+from noregret.hindsight.classes.domain import Domain, Region
+from noregret.hindsight.losses import Losses, Slopes
+from noregret.hindsight.proofs.answer import Limits
+from noregret.hindsight.proofs.rounding import Floats, downward, total, upward
+from noregret.hindsight.rows import Rows, score_error
+from noregret.hindsight.solvers.curvature import curvature_of
+
+# A stand-in is made so much narrower where the last one left more than that share of its part.
+NARROWER, SLOW = 0.2, 0.3
+# Steps without a tenth off the gap, and steps on trust, after which no more is to be had.
+PATIENCE, ON_TRUST, ON_TRUST_WITH_KINKS = 60, 4, 16
+
+
+@dataclass
+class Found:
+    """The best predictor and the best lines so far, and the predictor at which the lines were."""
+
+    w: Floats
+    slopes: Floats
+    constants: Floats
+    lines_at: Floats
+    loss: float = math.inf
+    lower: float = -math.inf
+
+    @property
+    def gap(self) -> float:
+        """How far the two are apart."""
+        return self.loss - self.lower
+
+
+def minimise(rows: Rows, losses: Losses, domain: Domain, start: Floats, limits: Limits) -> Found:
+    """Minimise Σ ℓ_t(x_t·w) plus what w pays, starting from a point of the domain."""
+    began = time.monotonic()
+    search = Search(rows, losses, domain, start)
+    found = search.found
+    negligible = 1e-14 * abs(float(losses.value(search.scores).sum()))
+    best_gap, best_step = math.inf, 0
+    for step in range(limits.steps):
+        search.look()
+        # Half the tolerance, since proving it adds the rounding errors.
+        if found.gap <= max(0.5 * limits.tolerance * abs(found.loss), negligible):
+            break
+        if found.gap < 0.9 * best_gap:
+            best_gap, best_step, search.on_trust = found.gap, step, 0
+        if step - best_step > PATIENCE or time.monotonic() - began > limits.seconds:
+            break
+        if not search.moved():
+            break
+    found.w = domain.inside(found.w)
+    return found
+
+
+class Search:
+    """A point on its way to the minimum."""
+
+    def __init__(self, rows: Rows, losses: Losses, domain: Domain, start: Floats) -> None:
+        self.rows, self.losses, self.domain = rows, losses, domain
+        self.w, self.scores = start, rows.scores(start)
+        self.stand_in = StandIn(losses)
+        self.on_trust = 0
+        # The lines that are zero are below losses that are never negative.
+        zeros = np.zeros_like(self.scores)
+        self.found = Found(start, zeros, zeros, start)
+        if losses.nonnegative:
+            self.found.lower = domain.lowest(np.zeros_like(start))
+
+    def look(self) -> None:
+        """See what the current point and the lines at it are worth."""
+        found, domain, w, scores = self.found, self.domain, self.w, self.scores
+        self.slopes, constants = self.stand_in.current.lines(scores)
+        self.gradient = self.rows.combine(self.slopes)
+        loss, price = float(self.losses.value(scores).sum()), domain.price(w)
+        floor, constant = domain.lowest(self.gradient), float(constants.sum())
+        self.left_by_lines = loss + constant - float(scores @ self.slopes)
+        self.left_by_newton = float(w @ self.gradient) + price - floor
+        if loss + price < found.loss:
+            found.w, found.loss = w, loss + price
+        if floor - constant > found.lower:
+            found.slopes, found.constants, found.lower = self.slopes, constants, floor - constant
+            found.lines_at = w
+
+    def moved(self) -> bool:
+        """Take one step; return False when there is none to take."""
+        domain, w, scores = self.domain, self.w, self.scores
+        if self.stand_in.sharpened(self):
+            self.slopes = self.stand_in.current.slope(scores)
+            self.gradient = self.rows.combine(self.slopes)
+        curvature = curvature_of(self.rows, self.stand_in.current.curvature(scores))
+        direction = domain.target(w, self.gradient, curvature) - w
+        along = self.rows.scores(direction)
+        taken = lowest_along(self.stand_in.current, domain, w, direction, scores, along)
+        if taken == 0.0 and abs(float(along @ self.slopes)) > 1e-9 * abs(self.found.loss):
+            # Newton's equations were not solved well enough; this way it is surely downhill.
+            direction = domain.lowest_point(self.gradient) - w
+            along = self.rows.scores(direction)
+            taken = lowest_along(self.stand_in.current, domain, w, direction, scores, along)
+        if taken == 0.0:
+            # The function is as low as can be seen, but its gradient may still become smaller, and
+            # the lower bound with it: take a few steps on trust.
+            taken = min(1.0, domain.room(w, direction))
+            self.on_trust, self.stand_in.stuck = self.on_trust + 1, True
+            if self.on_trust > (ON_TRUST if self.losses.smooth else ON_TRUST_WITH_KINKS):
+                return False
+        self.w, self.scores = w + taken * direction, scores + taken * along
+        return True
+
+
+class StandIn:
+    """The smooth stand-in for losses with kinks, sharpened whenever Newton has done its part."""
+
+    def __init__(self, losses: Losses) -> None:
+        self.losses = losses
+        self.current: Slopes = losses
+        self.width = self.left = math.inf
+        self.stuck = False
+
+    def sharpened(self, search: Search) -> bool:
+        """Move the anchor to the slopes found, and narrow the stand-in if that is too slow.
+
+        Do nothing as long as it is Newton's part of the gap that is to be closed.
+        """
+        if self.losses.smooth:
+            return False
+        if math.isinf(self.width):
+            # As wide as slopes of this size need to bring losses of this size to nothing.
+            size = float(np.abs(self.losses.value(search.scores)).mean())
+            self.width = size / (float((search.slopes**2).mean()) or 1.0) or 1.0
+        elif search.left_by_newton > 0.5 * search.left_by_lines and not self.stuck:
+            return False
+        else:
+            if self.stuck or search.left_by_lines > SLOW * self.left:
+                self.width *= NARROWER
+            self.left = search.left_by_lines
+        self.stuck = False
+        self.current = self.losses.smoothed(self.width, search.slopes)
+        return True
+
+
+def lowest_along(
+    slopes: Slopes, region: Region, w: Floats, direction: Floats, scores: Floats, along: Floats
+) -> float:
+    """Return the step in a direction at which the function is nearly lowest, or 0 for none.
+
+    A convex function is lowest where its slope is zero; the slope takes no pass over the rows.
+    """
+
+    def slope(step: float) -> float:
+        there = slopes.slope(scores + step * along)
+        return float(along @ there) + region.price_slope(w + step * direction, direction)
+
+    room = region.room(w, direction)
+    first = slope(0.0)
+    if not first < 0 or room <= 0:
+        return 0.0
+    low, at_low, high = 0.0, first, min(1.0, room)
+    at_high = slope(high)
+    while at_high < 0.5 * first and high < room:
+        low, at_low, high = high, at_high, min(4 * high, room)
+        at_high = slope(high)
+    for _ in range(60):
+        if at_high <= -0.1 * first:
+            return high
+        middle = low + (high - low) * min(0.9, max(0.1, at_low / (at_low - at_high)))
+        there = slope(middle)
+        if there < 0.1 * first:
+            low, at_low = middle, there
+        else:
+            high, at_high = middle, there
+    return low
+
+
+def proven(rows: Rows, losses: Losses, domain: Domain, found: Found) -> tuple[float, float]:
+    """Return what the predictor found attains at most, and what none attains less than."""
+    off = score_error(rows, found.w, domain.blur)
+    attained = total(losses.value_above(rows.scores(found.w), off))
+    floor = domain.lowest_below(*rows.combined(found.slopes))
+    constant = total(found.constants)
+    lower = downward(floor - constant, abs(floor) + abs(constant))
+    if losses.nonnegative:
+        lower = max(0.0, lower)
+    return upward(attained + domain.price_above(found.w)), lower

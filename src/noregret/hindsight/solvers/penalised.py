@@ -1,0 +1,125 @@
+"""All predictors, each paying for its length."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+
+import numpy as np
+
+from noregret.base.compiled.losses import Loss
+from noregret.checks import positive
+from noregret.hindsight.losses import Losses, losses_of
+from noregret.hindsight.proofs.answer import USUAL, Answer, Limits
+from noregret.hindsight.proofs.rounding import SMALLEST, UNIT, Floats, norm, norm_above, upward
+from noregret.hindsight.rows import Rows
+from noregret.hindsight.solvers.curvature import Curvature
+from noregret.hindsight.solvers.newton import minimise, proven
+
+# Heavier penalties that are tried before the one that is asked for.
+MAX_STAGES = 30
+
+
+def best_penalised(
+    rows: Rows,
+    loss: str | Loss,
+    penalty: float,
+    *,
+    loss_parameter: float | None = None,
+    limits: Limits = USUAL,
+) -> Answer:
+    """Return the minimiser of  L(u) + penalty · ‖u‖²:  for the hinge loss, a soft-margin machine.
+
+    Parameters
+    ----------
+    rows
+        The examples. Labels may be −1/+1 or 0/1.
+    loss
+        Any convex loss of the core by name, or one of your own.
+    penalty
+        Above 0.
+    loss_parameter
+        The loss's ε, δ or quantile, where it has one and was given by name.
+    limits
+        When to stop. The interval is honest wherever it stops.
+
+    Examples
+    --------
+    >>> answer = best_penalised(Rows([[1.0], [1.0]], [1, 1]), "hinge", penalty=0.5)
+    >>> round(answer.loss, 6), answer.witness.round(4)
+    (0.5, array([1.]))
+    """
+    domain = Penalised(positive("penalty", penalty))
+    losses = losses_of(loss, rows.outcomes, loss_parameter)
+    found = minimise(rows, losses, domain, begun(rows, losses, penalty, limits), limits)
+    attained, lower = proven(rows, losses, domain, found)
+    return Answer(f"all linear predictors, with {penalty:g}‖u‖²", attained, lower, found.w)
+
+
+def begun(rows: Rows, losses: Losses, penalty: float, limits: Limits) -> Floats:
+    """Return where to begin: nearly the best for heavier penalties, each a tenth of the last.
+
+    Where a light penalty alone keeps the first steps short, these would lead far away. From one
+    penalty to one that is lighter by many powers of ten, the stages are longer instead of more.
+    """
+    w = np.zeros(rows.shape[1])
+    scores = np.zeros(rows.shape[0])
+    slope, loss = norm(rows.combine(losses.slope(scores))), abs(float(losses.value(scores).sum()))
+    heavy = slope * slope / (4 * loss) if loss else 0.0
+    rough = replace(limits, tolerance=max(limits.tolerance, 0.1), steps=min(limits.steps, 30))
+    if not penalty < heavy < math.inf:
+        return w
+    lighter = 10 ** max(1.0, (math.log10(heavy) - math.log10(penalty)) / MAX_STAGES)
+    while heavy > penalty:
+        w = minimise(rows, losses, Penalised(heavy), w, rough).w
+        heavy /= lighter
+    return w
+
+
+class Penalised:
+    """The predictors w, each paying p ‖w‖²."""
+
+    blur = 0
+
+    def __init__(self, penalty: float) -> None:
+        self.penalty = penalty
+
+    def lowest(self, g: Floats) -> float:
+        """Return the minimum of g·w + p‖w‖²."""
+        size = norm(g)
+        return -size * (size / (4 * self.penalty))
+
+    def lowest_below(self, g: Floats, off: Floats) -> float:
+        """Return what that minimum is surely not below, where g may be off by so much."""
+        size = norm_above(np.abs(g) + off)
+        return -upward(size * (size / (4 * self.penalty)) * (1 + 8 * UNIT), SMALLEST)
+
+    def lowest_point(self, g: Floats) -> Floats:
+        """Return where that minimum is."""
+        return g / (-2 * self.penalty)
+
+    def price(self, w: Floats) -> float:
+        """Return p‖w‖²."""
+        return self.penalty * float(w @ w)
+
+    def price_above(self, w: Floats) -> float:
+        """Return what w surely pays at most."""
+        size = norm_above(w)
+        return upward(self.penalty * size * size * (1 + 8 * UNIT), SMALLEST if size else 0.0)
+
+    def price_slope(self, w: Floats, direction: Floats) -> float:
+        """Return how fast the price rises."""
+        return 2 * self.penalty * float(w @ direction)
+
+    def room(self, w: Floats, direction: Floats) -> float:
+        """Return that there is no border."""
+        return math.inf
+
+    def inside(self, w: Floats) -> Floats:
+        """Return w: there is no outside."""
+        return w
+
+    def target(self, w: Floats, g: Floats, curvature: Curvature) -> Floats:
+        """Return where Newton's step leads."""
+        pull = g + 2 * self.penalty * w
+        return np.asarray(w + curvature.solve(2 * self.penalty, -pull, None, 0.01))

@@ -1,0 +1,179 @@
+"""Minimising the square loss to the last digits, whatever the columns are like.
+
+An answer by way of the Gram matrix is quick, and sharp for columns that are clearly independent.
+Where it leaves more open than rounding must, and the rows are at hand, it is looked for again in
+the rows themselves: see ``triangular``. So what is proven does not depend on how rows were summed
+up, and whoever proves it again finds the same.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from noregret.hindsight.classes.ball import Ball
+from noregret.hindsight.proofs.answer import Answer
+from noregret.hindsight.proofs.rounding import UNIT, Floats, downward, growth, norm, upward
+from noregret.hindsight.solvers.dependence import faint_columns
+from noregret.hindsight.solvers.tangent import Quadratic
+from noregret.hindsight.solvers.triangular import Careful, Triangular, lowest_paid, triangle
+
+# Newton's method on a quadratic is done in one step; more are against rounding.
+REFINEMENTS = 12
+# The relative gap of an answer that need not be sharper: a tenth of what a check allows for.
+SHARP = 1e-10
+# Shares of the largest weight up to which one counts as none, where a search ended near the border.
+NO_WEIGHT = (1e-4, 1e-6, 1e-2)
+
+
+def sharpened(answer: Answer, loss: Quadratic, ask: Callable[[OnColumns], Answer | None]) -> Answer:
+    """Return the answer, or one by way of the rows themselves where that proves more."""
+    if math.isinf(answer.reach) and answer.gap <= SHARP * answer.loss:
+        return answer
+    with np.errstate(all="ignore"):
+        on_rows = OnColumns.of(loss)
+        other = None if on_rows is None else ask(on_rows)
+    if other is None or not (other.loss < math.inf and other.lower > -math.inf):
+        return answer
+    if math.isinf(answer.reach) and other.gap >= answer.gap:
+        return answer
+    return other
+
+
+@dataclass
+class OnColumns:
+    """The square loss on the columns that are not zero, by way of the rows.
+
+    Parameters
+    ----------
+    features
+        The number of all columns.
+    columns
+        Those that are not zero.
+    loss
+        The loss on these.
+    curvature
+        Its curvature, without a Gram matrix.
+    """
+
+    features: int
+    columns: NDArray[np.intp]
+    loss: Careful
+    curvature: Triangular
+
+    @classmethod
+    def of(cls, loss: Quadratic) -> OnColumns | None:
+        """Return the loss by way of the rows, where these are at hand and underflow hides none."""
+        rows, gram = loss.rows, loss.gram
+        if rows is None or gram is None or faint_columns(gram, loss.lost, rows).any():
+            return None
+        columns = np.flatnonzero(np.diag(gram))
+        if not len(columns):
+            return None
+        rows = rows if len(columns) == loss.features else rows.only(columns)
+        inner = Careful(rows)
+        try:
+            curvature = Triangular(triangle(rows)[0])
+        except np.linalg.LinAlgError:
+            return None
+        return cls(loss.features, columns, inner, curvature)
+
+    def best_ridge(self, penalty: float, words: str, scale: float = 1.0) -> Answer | None:
+        """Return the minimiser of  scale · (L(u) + penalty · ‖u‖²)."""
+        w = self.refined(lambda w, pull: w + self.curvature.solve(penalty, -pull), penalty)
+        attained = upward(self.loss.high(w) + paid_above(w, penalty))
+        lower = lowest_paid(self.loss, self.curvature, w, penalty)
+        return self.answer(words, upward(scale * attained), downward(scale * lower), w)
+
+    def best_in_ball(self, radius: float, words: str) -> Answer | None:
+        """Return the best predictor of norm at most the radius.
+
+        By duality none in the ball pays less than the least of L(u) + λ (‖u‖² − radius²), for any
+        λ ≥ 0. One that costs nothing that matters helps against columns that depend on each other.
+        """
+        ball = Ball(radius)
+        w = self.refined(lambda w, pull: ball.inside(ball.target(w, pull, self.curvature)))
+        attained, square = self.loss.high(w), radius * radius
+        pull = max(0.0, -0.5 * float(self.loss.gradient(w) @ w) / square)
+        lower = -math.inf
+        for price in sorted({0.0, 0.1 * SHARP * attained / square, pull}):
+            if math.isfinite(price):
+                paid = lowest_paid(self.loss, self.curvature, w, price)
+                cost = upward(price * square)
+                lower = max(lower, downward(paid - cost, abs(paid) + cost))
+        return self.answer(words, attained, lower, w)
+
+    def lowest_of_weights(self, weights: Floats, weight: float | None, enough: float) -> float:
+        """Return what no weighting pays less than: of sum 1, or of either sign and a total.
+
+        By duality L(u) ≥ min over all v of (L(v) − a·v) + min over the weightings of a·u, for any
+        a. At the best weighting the gradient is such an a: the same for all that have weight, and
+        larger, or smaller in size, for all others. Stop when the bound is ``enough``.
+        """
+        w = weights[self.columns]
+        total, gradient, size = weight or 1.0, self.loss.gradient(w), np.abs(w)
+        lower = -math.inf
+        for price in (0.0, 0.01 * SHARP * self.loss.high(w) / total**2):
+            for share in NO_WEIGHT:
+                heavy = size > share * size.max(initial=0.0)
+                line, least = self.line_of(w, gradient, heavy, weight)
+                paid = lowest_paid(self.loss, self.curvature, w, price, line)
+                cost = upward(price * total * total)
+                sizes = abs(paid) + abs(least) + cost
+                lower = max(
+                    lower, downward(paid + least - cost, sizes) if paid > -math.inf else paid
+                )
+                if lower >= enough:
+                    return lower
+        return lower
+
+    def line_of(
+        self, w: Floats, gradient: Floats, heavy: NDArray[np.bool_], weight: float | None
+    ) -> tuple[Floats, float]:
+        """Return a, and the least of a·u over the weightings."""
+        if weight is None:
+            level = float(gradient[heavy] @ w[heavy]) / float(w[heavy].sum())
+            line = np.where(heavy, level, np.maximum(gradient, level))
+            hidden = len(self.columns) < self.features  # columns of zeros may have weight, too
+            return line, downward(min(float(line.min()), 0.0) if hidden else float(line.min()))
+        if float(np.abs(w).sum()) < (1 - SHARP) * weight:
+            return np.zeros(len(w)), 0.0
+        level = max(0.0, -float(gradient @ w) / float(np.abs(w).sum()))
+        line = np.where(heavy, -level * np.sign(w), np.clip(gradient, -level, level))
+        return line, -upward(weight * float(np.abs(line).max()))
+
+    def refined(self, step: Callable[[Floats, Floats], Floats], penalty: float = 0.0) -> Floats:
+        """Take Newton's steps from zero as long as L(w) + penalty · ‖w‖² falls."""
+        w = best = np.zeros(len(self.columns))
+        least = math.inf
+        for _ in range(REFINEMENTS):
+            residues, off = self.loss.residues(w)
+            pays = self.loss.between(residues, off)[1] + paid_above(w, penalty)
+            if not pays < least:
+                break
+            best, least = w, pays
+            w = step(w, self.loss.rows.combined(residues)[0] + penalty * w)
+        return best
+
+    def answer(self, words: str, attained: float, lower: float, w: Floats) -> Answer | None:
+        """Return an answer for all columns."""
+        witness = np.zeros(self.features)
+        witness[self.columns] = w
+        if not (math.isfinite(lower) and np.isfinite(w).all()):
+            return None
+        return Answer(words, at_most(attained), max(0.0, lower), witness, exact=True)
+
+
+def paid_above(w: Floats, penalty: float) -> float:
+    """Return what penalty · ‖w‖² is surely not above."""
+    size = norm(w)
+    return upward(penalty * size * size * (1 + growth(len(w)) + 16 * UNIT)) if size else 0.0
+
+
+def at_most(high: float) -> float:
+    """Return what is attained at most; where that overflowed, no number."""
+    return math.inf if math.isnan(high) else max(0.0, high)

@@ -1,0 +1,261 @@
+"""Sums from which the square loss of any linear predictor follows.
+
+All that matters of T rows is the Gram matrix Σ x xᵀ, the moment Σ y x and the energy Σ y²: they fit
+in memory whatever T is (n up to about 2,000), are built from blocks with one matrix product each,
+and the sums of two parts add up to the sums of the whole. What they lose against the rows
+themselves is digits: L(w) = energy − 2 moment·w + wᵀ Gram w is a small difference of large numbers
+where w predicts well. Every answer is as wide as that makes it; with the rows at hand for a second
+pass, it is sharp again.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+from noregret.hindsight.blocks import pieces, products
+from noregret.hindsight.proofs.answer import USUAL, Answer, Limits
+from noregret.hindsight.proofs.rounding import SMALLEST, Floats, growth, two_sum, upward
+from noregret.hindsight.rows import Rows
+from noregret.hindsight.solvers import quadratic as solve
+from noregret.hindsight.solvers.curvature import Factored
+from noregret.hindsight.solvers.tangent import OnRows, Quadratic, SquareLoss, Tangent
+from noregret.hindsight.sums import depth_of
+
+# How many additions may come one after the other between those that keep what rounding loses.
+DEPTH = 2_048
+
+
+class LeastSquares:
+    """Sums over a stream of rows, and the predictors that minimise the square loss on them.
+
+    The methods take the rows themselves where they can be read again: the answer is then as sharp
+    as a second pass makes it.
+
+    Parameters
+    ----------
+    features
+        n, the number of columns to begin with; wider rows add columns.
+
+    Examples
+    --------
+    >>> sums = LeastSquares(2)
+    >>> sums.add([[1.0, 0.0], [1.0, 1.0], [1.0, 2.0]], [1.0, 2.0, 3.0]).best().witness.round(6)
+    array([1., 1.])
+    """
+
+    def __init__(self, features: int = 0) -> None:
+        self.rounds = 0
+        self.depth = 0  # the most rows in one product
+        self.gram_sum = Sum((features, features))
+        self.moment_sum = Sum((features,))
+        self.energy_sum = Sum(())
+        self.waiting: Floats | None = None
+        self.waiting_depth = 0
+
+    @property
+    def features(self) -> int:
+        """The number of columns so far."""
+        self.take_in()
+        return len(self.moment_sum.high)
+
+    @property
+    def gram(self) -> Floats:
+        """Σ x xᵀ."""
+        self.take_in()
+        return self.gram_sum.value
+
+    @property
+    def moment(self) -> Floats:
+        """Σ y x."""
+        self.take_in()
+        return self.moment_sum.value
+
+    @property
+    def energy(self) -> float:
+        """Σ y²."""
+        self.take_in()
+        return float(self.energy_sum.value)
+
+    @property
+    def lost(self) -> float:
+        """What underflow may have taken from each of the sums, and takes when they are used."""
+        return (self.rounds + 4 * self.features + 8) * SMALLEST if self.rounds else 0.0
+
+    def add(self, X: Any, y: Any) -> LeastSquares:
+        """Take more rows into account."""
+        for block, outcomes in pieces(X, y):
+            for product in products(block):
+                self.gram_sum.add(product)
+            self.moment_sum.add(block.T @ outcomes)
+            self.energy_sum.add(outcomes @ outcomes)
+            self.rounds += len(outcomes)
+            self.depth = max(self.depth, len(outcomes))
+        return self
+
+    def add_product(self, product: Floats, rows: int) -> LeastSquares:
+        """Take rows into account by Σ z zᵀ for z = (y, x), as ``add_outer_products`` leaves it.
+
+        Products wait to be taken in together, as long as that does not cost digits.
+        """
+        if self.waiting is not None and self.waiting.shape == product.shape:
+            self.waiting += product
+        else:
+            self.take_in()
+            self.waiting = product
+        self.waiting_depth += depth_of(rows)
+        self.rounds += rows
+        if self.waiting_depth > DEPTH:
+            self.take_in()
+        return self
+
+    def take_in(self) -> None:
+        """Add the products that wait."""
+        product, depth = self.waiting, self.waiting_depth
+        self.waiting, self.waiting_depth = None, 0
+        if product is not None:
+            upper = np.triu(product)
+            whole = upper + np.triu(upper, 1).T
+            self.gram_sum.add(whole[1:, 1:])
+            self.moment_sum.add(whole[0, 1:])
+            self.energy_sum.add(whole[0, 0])
+            self.depth = max(self.depth, depth)
+
+    def get_state(self) -> tuple[dict[str, Floats], dict[str, Any]]:
+        """Return arrays and numbers to go on from, to the same sums to the bit."""
+        arrays: dict[str, Floats] = {}
+        for name in ("gram", "moment", "energy"):
+            kept: Sum = getattr(self, f"{name}_sum")
+            arrays |= {f"{name}.high": kept.high.reshape(-1), f"{name}.low": kept.low.reshape(-1)}
+        if self.waiting is not None:
+            arrays["waiting"] = self.waiting.reshape(-1)
+        return arrays, {
+            "features": len(self.moment_sum.high),
+            "rounds": self.rounds,
+            "depth": self.depth,
+            "waiting": None if self.waiting is None else len(self.waiting),
+            "waiting_depth": self.waiting_depth,
+        }
+
+    @classmethod
+    def from_state(cls, arrays: dict[str, Floats], numbers: dict[str, Any]) -> LeastSquares:
+        """Return sums that go on from a state."""
+        made = cls(numbers["features"])
+        for name in ("gram", "moment", "energy"):
+            kept: Sum = getattr(made, f"{name}_sum")
+            shape = kept.high.shape
+            kept.high, kept.low = (
+                arrays[f"{name}.{part}"].reshape(shape).copy() for part in ("high", "low")
+            )
+        made.rounds, made.depth = numbers["rounds"], numbers["depth"]
+        if numbers["waiting"] is not None:
+            side = numbers["waiting"]
+            made.waiting = arrays["waiting"].reshape(side, side).copy()
+            made.waiting_depth = numbers["waiting_depth"]
+        return made
+
+    @classmethod
+    def from_sums(
+        cls, gram: Floats, moment: Floats, energy: Any, rounds: int, depth: int
+    ) -> LeastSquares:
+        """Return sums that were made elsewhere, each of so many additions in a row at most."""
+        made = cls(len(moment))
+        made.gram_sum.add(gram)
+        made.moment_sum.add(moment)
+        made.energy_sum.add(energy)
+        made.rounds, made.depth = rounds, depth
+        return made
+
+    def merge(self, other: LeastSquares) -> LeastSquares:
+        """Take the rows of other sums into account."""
+        self.take_in()
+        other.take_in()
+        for mine, theirs in (
+            (self.gram_sum, other.gram_sum),
+            (self.moment_sum, other.moment_sum),
+            (self.energy_sum, other.energy_sum),
+        ):
+            mine.add(theirs.high)
+            mine.add(theirs.low)
+        self.rounds += other.rounds
+        self.depth = max(self.depth, other.depth)
+        return self
+
+    def gradient(self, w: Floats) -> Floats:
+        """Return the gradient of the loss at w."""
+        return 2 * (self.gram @ w - self.moment)
+
+    def tangent(self, w: Floats) -> Tangent:
+        """Return the loss and its gradient at w, with what rounding may have made of them.
+
+        Every sum is off by at most γ times the sum of absolute values, which Cauchy's inequality
+        bounds by the columns' norms; and by what underflow takes from each product.
+        """
+        gram, moment, energy = self.gram, self.moment, self.energy
+        error = growth(self.depth + 2 * self.features + 8)
+        lost = self.lost
+        norms = np.sqrt(np.diag(gram) + lost) * (1 + error)
+        size = upward((math.sqrt(energy + lost) + float(norms @ np.abs(w))) * (1 + 2 * error))
+        image = gram @ w
+        loss = energy - 2 * float(moment @ w) + float(image @ w)
+        # Every number of the sums also lacks what underflow took from it.
+        times = 1 + float(np.abs(w).sum())
+        off = upward(2 * error * size * size + 2 * lost * times * times)
+        gradient = 2 * (image - moment)
+        low, high = (loss - off, loss + off) if math.isfinite(loss) else (-math.inf, math.inf)
+        return Tangent(low, high, gradient, 2 * error * size * norms + 4 * lost * times)
+
+    def quadratic(self, rows: Rows | None = None) -> Quadratic:
+        """Return the loss as a quadratic function, exact at the rows where they are given."""
+        gram = self.gram
+        error = growth(self.depth + 4)
+        loss: SquareLoss = self if rows is None else OnRows(rows)
+        return Quadratic(self.features, loss, Factored(gram), gram, error, rows, self.lost)
+
+    def best(self, rows: Rows | None = None) -> Answer:
+        """Return the best of all linear predictors; of several, one of small norm."""
+        return solve.best_linear(self.quadratic(rows))
+
+    def ridge(self, penalty: float, scale: float = 1.0, rows: Rows | None = None) -> Answer:
+        """Return the minimiser of  scale · L(u) + penalty · ‖u‖²."""
+        return solve.best_ridge(self.quadratic(rows), penalty, scale)
+
+    def ball(self, radius: float, rows: Rows | None = None) -> Answer:
+        """Return the best predictor of norm at most the radius."""
+        return solve.best_in_ball(self.quadratic(rows), radius)
+
+    def simplex(
+        self,
+        *,
+        entropy: float = 0.0,
+        scale: float = 1.0,
+        weight: float | None = None,
+        rows: Rows | None = None,
+        limits: Limits = USUAL,
+    ) -> Answer:
+        """Return the weighting that minimises  scale · L(u) + entropy · KL(u ‖ uniform)."""
+        return solve.best_in_simplex(self.quadratic(rows), entropy, scale, weight, limits)
+
+
+class Sum:
+    """A running sum of arrays that keeps what rounding loses; a larger array makes it grow."""
+
+    def __init__(self, shape: tuple[int, ...]) -> None:
+        self.high, self.low = np.zeros(shape), np.zeros(shape)
+
+    def add(self, part: Any) -> None:
+        """Add an array."""
+        short = np.subtract(np.shape(part), self.high.shape)
+        if short.any():
+            part = np.pad(part, [(0, max(0, -s)) for s in short])
+            wider = [(0, max(0, s)) for s in short]
+            self.high, self.low = np.pad(self.high, wider), np.pad(self.low, wider)
+        self.high, lost = two_sum(self.high, part)
+        self.low += lost
+
+    @property
+    def value(self) -> Floats:
+        """The sum."""
+        return np.asarray(self.high + self.low)

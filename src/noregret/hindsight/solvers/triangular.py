@@ -1,0 +1,297 @@
+"""The square loss on rows whose columns are nearly dependent: large offsets, timestamps, trends.
+
+The Gram matrix of columns with condition number κ has condition number κ², so that from κ = 10⁸ on
+it cannot tell them from dependent ones. A triangular factor R of the rows themselves (Rᵀ R is the
+Gram matrix) is as good as the rows. It serves twice: to find the weights, and to prove them. With
+S = R⁻¹ the rows X S are nearly orthonormal, and around any w
+
+    L(w + S v) = L(w) + 2 h·v + ‖X S v‖² ≥ L(w) − ‖h‖²/m,   h = (X S)ᵀ(X w − y),  m ≤ σ_min(X S)².
+
+S is triangular without a zero on its diagonal, so that w + S v is every vector; that it is only
+nearly the inverse of R makes no difference to the proof.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+
+import numpy as np
+
+from noregret.hindsight.blocks import is_sparse, padded
+from noregret.hindsight.proofs.rounding import (
+    SMALLEST,
+    UNIT,
+    Floats,
+    downward,
+    growth,
+    norm,
+    norm_above,
+    two_sum,
+    upward,
+)
+from noregret.hindsight.rows import Rows
+from noregret.hindsight.solvers.tangent import OnRows
+
+# Numbers of dense rows that are transformed in one go.
+MAX_NUMBERS = 2**20
+# Points that join and leave, after which a search for the one next to zero is given up.
+MAX_STEPS = 2_000
+# Veltkamp's constant, which splits a number into two halves of 26 digits.
+SPLITTER = 2.0**27 + 1
+
+
+def triangle(rows: Rows) -> tuple[Floats, Floats]:
+    """Return R and z with Rᵀ R = Σ x xᵀ and Rᵀ z = Σ y x, by a factorisation block by block."""
+    n, kept = rows.shape[1], factor_of(rows)
+    return kept[:n, :n], kept[:n, n]
+
+
+def few_rows(rows: Rows) -> Rows:
+    """Return n + 1 rows for which every predictor pays the same square loss."""
+    n, kept = rows.shape[1], factor_of(rows)
+    return Rows(kept[:, :n], kept[:, n], features=n)
+
+
+def corners(rows: Rows, weight: float | None) -> Floats:
+    """Return points, one a column, whose distance from zero is what a weighting of them pays.
+
+    They are the few rows less their outcomes, as all weights sum to 1; with a ``weight`` U they are
+    for the features (U x, −U x).
+    """
+    n, kept = rows.shape[1], factor_of(rows)
+    X = kept[:, :n] if weight is None else weight * np.hstack([kept[:, :n], -kept[:, :n]])
+    return np.asarray(X - kept[:, n:])
+
+
+def nearest_to_zero(points: Floats) -> Floats:
+    """Return the weights of the point next to zero in the convex hull of some points.
+
+    Wolfe's method: some points have weight, of whose plane the point next to zero solves a system;
+    one that would have negative weight leaves, one that lies nearer to zero joins. The systems are
+    solved by orthogonal transformations, which is as exact as the points are.
+
+    Examples
+    --------
+    >>> nearest_to_zero(np.array([[1.0, -1.0, 5.0], [1.0, 1.0, 5.0]])).round(3)
+    array([0.5, 0.5, 0. ])
+    """
+    from scipy.linalg import solve_triangular
+
+    sizes = np.linalg.norm(points, axis=0)
+    held, v = [int(sizes.argmin())], np.ones(1)
+    for _ in range(MAX_STEPS):
+        point = nearest_in_plane(points[:, held])
+        slopes = points.T @ point
+        rounding = 4 * UNIT * len(point) * sizes * norm(point)
+        joins = int(np.argmin(slopes + rounding))
+        if joins in held or slopes[joins] + rounding[joins] >= float(point @ point):
+            break
+        held, v = [*held, joins], np.append(v, 0.0)
+        while True:
+            factor = np.linalg.qr(points[:, held], mode="r")
+            if len(factor) < len(held) or not np.diag(factor).all():
+                return spread(v, held, points.shape[1])
+            inner = solve_triangular(factor, np.ones(len(held)), trans="T", check_finite=False)
+            target = solve_triangular(factor, inner, check_finite=False)
+            target = target / target.sum()
+            if not np.isfinite(target).all():
+                return spread(v, held, points.shape[1])
+            short = target <= 0
+            if not short.any():
+                v = target
+                break
+            steps = np.where(short, v / np.where(short, v - target, 1.0), np.inf)
+            first = int(steps.argmin())
+            v = np.maximum(v + steps[first] * (target - v), 0.0)
+            v[first] = 0.0
+            if not v.sum() > 0:
+                return np.full(points.shape[1], 1.0 / points.shape[1])
+            held = [at for at, share in zip(held, v.tolist(), strict=True) if share > 0]
+            v = v[v > 0] / v.sum()
+    return spread(v, held, points.shape[1])
+
+
+def nearest_in_plane(points: Floats) -> Floats:
+    """Return the point next to zero in the plane through some points.
+
+    It is projected again and again: large numbers that cancel leave nothing of their rounding in
+    the directions of the plane, which tell whether another point is nearer.
+    """
+    first = points[:, 0]
+    if points.shape[1] == 1:
+        return first
+    along = np.linalg.qr(points[:, 1:] - first[:, None])[0]
+    for _ in range(3):
+        first = first - along @ (along.T @ first)
+    return np.asarray(first)
+
+
+def spread(v: Floats, held: list[int], count: int) -> Floats:
+    """Return weights for all points."""
+    weights = np.zeros(count)
+    weights[held] = np.maximum(v, 0.0) / np.maximum(v, 0.0).sum()
+    return weights
+
+
+def factor_of(rows: Rows) -> Floats:
+    """Return the triangular factor of (X, y)."""
+    kept = np.zeros((0, rows.shape[1] + 1))
+    for X, y in dense_blocks(rows):
+        kept = np.asarray(np.linalg.qr(np.vstack([kept, np.column_stack([X, y])]), mode="r"))
+    return kept
+
+
+def dense_blocks(rows: Rows) -> Iterator[tuple[Floats, Floats]]:
+    """Yield the rows as dense blocks of all columns, small enough to work on."""
+    n = rows.shape[1]
+    step = max(1, n, MAX_NUMBERS // max(1, n))
+    for block, y in rows.blocks():
+        for start in range(0, len(y), step):
+            part = padded(block[start : start + step], n)
+            yield part.toarray() if is_sparse(part) else part, y[start : start + step]
+
+
+class Triangular:
+    """H = Rᵀ R, solved with by orthogonal transformations of R. It is a ``Curvature``."""
+
+    def __init__(self, R: Floats) -> None:
+        self.R = R
+        norms = np.linalg.norm(R, axis=0)
+        self.diagonal: Floats = norms * norms
+
+    def times(self, v: Floats) -> Floats:
+        """Return H v."""
+        return np.asarray(self.R.T @ (self.R @ v))
+
+    def solve(
+        self,
+        added: Floats | float,
+        r: Floats,
+        start: Floats | None = None,
+        accuracy: float = 0.05,
+    ) -> Floats:
+        """Return v with (H + diag(added)) v = r."""
+        from scipy.linalg import solve_triangular
+
+        factor = self.factor(added)
+        inner = solve_triangular(factor, r, trans="T", check_finite=False)
+        return np.asarray(solve_triangular(factor, inner, check_finite=False))
+
+    def factor(self, added: Floats | float) -> Floats:
+        """Return a triangular T with Tᵀ T = H + diag(added), kept solvable where H is singular."""
+        n = len(self.diagonal)
+        extra = np.maximum(added, (n * UNIT) ** 2 * self.diagonal)
+        extra[self.diagonal + extra == 0] = 1.0
+        stacked = np.vstack([self.R, np.diag(np.sqrt(extra))])
+        return np.asarray(np.linalg.qr(stacked, mode="r"))
+
+
+class Careful(OnRows):
+    """The square loss on rows, with residues as exact as if they were computed in twice the digits.
+
+    Where large numbers cancel, as in columns with offsets, plain scores lose most of their digits.
+    """
+
+    def residues(self, w: Floats) -> tuple[Floats, Floats]:
+        """Return X w − y, and by how much each may be off."""
+        parts = [compensated(X, w, y) for X, y in dense_blocks(self.rows)]
+        if not parts:
+            return np.zeros(0), np.zeros(0)
+        residues, sizes = (np.concatenate(each) for each in zip(*parts, strict=True))
+        terms = len(w) + 2
+        off = 2 * UNIT * np.abs(residues) + 4 * growth(terms) ** 2 * sizes + 8 * terms * SMALLEST
+        return residues, off * (1 + 4 * UNIT)
+
+    def high(self, w: Floats) -> float:
+        """Return what the loss is surely not above."""
+        return self.between(*self.residues(w))[1]
+
+
+def compensated(X: Floats, w: Floats, y: Floats) -> tuple[Floats, Floats]:
+    """Return X w − y with what rounding takes added up too (Ogita, Rump, Oishi), and |X||w| + |y|.
+
+    The sizes are rounded as usual.
+    """
+    high, low, sizes = -y, np.zeros(len(y)), np.abs(y)
+    for column, weight in zip(X.T, w.tolist(), strict=True):
+        if weight == 0.0:
+            continue
+        product = column * weight
+        high, lost = two_sum(high, product)
+        low += lost + product_error(column, weight, product)
+        sizes = sizes + np.abs(product)
+    return high + low, sizes
+
+
+def product_error(a: Floats, b: float, product: Floats) -> Floats:
+    """Return a b − product, exactly but for underflow (Dekker)."""
+    left, right = split(a), split(np.asarray(b))
+    rest = product - left[0] * right[0] - left[1] * right[0] - left[0] * right[1]
+    return np.asarray(left[1] * right[1] - rest)
+
+
+def split(a: Floats) -> tuple[Floats, Floats]:
+    """Return two numbers of half the digits whose sum is a."""
+    scaled = SPLITTER * a
+    high = scaled - (scaled - a)
+    return high, a - high
+
+
+def lowest_paid(
+    loss: Careful,
+    curvature: Triangular,
+    w: Floats,
+    penalty: float,
+    line: Floats | None = None,
+) -> float:
+    """Return what L(u) + penalty ‖u‖² − line·u is surely not below for any u, by a proof around w.
+
+    It is not below minus infinity where columns are so nearly dependent that nothing is proven.
+    """
+    from scipy.linalg import solve_triangular
+
+    n, rows = len(w), loss.rows
+    factor = curvature.factor(penalty)
+    S = solve_triangular(factor, np.eye(n), check_finite=False)
+    if not (np.isfinite(S).all() and np.diag(S).all()):
+        return -math.inf
+    residues, off = loss.residues(w)
+    gram, off_by, size = np.zeros((n, n)), 0.0, 0.0
+    slope, slope_size, doubt = np.zeros(n), np.zeros(n), np.zeros(n)
+    at, most, blocks = 0, 0, 0
+    for X, y in dense_blocks(rows):
+        r, o = residues[at : at + len(y)], off[at : at + len(y)]
+        Q = X @ S
+        E = growth(n + 2) * (np.abs(X) @ np.abs(S)) + 2 * n * SMALLEST
+        gram += Q.T @ Q
+        slope += Q.T @ r
+        off_by += float(np.sum(E * E))
+        size += float(np.sum(Q * Q))
+        doubt += np.abs(Q).T @ o + E.T @ (np.abs(r) + o)
+        slope_size += np.abs(Q).T @ np.abs(r)
+        at, most, blocks = at + len(y), max(most, len(y)), blocks + 1
+    depth = most + blocks + 2 * n + 16
+    roomy = 1 + 4 * growth(depth)
+    # (X S)ᵀ(X S) + penalty SᵀS is the unit matrix but for this, in the Frobenius norm.
+    gram += penalty * (S.T @ S)
+    size = (size + penalty * float(np.sum(S * S))) * roomy
+    gram[np.diag_indices_from(gram)] -= 1.0
+    away = (norm_above(gram.ravel()) + growth(depth) * (size + n)) * roomy + n * n * SMALLEST
+    smallest = math.sqrt(max(0.0, downward(1 - away, 1.0))) - math.sqrt(off_by) * roomy
+    if not smallest > 0:
+        return -math.inf
+    slope += penalty * (S.T @ w)
+    slope_size += penalty * (np.abs(S).T @ np.abs(w))
+    gained = gained_size = 0.0
+    if line is not None:
+        slope -= 0.5 * (S.T @ line)
+        slope_size += np.abs(S).T @ np.abs(line)
+        gained, gained_size = float(line @ w), float(np.abs(line) @ np.abs(w))
+    doubt += 2 * growth(depth) * slope_size + depth * SMALLEST
+    steepest = norm_above((np.abs(slope) + doubt) * roomy)
+    drop = upward(steepest * steepest, SMALLEST) / downward(smallest * smallest)
+    low = loss.between(residues, off)[0]
+    paid = penalty * float(w @ w) * (1 - growth(n + 8))
+    gained += growth(n + 4) * gained_size
+    return downward(low + paid - gained - upward(drop), low + paid + gained_size)

@@ -1,0 +1,266 @@
+"""Data frames of any make, through narwhals, as blocks of named rows.
+
+A data frame gives the same numbers as its rows given as dicts, one after the other: features join
+in the row in which they first appear, and a row that would be refused ends what is learned.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from difflib import get_close_matches
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from noregret.errors import BadExample
+from noregret.linear.inputs import is_named, not_rows
+
+if TYPE_CHECKING:
+    import narwhals as nw
+
+    from noregret.linear.engine.block_rows import Blocks
+
+Floats = NDArray[np.float64]
+
+# Rows read at a time: enough to make Python's share small, few enough to stay in cache.
+ROWS = 8_192
+# As in the core: values up to here can be squared and added up.
+LARGEST = 1e150
+
+
+class Fault(NamedTuple):
+    """What is wrong with the row after a block's last, and with which column."""
+
+    message: str
+    feature: str
+
+    def refusal(self, round: int) -> BadExample:
+        """Return the exception for it."""
+        message = f"round {round}: {self.message}"
+        return BadExample(message, round=round, feature=self.feature)
+
+
+class SparseBlock(NamedTuple):
+    """Sparse rows for the core: where each starts, positions, values, and what is unseen."""
+
+    starts: NDArray[np.int64]
+    indices: NDArray[np.int32]
+    data: Floats
+    unseen: NDArray[np.int64]
+    unseen_sums: Floats
+    unseen_squares: Floats
+
+
+class NamedBlock:
+    """Some rows of a data frame: its numbers, and its strings as indicator features.
+
+    Parameters
+    ----------
+    names
+        The names of the numeric features, in alphabetical order.
+    numbers
+        One column a numeric feature.
+    indicators
+        For each string column, the indicator's name in each row.
+    fault
+        Why the block ends before its last row, or None.
+    """
+
+    def __init__(
+        self, names: list[str], numbers: Floats, indicators: list[list[str]], fault: Fault | None
+    ) -> None:
+        self.names, self.numbers, self.indicators, self.fault = names, numbers, indicators, fault
+        self.rows = len(numbers)
+
+    def arrivals(self, learner: Blocks) -> dict[int, set[str]]:
+        """Return which features the learner has never seen, by the row in which they first appear.
+
+        They must join there and not earlier, as they would if the rows came one by one.
+        """
+        first: dict[str, int] = {}
+        for column in self.indicators:
+            for row, name in enumerate(column):
+                if row < first.get(name, self.rows):
+                    first[name] = row
+        if self.rows:
+            first |= dict.fromkeys(self.names, 0)
+        new: dict[int, set[str]] = {}
+        for name, position in zip(first, learner.positions(first), strict=True):
+            if position < 0:
+                new.setdefault(first[name], set()).add(name)
+        return new
+
+    def sparse(self, learner: Blocks, start: int, stop: int) -> SparseBlock:
+        """Return rows start to stop as sparse rows, with what is unseen in each."""
+        rows = stop - start
+        at = [np.tile(np.asarray(learner.positions(self.names), dtype=np.int32), (rows, 1))]
+        at += [np.array([learner.positions(c[start:stop])], np.int32).T for c in self.indicators]
+        positions = np.hstack(at)
+        values = np.hstack([self.numbers[start:stop], np.ones((rows, len(self.indicators)))])
+        order = np.argsort(positions, axis=1, kind="stable")
+        positions = np.take_along_axis(positions, order, axis=1)
+        values = np.take_along_axis(values, order, axis=1)
+        seen = positions >= 0
+        starts = np.concatenate([[0], np.cumsum(seen.sum(axis=1))]).astype(np.int64)
+        unseen = (~seen).sum(axis=1).astype(np.int64)
+        new = np.where(seen, 0.0, values)
+        usable = (np.abs(new) < LARGEST).all(axis=1)
+        if not usable.all():
+            raise self.unusable(start + int(np.argmin(usable)), learner.engine.played + 1)
+        return SparseBlock(
+            starts, positions[seen], values[seen], unseen, new.sum(axis=1), (new * new).sum(axis=1)
+        )
+
+    def unusable(self, row: int, round: int) -> BadExample:
+        """Explain a number that is not finite, or too large, in a column never learned from."""
+        k = int(np.argmin(np.abs(self.numbers[row]) < LARGEST))
+        what = f"feature {self.names[k]!r} is {self.numbers[row, k]:g}: every value must be finite"
+        return Fault(f"{what}, and at most {LARGEST:g}", self.names[k]).refusal(round)
+
+
+def split_target(X: Any, target: str) -> tuple[Any, Any]:
+    """Return a data frame without its target column, and that column."""
+    import narwhals as nw
+
+    try:
+        frame = nw.from_native(X, eager_only=True)
+    except TypeError:
+        raise not_rows(X) from None
+    if target not in frame.columns:
+        near = get_close_matches(target, frame.columns) or frame.columns[:10]
+        raise BadExample(f"there is no column {target!r}: the nearest are {', '.join(near)}")
+    return frame.drop(target).to_native(), frame[target].to_numpy()
+
+
+def series_like(X: Any, values: NDArray[Any], name: str) -> Any:
+    """Return one value a row as a series like the data frame, with its index; else as they are."""
+    if not is_frame(X):
+        return values
+    import narwhals as nw
+
+    frame = nw.from_native(X, eager_only=True)
+    series = nw.new_series(name, values, backend=frame.implementation)
+    if frame.implementation.is_pandas_like():
+        series.to_native().index = frame.to_native().index
+    return series if frame is X else series.to_native()
+
+
+def frame_like(X: Any, names: Iterable[Any], values: NDArray[Any]) -> Any:
+    """Return columns of these names as a frame like the given one; else the array as it is.
+
+    The names are text but for pandas, where columns are called by anything.
+    """
+    if not is_frame(X):
+        return values
+    import narwhals as nw
+
+    frame, names = nw.from_native(X, eager_only=True), list(names)
+    columns = dict(zip(as_texts(names), values.T, strict=True))
+    made = nw.from_dict(columns, backend=frame.implementation)
+    native = made.to_native()
+    if frame.implementation.is_pandas_like():
+        native.index = frame.to_native().index
+        native.columns = list(columns) if frame is X else names
+    return made if frame is X else native
+
+
+def labels_like(X: Any, labels: Iterable[Any]) -> list[Any]:
+    """Return labels as a column of such a data frame holds them: as text if they are of many kinds.
+
+    Columns of pandas hold anything.
+    """
+    import narwhals as nw
+
+    found = list(labels)
+    pandas = nw.from_native(X, eager_only=True).implementation.is_pandas_like()
+    return found if pandas or len(set(map(type, found))) < 2 else as_texts(found)
+
+
+def as_texts(names: Iterable[Any]) -> list[str]:
+    """Return names as text: as Python writes them where two, such as 1 and "1", would be one."""
+    found = list(names)
+    texts = [str(name) for name in found]
+    return texts if len(set(texts)) == len(texts) else [repr(name) for name in found]
+
+
+def is_frame(X: Any) -> bool:
+    """Whether rows come as a data frame."""
+    return not isinstance(X, list | tuple) and is_named(X)
+
+
+def rows_of(X: Any, rows: NDArray[np.int64]) -> Any:
+    """Return rows of a data frame by number, some perhaps several times."""
+    import narwhals as nw
+
+    return nw.from_native(X, eager_only=True)[rows.tolist()].to_native()
+
+
+def named_blocks(X: Any) -> Iterator[tuple[slice, NamedBlock]]:
+    """Cut a data frame into blocks of named rows."""
+    import narwhals as nw
+
+    try:
+        frame = nw.from_native(X, eager_only=True)
+    except nw.exceptions.DuplicateError:
+        raise BadExample("two columns have the same name") from None
+    except TypeError:
+        raise not_rows(X) from None
+    for start in range(0, len(frame), ROWS):
+        part = slice(start, min(start + ROWS, len(frame)))
+        yield part, named_block(frame[part])
+
+
+def named_block(frame: nw.DataFrame[Any]) -> NamedBlock:
+    """Read one block of a data frame."""
+    import narwhals as nw
+
+    numbers: dict[str, Floats] = {}
+    texts: dict[str, list[str]] = {}
+    rows, fault = len(frame), None
+    for column in frame.iter_columns():
+        name = column.name
+        if not isinstance(name, str):
+            raise BadExample(f"column names are strings: got {name!r}")
+        if column.dtype.is_numeric() or column.dtype == nw.Boolean:
+            floats = column if column.dtype == nw.Float64 else column.cast(nw.Float64)
+            numbers[name] = np.asarray(floats.to_numpy(), dtype=np.float64)
+        elif column.dtype in (nw.String, nw.Categorical, nw.Enum):
+            missing = np.flatnonzero(column.is_null().to_numpy())
+            if len(missing) and missing[0] < rows:
+                rows = int(missing[0])
+                fault = Fault(f"column {name!r} is missing: fill it in or leave it out", name)
+            texts[name] = column.cast(nw.String).to_list()
+        else:
+            raise BadExample(
+                f"column {name!r} holds {column.dtype}: give numbers, strings or booleans",
+                feature=name,
+            )
+    indicators = [[f"{name}={text}" for text in column[:rows]] for name, column in texts.items()]
+    twice = given_twice(set(numbers), indicators)
+    if twice is not None:
+        rows, name = twice
+        fault = Fault(f"feature {name!r} is given twice", name)
+        indicators = [column[:rows] for column in indicators]
+    names = sorted(numbers)
+    table = np.empty((rows, len(names)))
+    for k, name in enumerate(names):
+        table[:, k] = numbers[name][:rows]
+    return NamedBlock(names, table, indicators, fault)
+
+
+def given_twice(names: set[str], indicators: list[list[str]]) -> tuple[int, str] | None:
+    """Return the first row, and the feature, that comes as a column and as an indicator too."""
+    seen = set(names)
+    clashing: set[str] = set()
+    for column in indicators:
+        values = set(column)
+        clashing |= seen & values
+        seen |= values
+    if not clashing:
+        return None
+    for row, present in enumerate(zip(*indicators, strict=True)):
+        for k, name in enumerate(present):
+            if name in clashing and (name in names or name in present[:k]):
+                return row, name
+    return None

@@ -1,0 +1,1 @@
+"""Compiled: how an example becomes a row, and what a learner does with it."""

@@ -1,0 +1,361 @@
+"""The additive engines: gradient descent with projection, and its lazy (FTRL) form.
+
+    w ← w − step · x,   then back into the domain
+
+The weights are factor × stored. Projection on a ball is a change of the factor alone, and the
+norm that it needs follows from numbers the round has computed anyway:
+
+    |v + a x|² = |v|² + 2 a v·x + a² |x|²
+
+Its rounding error is bounded as it grows; before the bound could matter the norm is counted anew.
+"""
+
+from libc.math cimport INFINITY, fabs, isfinite, sqrt
+
+import numpy as np
+
+cimport cython
+cimport numpy as cnp
+
+from noregret.base.compiled.losses cimport as_loss
+from noregret.linear.engine.engine cimport (
+    DIVERGED, FINE, LOSS_FAILED, NORM, OUTCOME, Engine, Rate, Row, as_rate, noregret_add_dense,
+    noregret_add_sparse, position, rate_at,
+)
+
+from noregret.checks import one_of, positive
+
+cnp.import_array()
+
+
+DOMAINS = ("everything", "ball", "box")
+STEPS = ("explicit", "implicit")
+
+cdef enum:  # Domain
+    EVERYTHING
+    BALL
+    BOX
+
+cdef enum:  # Step
+    EXPLICIT
+    IMPLICIT
+    NORMALISED
+
+# The stored numbers are scaled up at most this much before the factor is folded into them.
+cdef double SMALLEST_FACTOR = 1e-100
+cdef double LARGEST_NORM2 = 1e220
+cdef double ROUNDING = 2.3e-16
+# What rounding adds to the norm in one round, relative to the terms of its sum. It must not depend
+# on how a row is written, dense or sparse.
+cdef double DOUBT_A_ROUND = 8 * ROUNDING
+cdef enum:
+    BLOCK = 1024
+# A norm is good enough for projection while its relative error is below this.
+cdef double DOUBT_ALLOWED = 1.5e-9
+# A prediction this many times larger than any outcome so far, and a step too long, is divergence.
+cdef double FAR_OFF = 1e3
+
+
+cdef class Additive(Engine):
+    """Gradient descent: explicit, implicit or normalised steps; everywhere, in a ball or a box."""
+
+    def __init__(
+        self, loss="square", rate=0.1, schedule="constant", horizon=None,
+        domain="everything", radius=None, step="explicit", loss_parameter=None, cushion=None,
+    ):
+        self.loss = as_loss(loss, loss_parameter)
+        self.rate = as_rate(rate, schedule, horizon)
+        one_of("domain", domain, DOMAINS)
+        one_of("step", step, STEPS)
+        if step == "implicit" and not self.loss.implicit:
+            raise ValueError(f"the {self.loss.name} loss has no implicit step: use step='explicit'")
+        if step != "implicit" and not isfinite(self.rate.value):
+            raise ValueError("rate must be a positive number: got inf")
+        if (domain == "everything") != (radius is None):
+            raise ValueError("radius goes with domain='ball' or domain='box'")
+        self.domain, self.step = DOMAINS.index(domain), STEPS.index(step)
+        self.radius = 0 if radius is None else positive("radius", radius)
+        if cushion is not None:  # steps divided by cushion + ‖x‖²
+            self.step, self.cushion = NORMALISED, positive("epsilon", cushion)
+
+    @cython.final
+    cdef double travel(self, Row* row, double score, double slope, double y) noexcept nogil:
+        """How far to go: the t of w − t x.
+
+        A round of importance k takes the implicit step of k times the rate, whatever the step of others:
+        to the first order that is k copies, and it cannot overshoot. A mistake is corrected k times.
+        """
+        cdef double rate = rate_at(&self.rate, self.rounds + 1)
+        if self.importance == 0:
+            return 0
+        if self.step == EXPLICIT and self.importance == 1:  # no division: the next score waits for this
+            return rate * slope
+        cdef double divisor = self.cushion + row.norm2 if self.step == NORMALISED else 1.0
+        if self.step == IMPLICIT or self.importance != 1:
+            rate = self.importance * rate / divisor
+            if self.loss.table.implicit is NULL:
+                return rate * slope
+            return self.loss.table.implicit(&self.loss.table, score, y, rate, row.norm2)
+        return rate * slope / divisor
+
+    @cython.final
+    cdef bint strays(self, const Row* row, double score, double slope, double y) noexcept nogil:
+        """Whether this explicit step overshoots, far out already: caught long before infinity.
+
+        It does if the slope where it ends is steeper than where it starts, on the other side.
+        """
+        cdef double there
+        if (
+            self.step != EXPLICIT or self.domain != EVERYTHING or self.importance != 1
+            or fabs(score) <= FAR_OFF * max(self.most[OUTCOME], fabs(y))
+        ):
+            return False
+        there = score - rate_at(&self.rate, self.rounds + 1) * slope * row.norm2
+        there = self.loss.table.slope(&self.loss.table, there, y)
+        return there * slope < 0 and fabs(there) > fabs(slope)
+
+    cdef int update(self, Row* row, double score, double slope, double y) noexcept nogil:
+        cdef double travel
+        if row.norm2 == 0:
+            return FINE
+        travel = self.travel(row, score, slope, y)
+        if travel == 0:
+            return FINE
+        if not isfinite(travel):
+            return LOSS_FAILED if self.loss.table.python != NULL else DIVERGED
+        if self.factor != 1:
+            travel /= self.factor
+        if self.strays(row, score, slope, y) or self.add(row, -travel) != FINE:
+            return DIVERGED
+        self.project(row)
+        return FINE
+
+    @cython.final
+    cdef int add(self, Row* row, double amount) noexcept nogil:
+        """stored += amount · x, and the norm follows."""
+        cdef double moved = 2 * amount * row.dot, grown = amount * amount * row.norm2
+        cdef double bound = self.norm2 + fabs(moved) + grown
+        if not bound < 1e280:
+            return DIVERGED
+        self.touch_row(row)
+        if row.indices == NULL:
+            noregret_add_dense(self.stored, amount, row.values, row.count)
+        else:
+            noregret_add_sparse(self.stored, amount, row.values, row.indices, row.count)
+        self.norm2 = max(0.0, self.norm2 + moved + grown)
+        self.doubt += DOUBT_A_ROUND * bound
+        return FINE
+
+    @cython.final
+    cdef void project(self, Row* row) noexcept nogil:
+        """Back into the domain."""
+        cdef double most2 = self.radius * self.radius, factor2 = self.factor * self.factor
+        cdef Py_ssize_t i, k
+        if self.domain == BOX:
+            for k in range(row.count):
+                i = position(row, k)
+                self.stored[i] = max(-self.radius, min(self.radius, self.stored[i]))
+            self.norm2 = 0  # not needed: a box cannot be left
+        elif self.domain == BALL and factor2 * (self.norm2 + self.doubt) > most2:
+            if self.doubt > DOUBT_ALLOWED * self.norm2:
+                self.recount()
+            if factor2 * self.norm2 > most2:
+                self.factor = self.radius / sqrt(self.norm2)
+                if self.factor < SMALLEST_FACTOR or self.norm2 > LARGEST_NORM2:
+                    self.fold()
+
+    @cython.final
+    cdef void recount(self) noexcept nogil:
+        """Sum the squares again, in blocks, so that the sum is good for any number of features."""
+        cdef double total = 0, part
+        cdef Py_ssize_t i = 0, end
+        while i < self.size:
+            part, end = 0, min(i + BLOCK, self.size)
+            while i < end:
+                part += self.stored[i] * self.stored[i]
+                i += 1
+            total += part
+        self.norm2 = total
+        self.doubt = ROUNDING * (BLOCK + self.size / BLOCK) * total
+
+    @cython.final
+    cdef void fold(self) noexcept nogil:
+        """Multiply the factor into the stored numbers."""
+        cdef Py_ssize_t i
+        self.flush()
+        for i in range(self.size):
+            self.stored[i] *= self.factor
+        self.norm2 *= self.factor * self.factor
+        self.doubt *= self.factor * self.factor
+        self.factor = 1
+
+    @property
+    def takes_importance(self):
+        """Whether a round may stand for several: by an implicit step, or by correcting a mistake as often."""
+        return True
+
+    def scalars(self):
+        """Return the numbers that, with the arrays, make up the state."""
+        return Engine.scalars(self) | {"norm2": self.norm2, "doubt": self.doubt}
+
+    def restore(self, numbers):
+        """Take the numbers of a state over."""
+        Engine.restore(self, numbers)
+        self.norm2, self.doubt = numbers["norm2"], numbers["doubt"]
+
+    def advice(self, norm):
+        """Say what to change when the weights diverge."""
+        norm = max(norm, self.most[NORM])
+        excess = 0.5 * self.loss.table.curvature * self.rate.value * norm**2
+        if not 1 < excess < INFINITY:
+            return "use a smaller rate, or scale the examples and outcomes down"
+        return (
+            f"the rate is too large for examples of norm {norm:.3g}, the largest so far: divide it by {1.1 * excess:.2g}"
+            f" or more for those, {self.cure()}, or scale every example to norm 1"
+        )
+
+    def cure(self):
+        """Name what this engine offers against steps that overshoot."""
+        return "use step='implicit' or the learner nlms"
+
+
+cdef class Lazy(Additive):
+    """Follow the regularised leader: w = −rate · (sum of gradients), projected afresh each round.
+
+    With an infinite rate the regulariser vanishes: follow the leader on the ball.
+    """
+
+    def __init__(self, loss="linear", rate=0.1, schedule="constant", horizon=None, radius=None,
+                 loss_parameter=None):
+        Additive.__init__(
+            self, loss, 1.0 if rate == INFINITY else rate, schedule, horizon,
+            "everything" if radius is None else "ball", radius, loss_parameter=loss_parameter,
+        )
+        if rate == INFINITY:
+            if radius is None:
+                raise ValueError("the leader of all linear losses needs a ball to stay in: give a radius")
+            self.rate.value = INFINITY
+        self.refactor()
+
+    @property
+    def takes_importance(self):
+        """Whether a round may stand for several."""
+        return False
+
+    def cure(self):
+        """Name what this engine offers against steps that overshoot."""
+        return "give a radius"
+
+    cdef void refactor(self) noexcept nogil:
+        """Set the factor of the coming round."""
+        self.factor = rate_at(&self.rate, self.rounds + 1)
+        if self.domain == BALL and self.norm2 > 0:
+            self.factor = min(self.factor, self.radius / sqrt(self.norm2))
+        elif not isfinite(self.factor):
+            self.factor = 0
+
+    cdef int update(self, Row* row, double score, double slope, double y) noexcept nogil:
+        if slope != 0 and row.norm2 != 0:
+            if self.strays(row, score, slope, y) or self.add(row, -slope) != FINE:
+                return DIVERGED
+        if self.domain == BALL and self.doubt > DOUBT_ALLOWED * self.norm2:
+            self.recount()
+        self.rounds += 1
+        self.refactor()
+        self.rounds -= 1
+        return FINE
+
+
+# The engine of ``max-margin``: corrections that shrink, of examples scaled to norm 1, in the unit ball.
+
+# The squares of shorter rows have lost digits by underflow: nothing is learned from those.
+cdef double SHORTEST_NORM2 = 1e-290
+
+
+cdef class ShrinkingMargin(Additive):
+    """After k − 1 corrections an example short of the margin (1 − α)·B/√k moves w by C/√k."""
+
+    cdef double accuracy
+    cdef long long corrections
+
+    def __init__(self, accuracy=0.5):
+        Additive.__init__(self, "mistake", rate=sqrt(2.0), schedule="sqrt", domain="ball", radius=1.0)
+        if not 0 < positive("accuracy", accuracy) <= 1:
+            raise ValueError(f"accuracy must be above 0 and at most 1: got {accuracy!r}")
+        self.accuracy = accuracy
+
+    cdef int update(self, Row* row, double score, double slope, double y) noexcept nogil:
+        cdef double norm = sqrt(row.norm2), turn = sqrt(<double> (self.corrections + 1))
+        cdef int status
+        if row.norm2 < SHORTEST_NORM2 or y * score > (1 - self.accuracy) * (sqrt(8.0) / self.accuracy / turn) * norm:
+            return FINE
+        status = self.add(row, y * (self.rate.value / turn) / norm / self.factor)
+        if status == FINE:
+            self.corrections += 1
+            self.project(row)
+        return status
+
+    @property
+    def correction_count(self):
+        """How many examples it was corrected by."""
+        return self.corrections
+
+    def accounts(self):
+        """Return what the promise is about."""
+        return {"corrections": [float(self.corrections)]}
+
+    @property
+    def takes_importance(self):
+        """Whether a round may stand for several."""
+        return False
+
+    def scalars(self):
+        """Return the numbers that, with the arrays, make up the state."""
+        return Additive.scalars(self) | {"corrections": self.corrections}
+
+    def check_state(self, arrays, numbers):
+        """Raise ValueError where there are more corrections than rounds."""
+        if numbers["corrections"] > numbers["rounds"]:
+            raise ValueError("the state has more corrections than rounds")
+
+    def restore(self, numbers):
+        """Take the numbers of a state over."""
+        Additive.restore(self, numbers)
+        self.corrections = numbers["corrections"]
+
+
+# Follow the leader on the box: the corner that would have been best so far.
+
+cdef class Leader(Engine):
+    """The corner of the box [−radius, radius]ⁿ with the least linearised loss so far."""
+
+    cdef double* sums               # of the gradients
+
+    def __init__(self, loss="linear", radius=1.0, loss_parameter=None):
+        self.loss = as_loss(loss, loss_parameter)
+        self.factor = positive("radius", radius)
+        self.arrays = {name: np.zeros(0) for name in ("stored", "sums")}
+        self.relocate()
+
+    cdef void relocate(self):
+        Engine.relocate(self)
+        if "sums" in self.arrays:
+            self.sums = <double*> cnp.PyArray_DATA(<cnp.ndarray> self.arrays["sums"])
+
+    cdef void begin(self, Py_ssize_t start) noexcept nogil:
+        cdef Py_ssize_t i
+        for i in range(start, self.size):
+            if self.sums[i] != 0 or self.stored[i] != 0:  # zeros take no memory until they are written to
+                self.sums[i] = self.stored[i] = 0
+
+    cdef int update(self, Row* row, double score, double slope, double y) noexcept nogil:
+        cdef Py_ssize_t i, k
+        for k in range(row.count):
+            if not fabs(self.sums[position(row, k)] + slope * row.values[k]) < 1e300:
+                return DIVERGED
+        self.touch_row(row)
+        for k in range(row.count):
+            i = position(row, k)
+            self.sums[i] += slope * row.values[k]
+            self.stored[i] = -1 if self.sums[i] > 0 else 1 if self.sums[i] < 0 else 0
+        return FINE

@@ -1,0 +1,346 @@
+"""The round that every engine plays, and what it keeps while playing."""
+
+from libc.math cimport INFINITY, fabs, isfinite, sqrt
+
+import numpy as np
+
+cimport numpy as cnp
+
+from noregret.base.compiled.losses cimport as_loss
+
+from noregret.base.compiled.machine import all_finite, copied, zeros
+from noregret.checks import one_of, positive, whole
+
+cnp.import_array()
+
+
+MEASURE_NAMES = ("norm", "peak", "spread", "outcome", "gradient", "gradient_peak")
+SCHEDULES = ("constant", "sqrt", "horizon")
+
+cdef double CLOCK_RANGE = 1e4
+# Norms are below 1e150, as single values are, and losses small enough to be added up for ever.
+cdef double LARGEST_NORM2 = 1e300
+cdef double LARGEST_LOSS = 1e290
+
+cdef enum:  # Schedule
+    CONSTANT
+    SQRT
+    HORIZON
+
+
+cdef double rate_at(const Rate* rate, long long t) noexcept nogil:
+    return rate.value / sqrt(<double> t) if rate.schedule == SQRT else rate.value
+
+
+cdef Rate as_rate(object rate, object schedule, object horizon):
+    cdef Rate made
+    one_of("schedule", schedule, SCHEDULES)
+    if rate != INFINITY:
+        rate = positive("rate", rate)
+    if (schedule == "horizon") != (horizon is not None):
+        raise ValueError("schedule='horizon' and horizon=T, the number of rounds to come, go together")
+    made.schedule = SCHEDULES.index(schedule)
+    made.horizon = 0 if horizon is None else whole("horizon", horizon)
+    made.value = rate / made.horizon ** 0.5 if horizon is not None else rate
+    return made
+
+
+cdef class Engine:
+    """One point of the table loss × distance × domain × rate, with its weights."""
+
+    def __cinit__(self, *args, **options):
+        cdef int k
+        self.arrays = {"stored": np.zeros(0)}
+        self.factor = self.importance = 1.0
+        for k in range(MEASURES):
+            self.limit[k] = INFINITY
+        self.relocate()
+
+    # What a kind of engine says for itself.
+
+    cdef double score(self, Row* row) noexcept nogil:
+        """Return w·x for the current weights, and fill in the row's measurements."""
+        cdef noregret_scan scan
+        if row.indices == NULL:
+            scan = noregret_scan_dense(self.stored, row.values, row.count)
+        else:
+            scan = noregret_scan_sparse(self.stored, row.values, row.indices, row.count)
+        if row.count < max(self.size, self.dimension) or row.count == 0:
+            scan.low, scan.high = min(scan.low, 0.0), max(scan.high, 0.0)
+        row.dot, row.norm2 = scan.dot, scan.norm2
+        row.peak, row.spread = max(-scan.low, scan.high), scan.high - scan.low
+        return self.factor * (row.dot + self.initial * row.unseen_sum) + self.offset
+
+    cdef int update(self, Row* row, double score, double slope, double y) noexcept nogil:
+        """Learn from the outcome, or return why not and leave everything as it was."""
+        return FINE
+
+    cdef void begin(self, Py_ssize_t start) noexcept nogil:
+        """Give the features from start on their first weights."""
+        cdef Py_ssize_t i
+        for i in range(start, self.size):
+            if self.stored[i] != self.initial:  # what is zero already takes no memory until it is written to
+                self.stored[i] = self.initial
+
+    # The weights and their mean.
+
+    cdef void relocate(self):
+        """Look up the arrays again after they moved."""
+        self.stored = <double*> cnp.PyArray_DATA(<cnp.ndarray> self.arrays["stored"])
+        self.capacity = cnp.PyArray_DIM(<cnp.ndarray> self.arrays["stored"], 0)
+        if self.mean_kept:
+            self.mean_sum = <double*> cnp.PyArray_DATA(<cnp.ndarray> self.arrays["mean_sum"])
+            self.mean_clock = <double*> cnp.PyArray_DATA(<cnp.ndarray> self.arrays["mean_clock"])
+
+    def length(self, name, size):
+        """Return how many numbers an array holds for so many features."""
+        return size
+
+    def room_for(self, size):
+        """Return for how many features to make room where so many need it."""
+        return max(size, 2 * self.capacity, 16)
+
+    cdef int resize(self, Py_ssize_t size) except -1:
+        """Make room for more features, or forget the latest again."""
+        cdef Py_ssize_t before = self.size, i
+        if size > self.capacity:
+            room = self.room_for(size)
+            self.arrays = {name: copied(array, self.length(name, room)) for name, array in self.arrays.items()}
+            self.relocate()
+        cdef double credit = self.outside_mean() if self.mean_kept else 0.0
+        self.size = size
+        if size > before:
+            self.begin(before)
+            if self.mean_kept:
+                for i in range(before, size):
+                    if self.mean_sum[i] != credit or self.mean_clock[i] != self.clock:
+                        self.mean_sum[i], self.mean_clock[i] = credit, self.clock
+        return 0
+
+    def keep_mean(self):
+        """Keep the mean of the weights of every round from now on; only before the first."""
+        if not self.linear:
+            raise ValueError("this learner's predictions are not w·x alone, so that the mean of its weights says nothing")
+        if self.rounds:
+            raise ValueError(
+                f"the mean runs over all rounds, and {self.rounds} were already played without it:"
+                " ask for it before learning"
+            )
+        self.mean_kept = True
+        self.arrays = self.arrays | {name: zeros(self.capacity) for name in ("mean_sum", "mean_clock")}
+        self.relocate()
+
+    cdef void flush(self) noexcept nogil:
+        """Settle the mean of every feature and restart the clock, before the scale changes."""
+        cdef Py_ssize_t i
+        if self.mean_kept:
+            for i in range(self.size):
+                self.touch(i)
+                self.mean_clock[i] = 0
+            self.clock = self.clock_rounds = 0
+
+    cdef void touch_row(self, const Row* row) noexcept nogil:
+        cdef Py_ssize_t k
+        if self.mean_kept:
+            for k in range(row.count):
+                if row.values[k] != 0:  # zeros written out count as absent, here too
+                    self.touch(position(row, k))
+
+    cdef double outside_mean(self) noexcept nogil:
+        """The sum of weights, over the rounds so far, of a feature that was never present."""
+        return 0.0
+
+    cdef double mean_score(self, Row* row) noexcept nogil:
+        """Return v·x for the mean v of the weights of all rounds so far."""
+        cdef double total = 0
+        cdef Py_ssize_t i, k
+        if self.rounds == 0:
+            return self.score(row)
+        for k in range(row.count):
+            i = position(row, k)
+            total += row.values[k] * (self.mean_sum[i] + (self.clock - self.mean_clock[i]) * self.stored[i])
+        total += self.outside_mean() * row.unseen_sum
+        return (total + self.offset_sum) / self.rounds
+
+    def weights(self):
+        """Return the weights that the next prediction uses."""
+        return self.factor * self.arrays["stored"][:self.size]
+
+    def mean_weights(self):
+        """Return the mean of the weights used in all rounds so far."""
+        if self.rounds == 0:
+            return self.weights()
+        cut = {name: array[:self.size] for name, array in self.arrays.items()}
+        return (cut["mean_sum"] + (self.clock - cut["mean_clock"]) * cut["stored"]) / self.rounds
+
+    # The round.
+
+    cdef int play(self, Row* row, double y) noexcept nogil:
+        """Predict, pay, learn, measure. On anything but FINE nothing has changed."""
+        cdef double score = self.score(row), value, total, slope, reading
+        cdef double clock = self.clock, offset = self.offset
+        cdef int status, k
+        cdef double[6] readings
+        if not row.norm2 < LARGEST_NORM2:
+            return BAD_VALUE
+        value = self.importance * self.loss.table.value(&self.loss.table, score, y)
+        slope = self.loss.table.slope(&self.loss.table, score, y)
+        if not fabs(value) < LARGEST_LOSS or not isfinite(slope * row.norm2):
+            return LOSS_FAILED if self.loss.table.python != NULL else DIVERGED
+        if self.mean_kept:
+            self.clock += self.factor
+        status = self.update(row, score, slope, y)
+        if status != FINE:
+            self.clock = clock
+            return status
+        if self.mean_kept:
+            self.clock_rounds += 1
+            # A factor far below those before it would be lost in the clock's rounding.
+            if self.clock > CLOCK_RANGE * self.clock_rounds * self.factor:
+                self.flush()
+        self.offset_sum += offset
+        self.rounds += 1
+        total = self.loss_sum + value
+        self.loss_rest += (self.loss_sum - total) + value if fabs(self.loss_sum) >= fabs(value) else (value - total) + self.loss_sum
+        self.loss_sum = total
+        if self.loss.table.labels and y * score <= 0:
+            self.mistakes += 1
+        readings[NORM] = sqrt(row.norm2)
+        readings[PEAK] = row.peak
+        readings[SPREAD] = row.spread
+        readings[OUTCOME] = fabs(y)
+        readings[GRADIENT] = self.importance * fabs(slope) * readings[NORM]
+        readings[GRADIENT_PEAK] = self.importance * fabs(slope) * row.peak
+        self.last_score, self.last_loss, self.last_gradient = score, value, readings[GRADIENT]
+        for k in range(MEASURES):
+            reading = readings[k]
+            if reading > self.most[k]:
+                self.most[k] = reading
+                if reading > self.limit[k] and self.first_over[k] == 0:
+                    self.first_over[k] = self.rounds
+        return FINE
+
+    @property
+    def takes_importance(self):
+        """Whether a round may stand for several: it needs an implicit step, which never overshoots."""
+        return False
+
+    @property
+    def linear(self):
+        """Whether predictions are w·x, with weights that do not depend on x."""
+        return True
+
+    # What was measured, and the whole state as named arrays and numbers.
+
+    @property
+    def total_loss(self):
+        """The cumulative loss of the rounds so far."""
+        return self.loss_sum + self.loss_rest
+
+    @property
+    def played(self):
+        """The number of rounds so far."""
+        return self.rounds
+
+    @property
+    def mistake_count(self):
+        """How many rounds had the wrong sign; a zero score is wrong."""
+        return self.mistakes
+
+    def watch(self, str measure, double limit):
+        """Record the first round from now on in which a measurement exceeds the limit."""
+        cdef int k = MEASURE_NAMES.index(measure)
+        if not limit >= 0:
+            raise ValueError(f"a limit is a number of at least 0: got {limit!r}")
+        if self.most[k] > limit:
+            raise ValueError(f"{measure} already exceeded {limit:g} in an earlier round; watch it from the start")
+        self.limit[k], self.first_over[k] = limit, 0
+
+    def measured(self):
+        """Return {measure: (largest so far, limit, first round above the limit or None)}."""
+        return {
+            name: (self.most[k], self.limit[k], self.first_over[k] or None)
+            for k, name in enumerate(MEASURE_NAMES)
+        }
+
+    def scalars(self):
+        """Return the numbers that, with the arrays, make up the state."""
+        state = {
+            "size": self.size, "factor": self.factor, "offset": self.offset, "clock": self.clock,
+            "clock_rounds": self.clock_rounds,
+            "offset_sum": self.offset_sum, "rounds": self.rounds, "loss_sum": self.loss_sum,
+            "loss_rest": self.loss_rest, "mistakes": self.mistakes, "mean_kept": bool(self.mean_kept),
+        }
+        for k, name in enumerate(MEASURE_NAMES):
+            state[f"most_{name}"] = self.most[k]
+            state[f"limit_{name}"] = self.limit[k]
+            state[f"first_over_{name}"] = self.first_over[k]
+        return state
+
+    def get_state(self):
+        """Return (arrays, numbers): all that prediction and learning depend on."""
+        cut = {name: copied(array[:self.length(name, self.size)]) for name, array in self.arrays.items()}
+        return cut, self.scalars()
+
+    def set_state(self, arrays, numbers):
+        """Take a state over, or raise ValueError where it does not fit."""
+        size = numbers["size"]
+        mean = {"mean_sum", "mean_clock"}
+        expected = self.arrays.keys() | mean if numbers["mean_kept"] else self.arrays.keys() - mean
+        if arrays.keys() != expected:
+            raise ValueError(f"expected the arrays {sorted(expected)}, got {sorted(arrays)}")
+        for name, array in arrays.items():
+            count = self.length(name, size)
+            if array.shape != (count,) or array.dtype != np.float64:
+                raise ValueError(f"array {name} should hold {count} numbers of type float64")
+            if not all_finite(array):
+                raise ValueError(f"array {name} holds a number that is not finite")
+        self.check_state(arrays, numbers)
+        self.mean_kept = numbers["mean_kept"]
+        self.arrays = {name: copied(array) for name, array in arrays.items()}
+        self.size = size
+        self.relocate()
+        self.restore(numbers)
+
+    def check_state(self, arrays, numbers):
+        """Raise ValueError where arrays of the right size hold what this engine never does."""
+
+    def restore(self, numbers):
+        """Take the numbers of a state over."""
+        cdef int k
+        if numbers["rounds"] < 0 or not np.isfinite(numbers["factor"]):
+            raise ValueError("the state's numbers make no sense")
+        self.factor, self.offset, self.clock = numbers["factor"], numbers["offset"], numbers["clock"]
+        self.offset_sum, self.rounds = numbers["offset_sum"], numbers["rounds"]
+        self.loss_sum, self.loss_rest = numbers["loss_sum"], numbers["loss_rest"]
+        self.mistakes, self.clock_rounds = numbers["mistakes"], numbers["clock_rounds"]
+        for k, name in enumerate(MEASURE_NAMES):
+            self.most[k] = numbers[f"most_{name}"]
+            self.limit[k] = numbers[f"limit_{name}"]
+            self.first_over[k] = numbers[f"first_over_{name}"]
+
+    def advice(self, norm):
+        """Say what to change when the weights diverge."""
+        return "use a smaller rate"
+
+
+# An engine that learns nothing: rows go by, are checked and measured, and can be written down.
+#
+# Its weights are given to it, once somebody has found them.
+
+cdef class Scribe(Engine):
+    """Weights that only change when others are given."""
+
+    def __init__(self, loss="square", loss_parameter=None):
+        self.loss = as_loss(loss, loss_parameter)
+
+    def give(self, weights, double offset=0.0):
+        """Predict with these weights from now on, plus the offset."""
+        if len(weights) != self.size:
+            raise ValueError(f"{len(weights)} weights for {self.size} features")
+        self.arrays["stored"][:self.size] = weights
+        self.offset = offset
+
+    def advice(self, norm):
+        """Say what to change when the square of an outcome does not fit."""
+        return "scale the outcomes down"

@@ -1,0 +1,569 @@
+"""The door: where examples come in, are checked once, and reach the engine.
+
+Everything a caller does to a learner for one example, or for a block of rows, is here, compiled,
+so that a call costs little more than its arithmetic.
+"""
+
+from cpython.float cimport PyFloat_AS_DOUBLE, PyFloat_CheckExact
+from cpython.pythread cimport PyThread_get_thread_ident
+from libc.math cimport INFINITY, NAN, fabs, isfinite, isnan, sqrt
+from libc.stdint cimport int32_t
+
+import reprlib
+
+import numpy as np
+
+cimport numpy as cnp
+
+from noregret.linear.engine.engine cimport (
+    BAD_INDICES, BAD_LABEL, BAD_OUTCOME, BAD_VALUE, OVERFLOWED, FINE, LOSS_FAILED, MIXED_LABELS, NO_MEMORY, NOT_BOOLEAN,
+    SEEN_BOOL, SEEN_MINUS, SEEN_ZERO, Engine, Row, position,
+)
+from noregret.base.compiled.machine cimport come_in, generation, go_out
+from noregret.linear.engine.features cimport BY_NAME, BY_POSITION, LARGEST, UNKNOWN, Features
+from noregret.base.compiled.losses cimport as_loss
+from noregret.linear.engine.recorder cimport Recorder
+
+from time import sleep
+
+from noregret.checks import state_numbers
+from noregret.errors import BadExample, Diverged, NoRegretError
+
+cnp.import_array()
+
+# Seconds between looks at a learner that another thread is at.
+WAIT = 1e-4
+# Positions are int32.
+MAX_COLUMNS = 2**31 - 2
+
+
+cdef class Door:
+    """A learner's way in: ``learn_one``, ``predict_one`` and the blocks behind ``learn_many``."""
+
+    def __cinit__(self, *args, **options):
+        # Of one whose __init__ never ran nothing works, but nothing may crash either.
+        self.engine = Engine.__new__(Engine)
+        self.engine.loss = as_loss("square", None)
+        self.known = Features()
+
+    def __init__(self, Engine engine not None):
+        if engine.loss is None:
+            raise ValueError("this engine was never built")
+        if self.built:
+            self.wait(True)
+        self.engine, self.known, self.built = engine, Features(), True
+
+    # Reading an example.
+
+    cdef int take(self, object x, Row* row, bint learning) except -1:
+        """Read x into a row. When learning, its new features join."""
+        if isinstance(x, dict):
+            if self.known.kind == BY_POSITION:
+                self.meet_names()
+            self.known.read(<dict> x, self.engine.rounds + 1)
+            if learning:
+                self.known.admit()
+                if self.known.count != self.engine.size:
+                    self.engine.resize(self.known.count)
+            self.known.row(row)
+            return 0
+        if type(x) is cnp.ndarray and cnp.PyArray_NDIM(<cnp.ndarray> x) == 1 \
+                and cnp.PyArray_TYPE(<cnp.ndarray> x) == cnp.NPY_DOUBLE \
+                and cnp.PyArray_ISCARRAY_RO(<cnp.ndarray> x):
+            row.values, row.indices = <const double*> cnp.PyArray_DATA(<cnp.ndarray> x), NULL
+            row.count = cnp.PyArray_DIM(<cnp.ndarray> x, 0)
+            return self.columns(row.count, row, learning)
+        if type(x) is SparseRow:
+            row.values = <const double*> cnp.PyArray_DATA(<cnp.ndarray> (<SparseRow> x).data)
+            row.indices = <const int32_t*> cnp.PyArray_DATA(<cnp.ndarray> (<SparseRow> x).indices)
+            row.count = cnp.PyArray_DIM(<cnp.ndarray> (<SparseRow> x).data, 0)
+            return self.columns((<SparseRow> x).width, row, learning)
+        from noregret.linear.inputs import as_example
+
+        self.held = as_example(x)
+        return self.take(self.held, row, learning)
+
+    cdef int columns(self, Py_ssize_t count, Row* row, bint learning) except -1:
+        """Check the width of a row of columns; the first row learned from settles it."""
+        cdef Py_ssize_t k
+        row.unseen, row.unseen_sum, row.unseen_norm2, row.spread = 0, 0, 0, 0
+        if self.known.kind == BY_POSITION and count == self.known.count:
+            return 0
+        self.meet_columns(count, learning)
+        if not learning:  # a prediction before any learning: every column is unseen
+            for k in range(row.count):
+                row.unseen_sum += row.values[k]
+                row.unseen_norm2 += row.values[k] * row.values[k]
+                if not fabs(row.values[k]) < LARGEST:
+                    self.refuse(BAD_VALUE, 0, row)
+            row.unseen, row.count = count, 0
+        return 0
+
+    def meet_columns(self, Py_ssize_t count, bint learning):
+        """Take the number of columns as settled, or refuse it."""
+        if self.known.kind == BY_NAME:
+            raise BadExample(
+                f"this learner knows its features by name ({', '.join(self.known.names[:3])}, …):"
+                " give a dict or a data frame, not an array"
+            )
+        if self.known.kind == BY_POSITION and count != self.known.count:
+            raise BadExample(
+                f"round {self.engine.rounds + 1}: expected {self.known.count} columns, got {count}",
+                round=self.engine.rounds + 1,
+            )
+        if learning and self.known.kind == UNKNOWN:
+            if not 0 <= count <= MAX_COLUMNS:
+                raise BadExample(f"there can be from 0 to {MAX_COLUMNS:,} columns: got {count}")
+            self.settle_columns(count)
+
+    cdef int settle_columns(self, Py_ssize_t count) except -1:
+        """Have so many columns from now on."""
+        cdef bint inside = self.busy and self.owner == PyThread_get_thread_ident()
+        if not inside:
+            self.enter(True)
+        try:
+            self.engine.resize(count)
+            self.known.kind, self.known.count = BY_POSITION, count
+        finally:
+            if not inside:
+                self.leave()
+        return 0
+
+    def meet_names(self):
+        """Refuse names where features are known by position."""
+        if self.known.kind == BY_POSITION:
+            raise BadExample(
+                f"this learner knows its features by position ({self.known.count} columns):"
+                " give an array, not names"
+            )
+
+    cdef double outcome(self, object y) except? -1:
+        if PyFloat_CheckExact(y):
+            return PyFloat_AS_DOUBLE(y)
+        try:
+            if y is None or isinstance(y, (str, bytes, complex, np.complexfloating)):
+                raise TypeError
+            number = float(y)
+        except (TypeError, ValueError, OverflowError):
+            raise self.bad_outcome(reprlib.repr(y)) from None
+        if isinstance(y, (bool, np.bool_)) and self.engine.loss.table.labels:
+            self.labels |= SEEN_BOOL
+        return number
+
+    def bad_outcome(self, shown):
+        """Explain which outcomes this learner takes."""
+        cdef long long round = self.engine.rounds + 1
+        if self.engine.loss.table.labels:
+            message = f"the label is {shown}: labels are −1 and +1, 0 and 1, or False and True"
+            if shown[:1] in "'\"":
+                message += f" (for others, give y == {shown})"
+        else:
+            message = f"the outcome is {shown}: it must be a finite number, at most {LARGEST:g} in size"
+        return BadExample(f"round {round}: {message}", round=round)
+
+    cdef int settle(self, double* y) noexcept nogil:
+        """Check an outcome; labels 0 and 1 become −1 and +1."""
+        if not self.engine.loss.table.labels:
+            return FINE if fabs(y[0]) < LARGEST else BAD_OUTCOME
+        if y[0] == 1:
+            return FINE
+        if y[0] == -1:
+            if self.labels & SEEN_ZERO:
+                return MIXED_LABELS
+            self.labels |= SEEN_MINUS
+            return FINE
+        if y[0] == 0:
+            if self.labels & SEEN_MINUS:
+                return MIXED_LABELS
+            self.labels |= SEEN_ZERO
+            y[0] = -1
+            return FINE
+        return BAD_LABEL
+
+    # One example.
+
+    cdef double score(self, Row* row) noexcept nogil:
+        """The score that predictions are made from; NaN where x cannot be used."""
+        cdef double score = self.engine.score(row)
+        if not row.norm2 < LARGEST * LARGEST:
+            return NAN
+        if self.engine.mean_kept:
+            score = self.engine.mean_score(row)
+        return INFINITY if isnan(score) else score
+
+    # One thread at a time: the GIL is free while a block is played, and Python code may run while an
+    # example is read.
+
+    cdef int wait(self, bint readers_too) except -1:
+        """Wait until no other thread is at it."""
+        if self.owner == PyThread_get_thread_ident():
+            raise NoRegretError("a loss, or a value being read, must not use the learner that is using it")
+        while self.owner != 0 or (readers_too and self.readers):
+            if self.since != generation():
+                raise NoRegretError(
+                    "the process was forked in the middle of an update of this learner, by a thread that the copy does"
+                    " not have: use another, or fork when no thread learns"
+                )
+            sleep(WAIT)
+        return self.check_whole()
+
+    cdef int check_whole(self) except -1:
+        """Refuse to go on where the features and the weights are not as many, as rows are read by both."""
+        if not self.built:
+            raise NoRegretError(f"this {type(self).__name__} was never built: its __init__ has not run")
+        if self.known.count != self.engine.size or self.engine.size > self.engine.capacity:
+            raise NoRegretError(
+                f"this learner knows {self.known.count} features but has weights for {self.engine.size}: its engine"
+                " was changed from outside; load it again or take a fresh one"
+            )
+        return 0
+
+    cdef int enter(self, bint readers_too) except -1:
+        """Have the learner for one call."""
+        if not (self.claimed and not self.busy and self.owner == PyThread_get_thread_ident()):
+            self.take_turn(readers_too)
+        self.owner, self.busy = PyThread_get_thread_ident(), True
+        return 0
+
+    cdef int take_turn(self, bint readers_too) except -1:
+        """Wait until no other thread is at it, nor forks; whoever does so calls ``go_out`` when done."""
+        come_in()
+        try:
+            self.wait(readers_too)
+        except BaseException:
+            go_out()
+            raise
+        self.since = generation()
+        return 0
+
+    cdef int read_along(self) except -1:
+        """Be one of those that score blocks with the GIL released."""
+        self.take_turn(False)
+        self.readers += 1
+        return 0
+
+    cdef void read_on(self) noexcept:
+        """Be done with a block."""
+        self.readers -= 1
+        go_out()
+
+    cdef void leave(self) noexcept:
+        """Let others at it again."""
+        self.busy = False
+        if not self.claimed:
+            self.owner = 0
+            go_out()
+
+    cdef int hold(self) except -1:
+        """Have the learner for several calls that belong together."""
+        self.take_turn(True)
+        self.owner, self.claimed = PyThread_get_thread_ident(), True
+        return 0
+
+    cdef void let_go(self) noexcept:
+        """Let others at it again; only the thread that holds it can."""
+        if self.claimed and not self.busy and self.owner == PyThread_get_thread_ident():
+            self.owner, self.claimed = 0, False
+            go_out()
+
+    def claim(self):
+        """Have the learner for several calls that belong together."""
+        self.hold()
+
+    def release(self):
+        """Let others at it again after a claim."""
+        self.let_go()
+
+    cdef int play(self, object x, object y, double* prediction) except -1:
+        cdef Py_ssize_t count
+        cdef int kind, labels, status
+        cdef double given, target
+        cdef Row row
+        self.enter(True)
+        count, kind, labels = self.known.count, self.known.kind, self.labels
+        try:
+            given = target = self.outcome(y)
+            status = self.settle(&target)
+            if status == FINE:
+                self.take(x, &row, True)
+                if prediction != NULL and self.engine.mean_kept:
+                    prediction[0] = self.score(&row)
+                status = self.play_recorded(&row, target, given)
+                if prediction != NULL and not self.engine.mean_kept:
+                    prediction[0] = self.engine.last_score
+            if status != FINE:
+                self.refuse(status, given, &row)
+        except BaseException:
+            self.labels = labels
+            self.drop(count, kind)
+            raise
+        else:  # one thread at a time here too
+            if self.due:
+                self.hand_over()
+        finally:
+            self.leave()
+        return 0
+
+    cdef int play_recorded(self, Row* row, double y, double given) noexcept nogil:
+        """Play a row and write it down with the outcome as it was given, where there is a record."""
+        cdef int status
+        if self.recorder is None:
+            return self.engine.play(row, y)
+        if not self.recorder.reserve(row):
+            return NO_MEMORY
+        status = self.engine.play(row, y)
+        if status == FINE and self.recorder.write(row, given):
+            self.due = True
+        return status
+
+    cdef int hand_over(self) except -1:
+        """Hand the record's page over."""
+        self.due = False
+        self.recorder.hand_over()
+        return 0
+
+    def record(self, Recorder recorder):
+        """Write down what is played from now on; None to stop."""
+        self.wait(True)
+        if recorder is not None and self.recorder is not None:
+            raise NoRegretError("this learner is in the middle of another game")
+        if recorder is not None and recorder.engine is not self.engine:
+            raise ValueError("this recorder is for another learner")
+        self.recorder, self.due = recorder, False
+
+    def undo(self, Py_ssize_t count, int kind):
+        """Forget the features that only a refused example brought."""
+        if not 0 <= count <= self.engine.size or kind not in (UNKNOWN, BY_POSITION, BY_NAME) or (kind == UNKNOWN and count):
+            raise ValueError(f"there is no way back to {count} features")
+        self.enter(True)
+        try:
+            self.drop(count, kind)
+        finally:
+            self.leave()
+
+    cdef int drop(self, Py_ssize_t count, int kind) except -1:
+        """Go back to so many features, known in this way."""
+        self.known.forget(count, kind)
+        if self.engine.size != count:
+            self.engine.resize(count)
+        return 0
+
+    def learn_one(self, x, y):
+        """Learn from one example: x, a dict of names to values or a 1-d array, and its outcome y."""
+        self.play(x, y, NULL)
+
+    def play_one(self, x, y):
+        """Predict, then learn; return the prediction, made before the outcome was looked at."""
+        cdef double score
+        self.play(x, y, &score)
+        return self.answer(score)
+
+    def play_pairs(self, pairs, Py_ssize_t most, double[::1] out=None):
+        """Play up to so many (x, y) of an iterator, each asked for when those before it are learned.
+
+        Return how many there were. With ``out``, keep the scores there.
+        """
+        cdef Py_ssize_t k
+        cdef double score
+        if out is not None and out.shape[0] < most:
+            raise ValueError(f"there is room for {out.shape[0]} scores, not for {most}")
+        for k in range(most):
+            try:
+                pair = next(pairs)
+            except StopIteration:
+                return k
+            try:
+                x, y = pair
+            except (TypeError, ValueError):
+                raise BadExample(
+                    f"round {self.engine.rounds + 1}: a stream gives pairs (x, y): got {reprlib.repr(pair)}",
+                    round=self.engine.rounds + 1,
+                ) from None
+            self.play(x, y, &score)
+            if out is not None:
+                out[k] = score
+        return most
+
+    cdef double decide(self, object x) except? -1:
+        cdef Row row
+        cdef double score
+        self.enter(False)
+        try:
+            self.take(x, &row, False)
+            score = self.score(&row)
+            if not isfinite(score):
+                self.refuse(BAD_VALUE if isnan(score) else OVERFLOWED, 0, &row)
+        finally:
+            self.leave()
+        return score
+
+    def decision_one(self, x):
+        """Return the score w·x; a classifier's label is its sign."""
+        return self.decide(x)
+
+    def predict_one(self, x):
+        """Predict the outcome of one example; nothing changes."""
+        return self.answer(self.decide(x))
+
+    cdef object answer(self, double score):
+        """A score as the user's kind of outcome: a number, or a label like those seen."""
+        if not self.engine.loss.table.labels:
+            return score
+        if self.labels & SEEN_BOOL:
+            return score > 0
+        return 1 if score > 0 else self.negative_label
+
+    @property
+    def negative_label(self):
+        """How the data write the negative label: −1, or 0."""
+        return 0 if self.labels & SEEN_ZERO else -1
+
+    @property
+    def predicts_booleans(self):
+        """Whether labels are False and True."""
+        return bool(self.labels & SEEN_BOOL)
+
+    def note_booleans(self):
+        """Remember that labels are False and True."""
+        if self.engine.loss.table.labels:
+            self.labels |= SEEN_BOOL
+
+    @property
+    def averaged_weights(self):
+        """Whether predictions use the mean of the weights so far."""
+        return bool(self.engine.mean_kept)
+
+    @property
+    def feature_kind(self):
+        """Whether features are known by position, by name, or not yet."""
+        return self.known.kind
+
+    # Refusals.
+
+    cdef int refuse(self, int status, double given, const Row* row) except -1:
+        """Raise what the status means, naming the round and the feature at fault."""
+        cdef long long round = self.engine.rounds + 1
+        cdef Py_ssize_t k
+        cdef double value
+        if status == BAD_VALUE or status == NOT_BOOLEAN:
+            for k in range(row.count):
+                value = row.values[k]
+                if status == BAD_VALUE and fabs(value) < LARGEST:
+                    continue
+                if status == NOT_BOOLEAN and (value == 0 or value == 1):
+                    continue
+                self.refuse_value(status, value, position(row, k), round)
+            raise BadExample(f"round {round}: the values are too large: their squares add up to infinity", round=round)
+        if status == BAD_INDICES:
+            raise BadExample(
+                f"round {round}: the indices of a sparse row must increase and lie within {self.engine.size} columns",
+                round=round,
+            )
+        if status == NO_MEMORY:
+            if self.recorder is None:
+                raise MemoryError(f"round {round}: no memory left to learn from this row")
+            if self.recorder.failure is not None and not isinstance(self.recorder.failure, MemoryError):
+                raise self.recorder.failure
+            raise MemoryError(f"round {round}: no memory left for the record of the game")
+        if status == OVERFLOWED:
+            raise Diverged(f"round {round}: the prediction is too large for float64: scale the example down", round=round)
+        if status == BAD_OUTCOME or status == BAD_LABEL:
+            raise self.bad_outcome(f"{given:g}")
+        if status == MIXED_LABELS:
+            raise BadExample(
+                f"round {round}: the label is {given:g}, but {'−1' if given == 0 else '0'} was seen before:"
+                " write the negative label in one way",
+                round=round,
+            )
+        if status == LOSS_FAILED:
+            self.engine.loss.raise_failure()
+            raise BadExample(f"round {round}: the loss or its slope is NaN or infinite", round=round)
+        raise Diverged(
+            f"round {round}: the weights are diverging, this round's step was not taken: {self.engine.advice(sqrt(row.norm2))}",
+            round=round,
+        )
+
+    def refuse_value(self, int status, double value, Py_ssize_t position, long long round):
+        """Name the feature whose value is at fault."""
+        name = self.known.describe(position) if position < self.known.count else f"column {position}"
+        if status == NOT_BOOLEAN:
+            what = "this learner takes only 0 and 1, or False and True"
+        elif isfinite(value):
+            what = "too large to be squared: scale it down"
+        else:
+            what = "every value must be finite"
+        raise BadExample(
+            f"round {round}: {name} is {value:g}: {what}", round=round,
+            feature=self.known.called(position),
+        )
+
+    # The state.
+
+    def get_state(self):
+        """Return (arrays, numbers, names): all that the learner has learned."""
+        self.enter(False)
+        try:
+            arrays, numbers = self.engine.get_state()
+            numbers["labels"], numbers["kind"] = self.labels, self.known.kind
+            return arrays, numbers, list(self.known.names)
+        finally:
+            self.leave()
+
+    def current_weights(self):
+        """Return the weights that predictions use: the latest, or their mean."""
+        self.enter(False)
+        try:
+            return self.engine.mean_weights() if self.engine.mean_kept else self.engine.weights()
+        finally:
+            self.leave()
+
+    def undisturbed(self, ask):
+        """Return what ``ask()`` finds while no other thread learns."""
+        self.enter(False)
+        try:
+            return ask()
+        finally:
+            self.leave()
+
+    def set_state(self, arrays, numbers, names):
+        """Take a state over, or raise ValueError where it does not fit."""
+        state_numbers(numbers, self.get_state()[1])
+        if numbers["kind"] not in (UNKNOWN, BY_POSITION, BY_NAME) or (numbers["kind"] == UNKNOWN and numbers["size"]):
+            raise ValueError("features are known by position or by name")
+        if numbers["labels"] > (SEEN_ZERO | SEEN_MINUS | SEEN_BOOL):
+            raise ValueError("labels of an unknown kind")
+        if not isinstance(names, list) or not all(isinstance(name, str) for name in names):
+            raise ValueError("feature names are a list of strings")
+        if len(set(names)) != len(names) or len(names) != (numbers["size"] if numbers["kind"] == BY_NAME else 0):
+            raise ValueError("the feature names do not match the weights")
+        self.enter(True)
+        try:
+            self.engine.set_state(arrays, numbers)
+            self.labels = numbers["labels"]
+            self.known = Features()
+            self.known.kind, self.known.count = numbers["kind"], numbers["size"]
+            self.known.names = list(names)
+            self.known.index = {name: i for i, name in enumerate(names)}
+        finally:
+            self.leave()
+
+
+cdef class SparseRow:
+    """One row of columns of which only some are given: increasing indices, and their values."""
+
+    cdef readonly object indices, data
+    cdef readonly Py_ssize_t width
+
+    def __cinit__(self, const int32_t[:] indices not None, const double[:] data not None, Py_ssize_t width):
+        cdef Py_ssize_t k, before = -1
+        if indices.shape[0] != data.shape[0]:
+            raise BadExample("a sparse row has as many indices as values")
+        # Copies that nobody else can write to or put others in the place of.
+        self.indices, self.data = np.array(indices, dtype=np.int32), np.array(data, dtype=np.float64)
+        self.width = width
+        indices = self.indices
+        for k in range(indices.shape[0]):
+            if not before < indices[k] < width:
+                raise BadExample(f"the indices of a sparse row must increase and lie within {width} columns")
+            before = indices[k]
+        self.indices.flags.writeable = False

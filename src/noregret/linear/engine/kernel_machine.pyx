@@ -1,0 +1,671 @@
+"""Functions f = Σ c_j k(s_j, ·) of a kernel, for as many support vectors s_j as the budget allows.
+
+The vectors are kept feature by feature, one number of each, so that a row costs as much as it has
+entries times the number of vectors, in loops that run along memory, and features may join later.
+Sums run in the order of features, zeros adding nothing: dense and sparse rows give the same bits.
+"""
+
+from libc.math cimport exp, fabs, isfinite, sqrt
+
+import numpy as np
+
+cimport numpy as cnp
+
+from noregret.base.compiled.losses cimport as_loss
+from noregret.linear.engine.engine cimport (
+    DIVERGED, FINE, OUTCOME, Engine, Rate, Row, as_rate, noregret_add_dense, position, rate_at,
+)
+
+from noregret.checks import not_negative, one_of, positive, whole
+from noregret.errors import BadExample
+
+cnp.import_array()
+
+
+KERNELS = ("rbf", "polynomial", "linear")
+# Numbers in all support vectors together, at most: half a gigabyte.
+MOST_NUMBERS = 2**26
+
+cdef double LARGEST_COEFFICIENT = 1e100
+# Half the distance between 1 and the next number, and what underflow can take from a product.
+cdef double UNIT = 2.0**-53, SMALLEST = 5e-324
+# More than underflow can take from exp(−t).
+cdef double UNDERFLOW = 1e-100
+# exp(−t) is zero from here on.
+cdef double LARGEST_EXPONENT = 1e4
+
+cdef enum:
+    TILE = 512  # columns whose sums stay in the nearest cache
+
+cdef enum:  # Kernel
+    RBF
+    POLYNOMIAL
+    LINEAR
+
+
+cdef double power(double base, int degree) noexcept nogil:
+    cdef double result = 1
+    cdef int k
+    for k in range(degree):
+        result *= base
+    return result
+
+
+cdef inline void add_squared_distances(
+    double* out, double value, const double* values, Py_ssize_t count
+) noexcept nogil:
+    cdef Py_ssize_t j
+    for j in range(count):
+        out[j] += (value - values[j]) * (value - values[j])
+
+
+cdef class Support(Engine):
+    """A kernel, the support vectors, and the score that they make."""
+
+    def build(self, kernel, width, degree, offset, budget):
+        """Start with the zero function."""
+        one_of("kernel", kernel, KERNELS)
+        self.kernel = KERNELS.index(kernel)
+        self.width, self.shift = positive("width", width), not_negative("offset", offset)
+        self.degree = whole("degree", degree, below=21)
+        self.budget = whole("budget", budget, below=MOST_VECTORS + 1)
+        if not 1e-100 < self.width:
+            raise ValueError(f"width must lie above 1e-100: got {width!r}")
+        self.arrays = {name: np.zeros(self.length(name, 0)) for name in ("stored", "support", "coefficients")}
+        self.squares = np.zeros(self.budget)
+        self.relocate()
+
+    def length(self, name, size):
+        """Return how many numbers an array holds for so many features."""
+        return {"stored": size, "support": size * self.budget}.get(name, self.budget)
+
+    cdef void relocate(self):
+        Engine.relocate(self)
+        if "support" in self.arrays:
+            self.values = <double*> cnp.PyArray_DATA(<cnp.ndarray> self.arrays["support"])
+            self.coefficients = <double*> cnp.PyArray_DATA(<cnp.ndarray> self.arrays["coefficients"])
+
+    cdef int resize(self, Py_ssize_t size) except -1:
+        if size * self.budget > MOST_NUMBERS:
+            raise BadExample(
+                f"round {self.rounds + 1}: {size} features are too many for {self.budget} support vectors:"
+                f" use a smaller budget ({MOST_NUMBERS // size} would do), or fewer features",
+                round=self.rounds + 1,
+            )
+        return Engine.resize(self, size)
+
+    # The kernel.
+
+    cdef double kernel_of(self, double dot, double one, double other) noexcept nogil:
+        """k(x, s) from x·s, |x|² and |s|²."""
+        if self.kernel == RBF:
+            return exp(-0.5 * max(0.0, (one - dot) + (other - dot)) / self.width / self.width)
+        return power(dot + self.shift, self.degree) if self.kernel == POLYNOMIAL else dot
+
+    cdef double own_kernel(self, double square) noexcept nogil:
+        """k(x, x) from |x|²."""
+        return self.kernel_of(square, square, square)
+
+    cdef double square_of(self, const Row* row) noexcept nogil:
+        """|x|², added up as dot products with support vectors are."""
+        cdef double total = 0
+        cdef Py_ssize_t k
+        for k in range(row.count):
+            total += row.values[k] * row.values[k]
+        return total + row.unseen_norm2
+
+    cdef void kernels_at(self, const Row* row, double square, double* out) noexcept nogil:
+        """k(x, s) for every support vector s."""
+        cdef Py_ssize_t j, k
+        for j in range(self.vectors):
+            out[j] = 0
+        for k in range(row.count):
+            if row.values[k] != 0:
+                noregret_add_dense(out, row.values[k], self.values + position(row, k) * self.budget, self.vectors)
+        for j in range(self.vectors):
+            out[j] = self.kernel_of(out[j], square, self.squares[j])
+
+    cdef void kernels_of(self, Py_ssize_t j, double* out) noexcept nogil:
+        """k(s_j, s) for every support vector s."""
+        cdef Py_ssize_t i, k
+        cdef double* values
+        for k in range(self.vectors):
+            out[k] = 0
+        for i in range(self.size):
+            values = self.values + i * self.budget
+            if values[j] != 0:
+                noregret_add_dense(out, values[j], values, self.vectors)
+        for k in range(self.vectors):
+            out[k] = self.kernel_of(out[k], self.squares[j], self.squares[k])
+
+    cdef double score(self, Row* row) noexcept nogil:
+        cdef double[1024] found
+        cdef double total = 0
+        cdef Py_ssize_t j
+        Engine.score(self, row)
+        self.kernels_at(row, self.square_of(row), found)
+        for j in range(self.vectors):
+            total += self.coefficients[j] * found[j]
+        row.dot = total
+        return self.factor * total
+
+    cdef void write(self, Py_ssize_t j, const Row* row, double square) noexcept nogil:
+        """Let the row be support vector j."""
+        cdef Py_ssize_t i, k
+        for i in range(self.size):
+            self.values[i * self.budget + j] = 0
+        for k in range(row.count):
+            self.values[position(row, k) * self.budget + j] = row.values[k]
+        self.squares[j] = square
+
+    # The kernel between tables, for proofs: right to the last digits, each with its error.
+
+    def gram_of(self, X, Z=None):
+        """Return k(x, z) for every row x of one table and z of another."""
+        return self.gram_within(X, Z)[0]
+
+    def gram_within(self, X, Z=None):
+        """Return k(x, z) for all pairs of rows, and by how much each may be off.
+
+        The exact value is that of real arithmetic on the same numbers.
+        """
+        X = np.ascontiguousarray(X, dtype=np.float64)
+        Z = X if Z is None else np.ascontiguousarray(Z, dtype=np.float64)
+        if self.kernel == RBF:
+            return self.rbf_within(X, Z)
+        error, lost = (X.shape[1] + 8) * UNIT, (X.shape[1] + 8) * SMALLEST
+        values, off = X @ Z.T, np.abs(X) @ np.abs(Z).T
+        if self.kernel == LINEAR:
+            return values, off * error + lost
+        off = (off + self.shift) * error + lost
+        values += self.shift
+        # base^d is off by d·(|base| + off)^(d−1)·off, and by a rounding for every product.
+        largest = np.abs(values) + off
+        off = self.degree * largest ** (self.degree - 1) * (off + largest * 2 * UNIT)
+        off += lost * np.maximum(1.0, largest) ** self.degree
+        made = np.ones_like(values)
+        for _ in range(self.degree):
+            made *= values
+        return made, off * (1 + 64 * UNIT)
+
+    def rbf_within(self, X, Z):
+        """Return the same for exp(−‖x − z‖²/(2 width²)), from differences: k(x, x) is exactly 1.
+
+        An exponent t is off by its share of the roundings, a sum of squares of differences having
+        one more for every feature; that makes exp(−t) off by as much times t.
+        """
+        cdef double[:, ::1] values
+        cdef Py_ssize_t i, j
+        exponents = self.exponents(X, Z)
+        made = np.empty_like(exponents)
+        values = made
+        made[:] = -exponents
+        for i in range(values.shape[0]):
+            for j in range(values.shape[1]):
+                values[i, j] = exp(values[i, j])
+        error = 1.01 * (X.shape[1] + 8) * UNIT
+        off = np.minimum(exponents, LARGEST_EXPONENT) * error + np.where(exponents > 0, 4 * UNIT, 0.0)
+        return made, made * off + UNDERFLOW
+
+    def exponents(self, X, Z):
+        """Return ‖x − z‖²/(2 width²) for all pairs of rows."""
+        cdef const double[:, ::1] x = X, z = np.ascontiguousarray(Z.T)
+        made = np.zeros((X.shape[0], Z.shape[0]))
+        cdef double[:, ::1] out = made
+        cdef Py_ssize_t i, k, start = 0, size, count = z.shape[1]
+        with nogil:
+            while start < count:
+                size = min(<Py_ssize_t> TILE, count - start)
+                for i in range(x.shape[0]):
+                    for k in range(x.shape[1]):
+                        add_squared_distances(&out[i, start], x[i, k], &z[k, start], size)
+                start += size
+        with np.errstate(over="ignore"):
+            made *= 0.5
+            made /= self.width
+            made /= self.width
+        return made
+
+    # What others see of it.
+
+    @property
+    def linear(self):
+        """Whether predictions are w·x."""
+        return False
+
+    def weights(self):
+        """Return the slope of f at x = 0; of the linear kernel, f is that and nothing else."""
+        cdef double[::1] made = np.zeros(self.size)
+        cdef double slope
+        cdef Py_ssize_t i, j
+        for j in range(self.vectors):
+            slope = self.factor * self.coefficients[j]
+            if self.kernel == RBF:
+                slope *= exp(-0.5 * self.squares[j] / self.width / self.width) / self.width / self.width
+            elif self.kernel == POLYNOMIAL:
+                slope *= self.degree * power(self.shift, self.degree - 1)
+            for i in range(self.size):
+                made[i] += slope * self.values[i * self.budget + j]
+        return np.asarray(made)
+
+    def support(self):
+        """Return (vectors, coefficients): a row for each vector, in the order of features."""
+        table = self.arrays["support"][:self.size * self.budget].reshape(self.size, self.budget)
+        return table[:, :self.vectors].T.copy(), self.factor * self.arrays["coefficients"][:self.vectors]
+
+    # The state.
+
+    def scalars(self):
+        """Return the numbers that, with the arrays, make up the state."""
+        return Engine.scalars(self) | {"vectors": self.vectors}
+
+    def check_state(self, arrays, numbers):
+        """Raise ValueError where vectors beyond those counted are not zero."""
+        size, vectors = numbers["size"], numbers["vectors"]
+        if vectors > min(self.budget, numbers["rounds"]) or size * self.budget > MOST_NUMBERS:
+            raise ValueError(f"the state has {vectors} support vectors: more than rounds, or than the budget")
+        table = arrays["support"].reshape(size, self.budget)
+        if arrays["stored"].any() or table[:, vectors:].any() or arrays["coefficients"][vectors:].any():
+            raise ValueError("the state has numbers where no support vector is")
+        if not (np.abs(table) < 1e150).all() or not (np.abs(arrays["coefficients"]) < LARGEST_COEFFICIENT).all():
+            raise ValueError("the state has support vectors that are too large")
+
+    def restore(self, numbers):
+        """Take the numbers of a state over."""
+        cdef Py_ssize_t i, j
+        cdef double value
+        Engine.restore(self, numbers)
+        self.vectors = numbers["vectors"]
+        for j in range(self.budget):
+            self.squares[j] = 0
+        for i in range(self.size):
+            for j in range(self.vectors):
+                value = self.values[i * self.budget + j]
+                self.squares[j] += value * value
+
+    def advice(self, norm):
+        """Say what to change when numbers become too large."""
+        return "use a smaller rate, or scale the examples down"
+
+
+# Gradient descent in the space of a kernel, with a budget of support vectors.
+#
+#     f ← f − rate · loss'(f(x), y) · k(x, ·)
+#
+# Where the budget is full, one of the vectors goes, the new one included, and what it says is said by
+# the others as well as they can: f moves by e = c (φ_j − Σ a_i φ_i) for the best a. The vector whose
+# e is shortest goes. Which a is the best follows from the inverse of the (normalised, slightly
+# lifted) Gram matrix, kept from round to round; how far f moved is counted with the a at hand, from
+# the Gram matrix itself, and rounded up. So the sums that theorems need hold whatever the rounding of
+# the inverse.
+
+# Added to the diagonal of the normalised Gram matrix, which rounding may have made singular.
+cdef double LIFT = 1e-5
+cdef double ROUNDING = 2.3e-16
+# Sums that bounds are made of are rounded up by more than an addition can lose.
+cdef double UPWARD = 1 + 4.5e-16
+cdef double LARGEST_KERNEL = 1e100
+# Examples of a smaller k(x, x) are as good as zero: nothing is learned from them.
+cdef double SMALLEST_KERNEL = 1e-200
+cdef double LARGEST_NORM2 = 1e180
+cdef double SMALLEST_FACTOR = 1e-60
+# A norm is good enough for projection while its relative error is below this.
+cdef double DOUBT_ALLOWED = 1.5e-9
+# A prediction this many times larger than any outcome so far, and a step too long, is divergence.
+cdef double FAR_OFF = 1e3
+
+
+cdef class KernelMachine(Support):
+    """Explicit steps on any loss, everywhere or in a ball; the perceptron has the mistake loss."""
+
+    cdef Rate rate
+    cdef double radius                     # 0 for: everywhere
+    cdef double norm2, doubt               # |f|² in units of the factor, and how far it may be off
+    cdef double reach                      # the largest √k(x, x)
+    cdef double steepness                  # Σ |gradient|²
+    cdef long long removals                # vectors that went,
+    cdef long long first_removal           # the first of them in this round,
+    cdef double moved                      # Σ |e|,
+    cdef double exchanged                  # and Σ |e|² − 2 e·f
+    cdef double[::1] lengths               # √k(s, s)
+    cdef double[:, ::1] gram, inverse      # of the vectors at length 1, once the budget is full
+    cdef double[:, ::1] scratch
+
+    def __init__(
+        self, loss="square", rate=0.1, schedule="constant", horizon=None, radius=None, loss_parameter=None,
+        kernel="rbf", width=1.0, degree=2, offset=1.0, budget=256,
+    ):
+        self.loss = as_loss(loss, loss_parameter)
+        self.rate = as_rate(rate, schedule, horizon)
+        if not isfinite(self.rate.value):
+            raise ValueError("rate must be a positive number: got inf")
+        self.radius = 0 if radius is None else positive("radius", radius)
+        self.build(kernel, width, degree, offset, budget)
+        self.lengths, self.scratch = np.zeros(self.budget), np.zeros((5, self.budget))
+        # Nobody touches these before the budget is full, so that they take no memory until then.
+        self.gram, self.inverse = np.zeros((self.budget, self.budget)), np.zeros((self.budget, self.budget))
+
+    # A round.
+
+    cdef int update(self, Row* row, double score, double slope, double y) noexcept nogil:
+        cdef double rate = rate_at(&self.rate, self.rounds + 1), square = self.square_of(row)
+        cdef double own = self.own_kernel(square), amount = -rate * slope / self.factor
+        if not own < LARGEST_KERNEL or not isfinite(amount) or self.strays(rate, score, slope, own, y):
+            return DIVERGED
+        if amount != 0 and own >= SMALLEST_KERNEL:
+            if not self.norm2 + fabs(2 * amount * row.dot) + amount * amount * own < LARGEST_NORM2:
+                return DIVERGED
+            self.step(row, square, own, amount)
+        self.reach = max(self.reach, sqrt(own))
+        self.steepness = (self.steepness + slope * slope * own * UPWARD) * UPWARD
+        return FINE
+
+    cdef bint strays(self, double rate, double score, double slope, double own, double y) noexcept nogil:
+        """Whether this step overshoots, far out already."""
+        cdef double there
+        if self.radius > 0 or fabs(score) <= FAR_OFF * max(self.most[OUTCOME], fabs(y)):
+            return False
+        there = self.loss.table.slope(&self.loss.table, score - rate * slope * own, y)
+        return there * slope < 0 and fabs(there) > fabs(slope)
+
+    cdef void step(self, const Row* row, double square, double own, double amount) noexcept nogil:
+        """f += amount · k(x, ·), within the budget and the ball."""
+        cdef double* near = &self.scratch[0, 0]
+        cdef double rough = 0
+        cdef Py_ssize_t j, n = self.vectors
+        self.kernels_at(row, square, near)
+        for j in range(n):
+            rough += fabs(self.coefficients[j] * near[j])
+        self.norm2 = max(0.0, self.norm2 + 2 * amount * row.dot + amount * amount * own)
+        self.doubt += ROUNDING * (2 * (n + 8) * fabs(amount) * rough + 8 * (self.norm2 + amount * amount * own))
+        if n == self.budget:
+            self.exchange(row, square, own, amount)
+        else:
+            self.put(n, row, square, own, amount)
+            self.vectors = n + 1
+            if self.vectors == self.budget:
+                self.count_gram()
+                self.invert()
+        if self.radius > 0:
+            self.project()
+
+    cdef void put(self, Py_ssize_t j, const Row* row, double square, double own, double amount) noexcept nogil:
+        """Let the row be vector j."""
+        self.write(j, row, square)
+        self.coefficients[j], self.lengths[j] = amount, sqrt(own)
+
+    cdef void project(self) noexcept nogil:
+        """Back into the ball: a change of the factor."""
+        cdef double most2 = self.radius * self.radius, factor2 = self.factor * self.factor
+        cdef Py_ssize_t j
+        if factor2 * (self.norm2 + self.doubt) <= most2:
+            return
+        if self.doubt > DOUBT_ALLOWED * self.norm2:
+            self.recount()
+        if factor2 * self.norm2 > most2:
+            self.factor = self.radius / sqrt(self.norm2)
+        if self.factor < SMALLEST_FACTOR:
+            for j in range(self.vectors):
+                self.coefficients[j] *= self.factor
+            self.norm2, self.doubt = self.norm2 * self.factor * self.factor, self.doubt * self.factor * self.factor
+            self.factor = 1
+
+    cdef void recount(self) noexcept nogil:
+        """Count |f|² anew."""
+        cdef double* row = &self.scratch[4, 0]
+        cdef double total = 0, rough = 0, term
+        cdef Py_ssize_t i, j
+        for j in range(self.vectors):
+            self.kernels_of(j, row)
+            for i in range(self.vectors):
+                term = self.coefficients[i] * (row[i] * self.coefficients[j])
+                total += term
+                rough += fabs(term)
+        self.norm2, self.doubt = max(0.0, total), ROUNDING * (2 * self.vectors + 8) * rough
+
+    # The budget.
+
+    cdef void count_gram(self) noexcept nogil:
+        """Fill in the Gram matrix of the vectors at length 1."""
+        cdef Py_ssize_t i, j
+        for j in range(self.vectors):
+            self.kernels_of(j, &self.gram[j, 0])
+        for j in range(self.vectors):
+            self.lengths[j] = sqrt(self.gram[j, j])
+        for j in range(self.vectors):
+            for i in range(self.vectors):
+                self.gram[j, i] = 1.0 if i == j else self.gram[j, i] / (self.lengths[i] * self.lengths[j])
+
+    cdef void invert(self) noexcept nogil:
+        """Invert the lifted Gram matrix by elimination, in place."""
+        cdef Py_ssize_t i, j, n = self.budget
+        cdef double share
+        for i in range(n):
+            for j in range(n):
+                self.inverse[i, j] = self.gram[i, j]
+            self.inverse[i, i] += LIFT
+        for j in range(n):
+            share = 1 / max(LIFT, self.inverse[j, j])
+            self.inverse[j, j] = 1
+            for i in range(n):
+                self.inverse[j, i] *= share
+            for i in range(n):
+                if i != j:
+                    share, self.inverse[i, j] = self.inverse[i, j], 0
+                    noregret_add_dense(&self.inverse[i, 0], -share, &self.inverse[j, 0], n)
+
+    cdef double regress(self, const double* g, double* q) noexcept nogil:
+        """q of the best Σ q_i φ_i for a vector with products g; return its square distance from there."""
+        cdef double rest = 1 + LIFT
+        cdef Py_ssize_t i, n = self.budget
+        for i in range(n):
+            q[i] = 0
+        for i in range(n):
+            noregret_add_dense(q, g[i], &self.inverse[i, 0], n)
+        for i in range(n):
+            rest -= g[i] * q[i]
+        return max(LIFT, rest)
+
+    cdef void exchange(self, const Row* row, double square, double own, double amount) noexcept nogil:
+        """Take the row on, and let go whichever vector the others can best stand in for."""
+        cdef double* g = &self.scratch[0, 0]
+        cdef double* q = &self.scratch[1, 0]
+        cdef double length = sqrt(own), rest, foreseen
+        cdef Py_ssize_t i, j, turn
+        for i in range(self.budget):
+            g[i] /= self.lengths[i] * length
+        for turn in range(3):  # once more where the inverse has drifted; at last, for nothing in return
+            rest = self.regress(g, q)
+            j = self.choose(q, rest, amount * length, &foreseen)
+            if self.let_go(j, rest, amount * length, foreseen, turn == 2):
+                break
+            self.invert()
+        if j < self.budget:
+            self.replace(j, rest)
+            self.put(j, row, square, own, self.scratch[2, j] / length)
+
+    cdef Py_ssize_t choose(self, const double* q, double rest, double fresh, double* foreseen) noexcept nogil:
+        """The vector that leaves least behind; budget for the new one."""
+        cdef Py_ssize_t i, best = self.budget
+        cdef double cost, size
+        foreseen[0] = fresh * fresh * rest
+        for i in range(self.budget):
+            size = self.coefficients[i] * self.lengths[i]
+            cost = size * size / (self.inverse[i, i] + q[i] * q[i] / rest)
+            if 0 <= cost < foreseen[0]:
+                best, foreseen[0] = i, cost
+        return best
+
+    cdef bint let_go(self, Py_ssize_t j, double rest, double fresh, double foreseen, bint plainly) noexcept nogil:
+        """Give what vector j says to the others, unless plainly, or that moves f much further than foreseen.
+
+        What the new vector is to have is left in scratch[2, j].
+        """
+        cdef double* g = &self.scratch[0, 0]
+        cdef double* a = &self.scratch[2, 0]
+        cdef double* far = &self.scratch[3, 0]
+        cdef double* f = &self.scratch[4, 0]
+        cdef double new_a = 0, gone, square = 1, inner, sizes = 1, largest = 0, f_new = fresh, f_gone, doubt
+        cdef Py_ssize_t i, n = self.budget
+        if j == n:
+            gone = fresh
+            for i in range(n):
+                a[i] = self.scratch[1, i]
+        else:
+            gone = self.coefficients[j] * self.lengths[j]
+            new_a = self.column(j, rest, a)
+        if plainly:
+            new_a = 0
+            for i in range(n):
+                a[i] = 0
+        # far = (G a − g_j), f = G c: products of every vector with what is left behind, and with f.
+        for i in range(n):
+            far[i] = new_a * g[i] - (self.gram[j, i] if j < n else g[i])
+            f[i] = fresh * g[i]
+        for i in range(n):
+            noregret_add_dense(far, a[i], &self.gram[i, 0], n)
+            noregret_add_dense(f, self.coefficients[i] * self.lengths[i], &self.gram[i, 0], n)
+            f_new += self.coefficients[i] * self.lengths[i] * g[i]
+        f_gone = f[j] if j < n else f_new
+        inner, square = f_gone - new_a * f_new, 1 - (new_a * g[j] if j < n else 0.0)
+        for i in range(n):
+            square -= a[i] * (self.gram[j, i] if j < n else g[i])
+            square += a[i] * far[i]
+            inner -= a[i] * f[i]
+            sizes += fabs(a[i])
+            largest = max(largest, fabs(f[i]))
+        if new_a != 0:
+            square += new_a * self.last_product(g, a, new_a, j)
+            sizes += fabs(new_a)
+        square = max(0.0, square) + ROUNDING * (n + 8) * sizes * sizes
+        if not plainly and not square * gone * gone <= 4 * foreseen + 1e-4 * gone * gone:
+            return False
+        doubt = ROUNDING * (2 * n + 16) * fabs(gone) * sizes * max(largest, fabs(f_new))
+        self.account(gone * gone * square, gone * inner, doubt)
+        for i in range(n):
+            self.coefficients[i] += gone * a[i] / self.lengths[i]
+        if j < n:
+            self.scratch[2, j] = fresh + gone * new_a
+        return True
+
+    cdef double last_product(self, const double* g, const double* a, double new_a, Py_ssize_t j) noexcept nogil:
+        """Of the new vector with Σ a_i φ_i − φ_j."""
+        cdef double total = new_a - g[j]
+        cdef Py_ssize_t i
+        for i in range(self.budget):
+            total += a[i] * g[i]
+        return total
+
+    cdef double column(self, Py_ssize_t j, double rest, double* a) noexcept nogil:
+        """a of the best Σ a_i φ_i for vector j, the new one among them: its a is returned."""
+        cdef double* q = &self.scratch[1, 0]
+        cdef double own = self.inverse[j, j] + q[j] * q[j] / rest
+        cdef Py_ssize_t i
+        for i in range(self.budget):
+            a[i] = -(self.inverse[j, i] + q[j] / rest * q[i]) / own
+        a[j] = 0
+        return q[j] / rest / own
+
+    cdef void account(self, double square, double inner, double doubt) noexcept nogil:
+        """Write down that f moves by e, of that square length (at most) and product with f."""
+        self.removals += 1
+        if self.first_removal == 0:
+            self.first_removal = self.rounds + 1
+        self.moved = (self.moved + self.factor * sqrt(square) * UPWARD) * UPWARD
+        self.exchanged += self.factor * self.factor * (square - 2 * inner + doubt)
+        self.norm2 = max(0.0, self.norm2 - 2 * inner + square)
+        self.doubt += 2 * doubt + ROUNDING * 8 * self.norm2 + ROUNDING * 2 * self.budget * square
+
+    cdef void replace(self, Py_ssize_t j, double rest) noexcept nogil:
+        """Have the new vector in the place of vector j, in the Gram matrix and its inverse."""
+        cdef double* g = &self.scratch[0, 0]
+        cdef double* q = &self.scratch[1, 0]
+        cdef double* p = &self.scratch[3, 0]
+        cdef double own = self.inverse[j, j] + q[j] * q[j] / rest, new = -q[j] / rest
+        cdef Py_ssize_t i
+        for i in range(self.budget):
+            p[i] = self.inverse[j, i] + q[j] / rest * q[i]
+        for i in range(self.budget):
+            if i != j:
+                noregret_add_dense(&self.inverse[i, 0], q[i] / rest, q, self.budget)
+                noregret_add_dense(&self.inverse[i, 0], -p[i] / own, p, self.budget)
+                self.inverse[i, j] = self.inverse[j, i] = -q[i] / rest - new * p[i] / own
+                self.gram[i, j] = self.gram[j, i] = g[i]
+        self.inverse[j, j] = 1 / rest - new * new / own
+        self.gram[j, j] = 1
+
+    # What theorems ask for, and the state.
+
+    @property
+    def removed(self):
+        """How many support vectors the budget cost so far."""
+        return self.removals
+
+    def norm(self):
+        """Return the norm of f, computed anew."""
+        vectors, coefficients = self.support()
+        return sqrt(max(0.0, float(coefficients @ self.gram_of(vectors) @ coefficients)))
+
+    def accounts(self):
+        """Return what the promises need of the state."""
+        vectors, coefficients = self.support()
+        return {
+            "vectors": vectors, "coefficients": coefficients, "norm": np.array([self.norm()]),
+            "reach": np.array([self.reach]), "gradient_squares": np.array([self.steepness]),
+            "removals": np.array([float(self.removals)]),
+            "first_removal": np.array([float(self.first_removal)]), "moved": np.array([self.moved]),
+            "exchanged": np.array([self.exchanged]),
+        }
+
+    def scalars(self):
+        """Return the numbers that, with the arrays, make up the state."""
+        return Support.scalars(self) | {
+            "norm2": self.norm2, "doubt": self.doubt, "reach": self.reach, "steepness": self.steepness,
+            "removals": self.removals, "first_removal": self.first_removal, "moved": self.moved,
+            "exchanged": self.exchanged,
+        }
+
+    def get_state(self):
+        """Return (arrays, numbers): all that prediction and learning depend on."""
+        if self.loss is None:
+            raise ValueError("this engine was never built")
+        arrays, numbers = Support.get_state(self)
+        return arrays | {"inverse": np.array(self.inverse).ravel()}, numbers
+
+    def set_state(self, arrays, numbers):
+        """Take a state over, or raise ValueError where it does not fit, and then stay as before."""
+        before = self.get_state()
+        try:
+            self.take(dict(arrays), numbers)
+        except ValueError:
+            self.take(*before)
+            raise
+
+    def take(self, arrays, numbers):
+        """Have this state."""
+        inverse = arrays.pop("inverse", None)
+        count, full = self.budget**2, numbers["vectors"] == self.budget
+        if inverse is None or inverse.shape != (count,) or inverse.dtype != np.float64 or not np.isfinite(inverse).all():
+            raise ValueError(f"array inverse should hold {count} finite numbers of type float64")
+        if inverse.any() and not full:
+            raise ValueError("array inverse is not zero, though the budget is not full")
+        if numbers["removals"] > numbers["rounds"] or numbers["factor"] <= 0:
+            raise ValueError("the state's numbers make no sense")
+        Support.set_state(self, arrays, numbers)
+        for k in range(self.vectors):
+            self.lengths[k] = sqrt(self.own_kernel(self.squares[k]))
+        self.inverse = inverse.reshape(self.budget, self.budget).copy()
+        if full:
+            self.count_gram()
+        kept = numbers["norm2"]
+        self.recount()
+        if not fabs(self.norm2 - kept) <= 1e-6 * (self.norm2 + kept) + numbers["doubt"] + self.doubt:
+            raise ValueError("the state's norm is not that of its function")
+        self.norm2, self.doubt = kept, numbers["doubt"]
+
+    def restore(self, numbers):
+        """Take the numbers of a state over."""
+        Support.restore(self, numbers)
+        self.norm2, self.doubt, self.reach = numbers["norm2"], numbers["doubt"], numbers["reach"]
+        self.steepness, self.removals = numbers["steepness"], numbers["removals"]
+        self.first_removal, self.moved, self.exchanged = numbers["first_removal"], numbers["moved"], numbers["exchanged"]

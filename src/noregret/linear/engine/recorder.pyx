@@ -1,0 +1,314 @@
+"""Writing down what a learner plays: every row it learned from, in pages, and what theorems ask for.
+
+A page is an array of 8-byte words, row after row, as ``noregret_pack`` writes them: two rows are
+the same words if and only if they are the same numbers, however they came. Pages are handed over
+when they are full, and at marks: rounds that lie ever further apart. Where a page ends depends on the
+rows alone, not on the calls that they came in.
+"""
+
+from libc.math cimport INFINITY
+from libc.stdint cimport int32_t, int64_t, uint32_t, uint64_t
+
+import numpy as np
+
+cimport numpy as cnp
+
+from noregret.linear.engine.engine cimport MEASURES, Engine, Row
+from noregret.linear.engine.engine import MEASURE_NAMES
+
+cnp.import_array()
+
+cdef extern from "row_loops.h" nogil:
+    Py_ssize_t noregret_pack(double* out, const double* x, const int32_t* at, Py_ssize_t n, double y) noexcept
+
+# A page is about this many words: in cache while it is worked on, Python's share of it small.
+cdef Py_ssize_t PAGE = 2**17
+cdef Py_ssize_t FIRST_PAGE = 2**10
+cdef uint64_t MAX_POSITIONS = 2**31 - 1
+# From one mark to the next.
+cdef double APART = 1.025
+# Later marks wait for the end of a page.
+cdef long long YOUNG = 2**14
+
+WATCHED = (*MEASURE_NAMES, "loss")
+
+
+cdef class Recorder:
+    """The record of a game, page by page.
+
+    Parameters
+    ----------
+    engine
+        What is playing.
+    sink
+        Called as sink(words, rows) with every page.
+    block_sink
+        Called as block_sink(X, y) with blocks of dense rows, which can be written down later.
+    """
+
+    def __cinit__(self, Engine engine not None, sink, block_sink=None):
+        self.engine, self.sink, self.block_sink = engine, sink, block_sink
+        self.spare, self.outbox = [], []
+        self.largest_loss = -INFINITY
+        self.mark = engine.rounds + 1
+        self.enough = FIRST_PAGE
+        self.make_room(FIRST_PAGE)
+
+    cdef void make_room(self, Py_ssize_t count) except *:
+        """Have room for so many words."""
+        page = np.empty(count)
+        if self.used:
+            page[:self.used] = self.page[:self.used]
+        self.page, self.room = page, count
+        self.words = <double*> cnp.PyArray_DATA(<cnp.ndarray> page)
+
+    cdef int reserve(self, const Row* row) noexcept nogil:
+        """Have room for a row before it is played; return whether there is."""
+        cdef Py_ssize_t needed = self.used + 2 * row.count + 2
+        if needed <= self.room or self.by_block:
+            return True
+        with gil:
+            try:
+                self.make_room(max(needed, 2 * self.room))
+            except BaseException as failure:  # also Ctrl-C, which must not get lost here
+                self.failure = failure
+                return False
+        return True
+
+    cdef bint write(self, const Row* row, double y) noexcept nogil:
+        """Write down a row that was played; return whether the page should be handed over."""
+        self.weight += row.count + 3
+        if not self.by_block:
+            self.used += noregret_pack(self.words + self.used, row.values, row.indices, row.count, y)
+            self.rows += 1
+        return self.note() or self.weight >= self.enough
+
+    cdef bint note(self) noexcept nogil:
+        """Note what theorems ask for; return whether the round is a mark."""
+        cdef double square = self.engine.last_gradient * self.engine.last_gradient
+        cdef double total = self.gradient_squares + square
+        cdef int k
+        if self.gradient_squares >= square:
+            self.gradient_rest += (self.gradient_squares - total) + square
+        else:
+            self.gradient_rest += (square - total) + self.gradient_squares
+        self.gradient_squares = total
+        if self.engine.size > self.expected and self.late == 0:
+            if self.expected == 0:
+                self.expected = self.engine.size
+            else:
+                self.late = self.engine.rounds
+        if self.engine.last_loss > self.largest_loss:
+            self.largest_loss = self.engine.last_loss
+        for k in range(self.watches):
+            if self.first_over[k] == 0 and self.reading(self.measure[k]) > self.limit[k]:
+                self.first_over[k] = self.engine.rounds
+        return self.engine.rounds >= self.mark and self.engine.rounds <= YOUNG
+
+    cdef double reading(self, int measure) noexcept nogil:
+        return self.engine.most[measure] if measure < MEASURES else self.largest_loss
+
+    cpdef hand_over(self):
+        """Give the page to the sink and begin another."""
+        self.next_mark()
+        self.weight = 0
+        if not self.rows:
+            self.deliver()
+            return
+        words, rows = self.page[:self.used], self.rows
+        if 2 * self.used < self.room:  # the page goes on being used
+            words = words.copy()
+            self.used = self.rows = 0
+        else:
+            self.used = self.rows = 0
+            self.turn_page()
+        # Small pages while the game is young, so that a short one costs little.
+        if self.enough < PAGE and 2 * len(words) > self.enough:
+            self.enough *= 2
+        self.outbox.append((self.sink, words, rows))
+        self.deliver()
+
+    cpdef deliver(self):
+        """Hand over what waits; what an interruption kept back is tried again the next time."""
+        while self.outbox:
+            sink, first, second = self.outbox[0]
+            sink(first, second)
+            del self.outbox[0]
+
+    cdef void next_mark(self) noexcept:
+        """Set the next mark, if this one is reached."""
+        cdef double after = self.engine.rounds * APART
+        if self.engine.rounds >= self.mark:
+            self.mark = max(self.engine.rounds + 1, <long long> after)
+
+    cdef bint takes_blocks(self) noexcept nogil:
+        """Whether rows may be kept as blocks from here on: a page begins, and it is a long one."""
+        return self.block_sink is not None and self.rows == 0 and self.enough >= PAGE
+
+    cdef int write_later(self, const double[:, :] X, const double[::1] y) except -1:
+        """Write down the rows of a block that did not fill a page."""
+        cdef Py_ssize_t r, n = X.shape[1]
+        if self.used + X.shape[0] * (2 * n + 2) > self.room:
+            self.make_room(self.used + X.shape[0] * (2 * n + 2))
+        for r in range(X.shape[0]):
+            self.used += noregret_pack(self.words + self.used, &X[r, 0] if n else NULL, NULL, n, y[r])
+        self.rows += X.shape[0]
+        return 0
+
+    cdef int hand_over_block(self, object X, object y) except -1:
+        """Give rows that were not written down to the other sink."""
+        self.weight = 0
+        self.next_mark()
+        if len(y):
+            self.outbox.append((self.block_sink, X, y))
+            self.deliver()
+        return 0
+
+    cdef int turn_page(self) except -1:
+        """Begin another page, one that was given back if there is one: new memory costs time."""
+        if self.spare:
+            self.page = self.spare.pop()
+            self.room = len(self.page)
+            self.words = <double*> cnp.PyArray_DATA(<cnp.ndarray> self.page)
+        else:
+            self.make_room(self.room)
+        return 0
+
+    def give_back(self, words):
+        """Take a page back that nobody reads any more."""
+        base = words.base
+        if isinstance(base, np.ndarray) and base.dtype == np.float64 and base.ndim == 1 and base.flags.carray \
+                and base is not self.page and len(self.spare) < 16 and not any(base is page for page in self.spare):
+            self.spare.append(base)
+
+    @property
+    def sum_of_squared_gradients(self):
+        """Σ‖g_t‖² over the rounds written down."""
+        return self.gradient_squares + self.gradient_rest
+
+    @property
+    def first_late(self):
+        """The round in which a feature joined that was not expected, or None."""
+        return self.late or None
+
+    def get_state(self):
+        """Return the page being written, and the numbers to go on from; all pages must be delivered."""
+        return self.page[:self.used].copy(), {
+            "rows": self.rows, "weight": self.weight, "enough": self.enough, "mark": self.mark, "expected": self.expected,
+            "late": self.late, "weighted": self.weighted,
+            "gradient_squares": self.gradient_squares.hex(), "gradient_rest": self.gradient_rest.hex(),
+            "largest_loss": self.largest_loss.hex(),
+            "first_over": [self.first_over[k] for k in range(self.watches)],
+        }
+
+    def set_state(self, page, numbers):
+        """Go on from a state, or raise ValueError where it makes none."""
+        cdef int k
+        self.check_state(page, numbers)
+        self.used = 0
+        self.make_room(max(FIRST_PAGE, 2 * len(page)))
+        self.page[:len(page)] = page
+        self.used, self.rows, self.enough = len(page), numbers["rows"], numbers["enough"]
+        self.weight = numbers["weight"]
+        self.mark, self.expected, self.late = numbers["mark"], numbers["expected"], numbers["late"]
+        self.weighted = numbers["weighted"]
+        self.gradient_squares = float.fromhex(numbers["gradient_squares"])
+        self.gradient_rest = float.fromhex(numbers["gradient_rest"])
+        self.largest_loss = float.fromhex(numbers["largest_loss"])
+        for k in range(self.watches):
+            self.first_over[k] = numbers["first_over"][k]
+
+    def check_state(self, page, numbers):
+        """Refuse a state that no recorder can have left."""
+        like = self.get_state()[1]
+        if not isinstance(numbers, dict) or numbers.keys() != like.keys():
+            raise ValueError(f"a record's state has {', '.join(like)}")
+        rounds = numbers["first_over"]
+        if not isinstance(rounds, list) or len(rounds) != self.watches:
+            raise ValueError("other limits were watched")
+        counts = {name: value for name, value in numbers.items() if type(like[name]) is int}
+        for name, value in [*counts.items(), *(("first_over", value) for value in rounds)]:
+            if type(value) is not int or not 0 <= value < 2**62:
+                raise ValueError(f"{name} is {value!r}: it counts rounds or numbers")
+        for name in numbers.keys() - counts.keys() - {"first_over"}:
+            if not isinstance(numbers[name], str) or float.fromhex(numbers[name]) != float.fromhex(numbers[name]):
+                raise ValueError(f"{name} is {numbers[name]!r}: it is a number in hexadecimal digits")
+        if not isinstance(page, np.ndarray) or page.dtype != np.float64 or page.ndim != 1:
+            raise ValueError("a page is one row of float64")
+        unpacked(np.ascontiguousarray(page), numbers["rows"])
+
+    def watch(self, measure, double limit):
+        """Note the first round in which a measurement exceeds a limit; return the watch's number."""
+        if self.watches == 16:
+            raise ValueError("at most 16 limits can be watched")
+        self.measure[self.watches] = WATCHED.index(measure)
+        self.limit[self.watches], self.first_over[self.watches] = limit, 0
+        self.watches += 1
+        return self.watches - 1
+
+    def first_violation(self, int number):
+        """Return the first round over the limit of a watch, or None."""
+        if not 0 <= number < self.watches:
+            raise ValueError(f"there is no watch {number}: there are {self.watches}")
+        return self.first_over[number] or None
+
+
+def packed(const double[:, :] X not None, const double[::1] y not None, double[::1] out not None):
+    """Write rows down as the recorder does; return how many words that took."""
+    cdef Py_ssize_t r, n = X.shape[1], used = 0
+    if y.shape[0] != X.shape[0] or (n > 1 and X.strides[1] != sizeof(double)):
+        raise ValueError("one outcome a row, whose numbers follow each other in memory")
+    if out.shape[0] < X.shape[0] * (2 * n + 2):
+        raise ValueError("no room for so many rows")
+    with nogil:
+        for r in range(X.shape[0]):
+            used += noregret_pack(&out[0] + used, &X[r, 0] if n else NULL, NULL, n, y[r])
+    return used
+
+
+def unpacked(const double[::1] words not None, Py_ssize_t rows):
+    """Return (starts, indices, data, outcomes) of the rows on a page."""
+    if not 0 <= 2 * rows <= words.shape[0]:  # each takes two words at least
+        raise ValueError("these are not rows that were written down")
+    cdef Py_ssize_t r, k, j, i, at = 0, filled = 0
+    cdef uint32_t runs, count, start, length
+    cdef const uint64_t* raw = <const uint64_t*> &words[0] if words.shape[0] else NULL
+    cdef Py_ssize_t most = words.shape[0]
+    starts_made, outcomes_made = np.zeros(rows + 1, dtype=np.int64), np.empty(rows)
+    indices_made, data_made = np.empty(most, dtype=np.int32), np.empty(most)
+    cdef int64_t[::1] starts = starts_made
+    cdef double[::1] outcomes = outcomes_made, data = data_made
+    cdef int32_t[::1] indices = indices_made
+    with nogil:
+        for r in range(rows):
+            if at >= most:
+                at = most + 1
+                break
+            runs, count = <uint32_t> raw[at], <uint32_t> (raw[at] >> 32)
+            if at + 2 + runs + count > most:
+                at = most + 1
+                break
+            outcomes[r] = words[at + 1 + runs]
+            k = filled
+            for j in range(runs):
+                start, length = <uint32_t> raw[at + 1 + j], <uint32_t> (raw[at + 1 + j] >> 32)
+                # In order, within int32, and no more of them than there are numbers.
+                if k - filled + length > count or <uint64_t> start + length > MAX_POSITIONS \
+                        or (k > filled and length and <int32_t> start <= indices[k - 1]):
+                    at = most + 1
+                    break
+                for i in range(length):
+                    indices[k] = <int32_t> (start + i)
+                    k += 1
+            if at > most or k - filled != count:
+                at = most + 1
+                break
+            at += 2 + runs
+            for j in range(count):
+                data[filled + j] = words[at + j]
+            at += count
+            filled += count
+            starts[r + 1] = filled
+    if at != most:
+        raise ValueError("these are not rows that were written down")
+    return starts_made, indices_made[:filled].copy(), data_made[:filled].copy(), outcomes_made

@@ -1,0 +1,1 @@
+"""Certificates: what they state, how they are issued, how they are read."""

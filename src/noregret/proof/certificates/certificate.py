@@ -1,0 +1,237 @@
+"""What a certificate is: how well a learner did, what was promised, and whether it could be.
+
+Its file is JSON (``certificate.schema.json`` describes it) and says all that is needed to compute
+it again from the data; ``verify`` does.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from noregret.proof.theorems.assumptions import Finding
+
+if TYPE_CHECKING:
+    from rich.console import RenderableType
+
+FORMAT = "noregret.certificate/1"
+# The family that is meant where a certificate names none.
+LINEAR = "learners"
+# The relative gaps at which a search for a certificate may be told to stop.
+TIGHTEST, LOOSEST = 1e-12, 1e-2
+
+
+@dataclass(frozen=True)
+class Played:
+    """The data: how much there was, and a digest to know it by."""
+
+    rounds: int
+    features: int
+    digest: str
+    transforms: tuple[str, ...] = ()
+    target: str | None = None
+
+
+@dataclass(frozen=True)
+class Paid:
+    """What the learner's predictions cost."""
+
+    name: str
+    total: float
+    mean: float
+    mistakes: float | None = None
+
+
+@dataclass(frozen=True)
+class Best:
+    """The best fixed predictor in hindsight: the class, what the witness pays, how sure that is.
+
+    No predictor of the class pays less than ``loss`` − ``gap``. ``tolerance`` is the relative gap
+    at which the search was told to stop, where that was not the usual one.
+    """
+
+    comparator: str
+    loss: float
+    gap: float
+    witness: Mapping[str, float]
+    exact: bool = False
+    tolerance: float | None = None
+
+
+@dataclass(frozen=True)
+class Interval:
+    """The regret: somewhere between its two ends."""
+
+    lower: float
+    upper: float
+
+
+@dataclass(frozen=True)
+class Promise:
+    """What a theorem bounds, measured and bound; the bound is None where an assumption failed."""
+
+    name: str
+    quantity: str
+    measured: float | None
+    bound: float | None
+    holds: bool | None
+    assumptions: tuple[Finding, ...]
+
+    @property
+    def failed(self) -> Finding | None:
+        """The first assumption that did not hold."""
+        return next((found for found in self.assumptions if found.holds is False), None)
+
+    @property
+    def tightness(self) -> float | None:
+        """Measured over bound."""
+        if self.measured is None or not self.bound:
+            return None
+        return self.measured / self.bound
+
+
+@dataclass(frozen=True)
+class Certificate:
+    """How well a learner did, against what, and what theory had to say about it.
+
+    Made by ``Game.certificate``. It shows itself as text in a terminal and as a card in a
+    notebook; ``save`` and ``load_certificate`` keep it in a file, ``verify`` computes it again.
+    ``given`` is what it was told besides, such as a radius. Of an ``averaged`` learner the loss is
+    that of the weights being averaged, which the theorems are about. ``family`` is where the name
+    is to be looked up, such as ``learners`` or ``experts``. ``further`` are promises beside the
+    theorem's, where there are some.
+    """
+
+    learner: str
+    params: Mapping[str, Any]
+    data: Played
+    loss: Paid
+    hindsight: Best
+    regret: Interval
+    theorem: Promise | None
+    given: Mapping[str, Any] = field(default_factory=dict)
+    averaged: bool = False
+    family: str = LINEAR
+    further: tuple[Promise, ...] = ()
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return it as the JSON file has it."""
+        paid: dict[str, Any] = {
+            "name": self.loss.name,
+            "total": self.loss.total,
+            "mean": self.loss.mean,
+        }
+        if self.loss.mistakes is not None:
+            paid["mistakes"] = self.loss.mistakes
+        data: dict[str, Any] = {
+            "rounds": self.data.rounds,
+            "features": self.data.features,
+            "digest": self.data.digest,
+            "transforms": list(self.data.transforms),
+        }
+        if self.data.target is not None:
+            data["target"] = self.data.target
+        best: dict[str, Any] = {
+            "class": self.hindsight.comparator,
+            "loss": self.hindsight.loss,
+            "gap": number(self.hindsight.gap),
+            "exact": self.hindsight.exact,
+            "witness": dict(self.hindsight.witness),
+        }
+        if self.hindsight.tolerance is not None:
+            best["tolerance"] = self.hindsight.tolerance
+        learner: dict[str, Any] = {"name": self.learner, "params": dict(self.params)}
+        if self.averaged:
+            learner["averaged"] = True
+        if self.family != LINEAR:
+            learner["family"] = self.family
+        contents: dict[str, Any] = {
+            "format": FORMAT,
+            "learner": learner,
+            "data": data,
+            "loss": paid,
+            "hindsight": best,
+            "regret": {"lower": self.regret.lower, "upper": number(self.regret.upper)},
+            "theorem": None if self.theorem is None else promise_dict(self.theorem),
+        }
+        if self.further:
+            contents["further"] = [promise_dict(promise) for promise in self.further]
+        if self.given:
+            contents["given"] = dict(self.given)
+        return contents | {"seal": seal(contents)}
+
+    def to_json(self) -> str:
+        """Return the file's text."""
+        return json.dumps(self.to_dict(), indent=1, ensure_ascii=False, allow_nan=False) + "\n"
+
+    def save(self, path: str | Path) -> None:
+        """Write the file, whole or not at all."""
+        from noregret.base.atomic_files import write_whole
+
+        write_whole(path, self.to_json().encode())
+
+    @classmethod
+    def from_dict(cls, contents: Mapping[str, Any]) -> Certificate:
+        """Return the certificate that a dict, as ``to_dict`` makes them, stands for."""
+        from noregret.proof.certificates.file import certificate_of, checked
+
+        return certificate_of(checked(contents))
+
+    # How it shows itself.
+
+    def __rich__(self) -> RenderableType:
+        from noregret.app.report.certificate.text import panel
+
+        return panel(self)
+
+    def __str__(self) -> str:
+        from noregret.app.report.certificate.text import plain_text
+
+        return plain_text(self)
+
+    def __repr__(self) -> str:
+        said = "no theorem" if self.theorem is None else self.theorem.name
+        return f"<Certificate of {self.learner}: {self.data.rounds} rounds, {said}>"
+
+    def _repr_html_(self) -> str:
+        from noregret.app.report.certificate.html import card
+
+        return card(self)
+
+
+def promise_dict(promise: Promise) -> dict[str, Any]:
+    """Return the theorem's part of the file."""
+    made: dict[str, Any] = {
+        "name": promise.name,
+        "quantity": promise.quantity,
+        "measured": number(promise.measured),
+        "bound": number(promise.bound),
+        "holds": promise.holds,
+        "assumptions": [
+            {
+                "name": found.name,
+                "limit": number(found.limit),
+                "measured": number(found.measured),
+                "holds": found.holds,
+                "first_violation": found.first_violation,
+            }
+            for found in promise.assumptions
+        ],
+    }
+    return made
+
+
+def number(value: float | None) -> float | None:
+    """Return a number as JSON can hold it."""
+    return None if value is None or not math.isfinite(value) else value
+
+
+def seal(contents: Mapping[str, Any]) -> str:
+    """Return a digest of a certificate's own contents: a slip of the pen shows."""
+    text = json.dumps(contents, sort_keys=True, ensure_ascii=False, separators=(",", ":"))
+    return "blake2b:" + hashlib.blake2b(text.encode(), digest_size=32).hexdigest()

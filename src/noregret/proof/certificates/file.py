@@ -1,0 +1,231 @@
+"""Certificates on disk: read with suspicion, checked against the schema, and against their seal."""
+
+from __future__ import annotations
+
+import json
+import math
+import re
+from collections import Counter
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from noregret.base.model_header import fault_in, validator
+from noregret.errors import CertificateError
+from noregret.proof.certificates.certificate import (
+    FORMAT,
+    LINEAR,
+    Best,
+    Certificate,
+    Interval,
+    Paid,
+    Played,
+    Promise,
+    seal,
+)
+from noregret.proof.theorems.assumptions import Finding
+
+SCHEMA = "certificate.schema.json"
+# A certificate of a million features is smaller than this.
+LARGEST = 64 << 20
+# Values in a file, objects and lists in it, values besides the witness, and letters of a text.
+MAX_VALUES = 1_100_000
+MAX_CONTAINERS = 10_000
+MAX_FIELDS = 20_000
+MAX_TEXT = 10_000
+TEXT = re.compile(rb'"[^"\\]*(?:\\.[^"\\]*)*"', re.DOTALL)
+
+
+def load_certificate(path: str | Path) -> Certificate:
+    """Read a certificate from a file written by ``Certificate.save``.
+
+    That its figures follow from the data is for ``verify`` to find out.
+
+    Parameters
+    ----------
+    path
+        The file.
+
+    Raises
+    ------
+    CertificateError
+        Where the file is damaged, is no certificate, was changed since it was made, or is from a
+        newer version.
+
+    Examples
+    --------
+    >>> import noregret, pathlib, tempfile
+    >>> file = pathlib.Path(tempfile.mkdtemp()) / "certificate.json"
+    >>> game = noregret.play(noregret.WidrowHoff(rate=0.5), [({"size": 1.0}, 2.0)] * 20)
+    >>> game.certificate().save(file)
+    >>> noregret.load_certificate(file)
+    <Certificate of widrow-hoff: 20 rounds, widrow-hoff>
+    """
+    contents = read_contents(path)
+    try:
+        return certificate_of(checked(contents))
+    except CertificateError as error:
+        raise CertificateError(f"{path}: {error}") from None
+
+
+def read_contents(path: str | Path) -> Any:
+    """Return the JSON of a file, whatever it says; what is none is refused."""
+    with Path(path).open("rb") as file:
+        raw = file.read(LARGEST + 1)
+    try:
+        if len(raw) > LARGEST:
+            raise CertificateError("too large for a certificate")
+        _check_counts(raw)
+        return json.loads(
+            raw.decode(),
+            object_pairs_hook=_each_once,
+            parse_float=_finite,
+            parse_int=_whole,
+            parse_constant=_finite,
+        )
+    except CertificateError as error:
+        raise CertificateError(f"{path}: {error}") from None
+    except UnicodeDecodeError as error:
+        raise CertificateError(
+            f"{path}: damaged: byte {error.start + 1} is not UTF-8 text"
+        ) from None
+    except json.JSONDecodeError as error:
+        raise CertificateError(
+            f"{path}: damaged: line {error.lineno}, column {error.colno}: {error.msg}"
+        ) from None
+    except RecursionError:
+        raise CertificateError(f"{path}: damaged: nested too deeply") from None
+
+
+def _check_counts(raw: bytes) -> None:
+    """Refuse what holds more than a certificate can, before parsing it takes memory."""
+    bare = TEXT.sub(b"", raw)
+    if bare.count(b",") > MAX_VALUES:
+        raise CertificateError(f"too large for a certificate: more than {MAX_VALUES:,} values")
+    if bare.count(b"[") + bare.count(b"{") > MAX_CONTAINERS:
+        raise CertificateError(
+            f"too large for a certificate: more than {MAX_CONTAINERS:,} objects and lists, or"
+            " nested too deeply"
+        )
+
+
+def _each_once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    found = dict(pairs)
+    if len(found) < len(pairs):
+        times = Counter(name for name, _ in pairs)
+        twice = next(name for name in times if times[name] > 1)
+        raise CertificateError(f"{twice!r} is given twice")
+    return found
+
+
+def _finite(text: str) -> float:
+    number = float(text)
+    if not math.isfinite(number):
+        raise CertificateError(f"{text} is not a finite number")
+    return number
+
+
+def _whole(text: str) -> int:
+    if len(text) > 20:  # more than a 64-bit integer holds
+        raise CertificateError(f"{text[:20]}… is too large a number")
+    return int(text)
+
+
+def checked(contents: Any, *, sealed: bool = True) -> dict[str, Any]:
+    """Return the contents of a file if they are a certificate's, or say which field is wrong.
+
+    ``sealed`` asks that they be those that were sealed, too.
+    """
+    found = contents.get("format") if isinstance(contents, Mapping) else None
+    if not isinstance(found, str) or not found.startswith("noregret.certificate/"):
+        raise CertificateError("not a noregret certificate")
+    if found != FORMAT:
+        raise CertificateError(
+            f"format {found!r}, this version reads {FORMAT!r}: use a newer noregret"
+        )
+    _check_values(contents)
+    try:
+        fault = fault_in(_without_weights(contents), validator(SCHEMA), "the file")
+        good = fault is not None or not sealed or is_sealed(contents)
+    except (RecursionError, UnicodeEncodeError):  # nested too deeply, or half a character
+        raise CertificateError("it holds what no certificate can") from None
+    if fault is not None:
+        raise CertificateError(fault)
+    if not good:
+        raise CertificateError(
+            "seal: the contents were changed since it was made: ‘noregret verify’ says which are"
+            " still true"
+        )
+    return dict(contents)
+
+
+def _check_values(contents: Mapping[str, Any]) -> None:
+    """Refuse fields with too many values, long texts, and numbers that no file can hold.
+
+    The weights of the witness are checked elsewhere.
+    """
+    todo, count = [("", contents)], 0
+    while todo:
+        path, value = todo.pop()
+        if isinstance(value, str) and len(value) > MAX_TEXT:
+            raise CertificateError(f"{path}: a text of {len(value):,} characters")
+        if isinstance(value, float) and not math.isfinite(value):
+            raise CertificateError(f"{path}: {value} is not a finite number")
+        if path == "hindsight.witness" or not isinstance(value, Mapping | list | tuple):
+            continue
+        count += len(value)
+        if count > MAX_FIELDS:
+            raise CertificateError(f"{path}: more values than any certificate has")
+        items = value.items() if isinstance(value, Mapping) else enumerate(value)
+        todo += [(f"{path}.{key}" if path else str(key), child) for key, child in items]
+
+
+def _without_weights(contents: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Return contents without the weights of the witness, which are checked here: they are many."""
+    best = contents.get("hindsight")
+    if not isinstance(best, Mapping) or not isinstance(best.get("witness"), Mapping):
+        return contents
+    witness = best["witness"]
+    for name, weight in witness.items():
+        if not isinstance(weight, int | float) or isinstance(weight, bool):
+            raise CertificateError(f"hindsight.witness.{name}: {weight!r:.50} is not a number")
+        if not math.isfinite(weight):
+            raise CertificateError(f"hindsight.witness.{name}: {weight} is not a finite number")
+    return {**contents, "hindsight": {**best, "witness": {}}}
+
+
+def is_sealed(contents: Mapping[str, Any]) -> bool:
+    """Whether the contents of a file are those that were sealed."""
+    rest = {key: value for key, value in contents.items() if key != "seal"}
+    return bool(contents["seal"] == seal(rest))
+
+
+def certificate_of(contents: Mapping[str, Any]) -> Certificate:
+    """Build a certificate from the contents of a file that were found to be in order."""
+    best, regret, theorem = (contents[part] for part in ("hindsight", "regret", "theorem"))
+    return Certificate(
+        contents["learner"]["name"],
+        contents["learner"]["params"],
+        Played(**{**contents["data"], "transforms": tuple(contents["data"]["transforms"])}),
+        Paid(**contents["loss"]),
+        Best(
+            best["class"],
+            best["loss"],
+            math.inf if best["gap"] is None else best["gap"],
+            best["witness"],
+            best["exact"],
+            best.get("tolerance"),
+        ),
+        Interval(regret["lower"], math.inf if regret["upper"] is None else regret["upper"]),
+        None if theorem is None else promise_of(theorem),
+        contents.get("given", {}),
+        contents["learner"].get("averaged", False),
+        contents["learner"].get("family", LINEAR),
+        tuple(map(promise_of, contents.get("further", ()))),
+    )
+
+
+def promise_of(theorem: Mapping[str, Any]) -> Promise:
+    """Return the theorem's part of a certificate from that of a file."""
+    findings = tuple(Finding(**found) for found in theorem["assumptions"])
+    return Promise(**{**theorem, "assumptions": findings})

@@ -1,0 +1,180 @@
+"""From a game to its certificate: which theorem speaks, what it assumes, what is regretted."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
+from typing import Any
+
+from noregret.base.params import plain
+from noregret.errors import NoRegretError
+from noregret.hindsight import Limits
+from noregret.hindsight.proofs.answer import USUAL
+from noregret.proof.certificates.certificate import (
+    LINEAR,
+    LOOSEST,
+    TIGHTEST,
+    Best,
+    Certificate,
+    Interval,
+    Paid,
+    Played,
+    Promise,
+)
+from noregret.proof.theorems.assumptions import Finding, starts_untrained
+from noregret.proof.theorems.theorem import REGRETS, Theorem
+from noregret.proof.theorems.tuning import takes_of
+
+# What a measured figure may exceed its bound by: the rounding of sums.
+ROUNDING = 1e-9
+# And by underflow.
+UNDERFLOW = 1e-300
+
+
+def certify(game: Any, name: str | None, limits: Limits, given: Mapping[str, Any]) -> Certificate:
+    """Return the certificate of a game, be it of examples or over a table."""
+    game.check()
+    if not TIGHTEST <= limits.tolerance <= LOOSEST:
+        raise ValueError(
+            f"the tolerance of a certificate is from {TIGHTEST:g} to {LOOSEST:g}:"
+            f" got {limits.tolerance!r}"
+        )
+    if game.rounds == 0:
+        raise NoRegretError("nothing was played yet, so there is nothing to certify")
+    learner, told = game.learner, Told(given)
+    evidence = game.evidence(told, limits)
+    for key in given:
+        if key not in evidence.told:
+            known = ", ".join(evidence.told) or "nothing"
+            raise ValueError(f"unknown {key!r}: a theorem can be told {known}")
+    theorem, findings = chosen(candidates(game, name), evidence)
+    best = evidence.usual() if theorem is None or theorem.best is None else theorem.best(evidence)
+    if best.lower > best.loss + ROUNDING * abs(best.loss):  # so the loss cannot be convex
+        best = replace(best, lower=-math.inf)
+        findings = (*findings, Finding("the loss is convex", None, 0.0, False))
+    regret = Interval(evidence.loss - best.loss, evidence.loss - best.lower)
+    paid = Paid(
+        game.loss_name, evidence.loss, evidence.loss / evidence.rounds, game.counted_mistakes
+    )
+    promise = None if theorem is None else promised(theorem, findings, evidence, regret)
+    further = tuple(
+        promised(each, chosen([each], evidence)[1], evidence, regret)
+        for each in beside(learner)
+        if each is not theorem
+    )
+    if unheard := sorted(set(told) - told.heard):
+        spoken = "the usual comparison" if theorem is None else theorem.name
+        raise ValueError(f"{', '.join(unheard)} makes no difference to {spoken} here: leave it out")
+    return Certificate(
+        learner.name,
+        {key: plain(value) for key, value in learner.params.items()},
+        Played(game.rounds, game.width, game.digest, game.transforms, game.target),
+        paid,
+        Best(
+            best.comparator,
+            best.loss,
+            best.gap,
+            evidence.witness_of(best),
+            best.exact,
+            None if limits.tolerance == USUAL.tolerance else limits.tolerance,
+        ),
+        regret,
+        promise,
+        {key: plain(value) for key, value in given.items()},
+        game.averaged,
+        learner.family,
+        further,
+    )
+
+
+class Told(dict[str, Any]):
+    """What was told besides, and which of it somebody asked for."""
+
+    def __init__(self, given: Mapping[str, Any]) -> None:
+        super().__init__(given)
+        self.heard: set[str] = set()
+
+    def get(self, key: str, default: Any = None) -> Any:
+        """Return what was told, or the default."""
+        self.heard.add(key)
+        return super().get(key, default)
+
+
+def candidates(game: Any, name: str | None) -> list[Theorem]:
+    """Return the theorems that may speak, in order."""
+    from noregret.base.registry import general_theorems
+
+    learner = game.learner
+    if name is None:
+        return [t for t in learner.theorems if t.covers(learner.params) and not t.beside]
+    general = general_theorems() if learner.family == LINEAR and learner.engine.linear else ()
+    known = {t.name: t for t in (*learner.theorems, *general)}
+    if name not in known:
+        hint = f"choose one of {', '.join(known)}" if known else "it answers for none"
+        raise ValueError(f"{learner.name} does not answer for {name!r}: {hint}")
+    if not known[name].covers(learner.params):
+        hint = f"see ‘noregret theorems {name}’"
+        if known[name].tune is not None:
+            hint = f"{type(learner).__name__}.tuned({takes_of(known[name])}) would be one it covers"
+        raise ValueError(f"{name} does not speak of {learner!r}: {hint}")
+    return [known[name]]
+
+
+def beside(learner: Any) -> list[Theorem]:
+    """Return the theorems that every certificate of a learner states besides."""
+    return [t for t in learner.theorems if t.beside and t.covers(learner.params)]
+
+
+def chosen(
+    theorems: Iterable[Theorem], evidence: Any
+) -> tuple[Theorem | None, tuple[Finding, ...]]:
+    """Return the first theorem whose assumptions held, or else the first, with what was found."""
+    first: tuple[Theorem | None, tuple[Finding, ...]] = (None, ())
+    for theorem in theorems:
+        checked = (assumption.check(evidence) for assumption in theorem.assumptions)
+        findings = (starts_untrained(evidence), *(found for found in checked if found is not None))
+        if all(surely(found) for found in findings):
+            return theorem, findings
+        if first[0] is None:
+            first = theorem, findings
+    return first
+
+
+def surely(found: Finding) -> bool:
+    """Whether an assumption held, or is one that only trust can hold."""
+    return found.holds is True or (found.holds is None and found.measured is None)
+
+
+def promised(
+    theorem: Theorem, findings: tuple[Finding, ...], evidence: Any, regret: Interval
+) -> Promise:
+    """Return the theorem's part: what it bounds, by what, and whether that held."""
+    low = high = math.nan
+    if theorem.quantity in REGRETS:
+        low, high = regret.lower, regret.upper
+    elif theorem.quantity == "loss":
+        low = high = evidence.loss
+    elif theorem.quantity == "mistakes" and evidence.mistakes is not None:
+        low = high = float(evidence.mistakes)
+    if theorem.measured is not None:
+        told = theorem.measured(evidence)
+        low = high = math.nan if told is None else told
+    bound = holds = None
+    if theorem.bound is not None and all(surely(found) for found in findings):
+        bound = theorem.bound(evidence)
+        holds = within(low, high, bound, evidence.loss)
+    return Promise(
+        theorem.name,
+        theorem.quantity,
+        None if math.isnan(high) else high,
+        bound,
+        holds,
+        findings,
+    )
+
+
+def within(low: float, high: float, bound: float, loss: float) -> bool | None:
+    """Return whether a figure between low and high is within a bound; None if it may or may not."""
+    slack = ROUNDING * max(abs(bound), abs(loss)) + UNDERFLOW
+    return True if high <= bound + slack else False if low > bound + slack else None

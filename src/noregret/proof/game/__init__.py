@@ -1,0 +1,1 @@
+"""Playing against a stream while everything is recorded that a certificate needs."""

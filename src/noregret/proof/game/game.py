@@ -1,0 +1,459 @@
+"""Playing a learner against a stream: predict, see the outcome, pay, learn; and keep the books.
+
+game = play(WidrowHoff(rate=0.1), stream)
+game.certificate()
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager, suppress
+from itertools import chain
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Protocol, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from noregret.errors import NoRegretError
+from noregret.hindsight import Limits
+from noregret.hindsight.proofs.answer import USUAL
+from noregret.linear import inputs
+from noregret.linear.data_frames import split_target
+from noregret.linear.learner import Learner, Measurement
+from noregret.proof.certificates.certificate import Certificate
+from noregret.proof.game.play_blocks import Played, Refused, acquaint, play_block
+from noregret.proof.game.progress import Progress
+from noregret.proof.record.curve import Curve, curve_of
+from noregret.proof.record.figures import Books, books_of
+from noregret.proof.record.ledger import MEMORY, Keep, Ledger
+from noregret.proof.record.moment import Moment
+from noregret.streams.block import Block
+from noregret.streams.stream import Reading, Stream
+
+if TYPE_CHECKING:
+    from noregret.proof.theorems.evidence import Evidence
+    from noregret.proof.theorems.theorem import Theorem
+
+Floats = NDArray[np.float64]
+G_co = TypeVar("G_co", covariant=True)
+# Pairs asked for at a time, between looks at the clock.
+PAIRS = 1_024
+
+
+class Game:
+    """A learner, what it played, and the ledger of it. Made by ``play``.
+
+    Parameters
+    ----------
+    learner
+        Who plays; it goes on learning.
+    keep
+        What to keep for hindsight: ``rows``, ``sums`` (enough for the square loss), or ``auto``.
+    memory
+        Bytes of rows to hold in memory.
+    predictions
+        Whether to keep the predictions.
+    progress
+        Whether to show a progress bar; None for: on a terminal, when it takes over a second.
+    kept_at
+        A file for the rows that outlives this process, for checkpoints.
+    """
+
+    ledger_kind: type[Ledger] = Ledger
+
+    def __init__(
+        self,
+        learner: Learner,
+        *,
+        keep: Keep = "auto",
+        memory: int = MEMORY,
+        predictions: bool = False,
+        progress: bool | None = None,
+        kept_at: str | None = None,
+    ) -> None:
+        if not isinstance(learner, Learner):
+            raise TypeError(f"play a learner, such as WidrowHoff(): got {learner!r}")
+        if keep not in ("auto", "rows", "sums"):
+            raise ValueError(f"keep must be auto, rows or sums: got {keep!r}")
+        self.learner = learner
+        self.transforms: tuple[str, ...] = ()
+        self.target: str | None = None
+        self._covering = covering(learner)
+        self.ledger = self.ledger_kind(
+            learner,
+            keep,
+            so_far=self._bound_so_far,
+            needs_rows=any(t.needs_rows for t in self._covering) or takes_rows(learner.params),
+            free=compared_with_all(learner.params),
+            memory=memory,
+            kept_at=kept_at,
+        )
+        for theorem in self._covering:
+            for assumption in theorem.assumptions:
+                if watched := assumption.limit_of(learner.params):
+                    self.ledger.watch(*watched)
+        self._scores: list[Floats] | None = [] if predictions else None
+        self._progress = progress
+        self.answers: dict[Any, Any] = {}
+        self.reading: Reading | None = None
+        self.skipped: list[Refused] = []
+        self.names: list[str] | None = None  # of features, as people know them
+
+    # Playing.
+
+    def play(self, stream: Any, outcomes: Any = None, *, target: str | None = None) -> Game:
+        """Go on with more examples; they come as in ``noregret.play``."""
+        self.answers.clear()
+        if isinstance(outcomes, str) and target is None:
+            outcomes, target = None, outcomes
+        if isinstance(stream, str | Path):
+            from noregret.streams import read
+
+            stream, target = read(stream, target), None
+        self.transforms = tuple(getattr(stream, "transforms", self.transforms))
+        self.target = target or getattr(stream, "target", self.target)
+        rows = None
+        if hasattr(stream, "__len__"):
+            rows = len(stream) if not hasattr(stream, "shape") else int(stream.shape[0])
+        with self.recorded(rows):
+            if target is not None:
+                stream, outcomes = split_target(stream, target)
+            if isinstance(stream, Stream):
+                self._play_reading(stream.reading())
+            elif outcomes is not None:
+                self._play_table(stream, outcomes)
+            else:
+                self._play_stream(stream)
+        return self
+
+    @contextmanager
+    def recorded(self, rows: int | None = None) -> Iterator[None]:
+        """Have what the learner does written down, and the books settled whatever happens."""
+        self.ledger.reopen()
+        self.learner.record(self.ledger.recorder)
+        self.ledger.playing = True
+        progress = Progress(self.learner, rows, self._progress)
+        self.ledger.told = progress.look
+        try:
+            with progress:
+                yield
+        except BaseException:
+            # The books are settled as far as they can be; what stopped the game is what matters.
+            with suppress(Exception):
+                self._settle()
+            raise
+        self._settle()
+
+    def _settle(self) -> None:
+        """Have all in the books, and let go of the learner."""
+        try:
+            self.ledger.settle()
+        finally:
+            self.learner.record(None)
+            self.ledger.told, self.ledger.playing = None, False
+            self.answers.clear()
+
+    def _play_table(self, X: Any, y: Any) -> None:
+        if self._scores is None:
+            self.learner.learn_many(X, y)
+            return
+        scores = np.full(inputs.row_count(X), np.nan)
+        before = self.learner.rounds
+        try:
+            self.learner.play_scores(X, y, scores)
+        finally:
+            self._scores.append(scores[: self.learner.rounds - before])
+
+    def _play_stream(self, stream: Any) -> None:
+        if isinstance(stream, np.ndarray) or hasattr(stream, "tocsr"):
+            raise TypeError("a table needs its outcomes: play(learner, X, y)")
+        if hasattr(stream, "columns") or hasattr(stream, "column_names"):
+            raise TypeError(
+                "a data frame needs its outcomes: play(learner, frame, target='column')"
+                " or play(learner, frame, y)"
+            )
+        if isinstance(stream, tuple) and len(stream) == 2 and is_table(stream[0]):
+            self._play_table(*stream)
+            return
+        try:
+            pairs = iter(stream)
+        except TypeError:
+            raise TypeError(
+                f"play a stream of (x, y) pairs, or a table with its outcomes: got"
+                f" {inputs.kind_of(stream)}"
+            ) from None
+        nothing = object()
+        first = next(pairs, nothing)
+        if first is nothing:
+            return
+        pairs = chain([first], pairs)
+        if isinstance(first, tuple) and len(first) == 2 and is_block(*first):
+            for X, y in pairs:
+                self._play_table(X, y)
+            return
+        self._play_pairs(pairs)
+
+    def _play_reading(self, reading: Reading) -> None:
+        """Play a pass through a stream."""
+        self.reading = reading
+        acquaint(self.learner, reading)
+        for block in reading:
+            self.play_block(block)
+        if not reading.named:
+            self.names = reading.feature_names(self.learner.engine.size)
+
+    def play_block(self, block: Block) -> tuple[Played, Floats | None]:
+        """Play a block of the stream at hand; return what became of it, and its scores."""
+        assert self.reading is not None
+        before = self.learner.rounds
+        scores = None if self._scores is None else np.full(len(block), np.nan)
+        try:
+            played = play_block(self.learner, self.reading, block, scores)
+            self.skipped += played.refused
+        finally:
+            if self._scores is not None and scores is not None and self.learner.rounds > before:
+                self._scores.append(scores[~np.isnan(scores)])
+        return played, scores
+
+    def _play_pairs(self, pairs: Iterator[Any]) -> None:
+        learner, full = self.learner, PAIRS
+        while full == PAIRS:
+            scores = None if self._scores is None else np.full(PAIRS, np.nan)
+            try:
+                full = learner.play_pairs(pairs, PAIRS, scores)
+            finally:
+                if self._scores is not None and scores is not None:
+                    self._scores.append(scores[~np.isnan(scores)])
+            if self.ledger.told is not None:
+                self.ledger.told()
+
+    def learn_one(self, x: Any, y: Any) -> None:
+        """Learn from one example, while the game is being recorded."""
+        self.learner.learn_one(x, y)
+
+    def learn_many(self, X: Any, y: Any) -> None:
+        """Learn from many examples, while the game is being recorded."""
+        self.learner.learn_many(X, y)
+
+    # The figures.
+
+    @property
+    def rounds(self) -> int:
+        """How many rounds were played."""
+        return self._now.rounds - self.ledger.before
+
+    @property
+    def loss(self) -> float:
+        """The learner's cumulative loss."""
+        return self._now.loss - self.ledger.loss_before
+
+    @property
+    def mistakes(self) -> int:
+        """How many labels it got wrong before learning them."""
+        return self._now.mistakes - self.ledger.mistakes_before
+
+    @property
+    def measured(self) -> dict[str, Measurement]:
+        """What theorems assume, as measured."""
+        return self._now.measured
+
+    @property
+    def _now(self) -> Books:
+        """The books; while the game is played, the learner as it is."""
+        ledger = self.ledger
+        return books_of(self.learner, ledger.recorder) if ledger.playing else ledger.books
+
+    @property
+    def digest(self) -> str:
+        """A digest of the data: the same numbers give the same digest, however they came."""
+        return self.ledger.digest_text()
+
+    @property
+    def predictions(self) -> NDArray[Any]:
+        """Every prediction, made before its outcome was seen."""
+        if self._scores is None:
+            raise NoRegretError("the predictions were not kept: play(…, predictions=True)")
+        return self.learner.answers(np.concatenate([np.empty(0), *self._scores]))
+
+    @property
+    def feature_names(self) -> list[str]:
+        """The names of the features, as people know them."""
+        return self.names or self.learner.features
+
+    @property
+    def curve(self) -> Curve:
+        """Loss, regret and bound as they went."""
+        return curve_of(self.ledger.moments)
+
+    def _bound_so_far(self, moment: Moment) -> float | None:
+        for theorem in self._covering:
+            if theorem.so_far is None or self.ledger.before:
+                continue
+            if all(a.may_hold(moment) for a in theorem.assumptions):
+                return theorem.so_far(moment)
+        return None
+
+    # The certificate.
+
+    @property
+    def loss_name(self) -> str:
+        """The name of the loss."""
+        return self.learner.engine.loss.name
+
+    @property
+    def counted_mistakes(self) -> int | None:
+        """The mistakes, where outcomes are labels."""
+        return self.mistakes if self.learner.engine.loss.labels else None
+
+    @property
+    def width(self) -> int:
+        """How many features were seen."""
+        return self.ledger.books.features
+
+    @property
+    def averaged(self) -> bool:
+        """Whether the learner predicts with the mean of its weights, by ``noregret.averaged``."""
+        return self.learner.averaged_weights and not self.learner.params.get("averaged")
+
+    def check(self) -> None:
+        """Raise an error where the books cannot be relied on."""
+        self.ledger.check()
+
+    def evidence(
+        self, given: Mapping[str, Any], limits: Limits, answers: dict[Any, Any] | None = None
+    ) -> Evidence:
+        """Return what a theorem may look at."""
+        found = self.answers if answers is None else answers
+        kind = self.learner.evidence_kind()
+        return kind(self.ledger, given, limits, found, self.names)
+
+    def certificate(
+        self, theorem: str | None = None, *, limits: Limits = USUAL, **given: Any
+    ) -> Certificate:
+        """State how well the learner did, against the best in hindsight and what was promised.
+
+        Parameters
+        ----------
+        theorem
+            Which promise to look at; the first of the learner's whose assumptions held, if not
+            given.
+        limits
+            How hard to search for the best in hindsight.
+        **given
+            What a theorem is told besides, such as ``radius`` for the ball to compare with.
+        """
+        from noregret.proof.certificates.issue import certify
+
+        return certify(self, theorem, limits, given)
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Return all that a pickle holds: what it needs to be asked, and to be played on."""
+        return vars(self) | {"answers": {}, "reading": None, "_covering": []}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        vars(self).update(state)
+        self._covering = covering(self.learner)
+
+    def _repr_html_(self) -> str:
+        from noregret.app.report.learner.html import game_card
+
+        return game_card(self)
+
+    def __repr__(self) -> str:
+        mean = f", mean loss {self.loss / self.rounds:.6g}" if self.rounds else ""
+        return f"<Game of {self.learner!r}: {self.rounds} rounds{mean}>"
+
+
+def takes_rows(params: Mapping[str, Any]) -> bool:
+    """Whether sums over rows cannot say what a learner of these parameters is compared with."""
+    return params.get("domain") == "box" or "kernel" in params
+
+
+def covering(learner: Learner) -> list[Theorem]:
+    """Return the theorems that are about a learner of these parameters."""
+    return [theorem for theorem in learner.theorems if theorem.covers(learner.params)]
+
+
+def compared_with_all(params: Mapping[str, Any]) -> bool:
+    """Whether a learner of these parameters is compared with all linear predictors."""
+    bounded = "weight" in params and params.get("regulariser") != "euclidean"
+    bounded = bounded or "kernel" in params
+    return params.get("radius") is None and not bounded
+
+
+def is_block(x: Any, y: Any) -> bool:
+    """Whether x holds many rows and y their outcomes."""
+    return is_table(x) and (hasattr(y, "__len__") or getattr(y, "ndim", 0) > 0)
+
+
+def is_table(x: Any) -> bool:
+    """Whether x holds many rows."""
+    if isinstance(x, list):
+        return bool(x) and isinstance(x[0], Mapping)
+    shape = getattr(x, "shape", None)
+    return (shape is not None and len(shape) == 2) or hasattr(x, "column_names")
+
+
+class Player(Protocol[G_co]):
+    """Whoever has a game of its own to play in."""
+
+    def new_game(self, **options: Any) -> G_co:
+        """Return it."""
+        ...
+
+
+def play(
+    learner: Player[G_co],
+    stream: Any,
+    outcomes: Any = None,
+    *,
+    target: str | None = None,
+    predictions: bool = False,
+    keep: Keep = "auto",
+    memory: int = MEMORY,
+    progress: bool | None = None,
+) -> G_co:
+    """Play a learner against a stream and return the game: the figures, and the certificate.
+
+    Parameters
+    ----------
+    learner
+        Who plays: it predicts each outcome before it sees it, then learns from it. The others
+        (``experts``, ``bandits``, ``portfolios``) play the rows of a table, with outcomes or
+        without; ``filters`` play two signals.
+    stream
+        Pairs (x, y), each asked for when those before it have been learned; or blocks of them,
+        pairs of a table and its outcomes; or a table: a 2-d array, a SciPy sparse matrix, a data
+        frame or a list of dicts; or the path of a file that ``noregret.streams`` reads.
+    outcomes
+        One outcome a row, for a table.
+    target
+        The column that holds the outcomes, for a data frame or a file.
+    predictions
+        Whether to keep the predictions.
+    keep
+        What to keep for hindsight. ``rows``: every row, in memory up to ``memory`` bytes and in a
+        temporary file beyond. ``sums``: sums over the rows, which are enough for the square loss.
+        ``auto``: rows, which for the square loss give way to sums when there are many.
+    memory
+        Bytes of rows to hold in memory.
+    progress
+        Whether to show a progress bar; None for: on a terminal, when it takes over a second.
+
+    Examples
+    --------
+    >>> from noregret import WidrowHoff, play
+    >>> game = play(WidrowHoff(rate=0.5), [({"size": 1.0}, 2.0)] * 20)
+    >>> game.rounds, round(game.loss, 3)
+    (20, 5.333)
+    >>> certificate = game.certificate()
+    >>> certificate.theorem.name, certificate.theorem.holds
+    ('widrow-hoff', True)
+    """
+    if not hasattr(learner, "new_game") or isinstance(learner, type):
+        raise TypeError(f"play a learner, such as WidrowHoff(): got {learner!r}")
+    options = {"keep": keep, "memory": memory, "predictions": predictions, "progress": progress}
+    game: Any = learner.new_game(**options)
+    played: G_co = game.play(stream, outcomes, target=target)
+    return played

@@ -1,0 +1,166 @@
+"""Playing the blocks of a stream: each row in turn, those that are refused skipped or raised."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from noregret.errors import BadExample, NoRegretError
+from noregret.streams.block import Block, Sparse
+
+if TYPE_CHECKING:
+    from noregret.linear.learner import Learner
+    from noregret.streams.stream import Reading
+
+Floats = NDArray[np.float64]
+# Rows tried at a time after one was refused.
+FEW = 1_024
+
+
+class Refused(NamedTuple):
+    """A row that was not learned from: where it is, and why."""
+
+    place: str
+    reason: str
+
+
+class Played(NamedTuple):
+    """What became of a block: its rows that were learned from, and those that were refused."""
+
+    rows: int
+    kept: NDArray[np.bool_] | None  # which rows were learned from; None for all
+    refused: list[Refused]
+
+
+def play_block(
+    learner: Learner, reading: Reading, block: Block, scores: Floats | None = None
+) -> Played:
+    """Predict and learn from the rows of a block, in order.
+
+    Rows that the learner refuses are left out where the stream's ``on_error`` is ``skip``; else the
+    first is raised, with the place it came from. ``scores`` is filled in for rows that are played.
+    """
+    start, rows = 0, len(block)
+    left_out: list[int] = []
+    refused: list[tuple[int, Refused]] = [
+        (fault.row, Refused(fault.place, fault.message)) for fault in block.faults
+    ]
+    while start < rows:
+        # After a refusal few are tried at a time, as every try looks at all that it is given.
+        stop = min(rows, start + FEW) if left_out else rows
+        before = learner.rounds
+        try:
+            play_rows(learner, reading, block, slice(start, stop), scores)
+            start = stop
+        except NoRegretError as error:
+            row = min(rows - 1, start + learner.rounds - before)
+            place, reason = block.place_of(row), without_round(str(error))
+            of_a_row = isinstance(error, BadExample) and error.round is not None
+            if not of_a_row or reading.options.on_error == "stop":
+                error.args = (f"{place}: {reason}",)
+                raise
+            refused.append((row, Refused(place, reason)))
+            left_out.append(row)
+            start = row + 1
+    if block.booleans and len(left_out) < rows:
+        learner.note_booleans()
+    if block.faults and reading.options.on_error == "stop":
+        raise reading.refusal(block)
+    kept = None
+    if left_out:
+        kept = np.ones(rows, dtype=bool)
+        kept[left_out] = False
+    refused.sort(key=lambda found: found[0])
+    return Played(rows - len(left_out), kept, [found for _, found in refused])
+
+
+def acquaint(learner: Learner, reading: Reading) -> None:
+    """Have a pass begin with the features that its learner knows already, each in its place."""
+    if reading.options.prices:
+        raise NoRegretError("prices are made into relatives for portfolios alone: leave it out")
+    if not (reading.named and learner.known.names) or len(reading.vocabulary):
+        return
+    if reading.options.hash is not None:
+        raise NoRegretError("this learner has features already: hashing begins with a new learner")
+    reading.vocabulary.positions(learner.features, True)
+
+
+def play_rows(
+    learner: Learner, reading: Reading, block: Block, part: slice, scores: Floats | None
+) -> None:
+    """Play some of a block's rows."""
+    X, y = block.rows(part.start, part.stop), block.y[part]
+    out = None if scores is None else scores[part]
+    if isinstance(X, Sparse):
+        importances = None if block.importances is None else block.importances[part]
+        if reading.fixed:
+            learner.meet_columns(reading.width, True)
+        learner.play_rows(*X, y, importances, out, reading.name_source)
+        return
+    names = reading.names(0, reading.features) if reading.named else None
+    learner.play_columns(X, y, names, out)
+
+
+def numbers_of(block: Block, before: int) -> Floats:
+    """Return the numbers of a block's rows in the data, where so many come before it."""
+    if block.numbers is not None:
+        return before + 1 + block.numbers.astype(np.float64)
+    numbers = before + 1 + np.arange(len(block) + len(block.faults), dtype=np.float64)
+    if not block.faults:
+        return numbers
+    return np.delete(numbers, [fault.row + k for k, fault in enumerate(block.faults)])
+
+
+def without_round(message: str) -> str:
+    """Leave the round out of a message that names the line."""
+    head, _, rest = message.partition(": ")
+    return rest if head.startswith("round ") and rest else message
+
+
+def score_block(
+    learner: Learner, reading: Reading, block: Block
+) -> tuple[Floats, list[tuple[int, Refused]]]:
+    """Return the scores of a block's rows, NaN for those that are refused, and why these are.
+
+    Nothing is learned. Where the stream's ``on_error`` is ``stop``, the first refusal is raised.
+    """
+    scores = np.full(len(block), np.nan)
+    refused: list[tuple[int, Refused]] = []
+    try:
+        score_rows(learner, block.X, scores)
+    except NoRegretError:  # which of them it was shows one by one
+        for row in range(len(block)):
+            try:
+                score_rows(learner, block.rows(row, row + 1), scores[row : row + 1])
+            except NoRegretError as error:
+                place, reason = block.place_of(row), without_round(str(error))
+                if reading.options.on_error == "stop":
+                    error.args = (f"{place}: {reason}",)
+                    raise
+                scores[row] = np.nan
+                refused.append((row, Refused(place, reason)))
+    return scores, refused
+
+
+def score_rows(learner: Learner, X: Floats | Sparse, scores: Floats) -> None:
+    """Fill in the scores of some rows."""
+    if not len(scores):
+        return
+    if isinstance(X, Sparse):
+        learner.score_rows(*X, scores)
+    elif X.shape[1] == learner.engine.size:
+        learner.score_dense(X, scores)
+    else:
+        learner.score_rows(*sparse_of(X), scores)
+
+
+def sparse_of(X: Floats) -> Sparse:
+    """Return dense rows as sparse ones."""
+    rows, columns = X.shape
+    return Sparse(
+        np.arange(rows + 1, dtype=np.int64) * columns,
+        np.tile(np.arange(columns, dtype=np.int32), rows),
+        np.ascontiguousarray(X).reshape(-1),
+    )

@@ -1,0 +1,148 @@
+"""Progress of what takes long: a bar on a terminal, a plain line now and then elsewhere."""
+
+from __future__ import annotations
+
+import sys
+import threading
+import time
+from contextlib import suppress
+from types import TracebackType
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from noregret.linear.learner import Learner
+
+PATIENCE = 1.0
+# Seconds between two lines of progress where there is no terminal.
+SECONDS_PER_LINE = 10.0
+
+
+class Progress:
+    """Rows, rate and running loss of a learner that plays.
+
+    Parameters
+    ----------
+    learner
+        Who plays.
+    rows
+        How many rows there will be, where that is known.
+    wanted
+        Whether to show it; None for: on a terminal only, when it takes over a second.
+    """
+
+    def __init__(self, learner: Learner, rows: int | None, wanted: bool | None) -> None:
+        self.learner, self.rows = learner, rows
+        self.patience = PATIENCE if wanted is None else 0.0
+        self.shown = sys.stderr is not None and sys.stderr.isatty() if wanted is None else wanted
+        self.bar: Any = None
+
+    def __enter__(self) -> Progress:
+        self.began = time.monotonic()
+        self.before, self.loss_before = self.learner.rounds, self.learner.total_loss
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        if self.bar is not None:
+            self.look()
+            self.bar.stop()
+
+    def look(self) -> None:
+        """Show where things stand."""
+        if not self.shown or time.monotonic() - self.began < self.patience:
+            return
+        rounds = self.learner.rounds - self.before
+        if self.bar is None:
+            self.start()
+        paid = (self.learner.total_loss - self.loss_before) / max(1, rounds)
+        seconds = max(1e-9, time.monotonic() - self.began)
+        self.bar.update(self.task, completed=rounds, rate=rounds / seconds, loss=paid)
+
+    def start(self) -> None:
+        """Draw it for the first time."""
+        from rich.console import Console
+        from rich.progress import BarColumn, TextColumn, TimeRemainingColumn
+        from rich.progress import Progress as Bar
+
+        ends = [BarColumn(), TimeRemainingColumn()] if self.rows else []
+        self.bar = Bar(
+            TextColumn("{task.completed:,.0f} rows"),
+            *ends,
+            TextColumn("{task.fields[rate]:,.0f} rows/s"),
+            TextColumn("mean loss {task.fields[loss]:.4g}"),
+            console=Console(stderr=True),
+            transient=True,
+        )
+        self.task = self.bar.add_task("play", total=self.rows, rate=0.0, loss=0.0)
+        self.bar.start()
+
+
+class Meter:
+    """A bar for a run: rows, megabytes a second, loss, and how long it will take if that is known.
+
+    Parameters
+    ----------
+    size
+        Bytes to read, where that is known.
+    """
+
+    def __init__(self, size: int | None) -> None:
+        from rich.console import Console
+        from rich.progress import BarColumn, TextColumn, TimeRemainingColumn
+        from rich.progress import Progress as Bar
+
+        ends = [BarColumn(bar_width=12), TimeRemainingColumn()] if size else []
+        self.bar = Bar(
+            TextColumn("{task.fields[rows]:,} rows"),
+            TextColumn("{task.fields[speed]:,.0f} MB/s"),
+            *ends,
+            TextColumn("{task.description}"),
+            console=Console(stderr=True),
+            transient=True,
+        )
+        self.task = self.bar.add_task("", total=size, rows=0, speed=0.0)
+
+    def show(self, rows: int, size: int, speed: float, words: str) -> None:
+        """Show where things stand: rows and bytes so far, bytes a second, and a few words."""
+        self.bar.update(self.task, completed=size, rows=rows, speed=speed / 1e6, description=words)
+        self.bar.start()
+
+    def close(self) -> None:
+        """Take it off the screen."""
+        self.bar.stop()
+
+
+class Lines:
+    """Progress as a plain line now and then, for logs and pipes.
+
+    The lines come from a thread of their own, so that they appear while the main one is busy for
+    long, as with the best in hindsight.
+
+    Parameters
+    ----------
+    every
+        Seconds until the first line, and between two; ``SECONDS_PER_LINE`` if None.
+    """
+
+    def __init__(self, every: float | None = None) -> None:
+        self.every = SECONDS_PER_LINE if every is None else every
+        self.latest = "reading"
+        self.began, self.over = time.monotonic(), threading.Event()
+        self.thread = threading.Thread(target=self.write, daemon=True, name="progress")
+        self.thread.start()
+
+    def write(self) -> None:
+        """Write a line whenever it is time."""
+        while not self.over.wait(self.every):
+            spent = time.monotonic() - self.began
+            with suppress(OSError, ValueError):  # nothing depends on a line of progress
+                print(f"noregret: {self.latest}; {spent:.0f} s so far", file=sys.stderr, flush=True)
+
+    def close(self) -> None:
+        """Write no more."""
+        self.over.set()
+        self.thread.join()

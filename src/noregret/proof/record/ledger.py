@@ -1,0 +1,367 @@
+"""The ledger of a game: what is collected while a learner plays, for the certificate.
+
+The core writes down every row (see ``core/recorder``) and hands pages over. Here they are digested,
+summed up for the square loss, and kept; in another thread where they are large, so that the learner
+goes on meanwhile.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from functools import partial
+from typing import TYPE_CHECKING, Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from noregret.errors import NoRegretError
+from noregret.hindsight import LeastSquares, Rows
+from noregret.hindsight.best import is_square
+from noregret.hindsight.solvers.curvature import DENSE
+from noregret.linear.engine.recorder import Recorder, packed
+from noregret.proof.record.digest import Digest
+from noregret.proof.record.figures import books_of
+from noregret.proof.record.moment import Moment
+from noregret.proof.record.pages import Pages, Table
+from noregret.proof.record.worker_thread import Backstage
+
+if TYPE_CHECKING:
+    from noregret.linear.learner import Learner
+
+Floats = NDArray[np.float64]
+Keep = Literal["auto", "rows", "sums"]
+
+# Bytes of rows held in memory; beyond, they are dropped for sums or go to a temporary file.
+MEMORY = 64 << 20
+# Pages of fewer words are worked on at once: a thread would take longer to wake up.
+SMALL_PAGE = 2**15
+# With more features than this, hindsight does not look at every point of the curve.
+FEW = 32
+# With more features than this, matrix products are faster than sums row by row.
+BLAS_PAYS = 600
+# Pages that may wait for the other thread, and how many of them are many.
+WAITING, BEHIND = 8, 2
+
+
+@dataclass
+class Ledger:
+    """What is collected while a learner plays.
+
+    Parameters
+    ----------
+    learner
+        Who plays.
+    keep
+        ``rows``, ``sums`` or ``auto``: rows as long as they are few or needed, else sums.
+    so_far
+        The bounds of the learner's theorems at a moment.
+    needs_rows
+        Whether sums are not enough for what will be asked.
+    free
+        Whether the learner is compared with all linear predictors.
+    memory
+        Bytes of rows to hold in memory.
+    """
+
+    learner: Learner
+    keep: Keep = "auto"
+    so_far: Callable[[Moment], float | None] = lambda moment: None
+    needs_rows: bool = False
+    free: bool = True
+    memory: int = MEMORY
+    kept_at: str | None = None  # a file for the rows that outlives this process
+    moments: list[Moment] = field(default_factory=list)
+
+    def __post_init__(self) -> None:
+        self.recorder = Recorder(self.learner.engine, self.take, self.take_block)
+        self.params = self.learner.params
+        self.recorder.expected = self.params.get("dimension") or 0
+        self.digest = Digest()
+        self.square = is_square(self.learner.engine.loss)
+        self.sums = LeastSquares() if self.square and self.keep != "rows" else None
+        self.pages = Pages(self.memory, self.kept_at) if self.keep != "sums" else None
+        if self.keep == "sums" and not self.square:
+            raise ValueError("sums are enough for the square loss only: use keep='rows'")
+        self.before = self.learner.rounds
+        self.loss_before, self.mistakes_before = self.learner.total_loss, self.learner.mistakes
+        self.books = books_of(self.learner, self.recorder)
+        self.digested = self.entered = 0  # rows
+        self.broken: str | None = None
+        self.last_mark = self.recorder.mark
+        self.watched: list[tuple[str, float]] = []
+        self.solved = 0
+        self.told: Callable[[], None] | None = None  # called as pages come
+        self.backstage: Backstage | None = None
+        self.open: list[tuple[Floats, int]] = []  # small pages that are not entered yet
+        self.open_words = self.open_features = 0
+        self.sheet = np.empty(0)  # to write rows on
+        self.playing = False
+        self.provisional = False  # whether the last moment stands for the end of the game
+        self.missing = "the rows of this game were not kept, only sums over them"
+
+    def watch(self, measure: str, limit: float) -> None:
+        """Note the first round in which a measurement exceeds a limit."""
+        if (measure, limit) not in self.watched and np.isfinite(limit):
+            self.recorder.watch(measure, limit)
+            self.watched.append((measure, limit))
+
+    # While the game goes on.
+
+    def take(self, words: Floats, rows: int) -> None:
+        """Take a page from the core."""
+        self.hear(
+            len(words),
+            partial(Table.of, words, rows, self.learner.engine.size),
+            partial(self.work, words, rows),
+        )
+
+    def take_block(self, X: Floats, y: Floats) -> None:
+        """Take rows from the core that are not written down yet."""
+        self.hear(X.size, partial(Table, X, y), partial(self.write, X, y))
+
+    def hear(
+        self,
+        numbers: int,
+        table: Callable[[], Table],
+        work: Callable[[int, Moment | None, Floats | None], None],
+    ) -> None:
+        """Have rows worked on: at once where they are few, else in the other thread."""
+        features = self.learner.engine.size
+        moment = None
+        if self.recorder.mark != self.last_mark:
+            self.last_mark = self.recorder.mark
+            moment = self.moment()
+        if self.backstage is None and numbers < SMALL_PAGE:
+            work(features, moment, None)
+        else:
+            if self.backstage is None:
+                self.backstage = Backstage()
+            self.backstage.catch_up(WAITING)
+            # When the other thread is behind, this one helps; the sums are the same to the bit.
+            product = None
+            behind = self.backstage.waiting >= BEHIND and self.sums is not None
+            if behind and numbers >= SMALL_PAGE and features <= BLAS_PAYS:
+                product = self.product(table(), features)
+            self.backstage.add(partial(work, features, moment, product))
+        if self.told is not None:
+            self.told()
+
+    def write(
+        self, X: Floats, y: Floats, features: int, moment: Moment | None, product: Floats | None
+    ) -> None:
+        """Write rows down and work on the page."""
+        room = len(y) * (2 * features + 2)
+        if len(self.sheet) < room:
+            self.sheet = np.empty(room)
+        words = self.sheet[: packed(X, y, self.sheet)]
+        large = len(words) >= SMALL_PAGE
+        if product is None and large and self.sums is not None:
+            product = self.product(Table(X, y), features)
+        kept = self.pages is not None or not large
+        self.work(words.copy() if kept else words, len(y), features, moment, product)
+
+    def moment(self) -> Moment:
+        """Return where the game stands."""
+        learner = self.learner
+        return Moment(
+            learner.rounds - self.before,
+            learner.total_loss - self.loss_before,
+            learner.mistakes - self.mistakes_before,
+            self.params,
+            {name: m.largest for name, m in learner.measured.items()},
+            self.recorder.sum_of_squared_gradients,
+        )
+
+    def work(
+        self,
+        words: Floats,
+        rows: int,
+        features: int,
+        moment: Moment | None,
+        product: Floats | None = None,
+    ) -> None:
+        """Digest a page, sum it up, keep it; small pages only when some have come together."""
+        self.digest.update(words)
+        self.digested += rows
+        if len(words) < SMALL_PAGE:
+            self.open.append((words, rows))
+            self.open_words += len(words)
+            self.open_features = features
+            due = moment is not None and self.due(moment.rounds, features)
+            if self.open_words >= SMALL_PAGE or due:
+                self.close_small()
+        else:
+            self.close_small()
+            self.enter(words, rows, features, product)
+        if moment is not None:
+            self.complete(moment, features)
+            self.moments.append(moment)
+
+    def close_small(self) -> None:
+        """Enter the small pages that have come together."""
+        if self.open:
+            words = np.concatenate([words for words, _ in self.open])
+            rows = sum(rows for _, rows in self.open)
+            self.open, self.open_words = [], 0
+            self.enter(words, rows, self.open_features, None)
+
+    def enter(self, words: Floats, rows: int, features: int, product: Floats | None) -> None:
+        """Sum a page up and keep it."""
+        if self.sums is not None and features > DENSE:
+            self.give_up_sums()
+        if self.sums is not None and product is not None:
+            self.sums.add_product(product, rows)
+        elif self.sums is not None:
+            self.add_up(Table.of(words, rows, features), features)
+        if self.pages is not None and (
+            self.may_drop_rows() and self.pages.held + words.nbytes > self.memory
+        ):
+            self.pages = None
+        if self.pages is not None:
+            self.pages.add(words, rows, features)
+        elif words.base is not self.sheet:
+            self.recorder.give_back(words)
+        self.entered += rows
+
+    def add_up(self, table: Table, features: int) -> None:
+        """Add rows to the sums."""
+        assert self.sums is not None
+        product = self.product(table, features)
+        if product is None:
+            self.sums.add(table.X, table.y)
+        else:
+            self.sums.add_product(product, len(table.y))
+
+    def product(self, table: Table | None, features: int) -> Floats | None:
+        """Return Σ z zᵀ for rows z = (y, x), where there is a fast way.
+
+        Which way it is depends on the numbers alone: rows may come as a block or written down.
+        """
+        if table is None or features > BLAS_PAYS or not table.is_dense():
+            return None
+        return table.product()
+
+    def may_drop_rows(self) -> bool:
+        """Whether sums will do once there are many rows."""
+        return self.keep == "auto" and self.sums is not None and not self.needs_rows
+
+    def give_up_sums(self) -> None:
+        """Go on with rows alone: there are too many features for sums.
+
+        Where the first rows were kept as sums only, the game goes on without hindsight.
+        """
+        self.sums = None
+        if self.pages is None:
+            self.missing = f"there are more than {DENSE} features, and rows were not kept"
+
+    def complete(self, moment: Moment, features: int) -> None:
+        """Add to a moment what hindsight says of it, where that costs little."""
+        if self.recorder.weighted:
+            return
+        if self.sums is not None and self.due(moment.rounds, features):
+            moment.sums, self.solved = self.sums, moment.rounds
+            moment.hindsight = moment.least_loss() if self.free else None
+        if self.sums is None or moment.sums is not None:
+            moment.bound = self.so_far(moment)
+        moment.sums = None
+
+    def due(self, rounds: int, features: int) -> bool:
+        """Whether it is time to look back: seldom enough to cost little."""
+        pause = 1 if features <= FEW else max(features // 2, self.solved // 10)
+        return self.sums is not None and rounds >= self.solved + pause
+
+    # Going on elsewhere.
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Return all that a pickle holds: the pages too, and what the recorder has noted."""
+        if self.playing:
+            raise NoRegretError("this game is being played: pickle or copy it when it is over")
+        passing = {"backstage": None, "told": None, "kept_at": None, "sheet": np.empty(0)}
+        return vars(self) | passing | {"recorder": self.recorder.get_state()}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        vars(self).update(state)
+        self.recorder = Recorder(self.learner.engine, self.take, self.take_block)
+        for measure, limit in self.watched:
+            self.recorder.watch(measure, limit)
+        self.recorder.set_state(*state["recorder"])
+
+    def catch_up(self) -> None:
+        """Wait until all pages handed over so far are in the books; the game goes on."""
+        if self.backstage is not None:
+            self.backstage.catch_up()
+
+    # When it is over, or paused.
+
+    def settle(self) -> None:
+        """Have everything played so far in the books, or know that they are incomplete."""
+        try:
+            self.finish()
+        finally:
+            self.books = books_of(self.learner, self.recorder)
+            rounds = self.books.rounds - self.before
+            if self.digested != rounds or self.entered != rounds:
+                self.broken = f"only {min(self.digested, self.entered)} of {rounds} rounds"
+
+    def finish(self) -> None:
+        """Work through all that waits."""
+        self.recorder.hand_over()
+        if self.backstage is not None:
+            backstage, self.backstage = self.backstage, None
+            try:
+                backstage.catch_up()
+            finally:
+                backstage.close()
+        self.close_small()
+        rounds = self.learner.rounds - self.before
+        if rounds > (self.moments[-1].rounds if self.moments else 0):
+            self.moments.append(self.moment())
+            self.provisional = True
+        if self.moments and self.moments[-1].bound is self.moments[-1].hindsight is None:
+            self.solved = min(self.solved, rounds - DENSE)  # the last one is always worth a look
+            self.complete(self.moments[-1], self.learner.engine.size)
+
+    def digest_text(self) -> str:
+        """Return the digest of all rows so far."""
+        self.check()
+        books = self.books
+        return self.digest.text(books.rounds - self.before, books.features, books.names)
+
+    def check(self) -> None:
+        """Raise an error where the books cannot be relied on."""
+        if self.playing:
+            raise NoRegretError("this game is being played: ask when it is over")
+        if self.broken is not None:
+            raise NoRegretError(
+                f"the record of this game is incomplete ({self.broken}), as something interrupted"
+                " it: play the game again"
+            )
+        if self.recorder.weighted:
+            raise NoRegretError(
+                f"round {self.recorder.weighted} has an importance other than 1: certificates are"
+                " about rounds that all count the same"
+            )
+
+    def reopen(self) -> None:
+        """Go on where the game stopped, which is no point of the curve any more."""
+        if self.learner.rounds != self.books.rounds:
+            raise NoRegretError(
+                "the learner has learned outside this game since: play a new one, or a copy of the"
+                " learner next time"
+            )
+        if self.provisional:
+            self.provisional = False
+            self.moments.pop()
+
+    def rows(self, features: int = 0) -> Rows | None:
+        """Return the rows, to be read again, where they were kept."""
+        if self.pages is None:
+            return None
+        width = max(features, self.books.features)
+        if self.pages.spilled:
+            return Rows(source=self.pages.blocks, features=width)
+        rows = Rows(features=width)
+        for X, y in self.pages.blocks():
+            rows.add(X, y)
+        return rows

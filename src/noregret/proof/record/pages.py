@@ -1,0 +1,203 @@
+"""The record of a game: pages of rows, in memory up to a limit, beyond it in a temporary file."""
+
+from __future__ import annotations
+
+import os
+import tempfile
+import weakref
+from collections.abc import Iterator
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from noregret.base.atomic_files import Growing, opened, reopened
+from noregret.errors import NoRegretError
+from noregret.hindsight.sums import add_outer_products
+from noregret.linear.engine.recorder import unpacked
+
+Floats = NDArray[np.float64]
+# Words of a page that is long enough.
+LONG = 2**17
+# One number in so many that is not zero makes a table dense.
+DENSE = 4
+
+
+class Table(NamedTuple):
+    """Rows and their outcomes: dense, or a SciPy CSR array."""
+
+    X: Any
+    y: Floats
+    whole: Floats | None = None  # (y, x) as one table, where there is one
+
+    def is_dense(self) -> bool:
+        """Whether so many of its numbers are not zero that it is best taken as a full table."""
+        if self.whole is not None:
+            return True
+        count = self.X.nnz if hasattr(self.X, "nnz") else np.count_nonzero(self.X)
+        rows, features = self.X.shape
+        return bool(DENSE * count >= rows * features)
+
+    def product(self) -> Floats:
+        """Return Σ z zᵀ for z = (y, x), on and above the diagonal."""
+        features = self.X.shape[1]
+        product = np.zeros((features + 1, features + 1))
+        # Always of one table (y, x), so that the sums do not depend on how the rows came.
+        X = self.X.toarray() if hasattr(self.X, "toarray") else self.X
+        whole = np.column_stack([self.y, X]) if self.whole is None else self.whole
+        add_outer_products(whole, product)
+        return product
+
+    @classmethod
+    def of(cls, words: Floats, rows: int, features: int) -> Table:
+        """Read a page: a view of it where every row has all features."""
+        width = features + 3
+        if features and rows * width == len(words):
+            table = words.reshape(rows, width)
+            heads = table[:, :2].view(np.uint64)
+            full = np.array((1 | features << 32, features << 32), dtype=np.uint64)
+            if (heads == full).all():
+                return cls(table[:, 3:], table[:, 2], table[:, 2:])
+        from scipy import sparse
+
+        starts, indices, data, outcomes = unpacked(words, rows)
+        made = sparse.csr_array((data, indices, starts), shape=(rows, features))
+        made.has_canonical_format = True
+        return cls(made, outcomes)
+
+
+def read_at(descriptor: int, size: int, place: int) -> bytes:
+    """Return so many bytes of a file."""
+    parts = []
+    while size > 0:
+        part = os.pread(descriptor, size, place)
+        if not part:
+            raise OSError("the temporary file of a game is shorter than it was")
+        parts.append(part)
+        size, place = size - len(part), place + len(part)
+    return b"".join(parts)
+
+
+class Page(NamedTuple):
+    """A page that is kept: its words where they are in memory, and where they are in the file."""
+
+    words: Floats | None
+    place: int
+    length: int
+    rows: int
+    features: int
+
+
+class Pages:
+    """Pages in the order in which they came, to be read again as often as asked.
+
+    Parameters
+    ----------
+    memory
+        Bytes to hold in memory; what comes after goes to a temporary file.
+    path
+        A file that outlives this process, for all of them; without, a temporary one for the rest.
+    """
+
+    def __init__(self, memory: int, path: str | None = None) -> None:
+        self.memory, self.path = memory, path
+        self.held = 0
+        self.index: list[Page] = []
+        self.file: Growing | None = None
+
+    @property
+    def spilled(self) -> bool:
+        """Whether some pages are only in the file."""
+        return any(page.words is None for page in self.index)
+
+    def add(self, words: Floats, rows: int, features: int) -> None:
+        """Take a page on record."""
+        if self.put(words, rows, features):
+            self.bind()
+
+    def put(self, words: Floats, rows: int, features: int) -> bool:
+        """Take a page as it is; return whether it is in memory."""
+        fits = self.held + words.nbytes <= self.memory
+        place = 0
+        if self.path is not None or not fits:
+            file = self.opened()
+            place = file.seek(0, 2)
+            try:
+                file.add(words.data)
+            except OSError as error:
+                raise NoRegretError(
+                    f"{self.path or tempfile.gettempdir()}: the rows to be compared with in"
+                    f" hindsight do not fit: {error.strerror}"
+                ) from None
+        self.index.append(Page(words if fits else None, place, len(words), rows, features))
+        self.held += words.nbytes if fits else 0
+        return fits
+
+    def opened(self) -> Growing:
+        """Return the file."""
+        if self.file is None:
+            self.file = opened(self.path)
+            weakref.finalize(self, self.file.close)
+        return self.file
+
+    def bind(self) -> None:
+        """Make one page of the last two as long as the last is not shorter: few are left."""
+        while len(self.index) > 1:
+            before, last = self.index[-2:]
+            short = last.length < before.length or last.length > LONG
+            if before.words is None or last.words is None or short:
+                break
+            joined = np.concatenate([before.words, last.words])
+            rows = before.rows + last.rows
+            self.index[-2:] = [Page(joined, before.place, len(joined), rows, last.features)]
+
+    def blocks(self) -> Iterator[tuple[Any, Floats]]:
+        """Yield the rows again, page by page."""
+        for page in list(self.index):
+            table = Table.of(self.words_of(page), page.rows, page.features)
+            yield table.X, table.y
+
+    def words_of(self, page: Page) -> Floats:
+        """Return the words of a page, from memory or from the file."""
+        return page.words if page.words is not None else self.read(page)
+
+    def read(self, page: Page) -> Floats:
+        """Read a page from the file, without moving a position that others share."""
+        assert self.file is not None
+        return np.frombuffer(read_at(self.file.fileno(), 8 * page.length, page.place))
+
+    # Going on in another process.
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Have the pages pickled themselves, from wherever they are."""
+        found = [page._replace(words=self.words_of(page)) for page in self.index]
+        return _put_together, (self.memory, [(p.words, p.rows, p.features) for p in found])
+
+    def get_state(self) -> dict[str, Any]:
+        """Return where the pages are in the file."""
+        index = [[p.words is not None, p.place, p.length, p.rows, p.features] for p in self.index]
+        return {"index": index, "digest": None if self.file is None else self.file.settle()}
+
+    def set_state(self, state: dict[str, Any]) -> None:
+        """Go on with the pages in the file; what came after them is forgotten."""
+        index = state["index"]
+        if not index:
+            return
+        if self.path is None:
+            raise ValueError("there is no file that the pages could be in")
+        stop = max(place + 8 * size for _, place, size, _, _ in index)
+        self.file = reopened(self.path, stop, state["digest"])
+        weakref.finalize(self, self.file.close)
+        for held, place, length, rows, features in index:
+            page = Page(None, place, length, rows, features)
+            if held:
+                page = page._replace(words=self.read(page).copy())
+                self.held += 8 * length
+            self.index.append(page)
+
+
+def _put_together(memory: int, kept: list[tuple[Floats, int, int]]) -> Pages:
+    pages = Pages(memory)
+    for words, rows, features in kept:
+        pages.put(words, rows, features)
+    return pages

@@ -1,0 +1,223 @@
+"""What a theorem may look at when a game is over: its facts, and the best in hindsight."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from noregret import hindsight
+from noregret.checks import positive
+from noregret.hindsight import Answer, LeastSquares, Margin, largest_margin
+from noregret.hindsight.losses import as_labels, losses_of
+from noregret.hindsight.proofs.rounding import total, upward
+from noregret.hindsight.proofs.witness import Paid, is_proven, is_within, mistakes_at_most, paid_by
+from noregret.hindsight.rows import score_error
+from noregret.hindsight.rules import best_conjunction, best_disjunction
+from noregret.hindsight.solvers.curvature import DENSE
+from noregret.hindsight.solvers.priced import Prices, best_priced
+from noregret.proof.theorems.facts import Facts
+
+Floats = NDArray[np.float64]
+
+
+class Evidence(Facts):
+    """A game as a theorem sees it; hindsight is asked each question once."""
+
+    # What a theorem can be told besides the learner's parameters.
+    told: ClassVar[tuple[str, ...]] = ("chance", "largest_loss", "radius")
+
+    def usual(self) -> Answer:
+        """Return the best fixed predictor of the learner's own domain, for its own loss."""
+        if self.loss_name == "mistake":
+            return self.separator()
+        if "weight" in self.params and self.params.get("regulariser") != "euclidean":
+            return self.best_in_simplex(self.params["weight"])
+        radius = self.params.get("radius")
+        if radius is not None:
+            box = self.params.get("domain") == "box"
+            return self.best_in_box(radius) if box else self.best_in_ball(float(radius))
+        told = self.given.get("radius")
+        if told is not None:
+            return self.best_in_ball(positive("radius", told))
+        if self.loss_name == "square":
+            return self.best_linear()
+        found = self.best_in_ball(self.norm)
+        return replace(found, comparator=f"{found.comparator}, as long as the last weights")
+
+    def separator(self) -> Answer:
+        """Return the predictor of the largest margin, or else the best found, by its mistakes."""
+        if self.inseparable_after() is None and self.margin().separable:
+            return self.fewest([self.margin().witness], "all linear predictors", 0.0)
+        tried = [self.mistake_bound().witness, self.least_squares_of_labels()]
+        least = 0.0 if self.inseparable_after() is None else 1.0
+        return self.fewest(tried, "all linear predictors, best found", least)
+
+    def fewest(self, tried: list[Floats], words: str, least: float) -> Answer:
+        """Return the predictor with the fewest mistakes of those tried."""
+        counts = [float(mistakes_at_most(self.rows, u)) for u in tried]
+        best = int(np.argmin(counts))
+        return Answer(words, counts[best], min(least, counts[best]), tried[best])
+
+    def least_squares_of_labels(self) -> Floats:
+        """Return the weights that come nearest to the labels: no proof, but often few mistakes."""
+        sums, labels, at = LeastSquares(self.rows.shape[1]), as_labels(self.rows.outcomes), 0
+        if sums.features > DENSE:
+            return np.zeros(sums.features)
+        for X, y in self.rows.blocks():
+            sums.add(X, labels[at : at + len(y)])
+            at += len(y)
+        return self.once("labels", lambda: sums.ridge(1e-9 * (1 + np.trace(sums.gram))).witness)
+
+    def inseparable_after(self) -> int | None:
+        """Return the first round after which no predictor separates the labels, if proven."""
+        # Many beginnings are looked at, and near the one that is sought each takes long.
+        limits = replace(self.limits, seconds=self.limits.seconds / 10)
+        return self.once(
+            "inseparable",
+            lambda: self.first_round(
+                lambda rows: largest_margin(rows, limits=limits).separable is False
+            ),
+        )
+
+    def best_in_box(self, radius: float) -> Answer:
+        """Return the best predictor with every weight at most the radius."""
+        loss = self.learner.engine.loss
+        return self.once(
+            ("box", radius),
+            lambda: hindsight.best_in_box(self.rows, loss, radius, limits=self.limits),
+        )
+
+    def loss_of(self, u: Floats) -> float:
+        """Return the loss of a fixed predictor over the rows, rounding errors added."""
+        losses = losses_of(self.learner.engine.loss, self.rows.outcomes)
+        values = losses.value_above(self.rows.scores(u), score_error(self.rows, u))
+        return upward(total(values))
+
+    def best_linear(self) -> Answer:
+        """Return the best of all linear predictors, square loss."""
+        sums, rows = self.ledger.sums, self.rows_at_hand
+        if sums is not None:
+            return self.once("linear", lambda: sums.best(rows))
+        return self.once("linear", lambda: hindsight.best_linear(self.rows))
+
+    def best_ridge(self, penalty: float, scale: float) -> Answer:
+        """Return min over u of  scale · L(u) + penalty · ‖u‖²,  square loss."""
+        sums, rows = self.ledger.sums, self.rows_at_hand
+        key = ("ridge", penalty, scale)
+        if sums is not None:
+            return self.once(key, lambda: sums.ridge(penalty, scale, rows))
+        return self.once(key, lambda: hindsight.best_ridge(self.rows, penalty, scale))
+
+    def best_in_ball(self, radius: float) -> Answer:
+        """Return the best predictor of norm at most the radius, for the learner's loss."""
+        sums, loss = self.ledger.sums, self.learner.engine.loss
+        key = ("ball", radius)
+        if sums is not None:
+            return self.once(key, lambda: sums.ball(radius, self.rows_at_hand))
+        return self.once(
+            key, lambda: hindsight.best_in_ball(self.rows, loss, radius, limits=self.limits)
+        )
+
+    def best_in_simplex(
+        self, weight: float | None, entropy: float = 0.0, scale: float = 1.0
+    ) -> Answer:
+        """Return min over u in the simplex, or its signed form, of  scale · L + entropy · KL."""
+        sums, loss = self.ledger.sums, self.learner.engine.loss
+        key = ("simplex", weight, entropy, scale)
+        # Where rows are at hand, they are summed up again: a search that rounding ends early comes
+        # out the same only from the same sums.
+        if sums is not None and self.rows_at_hand is None:
+            if sums.features < self.features:  # columns that never came are zero
+                sums = LeastSquares(self.features).merge(sums)
+            return self.once(
+                key,
+                lambda: sums.simplex(
+                    entropy=entropy, scale=scale, weight=weight, limits=self.limits
+                ),
+            )
+        return self.once(
+            key,
+            lambda: hindsight.best_in_simplex(
+                self.rows, loss, entropy=entropy, scale=scale, weight=weight, limits=self.limits
+            ),
+        )
+
+    def best_penalised(self, penalty: float) -> Answer:
+        """Return min over u of  L(u) + penalty · ‖u‖²,  for the learner's loss."""
+        loss = self.learner.engine.loss
+        return self.once(
+            ("penalised", penalty),
+            lambda: hindsight.best_penalised(self.rows, loss, penalty, limits=self.limits),
+        )
+
+    def best_priced(self, prices: Prices, bends: Prices) -> Floats:
+        """Return a u at which  L(u) + Σ prices(u)  is nearly lowest, for the learner's loss.
+
+        The search starts at the last weights, which the learner kept in its accounts.
+        """
+        loss, start = self.learner.engine.loss, self.account("weights")
+        return self.once(
+            "priced", lambda: best_priced(self.rows, loss, prices, bends, start, self.limits)
+        )
+
+    def margin(self) -> Margin:
+        """Return the largest margin γ of a predictor of norm 1."""
+        return self.once("margin", lambda: hindsight.largest_margin(self.rows, limits=self.limits))
+
+    def margin_of_weights(self, weight: float | None) -> Margin:
+        """Return the largest margin δ of weights of sum 1, or of their signed form."""
+        return self.once(
+            ("margin of weights", weight),
+            lambda: hindsight.largest_margin_of_weights(
+                self.rows, weight=weight, limits=self.limits
+            ),
+        )
+
+    def mistake_bound(self) -> Answer:
+        """Return the smallest bound over u that the perceptron has on any data."""
+        # Any u is valid, so that the very best is not needed; a replay must find nearly the same.
+        limits = replace(self.limits, tolerance=5 * self.limits.tolerance)
+        return self.once(
+            "mistake bound", lambda: hindsight.best_mistake_bound(self.rows, limits=limits)
+        )
+
+    def best_disjunction(self) -> Answer:
+        """Return an OR of few features that fits the labels, or nearly."""
+        return self.once("disjunction", lambda: best_disjunction(self.rows))
+
+    def best_conjunction(self) -> Answer:
+        """Return the AND of literals that fits the labels, or nearly."""
+        return self.once("conjunction", lambda: best_conjunction(self.rows))
+
+    # The witness of a certificate.
+
+    def witness_of(self, answer: Answer) -> dict[str, float]:
+        """Name the weights of the best fixed predictor."""
+        weights, signed = answer.witness, self.params.get("weight")
+        if len(weights) >= 2 * self.features and signed is not None:  # parts for U x and −U x
+            n = len(weights) // 2
+            weights = signed * (weights[:n] - weights[n:])
+        numbers = np.asarray(weights)[: len(self.names)].tolist()
+        return dict(zip(self.names, numbers, strict=True))
+
+    def is_within(self, witness: Mapping[str, float], comparator: str) -> bool:
+        """Whether a witness is about these features, and of the class that it stands for."""
+        unseen = self.features - len(self.names)
+        return set(witness) == set(self.names) and is_within(witness, comparator, unseen)
+
+    def is_proven(self, stated: str, found: str) -> bool:
+        """Whether what was found of a class of predictors holds for the one stated."""
+        return is_proven(stated, found)
+
+    def paid_by(self, witness: Mapping[str, float], comparator: str) -> Paid | None:
+        """Return what a witness pays, from the rows alone; None if it has other features."""
+        if set(witness) != set(self.names):
+            return None
+        weights = np.array([witness[name] for name in self.names], dtype=np.float64)
+        rows = self.ledger.rows()
+        assert rows is not None
+        return paid_by(weights, comparator, rows, self.learner.engine.loss)

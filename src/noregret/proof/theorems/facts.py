@@ -1,0 +1,213 @@
+"""A game when it is over: its figures, and its rows to be read again."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator, Mapping
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from noregret.base.compiled.losses import Loss
+from noregret.errors import NoRegretError
+from noregret.hindsight import Limits, Rows
+from noregret.linear.engine.recorder import Recorder
+
+if TYPE_CHECKING:
+    from noregret.proof.record.ledger import Ledger
+
+Floats = NDArray[np.float64]
+A = TypeVar("A")
+# Rounds of the first beginning that is tried.
+BEGINNING = 256
+
+
+class Facts:
+    """The figures and the rows of a game.
+
+    ``blur`` is the size of the sums that the loss is a difference of, where it is one.
+
+    Parameters
+    ----------
+    ledger
+        What was collected.
+    given
+        What the theorem was told besides: a radius, a confidence.
+    limits
+        How hard hindsight tries.
+    answers
+        Where hindsight keeps its answers.
+    names
+        Of the features, as people know them; the learner's own if not given.
+    """
+
+    blur = 0.0
+
+    def __init__(
+        self,
+        ledger: Ledger,
+        given: Mapping[str, Any],
+        limits: Limits,
+        answers: dict[Any, Any],
+        names: list[str] | None = None,
+    ) -> None:
+        self.ledger, self.given, self.limits, self.answers = ledger, given, limits, answers
+        ledger.check()
+        self.learner = ledger.learner
+        self.params: Mapping[str, Any] = self.learner.params
+        books = ledger.books
+        self.names = names or books.names or [str(i) for i in range(books.features)]
+
+    # The figures.
+
+    @property
+    def rounds(self) -> int:
+        """T."""
+        return self.ledger.books.rounds - self.ledger.before
+
+    @property
+    def rounds_before(self) -> int:
+        """How many rounds the learner had learned from before the game."""
+        return self.ledger.before
+
+    @property
+    def features(self) -> int:
+        """n: those seen, or as many as the learner was told of."""
+        return max(self.ledger.books.features, self.params.get("dimension") or 0)
+
+    @property
+    def loss(self) -> float:
+        """The learner's cumulative loss."""
+        return self.ledger.books.loss - self.ledger.loss_before
+
+    @property
+    def mistakes(self) -> int:
+        """The learner's mistakes."""
+        return self.ledger.books.mistakes - self.ledger.mistakes_before
+
+    @property
+    def gradient_squares(self) -> float:
+        """Σ‖g_t‖²."""
+        return self.ledger.books.gradient_squares
+
+    def account(self, name: str) -> Floats:
+        """Return what the learner kept for its theorems, as it was when the game ended."""
+        return self.ledger.books.accounts[name]
+
+    @property
+    def norm(self) -> float:
+        """The norm of the last weights; 1 where they are zero."""
+        # Six digits, so that it can be written down exactly.
+        return float(f"{self.ledger.books.norm:.6g}") or 1.0
+
+    @property
+    def loss_name(self) -> str:
+        """The name of the loss; empty for one written in Python, whatever that is called."""
+        loss = self.learner.engine.loss
+        return loss.name if type(loss) is Loss else ""
+
+    @property
+    def averaged_loss(self) -> float:
+        """The loss of the rounds whose weights are averaged, where that is done."""
+        return self.loss
+
+    @property
+    def averaged_rounds(self) -> int:
+        """How many rounds that are."""
+        return self.rounds
+
+    def largest(self, measure: str) -> float:
+        """Return the largest value of a measurement."""
+        if measure == "loss":
+            return max(0.0, self.ledger.books.largest_loss)
+        return self.ledger.books.measured[measure].largest
+
+    def first_over(self, measure: str, limit: float) -> int | None:
+        """Return the first round in which a measurement exceeded a limit."""
+        for number, watched in enumerate(self.ledger.watched):
+            if watched == (measure, limit):
+                found = self.ledger.recorder.first_violation(number)
+                return None if found is None else found - self.ledger.before
+        if self.ledger.pages is None or self.ledger.before:
+            return None
+        again = self.learner.clone()
+        recorder = Recorder(again.engine, lambda words, rows: None)
+        number = recorder.watch(measure, limit)
+        again.record(recorder)
+        self.replay(again.learn_many)
+        return recorder.first_violation(number)
+
+    # Rows.
+
+    @property
+    def rows_at_hand(self) -> Rows | None:
+        """All rows, where they were kept."""
+        return self.once("rows", lambda: self.ledger.rows(self.features))
+
+    @property
+    def rows(self) -> Rows:
+        """All rows; with as many columns as the learner was told of."""
+        rows = self.rows_at_hand
+        if rows is None:
+            raise NoRegretError(f"{self.ledger.missing}: play with keep='rows'")
+        return rows
+
+    def replay(self, act: Callable[[Any, Floats], Any]) -> list[Any]:
+        """Do something with every block of rows, in the order in which they were played."""
+        if self.ledger.pages is None:
+            raise NoRegretError(f"{self.ledger.missing}: play with keep='rows'")
+        width = self.ledger.books.features
+        from noregret.hindsight.blocks import padded
+
+        return [act(padded(X, width), y) for X, y in self.ledger.pages.blocks()]
+
+    @property
+    def late_features(self) -> int:
+        """How many features joined after the first round, though nobody said how many to expect."""
+        return max(0, self.ledger.books.features - self.ledger.recorder.expected)
+
+    @property
+    def first_late_round(self) -> int | None:
+        """The round in which the first of them joined."""
+        late = self.ledger.recorder.first_late
+        return None if late is None else late - self.ledger.before
+
+    def first_round(self, fails: Callable[[Rows], bool]) -> int | None:
+        """Return the length of the shortest beginning that fails, or None where none does.
+
+        Whatever begins with one that fails must fail too. Short ones are tried first: what fails
+        at all mostly fails soon.
+        """
+        low, high = 0, min(self.rounds, BEGINNING)
+        until = time.monotonic() + self.limits.seconds
+        while not fails(self.beginning(high)):
+            if high == self.rounds or time.monotonic() > until:
+                return None
+            low, high = high, min(self.rounds, 4 * high)
+        while high - low > 1 and time.monotonic() < until:
+            middle = (low + high) // 2
+            low, high = (low, middle) if fails(self.beginning(middle)) else (middle, high)
+        return high
+
+    def beginning(self, rounds: int) -> Rows:
+        """Return the first rounds."""
+        rows = self.rows
+
+        def source() -> Iterator[tuple[Any, Floats]]:
+            left = rounds
+            for X, y in rows.blocks():
+                if left <= 0:
+                    break
+                yield X[:left], y[:left]
+                left -= len(y)
+
+        return Rows(source=source, features=rows.shape[1])
+
+    def once(self, key: Any, ask: Callable[[], A]) -> A:
+        """Return the answer to a question, from memory if it was asked before."""
+        key = (key, self.limits)
+        if key not in self.answers:
+            self.answers[key] = ask()
+        answer: A = self.answers[key]
+        return answer

@@ -1,0 +1,215 @@
+"""The rules of the best in hindsight, and of the regret."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from typing import Any
+
+from noregret.hindsight.proofs.answer import USUAL
+from noregret.hindsight.proofs.witness import Paid
+from noregret.proof.certificates.certificate import LOOSEST, TIGHTEST, Best, Certificate, number
+from noregret.proof.verifying.comparing import (
+    MISSING,
+    ROUNDING,
+    SEARCHED,
+    TOLERANCE,
+    close,
+    same,
+)
+from noregret.proof.verifying.judging import Judge, Replay, Rule
+from noregret.proof.verifying.verification import Line
+
+# A witness whose own loss rounding blurs by more than this share is none.
+BLUR = 1e-6
+# By what factor a search that is done again may come out differently.
+FACTOR = 10.0
+
+
+def class_of(judge: Judge, path: str, stated: Any, found: Any) -> Line:
+    """Compare the class: in the same words, or in words for a part of the class that was found."""
+    return Line(path, stated, found, judge.replay.evidence().is_proven(stated, found))
+
+
+def exactness(judge: Judge, path: str, stated: Any, found: Any) -> Line:
+    """Compare whether the answer is a closed form."""
+    return same(path, stated, found)
+
+
+def witness(judge: Judge, path: str, stated: Any, found: Any) -> Line:
+    """Check that the witness has the names that it must have, and is of its class."""
+    replay = judge.replay
+    features = replay.game.feature_names
+    counted = f"{len(stated)} weights", f"{len(features)} features"
+    member = replay.evidence().is_within(stated, replay.stated.hindsight.comparator)
+    note = "" if member or set(stated) != set(features) else "not of the class"
+    if replay.outdone:
+        member, note = False, "the method finds better weights"
+    return Line(path, *counted, member, note)
+
+
+def loss(judge: Judge, path: str, stated: Any, found: Any) -> Line:
+    """Check that the witness pays what is stated, and that none was found that pays less."""
+    line, best = judge.line("hindsight.witness"), judge.replay.stated.hindsight
+    own, there = (
+        paid_by(judge.replay, each) if line.confirmed or k else Paid(math.nan, 0.0)
+        for k, each in enumerate((best, judge.replay.best))
+    )
+    found = judge.replay.best.loss
+    size = max(abs(stated), abs(own.loss))
+    slack = TOLERANCE * size + own.rounding + there.rounding
+    # A solver adds its own rounding to what it states: as much as it adds here, or less than the
+    # whole gap that is stated, where that is rounding.
+    added = max(2 * max(0.0, found - there.loss), min(best.gap, SEARCHED * size)) + own.by_sums
+    pays = -slack <= stated - own.loss <= slack + added
+    note = "what the witness pays"
+    if own.rounding > max(BLUR * max(abs(own.loss), abs(found)), 100 * there.rounding):
+        pays, note = False, "weights so large that rounding hides what the witness pays"
+    elif (
+        pays
+        and is_worse(judge.replay, stated, found, slack)
+        and is_worse(judge.replay, stated, found, slack + left_by_sums(judge.replay, there))
+    ):
+        return Line(path, stated, found, False, "a better one of the class was found")
+    return Line(path, stated, number(own.loss), pays, note).given(line)
+
+
+def left_by_sums(replay: Replay, paid: Paid) -> float:
+    """Return how much worse the best may be, and its gap wider, where sums were all there was.
+
+    That is a multiple of what sums over these rows leave now: how much exactly depends on how rows
+    were summed up.
+    """
+    most, by_sums = 2 * paid.by_sums, replay.by_sums
+    if by_sums is None or not math.isfinite(by_sums.hindsight.gap):
+        return most
+    excess = max(0.0, by_sums.hindsight.loss - replay.best.loss)
+    return min(most, FACTOR * (excess + by_sums.hindsight.gap))
+
+
+def paid_by(replay: Replay, best: Best) -> Paid:
+    """Return what a witness pays."""
+    paid = replay.evidence().paid_by(best.witness, best.comparator)
+    return Paid(math.nan, 0.0) if paid is None else Paid(*paid)
+
+
+def is_worse(replay: Replay, stated: float, found: float, slack: float) -> bool:
+    """Whether the stated best is beaten by more than where its search stopped explains.
+
+    The search that the certificate tells of is done again only where that makes a difference.
+    """
+    excess = stated - found - slack
+    if excess <= SEARCHED * abs(found):
+        return False
+    return excess > SEARCHED * abs(found) + max(0.0, replay.again.hindsight.loss - found)
+
+
+def gap(judge: Judge, path: str, stated: Any, found: Any) -> Line:
+    """Check that no predictor of the class pays less than stated: by what is proven now.
+
+    Nothing stated may loosen this, so that rounding is that of the witness found now. The stated
+    end may be lower than what is proven now as far as its own search explains.
+    """
+    replay = judge.replay
+    said, proven = replay.stated.hindsight, replay.best
+    line = Line(path, stated, found, False, "none of the class pays less")
+    if math.isinf(said.gap) or math.isinf(proven.gap):
+        return Line(path, stated, found, said.gap == proven.gap, line.note)
+    claimed, lower = said.loss - said.gap, proven.loss - proven.gap
+    size = max(abs(proven.loss), abs(lower))
+    slack = TOLERANCE * size + min(proven.gap, SEARCHED * size)
+    paid = paid_by(replay, proven)
+    slack += paid.rounding
+    if claimed > lower + slack and not said.exact:  # the stated search may have proven more
+        again = replay.again.hindsight
+        if again.comparator == proven.comparator:
+            lower = max(lower, again.loss - again.gap)
+    if not (claimed <= lower + slack and said.loss >= lower - slack):
+        return line
+    room = slack + proven.gap
+    if claimed < lower - room:  # sums only widen a gap
+        room += left_by_sums(replay, paid)
+    if not said.exact:  # of a closed form the gap is rounding only
+        room += SEARCHED * size
+        if claimed < lower - room:
+            again = replay.again.hindsight
+            room += max(0.0, lower - (again.loss - again.gap))
+    if claimed < lower - room:
+        return Line(path, stated, found, False, "more is proven than is stated")
+    return Line(path, stated, found, True, line.note)
+
+
+def tolerance(judge: Judge, path: str, stated: Any, found: Any) -> Line | None:
+    """Judge where the search is said to have stopped: by doing it again."""
+    if stated is MISSING:
+        return None
+    usual = f"{USUAL.tolerance:g}"
+    if stated == USUAL.tolerance:
+        return Line(path, stated, usual, False, "the usual one is left out")
+    if not TIGHTEST <= stated <= LOOSEST:
+        return Line(path, stated, f"{TIGHTEST:g} to {LOOSEST:g}", False)
+    replay = judge.replay
+    for left, here, there, size in excesses(replay.stated, replay.found, replay.again):
+        # What the search leaves depends on where it stops; a closed form leaves nothing.
+        if there > FACTOR * max(here, 0.0) + SEARCHED * size:
+            return Line(path, stated, usual, False, f"a search that stops there leaves more {left}")
+        if here > FACTOR * max(there, stated * size) + TOLERANCE * size:
+            return Line(path, stated, usual, False, f"a search that stops there leaves less {left}")
+    return Line(path, stated, stated, True)
+
+
+def excesses(
+    stated: Certificate, found: Certificate, again: Certificate
+) -> Iterator[tuple[str, float, float, float]]:
+    """Yield what the stated search left and what it leaves again, with the size of the figure."""
+    best, other = stated.hindsight, again.hindsight
+    if not other.exact and math.isfinite(best.gap) and math.isfinite(other.gap):
+        size = max(abs(found.hindsight.loss), abs(found.hindsight.loss - found.hindsight.gap))
+        yield "to find", best.gap - found.hindsight.gap, other.gap - found.hindsight.gap, size
+    promises = zip(proven(stated), proven(found), proven(again), strict=False)
+    for here, least, there in promises:
+        if here is not None and least is not None and there is not None:
+            yield "to prove", abs(here - least), abs(there - least), abs(least)
+
+
+def proven(certificate: Certificate) -> list[float | None]:
+    """Return the figures of a certificate's promises that a search may have found."""
+    first = [] if certificate.theorem is None else [certificate.theorem]
+    figures: list[float | None] = []
+    for promise in (*first, *certificate.further):
+        figures += [promise.bound, *(each.measured for each in promise.assumptions)]
+    return figures
+
+
+def regret_lower(judge: Judge, path: str, stated: Any, found: Any) -> Line:
+    """Compare the lower end of the regret with the losses that are stated."""
+    certificate = judge.replay.stated
+    least = certificate.loss.total - certificate.hindsight.loss
+    line = close(path, stated, least, ROUNDING, size_of(judge.replay))
+    return line.given(judge.line("loss.total"), judge.line("hindsight.loss"))
+
+
+def regret_upper(judge: Judge, path: str, stated: Any, found: Any) -> Line:
+    """Compare the upper end of the regret with the losses that are stated."""
+    certificate, best = judge.replay.stated, judge.replay.stated.hindsight
+    most = certificate.loss.total - (best.loss - best.gap)
+    line = close(path, stated, number(most), ROUNDING, size_of(judge.replay))
+    return line.given(judge.line("loss.total"), judge.line("hindsight.gap"))
+
+
+def size_of(replay: Replay) -> float:
+    """Return the size of the numbers that the regret is a difference of."""
+    best = replay.stated.hindsight
+    return abs(replay.stated.loss.total) + abs(best.loss) + (number(best.gap) or 0.0)
+
+
+RULES: dict[str, Rule] = {
+    "hindsight.class": class_of,
+    "hindsight.loss": loss,
+    "hindsight.gap": gap,
+    "hindsight.exact": exactness,
+    "hindsight.witness": witness,
+    "hindsight.tolerance": tolerance,
+    "regret.lower": regret_lower,
+    "regret.upper": regret_upper,
+}

@@ -1,0 +1,26 @@
+"""Comparing a certificate with the same game played again: a rule for every field."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from noregret.proof.verifying import best, played, promised
+from noregret.proof.verifying.comparing import SEARCHED
+from noregret.proof.verifying.judging import Judge, Replay, Rule
+from noregret.proof.verifying.verification import Verification
+
+RULES: dict[str, Rule] = {
+    **played.RULES,
+    **best.RULES,
+    **promised.rules_of("theorem"),
+    **promised.rules_of("further.*"),
+}
+
+
+def compared(
+    contents: Mapping[str, Any], replay: Replay, rules: Mapping[str, Rule] = RULES
+) -> Verification:
+    """Compare a certificate with the game played again."""
+    lines = tuple(Judge(contents, replay, rules).lines())
+    return Verification(lines, replay.tolerance, SEARCHED)

@@ -1,0 +1,182 @@
+"""Walking a certificate beside the one that the same game gives when it is played again.
+
+Every field is compared by a rule of its own. A field that is missing on either side, or for which
+there is no rule, is not confirmed.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any
+
+from noregret.hindsight import Limits
+from noregret.hindsight.proofs.witness import REACH
+from noregret.proof.certificates.certificate import Best, Certificate, Promise
+from noregret.proof.theorems.theorem import Theorem
+from noregret.proof.verifying.comparing import MISSING, TOLERANCE, same
+from noregret.proof.verifying.verification import Line
+
+# The place of an item in a list, as paths have it.
+ITEM = re.compile(r"\.\d+(?=\.|$)")
+# Fields whose rules are also asked where there is no such field.
+OPTIONAL = ("data.target", "hindsight.tolerance")
+
+
+@dataclass(frozen=True)
+class Replay:
+    """A game played again.
+
+    Parameters
+    ----------
+    game
+        With the rows.
+    stated, found
+        The certificate to check, and the one of the game played again.
+    theorem
+        The one that was found to speak.
+    limits
+        How hard hindsight was searched.
+    search_again
+        Returns the certificate with hindsight searched as the stated one tells.
+    tolerance
+        How far the loss may be off, relatively.
+    outdone
+        Whether a batch method finds better weights than those stated.
+    from_sums
+        Returns the certificate of a game of which only sums over the rows were kept, where such
+        games can be certified.
+    """
+
+    game: Any
+    stated: Certificate
+    found: Certificate
+    theorem: Theorem | None
+    limits: Limits
+    search_again: Callable[[], Certificate]
+    tolerance: float = TOLERANCE
+    outdone: bool = False
+    from_sums: Callable[[], Certificate | None] = lambda: None
+
+    def evidence(self, answers: dict[Any, Any] | None = None) -> Any:
+        """Return what was to be seen when the game was over."""
+        return self.game.evidence(self.found.given, self.limits, answers)
+
+    @cached_property
+    def again(self) -> Certificate:
+        """The certificate of a search as the stated one tells of."""
+        return self.search_again()
+
+    @cached_property
+    def by_sums(self) -> Certificate | None:
+        """The certificate of the same game with sums kept and no rows: its figures are wider."""
+        return self.from_sums()
+
+    @cached_property
+    def best(self) -> Best:
+        """The best in hindsight found, of the class that is stated.
+
+        Sums may prove something of short weights only, where rows prove it of all: then those are
+        asked for the best of the short ones.
+        """
+        found, words = self.found.hindsight, self.stated.hindsight.comparator
+        reach, evidence = REACH.fullmatch(words), self.evidence()
+        if reach is None or found.comparator == words or not hasattr(evidence, "best_in_ball"):
+            return found
+        answer = evidence.best_in_ball(float(reach[1]))
+        witness = evidence.witness_of(answer)
+        return replace(found, comparator=words, loss=answer.loss, gap=answer.gap, witness=witness)
+
+    @property
+    def blur(self) -> float:
+        """The size of the sums that the loss is a difference of, where it is one."""
+        return float(self.evidence().blur)
+
+
+Rule = Callable[["Judge", str, Any, Any], Line | None]
+
+
+class Judge:
+    """Who compares: a line is drawn up once, whoever asks for it.
+
+    Parameters
+    ----------
+    contents
+        The certificate to check, as its file has it.
+    replay
+        The game played again.
+    rules
+        One for every field; ``*`` stands for the place of an item in a list.
+    """
+
+    def __init__(
+        self, contents: Mapping[str, Any], replay: Replay, rules: Mapping[str, Rule]
+    ) -> None:
+        self.replay, self.stated, self.rules = replay, contents, rules
+        self.found = replay.found.to_dict()
+        # How hard was searched here is no claim of the certificate.
+        self.found["hindsight"].pop("tolerance", None)
+        self._lines: dict[str, Line | None] = {}
+
+    def lines(self) -> Iterator[Line]:
+        """Yield a line for every field."""
+        yield from self._walk("", self.stated, self.found)
+
+    def line(self, path: str) -> Line:
+        """Return the line of a field that has a rule of its own and that every certificate has."""
+        stated, found = self.stated, self.found
+        for key in path.split("."):
+            at: Any = int(key) - 1 if key.isdigit() else key
+            stated, found = stated[at], found[at]
+        line = self._judged(path, stated, found)
+        assert line is not None
+        return line
+
+    def promises(self, path: str) -> tuple[Promise, Promise]:
+        """Return the promise that a path is in, as stated and as found."""
+        part, _, rest = path.partition(".")
+        stated, found = self.replay.stated, self.replay.found
+        if part == "further":
+            at = int(rest.partition(".")[0]) - 1
+            return stated.further[at], found.further[at]
+        assert stated.theorem is not None
+        assert found.theorem is not None
+        return stated.theorem, found.theorem
+
+    def _walk(self, path: str, stated: Any, found: Any) -> Iterator[Line]:
+        if ITEM.sub(".*", path) in self.rules:
+            line = self._judged(path, stated, found)
+            if line is not None:
+                yield line
+        elif isinstance(stated, Mapping) and isinstance(found, Mapping):
+            before = f"{path}." if path else ""
+            for key in [*found, *(key for key in stated if key not in found)]:
+                yield from self._walk(
+                    f"{before}{key}", stated.get(key, MISSING), found.get(key, MISSING)
+                )
+        elif isinstance(stated, list) and isinstance(found, list):
+            yield same(path, len(stated), len(found))
+            for k, (one, other) in enumerate(zip(stated, found, strict=False), 1):
+                yield from self._walk(f"{path}.{k}", one, other)
+        elif stated is not None or found is not None:
+            yield Line(path, brief(stated), brief(found), False)
+
+    def _judged(self, path: str, stated: Any, found: Any) -> Line | None:
+        if path not in self._lines:
+            rule = self.rules[ITEM.sub(".*", path)]
+            missing = stated is MISSING or found is MISSING
+            self._lines[path] = (
+                Line(path, brief(stated), brief(found), False)
+                if missing and path not in OPTIONAL
+                else rule(self, path, stated, found)
+            )
+        return self._lines[path]
+
+
+def brief(value: Any) -> Any:
+    """Return a value that was not to be there, as far as a line has room for it."""
+    if isinstance(value, list):
+        return f"{len(value)} items"
+    return value.get("name", f"{len(value)} fields") if isinstance(value, Mapping) else value

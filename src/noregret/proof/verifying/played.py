@@ -1,0 +1,69 @@
+"""The rules of who played what, and what that cost."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+from noregret.proof.certificates.file import is_sealed
+from noregret.proof.verifying.comparing import MISSING, ROUNDING, close, is_number, same
+from noregret.proof.verifying.judging import Judge, Rule
+from noregret.proof.verifying.verification import Line
+
+
+def equal(judge: Judge, path: str, stated: Any, found: Any) -> Line:
+    """Compare what must be the same."""
+    return same(path, stated, found)
+
+
+def sealed(judge: Judge, path: str, stated: Any, found: Any) -> Line:
+    """Check that the contents are those that were sealed."""
+    intact = is_sealed(judge.stated)
+    return Line(path, stated, "the same" if intact else "another", intact)
+
+
+def target(judge: Judge, path: str, stated: Any, found: Any) -> Line | None:
+    """Compare the column that held the outcomes."""
+    if stated is MISSING:  # a game of pairs or arrays names no column, whatever file holds them now
+        return None
+    note = "these data do not name the column of their outcomes" if found is MISSING else ""
+    return replace(same(path, stated, found), note=note)
+
+
+def cost(judge: Judge, path: str, stated: Any, found: Any) -> Line:
+    """Compare the loss."""
+    return close(path, stated, found, judge.replay.tolerance, judge.replay.blur)
+
+
+def mean(judge: Judge, path: str, stated: Any, found: Any) -> Line:
+    """Compare the mean loss with the total and the rounds that are stated."""
+    own = judge.replay.stated.loss.total / judge.replay.stated.data.rounds
+    return close(path, stated, own, ROUNDING).given(
+        judge.line("loss.total"), judge.line("data.rounds")
+    )
+
+
+def mistakes(judge: Judge, path: str, stated: Any, found: Any) -> Line:
+    """Compare mistakes: counts exactly, their expectation to rounding."""
+    if isinstance(found, float) and is_number(stated):
+        return close(path, stated, found)
+    return same(path, stated, found)
+
+
+# Options of reading (data.transforms) are the same when they are written as this version writes
+# them and the file, read with them, gives the rows of the digest. One that changes nothing for this
+# file, such as on-error=skip where no row is skipped, may have been given or not: data cannot tell,
+# and the certificate is true of the file either way.
+EXACTLY: tuple[str, ...] = (
+    *("format", "given", "loss.name"),
+    *(f"learner.{name}" for name in ("name", "params", "averaged", "family")),
+    *(f"data.{name}" for name in ("rounds", "features", "digest", "transforms")),
+)
+RULES: dict[str, Rule] = {
+    **dict.fromkeys(EXACTLY, equal),
+    "seal": sealed,
+    "data.target": target,
+    "loss.total": cost,
+    "loss.mean": mean,
+    "loss.mistakes": mistakes,
+}

@@ -1,0 +1,216 @@
+"""The rules of what a theorem promised: its bound, what it is about, and what it assumes."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from typing import Any
+
+from noregret.hindsight import Rows
+from noregret.hindsight.kernel_rows import KernelRows
+from noregret.proof.certificates.certificate import Certificate, Promise, number
+from noregret.proof.certificates.issue import beside, within
+from noregret.proof.theorems.assumptions import Assumption, Shown, Structural
+from noregret.proof.theorems.theorem import REGRETS, Theorem
+from noregret.proof.verifying.comparing import (
+    ROUNDING,
+    SEARCHED,
+    are_close,
+    are_equal,
+    close,
+    is_between,
+    same,
+)
+from noregret.proof.verifying.judging import Judge, Replay, Rule
+from noregret.proof.verifying.verification import Line
+
+TRAINED = "The learner was trained before this game, so these data alone cannot confirm it"
+HELD = {True: "held", False: "not held", None: "not known"}
+
+
+def equal(judge: Judge, path: str, stated: Any, found: Any) -> Line:
+    """Compare what must be the same."""
+    return same(path, stated, found)
+
+
+def bound(judge: Judge, path: str, stated: Any, found: Any) -> Line:
+    """Compare the bound; one that was searched for may be larger, if searched less."""
+    replay, theorem = judge.replay, theorem_of(judge, path)
+    line = close(path, stated, found, size=replay.blur)
+    if line.confirmed or None in (stated, found) or theorem is None or theorem.bound is None:
+        return line
+    if stated > found and is_from_sums(judge, path, stated, found):
+        return replace(line, confirmed=True, note="from sums over the rows alone")
+    if not is_searched(replay, theorem.bound):
+        return line
+    if are_close(stated, found, SEARCHED):
+        return replace(line, confirmed=True)
+    return replace(line, confirmed=explains(judge, path, stated, found))
+
+
+def is_from_sums(judge: Judge, path: str, stated: float, found: float) -> bool:
+    """Whether a larger bound is what sums prove where no rows were kept, in whatever blocks."""
+    by_sums = None if judge.replay.by_sums is None else promise_at(judge.replay.by_sums, path)
+    if by_sums is None or by_sums.bound is None:
+        return False
+    return stated <= found + 2 * (by_sums.bound - found)
+
+
+def explains(judge: Judge, path: str, stated: float, found: float) -> bool:
+    """Whether a bound lies between two that are proven: by a harder search and by the stated one.
+
+    A harder search may come out with a larger bound, as it looks for a predictor and not for it.
+    """
+    again = promise_at(judge.replay.again, path)
+    return again is not None and is_between(stated, found, again.bound)
+
+
+def promise_at(certificate: Certificate, path: str) -> Promise | None:
+    """Return the promise of a certificate that a path is in."""
+    if path.startswith("theorem."):
+        return certificate.theorem
+    at = int(path.split(".")[1]) - 1
+    return certificate.further[at] if at < len(certificate.further) else None
+
+
+def theorem_of(judge: Judge, path: str) -> Theorem | None:
+    """Return the theorem of the promise that a path is in."""
+    if path.startswith("theorem."):
+        return judge.replay.theorem
+    _, found = judge.promises(path)
+    known = {theorem.name: theorem for theorem in beside(judge.replay.game.learner)}
+    return known.get(found.name)
+
+
+def measured(judge: Judge, path: str, stated: Any, found: Any) -> Line:
+    """Compare what the bound is about; a regret follows from its own line."""
+    said, _ = judge.promises(path)
+    if said.quantity in REGRETS:
+        upper = number(judge.replay.stated.regret.upper)
+        return close(path, stated, upper, ROUNDING).given(judge.line("regret.upper"))
+    return close(path, stated, found, size=judge.replay.blur)
+
+
+def holds(judge: Judge, path: str, stated: Any, found: Any) -> Line:
+    """Compare the verdict with the stated figures, and with the one found."""
+    said, _ = judge.promises(path)
+    line = same(path, stated, verdict(judge.replay.stated, said))
+    if None not in (stated, found) and stated != found:  # a bound within tolerance decides
+        line = replace(line, found=found, confirmed=False)
+    before = path.rpartition(".")[0]
+    return line.given(judge.line(f"{before}.bound"), judge.line(f"{before}.measured"))
+
+
+def verdict(stated: Certificate, promise: Promise) -> bool | None:
+    """Return whether the stated figures are within the stated bound."""
+    if promise.bound is None:
+        return None
+    low = high = math.nan if promise.measured is None else promise.measured
+    if promise.quantity in REGRETS:
+        low, high = stated.regret.lower, stated.regret.upper
+    return within(low, high, promise.bound, stated.loss.total)
+
+
+# What a theorem assumes.
+
+
+def assumption(judge: Judge, path: str, stated: Any, found: Any) -> Line:
+    """Compare an assumption, every part of it; the first is the one that all theorems share."""
+    at = int(path.rpartition(".")[2]) - 1
+    agree = stated.keys() == found.keys() and all(
+        PARTS[key](judge, path, value, found[key]) if key in PARTS else False
+        for key, value in stated.items()
+    )
+    note = TRAINED if at == 0 and stated["measured"] else ""
+    return Line(path, in_words(stated), in_words(found), agree, note)
+
+
+def is_same(judge: Judge, path: str, stated: Any, found: Any) -> bool:
+    """Compare what must be the same."""
+    return are_equal(stated, found)
+
+
+def is_near(judge: Judge, path: str, stated: Any, found: Any) -> bool:
+    """Compare numbers."""
+    return are_close(stated, found)
+
+
+def is_measured(judge: Judge, path: str, stated: Any, found: Any) -> bool:
+    """Compare what was measured; what was searched for is a margin, the larger the better."""
+    if are_close(stated, found):
+        return True
+    kind = kind_of(judge, path)
+    if kind is None or None in (stated, found) or not is_searched(judge.replay, kind.check):
+        return False
+    if are_close(stated, found, SEARCHED):
+        return True
+    again = promise_at(judge.replay.again, path)
+    at = int(path.rpartition(".")[2]) - 1
+    if again is None or at >= len(again.assumptions):
+        return False
+    return is_between(stated, found, again.assumptions[at].measured)
+
+
+def kind_of(judge: Judge, path: str) -> Assumption | None:
+    """Return the assumption of a theorem that is at a place, where it is found out afterwards."""
+    theorem, at = theorem_of(judge, path), int(path.rpartition(".")[2]) - 1
+    if theorem is None or at == 0:
+        return None
+    kinds = [kind for kind in theorem.assumptions if not isinstance(kind, Structural)]
+    kind = kinds[at - 1] if at <= len(kinds) else None
+    return kind if isinstance(kind, Shown) else None
+
+
+PARTS: dict[str, Callable[[Judge, str, Any, Any], bool]] = {
+    "name": is_same,
+    "limit": is_near,
+    "measured": is_measured,
+    "holds": is_same,
+    "first_violation": is_same,
+}
+
+
+def in_words(finding: Mapping[str, Any]) -> str:
+    """Write an assumption down in full."""
+    parts = [str(finding["name"])]
+    for name in ("limit", "measured"):
+        parts += [] if finding[name] is None else [f"{name} {finding[name]:.12g}"]
+    first = finding["first_violation"]
+    parts += [HELD[finding["holds"]], *([] if first is None else [f"first in round {first}"])]
+    return ", ".join(parts)
+
+
+class Asked(dict[Any, Any]):
+    """Answers of hindsight that note whether one that is no closed form was asked for.
+
+    Rows are given, and a float is a sum or an extreme over them. A whole number may be the round
+    that a search found.
+    """
+
+    searched = False
+
+    def __getitem__(self, key: Any) -> Any:
+        answer = super().__getitem__(key)
+        computed = isinstance(answer, Rows | KernelRows | float)
+        self.searched |= not computed and not getattr(answer, "exact", False)
+        return answer
+
+
+def is_searched(replay: Replay, ask: Callable[[Any], Any]) -> bool:
+    """Whether a figure depends on where a search stopped; all answers are in memory."""
+    asked = Asked(replay.game.answers)
+    ask(replay.evidence(asked))
+    return asked.searched
+
+
+def rules_of(part: str) -> dict[str, Rule]:
+    """Return the rules of a promise that is at a place."""
+    return {
+        f"{part}.name": equal,
+        f"{part}.quantity": equal,
+        f"{part}.measured": measured,
+        f"{part}.bound": bound,
+        f"{part}.holds": holds,
+        f"{part}.assumptions.*": assumption,
+    }

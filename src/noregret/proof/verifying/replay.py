@@ -1,0 +1,296 @@
+"""Checking a certificate: play the game again from the data, and compare every figure."""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Mapping
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from noregret.base.model_file import UNUSABLE
+from noregret.base.params import is_python, restored
+from noregret.base.registry import built, find
+from noregret.errors import CertificateError, NoRegretError
+from noregret.hindsight import LeastSquares, Limits
+from noregret.hindsight.proofs.answer import USUAL
+from noregret.hindsight.solvers.curvature import DENSE
+from noregret.proof.certificates.certificate import LOOSEST, TIGHTEST, Certificate, Played
+from noregret.proof.certificates.file import certificate_of, checked, read_contents
+from noregret.proof.certificates.issue import beside, candidates
+from noregret.proof.game.game import Game, play
+from noregret.proof.theorems.averaging import averaged
+from noregret.proof.theorems.theorem import REGRETS
+from noregret.proof.verifying.comparing import SEARCHED, TOLERANCE
+from noregret.proof.verifying.confirm import compared
+from noregret.proof.verifying.judging import Replay
+from noregret.proof.verifying.limits import check_limits
+from noregret.proof.verifying.verification import Verification
+from noregret.streams import Stream, stream_of
+from noregret.streams.options import Options
+
+if TYPE_CHECKING:
+    from noregret.base.compiled.losses import Loss
+
+# How much harder hindsight is searched than it was for the certificate.
+HARDER = 0.1
+BATCH = "batch"
+ECHO = "echo"
+
+
+def verify(
+    certificate: Certificate | str | Path | Mapping[str, Any],
+    data: Any,
+    outcomes: Any = None,
+    *,
+    target: str | None = None,
+    loss: Loss | None = None,
+    format: str | None = None,
+) -> Verification:
+    """Play the game of a certificate again, and say which of its figures are confirmed.
+
+    Parameters
+    ----------
+    certificate
+        A certificate, its file, or the contents of that.
+    data
+        A file that ``noregret.streams`` reads, or several, or anything that ``play`` takes. For an
+        echo canceller, the far end and the microphone: two sound files, or two arrays at the
+        certificate's rate.
+    outcomes
+        One outcome a row, for a table.
+    target
+        The column that holds the outcomes, for a file or a data frame; the one that the
+        certificate names, if not given.
+    loss
+        The loss, for a learner whose loss is written in Python: code is not kept in files.
+    format
+        What the files are, where their extensions do not say it.
+
+    Raises
+    ------
+    CertificateError
+        Where the certificate makes no sense.
+
+    Examples
+    --------
+    >>> from noregret import WidrowHoff, play, verify
+    >>> stream = [({"size": 1.0}, 2.0)] * 20
+    >>> certificate = play(WidrowHoff(rate=0.5), stream).certificate()
+    >>> verify(certificate, stream).confirmed
+    True
+    >>> verify(certificate, stream[1:]).confirmed
+    False
+    """
+    is_file = isinstance(certificate, str | Path)
+    where = f"{certificate}: " if is_file else ""
+    try:
+        contents = contents_of(certificate, data)
+        stated = certificate_of(contents)
+        check_limits(stated, data)
+        learner = rebuilt(stated, loss)
+        check_further(stated, learner)
+    except CertificateError as error:
+        said = str(error)
+        raise CertificateError(said if said.startswith(where) else where + said) from None
+    if stated.family == ECHO:
+        from noregret.proof.verifying.echo import verify_canceller
+
+        return verify_canceller(
+            contents, stated, learner, data if outcomes is None else (data, outcomes)
+        )
+    game = replayed(learner, data, outcomes, target, stated.data, format)
+    with np.errstate(all="ignore"):  # weights of any size may be stated
+        return compared(contents, replay_of(stated, game, target))
+
+
+def contents_of(
+    certificate: Certificate | str | Path | Mapping[str, Any], data: Any
+) -> dict[str, Any]:
+    """Return what a certificate says, whether or not it is what was sealed."""
+    if isinstance(certificate, Certificate):
+        return certificate.to_dict()
+    if not isinstance(certificate, str | Path):
+        return checked(certificate, sealed=False)
+    try:
+        return checked(read_contents(certificate), sealed=False)
+    except CertificateError:
+        last = data[-1] if is_files(data) and not isinstance(data, str | Path) else data
+        if is_certificate(last):
+            raise CertificateError(
+                f"this is no certificate, but {last} is one: the certificate comes first, then"
+                " the data"
+            ) from None
+        raise
+
+
+def is_certificate(path: Any) -> bool:
+    """Whether a path is that of a certificate's file."""
+    try:
+        if not isinstance(path, str | Path) or not Path(path).is_file():
+            return False
+        return bool(checked(read_contents(path), sealed=False))
+    except (OSError, CertificateError):
+        return False
+
+
+def rebuilt(stated: Certificate, loss: Loss | None) -> Any:
+    """Return a fresh learner of the certificate's name and parameters."""
+    if loss is not None and not any(map(is_python, stated.params.values())):
+        raise CertificateError("its loss is not written in Python: leave loss out")
+    if stated.family == ECHO:
+        from noregret.proof.verifying.echo import rebuilt_canceller
+
+        return rebuilt_canceller(stated)
+    try:
+        params = {
+            name: restored(name, value, loss, "noregret.verify(…, loss=…) in Python")
+            for name, value in stated.params.items()
+        }
+        learner = built(find(stated.learner, stated.family), params)
+        return averaged(learner) if stated.averaged else learner
+    except (NoRegretError, *UNUSABLE) as error:
+        raise CertificateError(f"learner: {error}") from None
+
+
+def check_further(stated: Certificate, learner: Any) -> None:
+    """Refuse more promises than the learner makes, before it plays."""
+    most = 0 if stated.family == ECHO else len(beside(learner))
+    if len(stated.further) > most:
+        raise CertificateError(
+            f"further: {len(stated.further):,} promises, and {stated.learner} makes {most}"
+            " besides its theorem's"
+        )
+
+
+def replayed(
+    learner: Any,
+    data: Any,
+    outcomes: Any,
+    target: str | None,
+    stated: Played,
+    format: str | None,
+) -> Any:
+    """Play the data; those of a file are read as the certificate says, and named in messages."""
+    if not is_files(data):
+        has_columns = hasattr(data, "columns") or hasattr(data, "column_names")
+        if not has_columns and not isinstance(data, Stream):
+            target = None
+        elif target is None and outcomes is None and has_columns:
+            target = stated.target
+        try:
+            return play(learner, data, outcomes, target=target, keep="rows")
+        except (NoRegretError, TypeError):
+            raise
+        except UNUSABLE as error:
+            raise CertificateError(f"learner: {error}") from None
+    try:
+        options = replace(Options.of(stated.transforms, target or stated.target), format=format)
+    except ValueError as error:
+        raise CertificateError(f"data: transforms: {error}") from None
+    try:
+        game = play(learner, stream_of(data, options), keep="rows")
+        if not game.rounds:
+            raise NoRegretError("there are no examples in it")
+    except NoRegretError as error:
+        said, paths = str(error), [data] if isinstance(data, str | Path) else data
+        named = any(str(path) in said for path in paths)
+        raise NoRegretError(said if named else f"{paths[0]}: {said}") from None
+    except UNUSABLE as error:  # parameters that do not fit the data
+        raise CertificateError(f"learner: {error}") from None
+    return game
+
+
+def is_files(data: Any) -> bool:
+    """Whether data are the path of a file, or of several."""
+    if isinstance(data, list | tuple):
+        return bool(data) and all(isinstance(path, str | Path) for path in data)
+    return isinstance(data, str | Path)
+
+
+def replay_of(stated: Certificate, game: Any, target: str | None = None) -> Replay:
+    """Make the certificate of the game played again, searching hindsight harder.
+
+    Of rows without columns, ``target`` says what their outcomes are called.
+    """
+    told = stated.hindsight.tolerance or USUAL.tolerance
+    # A loose certificate is held against what a search as hard as ever finds.
+    limits = Limits(tolerance=max(TIGHTEST, HARDER * min(told, USUAL.tolerance)))
+    name, given = None if stated.theorem is None else stated.theorem.name, dict(stated.given)
+    try:
+        candidates(game, name)
+    except ValueError:  # no theorem of this learner: the line of its name will say so
+        name = None
+
+    def certified(limits: Limits) -> Certificate:
+        try:
+            found: Certificate = game.certificate(name, limits=limits, **given)
+        except UNUSABLE as error:
+            raise CertificateError(f"given: {error}") from None
+        named = found.data.target or target
+        return replace(found, data=replace(found.data, target=named))
+
+    found, outdone = certified(limits), False
+    if stated.family == BATCH:  # whoever found the weights, they are judged as they are
+        own = game.solution
+        game.restate(stated.hindsight.witness)
+        restated = certified(limits)
+        if is_as_good(restated, found, game.evidence({}, limits).blur):
+            found = restated
+        else:
+            outdone = True
+            game.found(own)
+            game.answers.clear()
+    theorem = None if found.theorem is None else candidates(game, found.theorem.name)[0]
+    as_told = Limits(tolerance=min(max(told, TIGHTEST), LOOSEST))
+
+    def from_sums() -> Certificate | None:
+        other = by_sums_alone(game)
+        try:
+            return None if other is None else other.certificate(name, limits=limits, **given)
+        except (NoRegretError, *UNUSABLE):
+            return None
+
+    return Replay(
+        game,
+        stated,
+        found,
+        theorem,
+        limits,
+        lambda: certified(as_told),
+        outdone=outdone,
+        from_sums=from_sums,
+    )
+
+
+def by_sums_alone(game: Any) -> Any:
+    """Return a game as if only sums over its rows had been kept; None where these are not enough.
+
+    That is how a game ends whose rows are too many to hold in memory.
+    """
+    if not isinstance(game, Game) or not game.ledger.square or game.ledger.needs_rows:
+        return None
+    rows = game.ledger.rows()
+    if rows is None or rows.shape[1] > DENSE:
+        return None
+    other, books = copy.copy(game), copy.copy(game.ledger)
+    books.sums, books.pages = LeastSquares(rows.shape[1]), None
+    for X, y in rows.blocks():
+        books.sums.add(X, y)
+    other.ledger, other.answers = books, {}
+    return other
+
+
+def is_as_good(restated: Certificate, found: Certificate, size: float) -> bool:
+    """Whether weights of a certificate are such as the method finds: they keep its promise.
+
+    Where that is about the loss, they pay no more than the method's own, but for rounding of sums
+    of a ``size``.
+    """
+    here, there = restated.theorem, found.theorem
+    if here is not None and there is not None and here.quantity not in REGRETS:
+        return here.holds == there.holds
+    slack = SEARCHED * found.loss.total + TOLERANCE * size
+    return restated.loss.total <= found.loss.total + slack

@@ -1,0 +1,89 @@
+"""What a check of a certificate found: every figure as stated and as found again."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from rich.console import RenderableType
+
+
+@dataclass(frozen=True)
+class Line:
+    """One figure of a certificate.
+
+    Parameters
+    ----------
+    name
+        Where it stands in the file.
+    stated, found
+        What the certificate says, and what was found.
+    confirmed
+        Whether they agree.
+    note
+        What to know about it.
+    """
+
+    name: str
+    stated: Any
+    found: Any
+    confirmed: bool
+    note: str = ""
+
+    def given(self, *others: Line) -> Line:
+        """Return the line, confirmed only if those that it follows from are, too."""
+        if all(line.confirmed for line in others) or not self.confirmed:
+            return self
+        return replace(self, confirmed=False, note="follows from a figure that is not confirmed")
+
+
+@dataclass(frozen=True)
+class Verification:
+    """What a check found; true if everything was confirmed.
+
+    Parameters
+    ----------
+    lines
+        Every figure.
+    tolerance
+        How far figures that were computed again may be off, relatively.
+    solver_tolerance
+        The same for figures that depend on where a search for the best in hindsight stopped.
+    """
+
+    lines: tuple[Line, ...]
+    tolerance: float
+    solver_tolerance: float
+
+    @property
+    def confirmed(self) -> bool:
+        """Whether every line was confirmed."""
+        return all(line.confirmed for line in self.lines)
+
+    @property
+    def failed(self) -> tuple[Line, ...]:
+        """The lines that were not."""
+        return tuple(line for line in self.lines if not line.confirmed)
+
+    def __bool__(self) -> bool:
+        return self.confirmed
+
+    def __rich__(self) -> RenderableType:
+        from noregret.app.report.certificate.verification_text import table
+
+        return table(self)
+
+    def __str__(self) -> str:
+        from noregret.app.report.certificate.verification_text import plain_text
+
+        return plain_text(self)
+
+    def _repr_html_(self) -> str:
+        from noregret.app.report.certificate.verification_html import verification_card
+
+        return verification_card(self)
+
+    def __repr__(self) -> str:
+        done = len(self.lines) - len(self.failed)
+        return f"<Verification: {done} of {len(self.lines)} lines confirmed>"

@@ -1,0 +1,207 @@
+"""From the columns of a table to rows of features, in order.
+
+New features get positions in the row in which they first appear, in alphabetical order, as they
+would if the rows came as dicts.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from itertools import chain
+
+import numpy as np
+from numpy.typing import NDArray
+
+from noregret.streams.block import Fault, Floats, Sparse
+from noregret.streams.columns import Category, Table
+from noregret.streams.options import ASLEEP, Options
+from noregret.streams.parsing.vocabulary import Vocabulary, assembled
+from noregret.streams.stream import INTERCEPT
+
+# As in the core: values up to here can be squared and added up.
+LARGEST = 1e150
+
+
+def faults_of(
+    table: Table, options: Options, place_of: Callable[[int], str], scored: bool
+) -> list[Fault]:
+    """Return the rows that cannot be used; ``row`` counts all rows before."""
+    found: dict[int, str] = {}
+    if all_categories(table, options):  # else the learner refuses what it cannot use
+        found |= given_twice(table, options)
+        found |= too_large(table, options, scored)
+    if options.missing == "stop":
+        found |= empty_cells(table)
+    if options.missing == ASLEEP:
+        found |= unfit_forecasts(table, options)
+    if table.groups is not None:
+        for row in np.flatnonzero(table.groups.codes < 0).tolist():
+            found[row] = f"column {table.groups.name!r} is empty: every row needs its group"
+    if not scored and options.missing != ASLEEP:
+        skip = "; --on-error skip, on_error='skip' leaves such rows out"
+        for row, what in table.bad_outcomes.items():
+            remedy = skip if options.on_error == "stop" else ""
+            found[row] = f"the outcome is {what}: every row needs one{remedy}"
+    return [Fault(row, place_of(row), message) for row, message in sorted(found.items())]
+
+
+def too_large(table: Table, options: Options, scored: bool) -> dict[int, str]:
+    """Return the rows with an infinity, or a number too large to be squared.
+
+    They are told here, so that no new feature joins with a row that is refused.
+    """
+    found: dict[int, str] = {}
+    large = np.abs(table.numbers) >= LARGEST
+    for row in np.flatnonzero(large.any(axis=1)).tolist():
+        k = int(np.argmax(large[row]))
+        what = f"column {number_names(table, options)[k]!r} is {table.numbers[row, k]:g}"
+        found[row] = f"{what}: every value must be finite, and at most {LARGEST:g}"
+    if not scored:
+        for row in np.flatnonzero(np.abs(table.y) >= LARGEST).tolist():
+            found[row] = (
+                f"the outcome is {table.y[row]:g}: it must be finite, and at most {LARGEST:g}"
+            )
+    return found
+
+
+def unfit_forecasts(table: Table, options: Options) -> dict[int, str]:
+    """Return the rows in which every expert is asleep, or one says what is no forecast."""
+    columns = sorted([*table.names, *options.add])
+    forecasts = table.numbers[:, [columns.index(name) for name in table.names]]
+    asleep = np.flatnonzero(np.isnan(forecasts).all(axis=1)).tolist()
+    found = dict.fromkeys(asleep, "every expert is asleep: there is no forecast to go by")
+    for row, k in np.argwhere(np.abs(forecasts) >= LARGEST)[::-1].tolist():
+        found[row] = (
+            f"column {table.names[k]!r} is {forecasts[row, k]:g}: every forecast must be finite,"
+            f" and at most {LARGEST:g}"
+        )
+    return found
+
+
+def empty_cells(table: Table) -> dict[int, str]:
+    """Return the rows in which something is missing."""
+    found: dict[int, str] = {}
+    hint = "fill it in, or use --missing zero or --missing indicator"
+    for category in table.categories:
+        for row in np.flatnonzero(category.codes < 0).tolist():
+            found.setdefault(row, f"column {category.name!r} is empty: {hint}")
+    if table.missing is not None:
+        for row in np.flatnonzero(table.missing.any(axis=1)).tolist():
+            name = table.names[int(np.argmax(table.missing[row]))]
+            found.setdefault(row, f"column {name!r} is empty: {hint}")
+    return found
+
+
+def given_twice(table: Table, options: Options) -> dict[int, str]:
+    """Return the rows in which two columns make the same feature."""
+    categories = all_categories(table, options)
+    makers = [{name} for name in number_names(table, options)]
+    makers += [set(category.features()) for category in categories]
+    if len(set(chain(*makers))) == sum(map(len, makers)):
+        return {}
+    found: dict[int, str] = {}
+    for row in range(len(table.y)):
+        seen = set(number_names(table, options))
+        for category in categories:
+            if (code := category.codes[row]) >= 0:
+                name = category.features()[code]
+                if name in seen:
+                    found[row] = f"feature {name!r} is given twice: drop one of the columns"
+                seen.add(name)
+    return found
+
+
+def number_names(table: Table, options: Options) -> list[str]:
+    """Return the names of the columns of numbers, as they stand."""
+    if table.whole:
+        return sorted([*table.names, INTERCEPT])
+    return [*table.names, INTERCEPT] if options.intercept else table.names
+
+
+def all_categories(table: Table, options: Options) -> list[Category]:
+    """Return the columns of text, and those that tell what is missing."""
+    told = missing_indicators(table) if options.missing == "indicator" else []
+    return [*table.categories, *told]
+
+
+def without(table: Table, rows: Sequence[int]) -> Table:
+    """Return a table without some of its rows."""
+    keep = np.ones(len(table.y), dtype=bool)
+    keep[list(rows)] = False
+    return table._replace(
+        numbers=table.numbers[keep],
+        missing=None if table.missing is None else table.missing[keep],
+        categories=[category._replace(codes=category.codes[keep]) for category in table.categories],
+        y=table.y[keep],
+        groups=None
+        if table.groups is None
+        else table.groups._replace(codes=table.groups.codes[keep]),
+    )
+
+
+def dense_rows(table: Table, options: Options) -> Floats:
+    """Return the numbers with the intercept in its alphabetical place."""
+    if table.whole or not options.intercept:
+        return table.numbers
+    at = sorted([*table.names, INTERCEPT]).index(INTERCEPT)
+    return np.insert(table.numbers, at, 1.0, axis=1)
+
+
+def sparse_rows(
+    table: Table, options: Options, vocabulary: Vocabulary
+) -> tuple[Sparse, NDArray[np.int32]]:
+    """Return the rows with their features in place, and the positions of all indicators."""
+    categories = all_categories(table, options)
+    numbers, names = table.numbers, number_names(table, options)
+    if len(names) > numbers.shape[1]:
+        numbers = np.column_stack([numbers, np.ones(len(numbers))])
+    admit_new(names, categories, vocabulary, len(table.y))
+    places = vocabulary.positions(names)
+    columns = []
+    for category in categories:
+        at = vocabulary.positions(category.features())
+        columns.append(np.append(at, np.int32(-1))[category.codes])
+    indicators = np.column_stack(columns) if columns else np.empty((len(table.y), 0))
+    indicators = np.ascontiguousarray(indicators, dtype=np.int32)
+    rows = Sparse(*assembled(np.ascontiguousarray(numbers), places, indicators))
+    left = np.unique(indicators[indicators >= 0])
+    if options.intercept:
+        left = np.append(left, places[names.index(INTERCEPT)])
+    return rows, left
+
+
+def missing_indicators(table: Table) -> list[Category]:
+    """Return what is missing as text: ``column=missing``."""
+    gaps = {category.name: category.codes < 0 for category in table.categories}
+    if table.missing is not None:
+        gaps |= dict(zip(table.names, table.missing.T, strict=True))
+    return [
+        Category(name, np.where(gap, 0, -1).astype(np.int32), ["missing"])
+        for name, gap in gaps.items()
+        if gap.any()
+    ]
+
+
+def admit_new(
+    names: list[str], categories: list[Category], vocabulary: Vocabulary, rows: int
+) -> None:
+    """Let features join that were never seen: by the row in which they appear, then by name."""
+    if rows == 0:
+        return
+    # With hashing all are told, so that those who share a slot are counted.
+    hashed = vocabulary.bits is not None
+    places = vocabulary.positions(names).tolist()
+    new = {name: 0 for name, at in zip(names, places, strict=True) if hashed or at < 0}
+    for category in categories:
+        written = category.features()
+        unknown = np.flatnonzero(hashed | (vocabulary.positions(written) < 0))
+        if not len(unknown):
+            continue
+        first = np.full(len(written) + 1, rows)
+        # The last assignment wins, so the rows go backwards; absent values fall in the last place.
+        first[category.codes[::-1]] = np.arange(rows - 1, -1, -1)
+        for code in unknown.tolist():
+            if first[code] < rows:
+                new[written[code]] = min(int(first[code]), new.get(written[code], rows))
+    order = sorted(new, key=lambda name: (new[name], name))
+    vocabulary.positions(order, True)

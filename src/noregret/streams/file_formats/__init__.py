@@ -1,0 +1,1 @@
+"""One file for each format that a stream reads."""

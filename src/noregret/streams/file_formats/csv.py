@@ -1,0 +1,454 @@
+"""CSV and TSV: blocks of plain numbers through the compiled parser, all else through Arrow."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Callable, Iterator
+from functools import cache, partial
+from typing import Any, ClassVar, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from noregret.errors import BadExample, tell
+from noregret.streams.block import Block, Fault, Floats
+from noregret.streams.columns import (
+    BINARY,
+    BOOLEAN,
+    NUMBER,
+    TEXT,
+    Table,
+    encoded,
+    kind_of,
+    known,
+    signed,
+    summaries,
+)
+from noregret.streams.csv_quotes import Joined, lines_that_look_like_rows, with_letters_quoted
+from noregret.streams.csv_repair import kind_of_most, repaired, row_lines, split_names
+from noregret.streams.open_file import Opened
+from noregret.streams.options import ASLEEP, AUTO, LINE, MULTILINE, Options
+from noregret.streams.parsing.text import count_lines, parse_csv
+from noregret.streams.source import MAX_LINE, STDIN, Paths, Piece, as_paths, suffix_of
+from noregret.streams.stream import StartAgain, State, Stream
+from noregret.streams.table_reading import TableReading
+
+# What stands in a column of numbers where there is none. Text may be "NA"; nothing is missing.
+NOTHING = ("", "NA", "N/A", "n/a", "NaN", "nan", "NULL", "null", "None", "#N/A")
+# Bytes from which the kinds of columns are told, and values looked at where text seems to be there.
+SAMPLE, LOOKED_AT = 1 << 20, 10_000
+# A column holds numbers where most of its values are; outcomes and forecasts where half are.
+MOST, HALF = 0.9, 0.5
+# A carriage return that ends no line, and a value in quotes.
+BARE_RETURN, QUOTED = re.compile(rb"\r(?!\n|\Z)"), re.compile(rb'"[^"]*"')
+
+
+class Parsed(NamedTuple):
+    """A piece of a file, parsed."""
+
+    piece: Piece
+    table: Table | None  # None: it holds quotes, and must be cut with care
+    whole: bool = False  # whether its numbers have all features in place already
+    lines: int = 0
+    names: int = 0  # lines before the first row, in the first piece of a file
+    faults: tuple[Fault, ...] = ()  # lines that are no rows; their place is the line in the piece
+    kept: list[int] | None = None  # the line of each row, where some are no rows
+    joined: Joined | None = None  # lines that are one row, though each could be one
+
+
+class CsvReading(TableReading):
+    """One pass through CSV files."""
+
+    def __init__(self, stream: Stream, learning: bool, state: State | None) -> None:
+        self.header: list[str] | None = None
+        self.careful = False  # whether line ends may be part of values
+        self.told_joined = False  # whether it was told that lines were joined
+        self.places: NDArray[np.int32] | None = None
+        super().__init__(stream, learning, state)
+
+    def columns_state(self) -> dict[str, Any]:
+        """Return the columns, and whether quotes were seen."""
+        return super().columns_state() | {"header": self.header, "careful": self.careful}
+
+    def set_columns_state(self, state: dict[str, Any]) -> None:
+        """Hold the columns to what they were."""
+        super().set_columns_state(state)
+        if self.learning:  # files to be scored may have other columns besides
+            self.header, self.careful = state["header"], state["careful"]
+            if self.header is not None and not set(self.header) <= (self.kinds or {}).keys():
+                raise ValueError("its header has columns of which it does not say what they hold")
+
+    # The first lines: names and kinds.
+
+    def begin(self, piece: Piece) -> None:
+        """Find out from a piece which columns there are, what they hold and what they are for."""
+        if self.header is None:
+            self.header, body = self.split_header(piece, self.text_of(piece))
+            self.check_line_ends(body, piece)
+            if self.kinds is None:
+                self.kinds = self.kinds_of(body)
+        assert self.kinds is not None
+        roles = self.roles(piece.path)
+        there = set(self.header)
+        for name in [*roles.numbers, *roles.categories]:
+            if name not in there:
+                known(name, self.header, piece.path)
+        numeric = [self.kinds[name] == NUMBER for name in [*roles.numbers, roles.target] if name]
+        places = self.vocabulary.positions(roles.dense_names)
+        in_order = bool((places == np.arange(len(places))).all()) or not len(self.vocabulary)
+        if roles.plain and all(numeric) and in_order and self.options.group is None:
+            at = {name: k for k, name in enumerate(roles.dense_names)}
+            numbers = set(roles.numbers)
+            used = [at.get(name, -1) if name in numbers else -1 for name in self.header]
+            if roles.target is not None:
+                used[self.header.index(roles.target)] = -2
+            self.places = np.array(used, dtype=np.int32)
+
+    def split_header(self, piece: Piece, text: bytes) -> tuple[list[str], bytes]:
+        """Return the names of the columns, and the text after the line that holds them."""
+        return split_names(text, piece.path, self.delimiter, self.options.header)
+
+    @property
+    def delimiter(self) -> str:
+        """What stands between values."""
+        assert isinstance(self.stream, CsvStream)
+        return self.stream.delimiter
+
+    @property
+    def quotes(self) -> str:
+        """What quotes mean."""
+        assert isinstance(self.stream, CsvStream)
+        given = self.options.quotes
+        return self.stream.quotes if given == AUTO else given
+
+    def text_of(self, piece: Piece) -> bytes:
+        """Return the text of a piece, in which every quote that begins a value quotes it."""
+        text, quotes = piece.text(), self.quotes
+        if quotes == MULTILINE:
+            return text
+        return with_letters_quoted(text, self.delimiter.encode(), quotes == LINE)
+
+    def needs_care(self, piece: Piece, text: bytes) -> bool:
+        """Tell whether a piece may have been cut inside a quoted value."""
+        careful = self.careful or piece.contents is not None or self.quotes != MULTILINE
+        return not careful and b'"' in text
+
+    def kinds_of(self, body: bytes) -> dict[str, str]:
+        """Return what each column holds, as the first rows show."""
+        import sys
+
+        assert self.header is not None
+        sample = body if self.careful else body[: body.rfind(b"\n", 0, SAMPLE) + 1] or body
+        kinds = dict.fromkeys(self.header, NUMBER)
+        if sample.strip() and not self.looks_plain(sample):
+            import pyarrow as pa
+
+            try:
+                table = self.arrow(sample, None, self.header)
+            except pa.ArrowInvalid:  # a bad row among the first
+                whole = repaired(sample, self.header, {}, self.delimiter, NOTHING)
+                table = self.arrow(whole.text, None, self.header) if whole.kept else pa.table({})
+            kinds |= {field.name: kind_of(field.type) for field in table.schema}
+            for name in [name for name, kind in kinds.items() if kind in (TEXT, BINARY)]:
+                values = table.column(name).slice(0, LOOKED_AT).to_pylist()
+                is_target = name == self.options.target and self.options.positive is None
+                half = is_target or self.options.missing == ASLEEP
+                kinds[name] = kind_of_most(values, HALF if half else MOST, NOTHING)
+        for words in (*self.options.categories, self.options.group):
+            if words in kinds:
+                kinds[words] = TEXT
+        return {sys.intern(name): kind for name, kind in kinds.items()}
+
+    def looks_plain(self, sample: bytes) -> bool:
+        """Whether nothing but numbers is there: most files, and no need for Arrow."""
+        assert self.header is not None
+        count = len(self.header)
+        places = np.arange(count, dtype=np.int32)
+        found = parse_csv(sample, count, places, count, self.delimiter.encode(), "zero")
+        return bool(found.plain and len(found.X))
+
+    # The pieces.
+
+    def jobs(self, mark: dict[str, Any] | None) -> Iterator[Callable[[], Parsed]]:
+        """Yield a job for every piece."""
+        careful = self.careful
+        if self.unchecked and mark is not None:
+            self.check_first_lines(mark)
+        delimiter = self.delimiter.encode() if self.quotes == MULTILINE else None
+        source = self.source(delimiter, careful)
+        for piece in self.with_rows(source.pieces(mark)):
+            if self.settled is None:
+                if self.needs_care(piece, piece.text()):
+                    self.careful = True
+                    yield from self.jobs(mark)
+                    return
+                self.begin(piece)
+            yield partial(self.parse, piece)
+
+    def with_rows(self, pieces: Iterator[Piece]) -> Iterator[Piece]:
+        """Join the first pieces of each file until a row follows the names; leave out the rest."""
+        held: Piece | None = None
+        for piece in pieces:
+            if held and held.file != piece.file:
+                self.check_lone_line(held)
+            whole = held.with_next(piece) if held and held.file == piece.file else piece
+            if whole.start or self.has_rows(whole):
+                yield whole
+                held = None
+            elif whole.stop - whole.start > MAX_LINE:
+                raise BadExample(f"{piece.path}: no row in its first {MAX_LINE >> 20} MiB")
+            else:
+                held = whole
+        if held:
+            self.check_lone_line(held)
+
+    def check_lone_line(self, piece: Piece) -> None:
+        """Refuse a file without rows whose only line is not that of the others' names."""
+        header = self.split_header(piece, self.text_of(piece))[0]
+        if self.header is not None and any(header):
+            self.check_header(header, piece.path)
+
+    def has_rows(self, piece: Piece) -> bool:
+        """Whether the first piece of a file holds more than the names."""
+        text = self.text_of(piece)
+        if self.needs_care(piece, text):
+            return True  # to be cut with care first
+        return bool(self.split_header(piece, text)[1].strip(b"\r\n"))
+
+    def parse(self, piece: Piece) -> Parsed:
+        """Read and parse a piece; in any thread."""
+        text = body = self.text_of(piece)
+        if piece.start == 0:
+            header, body = self.split_header(piece, text)
+            self.check_header(header, piece.path)
+        names = text.count(b"\n", 0, len(text) - len(body))
+        if not self.needs_care(piece, body):
+            self.check_line_ends(body, piece)
+        plain = self.plain_table(body)
+        if plain is not None:
+            table, lines, whole = plain
+            return Parsed(piece, table, whole, names + lines, names)
+        if self.needs_care(piece, body):
+            return Parsed(piece, None)
+        table, faults, kept = self.arrow_table(body, piece)
+        lines = count_lines(body)
+        joined = self.joined_in(body) if lines > len(table.y) + len(faults) else None
+        return Parsed(piece, table, False, names + lines, names, faults, kept, joined)
+
+    def check_line_ends(self, body: bytes, piece: Piece) -> None:
+        """Refuse carriage returns within lines: some readers end a line there, others do not."""
+        if b"\r" not in body:
+            return
+        text = QUOTED.sub(b"", body) if self.quotes == MULTILINE else piece.text()
+        if BARE_RETURN.search(text):
+            raise BadExample(
+                f"{piece.path}: a carriage return stands within a line: lines end in \\n or \\r\\n;"
+                " convert the file, or quote the value"
+            )
+
+    def joined_in(self, body: bytes) -> Joined | None:
+        """Return lines that quotes have joined to one row, though each of them could be one."""
+        if self.told_joined or self.quotes != MULTILINE or b'"' not in body:
+            return None
+        assert self.header is not None
+        return lines_that_look_like_rows(body, self.delimiter.encode(), len(self.header))
+
+    def check_header(self, header: list[str], path: str) -> None:
+        """Refuse a file whose columns are not those of the first."""
+        if said := self.odd_about(header):
+            raise BadExample(f"{path}: its columns are not those of {self.paths[0]}: {said}")
+
+    def odd_about(self, header: list[str]) -> str:
+        """Say in what names differ from those of the columns; nothing where they do not."""
+        assert self.header is not None
+        if header == self.header:
+            return ""
+        odd = next((name for name in header if name not in self.header), None)
+        lost = next((name for name in self.header if name not in header), None)
+        said = "they are in another order" if lost is None else f"there is no {lost!r}"
+        return said if odd is None else f"{odd!r} is new"
+
+    def check_first_lines(self, mark: dict[str, Any]) -> None:
+        """Refuse files, read before a mark, whose columns have other names now."""
+        for number, path in enumerate(self.paths[: mark["file"] + 1]):
+            if path == STDIN or not os.path.isfile(path):
+                continue
+            with Opened(path) as opened:
+                text = opened.block()
+            piece = Piece(number, path, 0, len(text), 0, text)
+            header, body = self.split_header(piece, self.text_of(piece))
+            if body and (said := self.odd_about(header)):
+                raise BadExample(
+                    f"{path}: its columns are not those that the checkpoint was made with: {said}"
+                )
+
+    def plain_table(self, body: bytes) -> tuple[Table, int, bool] | None:
+        """Return a piece of nothing but numbers, how many lines it has, and whether all is well.
+
+        None for any other piece.
+        """
+        roles, missing = self.settled, self.options.missing
+        if self.places is None or roles is None:
+            return None
+        found = parse_csv(
+            body,
+            len(self.places),
+            self.places,
+            len(roles.dense_names),
+            self.delimiter.encode(),
+            missing if missing in ("zero", ASLEEP) else "stop",  # type: ignore[arg-type]
+        )
+        if not found.plain:
+            return None
+        nobody = summaries(found.X, roles) if found.asleep or self.options.add else 0
+        y: Floats = found.outcomes if roles.target is not None else np.full(len(found.X), np.nan)
+        if self.options.positive is not None and roles.target is not None:
+            y = signed(y, self.options.positive, roles.where)
+        # Where cells are empty, an outcome may be among them, or all forecasts of a row.
+        whole = not found.asleep or not (nobody or np.isnan(y).any())
+        return Table(roles.numbers, found.X, None, [], y, {}), found.line_count, whole
+
+    def arrow_table(
+        self, body: bytes, piece: Piece
+    ) -> tuple[Table, tuple[Fault, ...], list[int] | None]:
+        """Return any piece, the lines that are no rows, and those that are if there are others."""
+        import pyarrow as pa
+
+        roles = self.settled
+        assert roles is not None
+        assert self.kinds is not None
+        assert self.header is not None
+        used = roles.columns
+        words = pa.dictionary(pa.int32(), pa.string())
+        names = {NUMBER: pa.float64(), BOOLEAN: pa.bool_(), TEXT: words}
+        types = {name: names[self.kinds[name]] for name in used}
+        if not body.strip(b"\r\n"):
+            empty = pa.table({name: pa.array([], kind) for name, kind in types.items()})
+            return encoded(empty, roles), (), None
+        try:
+            return encoded(self.arrow(body, types, used), roles), (), None
+        except pa.ArrowInvalid:
+            kinds = {name: self.kinds[name] for name in used}
+            cure = "leave it empty" if self.options.missing == ASLEEP else ""
+            mended = repaired(body, self.header, kinds, self.delimiter, NOTHING, cure)
+            if self.quotes == LINE:
+                mended = mended._replace(faults=tuple(map(with_hint, mended.faults)))
+        try:
+            if not mended.kept:
+                return self.arrow_table(b"", piece)[0], mended.faults, []
+            return encoded(self.arrow(mended.text, types, used), roles), mended.faults, mended.kept
+        except pa.ArrowInvalid as error:
+            said = str(error).removeprefix("CSV parse error: ").splitlines()[0]
+            raise BadExample(f"{piece.path}: {said}") from None
+
+    def arrow(self, body: bytes, types: dict[str, Any] | None, used: list[str]) -> Any:
+        """Return a table of the used columns; without types Arrow finds out which there are."""
+        import pyarrow as pa
+        from pyarrow import csv as arrow_csv
+
+        return arrow_csv.read_csv(
+            pa.py_buffer(body),
+            read_options=arrow_csv.ReadOptions(
+                column_names=self.header, use_threads=False, block_size=len(body) + 1
+            ),
+            parse_options=arrow_csv.ParseOptions(
+                delimiter=self.delimiter, newlines_in_values=b'"' in body
+            ),
+            convert_options=arrow_csv.ConvertOptions(
+                column_types=types,
+                include_columns=used,
+                null_values=list(NOTHING),
+                strings_can_be_null=False,
+            ),
+        )
+
+    def settle(self, raw: Parsed) -> Block:
+        """Make a block of a piece."""
+        piece = raw.piece
+        if raw.table is None:
+            self.careful = True
+            raise StartAgain
+        before = self.lines_before(piece) + raw.names
+        mark = self.mark_after(piece, raw.lines)
+        size = self.read_so_far(piece.file, piece.read)
+        if raw.joined is not None and not self.told_joined:
+            self.told_joined = True
+            first, last = before + raw.joined.first, before + raw.joined.last
+            more = raw.joined.lines - (last - first)
+            tell(
+                f"{piece.path}, lines {first} to {last}: read as one row, as a quote that opens in"
+                f" line {first} closes in line {last}, though each of them looks like a row"
+                f"{f', and quotes join at least {more:,} lines more' if more else ''}: if quoted"
+                " values end on their line here, use --quotes line; if quotes are letters, --quotes"
+                " none"
+            )
+
+        @cache
+        def lines() -> list[int]:
+            if raw.kept is not None:
+                return raw.kept
+            text = self.text_of(piece)
+            body = self.split_header(piece, text)[1] if piece.start == 0 else text
+            return row_lines(body, self.delimiter)
+
+        def place_of(row: int) -> str:
+            return f"{piece.path}, line {before + lines()[row]}"
+
+        if raw.whole:
+            if len(raw.table.y) and self.settled is not None:
+                self.admit_dense(self.settled)
+            return Block(raw.table.numbers, raw.table.y, place_of, mark, size)
+        faults = [
+            fault._replace(place=f"{piece.path}, line {before + int(fault.place)}")
+            for fault in raw.faults
+        ]
+        return self.block_of(raw.table, place_of, mark, size, faults)
+
+
+class CsvStream(Stream):
+    """Files of values between commas (tabs in ``.tsv``), mostly with a line of names.
+
+    Whether a column holds numbers, booleans or text is decided by the first megabyte, and then
+    held to. All numbers are read as floats, correctly rounded.
+    """
+
+    name = "csv"
+    extensions: ClassVar[tuple[str, ...]] = (".csv",)
+    reading_class = CsvReading
+    delimiter = ","
+    quotes: ClassVar[str] = MULTILINE  # if not said otherwise
+
+
+class TsvStream(CsvStream):
+    """Files of values between tabs."""
+
+    name = "tsv"
+    extensions: ClassVar[tuple[str, ...]] = (".tsv",)
+    delimiter = "\t"
+    quotes: ClassVar[str] = LINE
+
+
+def with_hint(fault: Fault) -> Fault:
+    """Return a fault with what to do where a line is half of a row."""
+    if " but there are " not in fault.message:
+        return fault
+    hint = "; where a value in quotes goes on over several lines, use --quotes multiline"
+    return fault._replace(message=fault.message + hint)
+
+
+def read_csv(path: Paths, target: str | None = None, **options: Any) -> Stream:
+    """Read CSV or TSV files as a stream.
+
+    Parameters
+    ----------
+    path
+        One file or several, or a glob.
+    target
+        The column that holds the outcomes.
+    **options
+        See ``noregret.streams.Options``.
+    """
+    paths = as_paths(path)
+    kind = TsvStream if all(suffix_of(name) == ".tsv" for name in paths) else CsvStream
+    return kind(paths, Options(target, **options))

@@ -1,0 +1,315 @@
+"""JSON lines, through Arrow where every line has the same fields, else one by one."""
+
+from __future__ import annotations
+
+import json
+import math
+import shlex
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from functools import cache, partial
+from typing import Any
+
+import numpy as np
+
+from noregret.errors import BadExample
+from noregret.streams.block import Block, Fault, Sparse
+from noregret.streams.columns import (
+    BOOLEAN,
+    NUMBER,
+    TEXT,
+    Roles,
+    check_columns,
+    encoded,
+    kind_of,
+    listed,
+    signed,
+)
+from noregret.streams.columns_to_rows import LARGEST
+from noregret.streams.json_forecasts import kinds_of, table_of
+from noregret.streams.json_lines import Lines, lines_of, one_by_one, parse
+from noregret.streams.options import ASLEEP, Options
+from noregret.streams.source import Paths
+from noregret.streams.stream import INTERCEPT, Stream
+from noregret.streams.table_reading import TableReading
+
+# Characters of an outcome that a message shows.
+MAX_SHOWN = 40
+
+
+class JsonlReading(TableReading):
+    """One pass through files of JSON lines. A field that a line leaves out is 0, as in a dict.
+
+    The fields that the options name must be among those of the first lines.
+    """
+
+    checked = False
+
+    def jobs(self, mark: dict[str, Any] | None) -> Iterator[Callable[[], Lines]]:
+        """Yield a job for every piece."""
+        for piece in self.source().pieces(mark):
+            yield partial(parse, piece)
+
+    def settle(self, raw: Lines) -> Block:
+        """Make a block of a piece."""
+        piece, before = raw.piece, self.lines_before(raw.piece)
+        mark = self.mark_after(piece, raw.line_count)
+        size = self.read_so_far(piece.file, piece.read)
+        if self.options.missing == ASLEEP:
+            return self.forecasts(raw, before, mark, size)
+        if not self.checked:
+            self.check_fields(raw)
+        if raw.table is not None and self.has_usual_kinds(raw.table):
+            table = encoded(raw.table, self.table_roles(raw.table, piece.path))
+
+            @cache
+            def lines() -> list[int]:
+                return [n for n, line in enumerate(lines_of(piece.text()), 1) if line.strip()]
+
+            def place_of(row: int) -> str:
+                return f"{piece.path}, line {before + lines()[row]}"
+
+            return self.block_of(table, place_of, mark, size)
+        examples, faults = raw.examples, raw.faults
+        if raw.table is not None:
+            examples, faults = one_by_one(lines_of(piece.text()))
+        return self.from_dicts(examples, faults, piece.path, before, mark, size)
+
+    def forecasts(self, raw: Lines, before: int, mark: dict[str, Any], size: int) -> Block:
+        """Make a block of rows of forecasts."""
+        path = raw.piece.path
+        examples, broken = raw.examples, raw.faults
+        if raw.table is not None:
+            examples, broken = one_by_one(lines_of(raw.piece.text()))
+        if self.kinds is None:
+            self.kinds = kinds_of(examples, self.options.group)
+        table, lines, faults = table_of(examples, self.roles(path))
+        others = [
+            Fault(int(np.searchsorted(lines, line)), str(line), said) for line, said in broken
+        ]
+        told = sorted([*others, *faults], key=lambda fault: int(fault.place))
+        return self.block_of(
+            table,
+            lambda row: f"{path}, line {before + lines[row]}",
+            mark,
+            size,
+            [fault._replace(place=f"{path}, line {before + int(fault.place)}") for fault in told],
+        )
+
+    def check_fields(self, raw: Lines) -> None:
+        """Check, once, that the fields that the options name are there."""
+        if raw.table is not None:
+            fields = list(raw.table.column_names)
+        else:
+            objects = (example for _, example in raw.examples if isinstance(example, dict))
+            fields = list(dict.fromkeys(name for example in objects for name in example))
+        if fields:
+            check_columns(fields, self.options, raw.piece.path, self.learning)
+            self.checked = True
+
+    def has_usual_kinds(self, table: Any) -> bool:
+        """Whether the fields hold what they held before; new ones are taken on."""
+        import pyarrow as pa
+
+        if self.learning and self.options.target not in table.column_names:
+            return False
+        found = {field.name: kind_of(field.type) for field in table.schema}
+        for name in self.options.categories:
+            if name in found:
+                if pa.types.is_floating(table.schema.field(name).type):
+                    return False  # 1.0 and 1 are two names, and here they look the same
+                found[name] = TEXT
+        before = self.kinds or {}
+        usual = all(before.get(name, kind) == kind for name, kind in found.items())
+        if usual:
+            self.kinds = before | found
+        return usual
+
+    def table_roles(self, table: Any, path: str) -> Roles:
+        """Return what the fields of a table are for."""
+        assert self.kinds is not None
+        options, there = self.options, {name: self.kinds[name] for name in table.column_names}
+        left_out = [name for name in there if options.keep and name not in options.keep]
+        present = replace(
+            options,
+            keep=(),
+            drop=(*left_out, *(name for name in options.drop if name in there)),
+            categories=tuple(name for name in options.categories if name in there),
+        )
+        roles = Roles(there, present, path, self.learning)
+        if self.settled is None:
+            self.settled = roles
+        return roles
+
+    # One by one.
+
+    def from_dicts(
+        self,
+        examples: list[tuple[int, Any]],
+        broken: list[tuple[int, str]],
+        path: str,
+        before: int,
+        mark: dict[str, Any],
+        size: int,
+    ) -> Block:
+        """Make a block of examples that differ in their fields."""
+        starts, indices, data, y, lines = [0], [], [], [], []
+        faults = list(broken)
+        booleans = False
+        known = len(self.vocabulary)
+        for line, example in examples:
+            target = example.get(self.options.target) if isinstance(example, dict) else None
+            try:
+                names, outcome = self.features_of(example)
+            except BadExample as error:
+                faults.append((line, str(error)))
+                continue
+            row: dict[int, float] = {}
+            for name, place in zip(sorted(names), self.places_of(sorted(names)), strict=True):
+                row[place] = row.get(place, 0.0) + names[name]  # names may share a slot of a hash
+            indices += sorted(row)
+            data += [row[place] for place in sorted(row)]
+            starts.append(len(indices))
+            y.append(outcome)
+            lines.append(line)
+            booleans |= isinstance(target, bool) and self.options.positive is None
+        self.note_growth(known, len(y))
+        rows = Sparse(
+            np.array(starts, dtype=np.int64),
+            np.array(indices, dtype=np.int32),
+            np.array(data, dtype=float),
+        )
+        told = [
+            Fault(int(np.searchsorted(lines, line)), f"{path}, line {before + line}", message)
+            for line, message in sorted(faults)
+        ]
+        return Block(
+            rows,
+            np.array(y, dtype=float),
+            lambda row: f"{path}, line {before + lines[row]}",
+            mark,
+            size,
+            faults=told,
+            booleans=booleans,
+        )
+
+    def places_of(self, names: list[str]) -> list[int]:
+        """Return where features are; new ones join in alphabetical order."""
+        places = self.vocabulary.positions(names, True).tolist()
+        if self.scaler is not None and self.scaler.kind == "standard":
+            left = [p for n, p in zip(names, places, strict=True) if "=" in n or n == INTERCEPT]
+            self.scaler.leave_out(left)
+        return [int(place) for place in places]
+
+    def features_of(self, example: Any) -> tuple[dict[str, float], float]:
+        """Return the features of an example by name, and its outcome."""
+        if not isinstance(example, dict):
+            raise BadExample('an example is an object: {"name": value, …}')
+        options = self.options
+        target = example.pop(options.target, None) if options.target is not None else None
+        outcome = self.outcome_of(target, example) if self.learning else math.nan
+        features: dict[str, float] = {INTERCEPT: 1.0} if options.intercept else {}
+        kinds: dict[str, str] = {}
+        for name, value in example.items():
+            if name in options.drop or (options.keep and name not in options.keep):
+                continue
+            key, number = self.feature_of(name, value)
+            if key in features:
+                raise BadExample(f"feature {key!r} is given twice")
+            if key:
+                features[key] = number
+            if not is_missing(value):
+                text = isinstance(value, str) or name in options.categories
+                kinds[name] = TEXT if text else BOOLEAN if isinstance(value, bool) else NUMBER
+        self.check_kinds(kinds)
+        return features, outcome
+
+    def feature_of(self, name: str, value: Any) -> tuple[str, float]:
+        """Return the feature that a field stands for, and its number; no name where it is none."""
+        if is_missing(value):
+            if self.options.missing == "stop":
+                hint = "fill it in, or use --missing zero or --missing indicator"
+                raise BadExample(f"field {name!r} is empty: {hint}")
+            return (f"{name}=missing", 1.0) if self.options.missing == "indicator" else ("", 0.0)
+        if isinstance(value, list | dict):
+            raise BadExample(f"field {name!r} is nested: an example holds plain values")
+        is_number = not isinstance(value, str) and name not in self.options.categories
+        key = name if is_number else f"{name}={text_of(value)}"
+        if not key.isascii() and any("\ud800" <= letter <= "\udfff" for letter in key):
+            raise BadExample(f"field {name!r}: half of a character is no text")
+        return key, number_of(value, f"field {name!r}") if is_number else 1.0
+
+    def check_kinds(self, kinds: dict[str, str]) -> None:
+        """Refuse fields that hold text where they held numbers, or numbers where text."""
+        before = self.kinds or {}
+        for name, kind in kinds.items():
+            held = before.get(name, kind)
+            if held != kind and TEXT in (held, kind):
+                raise BadExample(
+                    f"field {name!r} holds {kind}, not {held} as in the lines before it"
+                )
+        self.kinds = kinds | before
+
+    def outcome_of(self, value: Any, example: dict[str, Any]) -> float:
+        """Return an outcome as a number."""
+        target, positive = self.options.target, self.options.positive
+        if value is None:
+            raise BadExample(
+                f"there is no field {target!r}, or it is null: there are {listed(list(example))}"
+            )
+        if positive is not None and isinstance(value, str):
+            return 1.0 if value == positive else -1.0
+        if isinstance(value, str | list | dict):
+            shown = str(value)[:MAX_SHOWN]
+            wanted = shlex.quote(shown) if value == shown else "VALUE"
+            raise BadExample(f"the outcome is {shown!r}: give a number, or use --positive {wanted}")
+        number = number_of(value, "the outcome")
+        if positive is None:
+            return number
+        return float(signed(np.array([number]), positive, f"field {target!r}")[0])
+
+
+def is_missing(value: Any) -> bool:
+    """Whether a field holds nothing."""
+    return value is None or value == "" or (isinstance(value, float) and math.isnan(value))
+
+
+def number_of(value: float, what: str) -> float:
+    """Return a number that can be learned from."""
+    try:
+        number = float(value)
+    except OverflowError:
+        number = math.inf
+    if not abs(number) < LARGEST:
+        shown = f"{number:g}" if isinstance(value, float) else f"{str(value)[:20]}…"
+        raise BadExample(f"{what} is {shown}: it must be finite, and at most {LARGEST:g}")
+    return number
+
+
+def text_of(value: Any) -> str:
+    """Return a value as a name."""
+    return value if isinstance(value, str) else json.dumps(value)
+
+
+class JsonlStream(Stream):
+    """Files of JSON objects, one a line."""
+
+    name = "jsonl"
+    extensions = (".jsonl", ".ndjson")
+    reading_class = JsonlReading
+    meaningless = ("header", "quotes")
+
+
+def read_jsonl(path: Paths, target: str | None = None, **options: Any) -> Stream:
+    """Read files of JSON lines as a stream.
+
+    Parameters
+    ----------
+    path
+        One file or several, or a glob.
+    target
+        The field that holds the outcomes.
+    **options
+        See ``noregret.streams.Options``.
+    """
+    return JsonlStream(path, Options(target, **options))

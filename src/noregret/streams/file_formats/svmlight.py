@@ -1,0 +1,55 @@
+"""svmlight and libsvm text: an outcome and numbered features a line."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from noregret.streams.options import Options
+from noregret.streams.parsing.text import Rows, parse_svmlight, resolve_vw, scan_svmlight
+from noregret.streams.source import Paths
+from noregret.streams.stream import State, Stream
+from noregret.streams.text_reading import FOR_TABLES, TextReading
+
+
+class SvmlightReading(TextReading):
+    """One pass through svmlight files.
+
+    Features are columns by their numbers; with hashing they are names, as any others.
+    """
+
+    named = False
+
+    def __init__(self, stream: Stream, learning: bool, state: State | None) -> None:
+        self.named = stream.options.hash is not None  # type: ignore[misc]
+        super().__init__(stream, learning, state)
+
+    def scan(self, text: bytes) -> Any:
+        """Parse lines."""
+        read = scan_svmlight if self.named else parse_svmlight
+        return read(text, 1, self.options.intercept, scored=not self.learning)
+
+    def rows_of(self, found: Any) -> Rows:
+        """Look names up, where there are any."""
+        return resolve_vw(found, self.vocabulary) if self.named else found
+
+
+class SvmlightStream(Stream):
+    """Files of lines ``outcome number:value number:value …``."""
+
+    name = "svmlight"
+    extensions = (".svmlight", ".svm", ".libsvm")
+    reading_class = SvmlightReading
+    meaningless = FOR_TABLES
+
+
+def read_svmlight(path: Paths, **options: Any) -> Stream:
+    """Read svmlight (libsvm) files as a stream.
+
+    Parameters
+    ----------
+    path
+        One file or several, or a glob.
+    **options
+        See ``noregret.streams.Options``; those that speak of columns do not apply.
+    """
+    return SvmlightStream(path, Options(**options))

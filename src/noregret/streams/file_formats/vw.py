@@ -1,0 +1,45 @@
+"""The text of Vowpal Wabbit: outcomes, importances, tags, and named features in namespaces."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from noregret.streams.options import Options
+from noregret.streams.parsing.text import Rows, resolve_vw, scan_vw
+from noregret.streams.source import Paths
+from noregret.streams.stream import Stream
+from noregret.streams.text_reading import FOR_TABLES, TextReading
+
+
+class VwReading(TextReading):
+    """One pass through VW files. A feature is called ``namespace^name``."""
+
+    def scan(self, text: bytes) -> Any:
+        """Parse lines, but for the names."""
+        return scan_vw(text, 1, self.options.intercept, scored=not self.learning)
+
+    def rows_of(self, found: Any) -> Rows:
+        """Look the names up."""
+        return resolve_vw(found, self.vocabulary)
+
+
+class VwStream(Stream):
+    """Files of lines ``outcome importance 'tag|namespace name:value name …``."""
+
+    name = "vw"
+    extensions = (".vw",)
+    reading_class = VwReading
+    meaningless = FOR_TABLES
+
+
+def read_vw(path: Paths, **options: Any) -> Stream:
+    """Read Vowpal Wabbit's text files as a stream.
+
+    Parameters
+    ----------
+    path
+        One file or several, or a glob.
+    **options
+        See ``noregret.streams.Options``; those that speak of columns do not apply.
+    """
+    return VwStream(path, Options(**options))

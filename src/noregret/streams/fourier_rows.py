@@ -1,0 +1,148 @@
+"""A pass through a stream whose rows become random Fourier features, after they were scaled."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+
+import numpy as np
+
+from noregret.linear.engine.fourier_features import lift_dense, lift_sparse
+from noregret.linear.random_features import LARGEST, Fourier
+from noregret.streams.block import Block, Fault, Floats, Sparse
+from noregret.streams.options import Options
+from noregret.streams.parsing.vocabulary import Vocabulary
+from noregret.streams.stream import INTERCEPT, Reading, State, Stream, until
+
+
+class LiftedReading(Reading):
+    """Another pass, and what becomes of its rows. The intercept stays as it is."""
+
+    def __init__(self, stream: Stream, learning: bool, state: State | None) -> None:
+        self.inner = stream.reading_class(stream, learning, None)
+        self.stream, self.options, self.learning = stream, stream.options, learning
+        self.paths, self.mark, self.width = stream.paths, None, 0
+        self.scaler, self.wanted = None, lambda: True
+        self.fourier = fourier_of(stream.options)
+        self.frequencies = np.zeros((0, self.fourier.count // 2))
+        self.vocabulary = Vocabulary()
+        added = [INTERCEPT] if self.options.intercept else []
+        self.vocabulary.positions(sorted([*self.fourier.names, *added]), True)
+        if state is not None:
+            self.set_state(*state)
+
+    def __iter__(self) -> Iterator[Block]:
+        self.inner.wanted = self.still_wanted
+        stops = self.options.on_error == "stop"
+        for block in self.inner:
+            lifted = self.lifted(block)
+            if stops and lifted.faults:
+                lifted = until(lifted, lifted.faults[0].row)
+            self.mark = lifted.mark
+            yield lifted
+            if stops and lifted.faults:
+                return
+
+    def lifted(self, block: Block) -> Block:
+        """Return a block's rows as Fourier features, without those that have none."""
+        self.draw()
+        block = usable(block, self.inner)
+        intercept = int(self.options.intercept)
+        out = np.ones((len(block), self.fourier.count + intercept))
+        if isinstance(block.X, Sparse):
+            lift_sparse(*block.X, self.frequencies, out)
+        else:
+            lift_dense(np.ascontiguousarray(block.X), self.frequencies, out)
+        return replace(block, X=out)
+
+    def draw(self) -> None:
+        """Have frequencies for every feature that there has been; the intercept has none."""
+        known, names = len(self.frequencies), self.inner.feature_names(self.inner.features)
+        if len(names) > known:
+            drawn = self.fourier.table(names[known:])
+            if self.options.intercept and INTERCEPT in names[known:]:
+                drawn[names[known:].index(INTERCEPT)] = 0.0
+            self.frequencies = np.concatenate([self.frequencies, drawn])
+
+    def keep_seals(self) -> None:
+        """Keep digests of all data that are read."""
+        self.inner.keep_seals()
+
+    # The state is that of the pass before: its names are not those that the learner knows.
+
+    def state(self) -> State:
+        """Return all that going on, and predicting, depend on."""
+        return self.inner.state()
+
+    def kept_with_model(self) -> State:
+        """Return what predicting depends on."""
+        arrays, numbers = self.inner.kept_with_model()
+        names = {k: v for k, v in self.inner.state()[0].items() if k.startswith("names.")}
+        return names | arrays, numbers
+
+    def set_state(self, arrays: dict[str, Floats], numbers: dict[str, object]) -> None:
+        """Take a state over; ValueError where it does not fit."""
+        self.inner.set_state(arrays, numbers)
+        self.mark = self.inner.mark
+
+
+def fourier_of(options: Options) -> Fourier:
+    """Return the map that the options ask for."""
+    assert options.fourier is not None
+    return Fourier.of(options.fourier)
+
+
+def usable(block: Block, reading: Reading) -> Block:
+    """Return a block with rows that hold something else than finite numbers among its faults."""
+    X = block.X
+    good = np.abs(X.data if isinstance(X, Sparse) else X) < LARGEST
+    if good.all():
+        return block
+    if isinstance(X, Sparse):
+        ends = X.starts[1:]
+        at = np.flatnonzero(~good[: ends[-1]])
+        at = at[at >= X.starts[0]]
+        found = zip(np.searchsorted(ends, at, "right"), X.indices[at], X.data[at], strict=True)
+    else:
+        rows, columns = np.nonzero(~good)
+        found = zip(rows, columns, X[rows, columns], strict=True)
+    told: dict[int, str] = {}
+    for row, column, value in found:
+        name = reading.feature_name(int(column))
+        said = f"feature {name!r} is {value:g}: every value must be finite, and at most {LARGEST:g}"
+        told.setdefault(int(row), said)
+    return without(block, told) if told else block
+
+
+def without(block: Block, bad: dict[int, str]) -> Block:
+    """Return a block without some of its rows, which become faults."""
+    keep = np.ones(len(block), dtype=bool)
+    keep[list(bad)] = False
+    before = np.cumsum(keep) - keep  # good rows before each
+    kept, old = np.flatnonzero(keep), block.place_of
+    faults = [Fault(int(before[row]), old(row), message) for row, message in bad.items()]
+    known = [f._replace(row=int(keep[: f.row].sum())) for f in block.faults]
+    order = sorted([(f.row, f) for f in [*known, *faults]], key=lambda pair: pair[0])
+
+    def some(values: Floats | None) -> Floats | None:
+        return None if values is None else values[keep]
+
+    if isinstance(block.X, Sparse):
+        entries = np.repeat(keep, np.diff(block.X.starts))
+        inside = slice(int(block.X.starts[0]), int(block.X.starts[-1]))
+        starts = np.concatenate([[0], np.cumsum(np.diff(block.X.starts)[keep])]).astype(np.int64)
+        indices, data = block.X.indices[inside][entries], block.X.data[inside][entries]
+        X: Floats | Sparse = Sparse(starts, indices, data)
+    else:
+        X = block.X[keep]
+    return replace(
+        block,
+        X=X,
+        y=block.y[keep],
+        place_of=lambda row: old(int(kept[row])),
+        importances=some(block.importances),
+        tags=None if block.tags is None else [block.tags[k] for k in kept.tolist()],
+        groups=None if block.groups is None else block.groups[keep],
+        numbers=None if block.numbers is None else block.numbers[keep],
+        faults=[fault for _, fault in order],
+    )

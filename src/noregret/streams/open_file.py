@@ -1,0 +1,165 @@
+"""Files that are open for reading, unpacked where they are packed."""
+
+from __future__ import annotations
+
+import os
+import select
+import stat
+import sys
+import zlib
+from collections.abc import Iterator, Sequence
+from typing import IO
+
+from noregret.base.atomic_files import naming
+from noregret.errors import NoRegretError
+from noregret.streams.seals import Seal, new_hash
+
+# Bytes parsed at a time.
+BLOCK = 1 << 22
+STDIN = "-"
+PACKED = {b"\x1f\x8b": "gzip", b"\x28\xb5\x2f\xfd": "zstd"}
+
+
+class Opened:
+    """A file that is open for reading, unpacked where it is packed.
+
+    ``seekable`` says whether it can be read at any place; else it is read from its beginning, by
+    ``block``.
+    """
+
+    def __init__(self, path: str) -> None:
+        self.path, self.read_so_far, self.owned = path, 0, False
+        self.stream: IO[bytes] | None = None
+        if path == STDIN:
+            self.descriptor = stdin_descriptor()
+        else:
+            self.descriptor = os.open(path, os.O_RDONLY)
+            self.owned = True
+        state = os.fstat(self.descriptor)
+        self.regular = stat.S_ISREG(state.st_mode)
+        self.size = state.st_size if self.regular else 0
+        if self.regular and path == STDIN:  # which may have been read from already
+            self.size -= os.lseek(self.descriptor, 0, os.SEEK_CUR)
+        packing = packing_of(os.pread(self.descriptor, 4, 0)) if self.regular else None
+        self.seekable = self.regular and packing is None and path != STDIN
+        if packing is not None:
+            self.raw = os.fdopen(os.dup(self.descriptor), "rb")
+            self.stream = unpacked(self.raw, packing)
+
+    def __enter__(self) -> Opened:
+        return self
+
+    def __exit__(self, *failure: object) -> None:
+        # Pieces of a plain file may still be read: that is closed when they are forgotten.
+        if self.stream is not None:
+            self.stream.close()
+            self.raw.close()
+
+    def __del__(self) -> None:
+        if self.owned:
+            os.close(self.descriptor)
+
+    def block(self) -> bytes:
+        """Return the next bytes: as many as there are now, at most a block."""
+        begins = self.read_so_far == 0
+        parts = [self.some(BLOCK)]
+        if begins and not self.regular and packing_of(parts[0]):
+            raise NoRegretError(f"{self.path}: compressed data: unpack it on the way, as with zcat")
+        left = BLOCK - len(parts[0])
+        while parts[-1] and left and self.more_is_there():
+            parts.append(self.some(left))
+            left -= len(parts[-1])
+        return b"".join(parts)
+
+    def some(self, most: int) -> bytes:
+        """Return the next bytes, some of them; none at the end."""
+        if self.seekable:  # a file that grows is read as it was when it was opened
+            most = min(most, self.size - self.read_so_far)
+        if self.stream is None:
+            with naming(self.path):
+                text = os.read(self.descriptor, most)
+            self.read_so_far += len(text)
+            return text
+        try:
+            text = self.stream.read(most)
+        except (OSError, EOFError, ValueError, zlib.error) as error:
+            raise NoRegretError(f"{self.path}: damaged, it cannot be unpacked: {error}") from None
+        self.read_so_far = self.raw.tell()
+        return text
+
+    def check_whole(self) -> None:
+        """Refuse a file that has ended before the place where it ended when it was opened."""
+        cut = os.fstat(self.descriptor).st_size < self.size
+        if self.regular and (cut or (self.stream is None and self.read_so_far < self.size)):
+            raise shortened(self.path)
+
+    def more_is_there(self) -> bool:
+        """Whether reading would not have to wait."""
+        return self.regular or bool(select.select([self.descriptor], [], [], 0)[0])
+
+    def skip(self, offset: int) -> None:
+        """Go on to a place in the text."""
+        if self.seekable:
+            self.read_so_far = os.lseek(self.descriptor, offset, os.SEEK_SET)
+            return
+        for _ in self.parts(offset):
+            pass
+
+    def check(self, seals: Sequence[Seal]) -> None:
+        """Read the text that was sealed, and check that it is the same."""
+        for seal in seals:
+            digest = new_hash()
+            for text in self.parts(seal.stop - seal.start):
+                digest.update(text)
+            seal.check(digest.digest(), self.path, "lines")
+
+    def parts(self, size: int) -> Iterator[bytes]:
+        """Yield the next bytes, so many of them."""
+        while size > 0:
+            text = self.some(min(size, BLOCK))
+            if not text:
+                raise NoRegretError(
+                    f"{self.path}: shorter than it was: there is nothing to go on with"
+                )
+            size -= len(text)
+            yield text
+
+
+def shortened(path: str) -> NoRegretError:
+    """Return the error for a file that was cut."""
+    return NoRegretError(f"{path}: became shorter while it was being read")
+
+
+def stdin_descriptor() -> int:
+    """Return the number of standard input, or say that there is none."""
+    try:
+        return sys.stdin.fileno()
+    except (AttributeError, ValueError, OSError):  # None, closed, or replaced by something else
+        raise NoRegretError("standard input is closed: there is nothing to read") from None
+
+
+def packing_of(text: bytes) -> str | None:
+    """Return how bytes are packed, as their first few tell."""
+    return next((kind for magic, kind in PACKED.items() if text.startswith(magic)), None)
+
+
+def unpacked(raw: IO[bytes], packing: str) -> IO[bytes]:
+    """Return a packed stream as a plain one."""
+    if packing == "gzip":
+        import gzip
+
+        return gzip.GzipFile(fileobj=raw, mode="rb")  # type: ignore[return-value]
+    import pyarrow as pa
+
+    return pa.CompressedInputStream(pa.PythonFile(raw, "r"), "zstd")  # type: ignore[no-any-return]
+
+
+def read_at(descriptor: int, place: int, size: int) -> bytes:
+    """Return bytes of a file, fewer only at its end."""
+    text = os.pread(descriptor, size, place)
+    while 0 < len(text) < size:
+        more = os.pread(descriptor, size - len(text), place + len(text))
+        if not more:
+            break
+        text += more
+    return text

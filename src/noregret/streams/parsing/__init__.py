@@ -1,0 +1,1 @@
+"""Compiled: text and columns of a file, as rows of numbers."""

@@ -1,0 +1,352 @@
+"""Blocks of text files, read into rows of numbers with the GIL released.
+
+A block holds whole lines. Lines that cannot be read are skipped, each with a fault that says where
+and why; the caller decides what to do about them.
+"""
+
+from cpython.buffer cimport PyBUF_SIMPLE, PyBuffer_FillInfo, PyBuffer_Release, PyObject_GetBuffer
+from libc.math cimport NAN
+from libc.stdint cimport int32_t, int64_t
+from libc.stdlib cimport free, malloc, realloc
+from libc.string cimport memset
+
+from noregret.streams.parsing.vocabulary cimport NOREGRET_NO_MEMORY, Vocabulary, noregret_names, refuse
+
+import numpy as np
+
+from noregret.streams.parsing.parsed_rows import MESSAGES, Csv, Fault, Rows
+
+
+cdef extern from "numbers.h" nogil:
+    void noregret_prepare_numbers()
+    const char* noregret_read_number(const char* at, const char* end, double* value)
+    int noregret_read_field(const char* at, const char* end, double* value)
+
+
+cdef extern from "text.h" nogil:
+    ctypedef struct noregret_fault:
+        int64_t row
+        int64_t line
+        int64_t start
+        int64_t at
+        int kind
+
+    ctypedef struct noregret_lines:
+        int64_t* starts
+        double* outcomes
+        double* importances
+        int64_t* lines
+        int64_t* tags
+        int64_t count
+        noregret_fault* faults
+        int64_t fault_count
+        int64_t line_count
+        int weighted
+        int tagged
+        int failed
+
+    ctypedef struct noregret_rows:
+        noregret_lines lines
+        int32_t* indices
+        double* data
+        int64_t count
+        int64_t room
+
+    ctypedef struct noregret_scanned:
+        noregret_lines lines
+        int64_t count
+
+    ctypedef struct noregret_table:
+        double* X
+        double* outcomes
+        int64_t* lines
+        int64_t width
+        int64_t rows
+        int64_t line_count
+        int64_t asleep
+
+    int NOREGRET_STOP, NOREGRET_ZERO, NOREGRET_ASLEEP
+    void noregret_read_svmlight(noregret_rows* rows, const char* text, size_t size, int intercept, int scored)
+    void noregret_scan_svmlight(noregret_scanned* scanned, const char* text, size_t size, int intercept, int scored)
+    void noregret_scan_vw(noregret_scanned* scanned, const char* text, size_t size, int intercept, int scored)
+    int noregret_resolve(noregret_rows* rows, const noregret_scanned* scanned, noregret_names* names, int admit)
+    int noregret_read_csv(noregret_table* table, const char* text, size_t size, int64_t columns, const int32_t* places, char delimiter, int missing)
+    int64_t noregret_count_lines(const char* text, size_t size)
+    void noregret_free_rows(noregret_rows* rows)
+    void noregret_free_scanned(noregret_scanned* scanned)
+
+
+noregret_prepare_numbers()
+
+cdef dict MISSING = {"stop": NOREGRET_STOP, "zero": NOREGRET_ZERO, "asleep": NOREGRET_ASLEEP}
+
+
+cdef class Memory:
+    """Memory from C that an array stands on, freed with it."""
+
+    cdef void* data
+    cdef Py_ssize_t size
+
+    def __dealloc__(self):
+        free(self.data)
+
+    def __getbuffer__(self, Py_buffer* buffer, int flags):
+        PyBuffer_FillInfo(buffer, self, self.data, self.size, 0, flags)
+
+
+cdef object take(void** data, int64_t count, size_t item, object dtype):
+    """Make an array of a block of memory, cut to what is used of it, which it then owns."""
+    cdef Memory memory = Memory.__new__(Memory)
+    cdef void* smaller
+    if count == 0:
+        return np.zeros(0, dtype)
+    smaller = realloc(data[0], <size_t> count * item)
+    memory.data, memory.size = smaller if smaller != NULL else data[0], <Py_ssize_t> (<size_t> count * item)
+    data[0] = NULL
+    return np.frombuffer(memory, dtype)
+
+
+cdef class Text:
+    """The bytes of any object that has some, for as long as they are read."""
+
+    cdef Py_buffer buffer
+    cdef const char* start
+    cdef size_t size
+
+    def __cinit__(self, source):
+        PyObject_GetBuffer(source, &self.buffer, PyBUF_SIMPLE)
+        self.start, self.size = <const char*> self.buffer.buf, <size_t> self.buffer.len
+
+    def __dealloc__(self):
+        PyBuffer_Release(&self.buffer)
+
+    cdef bytes part(self, int64_t start, int64_t end):
+        return self.start[start:end] if end > start else b""
+
+    cdef str word(self, int64_t at):
+        """What stands there, for a message."""
+        cdef int64_t end = at
+        while end < <int64_t> self.size and end - at < 40 and self.start[end] not in b" \t\r\n":
+            if self.start[end] == b"|" and end > at:
+                break
+            end += 1
+        word = self.part(at, end).decode("utf-8", "replace")
+        return repr(word if len(word) <= 30 else word[:29] + "…")
+
+
+cdef list faults_of(noregret_lines* lines, Text text, int64_t first_line):
+    cdef list faults = []
+    cdef int64_t k
+    cdef noregret_fault fault
+    for k in range(lines.fault_count):
+        fault = lines.faults[k]
+        message = MESSAGES[fault.kind].format(word=text.word(fault.at))
+        column = 1 + len(text.part(fault.start, fault.at).decode("utf-8", "replace"))
+        faults.append(Fault(fault.row, first_line + fault.line, column, message))
+    return faults
+
+
+cdef list tags_of(noregret_lines* lines, Text text):
+    cdef int64_t k
+    if not lines.tagged:
+        return None
+    return [text.part(lines.tags[2 * k], lines.tags[2 * k + 1]).decode("utf-8") for k in range(lines.count)]
+
+
+cdef object numbered(noregret_lines* lines, int64_t first_line):
+    """The lines' numbers, counted from the first."""
+    cdef int64_t k
+    for k in range(lines.count):
+        lines.lines[k] += first_line
+    return take(<void**> &lines.lines, lines.count, 8, np.int64)
+
+
+cdef object starts_of(noregret_lines* lines):
+    return take(<void**> &lines.starts, lines.count + 1, 8, np.int64) if lines.count else np.zeros(1, np.int64)
+
+
+cdef class Scanned:
+    """Lines whose features still go by their names."""
+
+    cdef noregret_scanned c_scanned
+    cdef readonly object outcomes, importances, lines, tags, faults, line_count
+
+    def __cinit__(self):
+        memset(&self.c_scanned, 0, sizeof(self.c_scanned))
+
+    def __dealloc__(self):
+        noregret_free_scanned(&self.c_scanned)
+
+    cdef int finish(self, Text text, int64_t first_line) except -1:
+        cdef noregret_lines* lines = &self.c_scanned.lines
+        if lines.failed:
+            raise MemoryError
+        self.faults, self.tags = faults_of(lines, text, first_line), tags_of(lines, text)
+        self.outcomes = take(<void**> &lines.outcomes, lines.count, 8, np.float64)
+        self.importances = take(<void**> &lines.importances, lines.count, 8, np.float64) if lines.weighted else None
+        self.lines, self.line_count = numbered(lines, first_line), lines.line_count
+        return 0
+
+
+def scan_svmlight(text, int64_t first_line, bint intercept, bint scored=False):
+    """Read lines of positions and values, to be looked up by name: stateless, for any thread."""
+    cdef Text source = Text(text)
+    cdef Scanned scanned = Scanned()
+    with nogil:
+        noregret_scan_svmlight(&scanned.c_scanned, source.start, source.size, intercept, scored)
+    scanned.finish(source, first_line)
+    return scanned
+
+
+def scan_vw(text, int64_t first_line, bint intercept, bint scored=False):
+    """Read lines in Vowpal Wabbit's format: stateless, for any thread."""
+    cdef Text source = Text(text)
+    cdef Scanned scanned = Scanned()
+    with nogil:
+        noregret_scan_vw(&scanned.c_scanned, source.start, source.size, intercept, scored)
+    scanned.finish(source, first_line)
+    return scanned
+
+
+def resolve_vw(Scanned scanned not None, Vocabulary vocabulary not None, bint admit=True):
+    """Give names their positions, block after block in order.
+
+    Names not admitted are left out of the rows.
+    """
+    cdef noregret_rows rows
+    cdef int64_t count = scanned.c_scanned.lines.count, room = scanned.c_scanned.count + count
+    cdef int status = NOREGRET_NO_MEMORY
+    vocabulary.enter()
+    memset(&rows, 0, sizeof(rows))
+    vocabulary.busy = True
+    try:
+        with nogil:
+            rows.lines.starts = <int64_t*> malloc(<size_t> (count + 1) * 8)
+            rows.indices, rows.data = <int32_t*> malloc(<size_t> room * 4 + 1), <double*> malloc(<size_t> room * 8 + 1)
+            rows.lines.count, rows.room = count, room
+            if rows.lines.starts != NULL and rows.indices != NULL and rows.data != NULL:
+                status = noregret_resolve(&rows, &scanned.c_scanned, &vocabulary.c_names, admit)
+        if status < 0:
+            refuse(status)
+        return Rows(
+            starts_of(&rows.lines),
+            take(<void**> &rows.indices, rows.count, 4, np.int32),
+            take(<void**> &rows.data, rows.count, 8, np.float64),
+            scanned.outcomes, scanned.importances, scanned.lines, scanned.tags, scanned.faults, scanned.line_count,
+        )
+    finally:
+        vocabulary.busy = False
+        noregret_free_rows(&rows)
+
+
+def parse_svmlight(text, int64_t first_line, bint intercept, Vocabulary vocabulary=None, bint scored=False):
+    """Read lines of positions and values; with a vocabulary, it says where each index goes."""
+    cdef Text source
+    cdef noregret_rows rows
+    cdef noregret_lines* lines = &rows.lines
+    if vocabulary is not None:
+        return resolve_vw(scan_svmlight(text, first_line, intercept, scored), vocabulary)
+    source = Text(text)
+    memset(&rows, 0, sizeof(rows))
+    try:
+        with nogil:
+            noregret_read_svmlight(&rows, source.start, source.size, intercept, scored)
+        if lines.failed:
+            raise MemoryError
+        faults = faults_of(lines, source, first_line)
+        return Rows(
+            starts_of(lines),
+            take(<void**> &rows.indices, rows.count, 4, np.int32),
+            take(<void**> &rows.data, rows.count, 8, np.float64),
+            take(<void**> &lines.outcomes, lines.count, 8, np.float64),
+            None, numbered(lines, first_line), None, faults, lines.line_count,
+        )
+    finally:
+        noregret_free_rows(&rows)
+
+
+def parse_csv(text, int64_t columns, const int32_t[::1] places not None, int64_t width, bytes delimiter, str missing, int64_t first_line=1):
+    """Read a table in which every cell that is used is a plain number, or empty; else give up.
+
+    `places` says for each column where it goes in the output, -1 for nowhere, -2 for the outcome.
+    Output columns that nothing fills are 1. With missing="asleep" empty cells and words for nothing
+    are NaN, the outcome's too; their number is `asleep`.
+    """
+    cdef Text source = Text(text)
+    cdef noregret_table table
+    cdef int64_t room
+    cdef int plain
+    cdef int empty
+    cdef char between
+    cdef Py_ssize_t c
+    cdef double[:, ::1] X
+    cdef double[::1] outcomes
+    cdef int64_t[::1] lines
+    if len(delimiter) != 1 or delimiter in b"\r\n\"":
+        raise ValueError(f"a delimiter is one byte, no quote and no line break: got {delimiter!r}")
+    if missing not in MISSING:
+        raise ValueError(f"missing must be 'stop', 'zero' or 'asleep': got {missing!r}")
+    empty = MISSING[missing]
+    if columns < 1 or width < 0 or places.shape[0] != columns:
+        raise ValueError(f"{places.shape[0]} places for {columns} columns and a width of {width}")
+    for c in range(columns):
+        if not -2 <= places[c] < width:
+            raise ValueError(f"column {c} cannot go to place {places[c]} of {width}")
+    between = delimiter[0]
+    with nogil:
+        room = noregret_count_lines(source.start, source.size)
+    all_X, all_outcomes, all_lines = np.empty((room, width)), np.empty(room), np.empty(room, np.int64)
+    X, outcomes, lines = all_X, all_outcomes, all_lines
+    memset(&table, 0, sizeof(table))
+    table.width = width
+    if room:
+        table.outcomes, table.lines = &outcomes[0], &lines[0]
+        table.X = &X[0, 0] if width else &outcomes[0]
+    with nogil:
+        plain = noregret_read_csv(&table, source.start, source.size, columns, &places[0], between, empty)
+    if plain < 0:
+        raise MemoryError
+    rows = table.rows if plain else 0
+    every = rows == room
+    if not every:
+        all_lines = all_lines[:rows] + first_line
+    return Csv(all_X[:rows], all_outcomes[:rows], None if every else all_lines, table.line_count, [], bool(plain), table.asleep)
+
+
+def count_lines(text):
+    """Count the lines of a text; the last may lack its newline."""
+    cdef Text source = Text(text)
+    cdef int64_t count
+    with nogil:
+        count = noregret_count_lines(source.start, source.size)
+    return count
+
+
+cdef const char* newline_from(const char* at, const char* end) noexcept nogil:
+    while at < end and at[0] != b"\n":
+        at += 1
+    return at
+
+
+def read_numbers(text, bint fields=False):
+    """Read one number a line, as the readers above do; NaN where a line is none.
+
+    With fields, the end of each is found first.
+    """
+    cdef Text source = Text(text)
+    cdef int64_t room = noregret_count_lines(source.start, source.size), k = 0
+    numbers = np.empty(room)
+    cdef double[::1] out = numbers
+    cdef const char* at = source.start
+    cdef const char* end = source.start + source.size
+    cdef const char* after
+    with nogil:
+        for k in range(room):
+            after = newline_from(at, end)
+            if fields and after > at and end - after >= 8:
+                if not noregret_read_field(at, after, &out[k]):
+                    out[k] = NAN
+            elif noregret_read_number(at, end, &out[k]) != after:
+                out[k] = NAN
+            at = after + 1
+    return numbers

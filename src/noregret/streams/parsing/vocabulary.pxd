@@ -1,0 +1,33 @@
+from libc.stdint cimport int32_t, int64_t, uint32_t, uint64_t, uint8_t
+
+
+cdef extern from "names.h" nogil:
+    enum: NOREGRET_UNKNOWN, NOREGRET_NO_MEMORY, NOREGRET_FULL
+
+    ctypedef struct noregret_names:
+        int bits
+        int64_t count
+        int64_t room
+        uint32_t* hashes
+        int64_t* ends
+        uint64_t* owners
+        uint8_t* taken
+        int64_t shared
+        char* bytes
+        size_t used
+        size_t size
+
+    uint64_t noregret_hash(const char* name, size_t length)
+    void noregret_free_names(noregret_names* names)
+    int32_t noregret_find_name(noregret_names* names, const char* name, size_t length, uint64_t hash, int admit)
+    void noregret_cut_names(noregret_names* names, int64_t size)
+
+
+cdef class Vocabulary:
+    cdef noregret_names c_names
+    cdef bint busy
+    cdef int enter(self) except -1
+    cdef int admit_utf8(self, const char* name, size_t length, bint admit) except? -1
+
+
+cdef int refuse(int status) except -1

@@ -1,0 +1,327 @@
+"""What every stream can do, and what one pass through it is."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from noregret.errors import BadExample, WrongUsage
+from noregret.streams.block import Block, Floats, Sparse
+from noregret.streams.options import Options
+from noregret.streams.parsing.scaling import Scaler
+from noregret.streams.parsing.vocabulary import Vocabulary
+from noregret.streams.prefetch import in_order
+from noregret.streams.seals import Seals
+from noregret.streams.source import Paths, Piece, Source, as_paths, total_size
+
+INTERCEPT = "intercept"
+State = tuple[dict[str, NDArray[Any]], dict[str, Any]]
+
+
+class StartAgain(Exception):
+    """What follows must be read in another way, from the mark on."""
+
+
+class Stream:
+    """Examples from files: iterate over pairs (x, y), or over ``blocks``, from the start each time.
+
+    Parameters
+    ----------
+    paths
+        One file or several, read one after the other; globs; ``-`` for standard input.
+    options
+        How they are read.
+    """
+
+    name: ClassVar[str]
+    extensions: ClassVar[tuple[str, ...]] = ()
+    reading_class: ClassVar[type[Reading]]
+    # Options that mean nothing for such files.
+    meaningless: ClassVar[tuple[str, ...]] = ()
+
+    def __init__(self, paths: Paths, options: Options) -> None:
+        for option in self.meaningless:
+            if getattr(options, option) != getattr(Options(), option):
+                raise WrongUsage(
+                    f"{option} means nothing for {self.name} files: leave --{option} out"
+                )
+        self.paths, self.options = as_paths(paths), options
+
+    @property
+    def target(self) -> str | None:
+        """The column that holds the outcomes, where it has a name."""
+        return self.options.target
+
+    @property
+    def transforms(self) -> tuple[str, ...]:
+        """What is done to the data on the way, as certificates name it."""
+        return self.options.transforms()
+
+    @property
+    def size(self) -> int | None:
+        """How many bytes there are to read, where that is known."""
+        return total_size(self.paths)
+
+    def reading(self, state: State | None = None, learning: bool = True) -> Reading:
+        """Begin a pass; with the state of another, go on with what that knows.
+
+        A pass that is not for ``learning`` takes rows without outcomes too, and nothing that it
+        sees changes how later rows are scaled.
+        """
+        if self.options.fourier is not None:
+            from noregret.streams.fourier_rows import LiftedReading
+
+            return LiftedReading(self, learning, state)
+        return self.reading_class(self, learning, state)
+
+    def blocks(self) -> Iterator[Block]:
+        """Yield the examples in blocks."""
+        return iter(self.reading())
+
+    def __iter__(self) -> Iterator[tuple[dict[str, float], float]]:
+        reading = self.reading()
+        for block in reading:
+            names = reading.feature_names(reading.features)
+            for row in range(len(block)):
+                yield example_of(block, row, names), float(block.y[row])
+            if block.faults and self.options.on_error == "stop":
+                raise reading.refusal(block)
+
+    def __repr__(self) -> str:
+        return f"<{type(self).__name__} {', '.join(self.paths)}>"
+
+
+class Reading:
+    """One pass through a stream: what it has learned of the data's shape, and where it stands."""
+
+    # Whether features are known by name; else they are columns.
+    named: ClassVar[bool] = True
+    # Whether the number of columns is known from the start.
+    fixed: ClassVar[bool] = False
+    # Whether every feature may be centred: not where most are absent from a row.
+    centred: ClassVar[bool] = True
+
+    def __init__(self, stream: Stream, learning: bool, state: State | None) -> None:
+        self.stream, self.options, self.learning = stream, stream.options, learning
+        self.paths = stream.paths
+        if self.options.scale == "standard" and not self.centred:
+            raise WrongUsage(
+                f"{stream.name} data are sparse, and to standardise them would fill them up: use"
+                " the scale max or unit"
+            )
+        scale = self.options.scale
+        self.scaler = None if scale == "none" else Scaler(scale)
+        self.vocabulary = Vocabulary(self.options.hash)
+        self.mark: dict[str, Any] | None = None
+        self.seals: Seals | None = None  # of all data before the mark, where a checkpoint is kept
+        self.unchecked = False  # whether these are from another process
+        self.width = 0  # columns, where they have no names
+        self.wanted: Callable[[], bool] = lambda: True
+        if state is not None:
+            self.set_state(*state)
+
+    def keep_seals(self) -> None:
+        """Keep digests of all data that are read, so that another process can go on from here."""
+        if self.seals is None:
+            self.seals = Seals()
+
+    # What each format says for itself.
+
+    def jobs(self, mark: dict[str, Any] | None) -> Iterator[Callable[[], Any]]:
+        """Yield jobs that read and parse, to be done in any thread."""
+        raise NotImplementedError
+
+    def settle(self, raw: Any) -> Block:
+        """Make a block of what a job returned; called in order."""
+        raise NotImplementedError
+
+    def columns_state(self) -> dict[str, Any]:
+        """Return what is known of the columns, as JSON can hold it."""
+        return {}
+
+    def set_columns_state(self, state: dict[str, Any]) -> None:
+        """Take that over."""
+
+    # The pass.
+
+    def __iter__(self) -> Iterator[Block]:
+        while self.wanted():
+            try:
+                for raw in in_order(self.jobs(self.mark), self.still_wanted):
+                    block = self.settle(raw)
+                    if self.options.on_error == "stop" and block.faults:
+                        block = until(block, block.faults[0].row)
+                    self.scale(block)
+                    self.complete(block)
+                    self.mark = block.mark
+                    if len(block) or block.faults:
+                        yield block
+                    if self.options.on_error == "stop" and block.faults:
+                        return
+            except StartAgain:
+                continue
+            return
+
+    def still_wanted(self) -> bool:
+        """Whether anybody wants more, as ``wanted`` says now."""
+        return self.wanted()
+
+    def scale(self, block: Block) -> None:
+        """Scale the rows, in place."""
+        if self.scaler is None or not len(block):
+            return
+        if isinstance(block.X, Sparse):
+            self.scaler.scale_sparse(*block.X, self.learning)
+        else:
+            self.scaler.scale_dense(block.X, self.learning)
+
+    def complete(self, block: Block) -> None:
+        """Fill in what depends on the rows before, in place."""
+
+    def refusal(self, block: Block) -> BadExample:
+        """Return the error for a block's first fault."""
+        fault = block.faults[0]
+        return BadExample(f"{fault.place}: {fault.message}")
+
+    # Names.
+
+    @property
+    def features(self) -> int:
+        """How many features there have been."""
+        return len(self.vocabulary) if self.named else self.width
+
+    def names(self, start: int, stop: int) -> list[str]:
+        """Return the names of some features."""
+        return self.vocabulary.names(start, stop)
+
+    @property
+    def name_source(self) -> Callable[[int, int], list[str]] | None:
+        """What tells a learner the names of features; None where they are columns."""
+        return self.names if self.named else None
+
+    def feature_name(self, position: int) -> str:
+        """Return the name of a feature, as people know it."""
+        if self.named:
+            return self.names(position, position + 1)[0]
+        position -= int(self.options.intercept)
+        return INTERCEPT if position < 0 else str(position)
+
+    def feature_names(self, count: int) -> list[str]:
+        """Return the names of the first features, as people know them."""
+        if self.named:
+            return self.names(0, count)
+        shift = int(self.options.intercept)
+        return [INTERCEPT][:shift] + [str(i) for i in range(count - shift)]
+
+    def source(self, delimiter: bytes | None = None, careful: bool = False) -> Source:
+        """Return the text to read, when that before the mark has been found to be the same."""
+        source = Source(self.paths, delimiter, careful, self.seals)
+        if self.unchecked and self.mark is not None:
+            source.check(self.mark)
+            self.unchecked = False
+        return source
+
+    def mark_after(self, piece: Piece, lines: int) -> dict[str, Any]:
+        """Return the mark after a piece of so many lines, which is sealed."""
+        before = self.lines_before(piece)
+        if self.seals is not None:
+            self.seals.add(piece.file, piece.ranges or [], before + 1, before + lines)
+        return {"file": piece.file, "offset": piece.stop, "line": before + lines}
+
+    def lines_before(self, piece: Piece) -> int:
+        """Return how many lines of its file come before a piece."""
+        if self.mark is not None and self.mark["file"] == piece.file:
+            return int(self.mark["line"])
+        return 0
+
+    def read_so_far(self, file: int, read: int) -> int:
+        """Return how many bytes of input have been read, so many of them of one of the files."""
+        return read + (total_size(self.paths[:file]) or 0)
+
+    def admit_intercept(self) -> None:
+        """Give the intercept its position, the first."""
+        if self.options.intercept and not len(self.vocabulary):
+            self.vocabulary.positions([INTERCEPT], True)
+
+    # The state: what later rows depend on.
+
+    def state(self) -> State:
+        """Return arrays and JSON: all that going on, and predicting, depend on."""
+        size = self.features
+        arrays: dict[str, NDArray[Any]] = {}
+        numbers: dict[str, Any] = {
+            "mark": self.mark,
+            "width": self.width,
+            "columns": self.columns_state(),
+        }
+        if self.named:
+            arrays |= {f"names.{k}": v for k, v in self.vocabulary.get_state().items()}
+        if self.scaler is not None:
+            arrays |= {f"scale.{k}": v for k, v in self.scaler.get_state(size).items()}
+        if self.seals is not None:
+            arrays |= {f"seals.{k}": v for k, v in self.seals.get_state().items()}
+        return arrays, numbers
+
+    def kept_with_model(self) -> State:
+        """Return what predicting depends on; exact names are those of the model itself."""
+        arrays, numbers = self.state()
+        apart = ("seals.",) if self.options.hash is not None else ("seals.", "names.")
+        arrays = {name: array for name, array in arrays.items() if not name.startswith(apart)}
+        numbers["mark"] = None
+        numbers["options"] = {
+            "target": self.options.target,
+            "transforms": self.options.transforms(),
+        }
+        numbers["format"] = self.stream.name
+        return arrays, numbers
+
+    def set_state(self, arrays: dict[str, NDArray[Any]], numbers: dict[str, Any]) -> None:
+        """Take a state over; ValueError where it does not fit."""
+        parts: dict[str, dict[str, NDArray[Any]]] = {"names": {}, "scale": {}, "seals": {}}
+        for key, array in arrays.items():
+            kind, _, name = key.partition(".")
+            if kind not in parts:
+                raise ValueError(f"unknown array {key!r}")
+            parts[kind][name] = np.array(array)
+        if self.named and parts["names"]:
+            self.vocabulary = Vocabulary.from_state(parts["names"], self.options.hash)
+        if self.scaler is not None:
+            self.scaler.set_state(parts["scale"])
+        self.mark, self.width = numbers["mark"], int(numbers["width"])
+        if self.mark is not None and not 0 <= self.mark["file"] <= len(self.paths):
+            raise ValueError(f"there is no file {self.mark['file']} of {len(self.paths)}")
+        if self.mark is not None:
+            self.keep_seals()
+            assert self.seals is not None
+            self.seals.set_state(parts["seals"])
+            self.unchecked = True
+        self.set_columns_state(numbers["columns"])
+
+
+def until(block: Block, row: int) -> Block:
+    """Return a block's rows before one of them, and its first fault."""
+    return replace(
+        block,
+        X=block.rows(0, row),
+        y=block.y[:row],
+        importances=None if block.importances is None else block.importances[:row],
+        tags=None if block.tags is None else block.tags[:row],
+        groups=None if block.groups is None else block.groups[:row],
+        numbers=None if block.numbers is None else block.numbers[:row],
+        faults=block.faults[:1],
+    )
+
+
+def example_of(block: Block, row: int, names: list[str]) -> dict[str, float]:
+    """Return one row as a dict."""
+    if not isinstance(block.X, Sparse):
+        return dict(zip(names, block.X[row].tolist(), strict=True))
+    part = slice(block.X.starts[row], block.X.starts[row + 1])
+    values: Floats = block.X.data[part]
+    return {
+        names[i]: v for i, v in zip(block.X.indices[part].tolist(), values.tolist(), strict=True)
+    }

@@ -1,0 +1,74 @@
+"""One pass through text of sparse rows: what svmlight and VW files do alike."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from functools import partial
+from typing import Any, ClassVar, NamedTuple
+
+from noregret.streams.block import Block, Fault, Sparse
+from noregret.streams.columns import signed
+from noregret.streams.parsing.text import Rows
+from noregret.streams.source import Piece
+from noregret.streams.stream import Reading, State, Stream
+
+# Options that speak of columns, which such files have not.
+FOR_TABLES = ("target", "drop", "keep", "categories", "missing", "header", "quotes", "group")
+
+
+class Scanned(NamedTuple):
+    """A piece of a file, parsed as far as any thread can."""
+
+    piece: Piece
+    found: Any
+
+
+class TextReading(Reading):
+    """A pass in which every line is a row of named or numbered features."""
+
+    centred: ClassVar[bool] = False
+
+    def __init__(self, stream: Stream, learning: bool, state: State | None) -> None:
+        super().__init__(stream, learning, state)
+        if self.named:
+            self.admit_intercept()
+
+    def scan(self, text: bytes) -> Any:
+        """Parse lines; in any thread."""
+        raise NotImplementedError
+
+    def rows_of(self, found: Any) -> Rows:
+        """Complete the rows; in order."""
+        raise NotImplementedError
+
+    def jobs(self, mark: dict[str, Any] | None) -> Iterator[Callable[[], Scanned]]:
+        """Yield a job for every piece."""
+        for piece in self.source().pieces(mark):
+            yield partial(self.parse, piece)
+
+    def parse(self, piece: Piece) -> Scanned:
+        """Read and parse a piece."""
+        return Scanned(piece, self.scan(piece.text()))
+
+    def settle(self, raw: Scanned) -> Block:
+        """Make a block of a piece."""
+        piece, before = raw.piece, self.lines_before(raw.piece)
+        rows = self.rows_of(raw.found)
+        outcomes = rows.outcomes
+        if self.options.positive is not None:
+            outcomes = signed(outcomes, self.options.positive, piece.path)
+        if not self.named and len(rows.indices):
+            self.width = max(self.width, int(rows.indices.max()) + 1)
+        return Block(
+            Sparse(rows.starts, rows.indices, rows.data),
+            outcomes,
+            lambda row: f"{piece.path}, line {before + int(rows.lines[row])}",
+            self.mark_after(piece, rows.line_count),
+            self.read_so_far(piece.file, piece.read),
+            rows.importances,
+            rows.tags,
+            [
+                Fault(row, f"{piece.path}, line {before + line}, column {column}", message)
+                for row, line, column, message in rows.faults
+            ],
+        )
