@@ -148,11 +148,8 @@ def test_what_was_never_built_says_so(family: str) -> None:
 
 
 UNBUILT = """
-import importlib, pkgutil, noregret.core
-for module in pkgutil.iter_modules(noregret.core.__path__):
-    if module.name[0] == "_":
-        continue
-    found = importlib.import_module(f"noregret.core.{module.name}")
+from tests.compiled import compiled_modules
+for found in compiled_modules():
     for name, kind in sorted(vars(found).items()):
         if not isinstance(kind, type) or kind.__module__ != found.__name__:
             continue

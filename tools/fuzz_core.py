@@ -14,7 +14,6 @@ import argparse
 import importlib
 import inspect
 import os
-import pkgutil
 import resource
 import signal
 import subprocess
@@ -31,11 +30,12 @@ from typing import Any
 
 import numpy as np
 
-sys.path.insert(0, str(Path(__file__).parent))
+sys.path[:0] = [str(Path(__file__).parent), str(Path(__file__).parent.parent)]
 import hostile_values as hostile
 
 import noregret as nr
 from noregret.base.families import FAMILIES, homes
+from tests.compiled import compiled_modules
 
 HANG = 120
 MEMORY = 6 * 2**30
@@ -71,11 +71,8 @@ Call = tuple[str, Callable[[], Any]]
 
 
 def core_modules() -> list[Any]:
-    """Return every module of the core."""
-    import noregret.core
-
-    names = sorted(module.name for module in pkgutil.iter_modules(noregret.core.__path__))
-    return [importlib.import_module(f"noregret.core.{name}") for name in names if name[0] != "_"]
+    """Return every compiled module."""
+    return sorted(compiled_modules(), key=lambda module: str(module.__name__))
 
 
 def core_things() -> list[Any]:

@@ -1,8 +1,8 @@
 /* Feed the readers of text anything at all: for a coverage-guided fuzzer.
 
    clang -g -O1 -fsanitize=fuzzer,address,undefined -fno-sanitize=unsigned-integer-overflow \
-       -Isrc/noregret/core tools/fuzz_text.c \
-       src/noregret/core/{numbers,names,lines,order,marks,svmlight,svmlight_lines,vw,vw_lines,resolve,csv}.c
+       -Isrc/noregret/streams/parsing -Isrc/noregret/base/compiled tools/fuzz_text.c \
+       src/noregret/streams/parsing/{numbers,names,row_buffers,sort_row,field_ends,svmlight,svmlight_lines,vw,vw_lines,resolve_names,csv}.c
    -lm -o fuzz
    ./fuzz -max_len=4096 corpus/
 

@@ -1,4 +1,4 @@
-"""Parameters and states checked once, at the door, with messages that name what is wrong."""
+"""Parameters and states checked once, where they come in, with messages that name what is wrong."""
 
 from __future__ import annotations
 

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from noregret.base.compiled import machine as cpu
+from noregret.base.compiled import machine
 from noregret.base.registry import everyone
 from tests.baseline import held_to_the_baseline
 
@@ -21,7 +21,7 @@ ROOT = Path(__file__).parent.parent.parent
 SETTINGS: dict[str, dict[str, str]] = {
     "as it comes": {},
     "baseline": held_to_the_baseline(),
-    **({"avx2": {cpu.VARIABLE: "avx2"}} if cpu.level() == "avx512" else {}),
+    **({"avx2": {machine.VARIABLE: "avx2"}} if machine.level() == "avx512" else {}),
 }
 
 
@@ -58,19 +58,19 @@ def test_certificates_of_everything_are_confirmed_across_processors(tmp_path: Pa
             )
 
 
-SAY = "from noregret.core import cpu; print(cpu.level())"
+SAY = "from noregret.base.compiled import machine; print(machine.level())"
 
 
 def test_the_variable_holds_the_core_to_a_level_that_the_processor_has(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.delenv(cpu.VARIABLE, raising=False)
+    monkeypatch.delenv(machine.VARIABLE, raising=False)
     best = run("as it comes", "-c", SAY).strip()
-    for level in cpu.LEVELS:
-        monkeypatch.setitem(SETTINGS, level, {cpu.VARIABLE: level})
-        lower = min(cpu.LEVELS.index(level), cpu.LEVELS.index(best))
-        assert run(level, "-c", SAY).strip() == cpu.LEVELS[lower]
-    monkeypatch.setitem(SETTINGS, "empty", {cpu.VARIABLE: ""})
+    for level in machine.LEVELS:
+        monkeypatch.setitem(SETTINGS, level, {machine.VARIABLE: level})
+        lower = min(machine.LEVELS.index(level), machine.LEVELS.index(best))
+        assert run(level, "-c", SAY).strip() == machine.LEVELS[lower]
+    monkeypatch.setitem(SETTINGS, "empty", {machine.VARIABLE: ""})
     assert run("empty", "-c", SAY).strip() == best
 
 
@@ -80,7 +80,7 @@ def test_a_level_that_does_not_exist_is_refused_in_one_line(tmp_path: Path) -> N
     command = "from noregret.app.cli import main; main()"
     done = subprocess.run(
         [sys.executable, "-c", command, "run", str(file), "--target", "y"],
-        env={**os.environ, cpu.VARIABLE: "sse9"},
+        env={**os.environ, machine.VARIABLE: "sse9"},
         capture_output=True,
         text=True,
         check=False,

@@ -1,11 +1,11 @@
 from libc.stdint cimport int32_t
 
-from noregret.auto.learning cimport Teaching
+from noregret.auto.learning cimport LearningBank
 from noregret.auto.predicting cimport Round
 from noregret.linear.engine.engine cimport Row
 
 
-cdef class Bank(Teaching):
+cdef class Bank(LearningBank):
     pass
 
 cdef struct Held:

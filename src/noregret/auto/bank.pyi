@@ -1,9 +1,9 @@
 import numpy as np
 from numpy.typing import NDArray
 
-from noregret.auto.learning import Teaching
+from noregret.auto.learning import LearningBank
 
-class Bank(Teaching):
+class Bank(LearningBank):
     @property
     def first_loss(self) -> float: ...
     @property

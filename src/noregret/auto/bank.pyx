@@ -1,4 +1,4 @@
-"""The bank behind ``auto``: what it has found, and how it is kept."""
+"""The bank behind ``auto``: its findings and its state, and the form that learns from delayed outcomes."""
 
 from libc.math cimport sqrt
 from libc.stdint cimport int32_t
@@ -10,7 +10,7 @@ import numpy as np
 cimport cython
 cimport numpy as cnp
 
-from noregret.auto.learning cimport Teaching
+from noregret.auto.learning cimport LearningBank
 from noregret.auto.predicting cimport FULL, LAGGED, LOGISTIC, NUMBERS, SNAPSHOTS
 from noregret.base.compiled.weigher cimport Weigher
 from noregret.linear.engine.engine cimport DIVERGED, FINE, NO_MEMORY, Engine, Row, position
@@ -19,12 +19,14 @@ from noregret.base.compiled.machine import all_finite, copied, zeros
 
 cnp.import_array()
 
+# The bank behind ``auto``: what it has found, and how it is kept.
+
 
 PARTS = ("plain", "lagged", "combining", "following", "seeing", "among_base", "tracker", "leaner", "final")
 
 
-cdef class Bank(Teaching):
-    """Learners of every speed, and the mixture of them; the parameters are those of the floors."""
+cdef class Bank(LearningBank):
+    """Learners of every speed, and the mixture of them; the parameters are those of ``PredictingBank``."""
 
     # What it has found.
 

@@ -2,11 +2,11 @@
 
 from noregret.linear.engine.engine cimport Row
 from noregret.auto.memory_filters cimport Filters
-from noregret.auto.predicting cimport Floors, Round
+from noregret.auto.predicting cimport PredictingBank, Round
 from noregret.base.compiled.weigher cimport Weigher
 
 
-cdef class Teaching(Floors):
+cdef class LearningBank(PredictingBank):
     cdef double error                      # how far off the base is, mostly,
     cdef double sizes                      # and the sum of how many features rows have
     cdef double streak                     # outcomes in a row that were far off

@@ -6,7 +6,7 @@ from libc.stdlib cimport free, realloc
 
 from noregret.linear.engine.engine cimport DIVERGED, FINE, NO_MEMORY, Engine, Row
 from noregret.auto.memory_filters cimport Filters
-from noregret.auto.predicting cimport LOGISTIC, SNAPSHOTS, SQUARE, TILTED, Floors, Round, chance_of, clip, noregret_feature
+from noregret.auto.predicting cimport LOGISTIC, SNAPSHOTS, SQUARE, TILTED, PredictingBank, Round, chance_of, clip, noregret_feature
 from noregret.base.compiled.weigher cimport Weigher
 
 from noregret.auto.predicting import GRANT_FIRST, KEEP_FIRST, LABEL_STEPS, STEPS
@@ -45,8 +45,8 @@ cdef inline double usable(double error) noexcept nogil:
     return error if fabs(error) < MOST_ERROR else 0.0
 
 
-cdef class Teaching(Floors):
-    """Floors that learn."""
+cdef class LearningBank(PredictingBank):
+    """PredictingBank that learn."""
 
     cdef int play(self, Row* row, double y) noexcept nogil:
         cdef int status

@@ -60,7 +60,7 @@ cdef struct Round:
     bint full, lagged          # whether the filters, and those that see outcomes, take part
 
 
-cdef class Floors(Engine):
+cdef class PredictingBank(Engine):
     cdef readonly Filters plain, lagged, combining, following, seeing
     cdef readonly Weigher among_base, tracker, leaner, final
     cdef readonly bint recent

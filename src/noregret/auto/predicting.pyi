@@ -18,7 +18,7 @@ KEEP_FIRST: tuple[float, ...]
 STEPS: tuple[float, ...]
 LABEL_STEPS: tuple[float, ...]
 
-class Floors(Engine):
+class PredictingBank(Engine):
     plain: Filters
     lagged: Filters
     combining: Filters

@@ -1,9 +1,4 @@
-"""Exponential weights that follow whoever leads now: a share of each goes to all, ever less of it.
-
-After round t everyone gives 1/(4(t + 1)) of its weight, and all get a part of that as large as their prior.
-So whoever has fallen behind can be back within a few rounds, and in the long run it costs no more
-than about ln T / 4 beside the best. The rate is that of AdaHedge, or 1 for the log loss.
-"""
+"""How the members of the bank behind ``auto`` predict, and how their predictions are combined."""
 
 from libc.math cimport M_PI, NAN, log, sqrt
 from libc.stdint cimport int32_t
@@ -26,6 +21,12 @@ from noregret.base.compiled.weigher import Exponential, Polynomial
 from noregret.checks import one_of
 
 cnp.import_array()
+
+# Exponential weights that follow whoever leads now: a share of each goes to all, ever less of it.
+#
+# After round t everyone gives 1/(4(t + 1)) of its weight, and all get a part of that as large as their prior.
+# So whoever has fallen behind can be back within a few rounds, and in the long run it costs no more
+# than about ln T / 4 beside the best. The rate is that of AdaHedge, or 1 for the log loss.
 
 
 cdef extern from "first_order.h" nogil:
@@ -113,7 +114,7 @@ cdef double FREE = 1e4, FREE_LABELS = 100.0
 cdef double MOST_SPREAD = 1e300
 
 
-cdef class Floors(Engine):
+cdef class PredictingBank(Engine):
     """Learners of every speed, and the mixture of them.
 
     Parameters

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from noregret.base.compiled.losses import Loss
 from noregret.hindsight import Rows
 from noregret.hindsight.blocks import is_sparse
-from noregret.linear.engine import engine as scribe
+from noregret.linear.engine import engine
 from noregret.linear.learner import Learner
 from noregret.proof.game.game import Game
 from noregret.proof.record.ledger import Ledger
@@ -24,7 +24,7 @@ from noregret.proof.record.pages import Table
 Floats = NDArray[np.float64]
 
 
-class Scribe(Learner):
+class Intake(Learner):
     """A learner that writes examples down and learns nothing; its weights are given to it.
 
     Parameters
@@ -35,11 +35,11 @@ class Scribe(Learner):
         Whether the rows kept begin with a constant.
     """
 
-    name = "scribe"
-    engine: scribe.Scribe
+    name = "intake"
+    engine: engine.FixedWeights
 
     def __init__(self, loss: str | Loss = "square", intercept: bool = False) -> None:
-        super().__init__(scribe.Scribe(loss))
+        super().__init__(engine.FixedWeights(loss))
         self.loss, self.intercept = loss, intercept
 
     def give(self, weights: Floats) -> None:
@@ -97,10 +97,10 @@ class Record(Ledger):
 
 
 class Intake(Game):
-    """A game in which a scribe takes examples in."""
+    """A game in which a intake takes examples in."""
 
     ledger_kind = Record
-    learner: Scribe
+    learner: Intake
 
 
 def with_constant(X: Any) -> Any:

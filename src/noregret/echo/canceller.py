@@ -6,9 +6,9 @@
 
 The path from the loudspeaker to the microphone is cut into parts of one block, and each term of
 their transforms is learned by a Kalman filter of its own, whose step is large where weights are in
-doubt and small where the error is noise or somebody near (``core/echo.pyx``). The delay is found
-beside it (``core/lag.pyx``); the suppressor follows how much of the echo such a filter leaves
-(``core/residual.pyx``). A guard keeps
+doubt and small where the error is noise or somebody near (``engine/path.pyx``). The delay is found
+beside it (there too); the suppressor follows how much of the echo such a filter leaves
+(``engine/suppressor.pyx``). A guard keeps
 what is sent within 0.8 dB of what the microphone heard, block by block.
 """
 

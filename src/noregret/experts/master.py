@@ -16,7 +16,7 @@ from noregret.base.compiled.weigher import LEAST_PRIOR, Weigher
 from noregret.base.expert_losses import expert_loss
 from noregret.checks import truth
 from noregret.errors import BadExample, NoRegretError
-from noregret.experts.engine.round import Council
+from noregret.experts.engine.round import ExpertEntry
 
 if TYPE_CHECKING:
     from noregret.experts.evidence import ExpertEvidence
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 Floats = NDArray[np.float64]
 
 
-class Master(Council, Named):
+class Master(ExpertEntry, Named):
     """Weighs experts by what they have lost, and combines what they say.
 
     Experts are columns of a table, keys of a dict, or learners (see ``Experts``). There are two
@@ -58,11 +58,11 @@ class Master(Council, Named):
         if gradient and manner != "mean":
             raise ValueError("gradient=True goes with play='mixture'")
         self.pays_expected = manner in ("expect", "sample")
-        Council.__init__(self, weigher, loss, loss_parameter, gradient, manner, **how)
+        ExpertEntry.__init__(self, weigher, loss, loss_parameter, gradient, manner, **how)
 
     def begin(self, n: int) -> None:
         """Start with n experts."""
-        Council.begin(self, n)
+        ExpertEntry.begin(self, n)
         self.settle_rate(n)
 
     def settle_rate(self, n: int) -> None:
@@ -255,12 +255,12 @@ class Master(Council, Named):
 
     def get_state(self) -> tuple[dict[str, Any], dict[str, Any], list[str]]:
         """Return the arrays, the numbers and the names that it goes on from."""
-        found: tuple[dict[str, Any], dict[str, Any], list[str]] = Council.get_state(self)
+        found: tuple[dict[str, Any], dict[str, Any], list[str]] = ExpertEntry.get_state(self)
         return found
 
     def set_state(self, arrays: dict[str, Any], numbers: dict[str, Any], names: list[str]) -> None:
         """Go on from a state; ValueError where it makes none."""
-        Council.set_state(self, arrays, numbers, names)
+        ExpertEntry.set_state(self, arrays, numbers, names)
 
 
 def at_the_best(price: Floats, regrets: Floats) -> float:

@@ -1,9 +1,11 @@
-"""Sums of outer products over rows, as fast as the machine multiplies."""
+"""Sums over all rows that looking back needs: outer products, and losses with switches."""
 
 from libc.math cimport INFINITY
 from libc.stdint cimport uint32_t
 
 import numpy as np
+
+# Sums of outer products over rows, as fast as the machine multiplies.
 
 
 cdef extern from "gram.h" nogil:

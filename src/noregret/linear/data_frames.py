@@ -19,7 +19,7 @@ from noregret.linear.inputs import is_named, not_rows
 if TYPE_CHECKING:
     import narwhals as nw
 
-    from noregret.linear.engine.block_rows import Blocks
+    from noregret.linear.engine.block_rows import BlockEntry
 
 Floats = NDArray[np.float64]
 
@@ -73,7 +73,7 @@ class NamedBlock:
         self.names, self.numbers, self.indicators, self.fault = names, numbers, indicators, fault
         self.rows = len(numbers)
 
-    def arrivals(self, learner: Blocks) -> dict[int, set[str]]:
+    def arrivals(self, learner: BlockEntry) -> dict[int, set[str]]:
         """Return which features the learner has never seen, by the row in which they first appear.
 
         They must join there and not earlier, as they would if the rows came one by one.
@@ -91,7 +91,7 @@ class NamedBlock:
                 new.setdefault(first[name], set()).add(name)
         return new
 
-    def sparse(self, learner: Blocks, start: int, stop: int) -> SparseBlock:
+    def sparse(self, learner: BlockEntry, start: int, stop: int) -> SparseBlock:
         """Return rows start to stop as sparse rows, with what is unseen in each."""
         rows = stop - start
         at = [np.tile(np.asarray(learner.positions(self.names), dtype=np.int32), (rows, 1))]

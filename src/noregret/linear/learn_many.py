@@ -14,17 +14,17 @@ from noregret.base.sparse_rows import checked_csr, sparse_parts
 from noregret.errors import BadExample, NoRegretError
 from noregret.linear import data_frames as frames
 from noregret.linear import inputs
-from noregret.linear.engine.block_rows import Flow
+from noregret.linear.engine.block_rows import StreamEntry
 from noregret.linear.engine.entry import SparseRow
 
 Floats = NDArray[np.float64]
 Block = Floats | tuple[NDArray[np.int64], NDArray[np.int32], Floats, int]
 
 
-class Many(Flow):
+class Many(StreamEntry):
     """Blocks of rows for whatever a caller holds: arrays, sparse matrices, data frames, dicts.
 
-    One example comes through the compiled door: learn_one, predict_one, decision_one, play_one.
+    One example comes through the compiled entry: learn_one, predict_one, decision_one, play_one.
     """
 
     def predict_proba_one(self, x: Any) -> dict[Any, float]:

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from noregret.base.algorithm import Named
-from noregret.linear.engine.block_rows import Flow
+from noregret.linear.engine.block_rows import StreamEntry
 from noregret.linear.learn_many import Many
 
 if TYPE_CHECKING:
@@ -149,4 +149,4 @@ class Learner(Named, Many):
 
 # What the compiled base classes offer to this package only: not for tab completion.
 _PUBLIC = {"learn_one", "play_one", "predict_one", "decision_one", "get_state", "set_state"}
-_INTERNAL = {name for name in dir(Flow) if not name.startswith("__")} - _PUBLIC
+_INTERNAL = {name for name in dir(StreamEntry) if not name.startswith("__")} - _PUBLIC

@@ -43,8 +43,8 @@ class Estimator(Port):
 
     def _direct(self) -> None:
         """Have examples go straight to the learner, unless a game is to know of them."""
-        door = None if isinstance(self._player, Certified) else self._player
-        self.lead_to(door, float(self.intercept))
+        entry = None if isinstance(self._player, Certified) else self._player
+        self.lead_to(entry, float(self.intercept))
 
     def _fresh(self) -> Learner | Certified:
         """Return a learner that has learned nothing; one that keeps its rows, if asked for."""

@@ -6,7 +6,7 @@ label never met, a game that keeps the rows) goes to methods of the estimator it
 
 from libc.math cimport exp
 
-from noregret.linear.engine.entry cimport Door
+from noregret.linear.engine.entry cimport ExampleEntry
 
 from noregret.errors import BadExample
 
@@ -17,33 +17,33 @@ cdef object NEGATIVE = 0.0, POSITIVE = 1.0
 cdef class Port:
     """The way to a learner, with a constant feature if one is asked for."""
 
-    cdef Door door          # None where nothing goes straight to it
+    cdef ExampleEntry entry          # None where nothing goes straight to it
     cdef double constant    # the value of the constant feature; 0 for no such feature
 
-    def lead_to(self, Door door, double constant):
+    def lead_to(self, ExampleEntry entry, double constant):
         """Have examples go straight to a learner from now on; None for to nobody."""
-        self.door, self.constant = door, constant
+        self.entry, self.constant = entry, constant
 
     cdef int learn(self, object x, object y) except -1:
-        cdef Door door = self.door  # Python code that is run meanwhile may lead elsewhere
-        door.hold()
+        cdef ExampleEntry entry = self.entry  # Python code that is run meanwhile may lead elsewhere
+        entry.hold()
         try:
-            door.known.constant = self.constant
-            door.play(x, y, NULL)
+            entry.known.constant = self.constant
+            entry.play(x, y, NULL)
         finally:
-            door.known.constant = 0
-            door.let_go()
+            entry.known.constant = 0
+            entry.let_go()
         return 0
 
     cdef double score(self, object x) except? -1:
-        cdef Door door = self.door
-        door.hold()
+        cdef ExampleEntry entry = self.entry
+        entry.hold()
         try:
-            door.known.constant = self.constant
-            return door.decide(x)
+            entry.known.constant = self.constant
+            return entry.decide(x)
         finally:
-            door.known.constant = 0
-            door.let_go()
+            entry.known.constant = 0
+            entry.let_go()
 
     cdef dict row(self, object x):
         """An example with the constant feature, unless it brings one of its own."""
@@ -59,7 +59,7 @@ cdef class NumberPort(Port):
     def learn_one(self, x, y, w=None):
         """Learn from one example, which counts as much as w says: 1 if not given."""
         try:
-            if self.door is None or w is not None:
+            if self.entry is None or w is not None:
                 self._learn(self.row(x), y, w)
             else:
                 self.learn(x, y)
@@ -69,7 +69,7 @@ cdef class NumberPort(Port):
     def predict_one(self, x):
         """Predict the outcome of one example; nothing changes."""
         try:
-            return self._decide(self.row(x)) if self.door is None else self.score(x)
+            return self._decide(self.row(x)) if self.entry is None else self.score(x)
         except BadExample as refusal:
             return self._decide(self._renamed(self.row(x), refusal))
 
@@ -85,7 +85,7 @@ cdef class LabelPort(Port):
 
     def learn_one(self, x, y, w=None):
         """Learn from one example, which counts as much as w says: 1 if not given."""
-        cdef bint straight = self.door is not None and w is None
+        cdef bint straight = self.entry is not None and w is None
         try:
             if straight and y is self.positive:
                 self.learn(x, POSITIVE)
@@ -99,7 +99,7 @@ cdef class LabelPort(Port):
     def predict_one(self, x):
         """Predict the label of one example; None before any was met."""
         try:
-            if self.door is None:
+            if self.entry is None:
                 return self._predict(self.row(x))
             return self.positive if self.score(x) > 0 else self.negative
         except BadExample as refusal:
@@ -113,7 +113,7 @@ cdef class LabelPort(Port):
         """
         cdef double chance
         try:
-            if self.door is None:
+            if self.entry is None:
                 return self._probabilities(self.row(x))
             chance = squash(self.score(x))
         except BadExample as refusal:

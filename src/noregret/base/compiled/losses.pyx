@@ -1,13 +1,14 @@
-"""The losses: what a prediction costs once the outcome is known.
-
-Each loss is a value and a slope (its derivative by the score), stable at any finite score,
-and, where it is convex, the exact step of the implicit update: the t in w - t x for the w
-that minimises  rate * loss(w) + |w - w_now|^2 / 2.
-"""
+"""The losses of predictions and of forecasts."""
 
 from libc.math cimport INFINITY, NAN, copysign, exp, fabs, isnan, log, log1p
 
 from noregret.checks import one_of, positive
+
+# The losses: what a prediction costs once the outcome is known.
+#
+# Each loss is a value and a slope (its derivative by the score), stable at any finite score,
+# and, where it is convex, the exact step of the implicit update: the t in w - t x for the w
+# that minimises  rate * loss(w) + |w - w_now|^2 / 2.
 
 
 cdef inline double clip(double value, double low, double high) noexcept nogil:

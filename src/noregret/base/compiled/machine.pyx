@@ -1,4 +1,4 @@
-"""The level of vector instructions that the compiled core runs at."""
+"""The machine underneath: its vector instructions, its forks, its memory."""
 
 from cpython.pythread cimport PyThread_get_thread_ident
 from libc.math cimport isfinite
@@ -13,6 +13,8 @@ from time import monotonic, sleep
 import numpy as np
 
 from noregret.errors import NoRegretError
+
+# The level of vector instructions that the compiled core runs at.
 
 
 cdef extern from "cpu_dispatch.h" nogil:

@@ -1,9 +1,4 @@
-"""Weighing experts: from what each has lost to the share it has in the next round.
-
-Losses are kept as gaps to the best expert, never as products of factors: after a million rounds, or
-one loss of 1e300, the weights of the others are as exact as ever. A sleeping expert is given what
-the mixture itself lost, so that nothing is learned of it.
-"""
+"""Weights of experts: exponential, shared, and second-order."""
 
 from libc.math cimport INFINITY, exp, expm1, hypot, log, log1p, sqrt
 from libc.string cimport memcpy
@@ -17,6 +12,12 @@ cimport numpy as cnp
 from noregret.checks import state_numbers
 
 cnp.import_array()
+
+# Weighing experts: from what each has lost to the share it has in the next round.
+#
+# Losses are kept as gaps to the best expert, never as products of factors: after a million rounds, or
+# one loss of 1e300, the weights of the others are as exact as ever. A sleeping expert is given what
+# the mixture itself lost, so that nothing is learned of it.
 
 
 # No gap grows beyond this: the weight is nothing long before.

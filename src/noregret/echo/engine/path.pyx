@@ -1,4 +1,4 @@
-"""Where the numbers of an echo's parts are kept."""
+"""The linear part of echo cancelling: buffers, high-pass filter, delay, and the path itself."""
 
 from libc.math cimport M_PI, exp, sqrt, tan
 from libc.string cimport memcpy, memmove, memset
@@ -9,6 +9,8 @@ from noregret.echo.engine.fft cimport (
     noregret_fourier, noregret_fourier_forward, noregret_fourier_free, noregret_fourier_inverse,
     noregret_fourier_new,
 )
+
+# Where the numbers of an echo's parts are kept.
 
 
 cdef class Store:

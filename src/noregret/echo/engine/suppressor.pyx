@@ -1,9 +1,4 @@
-"""What is left of an echo after the linear part, made quieter where nobody near is talking.
-
-In every band the residual is taken to be a share of the echo that was subtracted. The share is a
-quantile of what was seen, followed by steps of the pinball loss that get shorter the more the whole
-band rises over what was expected: a rise means that somebody near is talking.
-"""
+"""The non-linear part of echo cancelling: the suppressor and the loudness guard."""
 
 from libc.math cimport exp, log, logf, sqrt
 from libc.string cimport memcpy, memset
@@ -15,6 +10,12 @@ from noregret.echo.engine.fft cimport (
     noregret_fourier_new,
 )
 from noregret.echo.engine.path cimport Store
+
+# What is left of an echo after the linear part, made quieter where nobody near is talking.
+#
+# In every band the residual is taken to be a share of the echo that was subtracted. The share is a
+# quantile of what was seen, followed by steps of the pinball loss that get shorter the more the whole
+# band rises over what was expected: a rise means that somebody near is talking.
 
 
 cdef extern from "minimum_phase.h" nogil:

@@ -18,7 +18,7 @@ cdef enum:  # Status
     OVERFLOWED
     LOSS_FAILED
 
-cdef class Chamber:
+cdef class ExpertRound:
     cdef readonly Weigher weigher
     cdef readonly Loss cost
     cdef readonly bint linearised

@@ -8,7 +8,7 @@ from noregret.base.compiled.weigher import Weigher
 
 MANNERS: tuple[str, ...]
 
-class Chamber:
+class ExpertRound:
     weigher: Weigher
     cost: Loss
     linearised: bool
@@ -44,7 +44,7 @@ class Chamber:
 
 Floats = NDArray[np.float64]
 
-class Council(Chamber):
+class ExpertEntry(ExpertRound):
     def begin(self, n: int) -> None: ...
     @property
     def width(self) -> int: ...

@@ -1,7 +1,4 @@
-"""The round over experts: their advice is combined, the outcome is seen, everyone pays, weights move.
-
-One expert or a thousand, advice or plain losses: all pass here. The door to it is the council's.
-"""
+"""The round over experts, and where rounds come in."""
 
 from cpython.pythread cimport PyThread_get_thread_ident
 from libc.math cimport INFINITY, NAN, exp, fabs, isnan, log
@@ -26,6 +23,10 @@ from noregret.checks import state_numbers
 from noregret.errors import BadExample, NoRegretError
 
 cnp.import_array()
+
+# The round over experts: their advice is combined, the outcome is seen, everyone pays, weights move.
+#
+# One expert or a thousand, advice or plain losses: all pass here. They come in by ``ExpertEntry`` below.
 
 
 # Forecasts and losses beyond these leave no room for what is made of them.
@@ -63,7 +64,7 @@ cdef inline double within(double mean, double low, double high) noexcept nogil:
     return low if mean < low else high if mean > high else mean
 
 
-cdef class Chamber:
+cdef class ExpertRound:
     """Experts, how they are weighed and combined, and what everyone has paid.
 
     Parameters
@@ -413,14 +414,14 @@ cdef class Chamber:
         return FINE
 
 
-# The council's door: rounds and blocks of them come in, are checked once, and are played or refused.
+# Where rounds and blocks of them come in: they are checked once, and played or refused.
 
 # Seconds between looks at a master that another thread is at.
 WAIT = 1e-4
 
 
-cdef class Council(Chamber):
-    """Experts, how they are weighed and combined, and what everyone has paid; see ``Chamber``."""
+cdef class ExpertEntry(ExpertRound):
+    """Experts, how they are weighed and combined, and what everyone has paid; see ``ExpertRound``."""
 
     cdef unsigned long player                # the thread that plays a block, or 0
     cdef long since                          # the process, by its number of forks, in which that began
@@ -714,7 +715,7 @@ cdef class Council(Chamber):
         """Go on from a state; ValueError where it makes none."""
         own = {name.removeprefix("council."): array for name, array in arrays.items() if name.startswith("council.")}
         rest = {name: array for name, array in arrays.items() if not name.startswith("council.")}
-        kept, like, _ = Council.get_state(self)
+        kept, like, _ = ExpertEntry.get_state(self)
         theirs = {name: numbers.get(name) for name in type(self.weigher).NUMBERS}
         mine = {name: value for name, value in numbers.items() if name not in theirs}
         state_numbers(mine, {name: like[name] for name in like if name not in theirs})

@@ -25,7 +25,7 @@ from noregret.base.expert_losses import expert_loss
 from noregret.base.registry import register
 from noregret.errors import NoRegretError
 from noregret.experts.assumptions import MIXED
-from noregret.experts.engine.round import Council
+from noregret.experts.engine.round import ExpertEntry
 from noregret.experts.master import Master, checked_prior
 from noregret.experts.rows import as_row
 from noregret.proof.theorems.theorem import Theorem
@@ -117,7 +117,7 @@ class Blend(Master):
         gradient, manner = kind.convex and kind.name != "log", "mean" if kind.convex else "expect"
         self.hedging = Exponential(1.0, "adaptive", self.shares)
         self.mixtures = [
-            Council(weigher, loss, loss_parameter, gradient, manner)
+            ExpertEntry(weigher, loss, loss_parameter, gradient, manner)
             for weigher in (Polynomial(self.shares), self.hedging)
         ]
         super().__init__(Exponential(1.0, "adaptive"), loss, loss_parameter)
@@ -131,7 +131,7 @@ class Blend(Master):
         self.weigher.given_prior = [SHARE] * M + [(1 - M * SHARE) * share for share in shares]
         for mixture in self.mixtures:
             mixture.begin(n)
-        Council.begin(self, n + M)
+        ExpertEntry.begin(self, n + M)
         self.weigher.rate = math.log(n + M)
         self.hedging.rate = math.log(max(2, n))
 
@@ -165,7 +165,7 @@ class Blend(Master):
     @property
     def parts(self) -> dict[str, float]:
         """The weight of either mixture in the next round, and of the single experts together."""
-        held = Council.current_weights(self)
+        held = ExpertEntry.current_weights(self)
         return dict(zip(MIXTURES, held[:M].tolist(), strict=True)) | {
             "experts": float(held[M:].sum())
         }
@@ -232,14 +232,14 @@ class Blend(Master):
         """Return the forecast for a round from what every expert says; nothing is learned."""
         row = as_row(self, advice)
         said = [mixture.predict_one(row) for mixture in self.mixtures]
-        return float(Council.predict_one(self, np.concatenate([said, row])))
+        return float(ExpertEntry.predict_one(self, np.concatenate([said, row])))
 
     def current_weights(self, awake: Any = None) -> Floats:
         """Return the weights of the experts in the next round, through whichever mixture."""
         if not self.width:
             return np.zeros(0)
         flags = None if awake is None else np.concatenate([np.ones(M, bool), awake])
-        held = Council.current_weights(self, flags)
+        held = ExpertEntry.current_weights(self, flags)
         found: Floats = held[M:].copy()
         for k, mixture in enumerate(self.mixtures):
             found += held[k] * mixture.current_weights(awake)
@@ -249,7 +249,7 @@ class Blend(Master):
         """Let an expert in while running."""
         for mixture in self.mixtures:
             mixture.join(None, share)
-        Council.join(self, name, share * (1 - M * SHARE))
+        ExpertEntry.join(self, name, share * (1 - M * SHARE))
 
     def name_of(self, i: int) -> str:
         """Name an expert, or a mixture."""
@@ -261,7 +261,7 @@ class Blend(Master):
         """Return the arrays, the numbers and the names that it goes on from."""
         names, self.experts = self.experts, []
         try:
-            arrays, numbers, _ = Council.get_state(self)
+            arrays, numbers, _ = ExpertEntry.get_state(self)
         finally:
             self.experts = names
         for name, mixture in zip(MIXTURES, self.mixtures, strict=True):
@@ -282,7 +282,7 @@ class Blend(Master):
     def _take(self, arrays: dict[str, Any], numbers: dict[str, Any], names: list[str]) -> None:
         for name, mixture in zip(MIXTURES, self.mixtures, strict=True):
             mixture.set_state(own(arrays, name), own(numbers, name), names)
-        Council.set_state(self, own(arrays), own(numbers), [])
+        ExpertEntry.set_state(self, own(arrays), own(numbers), [])
         n = self.mixtures[0].width
         if super().width != (n + M if n or super().width else 0):
             raise ValueError("the mixtures are of other experts")

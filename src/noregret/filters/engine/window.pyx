@@ -1,15 +1,4 @@
-"""Filters on a window that slides by one sample: all but how they step.
-
-    ŷ = w·x,   e = d − ŷ,   w ← w + a x
-
-The line holds several windows, newest sample first: a sample is written before the others, and only
-when the line is full is a window moved back to its end. A step is taken in the same pass over the
-weights as the next prediction, w ← w + a x' and w·x; until then it waits in ``amounts``.
-
-‖x‖², and sums x_t·x_{t−k} of other lags, are sums over the newest samples so far plus one over old
-ones that was made when the window was last full of new ones: nothing is ever subtracted, so that
-nothing drifts, and silence is zero.
-"""
+"""Filters over a sliding window of samples, and their steps."""
 
 from cpython.exc cimport PyErr_CheckSignals
 from libc.math cimport fabs, isfinite, sqrt
@@ -27,6 +16,18 @@ from noregret.checks import whole
 from noregret.errors import BadExample, Diverged, NoRegretError
 
 cnp.import_array()
+
+# Filters on a window that slides by one sample: all but how they step.
+#
+#     ŷ = w·x,   e = d − ŷ,   w ← w + a x
+#
+# The line holds several windows, newest sample first: a sample is written before the others, and only
+# when the line is full is a window moved back to its end. A step is taken in the same pass over the
+# weights as the next prediction, w ← w + a x' and w·x; until then it waits in ``amounts``.
+#
+# ‖x‖², and sums x_t·x_{t−k} of other lags, are sums over the newest samples so far plus one over old
+# ones that was made when the window was last full of new ones: nothing is ever subtracted, so that
+# nothing drifts, and silence is zero.
 
 
 cdef extern from "window_loops.h" nogil:

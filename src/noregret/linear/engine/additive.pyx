@@ -1,14 +1,4 @@
-"""The additive engines: gradient descent with projection, and its lazy (FTRL) form.
-
-    w ← w − step · x,   then back into the domain
-
-The weights are factor × stored. Projection on a ball is a change of the factor alone, and the
-norm that it needs follows from numbers the round has computed anyway:
-
-    |v + a x|² = |v|² + 2 a v·x + a² |x|²
-
-Its rounding error is bounded as it grows; before the bound could matter the norm is counted anew.
-"""
+"""The additive engines: gradient descent and its lazy form, the largest margin, follow the leader."""
 
 from libc.math cimport INFINITY, fabs, isfinite, sqrt
 
@@ -26,6 +16,17 @@ from noregret.linear.engine.engine cimport (
 from noregret.checks import one_of, positive
 
 cnp.import_array()
+
+# The additive engines: gradient descent with projection, and its lazy (FTRL) form.
+#
+#     w ← w − step · x,   then back into the domain
+#
+# The weights are factor × stored. Projection on a ball is a change of the factor alone, and the
+# norm that it needs follows from numbers the round has computed anyway:
+#
+#     |v + a x|² = |v|² + 2 a v·x + a² |x|²
+#
+# Its rounding error is bounded as it grows; before the bound could matter the norm is counted anew.
 
 
 DOMAINS = ("everything", "ball", "box")

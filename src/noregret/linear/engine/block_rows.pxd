@@ -1,10 +1,10 @@
 from libc.stdint cimport int32_t, int64_t
 
 from noregret.linear.engine.engine cimport Row
-from noregret.linear.engine.entry cimport Door
+from noregret.linear.engine.entry cimport ExampleEntry
 
 
-cdef class Blocks(Door):
+cdef class BlockEntry(ExampleEntry):
     cdef int play_row(self, Row* row, double y, double* out) noexcept nogil
     cdef int score_row(self, Row* row, double* out) noexcept nogil
     cdef Py_ssize_t until_refused(self, const double[::1] importances, Py_ssize_t rows) except -1

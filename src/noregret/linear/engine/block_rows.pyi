@@ -4,13 +4,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from noregret.linear.engine.entry import Door
+from noregret.linear.engine.entry import ExampleEntry
 
 Floats = NDArray[np.float64]
 Starts = NDArray[np.int64]
 Indices = NDArray[np.int32]
 
-class Blocks(Door):
+class BlockEntry(ExampleEntry):
     def positions(self, names: Iterable[str]) -> list[int]: ...
     def admit_names(self, names: Iterable[str]) -> None: ...
     def play_dense(
@@ -48,7 +48,7 @@ Floats = NDArray[np.float64]
 Starts = NDArray[np.int64]
 Indices = NDArray[np.int32]
 
-class Flow(Blocks):
+class StreamEntry(BlockEntry):
     def play_rows(
         self,
         starts: Starts,

@@ -1,7 +1,4 @@
-"""Blocks of rows: the same rounds as one example at a time, with the GIL released.
-
-The numbers are checked on the way; a row that is refused ends the block.
-"""
+"""Blocks of rows and rows of streams: the same rounds as one example at a time, without the GIL."""
 
 from libc.math cimport fabs, isfinite, isnan
 from libc.stdint cimport int32_t, int64_t
@@ -10,10 +7,14 @@ from libc.string cimport memcpy
 import numpy as np
 
 from noregret.linear.engine.engine cimport BAD_INDICES, BAD_VALUE, FINE, OVERFLOWED, Row, noregret_ordered
-from noregret.linear.engine.entry cimport Door
+from noregret.linear.engine.entry cimport ExampleEntry
 from noregret.linear.engine.features cimport BY_NAME, BY_POSITION, LARGEST, UNKNOWN
 
 from noregret.errors import BadExample
+
+# Blocks of rows: the same rounds as one example at a time, with the GIL released.
+#
+# The numbers are checked on the way; a row that is refused ends the block.
 
 
 cdef extern from "row_loops.h" nogil:
@@ -62,8 +63,8 @@ cdef int check_lengths(Py_ssize_t rows, const double[::1] y, const double[::1] o
     return 0
 
 
-cdef class Blocks(Door):
-    """A door that takes blocks of rows too, dense or sparse."""
+cdef class BlockEntry(ExampleEntry):
+    """An entry for blocks of rows too, dense or sparse."""
 
     def play_dense(self, const double[:, :] X not None, const double[::1] y not None, double[::1] out=None,
                    const double[::1] importances=None, double constant=0):
@@ -327,8 +328,8 @@ cdef class Blocks(Door):
 cdef Py_ssize_t MOST = 2**31 - 2
 
 
-cdef class Flow(Blocks):
-    """A door that takes the rows of streams too."""
+cdef class StreamEntry(BlockEntry):
+    """An entry for the rows of streams too."""
 
     def play_rows(
         self, const int64_t[::1] starts not None, const int32_t[::1] indices not None, const double[::1] data not None,

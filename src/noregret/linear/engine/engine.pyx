@@ -1,4 +1,4 @@
-"""The round that every engine plays, and what it keeps while playing."""
+"""The round that every engine plays, and the engine whose weights are given."""
 
 from libc.math cimport INFINITY, fabs, isfinite, sqrt
 
@@ -12,6 +12,8 @@ from noregret.base.compiled.machine import all_finite, copied, zeros
 from noregret.checks import one_of, positive, whole
 
 cnp.import_array()
+
+# The round that every engine plays, and what it keeps while playing.
 
 
 MEASURE_NAMES = ("norm", "peak", "spread", "outcome", "gradient", "gradient_peak")
@@ -328,7 +330,7 @@ cdef class Engine:
 #
 # Its weights are given to it, once somebody has found them.
 
-cdef class Scribe(Engine):
+cdef class FixedWeights(Engine):
     """Weights that only change when others are given."""
 
     def __init__(self, loss="square", loss_parameter=None):

@@ -5,7 +5,7 @@ from noregret.linear.engine.features cimport Features
 from noregret.linear.engine.recorder cimport Recorder
 
 
-cdef class Door:
+cdef class ExampleEntry:
     cdef readonly Engine engine
     cdef readonly Features known
     cdef int labels                 # which were seen, a set of Labels

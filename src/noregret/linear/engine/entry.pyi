@@ -14,7 +14,7 @@ Indices = NDArray[np.int32]
 T = TypeVar("T")
 State = tuple[dict[str, NDArray[Any]], dict[str, Any], list[str]]
 
-class Door:
+class ExampleEntry:
     engine: Engine
     known: Features
     def __init__(self, engine: Engine) -> None: ...

@@ -1,4 +1,4 @@
-"""The door: where examples come in, are checked once, and reach the engine.
+"""Where examples come in, are checked once, and reach the engine.
 
 Everything a caller does to a learner for one example, or for a block of rows, is here, compiled,
 so that a call costs little more than its arithmetic.
@@ -37,7 +37,7 @@ WAIT = 1e-4
 MAX_COLUMNS = 2**31 - 2
 
 
-cdef class Door:
+cdef class ExampleEntry:
     """A learner's way in: ``learn_one``, ``predict_one`` and the blocks behind ``learn_many``."""
 
     def __cinit__(self, *args, **options):

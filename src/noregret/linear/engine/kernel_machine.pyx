@@ -1,9 +1,4 @@
-"""Functions f = Σ c_j k(s_j, ·) of a kernel, for as many support vectors s_j as the budget allows.
-
-The vectors are kept feature by feature, one number of each, so that a row costs as much as it has
-entries times the number of vectors, in loops that run along memory, and features may join later.
-Sums run in the order of features, zeros adding nothing: dense and sparse rows give the same bits.
-"""
+"""Kernel learners: expansions over support vectors, and how they learn within a budget."""
 
 from libc.math cimport exp, fabs, isfinite, sqrt
 
@@ -20,6 +15,12 @@ from noregret.checks import not_negative, one_of, positive, whole
 from noregret.errors import BadExample
 
 cnp.import_array()
+
+# Functions f = Σ c_j k(s_j, ·) of a kernel, for as many support vectors s_j as the budget allows.
+#
+# The vectors are kept feature by feature, one number of each, so that a row costs as much as it has
+# entries times the number of vectors, in loops that run along memory, and features may join later.
+# Sums run in the order of features, zeros adding nothing: dense and sparse rows give the same bits.
 
 
 KERNELS = ("rbf", "polynomial", "linear")

@@ -1,8 +1,4 @@
-"""Engines that keep a few numbers of their own for every feature, beside its weight.
-
-What is kept changes only in rounds in which the feature is present, so that a round costs no more
-than the row has entries, and a feature that comes late starts as if it had always been absent.
-"""
+"""Engines that keep several numbers for each feature: adaptive rates, and coin betting."""
 
 from libc.math cimport copysign, fabs, isfinite, sqrt
 
@@ -20,6 +16,11 @@ from noregret.base.compiled.machine import any_negative, copied
 from noregret.checks import not_negative, positive
 
 cnp.import_array()
+
+# Engines that keep a few numbers of their own for every feature, beside its weight.
+#
+# What is kept changes only in rounds in which the feature is present, so that a round costs no more
+# than the row has entries, and a feature that comes late starts as if it had always been absent.
 
 
 # Arrays of a state that may hold negative numbers.

@@ -1,11 +1,4 @@
-"""The second-order engines: the matrix that they share, ridge regression, confidence in weights.
-
-    A ← A + c x xᵀ,   w ← w + a A⁻¹ x
-
-P = A⁻¹ is kept as U D Uᵀ, which rounding cannot make anything but symmetric and positive, or as D
-alone (diagonal). A round costs n² or as much as the row has entries. Before anything is written it
-is known that all stays finite: a row that is refused leaves no trace.
-"""
+"""Second-order engines: ridge regression, confidence-weighted, and Newton steps."""
 
 from libc.math cimport exp, fabs, isfinite, log1p, sqrt
 from libc.stdint cimport int32_t
@@ -21,6 +14,14 @@ from noregret.checks import one_of, positive
 from noregret.errors import BadExample
 
 cnp.import_array()
+
+# The second-order engines: the matrix that they share, ridge regression, confidence in weights.
+#
+#     A ← A + c x xᵀ,   w ← w + a A⁻¹ x
+#
+# P = A⁻¹ is kept as U D Uᵀ, which rounding cannot make anything but symmetric and positive, or as D
+# alone (diagonal). A round costs n² or as much as the row has entries. Before anything is written it
+# is known that all stays finite: a row that is refused leaves no trace.
 
 
 cdef extern from "udu_factors.h" nogil:

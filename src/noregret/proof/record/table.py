@@ -176,7 +176,7 @@ class Table:
     def digest_text(self, names: Sequence[str] | None) -> str:
         """Return a digest: of the same numbers the same, however they came.
 
-        It is that of the rows, as in ``core/digest``; where there are outcomes, the BLAKE2b of the
+        It is that of the rows, as in ``digest.pyx``; where there are outcomes, the BLAKE2b of the
         texts of two digests, that of the rows and that of the outcomes.
         """
         rows = self._text(self.numbers, self.X[: self.filled].reshape(-1), self.width, names)

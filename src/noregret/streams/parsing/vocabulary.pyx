@@ -1,4 +1,4 @@
-"""Which feature has which position: names kept exactly, or hashed into a fixed number of slots."""
+"""Names to positions, kept or hashed, and columns of text to rows of them."""
 
 from libc.math cimport NAN
 from libc.stdint cimport int32_t, int64_t, uint64_t, uint8_t, uintptr_t
@@ -10,6 +10,8 @@ import numpy as np
 
 from noregret.errors import BadExample
 from noregret.linear.engine.features import check_text
+
+# Which feature has which position: names kept exactly, or hashed into a fixed number of slots.
 
 
 PADDING = b"\0" * 8  # names are compared by words
