@@ -64,8 +64,8 @@ class BatchGame:
             )
         self.method = self.learner = method
         keep = method.keep if keep == "auto" else keep
-        intake = method.new_intake()
-        self.intake = Intake(intake, keep=keep, memory=memory, progress=progress)
+        fixed = method.new_fixed()
+        self.intake = Intake(fixed, keep=keep, memory=memory, progress=progress)
         self.answers: dict[Any, Any] = {}
         self._solution: Solution | None = None
 

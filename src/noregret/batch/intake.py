@@ -24,7 +24,7 @@ from noregret.proof.record.pages import Table
 Floats = NDArray[np.float64]
 
 
-class Intake(Learner):
+class FixedPredictor(Learner):
     """A learner that writes examples down and learns nothing; its weights are given to it.
 
     Parameters
@@ -35,7 +35,7 @@ class Intake(Learner):
         Whether the rows kept begin with a constant.
     """
 
-    name = "intake"
+    name = "fixed"
     engine: engine.FixedWeights
 
     def __init__(self, loss: str | Loss = "square", intercept: bool = False) -> None:
@@ -97,10 +97,10 @@ class Record(Ledger):
 
 
 class Intake(Game):
-    """A game in which a intake takes examples in."""
+    """A game in which a fixed takes examples in."""
 
     ledger_kind = Record
-    learner: Intake
+    learner: FixedPredictor
 
 
 def with_constant(X: Any) -> Any:

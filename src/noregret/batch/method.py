@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from noregret.base.algorithm import Named
 from noregret.batch import state
-from noregret.batch.intake import Intake
+from noregret.batch.intake import FixedPredictor
 from noregret.errors import NoRegretError
 
 if TYPE_CHECKING:
@@ -67,12 +67,12 @@ class Batch(Named):
     def forget(self) -> None:
         """Forget all examples."""
         self.game: BatchGame | None = None
-        self.intake = self.new_intake()
+        self.fixed = self.new_fixed()
         self._kept: Solution | None = None
 
-    def new_intake(self) -> Intake:
+    def new_fixed(self) -> FixedPredictor:
         """Return who takes examples in."""
-        return Intake(self.loss_name, self.intercept)
+        return FixedPredictor(self.loss_name, self.intercept)
 
     # What a method says for itself.
 
@@ -119,7 +119,7 @@ class Batch(Named):
 
     def adopt(self, game: BatchGame) -> None:
         """Take over what came of a game."""
-        self.game, self.intake, self._kept = game, game.intake.learner, None
+        self.game, self.fixed, self._kept = game, game.intake.learner, None
 
     @property
     def solution(self) -> Solution:
@@ -128,7 +128,7 @@ class Batch(Named):
             if self.game is None:
                 raise NoRegretError(f"{self.name} is not fitted yet: fit(X, y) does that")
             self._kept = self.game.solution
-            self.intake.give(self._kept.weights)
+            self.fixed.give(self._kept.weights)
         return self._kept
 
     # What it has learned.
@@ -136,12 +136,12 @@ class Batch(Named):
     @property
     def rounds(self) -> int:
         """How many examples it was fitted to."""
-        return self.intake.rounds
+        return self.fixed.rounds
 
     @property
     def features(self) -> list[str]:
         """The names of the features; columns of arrays are called "0", "1", …."""
-        return self.intake.features
+        return self.fixed.features
 
     @property
     def weights(self) -> Floats:
@@ -153,12 +153,12 @@ class Batch(Named):
         """The weight of the constant feature; 0 without an intercept."""
         return float(self.solution.weights[0]) if self.intercept else 0.0
 
-    def ready(self) -> Intake:
+    def ready(self) -> FixedPredictor:
         """Return who predicts, with the weights that were found."""
         assert self.solution is not None
-        return self.intake
+        return self.fixed
 
-    def predictor(self) -> Intake:
+    def predictor(self) -> FixedPredictor:
         """Return the weights as a learner that predicts with them and learns nothing."""
         assert self.weights is not None  # refused by methods that have none
         return self.ready()

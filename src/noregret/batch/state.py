@@ -13,14 +13,14 @@ NOT_AT_HAND = (
     "the examples are not kept with a copy or a file: ask for the certificate where it was fitted,"
     " or fit it again"
 )
-SCRIBE, FOUND = "intake.", "found."
+SCRIBE, FOUND = "fixed.", "found."
 
 
 def state_of(method: Batch) -> tuple[dict[str, Any], dict[str, Any], list[str]]:
     """Return arrays, numbers and names from which another of the same parameters goes on."""
     fitted = method.rounds > 0
     found = method.solution if fitted else None
-    kept, numbers, names = method.intake.get_state()
+    kept, numbers, names = method.fixed.get_state()
     arrays: dict[str, Any] = with_prefix(SCRIBE, kept)
     numbers = with_prefix(SCRIBE, numbers)
     if found is not None:
@@ -35,19 +35,19 @@ def restore(
     """Go on from a state; raise ValueError where it makes no sense."""
     from noregret.batch.method import Solution
 
-    intake = method.new_intake()
-    intake.set_state(of_prefix(SCRIBE, arrays), of_prefix(SCRIBE, numbers), names)
+    fixed = method.new_fixed()
+    fixed.set_state(of_prefix(SCRIBE, arrays), of_prefix(SCRIBE, numbers), names)
     found = None
-    if intake.rounds:
+    if fixed.rounds:
         weights = np.array(arrays["weights"], dtype=np.float64)
-        if weights.shape != (intake.engine.size + method.intercept,):
-            raise ValueError(f"expected {intake.engine.size + method.intercept} weights")
+        if weights.shape != (fixed.engine.size + method.intercept,):
+            raise ValueError(f"expected {fixed.engine.size + method.intercept} weights")
         if not np.isfinite(weights).all():
             raise ValueError("a weight is not finite")
         found = Solution(weights, of_prefix(FOUND, numbers), of_prefix(FOUND, arrays))
         method.check_found(found)
-        intake.give(weights)
-    method.game, method.intake, method._kept = None, intake, found
+        fixed.give(weights)
+    method.game, method.fixed, method._kept = None, fixed, found
 
 
 def with_prefix(prefix: str, named: Any) -> dict[str, Any]:

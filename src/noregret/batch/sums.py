@@ -15,7 +15,7 @@ from noregret.hindsight.solvers.curvature import DENSE
 from noregret.proof.record.figures import books_of
 
 if TYPE_CHECKING:
-    from noregret.batch.intake import Intake
+    from noregret.batch.intake import FixedPredictor
     from noregret.batch.method import Batch
     from noregret.batch.summed import Summed
 
@@ -41,12 +41,12 @@ def sums_of(game: BatchGame) -> LeastSquares:
     return found
 
 
-def resumed(method: Batch, intake: Intake, found: LeastSquares) -> BatchGame:
+def resumed(method: Batch, fixed: FixedPredictor, found: LeastSquares) -> BatchGame:
     """Return a game that goes on from sums."""
     game = BatchGame(method, keep="sums", progress=False)
-    game.intake.learner.set_state(*intake.get_state())
+    game.intake.learner.set_state(*fixed.get_state())
     ledger = game.ledger
-    ledger.sums, ledger.digested, ledger.entered = found, intake.rounds, intake.rounds
+    ledger.sums, ledger.digested, ledger.entered = found, fixed.rounds, fixed.rounds
     ledger.books = books_of(game.intake.learner, ledger.recorder)
     return game
 
@@ -56,7 +56,7 @@ def resumed(method: Batch, intake: Intake, found: LeastSquares) -> BatchGame:
 
 def merged(one: Summed, other: Summed) -> BatchGame:
     """Return a game of the examples of both."""
-    here, there = one.intake, other.intake
+    here, there = one.fixed, other.fixed
     if here.feature_kind != there.feature_kind or (
         not here.known.names and here.engine.size != there.engine.size
     ):
@@ -66,18 +66,18 @@ def merged(one: Summed, other: Summed) -> BatchGame:
     at = [names.index(name) for name in there.known.names] or list(range(width))
     both = LeastSquares(width + one.intercept).merge(sums_of(one.required_game()))
     both.merge(placed(sums_of(other.required_game()), at, one.intercept))
-    intake = one.new_intake()
-    intake.set_state(*scribe_of_both(here, there, names, width))
-    game = resumed(one, intake, both)
+    fixed = one.new_fixed()
+    fixed.set_state(*scribe_of_both(here, there, names, width))
+    game = resumed(one, fixed, both)
     game.merged = True
     return game
 
 
-def known(intake: Intake) -> str:
-    """Say which features a intake knows."""
-    if names := intake.known.names:
+def known(fixed: FixedPredictor) -> str:
+    """Say which features a fixed knows."""
+    if names := fixed.known.names:
         return f"{len(names)} by name ({', '.join(names[:3])}{', …' if len(names) > 3 else ''})"
-    return f"{intake.engine.size} by position"
+    return f"{fixed.engine.size} by position"
 
 
 def placed(found: LeastSquares, at: list[int], intercept: bool) -> LeastSquares:
@@ -96,9 +96,9 @@ def placed(found: LeastSquares, at: list[int], intercept: bool) -> LeastSquares:
 
 
 def scribe_of_both(
-    here: Intake, there: Intake, names: list[str], width: int
+    here: FixedPredictor, there: FixedPredictor, names: list[str], width: int
 ) -> tuple[dict[str, Any], dict[str, Any], list[str]]:
-    """Return the state of a intake that has seen the examples of both."""
+    """Return the state of a fixed that has seen the examples of both."""
     _, numbers, _ = here.get_state()
     _, others, _ = there.get_state()
     for key, value in others.items():
@@ -134,13 +134,13 @@ def restored(method: Batch, arrays: dict[str, Any]) -> BatchGame:
     """Return the game that a state is of; raise ValueError where that makes no sense."""
     told = json.loads(bytes(arrays.pop("told")))
     found = LeastSquares.from_state(arrays, told["sums"])
-    intake = method.intake
+    fixed = method.fixed
     good = all(np.isfinite(array).all() for array in arrays.values())
-    if not good or found.rounds != intake.rounds or (np.diag(found.gram) < 0).any():
+    if not good or found.rounds != fixed.rounds or (np.diag(found.gram) < 0).any():
         raise ValueError("the sums make no sense")
-    if found.features != intake.engine.size + method.intercept:
+    if found.features != fixed.engine.size + method.intercept:
         raise ValueError(f"sums over {found.features} features make no sense here")
-    game = resumed(method, intake, found)
+    game = resumed(method, fixed, found)
     game.ledger.digest.set_state(*(bytes.fromhex(part) for part in told["digest"]))
     game.intake.transforms, game.intake.target = tuple(told["transforms"]), told["target"]
     game.intake.names, game.merged = told["names"], bool(told["merged"])

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from noregret.batch.intake import Intake
+from noregret.batch.intake import FixedPredictor
 from noregret.errors import NoRegretError
 from noregret.hindsight import Rows
 from noregret.linear import inputs
@@ -22,44 +22,44 @@ def by_columns(rows: Rows) -> Any:
     return table.tocsc() if hasattr(table, "tocsc") else np.asfortranarray(table)
 
 
-def many_rows(intake: Intake, X: Any) -> Any:
+def many_rows(fixed: FixedPredictor, X: Any) -> Any:
     """Return rows of any kind as one table, or refuse them as a learner does.
 
-    Its columns are the features that the intake knows; those beyond are new.
+    Its columns are the features that the fixed knows; those beyond are new.
     """
-    intake.decision_many(X)
+    fixed.decision_many(X)
     if not inputs.row_count(X):
-        return np.empty((0, intake.engine.size))
+        return np.empty((0, fixed.engine.size))
     if inputs.is_named(X):
-        return by_columns(written(intake, X))
+        return by_columns(written(fixed, X))
     if hasattr(X, "tocsc"):
         return X.tocsc()
     return np.asfortranarray(inputs.as_array(X), dtype=np.float64)
 
 
-def one_row(intake: Intake, x: Any) -> Any:
+def one_row(fixed: FixedPredictor, x: Any) -> Any:
     """Return one example as a table of one row, or refuse it as a learner does."""
-    intake.decision_one(x)
+    fixed.decision_one(x)
     if hasattr(x, "tocsr"):
         return (x if x.ndim == 2 else x.reshape(1, -1)).tocsc()
     example = inputs.as_example(x)
     if isinstance(example, dict):
-        return by_columns(written(intake, [example]))
+        return by_columns(written(fixed, [example]))
     assert isinstance(example, np.ndarray)
     return example.reshape(1, -1)
 
 
-def written(intake: Intake, X: Any) -> Rows:
-    """Have a copy of the intake write named rows down."""
-    rows = played(intake, X, np.ones(inputs.row_count(X))).ledger.rows()
+def written(fixed: FixedPredictor, X: Any) -> Rows:
+    """Have a copy of the fixed write named rows down."""
+    rows = played(fixed, X, np.ones(inputs.row_count(X))).ledger.rows()
     assert rows is not None
     return rows
 
 
-def played(intake: Intake, X: Any, y: Any, target: str | None = None) -> Game:
-    """Have a copy of the intake write examples down, with what its weights pay for them."""
-    copied = Intake(intake.loss, intake.intercept)
-    copied.set_state(*intake.get_state())
+def played(fixed: FixedPredictor, X: Any, y: Any, target: str | None = None) -> Game:
+    """Have a copy of the fixed write examples down, with what its weights pay for them."""
+    copied = FixedPredictor(fixed.loss, fixed.intercept)
+    copied.set_state(*fixed.get_state())
     game = Game(copied, keep="rows", progress=False).play(X, y, target=target)
     if not game.rounds:
         raise NoRegretError("there are no examples")

@@ -77,7 +77,7 @@ class Predictor(Protocol):
 
 
 def to_onnx(
-    model: Predictor, intake: Learner, path: str | Path | None = None, dtype: str = "float64"
+    model: Predictor, fixed: Learner, path: str | Path | None = None, dtype: str = "float64"
 ) -> Any:
     """Return a linear model as an ONNX model, and write it to a file if a path is given.
 
@@ -85,7 +85,7 @@ def to_onnx(
     ----------
     model
         Who is asked for its weights, features and scores.
-    intake
+    fixed
         The learner that knows which features and labels there are: the model itself, if it is one.
     path
         Where to write it.
@@ -97,37 +97,37 @@ def to_onnx(
         import onnx
     except ImportError:
         raise ImportError("to_onnx needs the package onnx: pip install onnx") from None
-    made = graph_of(linear_of(model, intake), np.dtype(dtype))
+    made = graph_of(linear_of(model, fixed), np.dtype(dtype))
     onnx.checker.check_model(made)
     if path is not None:
         write_whole(path, made.SerializeToString())
     return made
 
 
-def linear_of(model: Predictor, intake: Learner) -> Linear:
+def linear_of(model: Predictor, fixed: Learner) -> Linear:
     """Return the weights of a model, or refuse it where its scores are more than that."""
     if not model.features:
         raise NoRegretError(f"{model.name} has met no feature yet: there is no model to write")
-    if not intake.engine.linear:
+    if not fixed.engine.linear:
         raise NoRegretError(
             f"the predictions of {model.name} are more than weights times features, which is all"
             " that can be written: noregret.load and pickle keep it whole"
         )
     rows = np.random.default_rng(0).integers(0, 2, (TRIED, len(model.features))).astype(float)
     rows[0] = 0.0
-    scores = np.asarray(model.decision_many(as_known(rows, intake)))
+    scores = np.asarray(model.decision_many(as_known(rows, fixed)))
     weights, constant = np.asarray(model.weights, dtype=np.float64), float(scores[0])
     found = rows @ weights + constant
     if not np.allclose(found, scores, rtol=1e-9, atol=1e-9 * float(np.abs(weights).sum())):
         raise NoRegretError(f"the predictions of {model.name} are not its weights times features")
-    loss = intake.engine.loss
-    labels = intake.label_pair if loss.labels else None
+    loss = fixed.engine.loss
+    labels = fixed.label_pair if loss.labels else None
     return Linear(model.name, model.features, weights, constant, labels, loss.name == "logistic")
 
 
-def as_known(rows: Floats, intake: Learner) -> Any:
+def as_known(rows: Floats, fixed: Learner) -> Any:
     """Return rows as the learner knows them: by name, or by position."""
-    names = intake.known.names
+    names = fixed.known.names
     return [dict(zip(names, row, strict=True)) for row in rows.tolist()] if names else rows
 
 

@@ -33,7 +33,7 @@ from noregret.proof.theorems.theorem import Theorem
 
 if TYPE_CHECKING:
     from noregret.batch.evidence import BatchEvidence
-    from noregret.batch.intake import Intake
+    from noregret.batch.intake import FixedPredictor
 
 Floats = NDArray[np.float64]
 # Rows of less than this share of the largest weight are no part of a proof.
@@ -181,11 +181,11 @@ class HardMarginSvm(Machine):
         """The weights in the order of ``features``, at which the least margin of a row is 1."""
         return self.ready().weights
 
-    def ready(self) -> Intake:
+    def ready(self) -> FixedPredictor:
         """Return who predicts, if there are weights that separate the labels."""
-        intake = super().ready()
+        fixed = super().ready()
         if self.separable:
-            return intake
+            return fixed
         if self.separable is None:
             raise NoRegretError(
                 "no separator was found, nor a proof that there is none: scale the features, or"

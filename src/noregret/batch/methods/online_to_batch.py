@@ -22,7 +22,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from noregret.base.registry import built, find, register
-from noregret.batch.intake import Intake
+from noregret.batch.intake import FixedPredictor
 from noregret.batch.method import Batch, Solution
 from noregret.batch.online_game import OnlineGame, Pass, ready_to_pass, shuffled
 from noregret.batch.tables import played
@@ -231,9 +231,9 @@ class OnlineToBatch(Batch):
         self.seed = checked_seed(seed)
         super().__init__()
 
-    def new_intake(self) -> Intake:
+    def new_fixed(self) -> FixedPredictor:
         """Return who takes examples in: outcomes are what the learner's loss says."""
-        return Intake(fresh(self.learner).engine.loss)
+        return FixedPredictor(fresh(self.learner).engine.loss)
 
     def new_game(self, **options: Any) -> OnlineGame:
         """Return a game that takes examples in and passes over them, from scratch."""
