@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from noregret.base.compiled.losses import Loss
 from noregret.hindsight import Rows
 from noregret.hindsight.blocks import is_sparse
-from noregret.linear.engine import engine
+from noregret.linear.engine.engine import FixedWeights
 from noregret.linear.learner import Learner
 from noregret.proof.game.game import Game
 from noregret.proof.record.ledger import Ledger
@@ -35,11 +35,11 @@ class FixedPredictor(Learner):
         Whether the rows kept begin with a constant.
     """
 
-    name = "fixed"
-    engine: engine.FixedWeights
+    name = "scribe"
+    engine: FixedWeights
 
     def __init__(self, loss: str | Loss = "square", intercept: bool = False) -> None:
-        super().__init__(engine.FixedWeights(loss))
+        super().__init__(FixedWeights(loss))
         self.loss, self.intercept = loss, intercept
 
     def give(self, weights: Floats) -> None:

@@ -13,7 +13,8 @@ NOT_AT_HAND = (
     "the examples are not kept with a copy or a file: ask for the certificate where it was fitted,"
     " or fit it again"
 )
-SCRIBE, FOUND = "fixed.", "found."
+# Model files name the two parts so: what took the examples in, and what was found from them.
+EXAMPLES, FOUND = "scribe.", "found."
 
 
 def state_of(method: Batch) -> tuple[dict[str, Any], dict[str, Any], list[str]]:
@@ -21,8 +22,8 @@ def state_of(method: Batch) -> tuple[dict[str, Any], dict[str, Any], list[str]]:
     fitted = method.rounds > 0
     found = method.solution if fitted else None
     kept, numbers, names = method.fixed.get_state()
-    arrays: dict[str, Any] = with_prefix(SCRIBE, kept)
-    numbers = with_prefix(SCRIBE, numbers)
+    arrays: dict[str, Any] = with_prefix(EXAMPLES, kept)
+    numbers = with_prefix(EXAMPLES, numbers)
     if found is not None:
         arrays |= {"weights": found.weights} | with_prefix(FOUND, found.arrays)
         numbers |= with_prefix(FOUND, found.numbers)
@@ -36,7 +37,7 @@ def restore(
     from noregret.batch.method import Solution
 
     fixed = method.new_fixed()
-    fixed.set_state(of_prefix(SCRIBE, arrays), of_prefix(SCRIBE, numbers), names)
+    fixed.set_state(of_prefix(EXAMPLES, arrays), of_prefix(EXAMPLES, numbers), names)
     found = None
     if fixed.rounds:
         weights = np.array(arrays["weights"], dtype=np.float64)
