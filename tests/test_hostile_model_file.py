@@ -19,7 +19,7 @@ from safetensors.numpy import save as encode
 
 import noregret as nr
 from noregret.base import model_file
-from noregret.base.model_header import parsed
+from noregret.base.json_schemas import parsed
 from noregret.base.registry import everyone
 from tests.variants import VARIANTS, Variant, state
 

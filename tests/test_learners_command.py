@@ -194,6 +194,8 @@ def test_the_command_imports_nothing_heavy_before_it_is_called() -> None:
         check=True,
     ).stdout.split()
     assert all(
-        name.startswith(("noregret.app", "noregret.base.")) or name == "__future__" or "json" in name
+        name.startswith(("noregret.app", "noregret.base."))
+        or name == "__future__"
+        or "json" in name
         for name in found
     )

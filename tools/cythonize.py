@@ -2,10 +2,10 @@
 
     cythonize.py [--werror] [--bounds] --shared MODULE --work FOLDER --depfile FILE OUTPUT=SOURCE...
 
-One process translates all modules of a folder, and only those of which a source has changed. Starting
-Cython takes a second, most of what a module takes: with a process for each module, as Meson does it,
-the translation of this package takes four times the processor time. The outputs that stay the same
-keep their time, so that the compiler is called for the others alone.
+One process translates all modules of a folder, and only those of which a source has changed.
+Starting Cython takes a second, most of what a module takes: with a process for each module, as
+Meson does it, the translation of this package takes four times the processor time. Outputs that stay
+the same keep their time, so that the compiler is called for the others alone.
 """
 
 import argparse
@@ -21,6 +21,7 @@ SOURCES = Path(__file__).resolve().parent.parent / "src"
 
 
 def main() -> None:
+    """Translate what the command line names."""
     asked = argparse.ArgumentParser()
     asked.add_argument("--werror", action="store_true")
     asked.add_argument("--bounds", action="store_true")

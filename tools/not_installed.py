@@ -1,4 +1,4 @@
-"""List what below ``src/noregret`` is not installed, for the build, one a line: sources of compiled code.
+"""List the files below ``src/noregret`` that are not installed: sources of compiled code.
 
 With ``--folders``, list the folders instead: bytecode that an editable install leaves behind.
 """

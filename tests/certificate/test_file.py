@@ -18,7 +18,7 @@ from jsonschema import Draft202012Validator
 
 import noregret
 from noregret import Certificate, CertificateError, load_certificate, play, verify
-from noregret.base.model_header import schema
+from noregret.base.json_schemas import schema
 from noregret.proof.certificates.certificate import Interval, seal
 from noregret.proof.certificates.file import LARGEST, SCHEMA
 

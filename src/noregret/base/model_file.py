@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from noregret.base.model_header import parsed
+from noregret.base.json_schemas import parsed
 from noregret.base.packing import packed, unpacked, write_parts
 from noregret.base.params import is_python, plain, restored
 from noregret.base.registry import built, find

@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from noregret.base.model_header import fault_in, validator
+from noregret.base.json_schemas import fault_in, validator
 from noregret.errors import CertificateError
 from noregret.proof.certificates.certificate import (
     FORMAT,

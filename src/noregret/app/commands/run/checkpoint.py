@@ -13,8 +13,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from noregret.base.json_schemas import parsed
 from noregret.base.model_file import read_parts
-from noregret.base.model_header import parsed
 from noregret.base.packing import write_parts
 from noregret.errors import NoRegretError
 

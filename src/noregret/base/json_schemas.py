@@ -75,7 +75,7 @@ def _refused(text: str) -> float:
 @cache
 def schema(name: str) -> dict[str, Any]:
     """Return a JSON Schema that comes with the package."""
-    text = resources.files("noregret").joinpath(name).read_text("utf-8")
+    text = resources.files("noregret.base").joinpath(name).read_text("utf-8")
     found: dict[str, Any] = json.loads(text)
     return found
 
