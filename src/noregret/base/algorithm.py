@@ -9,6 +9,7 @@ from functools import cache, wraps
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
 
+from noregret.base.display import as_text
 from noregret.checks import loss_hint, unknown_parameter
 
 if TYPE_CHECKING:
@@ -117,9 +118,7 @@ class Named:
         save(self, path)
 
     def _repr_html_(self) -> str:
-        from noregret.app.report.learner.html import learner_card
-
-        return learner_card(self)
+        return as_text("learner card", self)
 
     def __repr__(self) -> str:
         defaults = self._parameters()

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from noregret.base.display import as_text
 from noregret.batch.intake import Intake
 from noregret.errors import NoRegretError
 from noregret.hindsight.proofs.answer import USUAL, Limits
@@ -222,9 +223,7 @@ class BatchGame:
         return certify(self, theorem, limits, given)
 
     def _repr_html_(self) -> str:
-        from noregret.app.report.learner.html import game_card
-
-        return game_card(self)
+        return as_text("game card", self)
 
     def __repr__(self) -> str:
         return f"<BatchGame of {self.method!r}: {self.rounds} examples>"

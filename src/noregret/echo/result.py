@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from noregret.base.display import as_text
 from noregret.echo.frames import FRAME, Frames, lasting, loud, trailing
 from noregret.echo.measures import decibels, ratio
 
@@ -170,9 +171,7 @@ class EchoResult:
         return self.seconds / max(self.spent, 1e-9)
 
     def _repr_html_(self) -> str:
-        from noregret.app.report.echo.card import echo_card
-
-        return echo_card(self)
+        return as_text("echo card", self)
 
     def __repr__(self) -> str:
         return f"<EchoResult of {self.mic.path!r}: {self.seconds:.1f} s, far end {self.far.path!r}>"

@@ -17,6 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from noregret.base.compiled.machine import Inside
+from noregret.base.display import as_text
 from noregret.errors import BadExample, NoRegretError
 from noregret.experts.master import Master
 from noregret.experts.masters.ada_hedge import AdaHedge
@@ -234,9 +235,7 @@ class Experts:
         return copy.deepcopy(self)
 
     def _repr_html_(self) -> str:
-        from noregret.app.report.learner.html import experts_card
-
-        return experts_card(self)
+        return as_text("experts card", self)
 
     def __repr__(self) -> str:
         return f"Experts({', '.join(self.members)}; master={self.master!r})"

@@ -1,1 +1,31 @@
-"""How results are shown: in a terminal, in a notebook."""
+"""Reports: results as text for a terminal, as a card in a notebook, as an HTML page, as JSON.
+
+``page`` and ``charts`` draw; every other folder words and lays out one kind of result.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from importlib import import_module
+from typing import Any
+
+# The forms in which objects of lower packages show themselves: the module and the function.
+FORMS = {
+    "certificate card": ("certificate.html", "card"),
+    "certificate panel": ("certificate.text", "panel"),
+    "certificate text": ("certificate.text", "plain_text"),
+    "echo card": ("echo.card", "echo_card"),
+    "experts card": ("learner.html", "experts_card"),
+    "game card": ("learner.html", "game_card"),
+    "learner card": ("learner.html", "learner_card"),
+    "verification card": ("certificate.verification_html", "verification_card"),
+    "verification table": ("certificate.verification_text", "table"),
+    "verification text": ("certificate.verification_text", "plain_text"),
+}
+
+
+def renderer(form: str) -> Callable[[Any], Any]:
+    """Return the function that renders a form, from a module that is imported on first use."""
+    module, name = FORMS[form]
+    found: Callable[[Any], Any] = getattr(import_module(f"{__name__}.{module}"), name)
+    return found

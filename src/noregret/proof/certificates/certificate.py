@@ -14,6 +14,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from noregret.base.display import as_renderable, as_text
 from noregret.proof.theorems.assumptions import Finding
 
 if TYPE_CHECKING:
@@ -185,23 +186,17 @@ class Certificate:
     # How it shows itself.
 
     def __rich__(self) -> RenderableType:
-        from noregret.app.report.certificate.text import panel
-
-        return panel(self)
+        return as_renderable("certificate panel", self)
 
     def __str__(self) -> str:
-        from noregret.app.report.certificate.text import plain_text
-
-        return plain_text(self)
+        return as_text("certificate text", self)
 
     def __repr__(self) -> str:
         said = "no theorem" if self.theorem is None else self.theorem.name
         return f"<Certificate of {self.learner}: {self.data.rounds} rounds, {said}>"
 
     def _repr_html_(self) -> str:
-        from noregret.app.report.certificate.html import card
-
-        return card(self)
+        return as_text("certificate card", self)
 
 
 def promise_dict(promise: Promise) -> dict[str, Any]:

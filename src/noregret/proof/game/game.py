@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
+from noregret.base.display import as_text
 from noregret.errors import NoRegretError
 from noregret.hindsight import Limits
 from noregret.hindsight.proofs.answer import USUAL
@@ -356,9 +357,7 @@ class Game:
         self._covering = covering(self.learner)
 
     def _repr_html_(self) -> str:
-        from noregret.app.report.learner.html import game_card
-
-        return game_card(self)
+        return as_text("game card", self)
 
     def __repr__(self) -> str:
         mean = f", mean loss {self.loss / self.rounds:.6g}" if self.rounds else ""

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from noregret.base.display import as_text
 from noregret.errors import BadExample, NoRegretError
 from noregret.hindsight.proofs.answer import USUAL, Limits
 from noregret.proof.game.play_blocks import Refused, without_round
@@ -381,9 +382,7 @@ class TableGame:
             self.player.fit(self.width)
 
     def _repr_html_(self) -> str:
-        from noregret.app.report.learner.html import game_card
-
-        return game_card(self)
+        return as_text("game card", self)
 
     def __repr__(self) -> str:
         mean = f", mean loss {self.loss / self.rounds:.6g}" if self.rounds else ""

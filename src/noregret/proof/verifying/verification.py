@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
+from noregret.base.display import as_renderable, as_text
+
 if TYPE_CHECKING:
     from rich.console import RenderableType
 
@@ -70,19 +72,13 @@ class Verification:
         return self.confirmed
 
     def __rich__(self) -> RenderableType:
-        from noregret.app.report.certificate.verification_text import table
-
-        return table(self)
+        return as_renderable("verification table", self)
 
     def __str__(self) -> str:
-        from noregret.app.report.certificate.verification_text import plain_text
-
-        return plain_text(self)
+        return as_text("verification text", self)
 
     def _repr_html_(self) -> str:
-        from noregret.app.report.certificate.verification_html import verification_card
-
-        return verification_card(self)
+        return as_text("verification card", self)
 
     def __repr__(self) -> str:
         done = len(self.lines) - len(self.failed)
