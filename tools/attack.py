@@ -12,7 +12,7 @@ from pathlib import Path
 
 from noregret.adversaries import Adversary, all_adversaries
 from noregret.adversaries.table import FILE, Entry, as_json, carry_out_all
-from noregret.base.registry import all_theorems
+from noregret.proof.theorems.registry import all_theorems
 
 ROOT = Path(__file__).resolve().parent.parent
 FIGURES = ROOT / "src" / "noregret" / "adversaries" / FILE

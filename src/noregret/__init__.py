@@ -29,8 +29,6 @@ if TYPE_CHECKING:  # the names below, for type checkers; a test holds the two to
     from noregret.base.compiled.losses import PythonLoss as PythonLoss
     from noregret.base.compiled.losses import make_loss as make_loss
     from noregret.base.model_file import load as load
-    from noregret.base.registry import all_learners as all_learners
-    from noregret.base.registry import all_theorems as all_theorems
     from noregret.base.registry import make as make
     from noregret.base.registry import register as register
     from noregret.errors import BadExample as BadExample
@@ -42,6 +40,7 @@ if TYPE_CHECKING:  # the names below, for type checkers; a test holds the two to
     from noregret.experts.ensemble import Experts as Experts
     from noregret.linear.learner import Learner as Learner
     from noregret.linear.learner import Measurement as Measurement
+    from noregret.linear.learner import all_learners as all_learners
     from noregret.linear.random_features import Fourier as Fourier
     from noregret.linear.random_features import fourier as fourier
     from noregret.proof.certificates.certificate import Certificate as Certificate
@@ -51,6 +50,7 @@ if TYPE_CHECKING:  # the names below, for type checkers; a test holds the two to
     from noregret.proof.game.game import play as play
     from noregret.proof.record.curve import Curve as Curve
     from noregret.proof.theorems.averaging import averaged as averaged
+    from noregret.proof.theorems.registry import all_theorems as all_theorems
     from noregret.proof.theorems.theorem import Theorem as Theorem
     from noregret.proof.verifying import Verification as Verification
     from noregret.proof.verifying import verify as verify
@@ -76,8 +76,8 @@ _HOMES = {
     "PythonLoss": "base.compiled.losses",
     "Theorem": "proof.theorems.theorem",
     "Verification": "proof.verifying",
-    "all_learners": "base.registry",
-    "all_theorems": "base.registry",
+    "all_learners": "linear.learner",
+    "all_theorems": "proof.theorems.registry",
     "averaged": "proof.theorems.averaging",
     "certified": "proof.game.certified_learner",
     "fourier": "linear.random_features",

@@ -16,9 +16,9 @@ from scipy import sparse
 
 import noregret as nr
 from benchmarks._coverage import CHANCES, FIRST, TASKS, Task, split
-from noregret.base.registry import all_learners
 from noregret.batch import OnlineToBatch
 from noregret.errors import BadExample, Diverged, NoRegretError
+from noregret.linear.learner import all_learners
 from tests import reference
 from tests.variants import ROUNDED
 

@@ -8,9 +8,9 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from noregret.base.algorithm import Named
 from noregret.errors import BadExample
 from noregret.hindsight import Answer, Limits
+from noregret.proof.game.table_player import TablePlayer
 from noregret.proof.record.table import Table
 from noregret.proof.theorems.assumptions import Finding, Shown, Structural
 from noregret.proof.theorems.table_evidence import TableEvidence
@@ -51,7 +51,7 @@ def in_range(evidence: SteadyEvidence) -> Finding:
     return Finding("advice <= 1", 1.0, top, top <= 1.0)
 
 
-class Steady(Named):
+class Steady(TablePlayer):
     """It forecasts the mean of the advice.
 
     Parameters

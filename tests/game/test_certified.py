@@ -12,8 +12,8 @@ import pytest
 
 import noregret
 from noregret import Certificate, NoRegretError, certified, play, verify
-from noregret.base.registry import all_learners
 from noregret.filters import Nlms
+from noregret.linear.learner import all_learners
 from noregret.portfolios import EgPortfolio
 from tests.certificate.games import BITS, LABELS, NUMBERS, ROWS
 

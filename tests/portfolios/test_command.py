@@ -14,7 +14,7 @@ import pytest
 
 import noregret as nr
 from noregret.portfolios import EgPortfolio, UniversalPortfolio
-from noregret.portfolios.relatives import relatives_of
+from noregret.proof.game.price_relatives import relatives_of
 from tests.portfolios.tables import Floats, alternating, usual
 from tests.run.commands import done, refused
 

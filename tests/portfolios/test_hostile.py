@@ -14,7 +14,7 @@ import pytest
 import noregret as nr
 from noregret.base import model_file
 from noregret.portfolios import EgPortfolio, make
-from noregret.portfolios.relatives import relatives_of
+from noregret.proof.game.price_relatives import relatives_of
 from tests.portfolios.tables import VARIANTS, built, name_of, usual
 
 variants = pytest.mark.parametrize("variant", VARIANTS, ids=name_of)

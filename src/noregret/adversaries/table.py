@@ -59,7 +59,8 @@ class Entry:
 
 def carry_out(adversary: Adversary, attack: Attack) -> Entry:
     """Set an adversary on a learner, and take the certificate."""
-    from noregret import all_theorems, play
+    from noregret.proof.game.game import play
+    from noregret.proof.theorems.registry import all_theorems
 
     kind = all_theorems()[attack.theorem][1]
     assert kind is not None

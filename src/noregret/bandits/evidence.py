@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -12,10 +12,7 @@ from noregret.bandits.drawing import Floats
 from noregret.hindsight import Answer
 from noregret.hindsight.expert_losses import Totals, expert_losses
 from noregret.hindsight.proofs.rounding import downward, upward
-from noregret.proof.theorems.table_evidence import TableEvidence
-
-if TYPE_CHECKING:
-    from noregret.proof.game.table_game import TableGame
+from noregret.proof.theorems.table_evidence import PlayedTable, TableEvidence
 
 
 class BanditEvidence(TableEvidence):
@@ -27,7 +24,7 @@ class BanditEvidence(TableEvidence):
     player: Any
     game_names: list[str] | None = None
 
-    def settle(self, game: TableGame) -> None:
+    def settle(self, game: PlayedTable) -> None:
         """Take over the figures of the game itself, and the names of its columns, if any."""
         super().settle(game)
         self.game_names = game.names

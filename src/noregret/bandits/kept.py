@@ -13,11 +13,11 @@ from numpy.typing import NDArray
 from noregret.bandits.arms import checked_arms, names_of, numbered
 from noregret.bandits.drawing import Floats, generator_of, generator_state, new_generator
 from noregret.bandits.waiting import Waiting
-from noregret.base.algorithm import Named
 from noregret.checks import LARGEST, state_numbers
+from noregret.proof.game.table_player import TablePlayer
 
 
-class Kept(Named):
+class Kept(TablePlayer):
     """Arms with some numbers each, a generator, and choices that wait for their rewards.
 
     ``kept`` names the arrays of one number an arm; each is an attribute.

@@ -51,11 +51,8 @@ class Named:
         ) -> None:
             """Go on from a state."""
 
-    def new_game(self, **options: Any) -> Any:
-        """Return a game for it to play in; the options are those of ``noregret.play``."""
-        from noregret.proof.game.table_game import TableGame
-
-        return TableGame(self, **options)
+        def new_game(self, **options: Any) -> Any:
+            """Return a game for it to play in; the options are those of ``noregret.play``."""
 
     @classmethod
     def tuned(cls: type[N], theorem: str | None = None, **known: Any) -> N:

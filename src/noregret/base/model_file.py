@@ -26,7 +26,6 @@ if TYPE_CHECKING:
 
     from noregret.base.algorithm import Named
     from noregret.base.compiled.losses import Loss
-    from noregret.streams.stream import Reading
 
 FORMAT = "noregret.model/1"
 # Of files in which arrays that are mostly zero are packed; earlier versions cannot read these.
@@ -37,11 +36,19 @@ STREAM = "stream."
 UNUSABLE = (ArithmeticError, AttributeError, LookupError, RecursionError, TypeError, ValueError)
 
 
-def save(learner: Named, path: str | Path, reading: Reading | None = None) -> None:
-    """Write a learner to a file, whole or not at all, with how its data were read if given."""
+def save(
+    learner: Named,
+    path: str | Path,
+    stream: tuple[Mapping[str, NDArray[Any]], dict[str, Any]] | None = None,
+) -> None:
+    """Write a learner to a file, whole or not at all.
+
+    ``stream`` is how its data were read, if a prediction is to read others in the same way: the
+    arrays and the numbers that a reading keeps with a model.
+    """
     header, arrays = described(learner)
-    if reading is not None:
-        kept, header["stream"] = reading.kept_with_model()
+    if stream is not None:
+        kept, header["stream"] = stream
         arrays |= {STREAM + name: array for name, array in kept.items()}
     write(path, header, arrays)
 

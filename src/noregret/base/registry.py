@@ -6,15 +6,13 @@ import inspect
 from collections.abc import Mapping
 from contextlib import suppress
 from importlib import import_module
-from typing import TYPE_CHECKING, Any, TypeVar, cast
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from noregret.base.families import FAMILIES, class_name, modules_of
 from noregret.checks import hint, unknown_parameter
 
 if TYPE_CHECKING:
     from noregret.base.algorithm import Named
-    from noregret.linear.learner import Learner
-    from noregret.proof.theorems.theorem import Theorem
 
 _registered: dict[str, dict[str, type[Named]]] = {family: {} for family in FAMILIES}
 K = TypeVar("K", bound="type[Named]")
@@ -44,11 +42,6 @@ def all_of(family: str) -> dict[str, type[Named]]:
     for module in modules_of(in_family(family)):
         import_module(module)
     return dict(sorted(_registered[family].items()))
-
-
-def all_learners() -> dict[str, type[Learner]]:
-    """Return every learner class by name, in alphabetical order."""
-    return cast("dict[str, type[Learner]]", all_of("learners"))
 
 
 def everyone() -> list[type[Named]]:
@@ -86,33 +79,6 @@ def find(name: str, family: str | None = None) -> type[Any]:
                 f" ‘noregret learners {name}’ explains it"
             )
         raise ValueError(f"unknown learner {name!r}: {hint(name, sorted(known))}")
-    return known[name]
-
-
-def general_theorems() -> tuple[Theorem, ...]:
-    """Return the theorems that hold for many learners."""
-    from noregret.proof.theorems.averaging import theorems
-
-    return theorems
-
-
-def all_theorems() -> dict[str, tuple[Theorem, type[Any] | None]]:
-    """Return every theorem by name, with its learner; None where it is about many."""
-    found: dict[str, tuple[Theorem, type[Any] | None]] = {}
-    for kind in everyone():
-        for theorem in kind.theorems:
-            if theorem.name in found:
-                raise ValueError(f"two theorems are called {theorem.name!r}")
-            found[theorem.name] = (theorem, kind)
-    found |= {theorem.name: (theorem, None) for theorem in general_theorems()}
-    return dict(sorted(found.items()))
-
-
-def find_theorem(name: str) -> tuple[Theorem, type[Any] | None]:
-    """Return the theorem of that name, with its learner; the error of a wrong one lists some."""
-    known = all_theorems()
-    if name not in known:
-        raise ValueError(f"unknown theorem {name!r}: {hint(name, known)}")
     return known[name]
 
 

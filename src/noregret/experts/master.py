@@ -10,13 +10,13 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from noregret.base.algorithm import Named
 from noregret.base.compiled.machine import Inside
 from noregret.base.compiled.weigher import LEAST_PRIOR, Weigher
 from noregret.base.expert_losses import expert_loss
 from noregret.checks import truth
 from noregret.errors import BadExample, NoRegretError
 from noregret.experts.engine.round import ExpertEntry
+from noregret.proof.game.table_player import TablePlayer
 
 if TYPE_CHECKING:
     from noregret.experts.evidence import ExpertEvidence
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 Floats = NDArray[np.float64]
 
 
-class Master(ExpertEntry, Named):
+class Master(ExpertEntry, TablePlayer):
     """Weighs experts by what they have lost, and combines what they say.
 
     Experts are columns of a table, keys of a dict, or learners (see ``Experts``). There are two
@@ -246,7 +246,7 @@ class Master(ExpertEntry, Named):
 
     # Its parts.
 
-    __reduce__ = Named.__reduce__  # not the core's, which cannot be pickled
+    __reduce__ = TablePlayer.__reduce__  # not the core's, which cannot be pickled
 
     @property
     def log_prior(self) -> Floats:

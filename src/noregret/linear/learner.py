@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar, cast
 
 import numpy as np
 from numpy.typing import NDArray
 
 from noregret.base.algorithm import Named
+from noregret.base.registry import all_of
 from noregret.linear.engine.block_rows import StreamEntry
 from noregret.linear.learn_many import Many
 
@@ -145,6 +146,11 @@ class Learner(Named, Many):
     def __repr__(self) -> str:
         text = super().__repr__()
         return f"averaged({text})" if self.averaged_weights and "averaged" not in text else text
+
+
+def all_learners() -> dict[str, type[Learner]]:
+    """Return every learner class by name, in alphabetical order."""
+    return cast("dict[str, type[Learner]]", all_of("learners"))
 
 
 # What the compiled base classes offer to this package only: not for tab completion.

@@ -11,7 +11,7 @@ order does not matter.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from hashlib import blake2b
 from typing import Any
 
@@ -126,10 +126,8 @@ class Fourier:
         their own library, a stream of ``noregret.streams`` another stream; an iterator over pairs
         (x, y), one over pairs of features and outcomes.
         """
-        from noregret.streams.stream import Stream
-
-        if isinstance(X, Stream):
-            return type(X)(X.paths, replace(X.options, fourier=str(self)))
+        if (with_fourier := getattr(type(X), "with_fourier", None)) is not None:  # a stream
+            return with_fourier(X, str(self))
         if isinstance(X, Mapping):
             return dict(zip(self.names, self.named([as_example(X)])[0].tolist(), strict=True))
         if isinstance(X, Iterator):

@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from noregret.base.registry import all_learners
 from noregret.errors import BadExample, Diverged
+from noregret.linear.learner import all_learners
 
 if TYPE_CHECKING:
     from noregret.linear.learner import Learner

@@ -8,15 +8,15 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from noregret.base.algorithm import Named
 from noregret.checks import state_numbers
+from noregret.proof.game.table_player import TablePlayer
 
 Floats = NDArray[np.float64]
 # How far the shares in a file may be from a sum of 1.
 OFF = 1e-9
 
 
-class Kept(Named):
+class Kept(TablePlayer):
     """The part of a strategy that goes to files: see ``Strategy``."""
 
     width: int

@@ -51,6 +51,10 @@ class Stream:
                 )
         self.paths, self.options = as_paths(paths), options
 
+    def with_fourier(self, fourier: str) -> Stream:
+        """Return a stream of the same files whose rows are random Fourier features."""
+        return type(self)(self.paths, replace(self.options, fourier=fourier))
+
     @property
     def target(self) -> str | None:
         """The column that holds the outcomes, where it has a name."""

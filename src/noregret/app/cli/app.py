@@ -10,10 +10,10 @@ from contextlib import contextmanager
 from typing import Any
 
 from noregret.app.cli.find_commands import command_names, find, is_described
+from noregret.app.commands.exit_codes import DONE, FAILED, INTERRUPTED, MISUSED
 from noregret.app.commands.options import Interrupted, quickly
 from noregret.errors import DataWarning, NoRegretError, WrongUsage
 
-DONE, FAILED, MISUSED, INTERRUPTED = 0, 1, 2, 130
 NO_ROOM = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from noregret.app.commands.run import DEFAULT
+from noregret.app.results import DEFAULT_LEARNER
 
 if TYPE_CHECKING:
     from noregret.streams.block import Block
@@ -37,7 +37,7 @@ class Choice(NamedTuple):
 
 def is_open(learner: str, params: dict[str, Any]) -> bool:
     """Whether the outcomes are to choose the loss."""
-    return learner == DEFAULT and not any(name in params for name in SETTLING)
+    return learner == DEFAULT_LEARNER and not any(name in params for name in SETTLING)
 
 
 def chosen(block: Block, options: Options) -> Choice:

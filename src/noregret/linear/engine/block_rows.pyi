@@ -44,10 +44,6 @@ class BlockEntry(ExampleEntry):
         out: Floats,
     ) -> None: ...
 
-Floats = NDArray[np.float64]
-Starts = NDArray[np.int64]
-Indices = NDArray[np.int32]
-
 class StreamEntry(BlockEntry):
     def play_rows(
         self,

@@ -103,12 +103,12 @@ class Told(dict[str, Any]):
 
 def candidates(game: Any, name: str | None) -> list[Theorem]:
     """Return the theorems that may speak, in order."""
-    from noregret.base.registry import general_theorems
+    from noregret.proof.theorems.averaging import theorems as general_theorems
 
     learner = game.learner
     if name is None:
         return [t for t in learner.theorems if t.covers(learner.params) and not t.beside]
-    general = general_theorems() if learner.family == LINEAR and learner.engine.linear else ()
+    general = general_theorems if learner.family == LINEAR and learner.engine.linear else ()
     known = {t.name: t for t in (*learner.theorems, *general)}
     if name not in known:
         hint = f"choose one of {', '.join(known)}" if known else "it answers for none"

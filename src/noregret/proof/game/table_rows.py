@@ -283,7 +283,7 @@ def stream_blocks(stream: Stream) -> Iterator[TableBlock]:
     blocks = plain_blocks(stream)
     if not stream.options.prices:
         return blocks
-    from noregret.portfolios.relatives import relative_blocks
+    from noregret.proof.game.price_relatives import relative_blocks
 
     return relative_blocks(blocks)
 

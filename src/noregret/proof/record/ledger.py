@@ -1,6 +1,6 @@
 """The ledger of a game: what is collected while a learner plays, for the certificate.
 
-The core writes down every row (see ``linear/engine/recorder.pyx``) and hands pages over. Here they are digested,
+``linear/engine/recorder.pyx`` writes down every row and hands pages over. Here they are digested,
 summed up for the square loss, and kept; in another thread where they are large, so that the learner
 goes on meanwhile.
 """

@@ -3,16 +3,38 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
+from typing import TYPE_CHECKING, Any, ClassVar, Protocol, TypeVar
 
 import numpy as np
 
 if TYPE_CHECKING:
     from noregret.hindsight import Answer, Limits
-    from noregret.proof.game.table_game import TableGame
     from noregret.proof.record.table import Table
 
 A = TypeVar("A")
+
+
+class PlayedTable(Protocol):
+    """The figures of a game over a table that its evidence takes over."""
+
+    before: Any
+    names: list[str] | None
+
+    @property
+    def rounds(self) -> int:
+        """The number of rounds."""
+
+    @property
+    def loss(self) -> float:
+        """The loss in these rounds."""
+
+    @property
+    def mistakes(self) -> float | None:
+        """The mistakes in these rounds; None where none are counted."""
+
+    @property
+    def feature_names(self) -> list[str]:
+        """The names of the columns, or their numbers."""
 
 
 class TableEvidence:
@@ -57,7 +79,7 @@ class TableEvidence:
         self.mistakes: float | None = player.mistakes
         self.names = [str(k) for k in range(table.width)]
 
-    def settle(self, game: TableGame) -> None:
+    def settle(self, game: PlayedTable) -> None:
         """Take over the figures of the game itself: its player may have learned before it."""
         self.rounds, self.rounds_before = game.rounds, game.before.rounds
         self.loss, self.mistakes = game.loss, game.mistakes

@@ -31,8 +31,9 @@ def demo(
     from rich.console import Console
     from rich.table import Table
 
-    from noregret.app.commands.run import DEFAULT
+    from noregret.app.commands.screen import command_path
     from noregret.app.report.run.html import page
+    from noregret.app.results import DEFAULT_LEARNER
     from noregret.base.atomic_files import write_whole
     from noregret.base.registry import find
     from noregret.data import flights
@@ -41,7 +42,7 @@ def demo(
     screen = Console(highlight=False)
     screen.width = max(40, min(screen.width, 100))
     started = datetime.now(UTC).isoformat(timespec="seconds")
-    game = Game(find(DEFAULT, "learners")(), predictions=True)
+    game = Game(find(DEFAULT_LEARNER, "learners")(), predictions=True)
     stream = iter(list(flights()))
     table = Table(title="Loss so far, in squared minutes", title_justify="left")
     for heading in (
@@ -71,21 +72,9 @@ def demo(
     write_whole(report, page(result).encode())
     screen.print(f"\nThe report, with the curves: {Path(report).resolve()}", soft_wrap=True)
     screen.print(
-        f"For data of your own: {command()} run DATA.csv --target COLUMN --report REPORT.html",
+        f"For data of your own: {command_path()} run DATA.csv --target COLUMN --report REPORT.html",
         soft_wrap=True,
     )
-
-
-def command() -> str:
-    """Say how to call the command from here: with its folder, where that is not searched."""
-    import shutil
-    import sys
-
-    beside = Path(sys.executable).with_name("noregret")
-    if shutil.which("noregret") or not beside.is_file():
-        return "noregret"
-    here = Path.cwd()
-    return str(beside.relative_to(here) if beside.is_relative_to(here) else beside)
 
 
 def result_of(

@@ -14,7 +14,7 @@ from noregret.app.commands.options import (
     params_of,
     reading_options,
 )
-from noregret.app.commands.run import DEFAULT
+from noregret.app.results import DEFAULT_LEARNER
 
 LEARNER = "What learns"
 
@@ -39,7 +39,7 @@ def run(
             " choice.",
             panel=LEARNER,
         ),
-    ] = DEFAULT,
+    ] = DEFAULT_LEARNER,
     parameter: Annotated[
         list[str] | None,
         Ask(

@@ -12,7 +12,7 @@ from noregret.adversaries.table import of_theorem
 from noregret.app.cli.family_words import WORDS, path_of
 from noregret.app.cli.latex_to_text import readable
 from noregret.app.commands.screen import screen, show
-from noregret.base.registry import all_theorems, find_theorem
+from noregret.proof.theorems.registry import all_theorems, find_theorem
 from noregret.proof.theorems.theorem import QUANTITIES, Theorem
 from noregret.proof.theorems.tuning import takes_of
 

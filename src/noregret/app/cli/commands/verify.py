@@ -10,7 +10,6 @@ from typing import Annotated
 import typer
 from rich.console import Console
 
-import noregret
 from noregret.errors import NoRegretError
 from noregret.streams import format_called
 
@@ -45,10 +44,12 @@ def verify(
 
     Ends with 0 if all of it is confirmed, with 1 if anything is not.
     """
+    from noregret.proof.verifying import verify as check
+
     if format is not None:
         format_called(format)
     try:
-        found = noregret.verify(certificate, data, target=target, format=format)
+        found = check(certificate, data, target=target, format=format)
     except NoRegretError as error:
         error.args = (advised(str(error)),)
         raise

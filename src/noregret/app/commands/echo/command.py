@@ -264,8 +264,7 @@ def progress(*, hidden: bool) -> Iterator[Callable[[float, float], None] | None]
 
 def show(result: EchoResult) -> None:
     """Print the summary."""
-    from noregret.app.cli.commands.demo import command
-    from noregret.app.commands.screen import screen
+    from noregret.app.commands.screen import command_path, screen
     from noregret.app.report.echo.text import summary
 
     console = screen()
@@ -273,8 +272,8 @@ def show(result: EchoResult) -> None:
     if result.known is not None:
         console.print(
             f"\nListen to mic.wav and clean.wav, or open report.html, which plays both.\nFor"
-            f" recordings of your own:\n{command()} echo --far PLAYED.wav --mic RECORDED.wav --out"
-            " CLEAN.wav",
+            f" recordings of your own:\n{command_path()} echo --far PLAYED.wav --mic RECORDED.wav"
+            " --out CLEAN.wav",
             soft_wrap=True,
         )
 

@@ -8,7 +8,7 @@ import shlex
 import sys
 from typing import TYPE_CHECKING, Any
 
-from noregret.app.cli.app import INTERRUPTED
+from noregret.app.commands.exit_codes import INTERRUPTED
 from noregret.app.commands.mix import DEFAULT, DEFAULT_PARAMS
 from noregret.app.commands.mix.mixing import Mix
 from noregret.app.commands.mix.writing import MixOutputs

@@ -1,4 +1,1 @@
-"""What ``noregret run`` does: a stream, a learner, and all that is written down about them."""
-
-# The learner of a command that names none.
-DEFAULT = "auto"
+"""The command ``noregret run``: play a stream, go on after a stop, write what was asked for."""

@@ -11,10 +11,10 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any, Protocol
 
-from noregret.app.cli.app import INTERRUPTED
-from noregret.app.commands.run import DEFAULT
+from noregret.app.commands.exit_codes import INTERRUPTED
 from noregret.app.commands.run.runner import Run
 from noregret.app.commands.run.writing import Outputs
+from noregret.app.results import DEFAULT_LEARNER
 from noregret.app.results.loss_choice import is_open
 from noregret.app.results.run import Result
 from noregret.base.registry import built, families_with, find
@@ -111,7 +111,7 @@ def learner_of(learner: str, params: dict[str, Any]) -> Any:
         return built(find(learner, "learners"), params)
     except (TypeError, ValueError, LookupError) as error:
         known = learner if families_with(learner) else ""
-        named = f"; --learner names others than {DEFAULT}" if learner == DEFAULT else ""
+        named = f"; --learner names others than {DEFAULT_LEARNER}" if learner == DEFAULT_LEARNER else ""
         raise WrongUsage(f"{error} (see ‘{f'noregret learners {known}'.strip()}’{named})") from None
 
 

@@ -89,7 +89,7 @@ def write_model(run: Run, path: str, result: Result) -> None:
     """Write the model, with how the data were read."""
     from noregret.base.model_file import save
 
-    save(run.learner, path, run.reading)
+    save(run.learner, path, run.reading.kept_with_model())
 
 
 def write_certificate(run: Run, path: str, result: Result) -> None:

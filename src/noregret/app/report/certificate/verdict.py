@@ -137,7 +137,7 @@ def unmeasured(promise: Promise, what: str, most: str) -> tuple[Mood, str, str]:
 
 def subject(promise: Promise) -> str:
     """Name what the theorem bounds."""
-    from noregret.base.registry import all_theorems
+    from noregret.proof.theorems.registry import all_theorems
     from noregret.proof.theorems.theorem import QUANTITIES
 
     known = all_theorems().get(promise.name)
@@ -171,8 +171,8 @@ def why_not(promise: Promise) -> str:
 
 def remedy_of(promise: Promise, failed: Finding) -> str:
     """Say what to do about an assumption that failed; empty where there is nothing to say."""
-    from noregret.base.registry import all_theorems
     from noregret.proof.theorems.assumptions import Structural
+    from noregret.proof.theorems.registry import all_theorems
 
     known = all_theorems().get(promise.name)
     kinds = [a for a in known[0].assumptions if not isinstance(a, Structural)] if known else []
@@ -188,7 +188,7 @@ def is_unclear(found: Finding) -> bool:
 
 def is_likely(name: str) -> bool:
     """Whether a theorem holds with a stated chance only."""
-    from noregret.base.registry import all_theorems
+    from noregret.proof.theorems.registry import all_theorems
 
     known = all_theorems().get(name)
     return known is not None and known[0].likely
@@ -196,7 +196,7 @@ def is_likely(name: str) -> bool:
 
 def in_one_line(name: str) -> str:
     """Return a theorem's promise in plain text; empty for one that this version does not know."""
-    from noregret.base.registry import all_theorems
+    from noregret.proof.theorems.registry import all_theorems
 
     known = all_theorems().get(name)
     return known[0].plain if known else ""

@@ -131,7 +131,7 @@ def allowed_regret(result: Result) -> Floats:
 
 def quantity(result: Result) -> str:
     """Return what the curve's bound is about."""
-    from noregret.base.registry import all_learners
+    from noregret.linear.learner import all_learners
 
     if result.certificate is not None and result.certificate.theorem is not None:
         return result.certificate.theorem.quantity

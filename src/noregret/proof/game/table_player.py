@@ -1,0 +1,17 @@
+"""Algorithms that play the rows of a table: masters, policies and strategies."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from noregret.base.algorithm import Named
+
+
+class TablePlayer(Named):
+    """An algorithm whose rounds are rows of losses, rewards, relatives or advice."""
+
+    def new_game(self, **options: Any) -> Any:
+        """Return a game for it to play in; the options are those of ``noregret.play``."""
+        from noregret.proof.game.table_game import TableGame
+
+        return TableGame(self, **options)

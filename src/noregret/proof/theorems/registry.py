@@ -1,0 +1,32 @@
+"""Every theorem by name: those of the registered algorithms, and those about many learners."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from noregret.base.registry import everyone
+from noregret.checks import hint
+from noregret.proof.theorems.averaging import theorems as general_theorems
+
+if TYPE_CHECKING:
+    from noregret.proof.theorems.theorem import Theorem
+
+
+def all_theorems() -> dict[str, tuple[Theorem, type[Any] | None]]:
+    """Return every theorem by name, with its learner; None where it is about many."""
+    found: dict[str, tuple[Theorem, type[Any] | None]] = {}
+    for kind in everyone():
+        for theorem in kind.theorems:
+            if theorem.name in found:
+                raise ValueError(f"two theorems are called {theorem.name!r}")
+            found[theorem.name] = (theorem, kind)
+    found |= {theorem.name: (theorem, None) for theorem in general_theorems}
+    return dict(sorted(found.items()))
+
+
+def find_theorem(name: str) -> tuple[Theorem, type[Any] | None]:
+    """Return the theorem of that name, with its learner; the error of a wrong one lists some."""
+    known = all_theorems()
+    if name not in known:
+        raise ValueError(f"unknown theorem {name!r}: {hint(name, known)}")
+    return known[name]
