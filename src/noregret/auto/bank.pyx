@@ -19,8 +19,8 @@ from noregret.base.compiled.machine import all_finite, copied, zeros
 
 cnp.import_array()
 
-# The bank behind ``auto``: what it has found, and how it is kept.
 
+# The whole bank: its findings, and its state.
 
 PARTS = ("plain", "lagged", "combining", "following", "seeing", "among_base", "tracker", "leaner", "final")
 
@@ -205,13 +205,13 @@ cdef class Bank(LearningBank):
 
 # Delayed outcomes: each prediction that counts is made before the latest ``delay`` outcomes arrive.
 #
-# The bank itself learns every round at once, and is asked about rows that come next. A second bank
-# stays ``delay`` rounds behind, and what it says of a row is what could have been served: its weights,
-# its filters and its members have seen no outcome that was still out. Only that is counted as loss,
-# and members are weighed by it.
+# The bank itself learns every round at once, and predicts the rows that come next. A second bank stays
+# ``delay`` rounds behind: its weights, filters and members have seen no outcome that was still
+# outstanding, so its prediction is the one that could have been served. Only the losses of that bank
+# are counted, and members are weighted by them.
 
 BEHIND, HELD = "behind.", "held."
-# Numbers kept of a held round beside its entries.
+# Numbers kept of a waiting round besides its entries.
 ROUND_NUMBERS = 5
 
 

@@ -1,4 +1,4 @@
-"""The bank behind ``auto``: how everyone learns, and is weighed by what it has lost."""
+"""The bank behind ``auto``: how its members learn, and are weighted by their losses."""
 
 from libc.math cimport copysign, fabs, log, sqrt
 from libc.stdint cimport int32_t

@@ -22,18 +22,18 @@ from noregret.checks import one_of
 
 cnp.import_array()
 
-# Exponential weights that follow whoever leads now: a share of each goes to all, ever less of it.
-#
-# After round t everyone gives 1/(4(t + 1)) of its weight, and all get a part of that as large as their prior.
-# So whoever has fallen behind can be back within a few rounds, and in the long run it costs no more
-# than about ln T / 4 beside the best. The rate is that of AdaHedge, or 1 for the log loss.
 
+# Exponential weights that follow the current leader: each member shares some of its weight, ever less.
+#
+# After round t every member gives up 1/(4(t + 1)) of its weight, which is divided by the prior. So a member
+# that has fallen behind can lead again within a few rounds, and in the long run this costs no more
+# than about ln T / 4 besides the loss of the best. The rate is that of AdaHedge, or 1 for the log loss.
 
 cdef extern from "first_order.h" nogil:
     double noregret_dot(const double* a, const double* b, Py_ssize_t n) noexcept
 
 cdef double LEAST_SUM = 1e-290
-# What is given away after the first round, in all.
+# The share of all weight that is given away after the first round.
 cdef double SHARED = 0.25
 
 
@@ -82,12 +82,11 @@ cdef class Tracker(Holding):
             self.held[i] = stays * self.p[i] + share * self.prior[i]
 
 
-# The bank behind ``auto``: what everyone says. Learners of every speed see each row once.
+# The bank behind ``auto``: its predictions. Learners of every speed see each row once.
 #
-# A round goes up three floors. On the first, filters with several memories and learners of the first
-# order predict from the row; a mixture of them is the base. On the second, small filters combine what
-# they said, with the latest outcomes and how far off the base was. On the third everyone is weighed by
-# what it has lost.
+# A round has three stages. First, filters with several memories and first-order learners predict from
+# the row; a mixture of them is the base. Second, small filters combine these predictions with the
+# latest outcomes and the errors of the base. Third, all members are weighted by their losses.
 #
 # Everything is in the unit of the outcomes, counted from the first of them; log-odds where outcomes are
 # labels. No number here depends on the unit of a feature.
@@ -97,20 +96,20 @@ cdef extern from "first_order.h" nogil:
     Py_ssize_t noregret_lanes_score(const noregret_feature* features, const double* values, const int32_t* indices, Py_ssize_t count, double* out, double* z) noexcept
 
 LOSSES = ("square", "absolute", "quantile", "logistic")
-# What filters keep of what they knew, a round, and the variance that they grant a weight at first:
-# who forgets sooner has less to learn from, and must be held back more.
+# The share of the past that filters keep per round, and the variance of a weight at the start: a filter
+# that forgets sooner has less to learn from, and starts with a smaller one.
 KEEP, GRANT = (1.0, 0.9999, 0.999, 0.99), (1.0, 0.3, 0.3, 0.1)
 LABEL_GRANT = (0.3, 0.1, 0.1, 0.03)
 KEEP_ABOVE, GRANT_ABOVE = (1.0, 0.9995, 0.998, 0.99), (1.0, 1.0, 1.0, 0.3)
-# Rates of AdaGrad, in units of what outcomes and features vary by; what diagonal filters keep.
+# Rates of AdaGrad, in deviations of outcomes and features; the share that diagonal filters keep.
 STEPS, LABEL_STEPS = (0.03, 0.12, 0.5, 2.0), (0.1, 0.4, 1.6, 6.4)
 KEEP_FIRST, GRANT_FIRST = (1.0, 0.9999, 0.999, 0.99), (1.0, 1.0, 1.0, 0.3)
-# Of the prior, what each plain guess gets, and what the others get together beside those who mix.
+# The prior weight of each plain guess, and of all others together without the mixtures.
 PLAIN, SINGLE = 0.1, 0.15
 
 # Variances granted to the constant feature, in regression and for labels.
 cdef double FREE = 1e4, FREE_LABELS = 100.0
-# What numbers have the range for: a variance.
+# The largest variance whose products stay finite.
 cdef double MOST_SPREAD = 1e300
 
 

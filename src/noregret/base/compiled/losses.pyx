@@ -4,12 +4,12 @@ from libc.math cimport INFINITY, NAN, copysign, exp, fabs, isnan, log, log1p
 
 from noregret.checks import one_of, positive
 
-# The losses: what a prediction costs once the outcome is known.
+
+# The losses of predictions.
 #
 # Each loss is a value and a slope (its derivative by the score), stable at any finite score,
 # and, where it is convex, the exact step of the implicit update: the t in w - t x for the w
 # that minimises  rate * loss(w) + |w - w_now|^2 / 2.
-
 
 cdef inline double clip(double value, double low, double high) noexcept nogil:
     return low if value < low else high if value > high else value

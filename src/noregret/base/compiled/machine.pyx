@@ -14,8 +14,8 @@ import numpy as np
 
 from noregret.errors import NoRegretError
 
-# The level of vector instructions that the compiled core runs at.
 
+# The level of vector instructions that the compiled loops use.
 
 cdef extern from "cpu_dispatch.h" nogil:
     enum: NOREGRET_LEVELS
@@ -40,9 +40,9 @@ def check_variable():
 
 # A gate that a fork closes: threads in the middle of a round finish it, others wait until it is done.
 #
-# A process that forks has a copy of everything, but only of the thread that forked. What another thread
-# was changing at that moment would stay half changed in the copy, and what it had locked locked for
-# ever. So the thread that forks closes the gate, waits until all others are out, and opens it
+# A forked process has a copy of all memory, but only of the thread that forked. Data that another
+# thread was changing at that moment would stay half changed in the copy, and its locks would stay
+# locked. So the thread that forks closes the gate, waits until all others are out, and opens it
 # afterwards in both processes. Every count here is changed with the GIL held.
 
 cdef extern from *:
@@ -52,8 +52,8 @@ cdef extern from *:
     """
     long noregret_deeper(long by) noexcept
 
-# Seconds between looks, and how long a fork waits for a round of another thread: a thread that
-# waits for the one that forks would never be done.
+# Seconds between two polls, and how long a fork waits for a round of another thread: a thread that
+# itself waits for the forking one would never finish.
 WAIT = 1e-4
 PATIENCE = 30.0
 

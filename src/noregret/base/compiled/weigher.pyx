@@ -13,12 +13,12 @@ from noregret.checks import state_numbers
 
 cnp.import_array()
 
-# Weighing experts: from what each has lost to the share it has in the next round.
+
+# Weights of experts: from the losses so far to the share of each in the next round.
 #
 # Losses are kept as gaps to the best expert, never as products of factors: after a million rounds, or
-# one loss of 1e300, the weights of the others are as exact as ever. A sleeping expert is given what
-# the mixture itself lost, so that nothing is learned of it.
-
+# one loss of 1e300, the weights of the others are as exact as ever. A sleeping expert is charged the
+# loss of the mixture, so that its weight does not change.
 
 # No gap grows beyond this: the weight is nothing long before.
 cdef double MOST = 1e305

@@ -10,8 +10,8 @@ from noregret.echo.engine.fft cimport (
     noregret_fourier_new,
 )
 
-# Where the numbers of an echo's parts are kept.
 
+# The arrays that every part of the canceller keeps its numbers in.
 
 cdef class Store:
     """Single-precision arrays of zeros by name, and where each begins."""
@@ -28,7 +28,7 @@ cdef class Store:
         return &array[0]
 
 
-# What a microphone hears below all voices: it would spread over every term of a block's transform.
+# High-pass filter: sound below all voices would spread over every term of a block's transform.
 
 cdef class Rumble:
     """Butterworth's high-pass of second order, for several signals beside each other."""
@@ -53,11 +53,11 @@ cdef class Rumble:
         self.second[line] = second if second > 1e-30 or second < -1e-30 else 0
 
 
-# How long an echo takes: which earlier frames of the far end the microphone goes along with.
+# The delay of the echo: the earlier frames of the far end that the microphone correlates with.
 #
 # For every lag of whole blocks and every term of a voice's transform, the mean product of the far
 # end's frame then and the phase of the microphone's now. It vanishes unless the two belong together,
-# whatever else is heard; the lag of the largest mean square is the delay.
+# whatever else is heard; the lag with the largest mean square is the delay.
 
 cdef extern from "delay_loops.h" nogil:
     void noregret_delay_learn(
@@ -152,9 +152,8 @@ cdef class Lag:
 # The path of an echo from a loudspeaker to a microphone, learned and subtracted block by block.
 #
 # Every term of the transform has a Kalman filter of its own over the parts of the path: it steps by
-# how much it doubts a weight against how much of the error is noise or somebody talking, so that no
-# detector of the near speaker is needed. What goes out is the error after the step, since the block
-# is known when it is sent.
+# the variance of a weight over that of the noise and the near speech, so that no detector of the near
+# speaker is needed. The output is the error after the step, since the block is known when it is sent.
 
 cdef extern from "path_loops.h" nogil:
     ctypedef struct noregret_path:

@@ -11,12 +11,12 @@ from noregret.echo.engine.fft cimport (
 )
 from noregret.echo.engine.path cimport Store
 
-# What is left of an echo after the linear part, made quieter where nobody near is talking.
+
+# The suppressor: the residual echo of the linear part, made quieter while no near speaker talks.
 #
 # In every band the residual is taken to be a share of the echo that was subtracted. The share is a
 # quantile of what was seen, followed by steps of the pinball loss that get shorter the more the whole
-# band rises over what was expected: a rise means that somebody near is talking.
-
+# band rises over what was expected: a rise means near speech.
 
 cdef extern from "minimum_phase.h" nogil:
     void noregret_exponential(const float* c, float* out, float* work, ptrdiff_t n)
@@ -255,7 +255,7 @@ cdef class Suppressor:
         noregret_fourier_forward(self.plan, self.frame, self.after_re, self.after_im, 1)
 
 
-# The last step of an echo canceller: nothing sent is louder than what was heard.
+# The loudness guard, the last step of the canceller: the output is never louder than the microphone.
 
 DEF SLACK = 1.2  # 0.8 dB: a high-pass moves energy by a few milliseconds
 DEF LOCAL = 4  # 6 dB, within a quarter of a block

@@ -24,12 +24,12 @@ from noregret.errors import BadExample, NoRegretError
 
 cnp.import_array()
 
-# The round over experts: their advice is combined, the outcome is seen, everyone pays, weights move.
+
+# The round over experts: combine their advice, see the outcome, charge every expert, move the weights.
 #
-# One expert or a thousand, advice or plain losses: all pass here. They come in by ``ExpertEntry`` below.
+# Advice and plain losses both pass here; ``ExpertEntry`` below checks them first.
 
-
-# Forecasts and losses beyond these leave no room for what is made of them.
+# Larger forecasts and losses could overflow in what is computed from them.
 cdef double LARGEST_ADVICE = 1e150
 cdef double LARGEST_LOSS = 1e300
 # From this share of the votes on, a prediction is 1: half of them, however the sum was rounded.
@@ -414,9 +414,9 @@ cdef class ExpertRound:
         return FINE
 
 
-# Where rounds and blocks of them come in: they are checked once, and played or refused.
+# The entry: rounds and blocks of rounds are checked once, then played or refused.
 
-# Seconds between looks at a master that another thread is at.
+# Seconds between two looks at a master that another thread uses.
 WAIT = 1e-4
 
 

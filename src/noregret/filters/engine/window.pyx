@@ -17,7 +17,8 @@ from noregret.errors import BadExample, Diverged, NoRegretError
 
 cnp.import_array()
 
-# Filters on a window that slides by one sample: all but how they step.
+
+# Filters on a window that slides by one sample: everything but their steps.
 #
 #     ŷ = w·x,   e = d − ŷ,   w ← w + a x
 #
@@ -28,7 +29,6 @@ cnp.import_array()
 # ‖x‖², and sums x_t·x_{t−k} of other lags, are sums over the newest samples so far plus one over old
 # ones that was made when the window was last full of new ones: nothing is ever subtracted, so that
 # nothing drifts, and silence is zero.
-
 
 cdef extern from "window_loops.h" nogil:
     double noregret_slide(double* w, double a, const double* p, const double* q, Py_ssize_t n) noexcept
@@ -346,8 +346,7 @@ cdef void add(double* sum, double* rest, double value) noexcept nogil:
     sum[0] = total
 
 
-# The way in.
-
+# The entry: samples are checked, then filtered.
 
 cdef class Listener:
     """A filter as it is played, sample by sample."""
@@ -393,7 +392,7 @@ cdef class Listener:
                 f"sample {sample}: {name} is {value!r:.40}: a number is expected", round=sample) from None
 
 
-# How filters step: against the error, onto the last samples, to least squares.
+# The steps: against the error, onto the last samples, to least squares.
 
 cdef extern from "window_loops.h" nogil:
     double noregret_tap(const double* w, const double* q, Py_ssize_t n) noexcept

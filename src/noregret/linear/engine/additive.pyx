@@ -17,7 +17,8 @@ from noregret.checks import one_of, positive
 
 cnp.import_array()
 
-# The additive engines: gradient descent with projection, and its lazy (FTRL) form.
+
+# Gradient descent with projection, and its lazy (FTRL) form.
 #
 #     w ← w − step · x,   then back into the domain
 #
@@ -27,7 +28,6 @@ cnp.import_array()
 #     |v + a x|² = |v|² + 2 a v·x + a² |x|²
 #
 # Its rounding error is bounded as it grows; before the bound could matter the norm is counted anew.
-
 
 DOMAINS = ("everything", "ball", "box")
 STEPS = ("explicit", "implicit")

@@ -12,17 +12,17 @@ from noregret.linear.engine.features cimport BY_NAME, BY_POSITION, LARGEST, UNKN
 
 from noregret.errors import BadExample
 
+
 # Blocks of rows: the same rounds as one example at a time, with the GIL released.
 #
 # The numbers are checked on the way; a row that is refused ends the block.
-
 
 cdef extern from "row_loops.h" nogil:
     void noregret_copy(double* out, const double* x, Py_ssize_t n) noexcept
 
 cdef enum:
     AT_HAND = 4  # rows that have their constant: the first is read, the last was just written
-# Numbers in a block from which on its rows are not written down one by one, where a game is recorded.
+# Blocks of at least this many numbers are recorded whole, not row by row, where a game is recorded.
 cdef Py_ssize_t LARGE_BLOCK = 2**15
 
 

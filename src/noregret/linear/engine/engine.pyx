@@ -13,8 +13,8 @@ from noregret.checks import one_of, positive, whole
 
 cnp.import_array()
 
-# The round that every engine plays, and what it keeps while playing.
 
+# The round, and the numbers that every engine keeps.
 
 MEASURE_NAMES = ("norm", "peak", "spread", "outcome", "gradient", "gradient_peak")
 SCHEDULES = ("constant", "sqrt", "horizon")
@@ -326,9 +326,8 @@ cdef class Engine:
         return "use a smaller rate"
 
 
-# An engine that learns nothing: rows go by, are checked and measured, and can be written down.
-#
-# Its weights are given to it, once somebody has found them.
+# An engine that does not learn: it checks and measures rows, and can record them. Its weights are set
+# from outside, by batch methods.
 
 cdef class FixedWeights(Engine):
     """Weights that only change when others are given."""

@@ -31,7 +31,7 @@ from noregret.errors import BadExample, Diverged, NoRegretError
 
 cnp.import_array()
 
-# Seconds between looks at a learner that another thread is at.
+# Seconds between two looks at a learner that another thread uses.
 WAIT = 1e-4
 # Positions are int32.
 MAX_COLUMNS = 2**31 - 2

@@ -16,12 +16,12 @@ from noregret.errors import BadExample
 
 cnp.import_array()
 
+
 # Functions f = Σ c_j k(s_j, ·) of a kernel, for as many support vectors s_j as the budget allows.
 #
 # The vectors are kept feature by feature, one number of each, so that a row costs as much as it has
 # entries times the number of vectors, in loops that run along memory, and features may join later.
 # Sums run in the order of features, zeros adding nothing: dense and sparse rows give the same bits.
-
 
 KERNELS = ("rbf", "polynomial", "linear")
 # Numbers in all support vectors together, at most: half a gigabyte.
@@ -293,10 +293,10 @@ cdef class Support(Engine):
 #
 #     f ← f − rate · loss'(f(x), y) · k(x, ·)
 #
-# Where the budget is full, one of the vectors goes, the new one included, and what it says is said by
-# the others as well as they can: f moves by e = c (φ_j − Σ a_i φ_i) for the best a. The vector whose
-# e is shortest goes. Which a is the best follows from the inverse of the (normalised, slightly
-# lifted) Gram matrix, kept from round to round; how far f moved is counted with the a at hand, from
+# When the budget is full, one vector is removed, possibly the new one, and its part of f is projected
+# on the others: f moves by e = c (φ_j − Σ a_i φ_i) for the best a. The vector with the shortest e is
+# removed. The best a follows from the inverse of the (normalised, slightly
+# lifted) Gram matrix, kept from round to round; how far f moved is computed with that a from
 # the Gram matrix itself, and rounded up. So the sums that theorems need hold whatever the rounding of
 # the inverse.
 

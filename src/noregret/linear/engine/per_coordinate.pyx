@@ -17,11 +17,11 @@ from noregret.checks import not_negative, positive
 
 cnp.import_array()
 
-# Engines that keep a few numbers of their own for every feature, beside its weight.
-#
-# What is kept changes only in rounds in which the feature is present, so that a round costs no more
-# than the row has entries, and a feature that comes late starts as if it had always been absent.
 
+# The base of engines that keep a few numbers for every feature besides its weight.
+#
+# These numbers change only in rounds in which the feature is present, so that a round costs no more
+# than the row has entries, and a feature that comes late starts as if it had always been absent.
 
 # Arrays of a state that may hold negative numbers.
 SIGNED = ("stored", "mean_sum", "mean_clock", "pull", "anchor", "coins")
@@ -74,7 +74,7 @@ cdef class Coordinates(Engine):
 #
 #     η_t = rate / √(sum of the squared gradients so far, this one included)
 #
-# Each engine keeps what its promise is made of: the sums of squares, and how far the weights went.
+# Each engine keeps the terms of its bound: the sums of squares, and how far the weights went.
 
 cdef double LARGEST = 1e290
 cdef double LARGEST_SQUARES = 1e300
@@ -243,7 +243,7 @@ cdef class Proximal(Coordinates):
         return "use a smaller rate or a larger beta, or scale the examples and outcomes down"
 
 
-# Engines without a rate: every round is a bet of part of the wealth, and the wealth is the rate.
+# Coin betting, engines without a rate: every round bets part of the wealth, which sets the step.
 #
 # A gradient that is longer than ``lipschitz`` is taken as if it were just that long: the wealth then
 # stays positive, though nothing is promised any more.

@@ -15,14 +15,14 @@ from noregret.errors import BadExample
 
 cnp.import_array()
 
-# The second-order engines: the matrix that they share, ridge regression, confidence in weights.
+
+# The matrix that second-order engines share, ridge regression, and confidence in weights.
 #
 #     A ← A + c x xᵀ,   w ← w + a A⁻¹ x
 #
 # P = A⁻¹ is kept as U D Uᵀ, which rounding cannot make anything but symmetric and positive, or as D
 # alone (diagonal). A round costs n² or as much as the row has entries. Before anything is written it
 # is known that all stays finite: a row that is refused leaves no trace.
-
 
 cdef extern from "udu_factors.h" nogil:
     void noregret_through(const double* u, const double* x, Py_ssize_t n, double* f) noexcept
