@@ -1,1 +1,5 @@
-"""The command: its results, its reports, its subcommands."""
+"""The command ``noregret``: what it asks for, does, finds and shows.
+
+``results`` are figures, ``report`` shows them, ``commands`` does the work, ``cli`` reads the
+command line.
+"""

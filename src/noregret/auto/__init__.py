@@ -1,1 +1,5 @@
-"""The bank of learners behind `auto`, and how their predictions are combined."""
+"""The bank of learners behind ``auto``, compiled, and its findings in words.
+
+``predicting`` combines the predictions of its members, ``learning`` teaches and weights them,
+``bank`` keeps the whole; ``memory_filters`` are its recursive filters.
+"""

@@ -1,1 +1,5 @@
-"""Learners over features: their rows, their engines, and what all of them can do."""
+"""Linear learners: inputs of every kind, as rows for an engine, and what every learner can do.
+
+``learner`` is their base and ``inputs`` reads examples; ``engine`` has the compiled rounds and
+updates.
+"""

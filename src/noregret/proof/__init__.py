@@ -1,1 +1,1 @@
-"""Proofs of how well a learner did: games, what they record, theorems, certificates, verifying."""
+"""Proofs of how well a learner did: games, records, theorems, certificates, verifying."""

@@ -1,8 +1,7 @@
-"""Where examples come from: files of any usual kind, read in blocks, in bounded memory.
+"""Streams of examples from files, read and parsed in blocks, in bounded memory.
 
-One file here a format, found by walking; each says which extensions it reads. ``read`` picks by
-the extension. What it returns goes to ``noregret.play``, and can be looped over: pairs (x, y), or
-``blocks`` of them.
+``file_formats`` has one file per format, and ``read`` picks one by the extension. A stream goes to
+``noregret.play``, and can be looped over: pairs (x, y), or ``blocks`` of them.
 """
 
 from __future__ import annotations

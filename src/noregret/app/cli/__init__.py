@@ -1,4 +1,7 @@
-"""The command ``noregret``."""
+"""The command line: find the command, read its options, answer help and mistakes.
+
+``commands`` has one file per command.
+"""
 
 from __future__ import annotations
 

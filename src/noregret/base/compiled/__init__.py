@@ -1,4 +1,4 @@
-"""Compiled: losses, weights of experts, and the machine underneath."""
+"""Compiled: losses, weights of experts; vector instructions, forks and sparse memory."""
 
 from noregret.base.compiled.machine import check_variable
 

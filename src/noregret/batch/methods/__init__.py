@@ -1,1 +1,1 @@
-"""The batch methods, one file each."""
+"""One file per batch method: its objective in words, its promise and its class, on one page."""

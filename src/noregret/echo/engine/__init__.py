@@ -1,1 +1,1 @@
-"""Compiled: the echo path, its delay, and what suppresses the rest."""
+"""Compiled: the path of an echo, its delay, and the suppressor of the residual."""

@@ -1,1 +1,1 @@
-"""Compiled: the round over experts."""
+"""Compiled: the round over experts, and the entry in which rounds are checked."""

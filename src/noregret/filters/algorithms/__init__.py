@@ -1,1 +1,1 @@
-"""One file an adaptive filter."""
+"""One file per adaptive filter: its update in words, its promise and its class, on one page."""

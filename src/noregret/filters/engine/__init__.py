@@ -1,1 +1,1 @@
-"""Compiled: filters over the window of a signal."""
+"""Compiled: adaptive filters over a sliding window of samples, and their steps."""

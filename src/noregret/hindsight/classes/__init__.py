@@ -1,1 +1,1 @@
-"""The classes of predictors to compare with: their projections and their bounds."""
+"""The classes of predictors to compare with: balls, boxes, the simplex; projections and bounds."""

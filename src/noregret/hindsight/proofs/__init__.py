@@ -1,1 +1,1 @@
-"""How it is proven that nothing in the class is better: intervals, rounding, witnesses."""
+"""Proofs that nothing in a class is better: intervals, bounds on rounding, witnesses."""

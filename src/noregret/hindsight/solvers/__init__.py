@@ -1,1 +1,1 @@
-"""How the best of a class is found."""
+"""Solvers for the best of a class: active sets, Newton steps, quadratic and tangent models."""

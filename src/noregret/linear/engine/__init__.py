@@ -1,1 +1,5 @@
-"""Compiled: how an example becomes a row, and what a learner does with it."""
+"""Compiled: the way of an example from the entry to the weights.
+
+``entry`` checks one example, ``block_rows`` blocks and streams of them, ``features`` gives names
+positions, ``engine`` plays the round, and every other module is a family of updates.
+"""

@@ -1,4 +1,4 @@
-"""One file an algorithm: its update in words, its promise and its class, on one page.
+"""One file per algorithm: its update in words, its promise and its class, on one page.
 
-Every module here is found and imported by itself; a new one is a new file.
+Every module here is found by its name; a new one is a new file.
 """

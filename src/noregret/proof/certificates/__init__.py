@@ -1,1 +1,1 @@
-"""Certificates: what they state, how they are issued, how they are read."""
+"""Certificates: their contents, how a game issues one, and their files."""

@@ -1,1 +1,4 @@
-"""What is collected while a learner plays: a digest, sums, rows, and the points of a curve."""
+"""The record of a game: a digest of the data, sums, the rows themselves, points of a curve.
+
+``ledger`` collects the pages that the compiled recorder fills, on another thread where it pays.
+"""

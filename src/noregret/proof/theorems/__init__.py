@@ -1,1 +1,4 @@
-"""What a theorem is, what it assumes, and the evidence that it is evaluated on."""
+"""Theorems: statement, assumptions, tuning, and the evidence on which they are evaluated.
+
+A theorem is written beside its algorithm; here is what theorems are made of.
+"""

@@ -1,1 +1,1 @@
-"""One file for each format that a stream reads."""
+"""One file per format that a stream reads; each names the extensions that it is for."""

@@ -1,1 +1,1 @@
-"""Compiled: text and columns of a file, as rows of numbers."""
+"""Compiled: text and columns of files, parsed into rows of numbers."""

@@ -1,1 +1,1 @@
-"""One file a command; the function has the file's name."""
+"""One file per command, with a function of the same name: its options and its help."""

@@ -1,1 +1,1 @@
-"""The command `noregret echo`."""
+"""The command ``noregret echo``: read two recordings, cancel the echo, write what is left."""

@@ -1,8 +1,8 @@
-"""What ``noregret mix`` does: forecasts, a master that mixes them, and what comes of it."""
+"""The command ``noregret mix``: read forecasts, mix them by a master, write the mixture."""
 
 from typing import Any
 
-# Who mixes if nobody else is asked to: good without a word, whatever the units.
+# The master if none is named: it needs no parameter, whatever the units.
 DEFAULT = "blend"
 # What it is told besides.
 DEFAULT_PARAMS: dict[str, Any] = {}

@@ -1,1 +1,1 @@
-"""The command `noregret portfolio`."""
+"""The command ``noregret portfolio``: play strategies on prices, and explain what is refused."""

@@ -1,1 +1,1 @@
-"""The report of `noregret echo`."""
+"""The report of ``noregret echo``: spectra, loudness and the reduction of the echo."""

@@ -1,1 +1,1 @@
-"""The card of a learner in a notebook."""
+"""Cards of learners and games in a notebook."""

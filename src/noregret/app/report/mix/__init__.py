@@ -1,1 +1,1 @@
-"""The report of `noregret mix`."""
+"""The report of ``noregret mix``: experts, weights and what they would have cost."""

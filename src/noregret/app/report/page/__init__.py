@@ -1,1 +1,1 @@
-"""The parts of a page: markup, style, script, sections."""
+"""The parts of an HTML page: markup, style, script, sections, pictures."""

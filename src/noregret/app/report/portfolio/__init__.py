@@ -1,1 +1,1 @@
-"""The report of `noregret portfolio`."""
+"""The report of ``noregret portfolio``: wealth beside that of the best constant shares."""

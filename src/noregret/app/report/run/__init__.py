@@ -1,1 +1,1 @@
-"""The report of `noregret run`."""
+"""The report of ``noregret run``: figures, curves, weights and the certificate."""
