@@ -23,6 +23,7 @@ extensions = [
     "learner_table",
     "master_table",
     "mathml",
+    "package_map",
 ]
 exclude_patterns = ["_build"]
 

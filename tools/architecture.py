@@ -185,8 +185,7 @@ def needs() -> dict[str, list[str]]:
     return {
         package: sorted(
             (name for name in below if not any(name in reached[other] for other in below)),
-            key=height,
-            reverse=True,
+            key=lambda name: (-height(name), name),
         )
         for package, below in direct.items()
     }

@@ -1,4 +1,8 @@
-"""Bandits: policies that pull one arm a round and see its reward alone, by class or by name."""
+"""Bandits: policies that pull one arm a round and see its reward alone, by class or by name.
+
+``policies`` has one file per algorithm; ``log`` and ``estimating`` are for decisions that were
+logged, and for policies evaluated on them.
+"""
 
 from typing import Any
 

@@ -1,4 +1,7 @@
-"""Batch learning: methods that are fitted to all examples at once, by class or by name."""
+"""Batch learning: methods that are fitted to all examples at once, by class or by name.
+
+``methods`` has one file per algorithm; ``method`` is the base of all.
+"""
 
 from typing import Any
 

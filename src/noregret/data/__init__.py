@@ -1,4 +1,4 @@
-"""Real data that comes with the package."""
+"""Real data that comes with the package: files, and iterators over their examples."""
 
 from __future__ import annotations
 

@@ -1,4 +1,8 @@
-"""Echo cancellation: what a loudspeaker plays, taken out of what a microphone hears."""
+"""Echo cancellation: what a loudspeaker plays, taken out of what a microphone hears.
+
+``canceller`` is the learner, ``engine`` its compiled parts; the others read sound, simulate rooms
+and measure what was removed.
+"""
 
 from importlib import import_module
 from typing import TYPE_CHECKING, Any

@@ -1,4 +1,8 @@
-"""Learning from experts: masters that mix what others advise, by class or by name."""
+"""Learning from experts: masters that mix what others advise, by class or by name.
+
+``masters`` has one file per algorithm, ``engine`` the compiled round; ``ensemble`` combines
+learners and functions as experts.
+"""
 
 from typing import Any
 

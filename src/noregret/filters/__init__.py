@@ -1,4 +1,7 @@
-"""Adaptive filters: they predict one signal from a window of another, by class or by name."""
+"""Adaptive filters: they predict one signal from a window of another, by class or by name.
+
+``algorithms`` has one file per algorithm, ``engine`` the compiled window and steps.
+"""
 
 from typing import Any
 

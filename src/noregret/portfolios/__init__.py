@@ -1,4 +1,7 @@
-"""Portfolios: strategies that divide wealth among assets, by class or by name."""
+"""Portfolios: strategies that divide wealth among assets, by class or by name.
+
+``strategies`` has one file per algorithm; ``strategy`` counts wealth and costs for them.
+"""
 
 from typing import Any
 
