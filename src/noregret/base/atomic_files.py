@@ -12,7 +12,8 @@ from io import FileIO
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from noregret.base.locks import MAX_NAME, SUFFIX, is_named, remove_abandoned, try_lock
+from noregret.base.locks import MAX_NAME, SUFFIX, is_named, remove_abandoned
+from noregret.base.platform_files import try_lock
 from noregret.errors import NoRegretError
 
 # Bytes read at a time to check a file.

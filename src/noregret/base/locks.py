@@ -9,19 +9,14 @@ from __future__ import annotations
 
 import os
 import stat
-import sys
 import time
 import weakref
 from collections.abc import Iterable
 from contextlib import suppress
 from pathlib import Path
 
+from noregret.base.platform_files import is_own, open_unlinked, try_lock
 from noregret.errors import NoRegretError
-
-if sys.platform == "win32":
-    import msvcrt
-else:
-    import fcntl
 
 # The end of the name of every file that may be removed when no process has locked it.
 SUFFIX = ".noregret"
@@ -30,23 +25,8 @@ MAX_NAME = 200
 # Attempts to get a lock, and seconds between them: a process that looks for what is left over
 # holds it for a moment.
 ATTEMPTS, PAUSE = 5, 0.02
-NO_LINKS = getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0)
 
 _searched: set[tuple[int, str]] = set()
-
-
-def try_lock(descriptor: int) -> bool | None:
-    """Lock an open file; return False where another process has, None where there are no locks."""
-    try:
-        if sys.platform == "win32":
-            msvcrt.locking(descriptor, msvcrt.LK_NBLCK, 1)
-        else:
-            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except (BlockingIOError, PermissionError):
-        return False
-    except OSError:  # such as a network folder without locks
-        return None
-    return True
 
 
 def is_named(descriptor: int, path: str) -> bool:
@@ -94,7 +74,7 @@ class Lock:
     def attempt(self) -> int | None:
         """Return the lock file, open and locked, or None."""
         try:
-            descriptor = os.open(self.file, os.O_RDWR | os.O_CREAT | NO_LINKS, 0o644)
+            descriptor = open_unlinked(self.file, create=True)
         except OSError as error:
             raise NoRegretError(
                 f"{self.path}: its lock file {self.file} cannot be opened: {error.strerror}"
@@ -153,11 +133,10 @@ def remove_abandoned(folder: Path) -> None:
 
 def remove_if_abandoned(path: str) -> None:
     """Remove a file unless a process has locked it."""
-    descriptor = os.open(path, os.O_RDWR | NO_LINKS)
+    descriptor = open_unlinked(path)
     try:
         kind = os.fstat(descriptor)
-        mine = not hasattr(os, "geteuid") or kind.st_uid == os.geteuid()
-        if stat.S_ISREG(kind.st_mode) and mine and try_lock(descriptor):
+        if stat.S_ISREG(kind.st_mode) and is_own(kind) and try_lock(descriptor):
             os.unlink(path)
     finally:
         os.close(descriptor)

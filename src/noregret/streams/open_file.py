@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import select
 import stat
 import sys
 import zlib
@@ -11,6 +10,7 @@ from collections.abc import Iterator, Sequence
 from typing import IO
 
 from noregret.base.atomic_files import naming
+from noregret.base.platform_files import is_ready, open_to_read, read_at
 from noregret.errors import NoRegretError
 from noregret.streams.seals import Seal, new_hash
 
@@ -33,14 +33,14 @@ class Opened:
         if path == STDIN:
             self.descriptor = stdin_descriptor()
         else:
-            self.descriptor = os.open(path, os.O_RDONLY)
+            self.descriptor = open_to_read(path)
             self.owned = True
         state = os.fstat(self.descriptor)
         self.regular = stat.S_ISREG(state.st_mode)
         self.size = state.st_size if self.regular else 0
         if self.regular and path == STDIN:  # which may have been read from already
             self.size -= os.lseek(self.descriptor, 0, os.SEEK_CUR)
-        packing = packing_of(os.pread(self.descriptor, 4, 0)) if self.regular else None
+        packing = packing_of(read_at(self.descriptor, 0, 4)) if self.regular else None
         self.seekable = self.regular and packing is None and path != STDIN
         if packing is not None:
             self.raw = os.fdopen(os.dup(self.descriptor), "rb")
@@ -95,7 +95,7 @@ class Opened:
 
     def more_is_there(self) -> bool:
         """Whether reading would not have to wait."""
-        return self.regular or bool(select.select([self.descriptor], [], [], 0)[0])
+        return self.regular or is_ready(self.descriptor)
 
     def skip(self, offset: int) -> None:
         """Go on to a place in the text."""
@@ -152,14 +152,3 @@ def unpacked(raw: IO[bytes], packing: str) -> IO[bytes]:
     import pyarrow as pa
 
     return pa.CompressedInputStream(pa.PythonFile(raw, "r"), "zstd")  # type: ignore[no-any-return]
-
-
-def read_at(descriptor: int, place: int, size: int) -> bytes:
-    """Return bytes of a file, fewer only at its end."""
-    text = os.pread(descriptor, size, place)
-    while 0 < len(text) < size:
-        more = os.pread(descriptor, size - len(text), place + len(text))
-        if not more:
-            break
-        text += more
-    return text

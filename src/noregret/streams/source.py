@@ -16,10 +16,11 @@ from pathlib import Path
 from typing import Any
 
 from noregret.base.atomic_files import naming
+from noregret.base.platform_files import read_at
 from noregret.errors import BadExample, NoRegretError, WrongUsage
 from noregret.streams import open_file as files
 from noregret.streams.csv_quotes import Quotes
-from noregret.streams.open_file import STDIN, Opened, read_at, shortened, stdin_descriptor
+from noregret.streams.open_file import STDIN, Opened, shortened, stdin_descriptor
 from noregret.streams.seals import Range, Sealing, Seals, new_hash
 
 __all__ = ["STDIN", "Paths", "Piece", "Source", "as_paths", "suffix_of", "total_size"]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import tempfile
 import weakref
 from collections.abc import Iterator
@@ -12,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from noregret.base.atomic_files import Growing, opened, reopened
+from noregret.base.platform_files import read_at
 from noregret.errors import NoRegretError
 from noregret.hindsight.sums import add_outer_products
 from noregret.linear.engine.recorder import unpacked
@@ -66,16 +66,12 @@ class Table(NamedTuple):
         return cls(made, outcomes)
 
 
-def read_at(descriptor: int, size: int, place: int) -> bytes:
-    """Return so many bytes of a file."""
-    parts = []
-    while size > 0:
-        part = os.pread(descriptor, size, place)
-        if not part:
-            raise OSError("the temporary file of a game is shorter than it was")
-        parts.append(part)
-        size, place = size - len(part), place + len(part)
-    return b"".join(parts)
+def read_whole_at(descriptor: int, place: int, size: int) -> bytes:
+    """Return bytes of the temporary file of a game, all of them."""
+    found = read_at(descriptor, place, size)
+    if len(found) < size:
+        raise OSError("the temporary file of a game is shorter than it was")
+    return found
 
 
 class Page(NamedTuple):
@@ -164,7 +160,7 @@ class Pages:
     def read(self, page: Page) -> Floats:
         """Read a page from the file, without moving a position that others share."""
         assert self.file is not None
-        return np.frombuffer(read_at(self.file.fileno(), 8 * page.length, page.place))
+        return np.frombuffer(read_whole_at(self.file.fileno(), page.place, 8 * page.length))
 
     # Going on in another process.
 

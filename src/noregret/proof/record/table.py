@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from noregret.base.atomic_files import Growing, opened
 from noregret.errors import NoRegretError
 from noregret.proof.record.digest import Digest
-from noregret.proof.record.pages import read_at
+from noregret.proof.record.pages import read_whole_at
 
 Floats = NDArray[np.float64]
 # Numbers of a page.
@@ -157,7 +157,7 @@ class Table:
         """Read a page from the file, without moving a position that others share."""
         assert self.file is not None
         columns = self.width + int(self.has_outcomes)
-        words = read_at(self.file.fileno(), 8 * leaf.rows * columns, leaf.place)
+        words = read_whole_at(self.file.fileno(), leaf.place, 8 * leaf.rows * columns)
         numbers = np.frombuffer(bytearray(words))
         cut = leaf.rows * self.width
         y = numbers[cut:] if self.has_outcomes else None
