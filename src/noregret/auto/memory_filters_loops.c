@@ -20,6 +20,7 @@ static const double LEAST = 1e-18;
 #include "memory_filters_widths.h"
 
 #ifdef WIDE_VECTORS /* vectors of four numbers, multiplied and added in one step */
+#include <immintrin.h>
 #pragma GCC push_options
 #pragma GCC target("avx2,fma")
 #define NAMED(name) wide_##name

@@ -8,9 +8,9 @@ typedef double NAMED(pair) __attribute__((vector_size(32 * STEP), aligned(8), ma
 #define bits NAMED(bits)
 #define pair NAMED(pair)
 #if STEP == 2
-#define BOTH(a) __builtin_shufflevector((a), (a), 0, 1, 2, 3, 0, 1, 2, 3)
+#define BOTH(a) ((pair)_mm512_broadcast_f64x4((__m256d)(a)))
 #define FOLDED(a)                                                                                   \
-    (__builtin_shufflevector((a), (a), 0, 1, 2, 3) + __builtin_shufflevector((a), (a), 4, 5, 6, 7))
+    ((lanes)_mm512_castpd512_pd256((__m512d)(a)) + (lanes)_mm512_extractf64x4_pd((__m512d)(a), 1))
 #else
 #define BOTH(a) (a)
 #define FOLDED(a) (a)
