@@ -1,32 +1,17 @@
-"""How hypothesis looks for counterexamples: the same ones every time, unless asked for more.
-
-``NOREGRET_HYPOTHESIS=thorough`` draws many more, at random.
-"""
+"""What holds for every test; ``tests/thorough.py`` has their sizes."""
 
 import gc
 import os
 from typing import Any
 
 import pytest
-from hypothesis import HealthCheck, settings
+
+from tests.thorough import load_profile
 
 # Each worker has a core: threads of linear algebra would wait for one another, at full speed.
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
-slow_is_fine = [HealthCheck.too_slow]
-# Laws are tried on every learner in several forms, so that a few examples each are many.
-settings.register_profile(
-    "steady",
-    deadline=None,
-    max_examples=40,
-    derandomize=True,
-    database=None,
-    suppress_health_check=slow_is_fine,
-)
-settings.register_profile(
-    "thorough", deadline=None, max_examples=1000, suppress_health_check=slow_is_fine
-)
-settings.load_profile(os.environ.get("NOREGRET_HYPOTHESIS", "steady"))
+load_profile()
 gc.disable()  # until all tests are there
 
 

@@ -8,11 +8,12 @@ from typing import Any
 import numpy as np
 import pytest
 import scipy.sparse as sp
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import noregret as nr
 from noregret.learners.ftrl_proximal import worst
+from tests.thorough import draws
 from tests.variants import Floats
 
 seeds = st.integers(0, 2**32 - 1)
@@ -51,7 +52,7 @@ def scores(learner: nr.Learner, X: Floats, y: Floats) -> Floats:
 
 
 @pytest.mark.parametrize("loss", SLOPES)
-@settings(max_examples=30)
+@draws(30)
 @given(seed=seeds, exponents=st.lists(st.integers(-60, 60), min_size=4, max_size=4))
 def test_powers_of_two_of_any_column_change_no_bit(
     loss: str, seed: int, exponents: list[int]
@@ -66,7 +67,7 @@ def test_powers_of_two_of_any_column_change_no_bit(
 
 
 @pytest.mark.parametrize("loss", ["logistic", "huber"])
-@settings(max_examples=30)
+@draws(30)
 @given(seed=seeds, powers=st.lists(st.floats(-9, 9), min_size=4, max_size=4))
 def test_units_make_no_difference(loss: str, seed: int, powers: list[float]) -> None:
     """Where the slope does not jump, and so follows what rounding leaves of the score."""
@@ -78,7 +79,7 @@ def test_units_make_no_difference(loss: str, seed: int, powers: list[float]) -> 
 
 
 @given(seed=seeds)
-@settings(max_examples=20)
+@draws(20)
 def test_the_bound_knows_no_units_either(seed: int) -> None:
     X, y = stream(seed)
     bounds = []
@@ -116,7 +117,7 @@ def test_the_mean_of_weights_that_follow_the_example_is_refused() -> None:
 
 
 @pytest.mark.parametrize(("name", "params"), BY_COORDINATE)
-@settings(max_examples=15)
+@draws(15)
 @given(seed=seeds)
 def test_columns_of_zeros_change_nothing(name: str, params: dict[str, Any], seed: int) -> None:
     X, y = stream(seed)
@@ -131,7 +132,7 @@ def test_columns_of_zeros_change_nothing(name: str, params: dict[str, Any], seed
     ("name", "params"),
     [*BY_COORDINATE, ("adagrad", {"form": "norm"}), ("coin-betting", {"form": "norm"})],
 )
-@settings(max_examples=15)
+@draws(15)
 @given(seed=seeds)
 def test_sparse_and_dense_rows_agree_to_the_bit(
     name: str, params: dict[str, Any], seed: int
@@ -144,7 +145,7 @@ def test_sparse_and_dense_rows_agree_to_the_bit(
     assert dense.total_loss == sparse.total_loss
 
 
-@settings(max_examples=15)
+@draws(15)
 @given(seed=seeds)
 def test_adagrad_is_blind_to_the_size_of_the_gradients(seed: int) -> None:
     """η g/√Σg² is the same for gradients times any factor, here a power of two a column."""
@@ -175,7 +176,7 @@ def test_l1_keeps_weights_at_zero_and_more_of_it_keeps_more() -> None:
     assert counts[3] == 0
 
 
-@settings(max_examples=100)
+@draws(100)
 @given(seed=seeds, n=st.integers(1, 5), radius=st.floats(1e-3, 1e3))
 def test_the_worst_of_a_ball_is_not_exceeded_and_is_met(seed: int, n: int, radius: float) -> None:
     rng = np.random.default_rng(seed)
@@ -193,7 +194,7 @@ def test_the_worst_of_a_ball_is_not_exceeded_and_is_met(seed: int, n: int, radiu
 
 
 @pytest.mark.parametrize("form", ["coordinate", "norm"])
-@settings(max_examples=40)
+@draws(40)
 @given(coins=st.lists(st.floats(-1, 1), min_size=1, max_size=200))
 def test_the_wealth_stays_positive_and_accounts_for_the_loss(form: str, coins: list[float]) -> None:
     """Wealth = ε − Σ g·w, the identity that the promise rests on."""
@@ -246,7 +247,7 @@ ATTACKED: list[tuple[str, dict[str, Any]]] = [
 
 @pytest.mark.parametrize(("name", "params"), ATTACKED)
 @pytest.mark.parametrize("decades", [0, 9])
-@settings(max_examples=12)
+@draws(12)
 @given(seed=seeds, hostile=st.booleans())
 def test_bounds_stand_extreme_units_late_columns_and_columns_twice(
     name: str, params: dict[str, Any], decades: int, seed: int, hostile: bool
@@ -273,7 +274,7 @@ def test_bounds_stand_extreme_units_late_columns_and_columns_twice(
 
 @pytest.mark.parametrize("form", ["coordinate", "norm"])
 @pytest.mark.parametrize("loss", SLOPES)
-@settings(max_examples=12)
+@draws(12)
 @given(seed=seeds, power=st.integers(-9, 9))
 def test_bets_keep_their_promise_at_any_size(form: str, loss: str, seed: int, power: int) -> None:
     X, y = stream(seed)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import noregret as nr
@@ -12,6 +12,7 @@ from tests import reference
 from tests.cases import CASES, ROUNDS, Case
 from tests.following import follow_mean
 from tests.sequences import SEQUENCES, arriving, binary, fixed
+from tests.thorough import draws
 
 N = 5
 
@@ -121,7 +122,7 @@ def test_mean_does_not_drift_over_thousands_of_rounds(name: str, params: dict[st
     np.testing.assert_allclose(mean.weights, total / 3001, rtol=0, atol=1e-9)
 
 
-@settings(max_examples=60)
+@draws(60)
 @given(rows=st.lists(st.tuples(*[st.integers(-4, 4)] * 2, st.booleans()), max_size=12))
 def test_averaged_perceptron_is_exact_on_whole_numbers(rows: list[tuple[int, int, bool]]) -> None:
     sequence = ((np.array([a, b], dtype=float), fixed(1.0 if y else -1.0)) for a, b, y in rows)

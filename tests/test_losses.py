@@ -7,12 +7,13 @@ from itertools import product
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from scipy.optimize import minimize_scalar
 
 import noregret as nr
 from tests.reference import LABELLED, PARAMETERS, SLOPES, VALUES
+from tests.thorough import draws
 
 PARAMETRISED: list[tuple[str, float | None]] = [(name, None) for name in VALUES]
 PARAMETRISED += [("quantile", 0.05), ("quantile", 0.9), ("huber", 0.1), ("huber", 7.0)]
@@ -23,7 +24,7 @@ every_loss = pytest.mark.parametrize(("name", "parameter"), PARAMETRISED)
 every_convex_loss = pytest.mark.parametrize(("name", "parameter"), CONVEX)
 
 scores = st.floats(-100, 100)
-steady = settings(max_examples=80)
+steady = draws(80)
 
 
 def own_parameter(name: str, parameter: float | None) -> float:

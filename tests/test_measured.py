@@ -7,9 +7,9 @@ import math
 import numpy as np
 import pytest
 import scipy.sparse as sp
-from hypothesis import given
 
 import noregret as nr
+from tests.thorough import fewer
 from tests.variants import (
     VARIANTS,
     Floats,
@@ -17,7 +17,6 @@ from tests.variants import (
     Variant,
     as_dicts,
     examples,
-    fewer,
     learned,
     shapes,
     state,
@@ -50,8 +49,7 @@ MEASURED = [v for v in VARIANTS if not nr.make(v.name, **v.params).averaged_weig
 
 
 @pytest.mark.parametrize("variant", MEASURED, ids=str)
-@fewer
-@given(shape=shapes())
+@fewer(shape=shapes())
 def test_measurements_and_first_rounds_over_a_limit(variant: Variant, shape: Shape) -> None:
     X, y = examples(variant, shape)
     expected = readings(variant, X, y)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import noregret as nr
@@ -12,6 +12,7 @@ from tests import reference
 from tests.cases import CASES, ROUNDS, Case
 from tests.following import follow
 from tests.sequences import SEQUENCES, arriving, binary, enormous, fixed
+from tests.thorough import draws
 
 N = 5
 
@@ -136,7 +137,7 @@ SMOOTH += [case for case in CASES if case.name == "nlms" or case.params.get("ste
 
 
 @pytest.mark.parametrize("case", SMOOTH[::6], ids=str)
-@settings(max_examples=15)
+@draws(15)
 @given(rows=st.lists(st.tuples(numbers, numbers, outcomes), max_size=8))
 def test_continuous_updates_agree_on_any_examples(
     case: Case, rows: list[tuple[float, float, float]]
@@ -154,7 +155,7 @@ whole_numbers = st.integers(-4, 4).map(float)
 
 
 @pytest.mark.parametrize("case", EXACT, ids=str)
-@settings(max_examples=60)
+@draws(60)
 @given(
     rows=st.lists(
         st.tuples(whole_numbers, whole_numbers, whole_numbers, st.booleans()), max_size=12

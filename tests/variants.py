@@ -13,11 +13,11 @@ from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
-from hypothesis import Phase, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 import noregret as nr
+from tests.thorough import sized
 
 Floats = NDArray[np.float64]
 
@@ -216,7 +216,7 @@ def every_variant() -> list[Variant]:
     The mean is kept beside the weights, whatever the form: it is tried with the defaults and with
     some of the others, and with all of them where laws are tried thoroughly.
     """
-    apart = 1 if settings().max_examples >= 1000 else 4
+    apart = sized(4, full=1)
     return [
         Variant(name, params, averaged)
         for name in nr.all_learners()
@@ -228,14 +228,6 @@ def every_variant() -> list[Variant]:
 
 VARIANTS = every_variant()
 PLAIN = [variant for variant in VARIANTS if not variant.make().averaged_weights]
-
-
-# A law is tried on every variant, so a few streams on each are many. A stream is made from a seed:
-# there is no smaller one to look for.
-few = settings(
-    max_examples=max(2, settings().max_examples // 30), phases=(Phase.explicit, Phase.generate)
-)
-fewer = settings(few, max_examples=max(1, few.max_examples // 2))
 
 
 class Shape(NamedTuple):

@@ -6,12 +6,13 @@ import math
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import noregret as nr
 from noregret.learners.auto import Auto
 from tests.auto.streams import LOSSES, Floats, auto, parts_of, played, stream, weighted
+from tests.thorough import draws
 
 KINDS = ["noise", "against", "spikes", "constant", "steps", "alternating", "tiny", "growing"]
 
@@ -40,7 +41,7 @@ def no_member_is_better_by_more_than_its_price(learner: Auto) -> None:
 
 
 @pytest.mark.parametrize("loss", LOSSES)
-@settings(max_examples=60)
+@draws(60)
 @given(
     seed=st.integers(0, 10**6),
     rows=st.integers(1, 60),
@@ -115,7 +116,7 @@ SIZES = [0.0, 1.0, -1.0, 1e-300, 1e-160, -1e-149, 1e-75, 1e-9, 1e9, 1e40, -1e100
 
 
 @pytest.mark.parametrize("loss", LOSSES)
-@settings(max_examples=80)
+@draws(80)
 @given(data=st.data())
 def test_whatever_it_takes_leaves_numbers(loss: str, data: st.DataObject) -> None:
     """Values, outcomes and importances of every size; some rounds are refused."""

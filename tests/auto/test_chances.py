@@ -6,17 +6,18 @@ import math
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.auto.streams import Floats, auto, labels, played, stream
+from tests.thorough import draws
 
 
 def chances(scores: Floats) -> Floats:
     return 1 / (1 + np.exp(-scores))
 
 
-@settings(max_examples=40)
+@draws(40)
 @given(
     seed=st.integers(0, 10**6),
     rows=st.integers(1, 80),

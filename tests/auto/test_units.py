@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.auto.streams import LOSSES, NUMBERS, Floats, auto, played, stream
+from tests.thorough import draws
 
 ROWS = 120
 
@@ -34,7 +35,7 @@ def test_units_that_are_powers_of_two_change_no_bit(loss: str, columns: int) -> 
 
 
 @pytest.mark.parametrize("loss", LOSSES)
-@settings(max_examples=15)
+@draws(15)
 @given(seed=st.integers(0, 10**6), columns=st.integers(1, 6), powers=st.lists(st.floats(-9, 9)))
 def test_units_change_nothing_but_rounding(
     loss: str, seed: int, columns: int, powers: list[float]

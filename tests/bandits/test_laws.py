@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import noregret
@@ -17,6 +17,7 @@ from noregret.bandits import Exp4, Ucb1
 from noregret.bandits.drawing import drawn, gibbs
 from noregret.bandits.policy import Policy
 from tests.bandits.common import FORMS, WITHOUT_EXPERTS, context_of, feed, rewards_of, same_state
+from tests.thorough import draws
 
 forms = pytest.mark.parametrize("form", FORMS)
 without_experts = pytest.mark.parametrize("form", WITHOUT_EXPERTS)
@@ -54,7 +55,7 @@ def test_a_fresh_one_of_the_same_parameters_plays_the_same(form: str) -> None:
 
 @forms
 @given(arms=st.integers(1, 6), rounds=st.integers(0, 30), seed=st.integers(0, 99))
-@settings(max_examples=15)
+@draws(15)
 def test_propensities_are_probabilities(form: str, arms: int, rounds: int, seed: int) -> None:
     policy = FORMS[form](arms=arms, seed=seed)
     feed(policy, rewards_of(rounds, arms, seed))
@@ -92,7 +93,7 @@ def test_a_table_is_played_as_its_rows_are_chosen_and_learned(form: str) -> None
 
 @without_experts
 @given(data=st.data())
-@settings(max_examples=15)
+@draws(15)
 def test_permuting_arms_permutes_propensities(form: str, data: st.DataObject) -> None:
     arms = data.draw(st.integers(2, 5))
     order = np.array(data.draw(st.permutations(range(arms))))
@@ -109,7 +110,7 @@ def test_permuting_arms_permutes_propensities(form: str, data: st.DataObject) ->
     low=st.sampled_from([-8.0, 0.0, 0.5, 1024.0]),
     span=st.sampled_from([2.0**-30, 0.25, 4.0, 2.0**40]),
 )
-@settings(max_examples=10)
+@draws(10)
 def test_rewards_on_another_scale_change_no_choice(form: str, low: float, span: float) -> None:
     rewards = np.round(rewards_of(40, 3) * 16) / 16  # so that scaling rounds nothing
     scaled = low + span * rewards

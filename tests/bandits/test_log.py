@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import noregret
@@ -16,6 +16,7 @@ from noregret import Logistic, Perceptron, WidrowHoff
 from noregret.bandits import Exp3, Exp4, Log, Thompson, Ucb1, off_policy
 from noregret.bandits.estimating import OffPolicy
 from tests.bandits.common import FORMS, context_of
+from tests.thorough import draws
 
 texts = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\x00"), max_size=8)
 contexts = st.none() | st.dictionaries(texts, st.floats(allow_nan=False) | texts, max_size=3)
@@ -29,7 +30,7 @@ decisions = st.tuples(
 
 
 @given(st.lists(decisions, max_size=8))
-@settings(max_examples=40)
+@draws(40)
 def test_a_log_comes_back_from_its_file_as_it_was(
     tmp_path_factory: pytest.TempPathFactory, lines: list[Any]
 ) -> None:

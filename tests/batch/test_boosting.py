@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 from numpy.typing import NDArray
@@ -25,6 +25,7 @@ from noregret.batch.stumps import Stump, Stumps
 from noregret.batch.weak import StumpFinder
 from noregret.errors import BadExample, NoRegretError
 from noregret.experts import Hedge
+from tests.thorough import draws
 
 Floats = NDArray[np.float64]
 
@@ -54,7 +55,7 @@ def best_gain(X: Floats, pull: Floats) -> float:
     return float(max(gains))
 
 
-@settings(max_examples=80)
+@draws(80)
 @given(X=tables, data=st.data())
 def test_no_stump_is_better_than_the_best(X: Floats, data: st.DataObject) -> None:
     weights = st.floats(-1, 1).filter(lambda value: abs(value) > 1e-6 or value == 0)
@@ -64,7 +65,7 @@ def test_no_stump_is_better_than_the_best(X: Floats, data: st.DataObject) -> Non
         assert (pull * found.predict(table)).sum() == pytest.approx(best_gain(X, pull), abs=1e-9)
 
 
-@settings(max_examples=30)
+@draws(30)
 @given(X=tables, data=st.data())
 def test_dense_and_sparse_columns_give_the_same_stump(X: Floats, data: st.DataObject) -> None:
     pull = data.draw(arrays(np.float64, len(X), elements=st.floats(-1, 1)))
@@ -153,7 +154,7 @@ def test_the_weak_learner_may_be_a_function() -> None:
     )
 
 
-@settings(max_examples=25)
+@draws(25)
 @given(
     X=tables.filter(lambda X: X.shape[1] > 0),
     data=st.data(),

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 from numpy.typing import NDArray
@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 import noregret as nr
 from noregret import MaxMargin, PassiveAggressive, Perceptron, WidrowHoff
 from noregret.batch import Cycled, HardMarginSvm
+from tests.thorough import draws
 
 from .problems import labels
 
@@ -37,7 +38,7 @@ def by_hand(X: Floats, y: Floats, passes: int) -> tuple[Floats, int]:
     arrays(np.float64, (6, 2), elements=st.integers(-5, 5).map(float)),
     arrays(np.float64, 6, elements=st.sampled_from([-1.0, 1.0])),
 )
-@settings(max_examples=15)
+@draws(15)
 def test_the_perceptron_comes_to_rest_or_is_told_why_not(X: Floats, y: Floats) -> None:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", RuntimeWarning)

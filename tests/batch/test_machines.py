@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 from numpy.typing import NDArray
@@ -17,6 +17,7 @@ import noregret as nr
 from noregret.batch import HardMarginSvm, SoftMarginSvm
 from noregret.errors import NoRegretError
 from tests.hindsight.problems import cp
+from tests.thorough import draws
 
 from .problems import labels
 
@@ -114,7 +115,7 @@ def labelled(draw: Any) -> tuple[Floats, Floats]:
 
 
 @given(labelled(), st.floats(1e-3, 1e2), st.booleans())
-@settings(max_examples=30)
+@draws(30)
 def test_no_weights_beat_the_objective(
     data: tuple[Floats, Floats], penalty: float, intercept: bool
 ) -> None:
@@ -140,7 +141,7 @@ def test_no_weights_beat_the_objective(
 
 
 @given(labelled(), st.booleans())
-@settings(max_examples=30)
+@draws(30)
 def test_labels_are_separable_or_the_proof_says_why_not(
     data: tuple[Floats, Floats], intercept: bool
 ) -> None:

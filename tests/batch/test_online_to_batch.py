@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 from scipy import sparse
@@ -20,6 +20,7 @@ from noregret.batch import OnlineToBatch
 from noregret.errors import BadExample, Diverged, NoRegretError
 from noregret.linear.learner import all_learners
 from tests import reference
+from tests.thorough import draws
 from tests.variants import ROUNDED
 
 Floats = NDArray[np.float64]
@@ -36,7 +37,7 @@ def examples(seed: int, m: int = 60, n: int = 3) -> tuple[Floats, Floats]:
 # Its weights.
 
 
-@settings(max_examples=30)
+@draws(30)
 @given(
     m=st.integers(1, 30),
     rate=st.sampled_from([0.1, 0.7]),

@@ -8,11 +8,12 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import noregret
 from noregret import play, verify
+from tests.thorough import draws
 
 from .games import CASES, ROWS, certificate_of, frame
 
@@ -34,7 +35,7 @@ def test_the_data_it_was_made_from_confirm_it(name: str) -> None:
     assert bool(found)
 
 
-@settings(max_examples=40)
+@draws(40)
 @given(st.sampled_from(NAMES[:4]), st.integers(0, 59), st.integers(0, 3), st.booleans())
 def test_one_value_changed_in_its_last_bit_is_caught(
     name: str, row: int, column: int, up: bool
@@ -44,7 +45,7 @@ def test_one_value_changed_in_its_last_bit_is_caught(
     assert "data.digest" in lines(name, X, CASES[name].y)
 
 
-@settings(max_examples=20)
+@draws(20)
 @given(st.sampled_from(NAMES), st.integers(0, 59))
 def test_one_outcome_changed_is_caught(name: str, row: int) -> None:
     y = np.array(CASES[name].y, dtype=float)
@@ -54,7 +55,7 @@ def test_one_outcome_changed_is_caught(name: str, row: int) -> None:
     assert "data.digest" in lines(name, CASES[name].X, y)
 
 
-@settings(max_examples=20)
+@draws(20)
 @given(st.sampled_from(NAMES), st.integers(0, 59), st.integers(0, 59))
 def test_two_rows_swapped_are_caught(name: str, here: int, there: int) -> None:
     X, y = np.array(CASES[name].X), np.array(CASES[name].y)
@@ -64,7 +65,7 @@ def test_two_rows_swapped_are_caught(name: str, here: int, there: int) -> None:
     assert ("data.digest" in lines(name, X[order], y[order])) == swapped
 
 
-@settings(max_examples=20)
+@draws(20)
 @given(st.sampled_from(NAMES), st.integers(0, 59), st.booleans())
 def test_a_row_dropped_or_doubled_is_caught(name: str, row: int, dropped: bool) -> None:
     order = list(range(60))

@@ -7,13 +7,14 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 from scipy import sparse
 
 import noregret
 from noregret import Certificate, averaged, play, verify
+from tests.thorough import draws
 
 from .games import BITS, LABELS, NOISY, NUMBERS, ROWS
 
@@ -67,7 +68,7 @@ rows_of_any_size = arrays(
 )
 
 
-@settings(max_examples=60)
+@draws(60)
 @given(rows_of_any_size, st.data())
 def test_degenerate_data_are_confirmed_too(X: Any, data: st.DataObject) -> None:
     name = data.draw(st.sampled_from(["nlms", "perceptron", "exponentiated-gradient"]))

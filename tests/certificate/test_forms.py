@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from rich.console import Console
 
@@ -18,6 +18,7 @@ import noregret
 from noregret import Certificate, play
 from noregret.base.numbers import figure, percent
 from noregret.proof.certificates.certificate import Promise
+from tests.thorough import draws
 
 from .games import CASES, ROWS, certificate_of
 
@@ -212,7 +213,7 @@ def test_hostile_names_do_nothing(name: str) -> None:
         assert "[bold red]markup[/bold red] [/]" in text
 
 
-@settings(max_examples=30)
+@draws(30)
 @given(st.text(min_size=1))
 def test_any_name_at_all_leaves_card_and_text_whole(name: str) -> None:
     certificate = replace(

@@ -6,11 +6,12 @@ import math
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 from noregret.echo import fixed, frames, measures
+from tests.thorough import draws
 
 Floats = NDArray[np.float64]
 RATE = 8000
@@ -29,7 +30,7 @@ def turns(sound: Floats, *spoken: tuple[float, float]) -> Floats:
     return kept
 
 
-@settings(max_examples=20, deadline=None)
+@draws(20)
 @given(st.floats(0.02, 10.0), st.floats(0.0, 1.5), st.floats(0.1, 2.0))
 def test_a_gain_is_told_alike_by_every_figure(gain: float, after: float, loudness: float) -> None:
     mic = noise(1) * loudness
@@ -85,7 +86,7 @@ def test_pauses_of_the_far_end_do_not_count_towards_the_first_second() -> None:
     assert measures.seconds_to(10, far, far, clean, RATE) == pytest.approx(0.9, abs=0.05)
 
 
-@settings(max_examples=10, deadline=None)
+@draws(10)
 @given(st.integers(-50, 150), st.floats(0.1, 3.0), st.floats(0.0, 30.0))
 def test_the_sdr_ignores_gain_delay_and_filter_and_counts_the_rest(
     delay: int, gain: float, decibels: float
@@ -108,7 +109,7 @@ def test_least_squares_are_those_of_a_dense_solver() -> None:
     assert fixed.convolved(x, found) == pytest.approx(np.convolve(x, found)[:size])
 
 
-@settings(max_examples=10, deadline=None)
+@draws(10)
 @given(st.integers(0, 4000), st.sampled_from([-1.0, 0.2, 1.0]))
 def test_hindsight_finds_the_delay_and_leaves_only_the_noise(delay: int, sign: float) -> None:
     far, hiss = noise(7, 4.0), noise(8, 4.0)

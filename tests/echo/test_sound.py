@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 import soundfile
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 from scipy.signal import resample_poly
@@ -17,6 +17,7 @@ from noregret.echo.resampling import Resampler
 from noregret.echo.sound import BITS, look_over, reading
 from noregret.echo.writing import format_for, writing
 from noregret.errors import NoRegretError
+from tests.thorough import draws
 
 Floats = NDArray[np.float64]
 RATES = [(8000, 16000), (44100, 16000), (16000, 48000), (22050, 16000), (16000, 11025)]
@@ -43,7 +44,7 @@ def resampled(samples: Floats, old: int, new: int, pieces: list[int]) -> Floats:
     return np.concatenate(found)
 
 
-@settings(max_examples=25)
+@draws(25)
 @given(
     st.sampled_from(RATES),
     st.integers(1, 3000),

@@ -13,7 +13,6 @@ from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
-from hypothesis import Phase, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
@@ -142,11 +141,6 @@ PLAIN = [Variant(name, {}) for name in all_of("experts")]
 ALLOCATING = [variant for variant in VARIANTS if variant.takes_losses]
 SLEEPING = [variant for variant in VARIANTS if variant.sleeps]
 SCALE_FREE = [variant for variant in ALLOCATING if variant.scale_free]
-
-# A law is tried on every variant, so a few games on each are many. A game is made from a seed:
-# there is no smaller one to look for.
-few = settings(max_examples=settings().max_examples // 20, phases=(Phase.explicit, Phase.generate))
-fewer = settings(few, max_examples=few.max_examples // 2)
 
 
 class Shape(NamedTuple):

@@ -9,7 +9,6 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given
 
 import noregret as nr
 from noregret.experts.master import Master
@@ -21,13 +20,13 @@ from tests.experts.masters import (
     Shape,
     Variant,
     advice_of,
-    few,
     losses_of,
     names_of,
     played,
     shapes,
     state,
 )
+from tests.thorough import few
 
 
 def copies_of(variant: Variant, master: Master, file: Path) -> list[Master]:
@@ -56,8 +55,7 @@ def check_goes_on(variant: Variant, master: Master, rest: Any, file: Path) -> No
             assert other.bound_so_far() == master.bound_so_far()
 
 
-@few
-@given(shape=shapes(asleep=True))
+@few(shape=shapes(asleep=True))
 @pytest.mark.parametrize("variant", VARIANTS, ids=str)
 def test_half_way(variant: Variant, tmp_path_factory: pytest.TempPathFactory, shape: Shape) -> None:
     shape = shape if variant.sleeps else shape._replace(asleep=0.0)
@@ -69,8 +67,7 @@ def test_half_way(variant: Variant, tmp_path_factory: pytest.TempPathFactory, sh
     check_goes_on(variant, master, (X[half:], y[half:]), tmp_path_factory.mktemp("m") / "file")
 
 
-@few
-@given(shape=shapes(asleep=True))
+@few(shape=shapes(asleep=True))
 @pytest.mark.parametrize("variant", ALLOCATING, ids=str)
 def test_half_way_through_losses(
     variant: Variant, tmp_path_factory: pytest.TempPathFactory, shape: Shape
@@ -87,8 +84,7 @@ def test_before_the_first_round(variant: Variant, tmp_path: Path) -> None:
     check_goes_on(variant, variant.make(), (X, y), tmp_path / "file")
 
 
-@few
-@given(shape=shapes(asleep=True))
+@few(shape=shapes(asleep=True))
 @pytest.mark.parametrize("variant", SLEEPING, ids=str)
 def test_after_letting_an_expert_in(
     variant: Variant, tmp_path_factory: pytest.TempPathFactory, shape: Shape

@@ -6,7 +6,6 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given
 
 from tests.experts.masters import (
     ALLOCATING,
@@ -17,11 +16,11 @@ from tests.experts.masters import (
     Shape,
     Variant,
     advice_of,
-    few,
     losses_of,
     played,
     shapes,
 )
+from tests.thorough import few
 
 
 def check_close(found: Any, expected: Any) -> None:
@@ -46,8 +45,7 @@ def counts_heads(variant: Variant) -> bool:
     return scheduled or variant.name in HEADS_MATTER
 
 
-@few
-@given(shape=shapes(asleep=False))
+@few(shape=shapes(asleep=False))
 @pytest.mark.parametrize("variant", VARIANTS, ids=str)
 def test_permuting_experts_permutes_weights(variant: Variant, shape: Shape) -> None:
     X, y = advice_of(variant, shape)
@@ -57,8 +55,7 @@ def test_permuting_experts_permutes_weights(variant: Variant, shape: Shape) -> N
     check_close(permuted, used[:, order])
 
 
-@few
-@given(shape=shapes(asleep=True))
+@few(shape=shapes(asleep=True))
 @pytest.mark.parametrize("variant", ALLOCATING, ids=str)
 def test_permuting_experts_that_sleep_permutes_weights(variant: Variant, shape: Shape) -> None:
     losses = losses_of(shape)
@@ -68,8 +65,7 @@ def test_permuting_experts_that_sleep_permutes_weights(variant: Variant, shape: 
     check_close(permuted, used[:, order])
 
 
-@few
-@given(shape=shapes())
+@few(shape=shapes())
 @pytest.mark.parametrize("variant", ALLOCATING, ids=str)
 def test_what_all_lose_changes_nothing(variant: Variant, shape: Shape) -> None:
     """In multiples of 2⁻²⁰, which add up without rounding."""
@@ -82,8 +78,7 @@ def test_what_all_lose_changes_nothing(variant: Variant, shape: Shape) -> None:
     np.testing.assert_allclose(shifted, used, rtol=1e-6, atol=1e-8)
 
 
-@few
-@given(shape=shapes(asleep=True))
+@few(shape=shapes(asleep=True))
 @pytest.mark.parametrize("variant", SCALE_FREE, ids=str)
 @pytest.mark.parametrize("exponent", [-900, -30, 1, 900])
 def test_the_size_of_losses_changes_nothing(variant: Variant, exponent: int, shape: Shape) -> None:
@@ -94,8 +89,7 @@ def test_the_size_of_losses_changes_nothing(variant: Variant, exponent: int, sha
     np.testing.assert_array_equal(scaled, used)
 
 
-@few
-@given(shape=shapes())
+@few(shape=shapes())
 @pytest.mark.parametrize("variant", VARIANTS, ids=str)
 def test_an_expert_that_comes_twice_with_half_the_prior_changes_no_prediction(
     variant: Variant, shape: Shape
@@ -117,8 +111,7 @@ def test_an_expert_that_comes_twice_with_half_the_prior_changes_no_prediction(
     check_close(used_again[:, :n], used)
 
 
-@few
-@given(shape=shapes(experts=40))
+@few(shape=shapes(experts=40))
 @pytest.mark.parametrize("variant", VARIANTS, ids=str)
 def test_weights_are_shares(variant: Variant, shape: Shape) -> None:
     X, y = advice_of(variant, shape)
@@ -130,8 +123,7 @@ def test_weights_are_shares(variant: Variant, shape: Shape) -> None:
         check_shares(master.weights()[None])
 
 
-@few
-@given(shape=shapes(asleep=True))
+@few(shape=shapes(asleep=True))
 @pytest.mark.parametrize("variant", SLEEPING, ids=str)
 def test_who_sleeps_has_no_weight(variant: Variant, shape: Shape) -> None:
     X, y = advice_of(variant, shape)
@@ -155,8 +147,7 @@ def check_shares(weights: Any) -> None:
     np.testing.assert_allclose(weights.sum(axis=1), 1.0, rtol=1e-12)
 
 
-@few
-@given(shape=shapes(asleep=True))
+@few(shape=shapes(asleep=True))
 @pytest.mark.parametrize("variant", SLEEPING, ids=str)
 def test_who_sleeps_pays_what_the_mixture_pays(variant: Variant, shape: Shape) -> None:
     """So it is regretted exactly as much as in the rounds in which it was awake."""
@@ -169,8 +160,7 @@ def test_who_sleeps_pays_what_the_mixture_pays(variant: Variant, shape: Shape) -
     np.testing.assert_allclose(master.expert_losses, paid.sum(axis=0), rtol=1e-11, atol=1e-14)
 
 
-@few
-@given(shape=shapes(experts=1))
+@few(shape=shapes(experts=1))
 @pytest.mark.parametrize("variant", VARIANTS, ids=str)
 def test_one_expert_is_followed(variant: Variant, shape: Shape) -> None:
     X, y = advice_of(variant, shape)
@@ -183,8 +173,7 @@ def test_one_expert_is_followed(variant: Variant, shape: Shape) -> None:
     np.testing.assert_allclose(said, X[:, 0], atol=1e-12)
 
 
-@few
-@given(shape=shapes(experts=9))
+@few(shape=shapes(experts=9))
 @pytest.mark.parametrize("variant", VARIANTS, ids=str)
 def test_an_equal_prior_is_none(variant: Variant, shape: Shape) -> None:
     X, y = advice_of(variant, shape)
@@ -203,8 +192,7 @@ def test_the_prior_comes_first(variant: Variant) -> None:
         variant.make(prior=[1.0, 2.0, 5.0]).predict_one([0.0, 1.0])
 
 
-@few
-@given(shape=shapes())
+@few(shape=shapes())
 @pytest.mark.parametrize("variant", ALLOCATING, ids=str)
 def test_equal_losses_teach_nothing(variant: Variant, shape: Shape) -> None:
     losses = losses_of(shape._replace(kind="the same"))

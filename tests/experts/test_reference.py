@@ -8,13 +8,14 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 
 import noregret as nr
 from tests.experts import reference
 from tests.experts.masters import Floats, Shape, Variant, advice_of, losses_of, played, shapes
+from tests.thorough import draws
 
-MANY = settings(max_examples=settings().max_examples // 3)
+MANY = draws(13)
 
 
 def hedge(rate: Callable[[int, int], float]) -> Callable[..., reference.Reference]:

@@ -7,7 +7,6 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given
 
 import noregret as nr
 from noregret.base.registry import all_of
@@ -20,10 +19,10 @@ from tests.experts.masters import (
     Shape,
     Variant,
     advice_of,
-    few,
     losses_of,
     shapes,
 )
+from tests.thorough import few
 
 
 def check(game: Any) -> None:
@@ -39,8 +38,7 @@ def check(game: Any) -> None:
             assert math.isfinite(promise.bound)
 
 
-@few
-@given(shape=shapes(rounds=40))
+@few(shape=shapes(rounds=40))
 @pytest.mark.parametrize("variant", VARIANTS, ids=str)
 def test_with_advice(variant: Variant, shape: Shape) -> None:
     X, y = advice_of(variant, shape)
@@ -48,16 +46,14 @@ def test_with_advice(variant: Variant, shape: Shape) -> None:
     check(nr.play(variant.make(prior=prior), X, y))
 
 
-@few
-@given(shape=shapes(rounds=40, asleep=True))
+@few(shape=shapes(rounds=40, asleep=True))
 @pytest.mark.parametrize("variant", SLEEPING, ids=str)
 def test_with_advice_where_experts_sleep(variant: Variant, shape: Shape) -> None:
     X, y = advice_of(variant, shape)
     check(nr.play(variant.make(), X, y))
 
 
-@few
-@given(shape=shapes(rounds=40, asleep=True))
+@few(shape=shapes(rounds=40, asleep=True))
 @pytest.mark.parametrize("variant", ALLOCATING, ids=str)
 def test_with_losses_alone(variant: Variant, shape: Shape) -> None:
     prior = shape.rng.uniform(0.05, 1, shape.experts).tolist() if shape.seed % 2 else None

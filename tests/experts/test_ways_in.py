@@ -9,7 +9,6 @@ import numpy as np
 import pandas as pd
 import polars as pl
 import pytest
-from hypothesis import given
 from hypothesis import strategies as st
 
 import noregret as nr
@@ -23,21 +22,20 @@ from tests.experts.masters import (
     Shape,
     Variant,
     advice_of,
-    few,
     losses_of,
     names_of,
     played,
     shapes,
     state,
 )
+from tests.thorough import few
 
 
 def rounds_of(variant: Variant, shape: Shape) -> tuple[Floats, Floats]:
     return advice_of(variant, shape if variant.sleeps else shape._replace(asleep=0.0))
 
 
-@few
-@given(shape=shapes(asleep=True), cuts=st.lists(st.integers(0, 30), max_size=4))
+@few(shape=shapes(asleep=True), cuts=st.lists(st.integers(0, 30), max_size=4))
 @pytest.mark.parametrize("variant", VARIANTS, ids=str)
 def test_one_by_one_is_all_at_once_is_any_cutting(
     variant: Variant, shape: Shape, cuts: list[int]
@@ -61,8 +59,7 @@ def test_one_by_one_is_all_at_once_is_any_cutting(
     assert state(one) == state(many) == state(cut) == state(whole)
 
 
-@few
-@given(shape=shapes(asleep=True))
+@few(shape=shapes(asleep=True))
 @pytest.mark.parametrize("variant", ALLOCATING, ids=str)
 def test_losses_one_by_one_are_losses_all_at_once(variant: Variant, shape: Shape) -> None:
     losses = losses_of(shape)
@@ -77,8 +74,7 @@ def test_losses_one_by_one_are_losses_all_at_once(variant: Variant, shape: Shape
     assert one.loss_name == "given"
 
 
-@few
-@given(shape=shapes(asleep=True))
+@few(shape=shapes(asleep=True))
 @pytest.mark.parametrize("variant", VARIANTS, ids=str)
 def test_predicting_changes_nothing(variant: Variant, shape: Shape) -> None:
     X, y = rounds_of(variant, shape)

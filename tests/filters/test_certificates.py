@@ -11,7 +11,7 @@ import pandas as pd
 import pytest
 import scipy.linalg
 import scipy.optimize
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import noregret as nr
@@ -19,11 +19,12 @@ from noregret.errors import BadExample, NoRegretError
 from noregret.filters import Lms, Nlms, Rls, SignLms
 from noregret.hindsight.rows import Rows
 from noregret.hindsight.sliding import Windows, correlated, norms
+from tests.thorough import draws
 
 from .reference import FORMS, Floats, made, signals, windows
 
 seeds = st.integers(0, 2**32 - 1)
-few = settings(max_examples=15, deadline=None)
+few = draws(15)
 
 
 def shaped(kind: str, seed: int, samples: int) -> tuple[Floats, Floats]:

@@ -11,17 +11,18 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import noregret as nr
 from noregret.errors import BadExample, Diverged
 from noregret.filters import AffineProjection, Lms, Nlms, Rls, SignLms
+from tests.thorough import draws
 
 from .reference import FORMS, made, played, signals, state
 
 seeds = st.integers(0, 2**32 - 1)
-few = settings(max_examples=12, deadline=None)
+few = draws(12)
 
 
 # The numbers.

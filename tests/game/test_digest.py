@@ -8,12 +8,13 @@ import polars as pl
 import pyarrow as pa
 import pytest
 import scipy.sparse as sp
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import noregret as nr
 from noregret.proof.record.digest import Digest
 from tests.game.reference import digest, hashed
+from tests.thorough import draws
 
 Floats = np.ndarray
 
@@ -30,7 +31,7 @@ def by_position(X: Floats, y: Floats) -> str:
     return digest(rows, X.shape[1])
 
 
-@settings(max_examples=40)
+@draws(40)
 @given(
     seed=st.integers(0, 2**32 - 1),
     rows=st.integers(1, 60),
@@ -53,7 +54,7 @@ def test_long_games_have_the_digest_of_their_description() -> None:
     assert nr.play(nr.WidrowHoff(rate=0.1), X, y).digest == by_position(X, y)
 
 
-@settings(max_examples=25)
+@draws(25)
 @given(seed=st.integers(0, 2**32 - 1), rows=st.integers(1, 40))
 def test_dicts_and_data_frames_have_one_digest(seed: int, rows: int) -> None:
     rng = np.random.default_rng(seed)

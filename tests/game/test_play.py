@@ -13,7 +13,7 @@ import pandas as pd
 import polars as pl
 import pytest
 import scipy.sparse as sp
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import noregret as nr
@@ -21,6 +21,7 @@ from noregret import play
 from noregret.base.compiled.losses import PythonLoss
 from noregret.proof.game.game import Game
 from noregret.proof.record.pages import Pages
+from tests.thorough import draws
 
 rng = np.random.default_rng(7)
 X = rng.normal(size=(3_000, 5)) / 4
@@ -301,7 +302,7 @@ def test_the_curve_counts_mistakes_and_knows_what_it_does_not_know() -> None:
     assert (np.diff(curve.mistakes) >= 0).all()
 
 
-@settings(max_examples=20)
+@draws(20)
 @given(t=st.integers(1, 40))
 def test_short_games_have_every_round_on_the_curve(t: int) -> None:
     curve = play(nr.WidrowHoff(rate=0.2), X[:t], y[:t]).curve

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 import scipy.sparse as sp
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 from scipy.optimize import linprog, minimize
@@ -24,11 +24,12 @@ from noregret.hindsight import (
     largest_margin,
     largest_margin_of_weights,
 )
+from tests.thorough import draws
 
 Floats = NDArray[np.float64]
 REGRESSION = ("square", "absolute", "quantile", "huber", "epsilon-insensitive", "linear")
 LABELS = ("hinge", "squared-hinge", "logistic")
-few = settings(max_examples=20)
+few = draws(20)
 
 
 def problem(seed: int, labels: bool) -> tuple[Floats, Floats]:

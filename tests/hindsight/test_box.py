@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import noregret as nr
 from noregret.errors import NoRegretError
 from noregret.hindsight import Rows, best_in_ball, best_in_box
 from tests.hindsight.problems import CONVEX, SHAPES, cp, expression, problem, solved
+from tests.thorough import draws
 
 
 @pytest.mark.parametrize("loss", CONVEX)
@@ -31,7 +32,7 @@ def test_the_interval_holds_the_minimum_of_an_independent_solver(kind: str, loss
         assert np.abs(found.witness).max() <= radius
 
 
-@settings(max_examples=30)
+@draws(30)
 @given(seed=st.integers(0, 2**32 - 1), power=st.integers(-6, 6))
 def test_the_box_holds_the_ball_and_is_held_by_a_larger_one(seed: int, power: int) -> None:
     rng = np.random.default_rng(seed)

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import noregret as nr
@@ -18,6 +18,7 @@ from noregret.hindsight import Answer, Limits, Rows, best_convex, best_expert, e
 from noregret.hindsight.expert_losses import expert_losses
 from noregret.hindsight.solvers.logarithmic import best_logarithm
 from tests.hindsight.problems import Floats, cp, solved
+from tests.thorough import draws
 
 LOSSES = {"square": None, "absolute": None, "quantile": 0.8, "percentage": None, "log": None}
 KINDS = ("plain", "one expert", "copies", "constants", "perfect", "many experts", "one round")
@@ -95,7 +96,7 @@ tables = st.integers(1, 4).flatmap(
 )
 
 
-@settings(max_examples=200, deadline=None)
+@draws(200)
 @given(tables)
 def test_no_expert_is_better_than_the_best(table: list[list[float]]) -> None:
     found = best_expert(np.array(table))
@@ -181,7 +182,7 @@ def test_the_interval_holds_the_minimum_of_an_independent_solver(kind: str, loss
     assert attained <= Fraction(found.loss) * (1 + Fraction(1e-15))
 
 
-@settings(max_examples=60, deadline=None)
+@draws(60)
 @given(
     seed=st.integers(0, 10_000),
     kind=st.sampled_from(KINDS),

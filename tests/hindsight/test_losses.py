@@ -6,16 +6,17 @@ import math
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import noregret as nr
 from noregret.hindsight.losses import losses_of
 from tests.hindsight.problems import CONVEX, LABELLED
+from tests.thorough import draws
 
 every_loss = pytest.mark.parametrize("loss", CONVEX)
 scores = st.floats(-100, 100)
-some = settings(max_examples=60)
+some = draws(60)
 
 
 def outcome(loss: str, y: float) -> float:

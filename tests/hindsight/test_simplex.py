@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from noregret.errors import NoRegretError
@@ -19,6 +19,7 @@ from tests.hindsight.problems import (
     problem,
     solved,
 )
+from tests.thorough import draws
 
 
 def weighted(
@@ -67,7 +68,7 @@ def test_the_interval_holds_the_minimum_of_an_independent_solver(kind: str, loss
         assert found.loss == pytest.approx(price(whole, found.witness, entropy, 1.3), abs=scale)
 
 
-@settings(max_examples=40)
+@draws(40)
 @given(
     seed=st.integers(0, 10_000),
     entropy=st.sampled_from([0.0, 1e-3, 1.0, 100.0]),

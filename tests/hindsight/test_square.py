@@ -8,7 +8,7 @@ from fractions import Fraction
 import numpy as np
 import pytest
 import scipy.sparse as sp
-from hypothesis import example, given, settings
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from noregret.hindsight import Answer, LeastSquares, Rows, best_in_ball, best_linear, best_ridge
@@ -19,6 +19,7 @@ from noregret.hindsight.solvers.quadratic import best_linear as best_linear_of
 from noregret.hindsight.solvers.quadratic import best_ridge as best_ridge_of
 from noregret.hindsight.solvers.tangent import over_rows
 from tests.hindsight.problems import SHAPES, Floats, Problem, cp, into_ball, problem, solved
+from tests.thorough import draws
 
 
 def least_squares(task: Problem) -> float:
@@ -132,7 +133,7 @@ def test_the_ball_is_that_of_an_independent_solver(kind: str) -> None:
             assert np.linalg.norm(found.witness) <= radius * (1 + 1e-15)
 
 
-@settings(max_examples=200)
+@draws(200)
 @given(
     seed=st.integers(0, 10_000),
     n=st.integers(1, 8),

@@ -8,13 +8,14 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from noregret.errors import BadExample, NoRegretError
 from noregret.hindsight import Rows, Segment, best_expert, best_sequences
 from noregret.hindsight.switches import paid_along
 from tests.hindsight.problems import Floats
+from tests.thorough import draws
 
 
 def by_trying_all(table: Floats, most: int) -> list[Fraction]:
@@ -57,7 +58,7 @@ def small_tables(draw: st.DrawFn) -> Floats:
     return np.array(draw(st.lists(row, min_size=rounds, max_size=rounds)))
 
 
-@settings(max_examples=150, deadline=None)
+@draws(150)
 @given(small_tables(), st.integers(0, 6))
 def test_no_sequence_is_better(table: Floats, most: int) -> None:
     found = best_sequences(table, most)
@@ -67,7 +68,7 @@ def test_no_sequence_is_better(table: Floats, most: int) -> None:
         assert abs(Fraction(float(found.losses[k])) - least) <= Fraction(float(found.rounding[k]))
 
 
-@settings(max_examples=100, deadline=None)
+@draws(100)
 @given(small_tables(), st.integers(0, 6))
 def test_the_segments_cover_the_rounds_and_attain_the_least(table: Floats, most: int) -> None:
     found = best_sequences(in_blocks(table, 2), most)
@@ -89,7 +90,7 @@ def test_the_segments_cover_the_rounds_and_attain_the_least(table: Floats, most:
         assert paid <= Fraction(found.answer(k).loss)
 
 
-@settings(max_examples=30, deadline=None)
+@draws(30)
 @given(
     seed=st.integers(0, 10**6),
     rounds=st.integers(1, 300),

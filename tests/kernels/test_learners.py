@@ -7,12 +7,12 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given
 from hypothesis import strategies as st
 
 import noregret as nr
 from tests.kernels.reference import Machine, kernel
-from tests.variants import Floats, few
+from tests.thorough import few
+from tests.variants import Floats
 
 KERNELS: list[dict[str, Any]] = [
     {"kernel": "rbf", "width": 0.7},
@@ -35,8 +35,7 @@ def reference_of(learner: Any, form: dict[str, Any], radius: float | None = None
 
 @pytest.mark.parametrize("budget", [2, 7, 100])
 @pytest.mark.parametrize("form", KERNELS, ids=lambda form: form["kernel"])
-@few
-@given(seed=st.integers(0, 10**6))
+@few(seed=st.integers(0, 10**6))
 def test_the_perceptron_is_the_one_of_the_books(
     form: dict[str, Any], budget: int, seed: int
 ) -> None:
@@ -55,8 +54,7 @@ def test_the_perceptron_is_the_one_of_the_books(
 @pytest.mark.parametrize("radius", [None, 0.8])
 @pytest.mark.parametrize("budget", [3, 100])
 @pytest.mark.parametrize("form", KERNELS, ids=lambda form: form["kernel"])
-@few
-@given(seed=st.integers(0, 10**6))
+@few(seed=st.integers(0, 10**6))
 def test_gradient_descent_is_the_one_of_the_books(
     form: dict[str, Any], budget: int, radius: float | None, seed: int
 ) -> None:

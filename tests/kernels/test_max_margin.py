@@ -7,12 +7,12 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given
 from hypothesis import strategies as st
 
 import noregret as nr
 from noregret.hindsight import Rows, largest_margin
-from tests.variants import Floats, few
+from tests.thorough import few
+from tests.variants import Floats
 
 
 def separable(seed: int, rows: int = 60, margin: float = 0.1) -> tuple[Floats, Floats]:
@@ -42,8 +42,7 @@ def share_of_margin(learner: nr.Learner, X: Floats, y: Floats) -> float:
     return own / largest_margin(Rows(unit, y)).upper
 
 
-@few
-@given(seed=st.integers(0, 10**6), accuracy=st.sampled_from([0.1, 0.3, 0.7, 1.0]))
+@few(seed=st.integers(0, 10**6), accuracy=st.sampled_from([0.1, 0.3, 0.7, 1.0]))
 def test_it_is_the_algorithm_of_the_paper(seed: int, accuracy: float) -> None:
     X, y = separable(seed)
     learner = nr.MaxMargin(accuracy=accuracy)
@@ -82,8 +81,7 @@ def test_cycling_reaches_the_largest_margin_as_the_accuracy_tends_to_zero() -> N
     assert shares == sorted(shares)
 
 
-@few
-@given(seed=st.integers(0, 10**6))
+@few(seed=st.integers(0, 10**6))
 def test_an_adversary_who_sees_the_weights_stays_below_the_bound(seed: int) -> None:
     """Of many examples with the margin, always the one with the least for the learner."""
     rng = np.random.default_rng(seed)

@@ -7,13 +7,12 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given
 from hypothesis import strategies as st
 
 import noregret as nr
 from tests.kernels.reference import Function, kernel
 from tests.theorems.hostile import Plan, against, plans
-from tests.variants import few
+from tests.thorough import few
 
 FORMS: list[dict[str, Any]] = [{"kernel": "rbf", "width": 0.5}, {"kernel": "polynomial"}]
 
@@ -36,8 +35,7 @@ def comparators(form: dict[str, Any], rows: list[Any], seed: int) -> list[Functi
 
 
 @pytest.mark.parametrize("form", FORMS, ids=lambda form: form["kernel"])
-@few
-@given(plan=plans(rounds=60), budget=st.integers(1, 8))
+@few(plan=plans(rounds=60), budget=st.integers(1, 8))
 def test_mistakes_within_a_budget(form: dict[str, Any], plan: Plan, budget: int) -> None:
     learner = nr.KernelPerceptron(**form, budget=budget)
     rows = []
@@ -52,8 +50,7 @@ def test_mistakes_within_a_budget(form: dict[str, Any], plan: Plan, budget: int)
 
 @pytest.mark.parametrize("radius", [None, 1.5])
 @pytest.mark.parametrize("form", FORMS, ids=lambda form: form["kernel"])
-@few
-@given(plan=plans(rounds=40), budget=st.integers(1, 8), loss=st.sampled_from(["hinge", "absolute"]))
+@few(plan=plans(rounds=40), budget=st.integers(1, 8), loss=st.sampled_from(["hinge", "absolute"]))
 def test_regret_within_a_budget(
     form: dict[str, Any], radius: float | None, plan: Plan, budget: int, loss: str
 ) -> None:

@@ -9,9 +9,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import HealthCheck, given, settings
 
 import noregret as nr
+from tests.thorough import fewer
 from tests.variants import (
     ROUTINE,
     VARIANTS,
@@ -19,14 +19,9 @@ from tests.variants import (
     Variant,
     as_dicts,
     examples,
-    fewer,
     learned,
     shapes,
     state,
-)
-
-within_one_folder = settings(
-    fewer, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow]
 )
 
 
@@ -52,8 +47,7 @@ def shown(params: dict[str, Any]) -> dict[str, Any]:
 
 
 @pytest.mark.parametrize("variant", VARIANTS, ids=str)
-@within_one_folder
-@given(shape=shapes())
+@fewer(shape=shapes())
 def test_columns_go_on_identically(variant: Variant, shape: Shape, tmp_path: Path) -> None:
     X, y = examples(variant, shape)
     half = len(X) // 2
@@ -72,8 +66,7 @@ def test_columns_go_on_identically(variant: Variant, shape: Shape, tmp_path: Pat
 
 
 @pytest.mark.parametrize("variant", VARIANTS, ids=str)
-@within_one_folder
-@given(shape=shapes())
+@fewer(shape=shapes())
 def test_names_that_come_late_go_on_identically(
     variant: Variant, shape: Shape, tmp_path: Path
 ) -> None:

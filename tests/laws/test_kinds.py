@@ -11,8 +11,8 @@ import polars as pl
 import pyarrow as pa
 import pytest
 import scipy.sparse as sp
-from hypothesis import given
 
+from tests.thorough import fewer
 from tests.variants import (
     ROUTINE,
     VARIANTS,
@@ -21,7 +21,6 @@ from tests.variants import (
     Variant,
     as_dicts,
     examples,
-    fewer,
     learned,
     names,
     shapes,
@@ -90,8 +89,7 @@ BY_NAME: dict[str, Callable[[Floats], Any]] = {
 
 
 @pytest.mark.parametrize("variant", VARIANTS, ids=str)
-@fewer
-@given(shape=shapes())
+@fewer(shape=shapes())
 def test_columns_of_every_kind_are_the_same(variant: Variant, shape: Shape) -> None:
     X, y = examples(variant, shape)
     expected = visible(learned(variant, X, y), X)
@@ -107,8 +105,7 @@ def test_columns_of_every_kind_are_the_same(variant: Variant, shape: Shape) -> N
 
 
 @pytest.mark.parametrize("variant", VARIANTS, ids=str)
-@fewer
-@given(shape=shapes())
+@fewer(shape=shapes())
 def test_names_of_every_kind_are_the_same_as_columns(variant: Variant, shape: Shape) -> None:
     X, y = examples(variant, shape)
     by_column = learned(variant, X, y)

@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 import pytest
 import scipy.sparse as sp
-from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.thorough import fewer
 from tests.variants import (
     ROUTINE,
     VARIANTS,
@@ -18,7 +18,6 @@ from tests.variants import (
     Variant,
     as_dicts,
     examples,
-    fewer,
     learned,
     shapes,
     state,
@@ -32,8 +31,7 @@ def parts(rows: int, cuts: list[int]) -> list[slice]:
 
 
 @pytest.mark.parametrize("variant", VARIANTS, ids=str)
-@fewer
-@given(shape=shapes(), cuts=st.lists(st.integers(0, 100), max_size=4))
+@fewer(shape=shapes(), cuts=st.lists(st.integers(0, 100), max_size=4))
 def test_learning_many_is_learning_each(variant: Variant, shape: Shape, cuts: list[int]) -> None:
     X, y = examples(variant, shape)
     one_by_one, in_blocks, in_sparse_blocks = variant.make(), variant.make(), variant.make()
@@ -48,8 +46,7 @@ def test_learning_many_is_learning_each(variant: Variant, shape: Shape, cuts: li
 
 
 @pytest.mark.parametrize("variant", VARIANTS, ids=str)
-@fewer
-@given(shape=shapes())
+@fewer(shape=shapes())
 def test_playing_predicts_before_it_learns(variant: Variant, shape: Shape) -> None:
     X, y = examples(variant, shape)
     two_steps, one_step, many = variant.make(), variant.make(), variant.make()
@@ -67,8 +64,7 @@ def test_playing_predicts_before_it_learns(variant: Variant, shape: Shape) -> No
 
 
 @pytest.mark.parametrize("variant", VARIANTS, ids=str)
-@fewer
-@given(shape=shapes())
+@fewer(shape=shapes())
 def test_playing_names_predicts_before_it_learns(variant: Variant, shape: Shape) -> None:
     X, y = examples(variant, shape)
     rows = as_dicts(X)
@@ -79,8 +75,7 @@ def test_playing_names_predicts_before_it_learns(variant: Variant, shape: Shape)
 
 
 @pytest.mark.parametrize("variant", VARIANTS, ids=str)
-@fewer
-@given(shape=shapes())
+@fewer(shape=shapes())
 def test_predicting_many_is_predicting_each(variant: Variant, shape: Shape) -> None:
     X, y = examples(variant, shape)
     learner = learned(variant, X, y)

@@ -8,9 +8,9 @@ import numpy as np
 import pyarrow as pa
 import pytest
 import scipy.sparse as sp
-from hypothesis import given
 
 import noregret as nr
+from tests.thorough import fewer
 from tests.variants import (
     VARIANTS,
     Floats,
@@ -18,7 +18,6 @@ from tests.variants import (
     Variant,
     as_dicts,
     examples,
-    fewer,
     shapes,
     state,
 )
@@ -47,8 +46,7 @@ def frames(X: Floats) -> list[Any]:
 
 
 @pytest.mark.parametrize("variant", VARIANTS, ids=str)
-@fewer
-@given(shape=shapes())
+@fewer(shape=shapes())
 def test_predicting_from_columns_changes_nothing(variant: Variant, shape: Shape) -> None:
     X, y = examples(variant, shape)
     learner = variant.make()
@@ -60,8 +58,7 @@ def test_predicting_from_columns_changes_nothing(variant: Variant, shape: Shape)
 
 
 @pytest.mark.parametrize("variant", VARIANTS, ids=str)
-@fewer
-@given(shape=shapes())
+@fewer(shape=shapes())
 def test_predicting_from_names_changes_nothing(variant: Variant, shape: Shape) -> None:
     X, y = examples(variant, shape)
     learner = variant.make()

@@ -10,11 +10,11 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given
 from hypothesis import strategies as st
 
 import noregret as nr
-from tests.variants import Floats, Shape, Variant, examples, few, has_mean, shapes
+from tests.thorough import few
+from tests.variants import Floats, Shape, Variant, examples, has_mean, shapes
 
 Params = dict[str, Any]
 Rescale = Callable[[Params, float], Params]
@@ -176,8 +176,7 @@ def scores(learner: nr.Learner, X: Floats, y: Floats) -> Floats:
 
 @pytest.mark.parametrize("averaged", [False, True], ids=["plain", "averaged"])
 @pytest.mark.parametrize("identity", IDENTITIES, ids=str)
-@few
-@given(shape=shapes(), c=st.sampled_from([2.0, 0.25, 1024.0, 3.0, 0.7]))
+@few(shape=shapes(), c=st.sampled_from([2.0, 0.25, 1024.0, 3.0, 0.7]))
 def test_scaling_identity(identity: Identity, averaged: bool, shape: Shape, c: float) -> None:
     averaged = averaged and has_mean(identity.name, identity.params)
     X, y = examples(Variant(identity.name, identity.params, averaged), shape)
@@ -218,8 +217,7 @@ SYMMETRIC = [
 
 
 @pytest.mark.parametrize(("name", "params"), SYMMETRIC)
-@few
-@given(shape=shapes(), seed=st.integers(0, 1000))
+@few(shape=shapes(), seed=st.integers(0, 1000))
 def test_turning_features_around_turns_their_weights_around(
     name: str, params: Params, shape: Shape, seed: int
 ) -> None:
@@ -232,8 +230,7 @@ def test_turning_features_around_turns_their_weights_around(
 
 
 @pytest.mark.parametrize(("name", "params"), SYMMETRIC)
-@few
-@given(shape=shapes())
+@few(shape=shapes())
 def test_turning_outcomes_around_turns_scores_around(
     name: str, params: Params, shape: Shape
 ) -> None:
@@ -246,8 +243,7 @@ def test_turning_outcomes_around_turns_scores_around(
     assert other.mistakes == learner.mistakes
 
 
-@few
-@given(shape=shapes(), shift=st.floats(-5, 5))
+@few(shape=shapes(), shift=st.floats(-5, 5))
 def test_on_the_simplex_shifting_everything_shifts_the_predictions(
     shape: Shape, shift: float
 ) -> None:
@@ -258,8 +254,7 @@ def test_on_the_simplex_shifting_everything_shifts_the_predictions(
     np.testing.assert_allclose(found, expected, rtol=1e-9, atol=1e-9)
 
 
-@few
-@given(shape=shapes(columns=6))
+@few(shape=shapes(columns=6))
 def test_the_signed_form_is_the_simplex_on_the_doubled_example(shape: Shape) -> None:
     X, y = examples(Variant("exponentiated-gradient", {}, False), shape)
     U = 2.5

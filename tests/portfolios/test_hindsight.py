@@ -8,7 +8,7 @@ from collections.abc import Iterable
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from noregret.errors import NoRegretError
@@ -16,6 +16,7 @@ from noregret.hindsight import Limits
 from noregret.hindsight.portfolio import best_asset, best_rebalanced, loss_of
 from tests.hindsight.problems import cp
 from tests.portfolios.tables import ADVERSARIES, Floats, tables, usual
+from tests.thorough import draws
 
 
 def least_loss(X: Floats) -> float:
@@ -37,7 +38,7 @@ def check(X: Floats, tolerance: float = 1e-6) -> None:
     assert answer.gap <= tolerance * max(1.0, abs(answer.loss))
 
 
-@settings(max_examples=100)
+@draws(100)
 @given(X=tables())
 def test_the_interval_is_narrow_and_holds_the_witness(X: Floats) -> None:
     check(X)
@@ -53,7 +54,7 @@ def test_it_agrees_with_another_solver(rows: int, assets: int, seed: int) -> Non
     assert answer.lower <= found + 1e-6
 
 
-@settings(max_examples=30)
+@draws(30)
 @given(X=tables(), seed=st.integers(0, 1000))
 def test_nobody_beats_the_lower_end(X: Floats, seed: int) -> None:
     answer = best_rebalanced(lambda: [X])

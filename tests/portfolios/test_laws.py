@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import noregret as nr
@@ -26,6 +26,7 @@ from tests.portfolios.tables import (
     tables,
     usual,
 )
+from tests.thorough import draws
 
 variants = pytest.mark.parametrize("variant", VARIANTS, ids=name_of)
 
@@ -36,7 +37,7 @@ def state(strategy: Any) -> tuple[dict[str, bytes], dict[str, Any], list[str]]:
 
 
 @variants
-@settings(max_examples=15)
+@draws(15)
 @given(X=tables())
 def test_many_rounds_are_the_same_as_one_by_one(variant: Any, X: Floats) -> None:
     one, many, split = built(variant), built(variant), built(variant)
@@ -67,7 +68,7 @@ def test_a_file_goes_on_where_it_was(variant: Any, tmp_path: Path) -> None:
 
 
 @variants
-@settings(max_examples=15)
+@draws(15)
 @given(X=tables(), data=st.data())
 def test_the_order_of_assets_makes_no_difference(variant: Any, X: Floats, data: Any) -> None:
     if variant[0] == "universal-portfolio" and X.shape[1] > 2:
@@ -86,7 +87,7 @@ def is_leader(strategy: Any) -> bool:
 
 
 @variants
-@settings(max_examples=15)
+@draws(15)
 @given(X=tables(), data=st.data())
 def test_the_scale_of_a_round_makes_no_difference(variant: Any, X: Floats, data: Any) -> None:
     powers = data.draw(st.lists(st.integers(-300, 300), min_size=len(X), max_size=len(X)))
@@ -110,7 +111,7 @@ def refused(strategy: Any, X: Floats) -> nr.BadExample | None:
 
 
 @variants
-@settings(max_examples=25)
+@draws(25)
 @given(X=tables(least=1e-300, most=1e300, zeros=True))
 def test_no_relatives_make_anything_unknown(variant: Any, X: Floats) -> None:
     strategy = built(variant)
@@ -144,7 +145,7 @@ def test_no_promise_is_broken(variant: Any, adversary: Any) -> None:
 
 
 @variants
-@settings(max_examples=20)
+@draws(20)
 @given(X=tables(least=1e-5, zeros=True))
 def test_no_promise_is_broken_on_any_data(variant: Any, X: Floats) -> None:
     strategy = built(variant)

@@ -8,7 +8,7 @@ from itertools import product
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from scipy.optimize import brentq, minimize
 
@@ -25,6 +25,7 @@ from noregret.portfolios import (
 from noregret.portfolios.costs import left_after
 from noregret.portfolios.strategies.ons_portfolio import rate_of, ratio_of
 from tests.portfolios.tables import Floats, alternating, tables, usual
+from tests.thorough import draws
 
 halves = st.lists(st.tuples(*[st.sampled_from([0.25, 0.5, 1.0, 2.0])] * 2), min_size=1, max_size=7)
 
@@ -32,7 +33,7 @@ halves = st.lists(st.tuples(*[st.sampled_from([0.25, 0.5, 1.0, 2.0])] * 2), min_
 # Cover's.
 
 
-@settings(max_examples=30)
+@draws(30)
 @given(rows=halves)
 def test_two_assets_are_integrated_exactly(rows: list[tuple[float, float]]) -> None:
     strategy = UniversalPortfolio()
@@ -101,7 +102,7 @@ def test_many_points_are_refused_where_they_do_not_fit() -> None:
 # Exponentiated gradient.
 
 
-@settings(max_examples=30)
+@draws(30)
 @given(X=tables())
 def test_eg_is_the_update_of_the_page(X: Floats) -> None:
     strategy, w = EgPortfolio(rate=0.7), np.full(X.shape[1], 1.0 / X.shape[1])
@@ -148,7 +149,7 @@ def test_a_zero_leaves_the_bound_by_spreads() -> None:
 # Newton.
 
 
-@settings(max_examples=60)
+@draws(60)
 @given(seed=st.integers(0, 10**6), n=st.integers(1, 7), ridge=st.sampled_from([1e-6, 0.1, 10.0]))
 def test_the_quadratic_is_as_low_as_it_goes(seed: int, n: int, ridge: float) -> None:
     rng = np.random.default_rng(seed)
@@ -179,7 +180,7 @@ def test_the_quadratic_agrees_with_another_solver() -> None:
         assert least_quadratic(A, c, np.full(5, 0.2)) == pytest.approx(found.x, abs=1e-5)
 
 
-@settings(max_examples=20)
+@draws(20)
 @given(X=tables(least=0.3))
 def test_newton_is_the_projection_of_the_usual_form(X: Floats) -> None:
     """A⁻¹b with x/(w·x) itself, projected in the norm of A, gives the same shares."""
@@ -242,7 +243,7 @@ def test_equal_shares_grow_where_no_asset_does() -> None:
     assert best.loss == pytest.approx(0.0, abs=1e-9)
 
 
-@settings(max_examples=30)
+@draws(30)
 @given(X=tables())
 def test_equal_shares_are_worth_the_geometric_mean_at_least(X: Floats) -> None:
     strategy = UniformRebalanced()
@@ -250,7 +251,7 @@ def test_equal_shares_are_worth_the_geometric_mean_at_least(X: Floats) -> None:
     assert strategy.log_wealth >= np.log(X).sum(axis=0).mean() - 1e-9
 
 
-@settings(max_examples=30)
+@draws(30)
 @given(X=tables())
 def test_buy_and_hold_has_the_mean_of_all_wealth(X: Floats) -> None:
     strategy = BuyAndHold()
@@ -282,7 +283,7 @@ def test_the_leader_can_lose_anything(little: float) -> None:
     assert certificate.theorem.bound is None
 
 
-@settings(max_examples=15)
+@draws(15)
 @given(X=tables(least=0.2))
 def test_the_leader_is_the_best_of_the_past(X: Floats) -> None:
     strategy = FollowTheLeader()
@@ -295,7 +296,7 @@ def test_the_leader_is_the_best_of_the_past(X: Floats) -> None:
 # Costs.
 
 
-@settings(max_examples=60)
+@draws(60)
 @given(
     seed=st.integers(0, 10**6), n=st.integers(1, 6), cost=st.sampled_from([1e-4, 0.01, 0.3, 0.99])
 )

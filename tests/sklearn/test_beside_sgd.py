@@ -6,12 +6,13 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from scipy import sparse
 from sklearn.linear_model import Perceptron, SGDClassifier, SGDRegressor
 
 import noregret.sklearn as ns
+from tests.thorough import draws
 
 OURS = {"max_iter": 3, "shuffle": False}
 PEERS = {
@@ -39,7 +40,7 @@ def agree(ours: Any, peer: Any) -> None:
     np.testing.assert_allclose(ours.intercept_, peer.intercept_, rtol=1e-9, atol=1e-11)
 
 
-@settings(max_examples=5)
+@draws(5)
 @given(seed=st.integers(0, 2**32 - 1))
 def test_regression_is_that_of_sgd(seed: int) -> None:
     X, y, _ = table(seed)
@@ -51,7 +52,7 @@ def test_regression_is_that_of_sgd(seed: int) -> None:
 
 @pytest.mark.parametrize("loss", LOSSES)
 @pytest.mark.parametrize("classes", [2, 4])
-@settings(max_examples=3)
+@draws(3)
 @given(seed=st.integers(0, 2**32 - 1))
 def test_classification_is_that_of_sgd(loss: str, classes: int, seed: int) -> None:
     X, _, y = table(seed, classes)
@@ -64,7 +65,7 @@ def test_classification_is_that_of_sgd(loss: str, classes: int, seed: int) -> No
         np.testing.assert_allclose(ours.predict_proba(X), peer.predict_proba(X), rtol=1e-9)
 
 
-@settings(max_examples=5)
+@draws(5)
 @given(seed=st.integers(0, 2**32 - 1))
 def test_the_perceptron_is_that_of_scikit_learn(seed: int) -> None:
     X, _, y = table(seed)
@@ -74,7 +75,7 @@ def test_the_perceptron_is_that_of_scikit_learn(seed: int) -> None:
     )
 
 
-@settings(max_examples=5)
+@draws(5)
 @given(seed=st.integers(0, 2**32 - 1))
 def test_sparse_rows_are_those_of_sgd(seed: int) -> None:
     # There the intercept learns a hundred times as slowly, as with a column of a tenth.

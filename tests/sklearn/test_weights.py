@@ -7,12 +7,13 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from scipy import sparse
 
 import noregret
 import noregret.sklearn as ns
+from tests.thorough import draws
 
 TAKING: dict[str, dict[str, Any]] = {
     "widrow-hoff": {},
@@ -40,7 +41,7 @@ def learned(name: str, X: Any, y: Any, importance: Any, **params: Any) -> noregr
 
 
 @pytest.mark.parametrize("name", TAKING)
-@settings(max_examples=4)
+@draws(4)
 @given(seed=st.integers(0, 2**32 - 1))
 def test_an_importance_is_the_same_in_every_kind_of_rows(name: str, seed: int) -> None:
     X, y, k = stream(seed)
@@ -59,7 +60,7 @@ def test_an_importance_is_the_same_in_every_kind_of_rows(name: str, seed: int) -
 
 
 @pytest.mark.parametrize("name", COPYING)
-@settings(max_examples=4)
+@draws(4)
 @given(seed=st.integers(0, 2**32 - 1))
 def test_others_take_whole_numbers_for_copies(name: str, seed: int) -> None:
     X, y, _ = stream(seed)

@@ -11,12 +11,13 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from pyarrow import parquet
 
 import noregret
 from noregret import play, streams
+from tests.thorough import draws
 
 from .files import assert_same, blocks_of, game_of, learner
 
@@ -118,7 +119,7 @@ def test_a_bad_row_stops_by_file_and_line_or_is_skipped(
         assert made.features == first.features
 
 
-@settings(max_examples=25)
+@draws(25)
 @given(
     st.lists(st.integers(0, 20), min_size=2, max_size=10),
     st.integers(30, 4000),

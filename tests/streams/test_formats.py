@@ -9,11 +9,12 @@ from typing import Any
 
 import pyarrow as pa
 import pytest
-from hypothesis import example, given, settings
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 import noregret
 from noregret import play, streams
+from tests.thorough import draws
 
 from .files import (
     TARGET,
@@ -42,7 +43,7 @@ MIXED: list[Row] = [
 ]
 
 
-@settings(max_examples=25)
+@draws(25)
 @given(tables(), st.integers(1, 60))
 @example(MIXED, 1)
 @example([{"c,": False, "sold": 0}], 1)
@@ -68,7 +69,7 @@ def test_a_quoted_value_may_be_cut_anywhere(size: int, tmp_path: Path) -> None:
         assert_same(game_of(tabs, target=TARGET, quotes="multiline"), expected)
 
 
-@settings(max_examples=40)
+@draws(40)
 @given(
     st.lists(st.lists(numbers, min_size=3, max_size=3), min_size=1, max_size=30),
     st.lists(names, min_size=3, max_size=3, unique=True),
@@ -90,7 +91,7 @@ def test_tables_of_numbers_are_those_of_pandas_and_of_arrays(
 
 
 @given(tables(), st.integers(1, 200))
-@settings(max_examples=10)
+@draws(10)
 def test_looping_gives_the_rows_and_blocks_hold_as_many(rows: list[Row], size: int) -> None:
     expected = []
     for x, y in pairs_of(rows):

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import noregret
@@ -16,6 +16,7 @@ from noregret import NoRegretError, play, streams
 from noregret.errors import WrongUsage
 from noregret.streams import Options
 from noregret.streams.parsing.vocabulary import hash_name
+from tests.thorough import draws
 
 from .files import (
     Row,
@@ -329,7 +330,7 @@ all_options = st.fixed_dictionaries(
 )
 
 
-@settings(max_examples=300)
+@draws(300)
 @given(all_options)
 def test_transforms_say_all_that_options_do(given_options: dict[str, Any]) -> None:
     options = Options(**given_options)

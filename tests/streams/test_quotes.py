@@ -8,12 +8,13 @@ from pathlib import Path
 
 import pandas as pd
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from noregret import streams
 from noregret.errors import BadExample, DataWarning
 from noregret.streams.csv_quotes import Quotes, with_letters_quoted
+from tests.thorough import draws
 
 from .files import blocks_of
 
@@ -38,7 +39,7 @@ def line_ends(text: bytes) -> tuple[list[int], bool]:
     return ends, state == "quoted"
 
 
-@settings(max_examples=500)
+@draws(500)
 @given(texts, st.lists(st.integers(1, 12), min_size=1))
 def test_blocks_are_cut_after_the_last_line_that_ends_outside_of_quotes(
     text: bytes, sizes: list[int]
@@ -82,7 +83,7 @@ def closing(text: str) -> int | None:
     return None
 
 
-@settings(max_examples=500)
+@draws(500)
 @given(
     st.lists(st.text('"a\t\N{SNOWMAN}', max_size=12), min_size=1, max_size=6),
     st.booleans(),

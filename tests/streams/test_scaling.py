@@ -11,13 +11,14 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 import noregret
 from noregret import NoRegretError, streams
 from noregret.streams.parsing.scaling import Scaler
+from tests.thorough import draws
 
 from .files import Row, blocks_of, game_of, write_csv, write_jsonl, write_parquet
 
@@ -64,7 +65,7 @@ def rows_of(stream: Any, columns: list[str]) -> Floats:
 
 
 @kinds
-@settings(max_examples=25)
+@draws(25)
 @given(arrays, st.integers(1, 100))
 def test_tables_are_scaled_by_what_has_been_seen(
     kind: str, table: list[list[float]], size: int
@@ -135,7 +136,7 @@ def test_fields_that_come_and_go_are_standardised_by_the_rows_that_have_them(
     assert [x["b"] for x in found if "b" in x] == pytest.approx(b[:, 0].tolist())
 
 
-@settings(max_examples=30)
+@draws(30)
 @given(
     st.lists(st.dictionaries(st.integers(0, 6), cells.filter(bool), max_size=4), min_size=1),
     st.sampled_from(["max", "unit"]),

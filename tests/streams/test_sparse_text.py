@@ -8,13 +8,14 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from scipy import sparse
 
 import noregret
 from noregret import NoRegretError, play, streams
 from noregret.streams.parsing.vocabulary import hash_name
+from tests.thorough import draws
 
 from .files import assert_same, blocks_of, game_of, learner, write_gzip, write_zstd
 
@@ -82,7 +83,7 @@ def vw_dicts(text: str) -> list[tuple[dict[str, float], float]]:
     return pairs
 
 
-@settings(max_examples=40)
+@draws(40)
 @given(svm_lines, st.integers(1, 80), st.sampled_from(["\n", "\r\n"]))
 def test_svmlight_is_the_game_of_its_matrix(rows: Any, size: int, newline: str) -> None:
     pairs = svm_dicts(svm_text(rows))
@@ -109,7 +110,7 @@ def test_svmlight_is_the_game_of_its_matrix(rows: Any, size: int, newline: str) 
             assert game_of(packed).digest == game.digest
 
 
-@settings(max_examples=60)
+@draws(60)
 @given(vw_lines, st.integers(1, 80))
 def test_vw_is_the_game_of_dicts(rows: Any, size: int) -> None:
     text = vw_text(rows)
@@ -161,7 +162,7 @@ def played(made: noregret.Learner, text: str, folder: Path) -> noregret.Game:
     st.lists(st.floats(0.01, 3) | st.floats(-3, -0.01), min_size=1, max_size=3),
     st.floats(-3, 3),
 )
-@settings(max_examples=30)
+@draws(30)
 def test_an_importance_is_a_rate_so_many_times(
     rate: float, importance: float, x: list[float], y: float
 ) -> None:
@@ -223,7 +224,7 @@ def test_weighted_games_have_no_certificate(tmp_path: Path) -> None:
 # Hashing.
 
 
-@settings(max_examples=30)
+@draws(30)
 @given(vw_lines, st.integers(1, 5), st.integers(1, 80))
 def test_hashed_names_share_slots(rows: Any, bits: int, size: int) -> None:
     text = vw_text(rows)

@@ -2,12 +2,13 @@
 
 import numpy as np
 import pytest
-from hypothesis import example, given, settings
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from noregret.streams.parsing.text import Csv, parse_csv
 from tests.text.compare import same_bits
 from tests.text.reference import read_csv
+from tests.thorough import draws
 
 CELL = st.sampled_from(
     [
@@ -44,7 +45,7 @@ CELL = st.sampled_from(
 PLACES = st.lists(st.integers(-2, 3), min_size=1, max_size=5)
 
 
-often = settings(max_examples=500, deadline=None)
+often = draws(500)
 
 
 @st.composite

@@ -4,13 +4,14 @@ import threading
 
 import numpy as np
 import pytest
-from hypothesis import example, given, settings
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from noregret.streams.parsing.text import parse_svmlight
 from noregret.streams.parsing.vocabulary import Vocabulary
 from tests.text.compare import check_rows
 from tests.text.reference import read_svmlight
+from tests.thorough import draws
 
 USUAL = st.builds(
     lambda index, value: b"%d:%s" % (index, value),
@@ -75,7 +76,7 @@ def lines(draw: st.DrawFn) -> bytes:
     return line + draw(st.sampled_from([b""] * 8 + [b"\r", b" ", b"\r\r", b" # comment"]))
 
 
-often = settings(max_examples=500, deadline=None)
+often = draws(500)
 
 TEXTS = st.builds(
     lambda all_lines, end: b"\n".join(all_lines) + end,

@@ -1,13 +1,14 @@
 """The fast reader of Vowpal Wabbit's format reads what a plain one reads."""
 
 import pytest
-from hypothesis import example, given, settings
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from noregret.streams.parsing.text import Rows, resolve_vw, scan_vw
 from noregret.streams.parsing.vocabulary import Vocabulary
 from tests.text.compare import check_rows
 from tests.text.reference import Row, read_vw
+from tests.thorough import draws
 
 NAME = st.sampled_from(
     [
@@ -127,7 +128,7 @@ def lines(draw: st.DrawFn) -> bytes:
     return draw(HEAD) + body + draw(st.sampled_from([b""] * 8 + [b"\r", b" ", b"\r\r"]))
 
 
-often = settings(max_examples=500, deadline=None)
+often = draws(500)
 
 TEXTS = st.builds(
     lambda all_lines, end: b"\n".join(all_lines) + end,

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import noregret as nr
 from tests.theorems.hostile import Floats, Plan, in_ball, plans
 from tests.theorems.test_long_games import Teacher, every_teacher, separable
+from tests.thorough import draws
 
 SLACK = 1 + 1e-9  # rounding, nothing else
 seeds = st.integers(0, 2**32 - 1)
@@ -33,7 +34,7 @@ def test_exponentiated_gradient_pays_little_for_a_thousand_useless_features() ->
 
 @pytest.mark.parametrize("name", ["gradient-descent", "ftrl"])
 @pytest.mark.parametrize("schedule", ["horizon", "sqrt"])
-@settings(max_examples=25)
+@draws(25)
 @given(plan=plans(rounds=200, columns=2), radius=st.floats(0.1, 10))
 def test_linear_losses_chosen_to_hurt_keep_within_the_bound(
     name: str, schedule: str, plan: Plan, radius: float
@@ -82,7 +83,7 @@ def hinge(u: Floats, X: Floats, y: Floats) -> Floats:
 
 
 @every_teacher
-@settings(max_examples=12)
+@draws(12)
 @given(seed=seeds, margin=st.sampled_from([0.05, 0.3]))
 def test_passive_aggressive_pays_little_where_there_is_a_margin(
     teach: Teacher, seed: int, margin: float
@@ -95,7 +96,7 @@ def test_passive_aggressive_pays_little_where_there_is_a_margin(
 
 
 @every_teacher
-@settings(max_examples=12)
+@draws(12)
 @given(seed=seeds, noise=st.sampled_from([0.0, 0.2, 0.5]), c=st.sampled_from([0.01, 0.3, 10.0]))
 def test_passive_aggressive_pays_little_on_any_data(
     teach: Teacher, seed: int, noise: float, c: float

@@ -6,16 +6,17 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from scipy.optimize import minimize_scalar
 
 import noregret as nr
 from noregret.proof.certificates.certificate import Promise
 from tests.theorems.hostile import Floats
+from tests.thorough import draws
 
 seeds = st.integers(0, 2**32 - 1)
-some = settings(max_examples=15)
+some = draws(15)
 
 
 def promised(learner: nr.Learner, X: Floats, y: Floats, name: str, **given: Any) -> Promise:

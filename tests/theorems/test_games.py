@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 
 import noregret as nr
 from tests.theorems.cases import CASES
 from tests.theorems.hostile import Pairs, Plan, plans
+from tests.thorough import draws
 
 
 @pytest.mark.parametrize("name", CASES)
-@settings(max_examples=8)
+@draws(8)
 @given(plan=plans(rounds=15))
 def test_a_game_in_parts_has_the_promise_of_the_whole(name: str, plan: Plan) -> None:
     learner, stream = CASES[name](plan)
@@ -40,7 +41,7 @@ def remembered(learner: nr.Learner, stream: Pairs) -> Pairs:
 
 
 @pytest.mark.parametrize("name", CASES)
-@settings(max_examples=8)
+@draws(8)
 @given(plan=plans(rounds=1))
 def test_a_single_round_keeps_the_promise(name: str, plan: Plan) -> None:
     learner, stream = CASES[name](plan)
@@ -103,7 +104,7 @@ def test_additive_learners_do_not_mind_features_that_join_late() -> None:
         assert promise.holds is True, learner
 
 
-@settings(max_examples=30)
+@draws(30)
 @given(plan=plans())
 def test_a_box_keeps_the_promise_of_the_ball_around_it(plan: Plan) -> None:
     """How well the best of the box did is known within an interval: it may not be for sure."""

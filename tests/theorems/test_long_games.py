@@ -6,14 +6,15 @@ from collections.abc import Callable
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import noregret as nr
 from tests.theorems.hostile import Floats, Pairs
+from tests.thorough import draws
 
 seeds = st.integers(0, 2**32 - 1)
-some = settings(max_examples=12)
+some = draws(12)
 Teacher = Callable[[nr.Learner, Floats, Floats, int], Pairs]
 
 
@@ -66,7 +67,7 @@ def test_with_a_margin(teach: Teacher, name: str, seed: int, n: int, margin: flo
 
 @every_teacher
 @pytest.mark.parametrize("c", [None, 0.01, 0.3, 10.0])
-@settings(max_examples=4)
+@draws(4)
 @given(seed=seeds, noise=st.sampled_from([0.0, 0.1, 0.5]))
 def test_on_any_data(teach: Teacher, c: float | None, seed: int, noise: float) -> None:
     rng = np.random.default_rng(seed)

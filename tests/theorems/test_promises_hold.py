@@ -5,18 +5,19 @@ from __future__ import annotations
 import math
 
 import pytest
-from hypothesis import example, given, settings
+from hypothesis import example, given
 
 import noregret as nr
 from tests.theorems.cases import CASES, linear_theorems
 from tests.theorems.hostile import Plan, plans
-from tests.variants import VARIANTS, Shape, Variant, examples, fewer, shapes
+from tests.thorough import draws, fewer
+from tests.variants import VARIANTS, Shape, Variant, examples, shapes
 
 BOUNDED = [name for name, theorem in linear_theorems().items() if theorem.bound is not None]
 
 
 @pytest.mark.parametrize("name", CASES)
-@settings(max_examples=120)
+@draws(120)
 @given(plan=plans())
 @example(plan=Plan(0, 1, 1, "zeros", "nothing"))
 @example(plan=Plan(0, 1, 1, "corners", "against"))
@@ -36,8 +37,7 @@ def test_every_bound_is_tried() -> None:
 
 
 @pytest.mark.parametrize("variant", VARIANTS, ids=str)
-@fewer
-@given(shape=shapes())
+@fewer(shape=shapes())
 def test_no_learner_in_any_form_is_told_to_have_broken_a_promise(
     variant: Variant, shape: Shape
 ) -> None:

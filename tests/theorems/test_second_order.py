@@ -6,11 +6,12 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import example, given, settings
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 import noregret as nr
 from tests.theorems.hostile import Floats, Pairs
+from tests.thorough import draws
 
 LEARNERS: list[tuple[str, dict[str, Any]]] = [
     ("vaw", {}),
@@ -58,7 +59,7 @@ def answer(rng: np.random.Generator, kind: str, score: float, rule: float, t: in
 
 
 @pytest.mark.parametrize(("name", "params"), LEARNERS, ids=str)
-@settings(max_examples=60)
+@draws(60)
 @given(
     seed=st.integers(0, 2**32 - 1),
     rounds=st.integers(1, 60),

@@ -7,16 +7,17 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from scipy.optimize import minimize_scalar
 
 import noregret as nr
 from noregret.proof.theorems.tuning import takes_of
 from tests.theorems.cases import linear_theorems
+from tests.thorough import draws
 
 sizes = st.floats(1e-3, 1e3)
-many = settings(max_examples=40)
+many = draws(40)
 
 
 @many
