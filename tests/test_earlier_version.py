@@ -1,4 +1,4 @@
-"""Files that version 0.1.0 wrote, before its modules moved: they load, predict and verify as they did."""
+"""Files that version 0.1.0 wrote, before its modules moved: they load and verify as they did."""
 
 import json
 from pathlib import Path

@@ -7,7 +7,7 @@ from itertools import product
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import assume, given
 from hypothesis import strategies as st
 from scipy.optimize import minimize_scalar
 
@@ -78,8 +78,9 @@ def test_slope_is_the_derivative_of_the_value(
         as_outcome(name, y),
     )
     h = 1e-4
-    if name == "mistake" or any(abs(s - kink) <= h for kink in kinks(name, y, own)):
-        return
+    if name == "mistake":
+        pytest.skip("its slope is that of the perceptron, not its derivative")
+    assume(all(abs(s - kink) > h for kink in kinks(name, y, own)))
     difference = (loss.value(s + h, y) - loss.value(s - h, y)) / (2 * h)
     assert loss.slope(s, y) == pytest.approx(difference, rel=1e-6, abs=1e-6)
 

@@ -21,6 +21,7 @@ from tests.variants import (
     ROUNDED,
     ROUTINE,
     VARIANTS,
+    WITHOUT_LOSS_OBJECT,
     Variant,
     as_dicts,
     examples,
@@ -53,7 +54,8 @@ def test_a_file_holds_the_whole_learner(variant: Variant, file: Path) -> None:
         again = nr.load(file, loss=variant.python_loss)
         assert state(again) == state(learner)
         assert repr(again) == repr(learner)
-        assert again.params == learner.params or variant.params.get("loss") is not None
+        # A loss that was loaded is another, equal one.
+        assert again.params == learner.params or variant not in WITHOUT_LOSS_OBJECT
         assert again.measured == learner.measured
     assert [path.name for path in file.parent.iterdir()] == [file.name]
 
@@ -117,10 +119,7 @@ def test_the_file_is_an_open_format_with_a_readable_header(file: Path) -> None:
     ids=str,
 )
 def test_parameters_may_be_numpy_numbers(params: dict[str, Any], file: Path) -> None:
-    try:
-        learner = nr.make("gradient-descent", **params)
-    except ValueError:
-        return  # refused at the door is fine; failing when it is saved is not
+    learner = nr.make("gradient-descent", **params)
     learner.learn_one([1.0], 1.0)
     learner.save(file)
     assert state(nr.load(file)) == state(learner)

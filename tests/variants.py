@@ -228,6 +228,11 @@ def every_variant() -> list[Variant]:
 
 VARIANTS = every_variant()
 PLAIN = [variant for variant in VARIANTS if not variant.make().averaged_weights]
+WITHOUT_LOSS_OBJECT = [
+    variant
+    for variant in VARIANTS
+    if not any(isinstance(value, nr.Loss) for value in variant.params.values())
+]
 
 
 class Shape(NamedTuple):

@@ -347,8 +347,6 @@ def test_units_do_not_matter_where_nothing_is_penalised(method: Batch, scale: fl
         scaled = type(method)(**params)
     else:
         scaled = clone(method)
-    if scaled.params.get("penalty") and not 1e-100 < scaled.params["penalty"] < 1e100:
-        return
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         here, there = clone(method).fit(X, y), scaled.fit(scale * X, y)

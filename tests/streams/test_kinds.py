@@ -17,13 +17,13 @@ from .files import assert_same, blocks_of, game_of, learner, refused
 @pytest.mark.parametrize(
     ("first", "later", "said"),
     [
-        ("1", "wet", "'wet' is not a number, as most of the column are"),
-        ("true", "2.5", "'2.5' is not true or false, as most of the column are"),
-        ("true", "maybe", "'maybe' is not true or false"),
-        ("1", "2020-01-01", "'2020-01-01' is not a number"),
-        ("1", "0x10", "'0x10' is not a number"),
-        ("1", "1_000", "'1_000' is not a number"),
-        ("1", "١", "is not a number"),
+        ("1", "wet", "column 'a': 'wet' is not a number, as most of the column are"),
+        ("true", "2.5", "column 'a': '2.5' is not true or false, as most of the column are"),
+        ("true", "maybe", "column 'a': 'maybe' is not true or false"),
+        ("1", "2020-01-01", "column 'a': '2020-01-01' is not a number"),
+        ("1", "0x10", "column 'a': '0x10' is not a number"),
+        ("1", "1_000", "column 'a': '1_000' is not a number"),
+        ("1", "١", "column 'a': '١' is not a number"),
         ("1", "1,5", "3 values, but there are 2 columns"),
     ],
 )
@@ -32,9 +32,7 @@ def test_a_kind_that_changes_after_the_first_block_is_told(
 ) -> None:
     (tmp_path / "d.csv").write_text("a,y\n" + f"{first},1\n" * 50 + f"{later},1\n", "utf-8")
     with blocks_of(100):
-        assert f"line 52: {said}" in refused(tmp_path / "d.csv", target="y") or said in refused(
-            tmp_path / "d.csv", target="y"
-        )
+        assert f"line 52: {said}" in refused(tmp_path / "d.csv", target="y")
         game = game_of(tmp_path / "d.csv", target="y", on_error="skip")
     assert (game.rounds, len(game.skipped)) == (50, 1)
 
