@@ -27,6 +27,7 @@ from noregret.hindsight import Limits
 from noregret.hindsight.proofs.witness import is_within
 from noregret.proof.certificates.certificate import seal
 from noregret.streams import read
+from tests.thorough import sized
 
 from .games import certificate_of, frame
 
@@ -156,12 +157,13 @@ def test_nearly_nothing_is_compared_by_its_rounding() -> None:
 def test_lines_nested_deeply_are_refused_in_time(tmp_path: Path) -> None:
     file = tmp_path / "deep.jsonl"
     good = b'{"a": 1, "y": 1}\n'
-    for deep in (b"[" * 100_000, b'{"a":' * 100_000, b'{"\\"}": ' + b"[" * 100_000):
+    levels = sized(20_000, full=100_000)
+    for deep in (b"[" * levels, b'{"a":' * levels, b'{"\\"}": ' + b"[" * levels):
         file.write_bytes(good + deep + b"\n")
         with pytest.raises(BadExample, match=r"deep\.jsonl, line 2: nested too deeply"):
             list(read(file, "y"))
     for over in (b"[\n", b'{"}":\n'):  # one level a line
-        file.write_bytes(good + over * 100_000)
+        file.write_bytes(good + over * levels)
         with pytest.raises(BadExample, match=r"deep\.jsonl, line 2"):
             list(read(file, "y"))
 
@@ -249,7 +251,7 @@ def test_broken_files_are_named(tmp_path: Path, kind: str) -> None:
 
 
 @pytest.mark.parametrize("encoding", ["ascii", "latin-1"])
-@pytest.mark.parametrize("command", ["theorems", "learners", "demo"])
+@pytest.mark.parametrize("command", ["theorems", *sized([], full=["learners", "demo"])])
 def test_any_encoding_can_be_written(command: str, encoding: str) -> None:
     done = subprocess.run(
         [sys.executable, "-c", "from noregret.app.cli import main; main()", command],

@@ -15,6 +15,7 @@ from noregret.echo.fixed import convolved
 from noregret.echo.frames import near_only
 from noregret.echo.measures import erle, excess, near_change, near_distortion
 from noregret.errors import NoRegretError
+from tests.thorough import sized
 
 Floats = NDArray[np.float64]
 RATE = 8000
@@ -278,7 +279,7 @@ def test_one_thread_at_a_time() -> None:
     refused: list[NoRegretError] = []
 
     def play() -> None:
-        for _ in range(20):
+        for _ in range(sized(5, full=20)):
             try:
                 canceller.process_many(signal, signal)
             except NoRegretError as error:

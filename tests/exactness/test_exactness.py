@@ -5,14 +5,18 @@ import sys
 import pytest
 
 from tests.exactness.protocol import Draw, sources
+from tests.thorough import sized
 
 SOURCES = sources()
 CASES = 150
+# Of these, one in so many unless the run is thorough.
+QUICK_SHARE = 4
 
 
 def cases_of(draw: Draw) -> int:
     """Return how many cases a short run has: those of a slow source are fewer."""
-    return int(getattr(sys.modules[draw.__module__], "SHORT", CASES))
+    full = int(getattr(sys.modules[draw.__module__], "SHORT", CASES))
+    return sized(full // QUICK_SHARE, full)
 
 
 @pytest.mark.parametrize("name", SOURCES)

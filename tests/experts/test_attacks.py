@@ -17,6 +17,7 @@ import pytest
 import noregret as nr
 from noregret.experts.master import Master
 from tests.experts.masters import ALLOCATING, SCALE_FREE, Floats, Variant
+from tests.thorough import sized
 
 # Without advice a loss or its gradient makes no difference.
 PRICED = [
@@ -50,7 +51,7 @@ def attacked(
 ) -> float:
     """Play against a master; return the largest part of a bound that was reached."""
     size, reached = 1.0, 0.0
-    for _ in range(30):
+    for _ in range(sized(12, full=30)):
         if grow and rng.random() < 0.2:
             size *= grow
         tried: list[tuple[float, int, Master]] = []
@@ -135,7 +136,7 @@ def test_no_bound_of_averages_is_broken(name: str, loss: str, asleep: bool, n: i
     rng = np.random.default_rng([n, asleep])
     for prior in (None, rng.uniform(0.1, 1, n).tolist()):
         master: Master = nr.experts.make(name, loss=loss, prior=prior)
-        for _ in range(25):
+        for _ in range(sized(10, full=25)):
             tried: list[tuple[float, int, Master]] = []
             for advice, outcome in itertools.product(tables(rng, n, asleep), (0.0, 1.0, 0.4)):
                 other = master.copy()

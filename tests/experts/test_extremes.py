@@ -22,7 +22,7 @@ from tests.experts.masters import (
     shapes,
 )
 from tests.experts.test_laws import check_shares
-from tests.thorough import few
+from tests.thorough import few, sized
 
 AWAKE = [variant for variant in PLAIN if variant.takes_losses]
 
@@ -99,7 +99,7 @@ def test_a_million_rounds(rate: float) -> None:
 
 @pytest.mark.parametrize("variant", AWAKE, ids=str)
 def test_a_long_game_keeps_its_books(variant: Variant) -> None:
-    losses = np.random.default_rng(3).random((100_000, 3))
+    losses = np.random.default_rng(3).random((sized(10_000, full=100_000), 3))
     master = variant.make()
     _, used = played(master, losses)
     check_shares(used[::1000])

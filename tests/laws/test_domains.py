@@ -9,10 +9,11 @@ import pytest
 import scipy.sparse as sp
 
 import noregret as nr
+from tests.thorough import sized
 from tests.variants import VARIANTS, Floats, Shape, Variant, examples
 
 MILLION = 1_000_000
-BLOCK = 50_000
+BLOCK = sized(5_000, full=50_000)
 CLOSE = 1e-9
 
 

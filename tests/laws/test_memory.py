@@ -11,10 +11,12 @@ import pytest
 import scipy.sparse as sp
 
 import noregret as nr
+from tests.thorough import sized
 from tests.variants import VARIANTS, Shape, Variant, as_dicts, examples
 
 # Integers and caches of the interpreter may come and go; a few bytes a round may not.
 ROUNDS = 200
+REPEATS = sized(3, full=10)
 SLACK = 2000
 
 
@@ -37,7 +39,7 @@ def kept_once(work: Callable[[], None]) -> int:
     try:
         work()  # whatever is allocated once, is
         before, _ = tracemalloc.get_traced_memory()
-        for _ in range(10):
+        for _ in range(REPEATS):
             work()
         after, _ = tracemalloc.get_traced_memory()
     finally:

@@ -11,7 +11,7 @@ import scipy.sparse as sp
 from hypothesis import strategies as st
 
 import noregret as nr
-from tests.thorough import few
+from tests.thorough import few, sized
 from tests.variants import Floats
 
 SIMPLEX: list[tuple[str, dict[str, Any]]] = [
@@ -155,7 +155,7 @@ def test_a_million_rounds_of_ever_more_extreme_weights(name: str, params: dict[s
     learner = nr.make(name, **params)
     rng = np.random.default_rng(1)
     # The implicit step is found by trial, which takes its time.
-    rows = 5_000 if "step" in params else 50_000
+    rows = sized(5_000, full=50_000) // (10 if "step" in params else 1)
     X = rng.normal(size=(rows, 4))
     y = np.sign(X[:, 0])
     X[:, 0] = y

@@ -25,12 +25,13 @@ from noregret.proof.game.game import Game
 from noregret.proof.record.pages import Pages
 from noregret.streams import open_file as opened
 from noregret.streams.file_formats import parquet
+from tests.thorough import sized
 
 OUTPUTS = {"model": "model", "certificate": "json", "predictions": "csv"}
 # What is printed with --json; what it says of the run itself is another each time.
 PRINTED = "printed"
 # Enough is enough: then it may go on to the end.
-KILLS = 8
+KILLS = sized(3, full=8)
 SEEN = "seen.json"
 
 

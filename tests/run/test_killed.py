@@ -13,12 +13,14 @@ from typing import Any
 import pytest
 
 from noregret.base.locks import SUFFIX
+from tests.thorough import sized
 
 from . import data
 from .commands import COMMAND, done
 from .killing import OUTPUTS, figures
 
 HERE = Path(__file__).parents[2]
+LARGE = sized(4_000, full=16_000)
 LABELS = ["--target", "late", "--positive", "yes", "--drop", "sold", "--learner", "logistic"]
 
 
@@ -39,9 +41,9 @@ CASES: dict[str, Case] = {
     "sums": ("d.csv", lambda p: data.csv(p, data.numbers()), PLAIN, {}),
     "sums, large": (
         "d.csv",
-        lambda p: data.csv(p, data.numbers(16_000, 20)),
+        lambda p: data.csv(p, data.numbers(LARGE, 20)),
         PLAIN,
-        {"block": 300_000, "every": 1},
+        {"block": LARGE * 19, "every": 1},
     ),
     "sums, rows dropped": (
         "d.csv",
@@ -51,15 +53,15 @@ CASES: dict[str, Case] = {
     ),
     "compressed, large": (
         "d.csv.gz",
-        lambda p: data.csv(p, data.numbers(16_000, 20)),
+        lambda p: data.csv(p, data.numbers(LARGE, 20)),
         PLAIN,
-        {"block": 300_000, "every": 1},
+        {"block": LARGE * 19, "every": 1},
     ),
     "standard input": (
         "d.csv",
-        lambda p: data.csv(p, data.numbers(16_000, 20)),
+        lambda p: data.csv(p, data.numbers(LARGE, 20)),
         PLAIN,
-        {"stdin": "d.csv", "block": 300_000, "every": 1},
+        {"stdin": "d.csv", "block": LARGE * 19, "every": 1},
     ),
     "rows": ("d.csv", lambda p: data.csv(p, data.frame()), LABELS, {}),
     "rows beyond memory": (
@@ -159,17 +161,18 @@ def test_a_run_that_is_killed_ends_as_one_that_is_not(
 
 
 def test_signals_at_random_times_change_nothing(tmp_path: Path) -> None:
-    file = data.csv(tmp_path / "d.csv", data.numbers(150_000, 6))
+    rows = sized(30_000, full=150_000)
+    file = data.csv(tmp_path / "d.csv", data.numbers(rows, 6))
     arguments = ["run", str(file), "--quiet", *PLAIN]
     done(*arguments, *outputs(tmp_path / "whole"))
     kept = str(tmp_path / "c")
     again = [*arguments, *outputs(tmp_path / "killed")]
-    again += ["--checkpoint", kept, "--resume", kept, "--every", "20000"]
+    again += ["--checkpoint", kept, "--resume", kept, "--every", str(rows // 8)]
     draw, kills = random.Random(4), 0
     while True:
         child = subprocess.Popen([*COMMAND, *again])
         try:
-            assert child.wait(draw.uniform(0.3, 1.2) if kills < 8 else 120) == 0
+            assert child.wait(draw.uniform(0.3, 1.2) if kills < sized(2, full=8) else 120) == 0
             break
         except subprocess.TimeoutExpired:
             child.kill()

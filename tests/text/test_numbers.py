@@ -6,8 +6,10 @@ import numpy as np
 import pytest
 
 from noregret.streams.parsing.text import read_numbers
+from tests.thorough import sized
 
 RANDOM = np.random.default_rng(4)
+MANY = sized(10_000, full=100_000)
 
 
 def check(literals: list[str]) -> None:
@@ -31,11 +33,11 @@ def digits(count: int) -> str:
 
 
 def test_the_shortest_literal_of_any_double_gives_it_back() -> None:
-    check([repr(value) for value in random_doubles(400_000).tolist()])
+    check([repr(value) for value in random_doubles(4 * MANY).tolist()])
 
 
 def test_decimals_as_files_hold_them() -> None:
-    values = RANDOM.normal(size=100_000).tolist()
+    values = RANDOM.normal(size=MANY).tolist()
     check([f"{value:.6f}" for value in values])
     check([f"{value:.3g}" for value in values])
     check([repr(value) for value in values])
@@ -43,10 +45,10 @@ def test_decimals_as_files_hold_them() -> None:
 
 
 def test_digits_of_all_lengths_with_all_exponents() -> None:
-    lengths = RANDOM.integers(1, 25, (100_000, 2)).tolist()
-    powers = RANDOM.integers(-360, 330, 100_000).tolist()
-    pool = digits(200_000)
-    starts = RANDOM.integers(0, len(pool) - 50, 100_000).tolist()
+    lengths = RANDOM.integers(1, 25, (MANY, 2)).tolist()
+    powers = RANDOM.integers(-360, 330, MANY).tolist()
+    pool = digits(2 * MANY)
+    starts = RANDOM.integers(0, len(pool) - 50, MANY).tolist()
     check(
         [
             f"{pool[at : at + whole]}.{pool[at + 25 : at + 25 + part]}e{power}"

@@ -8,8 +8,9 @@ import pytest
 import noregret as nr
 from tests.theorems.hostile import Floats
 from tests.theorems.test_bounds_on_losses import ridge
+from tests.thorough import sized
 
-RUNS = 400
+RUNS = sized(80, full=400)
 
 
 def population(seed: int) -> tuple[Floats, Floats]:
@@ -45,7 +46,7 @@ def test_with_high_probability_the_risk_is_below_the_bound(loss: str, chance: fl
     """The bound of the certificate covers at least 1 − δ of the runs."""
     X, y = population(3)
     largest = float(np.max(np.abs(y)) + 1) ** (2 if loss == "square" else 1)
-    rng, covered, runs, m = np.random.default_rng(2), 0, 200, 30
+    rng, covered, runs, m = np.random.default_rng(2), 0, sized(40, full=200), 30
     for _ in range(runs):
         learner = nr.averaged(nr.GradientDescent(loss=loss, rate=0.1, radius=1.0))
         drawn = rng.integers(len(X), size=m)
