@@ -4,7 +4,8 @@ VENV := .venv
 BIN := $(VENV)/bin
 # What baseline, asan and bounds run; a part of it with TESTS='tests/laws -k hedge'.
 TESTS ?= --doctest-modules --pyargs noregret tests
-PYTEST = -m pytest --numprocesses auto
+# Each worker has neighbours, so that what a module needs is made once, and helps out at the end.
+PYTEST = -m pytest --numprocesses auto --dist worksteal
 
 # pip, showing how far it is: compiling takes a minute or two of two processors.
 PIP_SHOWN = $(BIN)/python tools/build_progress.py $(BIN)/pip --verbose

@@ -15,6 +15,12 @@ load_profile()
 gc.disable()  # until all tests are there
 
 
+@pytest.hookimpl(trylast=True)
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Run the longest tests first, so that no worker is left alone with one at the end."""
+    items.sort(key=lambda item: item.get_closest_marker("long") is None)
+
+
 def pytest_collection_finish() -> None:
     """Spare the garbage collector the thousands of tests: it looks at what they make."""
     gc.freeze()

@@ -160,6 +160,7 @@ def every_public_name_is_in_the_reference(site: Path) -> None:
         assert name == "__version__" or f'id="noregret.{name}"' in text, name
 
 
+@pytest.mark.long
 def test_the_site_is_whole_and_needs_nothing_else(site: Path) -> None:
     every_learner_has_a_page_with_its_formulas(site)
     every_theorem_has_a_page_with_its_formula(site)

@@ -21,8 +21,9 @@ import noregret as nr
 from noregret.base.algorithm import Named
 from noregret.base.registry import everyone
 from noregret.echo import Canceller
+from tests.thorough import sized
 
-ROUNDS = 150
+ROUNDS = sized(60, full=150)
 COLUMNS = ("a", "b", "c", "d", "e")
 CANCELLER = "canceller"
 
