@@ -22,6 +22,7 @@ from tests.hindsight.problems import (
     problem,
     solved,
 )
+from tests.thorough import picked
 
 KINKED = ("absolute", "quantile", "epsilon-insensitive", "hinge")
 
@@ -43,7 +44,7 @@ def reference(
 @pytest.mark.parametrize("kind", SHAPES)
 def test_the_interval_holds_the_minimum_of_an_independent_solver(kind: str, loss: str) -> None:
     task = problem(kind, loss, seed=1)
-    for radius in (0.1, 1.0, 30.0):
+    for radius in picked((0.1, 1.0, 30.0), kind + loss):
         found = found_in_ball(task, radius)
         least, point = reference(task, radius)
         scale = 1e-9 * (1 + task.total(np.zeros(task.X.shape[1])))

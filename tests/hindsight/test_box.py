@@ -11,7 +11,7 @@ import noregret as nr
 from noregret.errors import NoRegretError
 from noregret.hindsight import Rows, best_in_ball, best_in_box
 from tests.hindsight.problems import CONVEX, SHAPES, cp, expression, problem, solved
-from tests.thorough import draws
+from tests.thorough import draws, picked
 
 
 @pytest.mark.parametrize("loss", CONVEX)
@@ -19,7 +19,7 @@ from tests.thorough import draws
 def test_the_interval_holds_the_minimum_of_an_independent_solver(kind: str, loss: str) -> None:
     task = problem(kind, loss, seed=1)
     rows = Rows(task.X, task.y)
-    for radius in (0.1, 1.0, 30.0):
+    for radius in picked((0.1, 1.0, 30.0), kind + loss):
         found = best_in_box(rows, task.loss, radius, loss_parameter=task.parameter)
         w = cp.Variable(task.X.shape[1])
         least = solved(expression(task, w), [cp.norm(w, "inf") <= radius], "CLARABEL")

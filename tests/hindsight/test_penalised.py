@@ -9,6 +9,7 @@ import pytest
 
 from noregret.hindsight import Answer, Rows, best_penalised, best_ridge
 from tests.hindsight.problems import CONVEX, SHAPES, Problem, cp, expression, problem, solved
+from tests.thorough import picked
 
 
 def found_with(task: Problem, penalty: float) -> Answer:
@@ -20,7 +21,7 @@ def found_with(task: Problem, penalty: float) -> Answer:
 @pytest.mark.parametrize("kind", SHAPES)
 def test_the_interval_holds_the_minimum_of_an_independent_solver(kind: str, loss: str) -> None:
     task = problem(kind, loss, seed=61)
-    for penalty in (1e-3, 0.5, 100.0):
+    for penalty in picked((1e-3, 0.5, 100.0), kind + loss):
         found = found_with(task, penalty)
         w = cp.Variable(task.X.shape[1])
         least = solved(expression(task, w) + penalty * cp.sum_squares(w), [])

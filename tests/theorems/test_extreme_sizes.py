@@ -22,6 +22,7 @@ from noregret import (
     play,
 )
 from noregret.linear.learner import Learner
+from tests.thorough import sized
 
 ONES = np.ones((3, 2))
 RNG = np.random.default_rng(0)
@@ -30,7 +31,7 @@ DRAWN = DRAWN[np.abs(DRAWN @ [1, -2]) > 0.3]
 LABELS = np.sign(DRAWN @ [1, -2])
 
 
-@pytest.mark.parametrize("scale", [1e-160, 1e-165, 1e-170, 1e-200, 1e-310])
+@pytest.mark.parametrize("scale", [1e-160, 1e-310, *sized([], [1e-165, 1e-170, 1e-200])])
 @pytest.mark.parametrize("form", [Perceptron, lambda: PassiveAggressive(form="pa")])
 def test_examples_whose_squares_underflow(form: Callable[[], Learner], scale: float) -> None:
     for X, y in ((ONES, [1, 1, 1]), (ONES, [1, -1, 1]), (DRAWN, LABELS)):
