@@ -2,10 +2,12 @@
 
 import gc
 import os
+from collections.abc import Iterator
 from typing import Any
 
 import pytest
 
+from tests.report import browser
 from tests.thorough import load_profile
 
 # Each worker has a core: threads of linear algebra would wait for one another, at full speed.
@@ -41,3 +43,12 @@ def _no_waiting_for_the_disk(monkeypatch: pytest.MonkeyPatch) -> None:
         pass
 
     monkeypatch.setattr(os, "fsync", at_once)
+
+
+@pytest.fixture(scope="session")
+def chromium(tmp_path_factory: pytest.TempPathFactory) -> Iterator[browser.Browser]:
+    """A browser, started once for all pages."""
+    if browser.found() is None:
+        pytest.skip(browser.MISSING)
+    with browser.browser(tmp_path_factory.mktemp("profile")) as started:
+        yield started

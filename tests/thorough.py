@@ -46,9 +46,9 @@ def draw_count(full: int) -> int:
     return full * TIMES if THOROUGH else min(full, max(MIN_QUICK_DRAWS, full // QUICK_SHARE))
 
 
-def draws(full: int, **options: Any) -> settings:
+def draws(full: int, quick: int | None = None) -> settings:
     """Return a decorator for ``given``: draw so many examples in a thorough run, else fewer."""
-    return settings(max_examples=draw_count(full), **options)
+    return settings(max_examples=draw_count(full) if THOROUGH or quick is None else quick)
 
 
 def load_profile() -> None:

@@ -6,7 +6,6 @@ import base64
 import re
 import struct
 import zlib
-from collections.abc import Iterator
 from dataclasses import replace
 from io import BytesIO
 from pathlib import Path
@@ -24,7 +23,7 @@ from noregret.app.report.page.png import colours, png
 from noregret.echo import cancel_file, demo_signals, write_sound
 from noregret.echo.result import EchoResult, Known
 from noregret.echo.spectrum import Spectrogram
-from tests.report.browser import MISSING, Browser, browser, found
+from tests.report.browser import Browser
 
 RATE = 16000
 
@@ -172,14 +171,6 @@ def test_pictures_of_before_and_after_share_one_scale(results: dict[str, EchoRes
     pictures = [decoded(base64.b64decode(url)) for url in urls]
     assert np.array_equal(pictures[1], pictures[2])  # the output is the microphone's
     assert np.array_equal(pictures[0], np.arange(256)[None, :])
-
-
-@pytest.fixture(scope="module")
-def chromium(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Browser]:
-    if found() is None:
-        pytest.skip(MISSING)
-    with browser(tmp_path_factory.mktemp("profile")) as started:
-        yield started
 
 
 def test_the_page_fits_wide_and_narrow_and_complains_of_nothing(

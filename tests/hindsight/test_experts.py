@@ -18,7 +18,7 @@ from noregret.hindsight import Answer, Limits, Rows, best_convex, best_expert, e
 from noregret.hindsight.expert_losses import expert_losses
 from noregret.hindsight.solvers.logarithmic import best_logarithm
 from tests.hindsight.problems import Floats, cp, solved
-from tests.thorough import draws
+from tests.thorough import draws, sized
 
 LOSSES = {"square": None, "absolute": None, "quantile": 0.8, "percentage": None, "log": None}
 KINDS = ("plain", "one expert", "copies", "constants", "perfect", "many experts", "one round")
@@ -296,7 +296,7 @@ OWN: dict[str, tuple[Callable[..., float], Callable[..., float]]] = {
 
 
 @pytest.mark.parametrize("name", OWN)
-@pytest.mark.parametrize("kind", ["plain", "constants", "perfect", "copies"])
+@pytest.mark.parametrize("kind", ["plain", *sized([], full=["constants", "perfect", "copies"])])
 def test_a_loss_of_ones_own(kind: str, name: str) -> None:
     X, y = (np.abs(v) + 0.1 for v in advice(kind, "absolute", seed=8))
     found = best_convex(Rows(X, y), nr.PythonLoss(*OWN[name]))

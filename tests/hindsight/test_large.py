@@ -22,6 +22,7 @@ from noregret.hindsight import (
 )
 from noregret.hindsight.solvers.curvature import FewRows, ManyRows, curvature_of
 from tests.hindsight.problems import Floats, into_ball
+from tests.thorough import sized
 
 
 @pytest.fixture
@@ -79,7 +80,7 @@ def same(one: Answer, two: Answer) -> bool:
 
 @pytest.mark.parametrize("loss", ["logistic", "hinge", "absolute", "huber", "squared-hinge"])
 @pytest.mark.parametrize("radius", [0.3, 3.0, 300.0])
-@pytest.mark.parametrize("rounds", [60, 400])
+@pytest.mark.parametrize("rounds", [60, *sized([], full=[400])])
 def test_with_little_room_the_ball_is_the_same(
     request: pytest.FixtureRequest, loss: str, radius: float, rounds: int
 ) -> None:

@@ -17,8 +17,10 @@ from noregret.portfolios import EgPortfolio, UniversalPortfolio
 from noregret.proof.game.price_relatives import relatives_of
 from tests.portfolios.tables import Floats, alternating, usual
 from tests.run.commands import done, refused
+from tests.thorough import sized
 
 NAMES = ["gold", "oil", "tin"]
+MANY_ROWS = "20,30\n" * sized(4_000, full=40_000)
 
 
 def write(path: Path, X: Floats, names: list[str], dates: bool = False) -> Path:
@@ -135,7 +137,10 @@ def test_relatives_are_not_taken_for_prices(relatives: Path) -> None:
         ("day,a\nmon,1\ntue,1.1\n", "--date DAY or --drop NAME"),
         ("gold,oil\n20,30\n21,\n", "line 3: column 'oil' is empty: fill it in, or drop the asset"),
         ("gold,oil\n20,30\n21,\n", "(--drop oil)"),
-        ("gold,oil\n" + "20,30\n" * 40000 + "20,much\n", "or drop the asset (--drop oil)"),
+        (
+            "gold,oil\n" + MANY_ROWS + "20,much\n",
+            "or drop the asset (--drop oil)",
+        ),
     ],
 )
 def test_refusals_name_options_that_there_are(tmp_path: Path, text: str, said: str) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import replace
 from functools import cache
 from pathlib import Path
@@ -14,7 +14,7 @@ import pytest
 import noregret as nr
 from noregret import bandits, batch, echo, portfolios
 
-from .browser import Browser, browser, found
+from .browser import Browser, found
 
 pytestmark = pytest.mark.skipif(
     found() is None, reason="no chromium, chromium-browser or google-chrome on the PATH"
@@ -129,12 +129,6 @@ SHOWN: dict[str, Callable[[], Any]] = {
     "portfolio certificate": lambda: wealth().certificate(),
     "bandit": arms,
 }
-
-
-@pytest.fixture(scope="module")
-def chromium(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Browser]:
-    with browser(tmp_path_factory.mktemp("profile")) as started:
-        yield started
 
 
 @pytest.mark.parametrize("style", STYLES)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +11,7 @@ import pytest
 from noregret.app.report.run.html import page
 from noregret.app.results.run import Result
 
-from .browser import MISSING, Browser, browser, found
+from .browser import MISSING, Browser, found
 from .results import classification, nothing, regression, troubled
 from .results import found as telling
 
@@ -33,12 +33,6 @@ SIZES = """
 """
 
 pytestmark = pytest.mark.skipif(found() is None, reason=MISSING)
-
-
-@pytest.fixture(scope="module")
-def chromium(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Browser]:
-    with browser(tmp_path_factory.mktemp("profile")) as started:
-        yield started
 
 
 @pytest.fixture(params=RESULTS)

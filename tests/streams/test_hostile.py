@@ -16,6 +16,7 @@ from pyarrow import parquet
 
 import noregret
 from noregret import NoRegretError, play, streams
+from tests.thorough import sized
 
 from .files import assert_same, blocks_of, game_of, learner, refused, write_gzip, write_zstd
 
@@ -119,11 +120,11 @@ def test_nul_bytes(tmp_path: Path) -> None:
         ("csv", b"", b"x,", 5),
     ],
 )
-def test_a_line_of_a_hundred_million_bytes(
+def test_a_line_of_millions_of_bytes(
     kind: str, head: bytes, unit: bytes, millions: int, tmp_path: Path
 ) -> None:
     file = tmp_path / f"d.{kind}"
-    file.write_bytes(head + unit * (millions * 1_000_000))
+    file.write_bytes(head + unit * (millions * sized(200_000, full=1_000_000)))
     started = time.process_time()
     if kind in {"vw", "jsonl"}:  # a long name, and a blank line
         assert game_of(file, target=target_for(kind)).rounds == (kind == "vw")
