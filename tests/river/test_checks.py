@@ -13,22 +13,24 @@ from river import base, checks, preprocessing
 
 import noregret as nr
 from noregret import river, sklearn
+from tests.thorough import sized
 
 NAMES = list(river.__all__)
 
 
 READ: dict[tuple[bool, int], list[Any]] = {}
+ROWS = sized(80, full=400)
 
 
 @pytest.fixture(autouse=True)
 def _in_haste(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Read River's data once, 400 rows at most, and collect no garbage: all else is as it is."""
+    """Read River's data once, few rows of it, and collect no garbage: all else is as it is."""
     whole = checks._yield_datasets
 
     def datasets(model: Any, scale: int = 1) -> list[Any]:
         key = isinstance(model, base.Regressor), min(scale, 2)
         if key not in READ:
-            READ[key] = [list(each) for each in whole(model, key[1])]
+            READ[key] = [list(each)[:ROWS] for each in whole(model, key[1])]
         return READ[key]
 
     monkeypatch.setattr(checks, "_yield_datasets", datasets)
