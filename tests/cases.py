@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from typing import Any
 
 import noregret as nr
-from tests import adaptive_reference as adaptive
 from tests import reference
+from tests.learners import adaptive_reference as adaptive
 from tests.reference import LABELLED, VALUES, Reference
 
 ROUNDS = 30

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from tests.report import browser
+from tests.app.report import browser
 from tests.thorough import load_profile
 
 # Each worker has a core: threads of linear algebra would wait for one another, at full speed.

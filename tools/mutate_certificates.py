@@ -17,8 +17,8 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))
 
-from tests.certificate.roster import every, one_each  # noqa: E402
-from tests.certificate.trials import Trial  # noqa: E402
+from tests.proof.certificates.roster import every, one_each  # noqa: E402
+from tests.proof.certificates.trials import Trial  # noqa: E402
 
 
 def main(words: list[str]) -> int:

@@ -21,7 +21,7 @@ from typing import Any
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))
 
-from tests.test_docs import BLOCK, printed_by, steady  # noqa: E402
+from tests.docs.test_docs import BLOCK, printed_by, steady  # noqa: E402
 
 MORE = "\n…\n"
 

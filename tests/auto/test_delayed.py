@@ -10,9 +10,9 @@ import numpy as np
 import pytest
 
 import noregret as nr
+from tests.app.run.commands import command
 from tests.auto.streams import LOSSES, Floats, auto, played, stream
 from tests.auto.test_known import loss_of
-from tests.run.commands import command
 from tests.variants import state
 
 

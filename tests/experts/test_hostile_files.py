@@ -16,8 +16,8 @@ import pytest
 import noregret as nr
 from noregret.base.model_file import UNUSABLE
 from noregret.experts.master import Master
+from tests.base.test_hostile_model_file import parts, refused, write
 from tests.experts.masters import PLAIN, Shape, Variant, advice_of, state
-from tests.test_hostile_model_file import parts, refused, write
 
 FILED = [*PLAIN, Variant("fixed-share", {"variable": True}), Variant("hedge", {"play": "sampled"})]
 

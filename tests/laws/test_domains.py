@@ -20,7 +20,9 @@ CLOSE = 1e-9
 def outside(learner: nr.Learner) -> float:
     """Return how far the weights are from their domain, relative to its size; 0 inside."""
     params, weights = learner.params, learner.weights
-    if not learner.engine.linear:  # its domain is one of scores: see tests/test_second_order
+    if (
+        not learner.engine.linear
+    ):  # its domain is one of scores: see tests/learners/test_second_order
         return 0.0
     size, limit = float(np.abs(weights).sum()), params.get("weight")
     if params.get("form") == "balanced":

@@ -13,8 +13,8 @@ import pytest
 from noregret import streams
 from noregret.errors import BadExample, DataWarning
 from noregret.streams.growth import MIN_ROWS
+from tests.app.run.commands import command
 
-from ..run.commands import command
 from .files import blocks_of
 
 VALUES: dict[str, tuple[Callable[[int], str], str]] = {

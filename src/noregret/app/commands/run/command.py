@@ -111,7 +111,9 @@ def learner_of(learner: str, params: dict[str, Any]) -> Any:
         return built(find(learner, "learners"), params)
     except (TypeError, ValueError, LookupError) as error:
         known = learner if families_with(learner) else ""
-        named = f"; --learner names others than {DEFAULT_LEARNER}" if learner == DEFAULT_LEARNER else ""
+        named = (
+            f"; --learner names others than {DEFAULT_LEARNER}" if learner == DEFAULT_LEARNER else ""
+        )
         raise WrongUsage(f"{error} (see ‘{f'noregret learners {known}'.strip()}’{named})") from None
 
 

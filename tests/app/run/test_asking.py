@@ -1,0 +1,287 @@
+"""A command line read quickly means what Typer takes it to mean."""
+
+from __future__ import annotations
+
+import importlib
+import json
+import shlex
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+import typer
+from hypothesis import given
+from hypothesis import strategies as st
+
+import noregret as nr
+from noregret.app.cli.find_commands import command_names, find, is_described
+from noregret.app.commands.options import Ask, asked, for_typer, params_of, quickly
+from tests.app.run.commands import command, refused
+
+COMMANDS = {name: find(name) for name in command_names() if is_described(find(name))}
+
+
+def by_typer(wanted: Callable[..., None], arguments: list[str]) -> dict[str, Any] | None:
+    """Return how Typer reads a command line; None where it refuses it."""
+    found: dict[str, Any] = {}
+    carried_out = for_typer(wanted)
+
+    def noted(**given: Any) -> None:
+        found.update(given)
+
+    noted.__signature__ = carried_out.__signature__  # type: ignore[attr-defined]
+    noted.__annotations__ = carried_out.__annotations__
+    app = typer.Typer(add_completion=False, pretty_exceptions_enable=False)
+    app.command()(noted)
+    try:
+        app(arguments, standalone_mode=False)
+    except (SystemExit, Exception):  # of one kind or another, as Typer's version has it
+        return None
+    return found or None
+
+
+def words(wanted: Callable[..., None]) -> st.SearchStrategy[list[str]]:
+    """Return command lines: some that make sense, some that do not."""
+    flags = ["--", "-", "-x", "--nothing", "--help=1"]
+    for name, (kind, _, ask) in asked(wanted).items():
+        if not ask.argument:
+            flags += [*ask.names, f"--{name.replace('_', '-')}"]
+            flags += [f"--no-{name.replace('_', '-')}"] if kind is bool else []
+    flag = st.sampled_from(flags)
+    value = st.sampled_from(
+        ["a.csv", "7", "-7", "1_000", " 7 ", "x", "", "-", "rate=0.1", "é", "="]
+    )
+    word = st.one_of(
+        flag,
+        value,
+        st.tuples(flag, value).map("=".join),
+        st.tuples(flag, value).map("".join),
+        st.text(alphabet="-=pq7a", max_size=4),
+    )
+    pair = st.tuples(flag, value).map(list)
+    return st.lists(st.one_of(word.map(lambda one: [one]), pair), max_size=7).map(
+        lambda parts: [word for part in parts for word in part]
+    )
+
+
+def told(given: dict[str, Any]) -> dict[str, Any]:
+    """Return values as commands take them: no list is an empty one."""
+    return {name: value or None if value in ([], ()) else value for name, value in given.items()}
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_both_readers_agree(name: str) -> None:
+    wanted = COMMANDS[name]
+
+    @given(words(wanted))
+    def check(arguments: list[str]) -> None:
+        quick = quickly(wanted, arguments)
+        if quick is not None:
+            slow = by_typer(wanted, arguments)
+            assert slow is not None, arguments
+            assert told(slow) == told(quick), arguments
+
+    check()
+
+
+def test_usual_command_lines_are_read_quickly() -> None:
+    line = "a.csv b.csv --target y --learner nlms -p rate=1 -p x=2 --no-intercept -q --hash=9"
+    found = quickly(COMMANDS["run"], line.split())
+    assert found is not None
+    assert found["data"] == ["a.csv", "b.csv"]
+    assert found["parameter"] == ["rate=1", "x=2"]
+    assert (found["intercept"], found["quiet"], found["hash"]) == (False, True, 9)
+    assert found["every"] == 1_000_000
+
+
+def test_every_described_command_says_what_it_asks() -> None:
+    assert {"run", "predict"} <= set(COMMANDS)
+    for name, wanted in COMMANDS.items():
+        assert all(isinstance(ask, Ask) and ask.help for _, _, ask in asked(wanted).values())
+        assert importlib.import_module(f"noregret.app.cli.commands.{name}").__doc__
+        ended = command(name, "--help")
+        assert ended.code == 0
+        assert "Usage" in ended.out
+
+
+def test_parameters() -> None:
+    given = ["rate=0.1", "averaged=True", "radius=none", "loss=hinge", "horizon=100", "max-norm=-1"]
+    assert params_of(given) == {
+        "rate": 0.1,
+        "averaged": True,
+        "radius": None,
+        "loss": "hinge",
+        "horizon": 100,
+        "max_norm": -1,
+    }
+
+
+@pytest.mark.parametrize(
+    ("line", "said"),
+    [
+        ("run", "run needs DATA: noregret run DATA.csv --target COLUMN"),
+        ("run d.csv --nothing", "run has no option --nothing"),
+        ("run d.csv --targt y", "did you mean --target?"),
+        ("run --data d.csv --target y", "noregret run d.csv --target y"),
+        ("verify c.json", "verify needs DATA: noregret verify CERTIFICATE.json DATA.csv"),
+        ("mix d.csv", "say which column holds the outcomes: --target COLUMN"),
+        ("porfolio d.csv", "there is no command 'porfolio': did you mean portfolio?"),
+        ("echo f.wav m.wav", "noregret echo --far f.wav --mic m.wav --out CLEAN.wav"),
+        ("echo f.wav m.wav o.wav -q", "noregret echo --far f.wav --mic m.wav --out o.wav -q"),
+        ("run d.csv --target y -p loss=mae", "mae is called absolute here"),
+        ("mix d.csv --target y --loss cross-entropy", "cross-entropy is called log here"),
+        ("run d.csv --hash many", "integer"),
+        ("run d.csv --rate 1", "parameters of a learner are given by -p: -p rate=…"),
+        ("mix d.csv --rate 1", "-p rate=…"),
+        ("portfolio d.csv --points 9", "-p points=…"),
+        ("run d.csv --learning-rate 1", "run has no option --learning-rate"),
+        ("run d.csv --hash 99", "hash must be a positive whole number up to 30"),
+        ("run d.csv -p rate", "name=value"),
+        ("run d.csv -p rate=1 -p rate=2", "given twice"),
+        ("run d.csv --learner nonesuch", "unknown learner 'nonesuch'"),
+        ("run d.csv --learner nlms -p speed=1", "has no parameter 'speed'"),
+        ("run d.csv --learner nlms -p rate=fast", "rate"),
+        ("run d.csv --scale huge", "unknown scale 'huge'"),
+        ("run d.csv --missing maybe", "unknown missing 'maybe'"),
+        ("run d.csv --on-error cry", "--on-error"),
+        ("run d.csv --drop a --keep b", "not both"),
+        ("run d.csv --every 0", "at least 1"),
+        ("predict m d.csv --on-error cry", "--on-error"),
+        ("nonesuch", "nonesuch"),
+        ("run pyproject.toml --target y", "say what it is with --format"),
+        ("run pyproject.toml --target y --format word", "the format 'word' is not known"),
+        ("predict m pyproject.toml --format word", "the format 'word' is not known"),
+        ("verify c.json d.csv --format word", "the format 'word' is not known"),
+        ("portfolio pyproject.toml --format word", "the format 'word' is not known"),
+        ("run - - --target y --format csv", "can be read once only"),
+        ("run d.csv", "say which column is to be predicted: --target"),
+        ("run d.csv --target y --predictions p.txt", ".csv or a .parquet file"),
+        ("predict m d.csv --predictions p.txt", ".csv or a .parquet file"),
+        ("run d.csv --target y --model x --report x", "already taken, by the model"),
+        ("run d.csv --target y --model d.csv", "already taken, by the data"),
+        ("run d.csv --target y --model x --checkpoint x", "already taken, by the model"),
+        ("mix d.csv --target y --model x --report x", "already taken, by the model"),
+        ("mix d.csv --target y --weights w.txt", ".csv or a .parquet file"),
+        ("mix d.csv --target y --certificate {group}.json", "there are no groups"),
+        ("mix d.csv --target y --group a --model m", "every group has its own model"),
+        ("mix d.svm --target y", "forecasts come in a table"),
+        ("portfolio d.csv --model x --report x", "already taken, by the report"),
+        ("run d.svm --target y", "means nothing for svmlight files"),
+        ("run d.svm --scale standard", "the scale max or unit"),
+        ("run d.npz --hash 3", "means nothing for npz files"),
+    ],
+)
+def test_wrong_usage_ends_with_2_and_says_what_is_wrong(
+    line: str, said: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Whatever the data hold; here they could be read."""
+    monkeypatch.chdir(tmp_path)
+    for name in ("d.csv", "pyproject.toml"):
+        (tmp_path / name).write_text("a,y\n1,2\n2,3\n")
+    (tmp_path / "d.svm").write_text("1 1:2\n2 1:3\n")
+    (tmp_path / "d.npz").write_bytes(b"")
+    nr.WidrowHoff().save(tmp_path / "m")
+    found = refused(*line.split(), code=2)
+    assert said in " ".join(found.split())
+    assert "╭" not in found
+    assert found.rstrip().endswith("--help’")
+
+
+@pytest.mark.parametrize(
+    ("line", "said"),
+    [
+        ("run nowhere.csv --target y", "nowhere.csv"),
+        ("run nowhere*.csv --target y", "no file matches"),
+        ("run . --target y", "a folder"),
+        ("predict nowhere d.csv", "nowhere"),
+    ],
+)
+def test_work_that_cannot_be_done_ends_with_1(line: str, said: str) -> None:
+    found = refused(*line.split())
+    assert said in found
+    assert found.count("\n") == 1
+
+
+def told_of(tmp_path: Path, text: str, *options: str) -> str:
+    """Return what a run of a small CSV file is refused with."""
+    path = tmp_path / "data.csv"
+    path.write_text(text)
+    return refused("run", str(path), *options, code=1 if "--target" in options else 2)
+
+
+def test_a_missing_outcome_names_its_remedy(tmp_path: Path) -> None:
+    text = "a,y\n1,2\n2,\n3,4\n"
+    assert "--on-error skip" in told_of(tmp_path, text, "--target", "y")
+    path = str(tmp_path / "data.csv")
+    ended = command("run", path, "--target", "y", "--on-error", "skip", "--no-hindsight")
+    assert ended.code == 0
+
+
+def test_verify_advises_no_option_that_it_has_not(tmp_path: Path) -> None:
+    path, made = tmp_path / "data.csv", str(tmp_path / "made.json")
+    path.write_text("a,y\n1,2\n2,3\n3,4\n")
+    assert command("run", str(path), "--target", "y", "--certificate", made).code == 0
+    for text, reason in (
+        ("a,y\n1,2\n2,\n3,4\n", "line 3: the outcome is missing: every row needs one."),
+        ("a,y\n1,u\n2,v\n3,u\n", "the target 'y' holds text ('u' or 'v', …)."),
+        ("a,y\n1,2\n2,x\n3,4\n", "line 3: column 'y': 'x' is not a number"),
+    ):
+        path.write_text(text)
+        said = refused("verify", made, str(path))
+        assert reason in said
+        assert "--" not in said
+        assert "give those that it was made from" in said
+
+
+@pytest.mark.parametrize("value", ["yes", "it is", "'"])
+def test_a_positive_value_in_json_lines_can_be_pasted(value: str, tmp_path: Path) -> None:
+    path = tmp_path / "data.jsonl"
+    path.write_text("".join(json.dumps({"a": 1, "y": y}) + "\n" for y in (value, "no")))
+    found = shlex.split(refused("run", path, "--target", "y").partition("use ")[2])
+    assert found == ["--positive", value]
+    assert command("run", path, "--target", "y", "--no-hindsight", *found).code == 0
+
+
+def test_the_suggested_positive_value_can_be_pasted_and_is_the_rarer_one(tmp_path: Path) -> None:
+    text = "a,y\n" + "1, <=50K\n" * 5 + "2, >50K\n" * 2
+    said = told_of(tmp_path, text, "--target", "y")
+    found = shlex.split(said.partition("use ")[2])
+    assert found == ["--positive", " >50K"]
+    path = str(tmp_path / "data.csv")
+    assert command("run", path, "--target", "y", "--no-hindsight", *found).code == 0
+
+
+def test_the_last_of_many_columns_is_named(tmp_path: Path) -> None:
+    names = ",".join(f"c{k}" for k in range(60))
+    assert "'c0', " in (said := told_of(tmp_path, f"{names},wanted\n{'1,' * 60}1\n"))
+    assert "49 more, and the last, 'wanted'" in said
+
+
+def test_a_missing_header_is_suspected_and_its_cure_works(tmp_path: Path) -> None:
+    said = told_of(tmp_path, "0.5,1\n0.25,2\n0.75,3\n", "--target", "2")
+    assert "line 1: the file seems to have no header" in said
+    assert "--no-header" in said
+    path, made = str(tmp_path / "data.csv"), str(tmp_path / "made.json")
+    line = ("run", path, "--target", "2", "--no-header", "--certificate", made)
+    assert command(*line).code == 0
+    assert "no-header" in json.loads(Path(made).read_text())["data"]["transforms"]
+    assert command("verify", made, path).code == 0
+    whole = told_of(tmp_path, "5,1\n25,2\n75,3\n", "--target", "2")
+    assert "if there is no header, add --no-header" in whole
+
+
+def test_whole_numbers_may_be_names(tmp_path: Path) -> None:
+    path = tmp_path / "years.csv"
+    path.write_text("2019,2020,2021\n1,2,3\n2,3,4\n")
+    assert command("run", str(path), "--target", "2021", "--no-hindsight").code == 0
+
+
+def test_a_model_and_data_the_wrong_way_round(tmp_path: Path) -> None:
+    path, model = tmp_path / "data.csv", tmp_path / "model"
+    path.write_text("a,y\n1,2\n2,3\n")
+    ran = command("run", str(path), "--target", "y", "--no-hindsight", "--model", str(model))
+    assert ran.code == 0
+    said = refused("predict", str(path), str(model), code=2)
+    assert f"noregret predict {model} {path}" in said
+    assert "--model FILE" in refused("predict", str(path), str(path))

@@ -1,0 +1,201 @@
+"""A run that names nothing: the learner without settings, and the loss that the outcomes choose."""
+
+from __future__ import annotations
+
+import json
+import signal
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from noregret.app.results.loss_choice import different
+from tests.app.run import data
+from tests.app.run.commands import command, done, process, refused, small_blocks
+from tests.app.run.test_interrupted import stopped
+
+__all__ = ["small_blocks"]
+pytestmark = pytest.mark.usefixtures("small_blocks")
+LATE = ["--target", "late", "--positive", "yes", "--drop", "sold"]
+
+
+def told(*arguments: object) -> dict[str, Any]:
+    """Return the JSON of a run."""
+    found: dict[str, Any] = json.loads(done("run", *arguments, "--json"))
+    return found
+
+
+def outcomes(path: Path, *written: object) -> Path:
+    """Write a file with such outcomes."""
+    rows = "".join(f"{k % 7},{k % 3},{y}\n" for k, y in enumerate(written))
+    path.write_text("a,b,y\n" + rows, encoding="utf-8")
+    return path
+
+
+@pytest.mark.parametrize(
+    ("written", "why"),
+    [
+        ((0, 1), "they are 0 and 1"),
+        ((-1, 1), "they are −1 and +1"),
+        (("0.0", "1.0"), "they are 0 and 1"),
+        (("false", "true"), "they are false and true"),
+    ],
+)
+def test_labels_choose_the_logistic_loss(
+    written: tuple[Any, Any], why: str, tmp_path: Path
+) -> None:
+    file = outcomes(tmp_path / "d.csv", *written * 30)
+    found = told(file, "--target", "y")
+    assert found["learner"]["name"] == "auto"
+    assert found["learner"]["params"]["loss"] == found["loss"]["name"] == "logistic"
+    assert found["loss"]["chosen"]["outcomes"] == "labels"
+    assert found["loss"]["mistakes"] is not None
+    said = " ".join(done("run", file, "--target", "y").split())
+    assert f"outcomes labels {why}, so the loss is logistic;" in said
+    assert "-p loss=square takes them as numbers" in said
+
+
+def test_text_with_a_positive_value_is_a_label(tmp_path: Path) -> None:
+    file = data.csv(tmp_path / "d.csv", data.frame())
+    found = told(file, *LATE)
+    assert found["loss"]["name"] == "logistic"
+    assert "as --positive yes says" in found["loss"]["chosen"]["words"]
+    assert "use --positive" in refused("run", file, "--target", "late")
+
+
+@pytest.mark.parametrize(
+    ("written", "hint"),
+    [
+        ((0.5, 3, -2) * 20, "-p loss=absolute"),
+        ((1, 2) * 30, "--positive 2"),
+        ((0, 1, 2) * 20, "-p loss=absolute"),
+        ((-1, 0, 1) * 20, "-p loss=absolute"),
+        ((0,) * 50, "all 0 at first"),
+        ((1,), "-p loss=logistic for labels"),
+    ],
+)
+def test_numbers_choose_the_square_loss(
+    written: tuple[Any, ...], hint: str, tmp_path: Path
+) -> None:
+    file = outcomes(tmp_path / "d.csv", *written)
+    found = told(file, "--target", "y")
+    assert found["loss"]["name"] == "square"
+    assert found["loss"]["chosen"]["outcomes"] == "numbers"
+    assert hint in found["loss"]["chosen"]["words"]
+    assert "so the loss is square" in " ".join(done("run", file, "--target", "y").split())
+
+
+@pytest.mark.parametrize("loss", ["square", "absolute", "logistic", "quantile"])
+def test_a_loss_that_is_given_is_taken(loss: str, tmp_path: Path) -> None:
+    file = outcomes(tmp_path / "d.csv", *(0, 1) * 30)
+    found = told(file, "--target", "y", "-p", f"loss={loss}")
+    assert found["loss"]["name"] == loss
+    assert found["loss"]["chosen"] is None
+    assert "takes them as numbers" not in done("run", file, "--target", "y", "-p", f"loss={loss}")
+
+
+def test_other_learners_keep_their_own_loss(tmp_path: Path) -> None:
+    file = outcomes(tmp_path / "d.csv", *(0, 1) * 30)
+    found = told(file, "--target", "y", "--learner", "gradient-descent", "-p", "rate=0.01")
+    assert (found["loss"]["name"], found["loss"]["chosen"]) == ("square", None)
+
+
+@pytest.mark.parametrize(("odd", "usual"), [(2, (0, 1)), (-1, (0, 1)), (0, (-1, 1)), (0.5, (0, 1))])
+def test_an_outcome_that_is_no_label_after_all(odd: float, usual: Any, tmp_path: Path) -> None:
+    file = outcomes(tmp_path / "d.csv", *usual * 500, odd, *usual)
+    said = refused("run", file, "--target", "y")
+    assert "line 1002: the label is" in said
+    assert "The first outcomes were taken for labels" in said
+    assert "begin with -p loss=square" in said
+    assert told(file, "--target", "y", "-p", "loss=square")["data"]["rows"] == 1003
+    skipped = told(file, "--target", "y", "--on-error", "skip")["data"]["skipped"]
+    assert skipped["count"] == 1
+    assert "begin with -p loss=square" in skipped["first"][0]["reason"]
+    plain = refused("run", file, "--target", "y", "-p", "loss=logistic")
+    assert "taken for labels" not in plain
+
+
+def test_a_bad_cell_says_nothing_of_labels(tmp_path: Path) -> None:
+    file = outcomes(tmp_path / "d.csv", *(0, 1) * 500, "?")
+    assert "taken for labels" not in refused("run", file, "--target", "y")
+
+
+def test_a_setting_of_another_learner_names_the_way_there() -> None:
+    said = " ".join(refused("run", "d.csv", "-p", "rate=0.1", code=2).split())
+    assert "auto has no parameter 'rate'" in said
+    assert "--learner names others" in said
+    assert "loss" in refused("run", "d.csv", "-p", "loss=hinge", code=2)
+
+
+def test_nothing_and_nothing_but_bad_rows(tmp_path: Path) -> None:
+    file = tmp_path / "d.csv"
+    file.write_text("a,y\n", encoding="utf-8")
+    assert "there are no examples in it" in refused("run", file, "--target", "y")
+    file.write_text("a,y\n" + "1,\n" * 5, encoding="utf-8")
+    said = refused("run", file, "--target", "y", "--on-error", "skip")
+    assert "none of its 5 rows could be used" in said
+
+
+def test_a_run_that_goes_on_keeps_its_loss(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    # From the second block on nothing would show that these are labels.
+    file = outcomes(tmp_path / "d.csv", *(0, 1) * 400, *(1,) * 800)
+    kept, args = tmp_path / "kept", ["--target", "y", "--predictions", tmp_path / "p.csv"]
+    whole = told(file, *args)
+    rows = (tmp_path / "p.csv").read_text(encoding="utf-8")
+    ended = stopped(monkeypatch, 3, signal.SIGINT, "run", file, *args, "--checkpoint", kept)
+    assert ended.code == 130
+    other = refused("run", file, *args, "-p", "loss=square", "--resume", kept)
+    assert "made with other options: parameters: loss=logistic then, loss=square now" in other
+    found = told(file, *args, "--resume", kept)
+    assert found["loss"] == whole["loss"]
+    assert (tmp_path / "p.csv").read_text(encoding="utf-8") == rows
+
+
+def test_a_model_predicts_from_its_file_alone(tmp_path: Path) -> None:
+    old, new = data.csv(tmp_path / "a.csv", data.frame()), tmp_path / "b.csv"
+    table = data.frame(seed=1)
+    data.csv(new, table.drop(columns=["sold", "late"]))
+    done("run", old, *LATE, "--model", tmp_path / "m", "--quiet")
+    done("predict", tmp_path / "m", new, "--predictions", tmp_path / "p.csv")
+    found = pd.read_csv(tmp_path / "p.csv")
+    assert ((found["probability"] > 0) & (found["probability"] < 1)).all()
+    assert np.mean((found["prediction"] > 0) == (table["late"] == "yes")) > 0.9
+    done("run", old, "--target", "sold", "--drop", "late", "--model", tmp_path / "n", "--quiet")
+    done("predict", tmp_path / "n", new, "--predictions", tmp_path / "q.csv")
+    missed = pd.read_csv(tmp_path / "q.csv")["prediction"] - table["sold"]
+    assert np.sqrt(np.mean(missed**2)) < 0.2
+
+
+@pytest.mark.parametrize("unit", [1e-9, 1.0, 1e9])
+def test_no_unit_needs_scaling(unit: float, tmp_path: Path) -> None:
+    table = data.numbers()
+    file = data.csv(tmp_path / "d.csv", table.assign(x1=table["x1"] * unit))
+    found = told(file, "--target", "y", "--drop", "label")
+    assert found["loss"]["total"] < 0.2 * found["constant"]["total"]
+
+
+def test_standard_input_chooses_too() -> None:
+    rows = "".join(f"{k % 5},{k % 2}\n" for k in range(200))
+    ended = process("run", "-", "--format", "csv", "--target", "y", stdin=f"x,y\n{rows}".encode())
+    assert ended.returncode == 0
+    assert "they are 0 and 1" in ended.stdout.decode()
+
+
+def test_quiet_is_quiet(tmp_path: Path) -> None:
+    file = outcomes(tmp_path / "d.csv", *(0, 1) * 30)
+    ended = command("run", file, "--target", "y", "--quiet")
+    assert (ended.out, ended.err) == ("", "")
+
+
+@given(st.lists(st.sampled_from([0.0, 1.0, 2.0, -1.0])))
+def test_different_values_are_found(values: list[float]) -> None:
+    found, wanted = different(np.array(values)), sorted(set(values))
+    if len(wanted) <= 3:
+        assert found == wanted
+    else:
+        assert len(found) == 3
+        assert set(found) < set(wanted)

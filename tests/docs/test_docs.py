@@ -1,0 +1,303 @@
+"""The documentation: it builds strictly and offline, is complete, and what it shows is true."""
+
+from __future__ import annotations
+
+import contextlib
+import doctest
+import importlib
+import io
+import os
+import re
+import subprocess
+import sys
+from html.parser import HTMLParser
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import pytest
+
+import noregret
+from noregret.app.cli.family_words import path_of
+from noregret.base.algorithm import Named
+from noregret.base.registry import everyone
+from tests.thorough import sized
+
+ROOT = Path(__file__).parents[2]
+DOCS = ROOT / "docs"
+WRITTEN = sorted(DOCS.glob("*.md"))
+# A block of Python or of commands, and what it prints where a block of text follows directly.
+BLOCK = re.compile(
+    r"^```(python|sh)\n(.*?)^```\n(?:\n```text\n(.*?)^```\n)?", re.MULTILINE | re.DOTALL
+)
+
+
+def extension(name: str) -> ModuleType:
+    """Import an extension of the site as Sphinx does."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.syspath_prepend(DOCS / "_ext")
+        return importlib.import_module(name)
+
+
+@pytest.fixture
+def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The site, built as ``make docs`` does: every warning is an error.
+
+    Half of the time goes into the theme's navigation: a plain theme does without.
+    """
+    place = tmp_path_factory.mktemp("site")
+    theme = sized(["-t", "plain"], full=[])
+    strictly = ["-W", "--keep-going", "-n", "-q", "-b", "html", "-d", str(place / "doctrees")]
+    done = subprocess.run(
+        [sys.executable, "-m", "sphinx", *strictly, *theme, str(DOCS), str(place / "html")],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    return place / "html"
+
+
+class Page(HTMLParser):
+    """What a page loads, and the words that a reader sees outside code and formulas."""
+
+    def __init__(self, path: Path) -> None:
+        super().__init__()
+        self.loads: list[str] = []
+        self.words: list[str] = []
+        self.silent = 0
+        self.feed(path.read_text(encoding="utf-8"))
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.silent += tag in {"script", "style", "pre", "code", "math"}
+        names = {"src", "srcset", "poster", "data"} | (
+            {"href"} if tag in {"link", "use"} else set()
+        )
+        self.loads += [value for name, value in attrs if name in names and value]
+
+    def handle_endtag(self, tag: str) -> None:
+        self.silent -= tag in {"script", "style", "pre", "code", "math"}
+
+    def handle_data(self, data: str) -> None:
+        if not self.silent:
+            self.words.append(data)
+
+
+def steady(text: str | None) -> str:
+    """Leave out what rounding and time make different on every machine, and blanks at line ends."""
+    text = re.sub(r"rounding of \S+ at most *", "", text or "")
+    text = re.sub(r"; [\d.,]+ \S+, [\d.,]+(?: rows/s|× real time).*", "", text)
+    return re.sub(r" +$", "", text, flags=re.MULTILINE)
+
+
+def printed_by(commands: str, place: Path) -> str:
+    """Run commands as a reader would who has the package, and return what they print."""
+    path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
+    done = subprocess.run(
+        ["sh", "-c", commands],
+        cwd=place,
+        env={**os.environ, "PATH": path, "COLUMNS": "80", "PYTHONIOENCODING": "utf-8"},
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        encoding="utf-8",
+        check=False,
+    )
+    # A slow machine has lines of progress among it.
+    return re.sub(r"(?m)^noregret: .* s so far\n", "", done.stdout)
+
+
+def page_of(site: Path, kind: type[Named]) -> Path:
+    """Return where the page of a learner is."""
+    folder = site / "learners" if kind.family == "learners" else site / "learners" / kind.family
+    return folder / f"{kind.name}.html"
+
+
+# The site. One test asks all of it, so that one process builds it.
+
+
+def every_learner_has_a_page_with_its_formulas(site: Path) -> None:
+    to_mathml = extension("mathml").to_mathml
+    for learner in everyone():
+        page = page_of(site, learner).read_text(encoding="utf-8")
+        assert f'id="{path_of(learner)}"' in page
+        for theorem in learner.theorems:
+            assert to_mathml(theorem.formula, block=True) in page
+            assert f'/theorems/{theorem.name}.html"' in page
+
+
+def every_theorem_has_a_page_with_its_formula(site: Path) -> None:
+    to_mathml = extension("mathml").to_mathml
+    for name, (theorem, learner) in noregret.all_theorems().items():
+        page = (site / "theorems" / f"{name}.html").read_text(encoding="utf-8")
+        formula = to_mathml(theorem.formula, block=True)
+        assert formula.startswith("<math"), name
+        assert formula in page, name
+        if learner is not None:
+            place = page_of(site, learner).relative_to(site).as_posix()
+            assert f'href="../{place}"' in page, name
+
+
+def indexes_link_to_every_learner_and_theorem(site: Path) -> None:
+    index = (site / "learners" / "index.html").read_text(encoding="utf-8")
+    for learner in everyone():
+        place = page_of(site, learner).relative_to(site / "learners").as_posix()
+        assert f'href="{place}"' in index
+    index = (site / "theorems" / "index.html").read_text(encoding="utf-8")
+    for name in noregret.all_theorems():
+        assert f'href="{name}.html"' in index
+
+
+def no_page_loads_from_a_network_or_leaves_latex_to_decode(site: Path) -> None:
+    for path in sorted(site.rglob("*.html")):
+        page = Page(path)
+        elsewhere = [load for load in page.loads if re.match(r"(\w+:)?//", load)]
+        assert not elsewhere, path
+        assert not re.search(r"\\[a-zA-Z]+|\$|\^\{", " ".join(page.words)), path
+    for sheet in site.rglob("*.css"):
+        text = sheet.read_text(encoding="utf-8")
+        assert not re.search(r"(?:url\(|@import)\s*['\"]?(?:https?:)?//", text), sheet
+
+
+def every_public_name_is_in_the_reference(site: Path) -> None:
+    reference = [site / "api.html", *(site / "learners").rglob("*.html")]
+    text = "".join(path.read_text(encoding="utf-8") for path in reference)
+    for name in noregret.__all__:
+        assert name == "__version__" or f'id="noregret.{name}"' in text, name
+
+
+@pytest.mark.long
+def test_the_site_is_whole_and_needs_nothing_else(site: Path) -> None:
+    every_learner_has_a_page_with_its_formulas(site)
+    every_theorem_has_a_page_with_its_formula(site)
+    indexes_link_to_every_learner_and_theorem(site)
+    no_page_loads_from_a_network_or_leaves_latex_to_decode(site)
+    every_public_name_is_in_the_reference(site)
+
+
+def test_the_guide_tells_what_every_learner_is_for() -> None:
+    page = (DOCS / "choosing.md").read_text(encoding="utf-8")
+    for name in noregret.all_learners():
+        assert f"[`{name}`](learners/{name}.md)" in page, name
+
+
+def test_losses_and_measurements_are_all_explained() -> None:
+    page = (DOCS / "principle.md").read_text(encoding="utf-8")
+    learner = noregret.make("gradient-descent")
+    for name in (*noregret.LOSSES, *learner.measured):
+        assert f"* - `{name}`\n" in page, name
+
+
+def test_every_name_in_a_model_file_is_explained() -> None:
+    page = (DOCS / "model-files.md").read_text(encoding="utf-8")
+    forms: list[tuple[str, dict[str, Any]]] = [(name, {}) for name in noregret.all_learners()]
+    forms += [("follow-the-leader", {"domain": "box"}), ("perceptron", {"averaged": True})]
+    forms += [("winnow", {"form": "winnow1"}), ("ftrl", {"regulariser": "entropic"})]
+    forms += [("adagrad", {"form": "norm"}), ("coin-betting", {"form": "norm"})]
+    forms += [(name, {"form": "diagonal"}) for name in ("arow", "online-newton")]
+    for name, params in forms:
+        arrays, numbers, _ = noregret.make(name, **params).get_state()
+        for key in (*arrays, *numbers):
+            known = re.sub(r"^(most|limit|first_over)_.*", r"\1_…", key)
+            known = re.sub(r"^(\w+)\..*", r"\1.…", known)  # of a part that auto is made of
+            assert f"`{known}`" in page, key
+
+
+# What its pages show.
+
+
+@pytest.mark.parametrize("page", WRITTEN, ids=lambda path: path.stem)
+def test_what_is_on_a_page_runs_and_prints_what_is_shown(
+    page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """All Python; of commands, those whose output is shown."""
+    monkeypatch.chdir(tmp_path)
+    names: dict[str, Any] = {"__name__": "__main__"}
+    for language, code, shown in BLOCK.findall(page.read_text(encoding="utf-8")):
+        if language == "sh":
+            assert not shown or steady(printed_by(code, tmp_path)) == steady(shown)
+            continue
+        printed = io.StringIO()
+        with contextlib.redirect_stdout(printed):
+            exec(compile(code, page.name, "exec"), names)
+        assert steady(printed.getvalue()) == steady(shown)
+
+
+@pytest.mark.parametrize("kind", everyone(), ids=path_of)
+def test_the_example_on_a_learners_page_runs_as_it_stands(kind: type[Named]) -> None:
+    name = kind.name
+    text = extension("learner_pages").learner_page(name, kind)
+    blocks = BLOCK.findall(text + "\n")
+    code = "\n".join(block for language, block, _ in blocks if language == "python")
+    test = doctest.DocTestParser().get_doctest(code, {}, name, None, None)
+    assert test.examples
+    assert doctest.DocTestRunner(verbose=False).run(test).failed == 0
+
+
+# How its pages are made.
+
+
+def test_a_new_learner_gets_its_pages_without_an_edit() -> None:
+    code = '''
+"""A learner that stands still.
+
+    w ← w
+
+Promise. None but that.
+"""
+import sys
+import noregret
+from noregret.proof.theorems.assumptions import Structural
+from noregret.linear.engine.additive import Additive
+
+@noregret.register
+class StandStill(noregret.Learner):
+    """It does not move."""
+    name = "stand-still"
+    theorems = (
+        noregret.Theorem(
+            "still", "loss", r"L_A \\le L_0", "loss <= L(0)", (Structural("$T > 0$"),),
+            bound=lambda evidence: evidence.loss,
+        ),
+    )
+
+    def __init__(self) -> None:
+        super().__init__(Additive())
+
+sys.path.insert(0, sys.argv[1])
+import learner_pages
+pages = learner_pages.all_pages()
+assert "w ← w" in pages["learners/stand-still.md"]
+assert r"L_A \\le L_0" in pages["theorems/still.md"]
+assert "stand-still" in pages["learners/index.md"] and "still" in pages["theorems/index.md"]
+'''
+    subprocess.run([sys.executable, "-c", code, str(DOCS / "_ext")], check=True)
+
+
+def test_a_parameter_without_a_description_stops_the_build() -> None:
+    class Silent(noregret.Learner):
+        """It says nothing of its rate."""
+
+        def __init__(self, rate: float = 1.0) -> None: ...
+
+    with pytest.raises(Exception, match=r"Silent: parameters and their docstring differ in: rate"):
+        extension("learner_pages").reference(Silent)
+
+
+@pytest.mark.parametrize(
+    ("tex", "braced"),
+    [
+        (r"\tfrac12 + \tfrac1c", r"\tfrac{1}{2} + \tfrac{1}{c}"),
+        (r"\frac\eta2", r"\frac{\eta}{2}"),
+        (r"x^10", r"x^{1}0"),
+        (r"\frac{a^10}{\sqrt T}", r"\frac{a^{1}0}{\sqrt{T}}"),
+        (r"\sqrt[3]{x_t}", r"\sqrt[3]{x_{t}}"),
+    ],
+)
+def test_arguments_without_braces_are_read_as_tex_reads_them(tex: str, braced: str) -> None:
+    assert extension("mathml").with_braces(tex) == braced
+
+
+@pytest.mark.parametrize("tex", [r"\unheardof", r"\frac{1", r"x^", r"\operatorname*{argmin}"])
+def test_a_formula_that_is_not_understood_is_refused(tex: str) -> None:
+    with pytest.raises(ValueError, match=r"\w"):
+        extension("mathml").to_mathml(tex)
