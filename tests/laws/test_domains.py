@@ -22,7 +22,7 @@ def outside(learner: nr.Learner) -> float:
     params, weights = learner.params, learner.weights
     if (
         not learner.engine.linear
-    ):  # its domain is one of scores: see tests/learners/test_second_order
+    ):  # its domain is one of scores: see test_second_order
         return 0.0
     size, limit = float(np.abs(weights).sum()), params.get("weight")
     if params.get("form") == "balanced":
