@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import re
 import runpy
 from pathlib import Path
 from typing import Any
 
-TOOL = Path(__file__).parent.parent / "tools" / "architecture.py"
+import pytest
+
+ROOT = Path(__file__).parent.parent
+TOOL = ROOT / "tools" / "architecture.py"
 order: dict[str, Any] = runpy.run_path(str(TOOL))
 # More exceptions than these are another order.
 MAX_UPWARD = 9
@@ -55,3 +59,15 @@ def test_lines_of_cython_are_read_as_imports() -> None:
 def test_every_package_says_what_is_in_it() -> None:
     for package in [name for row in order["LAYERS"][1:] for name in row] + [*order["FOLDERS"]]:
         assert order["docstring"](package), package
+
+
+@pytest.mark.parametrize("page", ["CONTRIBUTING.md", "docs/architecture.md"])
+def test_pages_for_developers_name_files_that_exist(page: str) -> None:
+    folders = (ROOT / "src", ROOT / "tests", ROOT / "tools")
+    there = [path.as_posix() for folder in folders for path in folder.rglob("*.*")]
+    text = (ROOT / page).read_text(encoding="utf-8")
+    named = re.findall(r"`([\w/]+\.(?:pyx|pyi|py|c|h|md|build))`", text)
+    assert named
+    for name in named:
+        if "your_" not in name and not (ROOT / name).is_file():
+            assert any(path.endswith(f"/{name}") for path in there), name

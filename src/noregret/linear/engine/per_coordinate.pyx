@@ -32,6 +32,8 @@ cdef class Coordinates(Engine):
 
     cdef int keep(self, tuple names) except -1:
         """Keep these arrays from now on."""
+        if len(names) > MOST_KEPT:
+            raise ValueError(f"{len(names)} arrays: an engine keeps {MOST_KEPT} at most")
         self.kept_names = names
         self.arrays = {name: np.zeros(0) for name in ("stored", *names)}
         self.relocate()
