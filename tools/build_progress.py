@@ -14,10 +14,10 @@ from collections import deque
 
 # What pip, Meson and Ninja print, and the words for it here.
 STEPS = [
-    (re.compile(r"\[(\d+)/(\d+)\] "), r"compiling: step \1 of \2"),
+    (re.compile(r"\s*\[(\d+)/(\d+)\] "), r"compiling: step \1 of \2"),
     (re.compile(r"\s*(?:Collecting|Downloading) ([\w.-]+).*"), r"downloading \1"),
     (re.compile(r"\s*Installing collected packages.*"), "installing packages"),
-    (re.compile(r"The Meson build system"), "looking at the compiler"),
+    (re.compile(r"\s*The Meson build system"), "looking at the compiler"),
 ]
 SECONDS_PER_LINE = 5.0
 LAST_LINES = 60

@@ -11,9 +11,11 @@ modification time, so that the compiler is called for the others alone.
 import argparse
 import os
 import sys
+from collections.abc import Iterable
 from pathlib import Path
 
 from Cython.Build import cythonize
+from Cython.Build.Dependencies import create_dependency_tree
 from Cython.Compiler import Options
 from Cython.Compiler.Errors import CompileError
 
@@ -37,8 +39,8 @@ def main() -> None:
     translate([str(source) for source in outputs], work, given)
     for source, output in outputs.items():
         replace(output, (work / source).with_suffix(".c").read_bytes())
-    declared = " ".join(str(SOURCES / file) for file in sorted(SOURCES.rglob("*.pxd")))
-    depfile.write_text(f"{next(iter(outputs.values()))}: {declared}\n", encoding="utf-8")
+    needed = " ".join(sorted(dependencies(map(str, outputs))))
+    depfile.write_text(f"{next(iter(outputs.values()))}: {needed}\n", encoding="utf-8")
 
 
 def translate(sources: list[str], work: Path, given: argparse.Namespace) -> None:
@@ -61,6 +63,13 @@ def translate(sources: list[str], work: Path, given: argparse.Namespace) -> None
         )
     except CompileError:  # it has said what is wrong
         sys.exit(1)
+
+
+def dependencies(sources: Iterable[str]) -> set[str]:
+    """Return the files that the modules are made of, with all that they cimport and include."""
+    tree = create_dependency_tree(quiet=True)
+    found = {file for source in sources for file in tree.all_dependencies(source)}
+    return {str(Path(file).resolve()) for file in found if Path(file).exists()}
 
 
 def replace(file: Path, content: bytes) -> None:
