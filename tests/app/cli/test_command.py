@@ -11,58 +11,44 @@ import pytest
 import noregret
 from noregret.data import flights
 from noregret.hindsight import LeastSquares
-
-COMMAND = [sys.executable, "-W", "error", "-c", "from noregret.app.cli import main; main()"]
-
-
-def run(*arguments: str) -> subprocess.CompletedProcess[str]:
-    return subprocess.run([*COMMAND, *arguments], capture_output=True, text=True, check=False)
+from tests.run.commands import command
 
 
 def test_the_installed_command_is_there() -> None:
-    command = Path(sys.executable).parent / "noregret"
-    done = subprocess.run([command, "--version"], capture_output=True, text=True, check=True)
+    installed = Path(sys.executable).parent / "noregret"
+    done = subprocess.run([installed, "--version"], capture_output=True, text=True, check=True)
     assert done.stdout == f"noregret {noregret.__version__}\n"
 
 
 def test_wrong_usage_ends_with_2_and_no_traceback() -> None:
     for arguments in (["no-such-command"], ["demo", "--no-such-option"], ["demo", "extra"]):
-        done = run(*arguments)
-        assert done.returncode == 2
-        assert "Traceback" not in done.stderr
-        assert arguments[-1] in done.stderr
+        ended = command(*arguments)
+        assert ended.code == 2
+        assert "Traceback" not in ended.err
+        assert arguments[-1] in ended.err
 
 
 def test_version_is_answered_with_other_options_too() -> None:
-    assert run("--version", "demo").stdout == f"noregret {noregret.__version__}\n"
+    assert command("--version", "demo").out == f"noregret {noregret.__version__}\n"
 
 
 def test_a_failure_is_one_line_and_exit_code_1(monkeypatch: pytest.MonkeyPatch) -> None:
-    done = subprocess.run(
-        [
-            sys.executable,
-            "-c",
-            "import noregret.data, sys\n"
-            "def broken(): raise FileNotFoundError(2, 'No such file', 'flights.csv')\n"
-            "noregret.data.flights = broken\n"
-            "from noregret.app.cli.app import run\n"
-            "sys.exit(run(['demo']))",
-        ],
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    assert done.returncode == 1
-    assert done.stderr.count("\n") == 1
-    assert "flights.csv" in done.stderr
+    def broken() -> None:
+        raise FileNotFoundError(2, "No such file", "flights.csv")
+
+    monkeypatch.setattr("noregret.data.flights", broken)
+    ended = command("demo")
+    assert ended.code == 1
+    assert ended.err.count("\n") == 1
+    assert "flights.csv" in ended.err
 
 
 def demo_lines(report: Path) -> list[list[float]]:
     """The rows of the demo's table: flights, learner's mean, hindsight's mean, regret."""
-    done = run("demo", "--report", str(report))
-    assert done.returncode == 0, done.stderr
-    assert done.stderr == ""  # the progress bar is for terminals
-    lines = [line for line in done.stdout.splitlines() if line.count("│") == 5]
+    ended = command("demo", "--report", report)
+    assert ended.code == 0, ended.err
+    assert ended.err == ""  # the progress bar is for terminals
+    lines = [line for line in ended.out.splitlines() if line.count("│") == 5]
     rows = [re.findall(r"[-+]?[\d,]+\.?\d*", line) for line in lines]
     return [[float(cell.replace(",", "")) for cell in row] for row in rows]
 
