@@ -36,9 +36,10 @@ def sized(quick: Size, full: Size) -> Size:
     return full if THOROUGH else quick
 
 
-def picked(full: Sequence[Size], case: str) -> Sequence[Size]:
-    """Return all of them in a thorough run, else one, another for other cases of a test."""
-    return full if THOROUGH else [full[zlib.crc32(case.encode()) % len(full)]]
+def picked(full: Sequence[Size], case: str, count: int = 1) -> Sequence[Size]:
+    """Return all of them in a thorough run, else a few, others for other cases of a test."""
+    first = zlib.crc32(case.encode())
+    return full if THOROUGH else [full[(first + k) % len(full)] for k in range(count)]
 
 
 def draw_count(full: int) -> int:

@@ -12,7 +12,7 @@ from tests import reference
 from tests.cases import CASES, ROUNDS, Case
 from tests.following import follow_mean
 from tests.sequences import SEQUENCES, arriving, binary, fixed
-from tests.thorough import draws
+from tests.thorough import draws, picked
 
 N = 5
 
@@ -22,7 +22,7 @@ AVERAGED = [case for case in CASES if case.learner().engine.linear]
 
 @pytest.mark.parametrize("case", AVERAGED[::2], ids=str)
 def test_averaged_learner_has_the_mean_of_the_weights_used(case: Case) -> None:
-    for kind in ("sparse", "against", "huge-then-tiny"):
+    for kind in picked(("sparse", "against", "huge-then-tiny"), str(case)):
         as_dict = kind == "sparse"
         more = {"dimension": N} if as_dict and case.takes_dimension else {}
         rng = np.random.default_rng(list(str(case).encode()))
