@@ -14,8 +14,10 @@ import zlib
 from collections.abc import Callable, Sequence
 from typing import Any, TypeVar
 
+import pytest
 from hypothesis import HealthCheck, Phase, example, given, settings
 from hypothesis import strategies as st
+from hypothesis.internal.conjecture import providers
 
 TIMES = int(os.environ.get("NOREGRET_THOROUGH") or 0)
 THOROUGH = TIMES > 0
@@ -63,6 +65,11 @@ def load_profile() -> None:
         suppress_health_check=[HealthCheck.too_slow],
     )
     settings.load_profile("noregret")
+    if not THOROUGH:
+        # Hypothesis draws constants that it finds in the modules imported so far: a test would
+        # have other examples alone than among all tests.
+        none = providers.Constants()
+        pytest.MonkeyPatch().setattr(providers, "_get_local_constants", lambda: none)
 
 
 def few(*also: Example, **drawn: st.SearchStrategy[Any]) -> Callable[[Test], Test]:
