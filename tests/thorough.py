@@ -18,6 +18,7 @@ import pytest
 from hypothesis import HealthCheck, Phase, example, given, settings
 from hypothesis import strategies as st
 from hypothesis.internal.conjecture import providers
+from hypothesis.internal.constants_ast import Constants
 
 TIMES = int(os.environ.get("NOREGRET_THOROUGH") or 0)
 THOROUGH = TIMES > 0
@@ -68,7 +69,7 @@ def load_profile() -> None:
     if not THOROUGH:
         # Hypothesis draws constants that it finds in the modules imported so far: a test would
         # have other examples alone than among all tests.
-        none = providers.Constants()
+        none = Constants()
         pytest.MonkeyPatch().setattr(providers, "_get_local_constants", lambda: none)
 
 
