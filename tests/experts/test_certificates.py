@@ -11,6 +11,7 @@ import pandas as pd
 import pytest
 
 import noregret as nr
+from noregret.hindsight.proofs.answer import USUAL
 from tests.experts.masters import PLAIN, VARIANTS, Floats, Shape, Variant, advice_of, losses_of
 
 RNG = np.random.default_rng(11)
@@ -190,7 +191,7 @@ def test_hindsight_is_about_the_completed_table(variant: Variant) -> None:
     paid = np.where(np.isnan(rows), own[:, None], each).sum(axis=0)
     assert game.loss == pytest.approx(own.sum(), rel=1e-12)
     np.testing.assert_allclose(game.player.expert_losses, paid, rtol=1e-11)
-    evidence = game.evidence({}, nr.hindsight.proofs.answer.USUAL)
+    evidence = game.evidence({}, USUAL)
     np.testing.assert_allclose(evidence.totals().values, paid, rtol=1e-11)
     best = evidence.best()
     assert best.loss == pytest.approx(paid.min(), rel=1e-11)
@@ -203,7 +204,7 @@ def test_sampled_losses_where_experts_sleep_are_completed_by_the_mean() -> None:
     master.play_block(losses, None, None, used)
     own = np.where(used > 0, used * losses, 0).sum(axis=1)
     paid = np.where(np.isnan(losses), own[:, None], losses).sum(axis=0)
-    found = game.evidence({}, nr.hindsight.proofs.answer.USUAL).totals().values
+    found = game.evidence({}, USUAL).totals().values
     np.testing.assert_allclose(found, paid, rtol=1e-12)
 
 
