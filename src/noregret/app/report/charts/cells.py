@@ -20,8 +20,7 @@ def heat_map(counts: Counts, low: float, high: float, about: str) -> Html:
     scale = Scale(low, high) if low < high else fitted(np.array([low, high]))
     rows, columns = counts.shape
     most = float(counts.max(initial=0))
-    edges_up = np.linspace(scale.low, scale.high, rows + 1)
-    edges_across = np.linspace(scale.low, scale.high, columns + 1)
+    edges_up, edges_across = edges(scale, rows), edges(scale, columns)
     cells = [
         element(
             "rect",
@@ -45,6 +44,12 @@ def heat_map(counts: Counts, low: float, high: float, about: str) -> Html:
         about,
         height=320,
     )
+
+
+def edges(scale: Scale, cells: int) -> NDArray[np.float64]:
+    """Return where cells of equal width begin and end; the width itself may overflow."""
+    part = np.linspace(0, 1, cells + 1)
+    return (1 - part) * scale.low + part * scale.high
 
 
 def darkness(number: float, most: float) -> float:
