@@ -7,7 +7,7 @@ TESTS ?= --doctest-modules --pyargs noregret tests
 # Each worker has neighbours, so that what a module needs is made once, and helps out at the end.
 PYTEST = -m pytest --numprocesses auto --dist worksteal
 
-# pip, showing how far it is: compiling takes a minute or two of two processors.
+# pip, showing how far it is: compiling takes minutes.
 PIP_SHOWN = $(BIN)/python tools/build_progress.py $(BIN)/pip --verbose
 # Build tools that pip would otherwise install anew for each build.
 UNISOLATED = PATH="$(abspath $(BIN)):$$PATH" $(PIP_SHOWN)
@@ -15,7 +15,7 @@ UNISOLATED = PATH="$(abspath $(BIN)):$$PATH" $(PIP_SHOWN)
 .PHONY: demo dev test baseline asan bounds strict-wheel wheel compilers tools build-tools checked docs bench clean
 
 demo: $(BIN)/pip
-	@echo "Building noregret: one to three minutes, of which you see every step"
+	@echo "Building noregret: one to three minutes on two processors"
 	@$(PIP_SHOWN) install ".[echo]"
 	$(BIN)/noregret demo
 
