@@ -7,10 +7,9 @@ from typing import Any
 
 import pytest
 
+import noregret  # noqa: F401 - an editable install compiles now, not in all parallel workers at once
 from tests.app.report import browser
 from tests.thorough import load_profile
-
-import noregret  # noqa: F401 - an editable install compiles now, not in all parallel workers at once
 
 # Each worker has a core: threads of linear algebra would wait for one another, at full speed.
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")

@@ -194,7 +194,7 @@ LEARNS_AFTER_IMPORTS = """
 import copy, sys
 import numpy as np
 import noregret
-from noregret.base.registry import all_learners
+from noregret.linear.learner import all_learners
 
 made = [kind() for kind in all_learners().values()]
 X, y = np.ones((3, 2)), np.ones(3)

@@ -58,6 +58,7 @@ from tests.exactness.data import Examples, Floats, Rng, drawn, power
 from tests.exactness.losses import LABELLED, LOSSES, conjugate, loss
 from tests.exactness.proofs import sum_of
 from tests.exactness.protocol import Case
+from tests.exactness.weightings import best_weightings
 
 # The classes for the square loss alone; for any loss; and for the hinge and the log loss.
 SQUARE = ("linear", "ridge")
@@ -418,17 +419,27 @@ def in_simplex(asked: Asked) -> Iterator[str]:
     if task.loss != "square":
         yield from floor_of(asked, lowest)
         return
-    found = asked.seen[-1][1]
+    X, y, found = table(task.examples.X), fractions(task.examples.y), asked.seen[-1][1]
+    tried = [
+        fractions(signed_weights(weights, float(asked.radius)) if signed else weights)
+        for weights in (found.w, found.lines_at)
+    ]
+    better = None
+    if not b:
+        Z = [[asked.radius * s * v for s in (1, -1) for v in x] for x in X] if signed else X
+        for best in best_weightings(Z, y, parts):
+            w = best
+            if signed:
+                w = [asked.radius * (a - c) for a, c in zip(best[:n], best[n:], strict=True)]
+            tried.append(w)
+            pays = asked.scale * paid(task, w)
+            better = pays if better is None else min(better, pays)
     proven = Fraction(0)
-    for weights in (found.w, found.lines_at):
-        w = fractions(signed_weights(weights, float(asked.radius)) if signed else weights)
-        residue = [
-            2 * (dot(x, w) - v)
-            for x, v in zip(table(task.examples.X), fractions(task.examples.y), strict=True)
-        ]
-        g = [dot(list(c), residue) for c in zip(*table(task.examples.X), strict=True)]
+    for w in tried:
+        residue = [2 * (dot(x, w) - v) for x, v in zip(X, y, strict=True)]
+        g = [dot(list(c), residue) for c in zip(*X, strict=True)]
         proven = max(proven, asked.scale * (paid(task, w) - dot(g, w) + lowest(g)))
-    yield from no_less(asked.answer, proven)
+    yield from no_less(asked.answer, proven, better)
 
 
 def signed_weights(parts: Floats, weight: float) -> Floats:

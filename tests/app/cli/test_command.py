@@ -11,7 +11,7 @@ import pytest
 import noregret
 from noregret.data import flights
 from noregret.hindsight import LeastSquares
-from tests.run.commands import command
+from tests.app.run.commands import command
 
 
 def test_the_installed_command_is_there() -> None:

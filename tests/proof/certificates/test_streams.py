@@ -160,7 +160,7 @@ def test_a_missing_target_names_the_nearest(tmp_path: Path) -> None:
     frame().to_csv(tmp_path / "d.csv", index=False)
     with pytest.raises(noregret.BadExample, match=r"no column 'slod': did you mean 'sold'\?"):
         list(streams.read(tmp_path / "d.csv", "slod"))
-    with pytest.raises(noregret.BadExample, match="there are 'sun', 'wind'"):
+    with pytest.raises(noregret.NoRegretError, match="there are 'sun', 'wind'"):
         list(streams.read(tmp_path / "d.csv"))
 
 

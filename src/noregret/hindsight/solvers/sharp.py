@@ -136,7 +136,8 @@ class OnColumns:
     ) -> tuple[Floats, float]:
         """Return a, and the least of a·u over the weightings."""
         if weight is None:
-            level = float(gradient[heavy] @ w[heavy]) / float(w[heavy].sum())
+            held = float(w[heavy].sum())  # none where all weight is on columns of zeros
+            level = float(gradient[heavy] @ w[heavy]) / held if held else 0.0
             line = np.where(heavy, level, np.maximum(gradient, level))
             hidden = len(self.columns) < self.features  # columns of zeros may have weight, too
             return line, downward(min(float(line.min()), 0.0) if hidden else float(line.min()))

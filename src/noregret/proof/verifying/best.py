@@ -87,6 +87,12 @@ def left_by_sums(replay: Replay, paid: Paid) -> float:
     return min(most, FACTOR * (excess + by_sums.hindsight.gap))
 
 
+def gap_by_sums(replay: Replay) -> float:
+    """Return the gap that sums over these rows alone leave open, of dependent columns above all."""
+    gap = 0.0 if replay.by_sums is None else replay.by_sums.hindsight.gap
+    return gap if math.isfinite(gap) else 0.0
+
+
 def paid_by(replay: Replay, best: Best) -> Paid:
     """Return what a witness pays."""
     paid = replay.evidence().paid_by(best.witness, best.comparator)
@@ -128,7 +134,7 @@ def gap(judge: Judge, path: str, stated: Any, found: Any) -> Line:
         return line
     room = slack + proven.gap
     if claimed < lower - room:  # sums only widen a gap
-        room += left_by_sums(replay, paid)
+        room += max(left_by_sums(replay, paid), FACTOR * gap_by_sums(replay))
     if not said.exact:  # of a closed form the gap is rounding only
         room += SEARCHED * size
         if claimed < lower - room:
