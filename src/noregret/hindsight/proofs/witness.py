@@ -17,6 +17,7 @@ from noregret.hindsight.proofs.rounding import Floats, growth, norm, total, upwa
 from noregret.hindsight.rows import Rows, score_error
 from noregret.hindsight.rules import SCORED
 from noregret.hindsight.solvers.quadratic import up_to
+from noregret.hindsight.solvers.triangular import Careful
 
 
 class Paid(NamedTuple):
@@ -40,6 +41,10 @@ class Paid(NamedTuple):
 
 # The most additions in a row that a sum over rows is made of, whichever way it was summed.
 SUMMED_IN_A_ROW = 8_192
+# The share of the square loss from which on rounding is worth computing it in twice the digits, and
+# how many columns make that too dear: it works on dense rows.
+SHARP = 1e-12
+MAX_CAREFUL_COLUMNS = 2_000
 
 
 # The classes that leave something out, in the words of ``hindsight``, with a limit to weights.
@@ -51,6 +56,8 @@ SIGNED = re.compile(rf"weights of either sign, total {NUMBER}(?:, .*)?")
 SIMPLEX = re.compile(r"simplex(?:, .*)?")
 # How far above a limit as written, in six digits or in three, the limit itself may lie.
 SIX, THREE = 1 + 1e-5, 1.01
+# By what factor the norm up to which sums prove something depends on how rows were summed.
+FAR = 10.0
 
 
 def is_within(witness: Mapping[str, float], comparator: str, unseen: int = 0) -> bool:
@@ -96,6 +103,13 @@ def is_proven(stated: str, found: str) -> bool:
     return stated == up_to(own) and own <= reach * THREE
 
 
+def is_as_far(stated: str, *others: str) -> bool:
+    """Whether a class up to some norm reaches about as far as one of others, or further."""
+    here, there = REACH.fullmatch(stated), [REACH.fullmatch(other) for other in others]
+    reaches = [float(found[1]) for found in there if found is not None]
+    return here is not None and bool(reaches) and float(here[1]) >= min(reaches) / FAR
+
+
 def paid_by(weights: Floats, comparator: str, rows: Rows, loss: Loss) -> Paid:
     """Return what a witness pays over all rounds."""
     outcomes = rows.outcomes
@@ -112,7 +126,13 @@ def paid_by(weights: Floats, comparator: str, rows: Rows, loss: Loss) -> Paid:
     losses, scores = losses_of(loss, outcomes), rows.scores(weights)
     own = total(losses.value(scores))
     off = upward(total(losses.value_above(scores, score_error(rows, weights))) - own, abs(own))
-    return Paid(own, abs(off), lost_by_sums(rows, weights) if is_square(loss) else 0.0)
+    if not is_square(loss):
+        return Paid(own, abs(off))
+    if abs(off) > SHARP * own and len(weights) <= MAX_CAREFUL_COLUMNS:
+        low, high = Careful(rows).interval(weights)
+        if high - low < 2 * abs(off):
+            own, off = low + 0.5 * (high - low), upward(high - low, high)
+    return Paid(own, abs(off), lost_by_sums(rows, weights))
 
 
 def lost_by_sums(rows: Rows, weights: Floats) -> float:

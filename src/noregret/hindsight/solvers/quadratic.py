@@ -225,7 +225,7 @@ def best_in_simplex(
     try:
         with np.errstate(all="ignore"):  # what is no number is never sharper
             return sharper(answer, loss, loss.rows, entropy, scale, weight, limits, start)
-    except NoRegretError:  # the few rows are too large, as all of them together are
+    except (NoRegretError, np.linalg.LinAlgError):  # the few rows are too large or too small
         return answer
 
 

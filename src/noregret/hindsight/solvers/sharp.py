@@ -36,7 +36,10 @@ def sharpened(answer: Answer, loss: Quadratic, ask: Callable[[OnColumns], Answer
         return answer
     with np.errstate(all="ignore"):
         on_rows = OnColumns.of(loss)
-        other = None if on_rows is None else ask(on_rows)
+        try:
+            other = None if on_rows is None else ask(on_rows)
+        except np.linalg.LinAlgError:  # underflow has left nothing to divide by
+            return answer
     if other is None or not (other.loss < math.inf and other.lower > -math.inf):
         return answer
     if math.isinf(answer.reach) and other.gap >= answer.gap:
@@ -157,7 +160,7 @@ class OnColumns:
             if not pays < least:
                 break
             best, least = w, pays
-            w = step(w, self.loss.rows.combined(residues)[0] + penalty * w)
+            w = step(w, self.loss.pull(residues) + penalty * w)
         return best
 
     def answer(self, words: str, attained: float, lower: float, w: Floats) -> Answer | None:

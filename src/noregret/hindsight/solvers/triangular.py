@@ -143,13 +143,28 @@ def factor_of(rows: Rows) -> Floats:
 
 
 def dense_blocks(rows: Rows) -> Iterator[tuple[Floats, Floats]]:
-    """Yield the rows as dense blocks of all columns, small enough to work on."""
-    n = rows.shape[1]
-    step = max(1, n, MAX_NUMBERS // max(1, n))
+    """Yield the rows as dense blocks of all columns, small enough to work on.
+
+    They are cut at the same rows however these came in blocks, so that whoever computes with them
+    again finds the same to the last bit. A block is overwritten by the next.
+    """
+    total, n = rows.shape
+    size = min(total, max(1, n, MAX_NUMBERS // max(1, n)))
+    X, outcomes, filled = np.empty((size, n)), np.empty(size), 0
     for block, y in rows.blocks():
-        for start in range(0, len(y), step):
-            part = padded(block[start : start + step], n)
-            yield part.toarray() if is_sparse(part) else part, y[start : start + step]
+        start = 0
+        while start < len(y):
+            stop = min(len(y), start + size - filled)
+            part = padded(block[start:stop], n)
+            here = slice(filled, filled + stop - start)
+            X[here] = part.toarray() if is_sparse(part) else part
+            outcomes[here] = y[start:stop]
+            filled, start = here.stop, stop
+            if filled == size:
+                yield X, outcomes
+                filled = 0
+    if filled:
+        yield X[:filled], outcomes[:filled]
 
 
 class Triangular:
@@ -203,9 +218,25 @@ class Careful(OnRows):
         off = 2 * UNIT * np.abs(residues) + 4 * growth(terms) ** 2 * sizes + 8 * terms * SMALLEST
         return residues, off * (1 + 4 * UNIT)
 
+    def pull(self, residues: Floats) -> Floats:
+        """Return Xᵀ r, half the gradient."""
+        found, at = np.zeros(self.rows.shape[1]), 0
+        for X, y in dense_blocks(self.rows):
+            found += X.T @ residues[at : at + len(y)]
+            at += len(y)
+        return found
+
+    def gradient(self, w: Floats) -> Floats:
+        """Return the gradient at w."""
+        return 2 * self.pull(self.residues(w)[0])
+
+    def interval(self, w: Floats) -> tuple[float, float]:
+        """Return what the loss is surely not below, and not above."""
+        return self.between(*self.residues(w))
+
     def high(self, w: Floats) -> float:
         """Return what the loss is surely not above."""
-        return self.between(*self.residues(w))[1]
+        return self.interval(w)[1]
 
 
 def compensated(X: Floats, w: Floats, y: Floats) -> tuple[Floats, Floats]:

@@ -6,7 +6,7 @@ when they are full, and at marks: rounds that lie ever further apart. Where a pa
 rows alone, not on the calls that they came in.
 """
 
-from libc.math cimport INFINITY
+from libc.math cimport INFINITY, isfinite
 from libc.stdint cimport int32_t, int64_t, uint32_t, uint64_t
 
 import numpy as np
@@ -88,7 +88,9 @@ cdef class Recorder:
         cdef double square = self.engine.last_gradient * self.engine.last_gradient
         cdef double total = self.gradient_squares + square
         cdef int k
-        if self.gradient_squares >= square:
+        if not isfinite(total):
+            self.gradient_rest = 0  # what is lost of a sum that overflowed is no number
+        elif self.gradient_squares >= square:
             self.gradient_rest += (self.gradient_squares - total) + square
         else:
             self.gradient_rest += (square - total) + self.gradient_squares

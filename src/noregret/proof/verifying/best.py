@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from noregret.hindsight.proofs.answer import USUAL
-from noregret.hindsight.proofs.witness import Paid
+from noregret.hindsight.proofs.witness import Paid, is_as_far
 from noregret.proof.certificates.certificate import LOOSEST, TIGHTEST, Best, Certificate, number
 from noregret.proof.verifying.comparing import (
     MISSING,
@@ -22,13 +22,20 @@ from noregret.proof.verifying.verification import Line
 
 # A witness whose own loss rounding blurs by more than this share is none.
 BLUR = 1e-6
+# Losses up to this are none: sums of squares underflow there.
+UNDERFLOW = 1e-300
 # By what factor a search that is done again may come out differently.
 FACTOR = 10.0
 
 
 def class_of(judge: Judge, path: str, stated: Any, found: Any) -> Line:
-    """Compare the class: in the same words, or in words for a part of the class that was found."""
-    return Line(path, stated, found, judge.replay.evidence().is_proven(stated, found))
+    """Compare the class: in the same words, or in words for the part of it that sums prove."""
+    proven = judge.replay.evidence().is_proven(stated, found)
+    if proven and stated != found:
+        by_sums = judge.replay.by_sums
+        proven = is_as_far(stated, found, by_sums.hindsight.comparator if by_sums else "")
+        return Line(path, stated, found, proven, "" if proven else "a part of the class only")
+    return Line(path, stated, found, proven)
 
 
 def exactness(judge: Judge, path: str, stated: Any, found: Any) -> Line:
@@ -57,7 +64,7 @@ def loss(judge: Judge, path: str, stated: Any, found: Any) -> Line:
     )
     found = judge.replay.best.loss
     size = max(abs(stated), abs(own.loss))
-    slack = TOLERANCE * size + own.rounding + there.rounding
+    slack = TOLERANCE * size + own.rounding + there.rounding + UNDERFLOW
     # A solver adds its own rounding to what it states: as much as it adds here, or less than the
     # whole gap that is stated, where that is rounding.
     added = max(2 * max(0.0, found - there.loss), min(best.gap, SEARCHED * size)) + own.by_sums

@@ -247,8 +247,8 @@ def replay_of(stated: Certificate, game: Any, target: str | None = None) -> Repl
     as_told = Limits(tolerance=min(max(told, TIGHTEST), LOOSEST))
 
     def from_sums() -> Certificate | None:
-        other = by_sums_alone(game)
         try:
+            other = by_sums_alone(game)
             return None if other is None else other.certificate(name, limits=limits, **given)
         except (NoRegretError, *UNUSABLE):
             return None
