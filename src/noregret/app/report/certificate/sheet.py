@@ -70,7 +70,7 @@ def sheet_of(certificate: Certificate) -> Sheet:
     theorem, witness = certificate.theorem, certificate.hindsight.witness
     largest = max((abs(weight) for weight in witness.values()), default=0.0)
     weights = [item for item in witness.items() if abs(item[1]) > DUST * largest]
-    heaviest = sorted(weights, key=lambda item: (-abs(item[1]), item[0]))[:HEAVIEST]
+    heaviest = sorted(weights, key=by_weight)[:HEAVIEST]
     name = f"averaged({certificate.learner})" if certificate.averaged else certificate.learner
     return Sheet(
         clean(name),
@@ -85,6 +85,11 @@ def sheet_of(certificate: Certificate) -> Sheet:
             for promise in certificate.further
         ],
     )
+
+
+def by_weight(item: tuple[str, float]) -> tuple[float, str]:
+    """Return the key that sorts the heaviest first, and by name where they look the same."""
+    return -float(f"{abs(item[1]):.6g}"), item[0]
 
 
 def title_of(shown: int, weights: int, features: int) -> str:

@@ -18,7 +18,15 @@ from noregret.app.report.certificate.html import (
     table,
     titles,
 )
-from noregret.app.report.certificate.sheet import COLUMNS, DUST, HEAVIEST, Fact, loss_of, told
+from noregret.app.report.certificate.sheet import (
+    COLUMNS,
+    DUST,
+    HEAVIEST,
+    Fact,
+    by_weight,
+    loss_of,
+    told,
+)
 from noregret.app.report.page.markup import Html, element, joined
 from noregret.base.numbers import clean, count, figure, name_of, percent, signed, weight
 from noregret.errors import NoRegretError
@@ -175,9 +183,7 @@ def heaviest(found: Weights | None, title: str) -> Html:
         return Html()
     pairs = zip(found.names, found.values, strict=True)
     largest = max(map(abs, found.values), default=0.0)
-    ordered = sorted(
-        (pair for pair in pairs if abs(pair[1]) > DUST * largest), key=lambda p: (-abs(p[1]), p[0])
-    )
+    ordered = sorted((pair for pair in pairs if abs(pair[1]) > DUST * largest), key=by_weight)
     if not ordered:
         return Html()
     write = weight if found.shares else signed
