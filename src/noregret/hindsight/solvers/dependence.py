@@ -19,6 +19,8 @@ from noregret.hindsight.solvers.triangular import triangle
 
 # A column is tried for dependence when the others leave this little of its length.
 LEFT = 1e-12
+# By how much the last column is lighter than the first when columns are chosen.
+FIRST = 1e-6
 # Sums this many times as large as what underflow may take from them lose no digit by it.
 HIDDEN = 2.0**60
 # Columns from which on the smallest eigenvalue is found by so many iterations.
@@ -102,7 +104,8 @@ def independent_columns(rows: Rows) -> NDArray[np.intp] | None:
     norms = np.linalg.norm(R, axis=0)
     if not np.isfinite(norms).all():
         return None
-    scale = np.where(norms > 0, norms, 1.0)
+    # Of columns that are the same, the first is kept: rounding should not choose.
+    scale = np.where(norms > 0, norms, 1.0) / np.linspace(1.0, 1.0 - FIRST, len(norms))
     factor, order = qr(R / scale, mode="r", pivoting=True)
     left = np.abs(np.diag(factor))
     rank = int(np.count_nonzero(left > LEFT))
