@@ -30,6 +30,7 @@ from benchmarks._quality_drawn import DRAWN
 from benchmarks._quality_figures import WARM, Figure, figure, of_peers
 from benchmarks._quality_hindsight import best_linear
 from benchmarks._quality_sets import Floats, Set, real
+from noregret.linear.learn_many import play
 
 PACKAGES = ("river", "scikit-learn", "statsmodels", "vowpalwabbit")
 ORDERS = ("in order", "shuffled")
@@ -66,7 +67,7 @@ def ours(rows: Set) -> Floats:
     """Return the scores of `auto`, as it is."""
     scores = np.full(len(rows.y), np.nan)
     learner = noregret.Auto(loss="logistic" if rows.classes else "square")
-    learner.play_scores(rows.X, rows.y, scores)
+    play(learner._entry, rows.X, rows.y, scores)
     return scores
 
 

@@ -67,5 +67,5 @@ napoleon_use_rtype = False
 nitpick_ignore_regex = [
     ("py:.*", r"(numpy|np|pathlib|collections\.abc)\..*"),
     ("py:.*", r"(.*\.)?(ndarray|NDArray|Path|Any|Floats|[AKLN]|G_co|Quantity|Ledger)"),
-    ("py:.*", r"(.*\.)?(Arms|Player|WeakLearner|Weigher|TypeAliasForwardRef)"),
+    ("py:.*", r"(.*\.)?(Arms|Player|WeakLearner|Weigher|Wording|TypeAliasForwardRef)"),
 ]

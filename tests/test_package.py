@@ -16,7 +16,7 @@ from noregret.base.registry import all_of
 
 INSTALLED = Path(noregret.__file__).parent
 SOURCE = Path(__file__).parent.parent / "src" / "noregret"
-HEAVY = {"scipy", "pandas", "polars", "pyarrow", "narwhals", "safetensors", "rich", "typer"}
+HEAVY = {"scipy", "pandas", "polars", "pyarrow", "narwhals", "safetensors", "rich", "argparse"}
 HEAVY |= {"clarabel", "jsonschema"}
 
 
@@ -47,7 +47,7 @@ def test_the_version_is_answered_without_the_commands() -> None:
     code = (
         "import sys; sys.argv = ['noregret', '--version']; import noregret.app.cli as c; c.main()"
     )
-    assert "typer" not in loaded_after(code)
+    assert "argparse" not in loaded_after(code)
 
 
 def test_every_public_name_exists_and_is_documented() -> None:

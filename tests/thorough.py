@@ -11,8 +11,8 @@ import functools
 import inspect
 import os
 import zlib
-from collections.abc import Callable, Sequence
-from typing import Any, TypeVar
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any, Protocol, TypeVar
 
 import pytest
 from hypothesis import HealthCheck, Phase, example, given, settings
@@ -29,9 +29,18 @@ DRAWS = 40
 FEW_DRAWS = 5
 
 Size = TypeVar("Size")
+One = TypeVar("One")
+Other = TypeVar("Other")
 Test = Callable[..., None]
 Example = dict[str, Any]
 Strategies = dict[str, st.SearchStrategy[Any]]
+
+
+class Case(Protocol):
+    """Something to try a law on: a form of what has a name."""
+
+    @property
+    def name(self) -> str: ...
 
 
 def sized(quick: Size, full: Size) -> Size:
@@ -43,6 +52,48 @@ def picked(full: Sequence[Size], case: str, count: int = 1) -> Sequence[Size]:
     """Return all of them in a thorough run, else a few, others for other cases of a test."""
     first = zlib.crc32(case.encode())
     return full if THOROUGH else [full[(first + k) % len(full)] for k in range(count)]
+
+
+def paired(
+    firsts: Iterable[One], seconds: Sequence[Other], count: int = 1
+) -> list[tuple[One, Other]]:
+    """Return all pairs in a thorough run, else each of the first with some of the second."""
+    many = len(seconds) if THOROUGH else count
+    return [
+        (one, seconds[(number * many + k) % len(seconds)])
+        for number, one in enumerate(firsts)
+        for k in range(many)
+    ]
+
+
+def in_turn(
+    argument: str, cases: Sequence[Case], share: int | None = None
+) -> Callable[[Test], Test]:
+    """Return a decorator: try a law on all cases in a thorough run, else on some of each name.
+
+    By default the law is tried on the first case of each name, which is the plain one, and on one
+    of the others, or one in ``share`` of them. Which ones differs from law to law: every law is
+    tried on every name, every case by some laws.
+    """
+
+    def decorate(test: Test) -> Test:
+        chosen = list(cases) if THOROUGH else some_per_name(cases, test.__qualname__, share)
+        marked: Test = pytest.mark.parametrize(argument, chosen, ids=str)(test)
+        return marked
+
+    return decorate
+
+
+def some_per_name(cases: Sequence[Case], law: str, share: int | None) -> list[Case]:
+    """Return the first case of each name and a share of the others, in the order of the cases."""
+    by_name: dict[str, list[int]] = {}
+    for number, case in enumerate(cases):
+        by_name.setdefault(case.name, []).append(number)
+    chosen: list[int] = []
+    for name, (first, *others) in by_name.items():
+        step = share or max(1, len(others))
+        chosen += [first, *others[zlib.crc32(f"{law} {name}".encode()) % step :: step]]
+    return [cases[number] for number in sorted(chosen)]
 
 
 def draw_count(full: int) -> int:

@@ -227,7 +227,7 @@ def every_variant() -> list[Variant]:
 
 
 VARIANTS = every_variant()
-PLAIN = [variant for variant in VARIANTS if not variant.make().averaged_weights]
+PLAIN = [variant for variant in VARIANTS if not variant.make().engine.mean_kept]
 WITHOUT_LOSS_OBJECT = [
     variant
     for variant in VARIANTS
@@ -301,7 +301,7 @@ def state(learner: nr.Learner) -> dict[str, Any]:
 
 def visible(learner: nr.Learner, X: Floats) -> dict[str, Any]:
     """Return what a user can see of a learner, to the bit, with the scores of some rows."""
-    rows = X if learner.feature_kind == BY_POSITION else as_dicts(X)
+    rows = X if learner._entry.feature_kind == BY_POSITION else as_dicts(X)
     return {
         "weights": learner.weights.tobytes(),
         "scores": learner.decision_many(rows).tobytes(),
@@ -315,7 +315,7 @@ def visible(learner: nr.Learner, X: Floats) -> dict[str, Any]:
 def _position_kind() -> int:
     learner: nr.Learner = nr.Perceptron()
     learner.learn_one([1.0], 1)
-    return learner.feature_kind
+    return learner._entry.feature_kind
 
 
 BY_POSITION = _position_kind()

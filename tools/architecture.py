@@ -20,7 +20,8 @@ SOURCE = Path(__file__).resolve().parent.parent / "src"
 ROOT = "noregret"
 # The lowest first. Packages of one layer do not import each other.
 LAYERS = (
-    ("errors", "checks", "_version"),
+    ("limits", "_version"),
+    ("errors", "checks"),
     ("base",),
     ("linear",),
     ("streams",),

@@ -116,7 +116,7 @@ def picture(rows: Set) -> str:
     _, shuffled, second = course(rows.shuffled())
     means = np.max([weights.mean(axis=0) for _, weights in (in_order, shuffled)], axis=0)
     chosen = sorted(np.argsort(-means)[:SHOWN].tolist())
-    names = [learner.members[k] for k in chosen]  # type: ignore[attr-defined]
+    names = [learner.members[k].name for k in chosen]  # type: ignore[attr-defined]
     rest = f"{len(means) - SHOWN} others"
     charts = [
         (f"In the order of time: error {first:.3f} of the mean's", in_order),

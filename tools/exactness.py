@@ -4,6 +4,8 @@
 
 Case i of a source is drawn from seed + i, so that ``--cases 1 --seed N`` repeats a single case.
 Failures are printed as they come; the table at the end counts them by class, loss and kind of data.
+A case takes from 2 ms (proofs) to 200 ms (advised) of CPU time, most of it in the exact arithmetic:
+1,000 cases of every source about a quarter of an hour.
 """
 
 from __future__ import annotations
@@ -25,7 +27,7 @@ def run(name: str, draw: Draw, seeds: range, show: int) -> int:
     """Check one source's cases, print a table and return the number of failures."""
     checked: Counter[tuple[str, str, str]] = Counter()
     failed: Counter[tuple[str, str, str]] = Counter()
-    began = time.perf_counter()
+    began = time.process_time()
     for seed in seeds:
         case = draw(seed)
         key = (case.group, case.loss, case.data)
@@ -34,9 +36,9 @@ def run(name: str, draw: Draw, seeds: range, show: int) -> int:
             failed[key] += 1
             if failed.total() <= show:
                 print(f"{name} {seed}: {' / '.join(key)}: {failure}", flush=True)
-    seconds = time.perf_counter() - began
+    seconds = time.process_time() - began
     print(f"\n{name}: {checked.total()} cases, {failed.total()} failures,", end=" ")
-    print(f"{1e3 * seconds / max(1, checked.total()):.1f} ms per case")
+    print(f"{1e3 * seconds / max(1, checked.total()):.1f} ms of CPU time per case")
     for title, part in (("class", 0), ("loss", 1), ("data", 2)):
         print_counts(title, tally(checked, part), tally(failed, part))
     if failed:

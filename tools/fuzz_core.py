@@ -5,7 +5,8 @@
 Calls are made in a process of their own, which says what it is about to do: one that is killed by a
 signal is a crash, one that takes more than ``HANG`` seconds a hang, and the next call goes on in a
 new process. Call N is the same for the same seed, so that ``--again N`` repeats it. Errors that no
-user should see (SystemError, AssertionError, …) are counted by their kind.
+user should see (SystemError, AssertionError, …) are counted by their kind. 10,000 calls take about
+two minutes of CPU time.
 """
 
 from __future__ import annotations

@@ -24,7 +24,7 @@ static void check_rows(const noregret_rows *rows, const int64_t *starts, int64_t
     for (int64_t row = 0; row < count; row++) {
         check(starts[row] <= starts[row + 1] && starts[row + 1] <= rows->count);
         for (int64_t k = starts[row]; k < starts[row + 1]; k++) {
-            check(rows->indices[k] >= 0 && fabs(rows->data[k]) < NOREGRET_LARGEST);
+            check(rows->indices[k] >= 0 && fabs(rows->data[k]) < NOREGRET_MAX_VALUE);
             check(k == starts[row] || rows->indices[k] > rows->indices[k - 1]);
         }
     }

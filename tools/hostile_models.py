@@ -6,7 +6,8 @@ For every algorithm of every family, an ensemble, and models that know how their
 model is saved after a few rounds, every leaf of its header and every array is replaced in turn by
 what it should not be, the digest is made to fit, and the file is loaded. Either it is refused by an
 error of the library, or what comes of it predicts finite numbers, learns, can be saved again and
-raises nothing but errors of the library. Each model is tried in a process of its own.
+raises nothing but errors of the library. Each model is tried in a process of its own; all states of
+all models take about five minutes of CPU time (give ``--seconds`` enough on a busy machine).
 """
 
 from __future__ import annotations

@@ -85,7 +85,7 @@ def budgets() -> Iterator[list[str]]:
         for budget in BUDGETS:
             learner = nr.KernelGradientDescent(loss="hinge", rate=0.3, width=width, budget=budget)
             wrong, paid, spent = played(learner, X, y)
-            kept = {n: float(v[0]) for n, v in learner.accounts().items() if v.shape == (1,)}
+            kept = {n: float(v[0]) for n, v in learner._accounts().items() if v.shape == (1,)}
             yield [
                 name,
                 f"{budget}",

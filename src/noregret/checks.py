@@ -5,29 +5,31 @@ from __future__ import annotations
 import difflib
 import inspect
 import math
-import re
 from collections.abc import Iterable, Mapping, Sequence
 from numbers import Integral, Real
 from typing import Any
 
-# Parameters above this leave no room in float64 for what they multiply.
-LARGEST = 1e100
+from noregret.limits import MAX_PARAMETER
 
 
 def positive(name: str, value: Any, *, below: float = math.inf) -> float:
     """Return a number above 0 and below a limit, or raise ValueError."""
-    most = min(below, LARGEST)
+    most = min(below, MAX_PARAMETER)
     if isinstance(value, Real) and not isinstance(value, bool) and 0 < float(value) < most:
         return float(value)
     wanted = "a positive number" if below == math.inf else f"a number between 0 and {below:g}"
-    if isinstance(value, Real) and LARGEST <= float(value) < math.inf:
-        wanted += f" below {LARGEST:g}"
+    if isinstance(value, Real) and MAX_PARAMETER <= float(value) < math.inf:
+        wanted += f" below {MAX_PARAMETER:g}"
     raise ValueError(f"{name} must be {wanted}: got {value!r}")
 
 
 def not_negative(name: str, value: Any) -> float:
     """Return a number that is 0 or above, or raise ValueError."""
-    if isinstance(value, Real) and not isinstance(value, bool) and 0 <= float(value) < LARGEST:
+    if (
+        isinstance(value, Real)
+        and not isinstance(value, bool)
+        and 0 <= float(value) < MAX_PARAMETER
+    ):
         return float(value)
     raise ValueError(f"{name} must be a number, 0 or above: got {value!r}")
 
@@ -44,7 +46,8 @@ def one_of(name: str, value: Any, choices: Sequence[str]) -> str:
     """Return one of the choices, or raise ValueError."""
     if isinstance(value, str) and value in choices:
         return value
-    raise ValueError(f"unknown {name} {value!r}: choose one of {', '.join(choices)}")
+    said = f"unknown {name} {value!r}: choose one of {', '.join(choices)}"
+    raise ValueError(said + (loss_hint(value, choices) if name == "loss" else ""))
 
 
 # Losses by the names that other libraries have for them.
@@ -66,13 +69,11 @@ OTHER_NAMES: dict[str, tuple[str, ...]] = {
 }  # fmt: skip
 
 
-def loss_hint(wrong: Any, message: str) -> str:
-    """Return which of the losses that a message offers an unknown name stands for elsewhere."""
+def loss_hint(wrong: Any, choices: Sequence[str]) -> str:
+    """Return which of the choices a loss's name in another library stands for, in words."""
     usual = OTHER_NAMES.get(wrong.lower(), ()) if isinstance(wrong, str) else ()
-    offered = set(re.findall(r"[\w-]+", message.partition(": ")[2]))
-    meant = [name for name in usual if name in offered]
-    said = f"; {wrong} is called {meant[0]} here" if meant else ""
-    return message if message.endswith(said) else message + said
+    meant = [name for name in usual if name in choices]
+    return f"; {wrong} is called {meant[0]} here" if meant else ""
 
 
 def hint(wrong: str, known: Iterable[str]) -> str:
@@ -84,8 +85,9 @@ def hint(wrong: str, known: Iterable[str]) -> str:
 
 def unknown_parameter(owner: str, wrong: str, known: Sequence[str]) -> str:
     """Say that there is no such parameter, which is the nearest, and which there are."""
-    said = f"{owner} has no parameter {wrong!r}: {hint(wrong, known)}"
-    return f"{said} It takes {', '.join(known)}" if said.endswith("?") else said
+    near = difflib.get_close_matches(wrong, known)
+    also = f" It takes {', '.join(known)}" if near else ""
+    return f"{owner} has no parameter {wrong!r}: {hint(wrong, known)}{also}"
 
 
 def bound(
@@ -113,29 +115,13 @@ def truth(name: str, value: Any) -> bool:
     raise ValueError(f"{name} must be True or False: got {value!r}")
 
 
-# Numbers of a learner's state that may be negative.
-SIGNED = {
-    "clock",
-    "clock_at_start",
-    "drawn_loss",
-    "exchanged",
-    "highest",
-    "loss_rest",
-    "loss_sum",
-    "lowest",
-    "offset",
-    "offset_sum",
-    "own_gap",
-    "reference",
-    "rest",
-    "total",
-    "total_rest",
-    "unborn_sum",
-}
+def state_numbers(
+    numbers: dict[str, Any], like: dict[str, Any], signed: Sequence[str] = ()
+) -> None:
+    """Raise ValueError where the numbers of a state are not of the kind that a learner keeps.
 
-
-def state_numbers(numbers: dict[str, Any], like: dict[str, Any]) -> None:
-    """Raise ValueError where the numbers of a state are not of the kind that a learner keeps."""
+    ``signed`` names those that may be negative, without the part of a learner before the last dot.
+    """
     if numbers.keys() != like.keys():
         raise ValueError(f"expected the numbers {sorted(like)}, got {sorted(numbers)}")
     for name, value in numbers.items():
@@ -144,7 +130,7 @@ def state_numbers(numbers: dict[str, Any], like: dict[str, Any]) -> None:
         own = name.rpartition(".")[2]
         if not (math.isfinite(value) or (own.startswith("limit_") and value == math.inf)):
             raise ValueError(f"{name} is {value!r}")
-        if value < 0 and own not in SIGNED:
+        if value < 0 and own not in signed:
             raise ValueError(f"{name} is {value!r}: it cannot be negative")
         if isinstance(value, int) and value >= 2**62:
             raise ValueError(f"{name} is {value!r}: it cannot be so large")

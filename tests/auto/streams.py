@@ -8,6 +8,8 @@ from numpy.typing import NDArray
 import noregret as nr
 from noregret.auto.memory_filters import Filters
 from noregret.learners.auto import Auto
+from noregret.linear.engine.block_rows import play_rows
+from noregret.linear.learn_many import play
 
 Floats = NDArray[np.float64]
 LOSSES = ("square", "absolute", "quantile", "logistic")
@@ -26,7 +28,7 @@ def auto(loss: str = "square", **options: object) -> Auto:
 def played(learner: Auto, X: Floats, y: Floats) -> Floats:
     """Have it predict and learn row by row; return what it predicted, as scores."""
     out = np.empty(len(y))
-    learner.play_scores(X, y, out)
+    play(learner._entry, X, y, out)
     return out
 
 
@@ -36,7 +38,7 @@ def weighted(learner: Auto, X: Floats, y: Floats, importances: Floats) -> Floats
     starts = np.arange(rows + 1) * columns
     places = np.tile(np.arange(columns, dtype=np.int32), rows)
     out = np.empty(rows)
-    learner.play_rows(starts, places, np.ascontiguousarray(X).ravel(), y, importances, out)
+    play_rows(learner._entry, starts, places, np.ascontiguousarray(X).ravel(), y, importances, out)
     return out
 
 
@@ -77,3 +79,18 @@ def same_state(one: Auto, other: Auto) -> bool:
         and a[0].keys() == b[0].keys()
         and all(a[0][k].tobytes() == b[0][k].tobytes() for k in a[0])
     )
+
+
+def member_names(learner: Auto) -> list[str]:
+    """Return what each member is called."""
+    return [member.name for member in learner.members]
+
+
+def member_weights(learner: Auto) -> Floats:
+    """Return the weight of each member."""
+    return np.array([member.weight for member in learner.members])
+
+
+def member_losses(learner: Auto) -> Floats:
+    """Return what each member has lost."""
+    return np.array([member.loss for member in learner.members])

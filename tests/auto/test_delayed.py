@@ -10,8 +10,9 @@ import numpy as np
 import pytest
 
 import noregret as nr
+from noregret.linear.learn_many import play
 from tests.app.run.commands import command
-from tests.auto.streams import LOSSES, Floats, auto, played, stream
+from tests.auto.streams import LOSSES, Floats, auto, member_losses, member_names, played, stream
 from tests.auto.test_known import loss_of
 from tests.variants import state
 
@@ -51,7 +52,7 @@ def test_features_that_join_while_outcomes_are_out_are_served_as_unseen() -> Non
     y = rng.normal(size=90) + 2
     learner = auto(delay=5)
     scores = np.empty(90)
-    learner.play_scores(rows, y, scores)
+    play(learner._entry, rows, y, scores)
     assert len(learner.features) > 140
     np.testing.assert_array_equal(scores, served(rows, y, "square", 5))
 
@@ -64,8 +65,8 @@ def test_a_random_walk_costs_what_it_moves_until_its_outcomes_arrive() -> None:
     assert 20 < learner.total_loss / 3000 < 32
     found = {member["name"]: member["mean_loss"] for member in learner.findings()["members"]}
     last = np.concatenate([np.zeros(25), y[:-25]])
-    at = learner.members.index("last outcome")
-    assert learner.member_losses[at] == pytest.approx(((last - y) ** 2).sum(), rel=1e-9)
+    at = member_names(learner).index("last outcome")
+    assert member_losses(learner)[at] == pytest.approx(((last - y) ** 2).sum(), rel=1e-9)
     assert min(found.values()) > 20
     assert "the latest 24 outcomes were still out" in learner.describe()
 
@@ -81,8 +82,8 @@ def test_members_are_weighed_by_what_they_were_served_as_saying(loss: str) -> No
     y = np.where(lasting > 0, 1.0, -1.0) if loss == "logistic" else lasting
     learner = auto(loss, delay=24)
     learner.learn_many(np.zeros((2400, 0)), y)
-    at = learner.members.index("running mean")
-    assert learner.total_loss < 1.05 * learner.member_losses[at]
+    at = member_names(learner).index("running mean")
+    assert learner.total_loss < 1.05 * member_losses(learner)[at]
 
 
 def test_a_certificate_states_the_served_loss_and_no_promise(tmp_path: Path) -> None:

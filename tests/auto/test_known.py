@@ -7,7 +7,17 @@ import math
 import numpy as np
 import pytest
 
-from tests.auto.streams import LOSSES, NUMBERS, Floats, auto, labels, played, stream
+from tests.auto.streams import (
+    LOSSES,
+    NUMBERS,
+    Floats,
+    auto,
+    labels,
+    member_losses,
+    member_names,
+    played,
+    stream,
+)
 
 
 def loss_of(loss: str, said: Floats, y: Floats) -> Floats:
@@ -26,7 +36,7 @@ def test_the_last_outcome_is_the_last_that_has_arrived(loss: str, delay: int) ->
     learner = auto(loss, delay=delay)
     played(learner, X, y)
     says = np.concatenate([np.zeros(delay + 1), y[: len(y) - delay - 1]])
-    lost = learner.member_losses[learner.members.index("last outcome")]
+    lost = member_losses(learner)[member_names(learner).index("last outcome")]
     assert lost == pytest.approx(loss_of(loss, says, y).sum(), rel=1e-9)
 
 
@@ -36,7 +46,7 @@ def test_the_running_mean_is_that_of_the_outcomes(loss: str) -> None:
     learner = auto(loss)
     played(learner, X, y)
     says = np.append(0.0, np.cumsum(y)[:-1] / np.arange(1, len(y)))
-    lost = learner.member_losses[learner.members.index("running mean")]
+    lost = member_losses(learner)[member_names(learner).index("running mean")]
     assert lost == pytest.approx(loss_of(loss, says, y).sum(), rel=1e-9)
 
 
@@ -44,7 +54,7 @@ def test_even_odds_pay_a_bit_a_round() -> None:
     X, y = stream(0, 80, 2, "logistic")
     learner = auto("logistic")
     played(learner, X, y)
-    lost = learner.member_losses[learner.members.index("even odds")]
+    lost = member_losses(learner)[member_names(learner).index("even odds")]
     assert lost == pytest.approx(80 * math.log(2), rel=1e-12)
 
 
@@ -74,8 +84,8 @@ def test_outcomes_that_are_out_tell_a_filter_nothing(delay: int) -> None:
     for known in (delay, delay + 1):
         learner = auto(delay=known)
         played(learner, np.zeros((rounds, 0)), y)
-        at = learner.members.index("filter with outcomes over all rounds")
-        lost.append(learner.member_losses[at] / rounds / np.var(y))
+        at = member_names(learner).index("filter with outcomes over all rounds")
+        lost.append(member_losses(learner)[at] / rounds / np.var(y))
     assert lost[0] == pytest.approx(1 - follows**2, rel=0.35)
     assert lost[1] == pytest.approx(1 - follows**4 if delay == 0 else 1.0, rel=0.15)
 
@@ -84,8 +94,8 @@ def test_outcomes_that_are_out_tell_a_filter_nothing(delay: int) -> None:
 def test_without_recent_outcomes_nobody_sees_that_they_alternate(loss: str) -> None:
     """No member is named for outcomes either."""
     learner = auto(loss, recent=False)
-    assert not any("outcome" in name or "put right" in name for name in learner.members)
-    assert "recent outcomes" not in learner.groups
+    assert not any("outcome" in name or "put right" in name for name in member_names(learner))
+    assert "recent outcomes" not in [member.group for member in learner.members]
     rng = np.random.default_rng(0)
     y = np.where((np.arange(2000) + np.cumsum(rng.random(2000) < 0.02)) % 2 == 0, 1.0, -1.0)
     with_recent = auto(loss)

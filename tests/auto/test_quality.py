@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 import noregret as nr
+from noregret.linear.learn_many import play
 from tests.auto.streams import Floats, auto, labels, played
 
 
@@ -86,7 +87,7 @@ def test_quantiles_are_exceeded_as_often_as_they_say(tilt: float) -> None:
     y = X @ [1.0, -2.0, 0.5] + rng.exponential(size=10_000)
     learner = nr.make("auto", loss="quantile", loss_parameter=tilt)
     said = np.empty(10_000)
-    learner.play_scores(X, y, said)
+    play(learner._entry, X, y, said)
     assert (y <= said)[1000:].mean() == pytest.approx(tilt, abs=0.03)
     cut = np.quantile(y - X @ [1.0, -2.0, 0.5], tilt)
     error = y - X @ [1.0, -2.0, 0.5] - cut

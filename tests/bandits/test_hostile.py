@@ -26,7 +26,7 @@ def test_a_reward_that_is_none_is_refused(form: str, reward: Any) -> None:
     arm = policy.choose(context_of(policy, 0))
     before = policy.copy()
     with pytest.raises(
-        noregret.BadExample, match=r"round 1, arm '[ab]'.*not in \[0, 1\]"
+        noregret.BadExample, match=r"round 1: arm '[ab]'.*not in \[0, 1\]"
     ) as raised:
         policy.learn(arm, reward)
     assert raised.value.round == 1
@@ -120,7 +120,7 @@ def test_a_bad_cell_of_a_table_stops_there(form: str, bad: float) -> None:
     rewards = rewards_of(20, 3)
     rewards[7, 1] = bad
     policy, other = FORMS[form](), FORMS[form]()
-    with pytest.raises(noregret.BadExample, match="round 8, arm '1'") as raised:
+    with pytest.raises(noregret.BadExample, match="round 8: arm '1'") as raised:
         policy.play_block(rewards, None, None)
     assert (raised.value.round, raised.value.feature) == (8, "1")
     other.play_block(rewards[:7], None, None)
@@ -168,11 +168,11 @@ def test_advice_in_tables_is_checked() -> None:
     rewards = rewards_of(10, 2)
     said = np.zeros((10, 3))
     said[4, 1] = 2
-    with pytest.raises(noregret.BadExample, match=r"round 5, expert '1'.*number of an arm"):
+    with pytest.raises(noregret.BadExample, match=r"round 5: expert '1'.*number of an arm"):
         play(Exp4(arms=2), np.hstack([rewards, said]))
     chances = np.full((10, 4), 0.5)
     chances[3, 2] = 0.6
-    with pytest.raises(noregret.BadExample, match=r"round 4, expert '1'.*chances of sum 1"):
+    with pytest.raises(noregret.BadExample, match=r"round 4: expert '1'.*chances of sum 1"):
         play(Exp4(arms=2, advice="chances"), np.hstack([rewards, chances]))
     for table, policy in ((rewards, Exp4(arms=2)), (rewards, Exp4(arms=2, advice="chances"))):
         with pytest.raises(noregret.BadExample, match="2 columns, but 2 arms and"):

@@ -20,6 +20,7 @@ import noregret as nr
 from noregret.base.families import FAMILIES, homes
 from noregret.filters.engine.window import Steepest
 from noregret.hindsight.sums import add_outer_products
+from noregret.linear.engine.block_rows import play_dense
 from noregret.linear.engine.entry import SparseRow
 from noregret.linear.engine.fourier_features import lift_sparse
 from noregret.linear.engine.recorder import unpacked
@@ -123,9 +124,9 @@ def test_the_core_refuses_rows_outside_of_what_it_holds() -> None:
         lambda: Steepest(4, 0.1).play_block(np.ones(9), np.ones(2), np.ones(9)),
         lambda: Steepest(4, 0.1).predict_block(np.ones(9), np.ones(2)),
         lambda: SparseRow(place, one, 3),
-        lambda: nr.WidrowHoff().play_pairs(iter([([1.0], 1.0)] * 9), 9, np.empty(2)),
-        lambda: nr.WidrowHoff().play_dense(two, None),
-        lambda: taught().undo(10**6, 1),
+        lambda: nr.WidrowHoff()._entry.play_pairs(iter([([1.0], 1.0)] * 9), 9, np.empty(2)),
+        lambda: play_dense(nr.WidrowHoff()._entry, two, None),  # type: ignore[arg-type]
+        lambda: taught()._entry.undo(10**6, 1),
     ]
     for call in calls:
         with pytest.raises((ValueError, TypeError)):
@@ -196,7 +197,7 @@ def test_names_handed_out_are_not_those_that_a_learner_reads() -> None:
     learner.learn_one({"a": 1.0, "b": 2.0}, 1.0)
     learner.features.clear()
     assert learner.features == ["a", "b"]
-    learner.known.names.clear()  # not for anyone, but no reason to crash
+    learner._entry.known.names.clear()  # not for anyone, but no reason to crash
     with pytest.raises(nr.BadExample, match="finite"):
         learner.learn_one({"a": 1.0, "b": float("inf")}, 1.0)
 
@@ -204,7 +205,7 @@ def test_names_handed_out_are_not_those_that_a_learner_reads() -> None:
 def test_a_master_whose_weigher_was_changed_from_outside_is_refused() -> None:
     master = nr.experts.Hedge()
     master.learn_one([1.0, 2.0], 1.0)
-    master.weigher.begin(10_000)
+    master._round.weigher.begin(10_000)
     with pytest.raises(nr.NoRegretError, match="changed from outside"):
         master.learn_one([1.0] * 10_000, 1.0)
 

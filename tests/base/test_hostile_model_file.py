@@ -21,6 +21,7 @@ import noregret as nr
 from noregret.base import model_file
 from noregret.base.json_schemas import parsed
 from noregret.base.registry import everyone
+from tests.thorough import in_turn
 from tests.variants import WITHOUT_LOSS_OBJECT, Variant, state
 
 Arrays = dict[str, Any]
@@ -82,7 +83,7 @@ def refused(file: Path) -> str:
     return str(caught.value)
 
 
-@pytest.mark.parametrize("variant", WITHOUT_LOSS_OBJECT, ids=str)
+@in_turn("variant", WITHOUT_LOSS_OBJECT)
 def test_the_parts_put_together_are_a_model(variant: Variant, file: Path) -> None:
     """What follows is refused for what was changed, not for how it was put together."""
     learner = variant.make()
@@ -211,6 +212,7 @@ MULTIPLICATIVE = [
         for name in ("total", "total_rest", "reference", "total_peak", "unborn_sum")
         for value in ("nan", "inf", None)
     ),
+    change("numbers", "total", to="0x1p-1070"),
     change("params", "rate", to=-1.0),
     change("params", "rate", to=None),
     change("params", "rate", to=float("nan")),
@@ -235,6 +237,26 @@ def test_a_wrong_header_of_multiplicative_weights_is_refused(
     alter(header)
     write(file, json.dumps(header), arrays)
     refused(file)
+
+
+@pytest.mark.parametrize("end", ["found.lower", "found.upper"])
+def test_a_margin_without_an_end_is_refused(end: str) -> None:
+    method = nr.HardMarginSvm().fit([[1.0, 2.0], [-1.0, 0.5]], [1, -1])
+    arrays, numbers, names = method.get_state()
+    del numbers[end]
+    with pytest.raises(ValueError, match="ends of the margin"):
+        nr.HardMarginSvm().set_state(arrays, numbers, names)
+
+
+def test_a_state_that_overflowed_since_it_was_loaded_is_not_copied(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    learner = learner_of("widrow-hoff")
+    arrays, numbers, names = learner.get_state()
+    arrays["stored"] = np.full_like(arrays["stored"], np.inf)
+    monkeypatch.setattr(nr.WidrowHoff, "get_state", lambda self: (arrays, numbers, names))
+    with pytest.raises(nr.NoRegretError, match="cannot be copied"):
+        learner.copy()
 
 
 def test_columns_that_nobody_gave_are_refused(file: Path) -> None:

@@ -17,6 +17,7 @@ import pytest
 
 import noregret as nr
 from noregret.base.model_file import FORMAT
+from tests.thorough import in_turn
 from tests.variants import (
     ROUNDED,
     ROUTINE,
@@ -46,7 +47,7 @@ def small() -> nr.Learner:
 # What is written is read back.
 
 
-@pytest.mark.parametrize("variant", VARIANTS, ids=str)
+@in_turn("variant", VARIANTS)
 def test_a_file_holds_the_whole_learner(variant: Variant, file: Path) -> None:
     X, y = examples(variant, ROUTINE)
     for learner in (variant.make(), learned(variant, X, y), learned(variant, as_dicts(X), y)):

@@ -21,6 +21,7 @@ from noregret.base.compiled.machine import (
 )
 from noregret.base.model_file import read_parts
 from noregret.base.packing import MIN_PACKED_NUMBERS, packed, unpacked, write_parts
+from noregret.linear.engine.block_rows import play_rows
 from tests.variants import state
 
 # Large enough that one number per position, let alone the 24 that auto keeps, would show.
@@ -30,7 +31,7 @@ FAR = 2**21
 def far_row(learner: nr.Learner) -> None:
     """Learn two rows of a stream, one of which names a position far away."""
     starts, places = np.array([0, 2, 3]), np.array([0, FAR - 1, 1], dtype=np.int32)
-    learner.play_rows(starts, places, np.array([1.0, 2.0, 1.0]), np.array([1.0, -1.0]))
+    play_rows(learner._entry, starts, places, np.array([1.0, 2.0, 1.0]), np.array([1.0, -1.0]))
 
 
 @given(

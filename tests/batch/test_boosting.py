@@ -267,7 +267,7 @@ def test_labels_that_are_all_equal_are_learned_at_once(label: int) -> None:
 def test_what_is_no_label_is_refused_with_its_round(said: float) -> None:
     X, y = clouds(5, m=10)
     method = AdaBoost(weak=lambda X, y, weights: lambda rows: np.full(len(rows), said))
-    with pytest.raises(NoRegretError, match="round 1 of boosting: the weak learner must predict"):
+    with pytest.raises(NoRegretError, match="boosting round 1: the weak learner must predict"):
         method.fit(X, y)
 
 
@@ -317,7 +317,7 @@ def test_a_weak_learner_that_writes_over_its_labels_hurts_nobody() -> None:
 @pytest.mark.parametrize("found", [None, np.ones(10), 3])
 def test_what_cannot_predict_is_refused(found: Any) -> None:
     X, y = clouds(9, m=10)
-    with pytest.raises(NoRegretError, match=r"round 1 of boosting: .* must return a function"):
+    with pytest.raises(NoRegretError, match=r"boosting round 1: .* must return a function"):
         AdaBoost(weak=lambda X, y, weights: found).fit(X, y)
 
 

@@ -153,7 +153,7 @@ def test_a_class_of_filters_reaches_as_far_as_is_proven() -> None:
 
 def test_no_more_than_the_first_minutes_are_kept(monkeypatch: pytest.MonkeyPatch) -> None:
     far, mic = recordings(0.5)
-    monkeypatch.setattr(canceller, "KEPT", 0.301)
+    monkeypatch.setattr(canceller, "MAX_KEPT_SECONDS", 0.301)
     found = played(far, mic).certificate()
     assert found.data.rounds == 2400
     assert noregret.verify(found, (far, mic)).confirmed

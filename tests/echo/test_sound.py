@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import struct
+import warnings
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +18,7 @@ from scipy.signal import resample_poly
 from noregret.echo.resampling import Resampler
 from noregret.echo.sound import BITS, look_over, reading
 from noregret.echo.writing import format_for, writing
-from noregret.errors import NoRegretError
+from noregret.errors import DataWarning, NoRegretError
 from tests.thorough import draws
 
 Floats = NDArray[np.float64]
@@ -135,7 +137,7 @@ def test_clipping_is_counted_in_whole_numbers_only_where_they_end(tmp_path: Path
 def failing(path: str, failure: type[BaseException]) -> None:
     with writing(path, 8000, "WAV", "PCM_16") as file:
         file.write(np.zeros(1000))
-        raise failure
+        raise failure("on purpose")
 
 
 def test_a_file_that_fails_half_way_leaves_nothing(tmp_path: Path) -> None:
@@ -163,3 +165,34 @@ def test_formats_are_chosen_by_the_name_and_keep_what_they_can(tmp_path: Path) -
     for name in ("b", "b.mp4", "b.wav.txt"):
         with pytest.raises(NoRegretError, match=r"\.flac"):
             format_for(name, look_over(path), 8000)
+
+
+@pytest.mark.parametrize("kind", ["wav", "rf64", "flac"])
+def test_a_file_that_is_cut_short_is_read_with_a_warning(tmp_path: Path, kind: str) -> None:
+    path = tmp_path / f"long.{'flac' if kind == 'flac' else 'wav'}"
+    noise = np.random.default_rng(0).uniform(-0.5, 0.5, (16_000, 2))
+    soundfile.write(path, noise, 8_000, "PCM_16", format=kind)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert look_over(str(path)).frames == 16_000
+    path.write_bytes(path.read_bytes()[: path.stat().st_size // 2])
+    if kind == "flac":
+        with pytest.raises(NoRegretError, match="damaged"):
+            look_over(str(path))
+        return
+    with pytest.warns(DataWarning, match=r"cut short: its header promises 2\.000 s, and 0\.99"):
+        sound = look_over(str(path))
+    assert 7_900 < sound.frames < 8_000
+
+
+@pytest.mark.parametrize("size", [0x7FFF_FFDB, 0xFFFF_FFFF])
+def test_a_header_that_does_not_know_the_end_promises_nothing(tmp_path: Path, size: int) -> None:
+    path = tmp_path / "piped.wav"
+    soundfile.write(path, np.full(800, 0.25), 8_000, "PCM_16")
+    contents = bytearray(path.read_bytes())
+    at = contents.index(b"data") + 4
+    contents[at : at + 4] = struct.pack("<I", size)
+    path.write_bytes(contents)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert look_over(str(path)).frames == 800

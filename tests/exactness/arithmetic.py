@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Sequence
 from decimal import MAX_EMAX, MIN_EMIN, Context, Decimal
 from fractions import Fraction
@@ -108,3 +109,18 @@ def gram(X: Matrix) -> Matrix:
     """Return Σ x xᵀ."""
     n = len(X[0]) if X else 0
     return [[sum((x[i] * x[j] for x in X), Fraction(0)) for j in range(n)] for i in range(n)]
+
+
+def root_above(value: Fraction) -> Fraction:
+    """Return the square root, rounded up in a place far behind any that matters."""
+    if not value:
+        return value
+    shift = 400 + max(0, value.denominator.bit_length() - value.numerator.bit_length())
+    shift += shift % 2
+    return Fraction(math.isqrt(math.floor(value * 2**shift)) + 1, 2 ** (shift // 2))
+
+
+def weights_of(witness: np.ndarray[Any, Any]) -> Vector:
+    """Return weights of the simplex, divided by their exact sum."""
+    exact = fractions(witness)
+    return [value / sum(exact) for value in exact]

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Sequence
 from decimal import Decimal, localcontext
 from fractions import Fraction
 from typing import Any
@@ -15,11 +14,12 @@ from noregret.batch.boosting import boosted
 from noregret.batch.weak import StumpFinder
 from noregret.errors import NoRegretError
 from noregret.hindsight.sliding import correlated
+from tests.exactness.arithmetic import Matrix, Vector, dot, fractions, gram, solve, square, table
+from tests.exactness.intervals import outside, untrue
 from tests.exactness.margins import hinge, separators, signed
 from tests.exactness.protocol import Case
-from tests.exactness.tables import KINDS, Floats, dot, exactly, outside, solved
+from tests.exactness.tables import KINDS, Floats
 
-Vector = list[Fraction]
 # What a certificate lets a figure exceed its bound by, relatively.
 ROUNDING = Fraction(1, 10**9)
 SQUARE = ("linear-regression", "ridge", "filter")
@@ -48,27 +48,19 @@ def draw(seed: int) -> Case:
     return Case(name, "square" if name in SQUARE else "labels", kind, check)
 
 
-def squares(rows: Sequence[Vector], y: Vector, w: Vector) -> Fraction:
+def squares(rows: Matrix, y: Vector, w: Vector) -> Fraction:
     """Return the square loss."""
     return sum(((dot(row, w) - now) ** 2 for row, now in zip(rows, y, strict=True)), Fraction(0))
 
 
-def best_of_all(rows: Sequence[Vector], y: Vector, penalty: Fraction) -> Vector:
+def best_of_all(rows: Matrix, y: Vector, penalty: Fraction) -> Vector:
     """Return weights of the least loss plus penalty, zero for columns that depend on others."""
-    n = len(rows[0])
-    kept: list[int] = []
-    gram = [
-        [dot(one, other) for other in zip(*rows, strict=True)] for one in zip(*rows, strict=True)
-    ]
-    for i in range(n):
-        gram[i][i] += penalty
-    moment = [dot(column, y) for column in zip(*rows, strict=True)]
-    for i in range(n):
-        trial = [*kept, i]
-        if solved([[gram[a][b] for b in trial] for a in trial], [Fraction(1)] * len(trial)):
-            kept = trial
-    found = solved([[gram[a][b] for b in kept] for a in kept], [moment[a] for a in kept])
-    return [found[kept.index(i)] if i in kept else Fraction(0) for i in range(n)]
+    G = gram(rows)
+    for i in range(len(G)):
+        G[i][i] += penalty
+    found = solve(G, [dot(column, y) for column in zip(*rows, strict=True)])
+    assert found is not None  # the normal equations have a solution
+    return found
 
 
 def fitted(name: str, X: Floats, y: Floats, **options: float) -> Any:
@@ -81,16 +73,19 @@ def fitted(name: str, X: Floats, y: Floats, **options: float) -> Any:
             return None
 
 
-def of_answer(answer_low: float, loss: float, reach: float, rows: Sequence[Vector], y: Vector,
+def of_answer(answer_low: float, loss: float, reach: float, rows: Matrix, y: Vector,
               witness: Floats) -> str:  # fmt: skip
     """Check an interval of square losses: its witness, and the best that is within reach."""
-    own = squares(rows, y, [Fraction(v) for v in witness.tolist()])
-    if Fraction(loss) < own:
-        return f"the witness pays {float(own)!r}, more than {loss!r}"
-    best = best_of_all(rows, y, Fraction(0))
-    if reach < np.inf and dot(best, best) > Fraction(reach) ** 2:
-        return outside(answer_low, loss, own)
-    return outside(answer_low, loss, squares(rows, y, best))
+    own, best = squares(rows, y, fractions(witness)), best_of_all(rows, y, Fraction(0))
+    within = reach == np.inf or square(best) <= Fraction(reach) ** 2
+    return untrue(answer_low, loss, own, squares(rows, y, best) if within else own)
+
+
+def of_stated(best: Any, rows: Matrix, y: Vector) -> str:
+    """Check the interval of square losses that a certificate states."""
+    reach = float(best.comparator.rpartition(" ")[2]) if "at most" in best.comparator else np.inf
+    witness = np.array(list(best.witness.values()))
+    return of_answer(best.loss - best.gap, best.loss, reach, rows, y, witness)
 
 
 def of_least_squares(X: Floats, y: Floats) -> str:
@@ -102,11 +97,7 @@ def of_least_squares(X: Floats, y: Floats) -> str:
         stated = method.certificate()
     except NoRegretError:
         return ""
-    best = stated.hindsight
-    reach = float(best.comparator.rpartition(" ")[2]) if "at most" in best.comparator else np.inf
-    witness = np.array(list(best.witness.values()))
-    exact_y = [Fraction(v) for v in y.tolist()]
-    return of_answer(best.loss - best.gap, best.loss, reach, exactly(X), exact_y, witness)
+    return of_stated(stated.hindsight, table(X), fractions(y))
 
 
 def of_ridge(X: Floats, y: Floats) -> str:
@@ -120,10 +111,11 @@ def of_ridge(X: Floats, y: Floats) -> str:
     except NoRegretError:
         return ""
     assert promise is not None
-    assert promise.bound is not None
-    rows, exact_y = exactly(X), [Fraction(v) for v in y.tolist()]
+    if promise.bound is None:
+        return ""  # it says itself that the least objective is not known
+    rows, exact_y = table(X), fractions(y)
     w, best = (
-        [Fraction(v) for v in method.weights.tolist()],
+        fractions(method.weights),
         best_of_all(rows, exact_y, Fraction(penalty)),
     )
     own = squares(rows, exact_y, w) + Fraction(penalty) * dot(w, w)
@@ -140,7 +132,7 @@ def of_filter(x: Floats, d: Floats, taps: int) -> str:
     """Check the best fixed filter: windows of a signal as rows."""
     answer = correlated([(x, d)], taps).best()
     windows = [[x[t - i] if t >= i else 0.0 for i in range(taps)] for t in range(len(x))]
-    rows, exact_d = exactly(np.array(windows)), [Fraction(v) for v in d.tolist()]
+    rows, exact_d = table(np.array(windows)), fractions(d)
     return of_answer(answer.lower, answer.loss, answer.reach, rows, exact_d, answer.witness)
 
 
@@ -156,7 +148,7 @@ def of_soft_margin(X: Floats, y: Floats) -> str:
     def objective(w: Vector) -> Fraction:
         return hinge(rows, w) + Fraction(penalty) * dot(w, w)
 
-    own = objective([Fraction(v) for v in method.weights.tolist()])
+    own = objective(fractions(method.weights))
     if Fraction(high) < own:
         return f"the weights have {float(own)!r}, more than {high!r}"
     for v in separators(rows):
@@ -185,7 +177,7 @@ def of_hard_margin(X: Floats, y: Floats) -> str:
     if not low > 0:
         return ""
     promise = method.certificate().theorem
-    w = [Fraction(v) for v in method.weights.tolist()]
+    w = fractions(method.weights)
     least = min(dot(w, row) for row in rows)
     measured = None if promise is None else promise.measured
     if measured is None or (least > 0 and Fraction(measured) >= dot(w, w) / least**2):

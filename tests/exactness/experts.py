@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from fractions import Fraction
 from itertools import combinations
 from typing import Any
@@ -13,31 +13,33 @@ from noregret.errors import BadExample
 from noregret.hindsight.experts import best_convex, best_expert
 from noregret.hindsight.rows import Rows
 from noregret.hindsight.switches import best_sequences
-from tests.exactness.protocol import Case
-from tests.exactness.tables import (
-    KINDS,
-    LAST,
-    Floats,
+from tests.exactness.arithmetic import (
+    SURE,
+    Matrix,
+    Vector,
     dot,
-    exactly,
-    logarithm,
-    outside,
-    plain,
-    solved,
-    tenths,
+    fractions,
+    ln,
+    table,
     weights_of,
 )
+from tests.exactness.intervals import outside, untrue
+from tests.exactness.losses import LOSSES as PARAMETERS
+from tests.exactness.losses import OWN, OWN_SHARE, own, rest_of
+from tests.exactness.protocol import Case
+from tests.exactness.tables import KINDS, Floats, plain, tenths
+from tests.exactness.weightings import balanced
 
 LOSSES = ("given", "square", "absolute", "zero-one", "log", "quantile", "percentage")
 CONVEX = ("given", "square", "absolute", "log", "quantile", "percentage")
-QUANTILE = 0.3
-Table = list[list[Fraction]]
+QUANTILE = PARAMETERS["quantile"]
 # Cases of a short run.
 SHORT = 40
 
 
 def cost(loss: str, x: Fraction, y: Fraction) -> Fraction:
     """Return what a forecast costs, exactly but for logarithms."""
+    loss = loss.removeprefix("own ")
     if loss == "square":
         return (x - y) ** 2
     if loss == "absolute":
@@ -45,12 +47,12 @@ def cost(loss: str, x: Fraction, y: Fraction) -> Fraction:
     if loss == "zero-one":
         return Fraction(x != y)
     if loss == "quantile":
-        q = Fraction(QUANTILE)
-        return max((1 - q) * (x - y), q * (y - x))
+        q = Fraction(QUANTILE or 0)
+        return max(rest_of(q) * (x - y), q * (y - x))
     if loss == "percentage":
         return abs(x - y) / abs(y)
-    one = -y * logarithm(x) if y else Fraction(0)
-    return one - ((1 - y) * logarithm(1 - x) if y < 1 else 0)
+    one = -y * ln(x) if y else Fraction(0)
+    return one - ((1 - y) * ln(1 - x) if y < 1 else 0)
 
 
 def advice(rng: np.random.Generator, loss: str) -> tuple[str, Floats, Floats]:
@@ -84,7 +86,7 @@ def advice(rng: np.random.Generator, loss: str) -> tuple[str, Floats, Floats]:
     return kind, X, y
 
 
-def paid(loss: str, X: Table, y: Sequence[Fraction]) -> Table:
+def paid(loss: str, X: Matrix, y: Vector) -> Matrix:
     """Return what every expert pays in every round."""
     if loss == "given":
         return X
@@ -97,7 +99,9 @@ def draw(seed: int) -> Case:
     group = ("best expert", "sequences", "mixture")[int(rng.integers(3))]
     loss = str(rng.choice(CONVEX if group == "mixture" else LOSSES))
     kind, X, y = advice(rng, loss)
-    if group == "mixture" and loss != "log" and len(X) > 50:
+    if loss in OWN and rng.random() < OWN_SHARE:
+        loss = "own " + loss
+    if group == "mixture" and "log" not in loss and len(X) > 50:
         X, y = X[:50], y[:50]
     if group == "mixture" and loss != "given":
         X, y = moderate(X), moderate(y)
@@ -110,39 +114,39 @@ def moderate(values: Floats) -> Floats:
     return np.clip(values, -1e145, 1e145)
 
 
-def given(loss: str, X: Floats, y: Floats) -> tuple[Any, str | None, float | None]:
+def given(loss: str, X: Floats, y: Floats) -> tuple[Any, Any, float | None]:
     """Return the arguments of hindsight's questions."""
     if loss == "given":
         return X, None, None
+    if loss.startswith("own "):
+        return Rows(X, y), own(loss.removeprefix("own ")), None
     return Rows(X, y), loss, QUANTILE if loss == "quantile" else None
 
 
 def error_of(loss: str, rounds: int) -> Fraction:
     """Return the error of the exact arithmetic."""
-    return LAST * rounds if loss == "log" else Fraction(0)
+    return SURE * rounds if "log" in loss else Fraction(0)
 
 
 def of_expert(loss: str, X: Floats, y: Floats) -> str:
     """Check the best expert."""
-    table, name, parameter = given(loss, X, y)
-    answer = best_expert(table, name, loss_parameter=parameter)
-    losses = paid(loss, exactly(X), [Fraction(value) for value in y.tolist()])
+    asked, name, parameter = given(loss, X, y)
+    answer = best_expert(asked, name, loss_parameter=parameter)
+    losses = paid(loss, table(X), fractions(y))
     totals = [sum(column, Fraction(0)) for column in zip(*losses, strict=True)]
     error = error_of(loss, len(X))
     if sorted(answer.witness)[-1:] != [1.0] or np.count_nonzero(answer.witness) != 1:
         return f"the witness {answer.witness} is no expert"
     own = totals[int(np.argmax(answer.witness))]
-    if answer.loss < np.inf and Fraction(answer.loss) < own - error:
-        return f"the witness pays {float(own)!r}, more than {answer.loss!r}"
-    return outside(answer.lower, answer.loss, min(totals), error)
+    return untrue(answer.lower, answer.loss, own, min(totals), error)
 
 
 def of_sequences(loss: str, X: Floats, y: Floats) -> str:
     """Check the best sequences with few switches, by the same recursion in rational numbers."""
-    table, name, parameter = given(loss, X, y)
+    asked, name, parameter = given(loss, X, y)
     most = 3
-    found = best_sequences(table, most, name, loss_parameter=parameter)
-    losses = paid(loss, exactly(X), [Fraction(value) for value in y.tolist()])
+    found = best_sequences(asked, most, name, loss_parameter=parameter)
+    losses = paid(loss, table(X), fractions(y))
     error = error_of(loss, len(X))
     ends = [list(losses[0]) for _ in range(most + 1)]
     for row in losses[1:]:
@@ -162,26 +166,24 @@ def of_sequences(loss: str, X: Floats, y: Floats) -> str:
         for t, row in enumerate(losses, 1):
             at += at + 1 < len(stays) and stays[at + 1][0] == t
             own += row[stays[at][1]]
-        if answer.loss < np.inf and Fraction(answer.loss) < own - error:
-            return f"{k} switches: the witness pays {float(own)!r}, more than {answer.loss!r}"
-        if wrong := outside(answer.lower, answer.loss, min(ends[k]), error):
+        if wrong := untrue(answer.lower, answer.loss, own, min(ends[k]), error):
             return f"{k} switches: {wrong}"
     return ""
 
 
 def of_mixture(loss: str, X: Floats, y: Floats) -> str:
     """Check the best mixture: its witness, and that no candidate pays less than the lower end."""
-    table, name, parameter = given(loss, X, y)
+    asked, name, parameter = given(loss, X, y)
     try:
-        answer = best_convex(table, name, loss_parameter=parameter)
+        answer = best_convex(asked, name, loss_parameter=parameter)
     except BadExample:
         with np.errstate(over="ignore"):
             beyond = loss == "percentage" and np.isinf((X - y[:, None]) / y[:, None]).any()
         return "" if beyond else "refused"
-    rows, outcomes = exactly(X), [Fraction(value) for value in y.tolist()]
+    rows, outcomes = table(X), fractions(y)
     error = error_of(loss, 2 * len(X))
 
-    def pays(q: Sequence[Fraction]) -> Fraction:
+    def pays(q: Vector) -> Fraction:
         if loss == "given":
             return sum((dot(q, row) for row in rows), Fraction(0))
         return sum(
@@ -192,17 +194,15 @@ def of_mixture(loss: str, X: Floats, y: Floats) -> str:
     if (answer.witness < 0).any() or abs(answer.witness.sum() - 1) > 1e-12:
         return f"the witness {answer.witness} is no mixture"
     own = pays(weights_of(answer.witness))
-    if answer.loss < np.inf and Fraction(answer.loss) < own - error:
-        return f"the witness pays {float(own)!r}, more than {answer.loss!r}"
+    if wrong := untrue(-np.inf, answer.loss, own, own, error):
+        return wrong
     for q in candidates(loss, rows, outcomes, answer.witness):
         if wrong := outside(answer.lower, np.inf, pays(q), error):
             return wrong
     return ""
 
 
-def candidates(
-    loss: str, rows: Table, outcomes: Sequence[Fraction], witness: Floats
-) -> Iterator[list[Fraction]]:
+def candidates(loss: str, rows: Matrix, outcomes: Vector, witness: Floats) -> Iterator[Vector]:
     """Yield mixtures that may be best: with square loss or two experts, the best is one."""
     n = len(rows[0])
     yield weights_of(witness)
@@ -210,17 +210,12 @@ def candidates(
         yield [Fraction(i == k) for k in range(n)]
     if loss == "given":
         return
+    loss = loss.removeprefix("own ")
     residuals = [[x - now for x in row] for row, now in zip(rows, outcomes, strict=True)]
     if loss == "square":
-        gram = [
-            [dot(one, other) for other in zip(*residuals, strict=True)]
-            for one in zip(*residuals, strict=True)
-        ]
         for size in range(2, n + 1):
             for support in combinations(range(n), size):
-                matrix = [[*(gram[i][j] for j in support), Fraction(1)] for i in support]
-                matrix.append([*(Fraction(1) for _ in support), Fraction(0)])
-                found = solved(matrix, [*(Fraction(0) for _ in support), Fraction(1)])[:size]
+                found = balanced([[row[k] for k in support] for row in rows], outcomes)
                 if found and min(found) >= 0:
                     yield [
                         found[support.index(k)] if k in support else Fraction(0) for k in range(n)
@@ -237,7 +232,7 @@ def candidates(
                 yield [share if k == i else 1 - share if k == j else Fraction(0) for k in range(n)]
 
 
-def stationary(rows: Table, outcomes: Sequence[Fraction], i: int, j: int) -> Fraction:
+def stationary(rows: Matrix, outcomes: Vector, i: int, j: int) -> Fraction:
     """Return the share of expert i, beside j, at which the log loss is least, nearly."""
     low, high = 0.0, 1.0
     a, b, y = (

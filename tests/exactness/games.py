@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from fractions import Fraction
 from itertools import combinations
 from typing import Any
@@ -11,10 +12,14 @@ import numpy as np
 import noregret
 from noregret import play
 from noregret.errors import BadExample
-from tests.exactness.experts import advice, cost
+from noregret.hindsight.portfolio import REBALANCED
+from tests.exactness.arithmetic import SURE, Vector, fractions, table, weights_of
+from tests.exactness.experts import advice, error_of, given, paid
+from tests.exactness.intervals import outside, untrue
+from tests.exactness.losses import OWN, OWN_SHARE
 from tests.exactness.portfolios import beaten, pays, relatives
 from tests.exactness.protocol import Case
-from tests.exactness.tables import LAST, Floats, exactly, outside, tenths, weights_of
+from tests.exactness.tables import Floats, tenths
 
 MASTERS = ("hedge", "ada-hedge", "boa", "squint", "ml-poly", "fixed-share")
 GRADIENTS = ("boa", "squint", "ml-poly")
@@ -40,6 +45,8 @@ def draw(seed: int) -> Case:
             X = np.where(rng.random(X.shape) < 0.3, np.nan, X)
             X[:, 0] = np.nan_to_num(X[:, 0], nan=0.5)
             kind = "sleeping"
+        if loss in OWN and rng.random() < OWN_SHARE:
+            loss = "own " + loss
         name = str(rng.choice(MASTERS))
         return Case(name, loss, kind, lambda: of_experts(name, loss, X, y))
     if family == 1:
@@ -60,7 +67,7 @@ def stated(certificate: Any) -> tuple[float, float]:
 
 def of_experts(name: str, loss: str, X: Floats, y: Floats) -> str:
     """Check what a certificate says of the best expert; who slept said what the mixture said."""
-    options: dict[str, Any] = {} if loss == "given" else {"loss": loss}
+    options: dict[str, Any] = {} if loss == "given" else {"loss": given(loss, X, y)[1]}
     if loss == "zero-one" and name in GRADIENTS:
         options["gradient"] = False
     if name == "fixed-share":
@@ -73,26 +80,18 @@ def of_experts(name: str, loss: str, X: Floats, y: Floats) -> str:
     certificate = game.certificate()
     words = certificate.hindsight.comparator
     if not words.startswith(("the best expert", "sequences")) or (
-        np.isnan(X).any() and master.pays_expected
+        np.isnan(X).any() and master._round.pays_expected
     ):
         return ""
-    table = np.where(np.isnan(X), game.predictions[:, None], X) if np.isnan(X).any() else X
-    losses = exactly(table)
-    if loss != "given":
-        losses = [
-            [cost(loss, x, Fraction(now)) for x in row]
-            for row, now in zip(losses, y.tolist(), strict=True)
-        ]
+    said = np.where(np.isnan(X), game.predictions[:, None], X) if np.isnan(X).any() else X
+    losses = paid(loss, table(said), fractions(y))
     totals = [sum(column, Fraction(0)) for column in zip(*losses, strict=True)]
-    error = LAST * len(X) if loss == "log" else Fraction(0)
+    error = error_of(loss, len(X))
     low, high = stated(certificate)
     if words != "the best expert":
         return outside(low, np.inf, min(totals), error)
     weights = list(certificate.hindsight.witness.values())
-    own = totals[int(np.argmax(weights))]
-    if high < np.inf and Fraction(high) < own - error:
-        return f"the witness pays {float(own)!r}, more than {high!r}"
-    return outside(low, high, min(totals), error)
+    return untrue(low, high, totals[int(np.argmax(weights))], min(totals), error)
 
 
 def rewards(rng: np.random.Generator) -> tuple[str, float, float, Floats]:
@@ -117,13 +116,11 @@ def of_arms(name: str, low: float, high: float, X: Floats) -> str:
     certificate = game.certificate()
     totals = [
         sum((Fraction(high) - x for x in column), Fraction(0))
-        for column in zip(*exactly(X), strict=True)
+        for column in zip(*table(X), strict=True)
     ]
     below, above = stated(certificate)
     own = totals[int(np.argmax(list(certificate.hindsight.witness.values())))]
-    if Fraction(above) < own:
-        return f"the witness misses {float(own)!r}, more than {above!r}"
-    return outside(below, above, min(totals))
+    return untrue(below, above, own, min(totals))
 
 
 def of_assets(name: str, X: Floats) -> str:
@@ -136,17 +133,21 @@ def of_assets(name: str, X: Floats) -> str:
         certificate = play(noregret.make(name), X).certificate()
     except noregret.NoRegretError:
         return ""  # ruin, or nothing finite to compare with: said, not answered
+    return of_portfolios(certificate, X)
+
+
+def of_portfolios(certificate: Any, X: Floats, drawn: Sequence[Vector] = ()) -> str:
+    """Check the best portfolio of a certificate, where it is one of those drawn against them."""
     low, high = stated(certificate)
-    rows = exactly(X)
+    rows = table(X)
     u = np.array(list(certificate.hindsight.witness.values()))
     own = pays(rows, weights_of(u))
-    if high < np.inf and (own is None or Fraction(high) < own - LAST * len(X)):
+    if high < np.inf and (own is None or Fraction(high) < own - SURE * len(X)):
         return f"the witness pays {own if own is None else float(own)!r}, more than {high!r}"
-    single = certificate.hindsight.comparator == "single assets"
-    tried = [*np.eye(X.shape[1]), u]
-    if not single:
-        tried += [0.5 * (a + b) for a, b in combinations(np.eye(X.shape[1]), 2)]
-    for rival in tried:
-        if wrong := beaten(rows, low, weights_of(rival)):
-            return wrong
-    return ""
+    words, assets = certificate.hindsight.comparator, np.eye(X.shape[1])
+    rivals = list(drawn)
+    if "drawn" not in words:
+        rivals = [weights_of(rival) for rival in (*assets, u)]
+    if words == REBALANCED:
+        rivals += [weights_of(a + b) for a, b in combinations(assets, 2)]
+    return next(filter(None, (beaten(rows, low, rival) for rival in rivals)), "")

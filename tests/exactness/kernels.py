@@ -24,12 +24,13 @@ from tests.exactness.arithmetic import (
     dot,
     exp,
     fractions,
+    root_above,
     shown,
     solve,
     table,
 )
 from tests.exactness.data import Examples, Floats, Rng, drawn, power
-from tests.exactness.linear import combined, recorded_in, root_above
+from tests.exactness.linear import combined, recorded_in
 from tests.exactness.losses import LABELLED, LOSSES, loss
 from tests.exactness.proofs import not_above, not_below, numbers
 from tests.exactness.protocol import Case

@@ -48,6 +48,7 @@ from tests.exactness.arithmetic import (
     fractions,
     gram,
     ln,
+    root_above,
     rounded,
     shown,
     solve,
@@ -55,7 +56,7 @@ from tests.exactness.arithmetic import (
     table,
 )
 from tests.exactness.data import Examples, Floats, Rng, drawn, power
-from tests.exactness.losses import LABELLED, LOSSES, conjugate, loss
+from tests.exactness.losses import LABELLED, LOSSES, OWN, OWN_SHARE, conjugate, loss, own
 from tests.exactness.proofs import sum_of
 from tests.exactness.protocol import Case
 from tests.exactness.weightings import best_weightings
@@ -74,6 +75,7 @@ class Task:
     loss: str
     examples: Examples
     rng: Rng
+    own: bool = False
 
     @property
     def rows(self) -> Rows:
@@ -99,7 +101,8 @@ def draw(seed: int) -> Case:
     kind, examples = drawn(rng)
     if name in LABELLED:
         examples = examples.labels(rng)
-    task = Task(group, name, examples, rng)
+    own = group in ANY and name in OWN and rng.random() < OWN_SHARE
+    task = Task(group, name, examples, rng, own)
 
     def check() -> str:
         with np.errstate(all="ignore"):
@@ -108,7 +111,7 @@ def draw(seed: int) -> Case:
             except NoRegretError:  # a refusal claims nothing
                 return ""
 
-    return Case(group, name, kind, check)
+    return Case(group, "own " * own + name, kind, check)
 
 
 def paid(task: Task, u: Vector) -> Fraction:
@@ -282,8 +285,9 @@ def recorded_in(*modules: ModuleType) -> Iterator[list[tuple[Rows, newton.Found]
 
 def of_any_loss(task: Task) -> Iterator[str]:
     """Check a class that is searched, for any loss."""
-    rng, rows, name = task.rng, task.rows, task.loss
-    radius, parameter = float(power(rng, -4, 4)[0]), LOSSES[name]
+    rng, rows = task.rng, task.rows
+    name, parameter = (own(task.loss), None) if task.own else (task.loss, LOSSES[task.loss])
+    radius = float(power(rng, -4, 4)[0])
     entropy = float(power(rng, -4, 4)[0]) if "entropy" in task.group else 0.0
     scale = float(power(rng, -2, 2)[0]) if "entropy" in task.group else 1.0
     weight = radius if "signed" in task.group else None
@@ -356,15 +360,6 @@ def floor_of(asked: Asked, lowest: Callable[[Vector], Fraction]) -> Iterator[str
     yield from no_less(asked.answer, proven)
 
 
-def root_above(value: Fraction) -> Fraction:
-    """Return the square root, rounded up in a place far behind any that matters."""
-    if not value:
-        return value
-    shift = 400 + max(0, value.denominator.bit_length() - value.numerator.bit_length())
-    shift += shift % 2
-    return Fraction(math.isqrt(math.floor(value * 2**shift)) + 1, 2 ** (shift // 2))
-
-
 def in_ball(asked: Asked) -> Iterator[str]:
     """Check the ball."""
     task, answer, u = asked.task, asked.answer, fractions(asked.answer.witness)
@@ -416,7 +411,7 @@ def in_simplex(asked: Asked) -> Iterator[str]:
         mean = sum((exp((least - v) / b) for v in h), Fraction(0)) / len(h)
         return least - b * ln(mean) + (abs(least) + b) * SURE
 
-    if task.loss != "square":
+    if task.loss != "square" or task.own:
         yield from floor_of(asked, lowest)
         return
     X, y, found = table(task.examples.X), fractions(task.examples.y), asked.seen[-1][1]

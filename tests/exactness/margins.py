@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 from fractions import Fraction
 from itertools import combinations
-from math import isqrt
 from typing import Any
 
 import numpy as np
@@ -15,20 +14,12 @@ from noregret.hindsight.perceptron import best_mistake_bound
 from noregret.hindsight.proofs.confidence import Moved, best_confidence_bound
 from noregret.hindsight.rows import Rows
 from noregret.hindsight.weights_margin import largest_margin_of_weights
+from tests.exactness.arithmetic import Vector, dot, root_above, solve, table
 from tests.exactness.protocol import Case
-from tests.exactness.tables import KINDS, Floats, dot, exactly, solved
+from tests.exactness.tables import KINDS, Floats
 
-Vector = list[Fraction]
 # Cases of a short run.
 SHORT = 40
-
-
-def root(value: Fraction) -> Fraction:
-    """Return the square root to 60 digits, relatively."""
-    if not value:
-        return value
-    shift = 2 * 400 + 2 * max(0, value.denominator.bit_length() - value.numerator.bit_length())
-    return Fraction(isqrt((value.numerator << shift) // value.denominator), 1 << (shift // 2))
 
 
 def draw(seed: int) -> Case:
@@ -62,8 +53,7 @@ def draw(seed: int) -> Case:
 def signed(X: Floats, y: Floats) -> list[Vector]:
     """Return y x of every round."""
     return [
-        [Fraction(label) * v for v in row]
-        for row, label in zip(exactly(X), y.tolist(), strict=True)
+        [Fraction(label) * v for v in row] for row, label in zip(table(X), y.tolist(), strict=True)
     ]
 
 
@@ -87,9 +77,7 @@ def of_margin(X: Floats, y: Floats) -> str:
     for v in separators(rows):
         least, size = min(dot(v, row) for row in rows), dot(v, v)
         if least > 0 and least**2 > Fraction(found.upper) ** 2 * size:
-            return (
-                f"margin {float(least) / float(root(size)) if size else 0!r} above {found.upper!r}"
-            )
+            return f"a margin of square {float(least**2 / size)!r}, above {found.upper!r}"
     return ""
 
 
@@ -99,7 +87,7 @@ def separators(rows: list[Vector]) -> Iterator[Vector]:
     for size in range(1, n + 1):
         for few in combinations(rows, size):
             gram = [[dot(one, other) for other in few] for one in few]
-            if shares := solved(gram, [Fraction(1)] * size):
+            if shares := solve(gram, [Fraction(1)] * size):
                 yield [dot(shares, column) for column in zip(*few, strict=True)]
 
 
@@ -132,7 +120,7 @@ def game_value(rows: list[Vector]) -> Fraction | None:
             for few in combinations(range(len(rows)), size):
                 matrix = [[*(rows[t][i] for i in columns), Fraction(-1)] for t in few]
                 matrix.append([*(Fraction(1) for _ in columns), Fraction(0)])
-                u = solved(matrix, [*(Fraction(0) for _ in few), Fraction(1)])
+                u = solve(matrix, [*(Fraction(0) for _ in few), Fraction(1)])
                 if u and min(u[:-1]) >= 0:
                     full = [u[columns.index(i)] if i in columns else Fraction(0) for i in range(n)]
                     best = max(best, min(dot(full, row) for row in rows))
@@ -146,8 +134,8 @@ def hinge(rows: list[Vector], u: Vector) -> Fraction:
 
 def bound_of(rows: list[Vector], u: Vector, longest: Fraction) -> Fraction:
     """Return the bound of the perceptron's theorem."""
-    reach = root(dot(u, u)) * longest
-    return ((reach + root(reach**2 + 4 * hinge(rows, u))) / 2) ** 2
+    reach = root_above(dot(u, u)) * longest
+    return ((reach + root_above(reach**2 + 4 * hinge(rows, u))) / 2) ** 2
 
 
 NEAR = Fraction(1, 10**40)
@@ -159,7 +147,7 @@ def of_mistakes(X: Floats, y: Floats) -> str:
     if not 0 <= answer.lower <= answer.loss < np.inf:
         return f"from {answer.lower!r} to {answer.loss!r}"
     rows = signed(X, y)
-    longest = root(max(dot(row, row) for row in rows))
+    longest = root_above(max(dot(row, row) for row in rows))
     own = bound_of(rows, [Fraction(v) for v in answer.witness.tolist()], longest)
     if Fraction(answer.loss) < own * (1 - NEAR):
         return f"the witness has the bound {float(own)!r}, above {answer.loss!r}"

@@ -1,4 +1,4 @@
-"""The best asset and the best constant rebalanced portfolio, against logarithms of 70 digits."""
+"""The best asset and the best constant rebalanced portfolio, against logarithms of many digits."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ from itertools import combinations
 import numpy as np
 
 from noregret.hindsight.portfolio import best_asset, best_rebalanced, loss_of
+from tests.exactness.arithmetic import SURE, Matrix, Vector, dot, ln, table, weights_of
 from tests.exactness.protocol import Case
-from tests.exactness.tables import LAST, Floats, dot, exactly, logarithm, weights_of
+from tests.exactness.tables import Floats
 
-Table = list[list[Fraction]]
 # Cases of a short run.
 SHORT = 40
 
@@ -77,19 +77,19 @@ def draw(seed: int) -> Case:
     return Case("rebalanced", "log-wealth", kind, lambda: of_rebalanced(X))
 
 
-def pays(rows: Table, u: list[Fraction]) -> Fraction | None:
+def pays(rows: Matrix, u: Vector) -> Fraction | None:
     """Return minus the log-wealth; None where all is lost."""
     wealths = [dot(u, row) for row in rows]
-    return None if min(wealths) == 0 else -sum(map(logarithm, wealths), Fraction(0))
+    return None if min(wealths) == 0 else -sum(map(ln, wealths), Fraction(0))
 
 
-def beaten(rows: Table, lower: float, u: list[Fraction]) -> str:
+def beaten(rows: Matrix, lower: float, u: Vector) -> str:
     """Return what is wrong with a lower end, as some portfolio has it."""
     paid = pays(rows, u)
     if (
         paid is None
         or lower == -np.inf
-        or (lower < np.inf and Fraction(lower) <= paid + LAST * len(rows))
+        or (lower < np.inf and Fraction(lower) <= paid + SURE * len(rows))
     ):
         return ""
     return f"lower end {lower!r}, and {[float(w) for w in u]} pays {float(paid)!r}"
@@ -99,12 +99,12 @@ def of_asset(X: Floats) -> str:
     """Check the best asset."""
     if not (X > 0).all(axis=0).any():
         return ""
-    answer, rows = best_asset(lambda: [X]), exactly(X)
+    answer, rows = best_asset(lambda: [X]), table(X)
     for i in range(X.shape[1]):
         if wrong := beaten(rows, answer.lower, [Fraction(i == k) for k in range(X.shape[1])]):
             return wrong
     own = pays(rows, weights_of(answer.witness))
-    if own is None or Fraction(answer.loss) < own - LAST * len(rows):
+    if own is None or Fraction(answer.loss) < own - SURE * len(rows):
         return f"the witness pays {own if own is None else float(own)!r}, more than {answer.loss!r}"
     return ""
 
@@ -112,24 +112,24 @@ def of_asset(X: Floats) -> str:
 def of_portfolio(X: Floats, u: Floats) -> str:
     """Check what a portfolio pays, with its rounding."""
     loss, off = loss_of(lambda: [X], u)
-    own = pays(exactly(X), weights_of(u))
+    own = pays(table(X), weights_of(u))
     if own is None:
         return "" if loss == np.inf else f"loss {loss!r} where all is lost"
-    if loss < np.inf and abs(Fraction(loss) - own) > Fraction(off) + LAST * len(X):
+    if loss < np.inf and abs(Fraction(loss) - own) > Fraction(off) + SURE * len(X):
         return f"loss {loss!r} ± {off!r}, and it is {float(own)!r}"
     return "" if loss < np.inf else f"infinite, and it is {float(own)!r}"
 
 
 def of_rebalanced(X: Floats) -> str:
     """Check the best constant rebalanced portfolio: its witness, and whether another beats it."""
-    answer, rows = best_rebalanced(lambda: [X]), exactly(X)
+    answer, rows = best_rebalanced(lambda: [X]), table(X)
     if np.isnan(answer.loss) or np.isnan(answer.lower) or answer.lower > answer.loss:
         return f"an interval from {answer.lower!r} to {answer.loss!r}"
     u = answer.witness
     if (u < 0).any() or abs(u.sum() - 1) > 1e-12:
         return f"the witness {u} is no portfolio"
     own = pays(rows, weights_of(u))
-    if answer.loss < np.inf and (own is None or Fraction(answer.loss) < own - LAST * len(rows)):
+    if answer.loss < np.inf and (own is None or Fraction(answer.loss) < own - SURE * len(rows)):
         return f"the witness pays {own if own is None else float(own)!r}, more than {answer.loss!r}"
     for rival in rivals(X, u):
         if wrong := beaten(rows, answer.lower, weights_of(rival)):

@@ -115,7 +115,7 @@ def test_mixtures_stay_in_step_with_a_loss_that_fails() -> None:
     master = nr.Blend(loss=nr.PythonLoss(value, lambda x, y: 2 * (x - y)))
     with pytest.raises(RuntimeError, match="enough"):
         master.learn_many(LOSSES, LOSSES[:, 0])
-    assert {mixture.rounds for mixture in master.mixtures} == {master.rounds}
+    assert {mixture.rounds for mixture in master._mixtures} == {master.rounds}
 
 
 def test_who_joined_on_the_way_is_not_certified() -> None:

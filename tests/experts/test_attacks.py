@@ -17,7 +17,7 @@ import pytest
 import noregret as nr
 from noregret.experts.master import Master
 from tests.experts.masters import ALLOCATING, SCALE_FREE, Floats, Variant
-from tests.thorough import sized
+from tests.thorough import in_turn, sized
 
 # Without advice a loss or its gradient makes no difference.
 PRICED = [
@@ -71,7 +71,7 @@ def attacked(
 @pytest.mark.parametrize("n", [2, 3, 6])
 @pytest.mark.parametrize("aim", ["gap", "regret"])
 @pytest.mark.parametrize("asleep", [False, True])
-@pytest.mark.parametrize("variant", PRICED, ids=str)
+@in_turn("variant", PRICED)
 def test_no_bound_is_broken(variant: Variant, n: int, aim: str, asleep: bool) -> None:
     rng = np.random.default_rng([n, asleep, len(aim)])
     prior = rng.uniform(0.1, 1, n).tolist() if aim == "gap" else None
@@ -80,7 +80,7 @@ def test_no_bound_is_broken(variant: Variant, n: int, aim: str, asleep: bool) ->
 
 @pytest.mark.parametrize("grow", [3.0, 1e3, 1e30])
 @pytest.mark.parametrize("aim", ["gap", "regret"])
-@pytest.mark.parametrize("variant", [v for v in PRICED if v in SCALE_FREE], ids=str)
+@in_turn("variant", [v for v in PRICED if v in SCALE_FREE])
 def test_no_bound_is_broken_by_losses_that_keep_growing(
     variant: Variant, aim: str, grow: float
 ) -> None:
@@ -89,7 +89,7 @@ def test_no_bound_is_broken_by_losses_that_keep_growing(
     assert attacked(variant.make(), rng, 3, aim, grow, asleep) <= 1 + 1e-9
 
 
-@pytest.mark.parametrize("variant", [v for v in PRICED if v in SCALE_FREE], ids=str)
+@in_turn("variant", [v for v in PRICED if v in SCALE_FREE])
 def test_one_awake_at_a_time(variant: Variant) -> None:
     """Nothing can be regretted of who is alone, so no weight moves."""
     rng = np.random.default_rng(6)
@@ -102,7 +102,7 @@ def test_one_awake_at_a_time(variant: Variant) -> None:
 
 
 @pytest.mark.parametrize("first", [5e-324, 1e-310, 1e-300])
-@pytest.mark.parametrize("variant", [v for v in PRICED if v in SCALE_FREE], ids=str)
+@in_turn("variant", [v for v in PRICED if v in SCALE_FREE])
 def test_a_difference_that_is_next_to_nothing_does_no_harm(variant: Variant, first: float) -> None:
     """Who would follow the leader because of it loses every round."""
     losses = np.array([[first, 0.0]] + [[0.0, 1.0], [1.0, 0.0]] * 500)
@@ -112,7 +112,7 @@ def test_a_difference_that_is_next_to_nothing_does_no_harm(variant: Variant, fir
     assert master.regrets.max() < 40
 
 
-@pytest.mark.parametrize("variant", [v for v in PRICED if v in SCALE_FREE], ids=str)
+@in_turn("variant", [v for v in PRICED if v in SCALE_FREE])
 def test_bounds_hold_when_experts_come_later(variant: Variant) -> None:
     rng = np.random.default_rng(9)
     master = variant.make()
@@ -179,7 +179,7 @@ class Stub:
 
 class Player:
     def __init__(self, rate: float, log_prior: Floats) -> None:
-        self.rate_in_use, self.log_prior = rate, log_prior
+        self._rate_in_use, self._log_prior = rate, log_prior
 
 
 @pytest.mark.parametrize("variable", [False, True])

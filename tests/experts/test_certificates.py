@@ -13,6 +13,7 @@ import pytest
 import noregret as nr
 from noregret.hindsight.proofs.answer import USUAL
 from tests.experts.masters import PLAIN, VARIANTS, Floats, Shape, Variant, advice_of, losses_of
+from tests.thorough import in_turn
 
 RNG = np.random.default_rng(11)
 X, Y = RNG.random((40, 3)), RNG.random(40)
@@ -175,7 +176,7 @@ def test_other_rows_are_not_confirmed(case: str) -> None:
 # What is paid, and by whom.
 
 
-@pytest.mark.parametrize("variant", VARIANTS, ids=str)
+@in_turn("variant", VARIANTS)
 def test_hindsight_is_about_the_completed_table(variant: Variant) -> None:
     """Who sleeps counts as having repeated the mixture: found again from forecasts and weights."""
     if not variant.sleeps or variant.name == "blend":
@@ -185,9 +186,9 @@ def test_hindsight_is_about_the_completed_table(variant: Variant) -> None:
     master = variant.make()
     said, used = np.empty(30), np.empty(rows.shape)
     master.play_block(rows, outcomes, said, used)
-    loss = np.vectorize(master.cost.value)
+    loss = np.vectorize(master._round.cost.value)
     each = loss(np.where(np.isnan(rows), 0.5, rows), outcomes[:, None])
-    own = (used * each).sum(axis=1) if master.pays_expected else loss(said, outcomes)
+    own = (used * each).sum(axis=1) if master._round.pays_expected else loss(said, outcomes)
     paid = np.where(np.isnan(rows), own[:, None], each).sum(axis=0)
     assert game.loss == pytest.approx(own.sum(), rel=1e-12)
     np.testing.assert_allclose(game.player.expert_losses, paid, rtol=1e-11)
@@ -215,13 +216,13 @@ def test_draws_are_as_likely_as_the_weights_say() -> None:
         master = nr.experts.Hedge(play="sampled", seed=seed, prior=prior)
         for _ in range(100):
             master.learn_losses([1.0, 1.0, 1.0, 1.0])
-            drawn[master.drawn_expert()] += 1
+            drawn[master._round.drawn_expert()] += 1
     expected = 4000 * np.array(prior)
     assert ((drawn - expected) ** 2 / expected).sum() < 16.3  # once in a thousand with chance alone
     first = [nr.experts.Hedge(play="sampled", seed=seed, prior=prior) for seed in range(2000)]
     for master in first:
         master.predict_one([0.0, 0.0, 0.0, 0.0])
-    seen = np.bincount([master.drawn_expert() for master in first], minlength=4)
+    seen = np.bincount([master._round.drawn_expert() for master in first], minlength=4)
     expected = 2000 * np.array(prior)
     assert ((seen - expected) ** 2 / expected).sum() < 16.3
 

@@ -26,7 +26,7 @@ from tests.experts.masters import (
     shapes,
     state,
 )
-from tests.thorough import few
+from tests.thorough import few, in_turn
 
 
 def copies_of(variant: Variant, master: Master, file: Path) -> list[Master]:
@@ -56,7 +56,7 @@ def check_goes_on(variant: Variant, master: Master, rest: Any, file: Path) -> No
 
 
 @few(shape=shapes(asleep=True))
-@pytest.mark.parametrize("variant", VARIANTS, ids=str)
+@in_turn("variant", VARIANTS)
 def test_half_way(variant: Variant, tmp_path_factory: pytest.TempPathFactory, shape: Shape) -> None:
     shape = shape if variant.sleeps else shape._replace(asleep=0.0)
     X, y = advice_of(variant, shape)
@@ -68,7 +68,7 @@ def test_half_way(variant: Variant, tmp_path_factory: pytest.TempPathFactory, sh
 
 
 @few(shape=shapes(asleep=True))
-@pytest.mark.parametrize("variant", ALLOCATING, ids=str)
+@in_turn("variant", ALLOCATING)
 def test_half_way_through_losses(
     variant: Variant, tmp_path_factory: pytest.TempPathFactory, shape: Shape
 ) -> None:
@@ -78,14 +78,14 @@ def test_half_way_through_losses(
     check_goes_on(variant, master, (losses[half:], None), tmp_path_factory.mktemp("m") / "file")
 
 
-@pytest.mark.parametrize("variant", VARIANTS, ids=str)
+@in_turn("variant", VARIANTS)
 def test_before_the_first_round(variant: Variant, tmp_path: Path) -> None:
     X, y = advice_of(variant, Shape(1, 20, 4, "uniform"))
     check_goes_on(variant, variant.make(), (X, y), tmp_path / "file")
 
 
 @few(shape=shapes(asleep=True))
-@pytest.mark.parametrize("variant", SLEEPING, ids=str)
+@in_turn("variant", SLEEPING)
 def test_after_letting_an_expert_in(
     variant: Variant, tmp_path_factory: pytest.TempPathFactory, shape: Shape
 ) -> None:
@@ -101,12 +101,12 @@ def test_after_letting_an_expert_in(
     weights = master.weights()
     assert weights.shape == (shape.experts,)
     np.testing.assert_allclose(weights.sum(), 1, rtol=1e-12)
-    assert master.experts[-2:] == ["late", "latest"]
+    assert master.names[-2:] == ["late", "latest"]
     rest = (X[2 * third :], y[2 * third :])
     check_goes_on(variant, master, rest, tmp_path_factory.mktemp("m") / "file")
 
 
-@pytest.mark.parametrize("variant", PLAIN, ids=str)
+@in_turn("variant", PLAIN)
 def test_a_state_that_is_refused_leaves_all_as_it_was(variant: Variant) -> None:
     X, y = advice_of(variant, Shape(1, 20, 4, "uniform"))
     master, wider = variant.make(), variant.make()

@@ -22,7 +22,7 @@ from tests.experts.masters import (
     shapes,
 )
 from tests.experts.test_laws import check_shares
-from tests.thorough import few, sized
+from tests.thorough import few, in_turn, sized
 
 AWAKE = [variant for variant in PLAIN if variant.takes_losses]
 
@@ -37,7 +37,7 @@ def exact_shares(losses: Floats, rate: float) -> Floats:
 
 
 @few(shape=shapes(), size=st.sampled_from([1e-300, 1e-150, 1e-9, 1e9, 1e150, 1e299]))
-@pytest.mark.parametrize("variant", ALLOCATING, ids=str)
+@in_turn("variant", ALLOCATING)
 def test_losses_of_any_size_leave_weights(variant: Variant, shape: Shape, size: float) -> None:
     losses = size * losses_of(shape)
     master = variant.make()
@@ -50,7 +50,7 @@ def test_losses_of_any_size_leave_weights(variant: Variant, shape: Shape, size: 
         assert (master.regrets <= np.asarray(master.price) * (1 + 1e-9)).all()
 
 
-@pytest.mark.parametrize("variant", ALLOCATING, ids=str)
+@in_turn("variant", ALLOCATING)
 def test_one_enormous_loss(variant: Variant) -> None:
     """Who suffered it is out (or knows nothing to do with it); the others are weighed as ever."""
     rng = np.random.default_rng(1)
@@ -97,7 +97,7 @@ def test_a_million_rounds(rate: float) -> None:
     np.testing.assert_allclose(master.expert_losses, exact, rtol=1e-12)
 
 
-@pytest.mark.parametrize("variant", AWAKE, ids=str)
+@in_turn("variant", AWAKE)
 def test_a_long_game_keeps_its_books(variant: Variant) -> None:
     losses = np.random.default_rng(3).random((sized(10_000, full=100_000), 3))
     master = variant.make()
@@ -109,7 +109,7 @@ def test_a_long_game_keeps_its_books(variant: Variant) -> None:
     np.testing.assert_allclose(master.expert_losses, exact, rtol=1e-11)
 
 
-@pytest.mark.parametrize("variant", SCALE_FREE, ids=str)
+@in_turn("variant", SCALE_FREE)
 def test_ranges_of_subnormal_numbers(variant: Variant) -> None:
     rng = np.random.default_rng(4)
     losses = rng.integers(0, 50, (60, 3)).astype(np.float64) * 5e-324
@@ -121,7 +121,7 @@ def test_ranges_of_subnormal_numbers(variant: Variant) -> None:
         assert (master.regrets <= np.asarray(master.price) + 60 * 5e-324).all()
 
 
-@pytest.mark.parametrize("variant", AWAKE, ids=str)
+@in_turn("variant", AWAKE)
 def test_from_one_end_of_the_numbers_to_the_other(variant: Variant) -> None:
     sizes = [5e-324, 1e-310, 1e-290, 1e-150, 1.0, 1e150, 1e299, 1e-300, 1.0]
     rng = np.random.default_rng(5)
@@ -134,7 +134,7 @@ def test_from_one_end_of_the_numbers_to_the_other(variant: Variant) -> None:
         assert (master.regrets <= np.asarray(price) * (1 + 1e-9)).all()
 
 
-@pytest.mark.parametrize("variant", AWAKE, ids=str)
+@in_turn("variant", AWAKE)
 def test_a_prior_of_next_to_nothing(variant: Variant) -> None:
     """Even where only such an expert is regretted, and by next to nothing."""
     losses = np.array([[1.0, 2.0], [2.0, 1.0], [1e-25, 0.0], [1e-25, 0.0], [1.0, 0.0]])
@@ -205,7 +205,7 @@ def test_certain_and_wrong_is_out_and_certain_and_right_is_free(name: str) -> No
     assert found.theorem is None or found.theorem.holds is not False
 
 
-@pytest.mark.parametrize("variant", PLAIN, ids=str)
+@in_turn("variant", PLAIN)
 def test_an_infinite_loss_of_the_mixture_is_refused(variant: Variant) -> None:
     if variant.votes:
         pytest.skip("votes are never sure of anything but a mistake")

@@ -11,13 +11,13 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import pytest
 
 import noregret as nr
 from noregret.base.model_file import UNUSABLE
 from noregret.experts.master import Master
 from tests.base.test_hostile_model_file import parts, refused, write
 from tests.experts.masters import PLAIN, Shape, Variant, advice_of, state
+from tests.thorough import in_turn
 
 FILED = [*PLAIN, Variant("fixed-share", {"variable": True}), Variant("hedge", {"play": "sampled"})]
 
@@ -62,7 +62,7 @@ def accepts(variant: Variant, arrays: Any, numbers: Any, names: Any) -> bool:
     return True
 
 
-@pytest.mark.parametrize("variant", FILED, ids=str)
+@in_turn("variant", FILED)
 def test_the_parts_put_together_are_a_model(variant: Variant, tmp_path: Path) -> None:
     header, arrays = contents(variant)
     write(tmp_path / "m", json.dumps(header), arrays)
@@ -83,7 +83,7 @@ def test_the_parts_put_together_are_a_model(variant: Variant, tmp_path: Path) ->
 WRONG: list[Any] = [None, "text", math.nan, math.inf, -math.inf, [], {}, 1.5, True, -1, 2**70, -1.0]
 
 
-@pytest.mark.parametrize("variant", FILED, ids=str)
+@in_turn("variant", FILED)
 def test_wrong_numbers_are_refused_or_harmless(variant: Variant) -> None:
     """Of the wrong kind they are refused; another number of the same kind may stand."""
     arrays, numbers, names = learned(variant).get_state()
@@ -112,7 +112,7 @@ def wrong_arrays() -> list[Any]:
     ]
 
 
-@pytest.mark.parametrize("variant", FILED, ids=str)
+@in_turn("variant", FILED)
 def test_wrong_arrays_are_refused(variant: Variant) -> None:
     arrays, numbers, names = learned(variant).get_state()
     for name in arrays:
@@ -126,7 +126,7 @@ def test_wrong_arrays_are_refused(variant: Variant) -> None:
         assert not accepts(variant, left, numbers, names)
 
 
-@pytest.mark.parametrize("variant", FILED, ids=str)
+@in_turn("variant", FILED)
 def test_priors_that_are_none_are_refused(variant: Variant) -> None:
     arrays, numbers, names = learned(variant).get_state()
     for name in (key for key in arrays if key.endswith("prior")):
@@ -135,7 +135,7 @@ def test_priors_that_are_none_are_refused(variant: Variant) -> None:
             assert not accepts(variant, arrays | {name: held}, numbers, names)
 
 
-@pytest.mark.parametrize("variant", FILED, ids=str)
+@in_turn("variant", FILED)
 def test_wrong_names_are_refused(variant: Variant) -> None:
     arrays, numbers, _ = learned(variant).get_state()
     for names in (None, ["a"], ["a", "a", "b"], ["a", "b", 1], "abc", {"a": 1}):

@@ -64,7 +64,7 @@ def test_sums_and_ends_at_every_width(n: int) -> None:
     for t in range(30):
         own = math.fsum(used[t] * losses[t])
         assert math.isclose(paid[t], own, rel_tol=1e-14)
-    assert master.widest == np.ptp(losses, axis=1).max()
+    assert master._round.widest == np.ptp(losses, axis=1).max()
     totals = [math.fsum(column) for column in losses.T]
     np.testing.assert_allclose(master.expert_losses, totals, rtol=1e-13)
 
@@ -81,7 +81,7 @@ def test_a_bad_number_is_seen_in_every_lane(where: int) -> None:
     losses[where] = np.nan
     master = nr.experts.Hedge()
     master.learn_losses(losses)
-    assert master.naps == 1
+    assert master._round.naps == 1
     assert master.rounds_awake[where] == 0
 
 

@@ -20,7 +20,7 @@ from tests.experts.masters import (
     played,
     shapes,
 )
-from tests.thorough import few
+from tests.thorough import few, in_turn
 
 
 def check_close(found: Any, expected: Any) -> None:
@@ -46,7 +46,7 @@ def counts_heads(variant: Variant) -> bool:
 
 
 @few(shape=shapes(asleep=False))
-@pytest.mark.parametrize("variant", VARIANTS, ids=str)
+@in_turn("variant", VARIANTS)
 def test_permuting_experts_permutes_weights(variant: Variant, shape: Shape) -> None:
     X, y = advice_of(variant, shape)
     order = shape.rng.permutation(shape.experts)
@@ -56,7 +56,7 @@ def test_permuting_experts_permutes_weights(variant: Variant, shape: Shape) -> N
 
 
 @few(shape=shapes(asleep=True))
-@pytest.mark.parametrize("variant", ALLOCATING, ids=str)
+@in_turn("variant", ALLOCATING)
 def test_permuting_experts_that_sleep_permutes_weights(variant: Variant, shape: Shape) -> None:
     losses = losses_of(shape)
     order = shape.rng.permutation(shape.experts)
@@ -66,7 +66,7 @@ def test_permuting_experts_that_sleep_permutes_weights(variant: Variant, shape: 
 
 
 @few(shape=shapes())
-@pytest.mark.parametrize("variant", ALLOCATING, ids=str)
+@in_turn("variant", ALLOCATING)
 def test_what_all_lose_changes_nothing(variant: Variant, shape: Shape) -> None:
     """In multiples of 2⁻²⁰, which add up without rounding."""
     if str(variant) in SHIFT_MATTERS:
@@ -79,7 +79,7 @@ def test_what_all_lose_changes_nothing(variant: Variant, shape: Shape) -> None:
 
 
 @few(shape=shapes(asleep=True))
-@pytest.mark.parametrize("variant", SCALE_FREE, ids=str)
+@in_turn("variant", SCALE_FREE)
 @pytest.mark.parametrize("exponent", [-900, -30, 1, 900])
 def test_the_size_of_losses_changes_nothing(variant: Variant, exponent: int, shape: Shape) -> None:
     """By powers of two, by which numbers are multiplied without rounding."""
@@ -90,7 +90,7 @@ def test_the_size_of_losses_changes_nothing(variant: Variant, exponent: int, sha
 
 
 @few(shape=shapes())
-@pytest.mark.parametrize("variant", VARIANTS, ids=str)
+@in_turn("variant", VARIANTS)
 def test_an_expert_that_comes_twice_with_half_the_prior_changes_no_prediction(
     variant: Variant, shape: Shape
 ) -> None:
@@ -106,13 +106,13 @@ def test_an_expert_that_comes_twice_with_half_the_prior_changes_no_prediction(
     both = np.column_stack([X, X[:, twice]])
     said_again, used_again = played(variant.make(prior=split.tolist()), both, y)
     used_again[:, twice] += used_again[:, n]
-    if not variant.make().pays_expected:  # else others are drawn, the order being another
+    if not variant.make()._round.pays_expected:  # else others are drawn, the order being another
         check_close(said_again, said)
     check_close(used_again[:, :n], used)
 
 
 @few(shape=shapes(experts=40))
-@pytest.mark.parametrize("variant", VARIANTS, ids=str)
+@in_turn("variant", VARIANTS)
 def test_weights_are_shares(variant: Variant, shape: Shape) -> None:
     X, y = advice_of(variant, shape)
     prior = shape.rng.uniform(0.01, 1, shape.experts)
@@ -124,7 +124,7 @@ def test_weights_are_shares(variant: Variant, shape: Shape) -> None:
 
 
 @few(shape=shapes(asleep=True))
-@pytest.mark.parametrize("variant", SLEEPING, ids=str)
+@in_turn("variant", SLEEPING)
 def test_who_sleeps_has_no_weight(variant: Variant, shape: Shape) -> None:
     X, y = advice_of(variant, shape)
     losses = losses_of(shape)
@@ -134,7 +134,7 @@ def test_who_sleeps_has_no_weight(variant: Variant, shape: Shape) -> None:
         _, used = played(master, rows, outcomes)
         check_shares(used)
         assert (used[np.isnan(rows)] == 0).all()
-        assert master.naps == np.isnan(rows).sum()
+        assert master._round.naps == np.isnan(rows).sum()
         np.testing.assert_array_equal(master.rounds_awake, (~np.isnan(rows)).sum(axis=0))
         awake = ~np.isnan(rows[-1])
         check_shares(master.weights(awake)[None])
@@ -148,7 +148,7 @@ def check_shares(weights: Any) -> None:
 
 
 @few(shape=shapes(asleep=True))
-@pytest.mark.parametrize("variant", SLEEPING, ids=str)
+@in_turn("variant", SLEEPING)
 def test_who_sleeps_pays_what_the_mixture_pays(variant: Variant, shape: Shape) -> None:
     """So it is regretted exactly as much as in the rounds in which it was awake."""
     losses = losses_of(shape)
@@ -161,7 +161,7 @@ def test_who_sleeps_pays_what_the_mixture_pays(variant: Variant, shape: Shape) -
 
 
 @few(shape=shapes(experts=1))
-@pytest.mark.parametrize("variant", VARIANTS, ids=str)
+@in_turn("variant", VARIANTS)
 def test_one_expert_is_followed(variant: Variant, shape: Shape) -> None:
     X, y = advice_of(variant, shape)
     master = variant.make()
@@ -174,7 +174,7 @@ def test_one_expert_is_followed(variant: Variant, shape: Shape) -> None:
 
 
 @few(shape=shapes(experts=9))
-@pytest.mark.parametrize("variant", VARIANTS, ids=str)
+@in_turn("variant", VARIANTS)
 def test_an_equal_prior_is_none(variant: Variant, shape: Shape) -> None:
     X, y = advice_of(variant, shape)
     said, used = played(variant.make(), X, y)
@@ -183,7 +183,7 @@ def test_an_equal_prior_is_none(variant: Variant, shape: Shape) -> None:
     np.testing.assert_allclose(again, said, rtol=1e-12, atol=1e-15)
 
 
-@pytest.mark.parametrize("variant", PLAIN, ids=str)
+@in_turn("variant", PLAIN)
 def test_the_prior_comes_first(variant: Variant) -> None:
     master = variant.make(prior=[1.0, 2.0, 5.0])
     master.predict_one([0.0, 1.0, 1.0])
@@ -193,7 +193,7 @@ def test_the_prior_comes_first(variant: Variant) -> None:
 
 
 @few(shape=shapes())
-@pytest.mark.parametrize("variant", ALLOCATING, ids=str)
+@in_turn("variant", ALLOCATING)
 def test_equal_losses_teach_nothing(variant: Variant, shape: Shape) -> None:
     losses = losses_of(shape._replace(kind="the same"))
     prior = shape.rng.uniform(0.1, 1, shape.experts)
@@ -204,7 +204,7 @@ def test_equal_losses_teach_nothing(variant: Variant, shape: Shape) -> None:
     np.testing.assert_allclose(used, expected, rtol=1e-9)
 
 
-@pytest.mark.parametrize("variant", VARIANTS, ids=str)
+@in_turn("variant", VARIANTS)
 def test_a_better_expert_is_trusted_in_the_end(variant: Variant) -> None:
     rng = np.random.default_rng(4)
     y = np.round(rng.random(400)) * 0.8 + 0.1

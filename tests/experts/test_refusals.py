@@ -19,6 +19,7 @@ from tests.experts.masters import (
     names_of,
     state,
 )
+from tests.thorough import in_turn
 
 ROUNDS = Shape(2, 12, 3, "uniform")
 NO_NUMBERS: list[Any] = ["1", b"1", 1j, [1.0], {}, object(), "", 10**400, np.datetime64(0, "D")]
@@ -45,7 +46,7 @@ def check_refused(master: Master, x: Any, y: Any, kind: Any = Exception) -> str:
     return str(caught.value)
 
 
-@pytest.mark.parametrize("variant", VARIANTS, ids=str)
+@in_turn("variant", VARIANTS)
 def test_numbers_that_are_none(variant: Variant) -> None:
     for named in (False, True):
         master, x, y = learned(variant, named)
@@ -66,7 +67,7 @@ def test_numbers_that_are_none(variant: Variant) -> None:
         assert "the outcome must be a number: it is None" in check_refused(master, x, None)
 
 
-@pytest.mark.parametrize("variant", PLAIN, ids=str)
+@in_turn("variant", PLAIN)
 def test_rows_of_another_shape(variant: Variant) -> None:
     master, x, y = learned(variant)
     for wrong in (x[:2], [*x, 0.0], [], x[None], np.float64(1.0), np.zeros((3, 1))):
@@ -76,7 +77,7 @@ def test_rows_of_another_shape(variant: Variant) -> None:
     assert "without names" in check_refused(master, {"a": 1.0, "b": 0.0, "c": 1.0}, y)
 
 
-@pytest.mark.parametrize("variant", PLAIN, ids=str)
+@in_turn("variant", PLAIN)
 def test_names_that_change(variant: Variant) -> None:
     master, x, y = learned(variant, named=True)
     row = dict(zip(names_of(3), x.tolist(), strict=True))
@@ -90,7 +91,7 @@ def test_names_that_change(variant: Variant) -> None:
     assert state(master) == before
 
 
-@pytest.mark.parametrize("variant", PLAIN, ids=str)
+@in_turn("variant", PLAIN)
 def test_a_first_round_that_is_refused_settles_nothing(variant: Variant) -> None:
     fresh = variant.make()
     fresh.learn_one({"x": 1.0, "y": 0.0}, 1.0)
@@ -111,7 +112,7 @@ def test_a_first_round_that_is_refused_settles_nothing(variant: Variant) -> None
         assert state(master) == state(fresh)
 
 
-@pytest.mark.parametrize("variant", PLAIN, ids=str)
+@in_turn("variant", PLAIN)
 def test_losses_after_advice_and_advice_after_losses(variant: Variant) -> None:
     master, x, y = learned(variant)
     before = state(master)
@@ -126,7 +127,7 @@ def test_losses_after_advice_and_advice_after_losses(variant: Variant) -> None:
         check_refused(master, x, y, nr.BadExample)
 
 
-@pytest.mark.parametrize("variant", PLAIN, ids=str)
+@in_turn("variant", PLAIN)
 def test_everyone_asleep(variant: Variant) -> None:
     master, _, y = learned(variant)
     asleep = [math.nan, None, math.nan]
@@ -140,7 +141,7 @@ def test_everyone_asleep(variant: Variant) -> None:
             master.add_expert()
 
 
-@pytest.mark.parametrize("variant", VARIANTS, ids=str)
+@in_turn("variant", VARIANTS)
 def test_rows_before_a_bad_one_are_learned(variant: Variant) -> None:
     X, y = advice_of(variant, ROUNDS)
     expected = variant.make()
@@ -267,15 +268,15 @@ def test_experts_that_cannot_be_let_in() -> None:
             master.add_expert(name, share)
     assert state(master) == before
     with pytest.raises(ValueError, match="nobody can be drawn"):
-        nr.experts.Hedge(play="sampled").drawn_expert()
+        nr.experts.Hedge(play="sampled")._round.drawn_expert()
 
 
 def test_names_that_were_tampered_with_read_nothing_they_should_not() -> None:
     master = nr.experts.Hedge()
     master.learn_losses({"a": 1.0, "b": 0.0})
-    master.experts.append("c")
+    master._round.experts.append("c")
     with pytest.raises((IndexError, ValueError)):
         master.learn_losses({"a": 1.0, "b": 0.0, "c": 1.0})
-    master.experts.clear()
+    master._round.experts.clear()
     master.learn_losses([0.5, 0.5])
     assert master.rounds == 2

@@ -22,7 +22,7 @@ from tests.experts.masters import (
     losses_of,
     shapes,
 )
-from tests.thorough import few
+from tests.thorough import few, in_turn
 
 
 def check(game: Any) -> None:
@@ -39,7 +39,7 @@ def check(game: Any) -> None:
 
 
 @few(shape=shapes(rounds=40))
-@pytest.mark.parametrize("variant", VARIANTS, ids=str)
+@in_turn("variant", VARIANTS)
 def test_with_advice(variant: Variant, shape: Shape) -> None:
     X, y = advice_of(variant, shape)
     prior = shape.rng.uniform(0.05, 1, shape.experts).tolist() if shape.seed % 2 else None
@@ -47,14 +47,14 @@ def test_with_advice(variant: Variant, shape: Shape) -> None:
 
 
 @few(shape=shapes(rounds=40, asleep=True))
-@pytest.mark.parametrize("variant", SLEEPING, ids=str)
+@in_turn("variant", SLEEPING)
 def test_with_advice_where_experts_sleep(variant: Variant, shape: Shape) -> None:
     X, y = advice_of(variant, shape)
     check(nr.play(variant.make(), X, y))
 
 
 @few(shape=shapes(rounds=40, asleep=True))
-@pytest.mark.parametrize("variant", ALLOCATING, ids=str)
+@in_turn("variant", ALLOCATING)
 def test_with_losses_alone(variant: Variant, shape: Shape) -> None:
     prior = shape.rng.uniform(0.05, 1, shape.experts).tolist() if shape.seed % 2 else None
     check(nr.play(variant.make(prior=prior), losses_of(shape)))
@@ -68,7 +68,7 @@ def easy(variant: Variant) -> tuple[Floats, Floats]:
     return X, y
 
 
-@pytest.mark.parametrize("variant", PLAIN, ids=str)
+@in_turn("variant", PLAIN)
 def test_a_bound_is_claimed_where_all_is_as_assumed(variant: Variant) -> None:
     certificate = nr.play(variant.make(), *easy(variant)).certificate()
     assert certificate.theorem is not None
@@ -79,7 +79,7 @@ def test_a_bound_is_claimed_where_all_is_as_assumed(variant: Variant) -> None:
     assert all(found.holds is not False for found in certificate.theorem.assumptions)
 
 
-@pytest.mark.parametrize("variant", VARIANTS, ids=str)
+@in_turn("variant", VARIANTS)
 def test_the_bound_on_the_way_is_the_one_at_the_end(variant: Variant) -> None:
     X, y = advice_of(variant, Shape(8, 80, 4, "walks"))
     game = nr.play(variant.make(), X, y)
@@ -91,7 +91,9 @@ def test_the_bound_on_the_way_is_the_one_at_the_end(variant: Variant) -> None:
             )
     last = game.points[-1]
     promise = certificate.theorem
-    same = promise is not None and promise.quantity == "regret" and not game.player.linearised
+    same = (
+        promise is not None and promise.quantity == "regret" and not game.player._round.linearised
+    )
     if same and last.bound is not None and promise.bound is not None:
         assert last.regret == pytest.approx(certificate.regret.upper, rel=1e-9, abs=1e-9)
         if variant.params.get("schedule") != "horizon":  # whose first theorem is less sharp

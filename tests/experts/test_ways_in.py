@@ -28,7 +28,7 @@ from tests.experts.masters import (
     shapes,
     state,
 )
-from tests.thorough import few
+from tests.thorough import few, in_turn
 
 
 def rounds_of(variant: Variant, shape: Shape) -> tuple[Floats, Floats]:
@@ -36,7 +36,7 @@ def rounds_of(variant: Variant, shape: Shape) -> tuple[Floats, Floats]:
 
 
 @few(shape=shapes(asleep=True), cuts=st.lists(st.integers(0, 30), max_size=4))
-@pytest.mark.parametrize("variant", VARIANTS, ids=str)
+@in_turn("variant", VARIANTS)
 def test_one_by_one_is_all_at_once_is_any_cutting(
     variant: Variant, shape: Shape, cuts: list[int]
 ) -> None:
@@ -60,7 +60,7 @@ def test_one_by_one_is_all_at_once_is_any_cutting(
 
 
 @few(shape=shapes(asleep=True))
-@pytest.mark.parametrize("variant", ALLOCATING, ids=str)
+@in_turn("variant", ALLOCATING)
 def test_losses_one_by_one_are_losses_all_at_once(variant: Variant, shape: Shape) -> None:
     losses = losses_of(shape)
     one, many, block = variant.make(), variant.make(), variant.make()
@@ -75,7 +75,7 @@ def test_losses_one_by_one_are_losses_all_at_once(variant: Variant, shape: Shape
 
 
 @few(shape=shapes(asleep=True))
-@pytest.mark.parametrize("variant", VARIANTS, ids=str)
+@in_turn("variant", VARIANTS)
 def test_predicting_changes_nothing(variant: Variant, shape: Shape) -> None:
     X, y = rounds_of(variant, shape)
     plain, asked = variant.make(), variant.make()
@@ -92,7 +92,7 @@ def test_predicting_changes_nothing(variant: Variant, shape: Shape) -> None:
     assert state(plain) == state(asked)
 
 
-@pytest.mark.parametrize("variant", PLAIN, ids=str)
+@in_turn("variant", PLAIN)
 def test_who_was_only_asked_about_is_not_settled(variant: Variant) -> None:
     """Until a round is learned, every row says anew who the experts are."""
     master = variant.make()
@@ -111,7 +111,7 @@ def by_name(master: Master) -> list[tuple[float, float]]:
     return [(float(paid), float(weight)) for _, paid, weight in sorted(of)]
 
 
-@pytest.mark.parametrize("variant", VARIANTS, ids=str)
+@in_turn("variant", VARIANTS)
 @pytest.mark.parametrize("asleep", [0.0, 0.4])
 def test_dicts_lists_arrays_and_frames_agree(variant: Variant, asleep: float) -> None:
     X, y = rounds_of(variant, ROUTINE._replace(asleep=asleep))
@@ -134,7 +134,9 @@ def test_dicts_lists_arrays_and_frames_agree(variant: Variant, asleep: float) ->
         master = variant.make()
         master.learn_many(rows, y)
         assert by_name(master) == by_name(expected), way
-        assert master.experts == ([] if way in ("array", "lists", "column by column") else names)
+        assert master._round.experts == (
+            [] if way in ("array", "lists", "column by column") else names
+        )
     one: dict[str, Master] = {way: variant.make() for way in ("lists", "dicts", "pandas")}
     series = ways["pandas"]
     for t, outcome in enumerate(y.tolist()):
@@ -145,7 +147,7 @@ def test_dicts_lists_arrays_and_frames_agree(variant: Variant, asleep: float) ->
         assert by_name(master) == by_name(expected)
 
 
-@pytest.mark.parametrize("variant", PLAIN, ids=str)
+@in_turn("variant", PLAIN)
 def test_names_count_not_places(variant: Variant) -> None:
     """A row of a frame comes with its names, whatever the order of the columns."""
     rng = np.random.default_rng(3)
@@ -161,7 +163,7 @@ def test_names_count_not_places(variant: Variant) -> None:
     assert whole.predict_one(row) == whole.predict_one(dict(row[::-1])) == rows.predict_one(row)
 
 
-@pytest.mark.parametrize("variant", PLAIN, ids=str)
+@in_turn("variant", PLAIN)
 def test_playing_is_learning(variant: Variant) -> None:
     X, y = advice_of(variant, ROUTINE)
     frame = pd.DataFrame(X, columns=names_of(X.shape[1]))

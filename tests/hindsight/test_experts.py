@@ -269,7 +269,7 @@ def test_rows_may_come_from_anywhere_and_need_not_be_held(monkeypatch: pytest.Mo
         return ((X[start : start + 7], y[start : start + 7]) for start in range(0, len(y), 7))
 
     held = {loss: mixed(X, y, loss).loss for loss in ("square", "absolute", "percentage")}
-    monkeypatch.setattr(experts, "HELD", 50)
+    monkeypatch.setattr(experts, "MAX_HELD_NUMBERS", 50)
     for loss, expected in held.items():
         assert best_convex(blocks, loss).loss == pytest.approx(expected, rel=1e-6)
     assert best_expert(blocks, "square").loss == best_expert(Rows(X, y), "square").loss

@@ -28,9 +28,9 @@ from tests.thorough import sized
 @pytest.fixture
 def little_room(monkeypatch: pytest.MonkeyPatch) -> None:
     """A dense factor may have 40 unknowns, so that small problems count as large."""
-    monkeypatch.setattr(noregret.hindsight.solvers.curvature, "DENSE", 40)
-    monkeypatch.setattr(noregret.hindsight.solvers.curvature, "SMALL", 0)
-    monkeypatch.setattr(noregret.hindsight.best, "DENSE", 40)
+    monkeypatch.setattr(noregret.hindsight.solvers.curvature, "MAX_DENSE", 40)
+    monkeypatch.setattr(noregret.hindsight.solvers.curvature, "MAX_ALWAYS_DENSE", 0)
+    monkeypatch.setattr(noregret.hindsight.best, "MAX_DENSE", 40)
 
 
 def sparse_rows(rounds: int, features: int, seed: int = 0) -> tuple[sp.csr_array, Floats]:

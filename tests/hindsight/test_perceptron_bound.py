@@ -9,7 +9,9 @@ import pytest
 from scipy.optimize import minimize
 
 import noregret as nr
+from noregret import play
 from noregret.hindsight import Rows, best_mistake_bound, largest_margin
+from noregret.hindsight.perceptron import Line, least_bound
 from tests.hindsight.problems import Floats
 from tests.hindsight.test_margin import labelled
 
@@ -57,3 +59,17 @@ def test_where_nothing_can_be_learned_it_is_the_number_of_rounds() -> None:
     assert found.loss == pytest.approx(2.0)
     assert best_mistake_bound(Rows([[0.0], [0.0]], [1, 1])).loss == pytest.approx(2.0)
     assert best_mistake_bound(Rows(features=1)).loss == 0.0
+
+
+def test_rows_of_all_sizes_overflow_in_no_bound() -> None:
+    X = np.array([[1e70, 1e70], [-1e70, 1e70], [2e-90, -2e-90], [1e-95, 3e-96]])
+    answer = best_mistake_bound(Rows(X, np.array([1.0, -1.0, 1.0, 1.0])))
+    assert 0 <= answer.lower <= answer.loss
+    assert least_bound(Line(1e70, 1e-100), Line(1e70, 1e-100), 1.0) > 0
+
+
+@pytest.mark.parametrize("scale", [1e45, 1e60, 1e70])
+def test_the_fewest_mistakes_are_looked_for_at_any_scale(scale: float) -> None:
+    X = scale * np.array([[1.0, 2.0], [2.0, -1.0], [1.0, -3.0], [-1.0, -1.0]])
+    best = play(nr.Perceptron(), X, np.array([1.0, -1.0, 1.0, -1.0])).certificate().hindsight
+    assert best.loss == 2

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from fractions import Fraction
+from itertools import product
 
 import numpy as np
 import pytest
@@ -18,8 +19,10 @@ from noregret.hindsight import (
     best_ridge,
 )
 from noregret.hindsight.solvers.quadratic import best_linear as best_linear_of
+from noregret.hindsight.solvers.quadratic import best_ridge as best_ridge_of
 from noregret.hindsight.solvers.tangent import over_rows
 from tests.hindsight.problems import Floats, Problem
+from tests.thorough import paired
 
 SCALES = (1e-150, 1e-152, 1e-155, 1e-160, 1e-165, 1e-170, 1e-300, 1e-320)
 
@@ -103,11 +106,11 @@ def test_a_lower_end_with_a_reach_holds_that_far(scale: float, kind: str) -> Non
             assert Fraction(found.lower) <= task.exactly(u), way
 
 
-@pytest.mark.parametrize("kind", KINDS)
-@pytest.mark.parametrize("scale", SCALES)
-@pytest.mark.parametrize("radius", [1e-3, 1.0, 1e90])
-def test_balls_and_ridges(scale: float, kind: str, radius: float) -> None:
-    task = drawn(scale, kind)
+@pytest.mark.parametrize(
+    ("of", "radius"), paired(product(SCALES, KINDS), [1e-3, 1.0, 1e90]), ids=str
+)
+def test_balls_and_ridges(of: tuple[float, str], radius: float) -> None:
+    task = drawn(*of)
     rows, sums = Rows(task.X, task.y), LeastSquares().add(task.X, task.y)
     others = [np.zeros(task.X.shape[1]), np.full(task.X.shape[1], 0.7 * radius)]
     others += [sums.ball(radius, rows).witness]
@@ -151,3 +154,14 @@ def test_the_longest_row_is_known_where_its_square_underflows() -> None:
 def test_a_certificate_does_not_claim_all_where_larger_weights_pay_nothing() -> None:
     stated = play(WidrowHoff(), [[1e-170], [2e-170]], [1.0, 2.0]).certificate().hindsight
     assert "norm at most" in stated.comparator or stated.gap >= stated.loss
+
+
+@pytest.mark.parametrize("outcome", [1e-161, 1e-162, 1e-200])
+def test_a_scale_that_takes_all_of_a_loss_away_leaves_some(outcome: float) -> None:
+    rows = Rows(np.array([[1e-300], [0.0]]), np.array([0.0, outcome]))
+    for answer in (
+        best_ridge(rows, 1.0, 1e-3),
+        best_ridge_of(over_rows(rows), 1.0, 1e-3),
+        best_ridge_of(LeastSquares(1).add(*next(iter(rows.blocks()))).quadratic(), 1.0, 1e-3),
+    ):
+        assert answer.loss > 0  # it is 1e-3 times the square of the outcome, below all numbers

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 import noregret as nr
-from tests.thorough import fewer
+from tests.thorough import fewer, in_turn
 from tests.variants import (
     ROUTINE,
     VARIANTS,
@@ -47,7 +47,7 @@ def shown(params: dict[str, Any]) -> dict[str, Any]:
     return {k: v.name if isinstance(v, nr.Loss) else v for k, v in params.items()}
 
 
-@pytest.mark.parametrize("variant", VARIANTS, ids=str)
+@in_turn("variant", VARIANTS)
 @fewer(shape=shapes())
 def test_columns_go_on_identically(variant: Variant, shape: Shape, tmp_path: Path) -> None:
     X, y = examples(variant, shape)
@@ -66,7 +66,7 @@ def test_columns_go_on_identically(variant: Variant, shape: Shape, tmp_path: Pat
         assert other.predict_many(X).tolist() == whole.predict_many(X).tolist(), way
 
 
-@pytest.mark.parametrize("variant", VARIANTS, ids=str)
+@in_turn("variant", VARIANTS)
 @fewer(shape=shapes())
 def test_names_that_come_late_go_on_identically(
     variant: Variant, shape: Shape, tmp_path: Path
@@ -87,7 +87,7 @@ def test_names_that_come_late_go_on_identically(
         assert other.total_loss == whole.total_loss, way
 
 
-@pytest.mark.parametrize("variant", VARIANTS, ids=str)
+@in_turn("variant", VARIANTS)
 def test_labels_and_limits_travel_along(variant: Variant, tmp_path: Path) -> None:
     learner = variant.make()
     learner.watch("norm", 0.9)
@@ -105,7 +105,7 @@ def test_labels_and_limits_travel_along(variant: Variant, tmp_path: Path) -> Non
                 other.learn_one({"a": 1.0}, -1)
 
 
-@pytest.mark.parametrize("variant", VARIANTS, ids=str)
+@in_turn("variant", VARIANTS)
 def test_a_clone_is_fresh(variant: Variant) -> None:
     X, y = examples(variant, ROUTINE)
     learner = learned(variant, X, y)
@@ -117,10 +117,10 @@ def test_a_clone_is_fresh(variant: Variant) -> None:
     assert state(fresh) == state(learner)
 
 
-@pytest.mark.parametrize("variant", WITHOUT_LOSS_OBJECT, ids=str)
+@in_turn("variant", WITHOUT_LOSS_OBJECT)
 def test_a_learner_shows_how_to_make_it(variant: Variant) -> None:
     learner = variant.make()
     known = {name: getattr(nr, name) for name in nr.__all__}
     again = eval(repr(learner), known)
     assert again.params == learner.params
-    assert again.averaged_weights == learner.averaged_weights
+    assert again.engine.mean_kept == learner.engine.mean_kept

@@ -9,7 +9,7 @@ import pytest
 import scipy.sparse as sp
 
 import noregret as nr
-from tests.thorough import sized
+from tests.thorough import in_turn, sized
 from tests.variants import VARIANTS, Floats, Shape, Variant, examples
 
 ROUNDS = sized(100_000, full=1_000_000)
@@ -106,7 +106,7 @@ def test_enormous_steps_stay_in_the_domain(name: str, params: dict[str, Any], sc
     assert np.isfinite(learner.weights).all()
 
 
-@pytest.mark.parametrize("variant", VARIANTS, ids=str)
+@in_turn("variant", VARIANTS)
 def test_every_bounded_learner_stays_in_its_domain(variant: Variant) -> None:
     X, y = examples(variant, Shape(seed=5, rows=80, columns=12, density=0.5))
     learner = variant.make()

@@ -9,10 +9,9 @@ import numpy as np
 import pandas as pd
 import polars as pl
 import pyarrow as pa
-import pytest
 import scipy.sparse as sp
 
-from tests.thorough import fewer
+from tests.thorough import fewer, in_turn
 from tests.variants import (
     ROUTINE,
     VARIANTS,
@@ -88,7 +87,7 @@ BY_NAME: dict[str, Callable[[Floats], Any]] = {
 }
 
 
-@pytest.mark.parametrize("variant", VARIANTS, ids=str)
+@in_turn("variant", VARIANTS)
 @fewer(shape=shapes())
 def test_columns_of_every_kind_are_the_same(variant: Variant, shape: Shape) -> None:
     X, y = examples(variant, shape)
@@ -104,7 +103,7 @@ def test_columns_of_every_kind_are_the_same(variant: Variant, shape: Shape) -> N
         )
 
 
-@pytest.mark.parametrize("variant", VARIANTS, ids=str)
+@in_turn("variant", VARIANTS)
 @fewer(shape=shapes())
 def test_names_of_every_kind_are_the_same_as_columns(variant: Variant, shape: Shape) -> None:
     X, y = examples(variant, shape)
@@ -119,7 +118,7 @@ def test_names_of_every_kind_are_the_same_as_columns(variant: Variant, shape: Sh
         )
 
 
-@pytest.mark.parametrize("variant", VARIANTS, ids=str)
+@in_turn("variant", VARIANTS)
 def test_one_row_of_every_kind_is_the_same(variant: Variant) -> None:
     X, y = examples(variant, ROUTINE)
     kinds: list[Callable[[Floats], Any]] = [
@@ -141,7 +140,7 @@ def test_one_row_of_every_kind_is_the_same(variant: Variant) -> None:
         assert learner.decision_one(convert(X[0])) == learner.decision_one(X[0])
 
 
-@pytest.mark.parametrize("variant", VARIANTS, ids=str)
+@in_turn("variant", VARIANTS)
 def test_one_named_row_of_every_kind_is_the_same(variant: Variant) -> None:
     X, y = examples(variant, ROUTINE)
     expected = state(learned(variant, as_dicts(X), y))
@@ -151,7 +150,7 @@ def test_one_named_row_of_every_kind_is_the_same(variant: Variant) -> None:
     assert state(by_series) == expected
 
 
-@pytest.mark.parametrize("variant", VARIANTS, ids=str)
+@in_turn("variant", VARIANTS)
 def test_outcomes_of_every_kind_are_the_same(variant: Variant) -> None:
     X, y = examples(variant, ROUTINE)
     expected = state(learned(variant, X, y))

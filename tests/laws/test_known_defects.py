@@ -9,17 +9,18 @@ import numpy as np
 import pytest
 
 import noregret as nr
+from tests.thorough import in_turn
 from tests.variants import VARIANTS, Floats, Shape, Variant, examples, learned, state
 
 
-@pytest.mark.parametrize("variant", [v for v in VARIANTS if v.averaged], ids=str)
+@in_turn("variant", [v for v in VARIANTS if v.averaged])
 def test_an_averaged_learner_predicts_with_the_mean_of_the_weights_it_used(
     variant: Variant,
 ) -> None:
     """w_1 to w_m: the first weights included, those that learned the last example not."""
     X, y = examples(variant, Shape(seed=2, rows=60, columns=7, density=0.6))
     plain, mean = nr.make(variant.name, **variant.params), variant.make()
-    plain = plain if not plain.averaged_weights else nr.make(variant.name)
+    plain = plain if not plain.engine.mean_kept else nr.make(variant.name)
     plain.learn_many(X[:0], y[:0])
     used: list[Floats] = []
     scores = np.zeros(len(X))
@@ -58,11 +59,11 @@ def test_the_mean_of_the_first_round_is_the_first_weights() -> None:
 def test_averaging_starts_before_the_first_round_and_leaves_the_learner_alone() -> None:
     learner = nr.make("perceptron")
     assert nr.averaged(learner) is not learner
-    assert not learner.averaged_weights
+    assert not learner.engine.mean_kept
     learner.learn_one([1.0], 1)
     with pytest.raises(ValueError, match="already played"):
         nr.averaged(learner)
-    assert not learner.averaged_weights
+    assert not learner.engine.mean_kept
 
 
 def test_averaging_keeps_the_limits_being_watched() -> None:
@@ -73,10 +74,10 @@ def test_averaging_keeps_the_limits_being_watched() -> None:
     assert averaged.measured["norm"] == (1.0, 0.5, 1)
 
 
-NOT_AVERAGED = [v for v in VARIANTS if not nr.make(v.name, **v.params).averaged_weights]
+NOT_AVERAGED = [v for v in VARIANTS if not nr.make(v.name, **v.params).engine.mean_kept]
 
 
-@pytest.mark.parametrize("variant", NOT_AVERAGED, ids=str)
+@in_turn("variant", NOT_AVERAGED)
 def test_the_reported_loss_is_the_sum_of_the_losses(variant: Variant) -> None:
     """Of the very predictions that were made, before each outcome was seen."""
     X, y = examples(variant, Shape(seed=4, rows=200, columns=5, density=0.7))

@@ -10,7 +10,7 @@ import pytest
 import scipy.sparse as sp
 from hypothesis import strategies as st
 
-from tests.thorough import fewer
+from tests.thorough import fewer, in_turn
 from tests.variants import (
     ROUTINE,
     VARIANTS,
@@ -30,7 +30,7 @@ def parts(rows: int, cuts: list[int]) -> list[slice]:
     return [slice(a, b) for a, b in itertools.pairwise(ends)]
 
 
-@pytest.mark.parametrize("variant", VARIANTS, ids=str)
+@in_turn("variant", VARIANTS)
 @fewer(shape=shapes(), cuts=st.lists(st.integers(0, 100), max_size=4))
 def test_learning_many_is_learning_each(variant: Variant, shape: Shape, cuts: list[int]) -> None:
     X, y = examples(variant, shape)
@@ -45,7 +45,7 @@ def test_learning_many_is_learning_each(variant: Variant, shape: Shape, cuts: li
     assert state(in_sparse_blocks) == state(learned(variant, sp.csr_array(X), y))
 
 
-@pytest.mark.parametrize("variant", VARIANTS, ids=str)
+@in_turn("variant", VARIANTS)
 @fewer(shape=shapes())
 def test_playing_predicts_before_it_learns(variant: Variant, shape: Shape) -> None:
     X, y = examples(variant, shape)
@@ -63,7 +63,7 @@ def test_playing_predicts_before_it_learns(variant: Variant, shape: Shape) -> No
     assert state(many) == state(one_step) == state(two_steps)
 
 
-@pytest.mark.parametrize("variant", VARIANTS, ids=str)
+@in_turn("variant", VARIANTS)
 @fewer(shape=shapes())
 def test_playing_names_predicts_before_it_learns(variant: Variant, shape: Shape) -> None:
     X, y = examples(variant, shape)
@@ -74,7 +74,7 @@ def test_playing_names_predicts_before_it_learns(variant: Variant, shape: Shape)
     assert state(many) == state(one_step)
 
 
-@pytest.mark.parametrize("variant", VARIANTS, ids=str)
+@in_turn("variant", VARIANTS)
 @fewer(shape=shapes())
 def test_predicting_many_is_predicting_each(variant: Variant, shape: Shape) -> None:
     X, y = examples(variant, shape)
@@ -89,7 +89,7 @@ def test_predicting_many_is_predicting_each(variant: Variant, shape: Shape) -> N
 BY_WEIGHTS = [v for v in VARIANTS if not v.boolean and v.make().engine.linear]
 
 
-@pytest.mark.parametrize("variant", BY_WEIGHTS, ids=str)
+@in_turn("variant", BY_WEIGHTS)
 def test_predictions_use_the_weights(variant: Variant) -> None:
     X, y = examples(variant, ROUTINE)
     learner = learned(variant, X, y)
@@ -99,9 +99,13 @@ def test_predictions_use_the_weights(variant: Variant) -> None:
 LABELS: list[tuple[Any, Any]] = [(-1, 1), (0, 1), (False, True), (np.False_, np.True_), (-1.0, 1.0)]
 
 
-@pytest.mark.parametrize(("negative", "positive"), LABELS)
-@pytest.mark.parametrize("variant", [v for v in VARIANTS if v.labels], ids=str)
-def test_labels_are_answered_in_kind(variant: Variant, negative: Any, positive: Any) -> None:
+@in_turn("variant", [v for v in VARIANTS if v.labels])
+def test_labels_are_answered_in_kind(variant: Variant) -> None:
+    for negative, positive in LABELS:
+        answers_in_kind(variant, negative, positive)
+
+
+def answers_in_kind(variant: Variant, negative: Any, positive: Any) -> None:
     X, y = examples(variant, ROUTINE)
     given_labels = [positive if label > 0 else negative for label in y]
     one_by_one = variant.make()

@@ -7,11 +7,10 @@ import gc
 import tracemalloc
 from collections.abc import Callable
 
-import pytest
 import scipy.sparse as sp
 
 import noregret as nr
-from tests.thorough import sized
+from tests.thorough import in_turn, sized
 from tests.variants import VARIANTS, Shape, Variant, as_dicts, examples
 
 # Integers and caches of the interpreter may come and go; a few bytes a round may not.
@@ -53,7 +52,7 @@ def sizes(learner: nr.Learner) -> dict[str, int]:
     return held | {"numbers": len(numbers), "features": len(features)}
 
 
-@pytest.mark.parametrize("variant", VARIANTS, ids=str)
+@in_turn("variant", VARIANTS)
 def test_rounds_allocate_nothing_that_stays(variant: Variant) -> None:
     X, y = examples(variant, Shape(seed=3, rows=ROUNDS, columns=6, density=0.6))
     S, rows = sp.csr_array(X), [x | {"town": f"{x['x00'] > 0}"} for x in as_dicts(X[:20])]
@@ -75,7 +74,7 @@ def test_rounds_allocate_nothing_that_stays(variant: Variant) -> None:
     assert (sizes(by_column), sizes(by_name)) == held
 
 
-@pytest.mark.parametrize("variant", VARIANTS, ids=str)
+@in_turn("variant", VARIANTS)
 def test_refused_and_unseen_names_are_not_remembered(variant: Variant) -> None:
     learner = variant.make()
     learner.learn_one({"a": 1.0}, 1.0)

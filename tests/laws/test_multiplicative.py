@@ -11,7 +11,7 @@ import scipy.sparse as sp
 from hypothesis import strategies as st
 
 import noregret as nr
-from tests.thorough import few, sized
+from tests.thorough import few, paired, sized
 from tests.variants import Floats
 
 SIMPLEX: list[tuple[str, dict[str, Any]]] = [
@@ -63,11 +63,13 @@ def test_first_weights_are_one_nth(name: str, params: dict[str, Any], n: int) ->
 
 
 @pytest.mark.parametrize(("name", "params"), [*SIMPLEX, *SIGNED], ids=str)
-@pytest.mark.parametrize("size", [1e3, 1e10, 1e60, 1e100, 1e149])
-@pytest.mark.parametrize("shape", [[1.0, 1.0, 1.0], [1.0, 0.0, 0.0], [1.0, -1.0, 0.5], [-1.0] * 3])
-def test_one_enormous_loss_ruins_nothing(
-    name: str, params: dict[str, Any], size: float, shape: list[float]
-) -> None:
+def test_one_enormous_loss_ruins_nothing(name: str, params: dict[str, Any]) -> None:
+    shapes = [[1.0, 1.0, 1.0], [1.0, 0.0, 0.0], [1.0, -1.0, 0.5], [-1.0] * 3]
+    for size, shape in paired([1e3, 1e10, 1e60, 1e100, 1e149], shapes):
+        recovers_from(name, params, size, shape)
+
+
+def recovers_from(name: str, params: dict[str, Any], size: float, shape: list[float]) -> None:
     signed = (name, params) in SIGNED
     x = np.array(shape)
     for big_x, big_y in (

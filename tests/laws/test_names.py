@@ -12,7 +12,10 @@ import pyarrow as pa
 import pytest
 from hypothesis import strategies as st
 
-from tests.thorough import few, fewer
+import noregret as nr
+from noregret.linear.engine import block_rows
+from noregret.linear.learn_many import play
+from tests.thorough import few, fewer, in_turn
 from tests.variants import (
     PLAIN,
     ROUTINE,
@@ -29,7 +32,7 @@ from tests.variants import (
 )
 
 
-@pytest.mark.parametrize("variant", VARIANTS, ids=str)
+@in_turn("variant", VARIANTS)
 @fewer(shape=shapes(rows=6, columns=90), seed=st.integers(0, 1000))
 def test_the_order_of_keys_does_not_matter(variant: Variant, shape: Shape, seed: int) -> None:
     X, y = examples(variant, shape)
@@ -42,7 +45,7 @@ def test_the_order_of_keys_does_not_matter(variant: Variant, shape: Shape, seed:
         assert learner.decision_one(row) == learner.decision_one(other)
 
 
-@pytest.mark.parametrize("variant", VARIANTS, ids=str)
+@in_turn("variant", VARIANTS)
 def test_the_order_of_columns_of_a_data_frame_does_not_matter(variant: Variant) -> None:
     X, y = examples(variant, ROUTINE)
     towns = ["Oslo", "Rome", "Bonn"]
@@ -57,28 +60,47 @@ def test_the_order_of_columns_of_a_data_frame_does_not_matter(variant: Variant) 
         assert state(learned(variant, frame(reversed_columns), y)) == expected
 
 
-# A defect: between other orders of the features, weights differ by 1e-6 and more of their size.
-ORDER_MATTERS = pytest.mark.xfail(reason="auto magnifies rounding for these losses", strict=False)
+# Where filters of auto forget, each variance on the way is held to what it was at first. It is the
+# variance of a weight given those of the features before it (D of U D Uᵀ), so that the numbering
+# decides what is held back: by design, and for every loss. What all members say moves the mixture,
+# and by its typical error the weights that auto shows. The filter that forgets nothing and is moved
+# by plain errors is free of that.
+INVARIANT = [variant for variant in VARIANTS if variant.name != "auto"]
+AUTO = [variant for variant in VARIANTS if variant.name == "auto"]
 
 
-def order_matters(variant: Variant) -> bool:
-    return variant.name == "auto" and variant.params.get("loss") in ("absolute", "quantile")
+def renumbered(variant: Variant, shape: Shape, seed: int) -> tuple[nr.Learner, nr.Learner, Any]:
+    """Return two learners of the same examples, and how the second numbers the features."""
+    X, y = examples(variant, shape)
+    order = np.random.default_rng(seed).permutation(X.shape[1])
+    return learned(variant, X, y), learned(variant, X[:, order], y), order
 
 
-@pytest.mark.parametrize(
-    "variant",
-    [pytest.param(v, marks=ORDER_MATTERS if order_matters(v) else ()) for v in VARIANTS],
-    ids=str,
-)
+@pytest.mark.parametrize("variant", INVARIANT, ids=str)
 @fewer(shape=shapes(), seed=st.integers(0, 1000))
 def test_the_numbering_of_features_hardly_matters(
     variant: Variant, shape: Shape, seed: int
 ) -> None:
     """Sums run in the order of features, so only rounding may differ."""
-    X, y = examples(variant, shape)
-    order = np.random.default_rng(seed).permutation(X.shape[1])
-    learner, other = learned(variant, X, y), learned(variant, X[:, order], y)
+    learner, other, order = renumbered(variant, shape, seed)
     np.testing.assert_allclose(other.weights, learner.weights[order], rtol=1e-9, atol=1e-12)
+
+
+@pytest.mark.parametrize("variant", AUTO, ids=str)
+@few(shape=shapes(), seed=st.integers(0, 1000))
+def test_the_numbering_of_features_matters_to_filters_that_forget_and_little_to_the_loss(
+    variant: Variant, shape: Shape, seed: int
+) -> None:
+    learner, other, order = renumbered(variant, shape, seed)
+    plain, again = (unforgetting(each) for each in (learner, other))
+    np.testing.assert_allclose(again, plain[order], rtol=1e-9, atol=1e-12)
+    assert other.total_loss == pytest.approx(learner.total_loss, rel=0.05, abs=1e-12)
+
+
+def unforgetting(auto: nr.Learner) -> Floats:
+    """Return the weights of the first of four filters, by the first kind of errors."""
+    weights: Floats = auto.get_state()[0]["plain.w"]
+    return weights.reshape(-1, len(auto.weights) + 1, 4)[0, 1:, 0]
 
 
 def arriving(X: Floats) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
@@ -98,7 +120,7 @@ def arriving(X: Floats) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
 SETTLED = [variant for variant in VARIANTS if not variant.counts_features]
 
 
-@pytest.mark.parametrize("variant", SETTLED, ids=str)
+@in_turn("variant", SETTLED)
 @few(shape=shapes())
 def test_a_late_feature_is_as_if_it_had_always_been_zero(variant: Variant, shape: Shape) -> None:
     X, y = examples(variant, shape)
@@ -115,7 +137,7 @@ def test_a_late_feature_is_as_if_it_had_always_been_zero(variant: Variant, shape
     assert learner.mistakes == other.mistakes
 
 
-@pytest.mark.parametrize("variant", PLAIN, ids=str)
+@in_turn("variant", PLAIN)
 def test_a_late_feature_weighs_as_much_as_one_that_was_never_present(variant: Variant) -> None:
     X, y = examples(variant, ROUTINE)
     learner = learned(variant, [x | {"idle": 0.0} for x in as_dicts(X)], y)
@@ -129,7 +151,7 @@ def test_a_late_feature_weighs_as_much_as_one_that_was_never_present(variant: Va
 MANY = Shape(seed=5, rows=30, columns=290, density=0.6)
 
 
-@pytest.mark.parametrize("variant", VARIANTS, ids=str)
+@in_turn("variant", VARIANTS)
 @few({"shape": MANY}, shape=shapes())
 def test_unseen_names_count_in_a_prediction_as_they_will_in_the_round(
     variant: Variant, shape: Shape
@@ -140,14 +162,14 @@ def test_unseen_names_count_in_a_prediction_as_they_will_in_the_round(
     for row, outcome in zip(late, y.tolist(), strict=True):
         guess, score, paid = learner.predict_one(row), learner.decision_one(row), learner.total_loss
         if variant.labels and abs(score) < 1e-12:
-            guess = learner.negative_label
+            guess = learner._entry.negative_label
         assert learner.play_one(row, outcome) == pytest.approx(guess, rel=1e-12, abs=1e-15)
-        if not learner.averaged_weights:  # the loss is then that of the very score
+        if not learner.engine.mean_kept:  # the loss is then that of the very score
             loss = learner.engine.loss.value(score, outcome)
             assert learner.total_loss - paid == pytest.approx(loss, rel=1e-9, abs=1e-12)
 
 
-@pytest.mark.parametrize("variant", VARIANTS, ids=str)
+@in_turn("variant", VARIANTS)
 def test_categories_that_appear_in_a_block_are_those_that_appear_one_by_one(
     variant: Variant,
 ) -> None:
@@ -165,13 +187,13 @@ def test_categories_that_appear_in_a_block_are_those_that_appear_one_by_one(
         single.learn_one(x, outcome)
     assert len(single.features) > 256
     scores = np.empty((2, 60))
-    framed.play_scores(pd.DataFrame(rows), y, scores[0])
-    listed.play_scores(rows, y, scores[1])
+    play(framed._entry, pd.DataFrame(rows), y, scores[0])
+    play(listed._entry, rows, y, scores[1])
     assert state(framed) == state(listed) == state(single)
     np.testing.assert_allclose(scores, [said, said], rtol=1e-12, atol=1e-15)
 
 
-@pytest.mark.parametrize("variant", VARIANTS, ids=str)
+@in_turn("variant", VARIANTS)
 def test_columns_that_join_a_stream_count_in_a_prediction_as_they_will_in_the_round(
     variant: Variant,
 ) -> None:
@@ -184,8 +206,8 @@ def test_columns_that_join_a_stream_count_in_a_prediction_as_they_will_in_the_ro
         starts, outcome = np.array([0, len(at)]), np.array([rng.choice([-1.0, 1.0])])
         guess, played = np.empty(1), np.empty(1)
         if t:
-            learner.score_rows(starts, at, values, guess)
-        learner.play_rows(starts, at, values, outcome, None, played)
+            block_rows.score_rows(learner._entry, starts, at, values, guess)
+        block_rows.play_rows(learner._entry, starts, at, values, outcome, None, played)
         if t:
             np.testing.assert_allclose(played, guess, rtol=1e-12, atol=1e-15)
     assert learner.engine.size > 256

@@ -6,11 +6,10 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
-import pytest
 import scipy.sparse as sp
 
 import noregret as nr
-from tests.thorough import fewer
+from tests.thorough import fewer, in_turn
 from tests.variants import (
     VARIANTS,
     Floats,
@@ -45,7 +44,7 @@ def frames(X: Floats) -> list[Any]:
     return [rows, pa.Table.from_pylist(rows)]
 
 
-@pytest.mark.parametrize("variant", VARIANTS, ids=str)
+@in_turn("variant", VARIANTS)
 @fewer(shape=shapes())
 def test_predicting_from_columns_changes_nothing(variant: Variant, shape: Shape) -> None:
     X, y = examples(variant, shape)
@@ -57,7 +56,7 @@ def test_predicting_from_columns_changes_nothing(variant: Variant, shape: Shape)
         learner.learn_many(X, y)
 
 
-@pytest.mark.parametrize("variant", VARIANTS, ids=str)
+@in_turn("variant", VARIANTS)
 @fewer(shape=shapes())
 def test_predicting_from_names_changes_nothing(variant: Variant, shape: Shape) -> None:
     X, y = examples(variant, shape)
@@ -70,7 +69,7 @@ def test_predicting_from_names_changes_nothing(variant: Variant, shape: Shape) -
         learner.learn_many(as_dicts(X), y)
 
 
-@pytest.mark.parametrize("variant", VARIANTS, ids=str)
+@in_turn("variant", VARIANTS)
 def test_changing_the_returned_weights_changes_nothing(variant: Variant) -> None:
     learner = variant.make()
     learner.learn_one([1.0, 0.0], 1.0)

@@ -12,7 +12,7 @@ from tests import reference
 from tests.cases import CASES, ROUNDS, Case
 from tests.following import follow_mean
 from tests.sequences import SEQUENCES, arriving, binary, fixed
-from tests.thorough import draws, picked
+from tests.thorough import draws, in_turn, picked
 
 N = 5
 
@@ -20,7 +20,7 @@ N = 5
 AVERAGED = [case for case in CASES if case.learner().engine.linear]
 
 
-@pytest.mark.parametrize("case", AVERAGED[::2], ids=str)
+@in_turn("case", AVERAGED[::2], share=3)
 def test_averaged_learner_has_the_mean_of_the_weights_used(case: Case) -> None:
     for kind in picked(("sparse", "against", "huge-then-tiny"), str(case)):
         as_dict = kind == "sparse"

@@ -12,7 +12,7 @@ from tests import reference
 from tests.cases import CASES, ROUNDS, Case
 from tests.following import follow
 from tests.sequences import SEQUENCES, arriving, binary, enormous, fixed
-from tests.thorough import draws, picked
+from tests.thorough import draws, in_turn, paired, picked
 
 N = 5
 
@@ -22,7 +22,7 @@ def generator(*parts: str) -> np.random.Generator:
     return np.random.default_rng(list(" ".join(parts).encode()))
 
 
-@pytest.mark.parametrize("case", CASES, ids=str)
+@in_turn("case", CASES, share=3)
 def test_learner_agrees_with_its_pseudocode(case: Case) -> None:
     for kind, sequence_of in picked([*SEQUENCES.items()], str(case), count=2):
         as_dict = kind == "sparse"
@@ -41,14 +41,13 @@ def cannot_run_away(case: Case) -> bool:
     return not unbounded and (bounded or case.name in ("passive-aggressive", "perceptron"))
 
 
-@pytest.mark.parametrize("case", [*filter(cannot_run_away, CASES)], ids=str)
+@in_turn("case", [*filter(cannot_run_away, CASES)], share=3)
 def test_learner_agrees_with_its_pseudocode_on_examples_of_any_size(case: Case) -> None:
     rng = generator(str(case))
     follow(case.learner(), case.reference(N), enormous(rng, N, ROUNDS, case.labels, case.hurt))
 
 
-@pytest.mark.parametrize("n", [1, 2, 37])
-@pytest.mark.parametrize("case", CASES[::9], ids=str)
+@pytest.mark.parametrize(("case", "n"), paired(CASES[::9], [1, 2, 37]), ids=str)
 def test_learner_agrees_with_its_pseudocode_in_any_number_of_dimensions(case: Case, n: int) -> None:
     rng = generator(str(case))
     follow(case.learner(), case.reference(n), SEQUENCES["dense"](rng, n, 60, case.labels, -1.0))

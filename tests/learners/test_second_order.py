@@ -11,7 +11,7 @@ import pytest
 import scipy.sparse as sp
 
 import noregret as nr
-from noregret.linear.engine.second_order import MOST_FEATURES
+from noregret.linear.engine.second_order import MAX_FEATURES
 from tests.learners import second_order_reference as reference
 from tests.learners.second_order_reference import Floats
 from tests.variants import state
@@ -227,7 +227,7 @@ def test_too_many_features_are_refused_and_told_what_to_do(name: str) -> None:
     learner = nr.make(name)
     learner.learn_one({"a": 1.0}, 1.0)
     before = state(learner)
-    many = {str(i): 1.0 for i in range(MOST_FEATURES)}
+    many = {str(i): 1.0 for i in range(MAX_FEATURES)}
     with pytest.raises(nr.BadExample, match="form='diagonal'"):
         learner.learn_one(many, 1.0)
     assert state(learner) == before

@@ -5,6 +5,7 @@ from __future__ import annotations
 import subprocess
 import sys
 import threading
+from collections.abc import Callable
 from fractions import Fraction
 from typing import Any
 
@@ -100,6 +101,34 @@ print(np.isfinite(L.weights).all())
 """)
     assert "refused" in told
     assert told.endswith("True\n")
+
+
+def test_a_sparse_matrix_of_another_format_changed_behind_its_own_back() -> None:
+    told = survives("""
+for kind, spoil in [
+    ("csc", "X.indices[:] = 2**24"),
+    ("csc", "X.indices[:] = -(2**24)"),
+    ("csc", "X.data = X.data[:4]"),
+    ("bsr", "X.indptr[:] = np.arange(len(X.indptr)) * 10**6"),
+    ("bsr", "X.indices[:] = 2**24"),
+    ("coo", "X.row[:] = 2**24"),
+    ("coo", "X.col[:] = -(2**24)"),
+    ("coo", "X.data = X.data[:4]"),
+    ("lil", "X.data[0] = X.data[0] * 10**5"),
+    ("lil", "X.rows[0] = [2**40] * 4"),
+    ("dia", "X.offsets = np.full(100_000, 1)"),
+]:
+    X = sp.csr_matrix(np.arange(1.0, 33.0).reshape(8, 4)).asformat(kind)
+    exec(spoil)
+    L = nr.WidrowHoff(norm=99.0)
+    for use in (lambda: L.learn_many(X, np.ones(8)), lambda: L.predict_many(X)):
+        try:
+            use()
+            print(kind, spoil, "is taken")
+        except nr.BadExample:
+            assert not L.rounds
+""")
+    assert not told
 
 
 def test_a_sparse_row_that_is_a_view_is_taken() -> None:
@@ -252,3 +281,28 @@ def test_states_taken_while_another_thread_learns_are_between_two_rounds() -> No
     in_threads(learn, look)
     assert all(seen)
     assert learner.rounds == 100_000
+
+
+TYPES = ("f8", ">f8", "f2")
+TAKING: list[Callable[[Any], Any]] = [
+    lambda X: nr.WidrowHoff(norm=2.0).learn_many(X, np.ones(3)),
+    lambda X: nr.play(nr.WidrowHoff(norm=2.0), X, np.ones(3)),
+    lambda X: nr.Ridge().fit(X, np.ones(3)),
+    lambda X: nr.play(nr.Hedge(), X, np.ones(3)),
+    lambda X: nr.EgPortfolio().learn_many(X),
+    lambda X: nr.play(nr.Exp3(), X),
+    lambda X: nr.fourier(X, count=2),
+]
+
+
+@pytest.mark.parametrize("take", TAKING)
+def test_tables_in_memory_views_are_taken_and_single_numbers_refused(
+    take: Callable[[Any], Any],
+) -> None:
+    for kind in TYPES:
+        table: Any = np.ones((3, 2), dtype=kind)
+        take(memoryview(table))
+    number: Any
+    for number in (np.array(1.0), np.array(1.0).data, np.array(None)):
+        with pytest.raises(nr.NoRegretError):
+            take(number)

@@ -9,7 +9,7 @@ import pytest
 import scipy.sparse as sp
 
 import noregret as nr
-from tests.thorough import fewer
+from tests.thorough import fewer, in_turn
 from tests.variants import (
     VARIANTS,
     Floats,
@@ -31,7 +31,7 @@ def readings(variant: Variant, X: Floats, y: Floats) -> dict[str, Floats]:
     slopes = []
     for x, outcome in zip(X, y, strict=True):
         # The slope where the weights were, which are the plain ones also when averaging.
-        score = plain.decision_one(x) if not plain.averaged_weights else math.nan
+        score = plain.decision_one(x) if not plain.engine.mean_kept else math.nan
         slopes.append(plain.engine.loss.slope(score, outcome))
         plain.learn_one(x, outcome)
     norms, peaks = np.linalg.norm(X, axis=1), np.abs(X).max(axis=1)
@@ -45,10 +45,10 @@ def readings(variant: Variant, X: Floats, y: Floats) -> dict[str, Floats]:
     }
 
 
-MEASURED = [v for v in VARIANTS if not nr.make(v.name, **v.params).averaged_weights]
+MEASURED = [v for v in VARIANTS if not nr.make(v.name, **v.params).engine.mean_kept]
 
 
-@pytest.mark.parametrize("variant", MEASURED, ids=str)
+@in_turn("variant", MEASURED)
 @fewer(shape=shapes())
 def test_measurements_and_first_rounds_over_a_limit(variant: Variant, shape: Shape) -> None:
     X, y = examples(variant, shape)
@@ -161,7 +161,7 @@ def test_an_unknown_measurement_lists_the_known() -> None:
         nr.make("widrow-hoff").watch("nrom", 1.0)
 
 
-@pytest.mark.parametrize("variant", VARIANTS, ids=str)
+@in_turn("variant", VARIANTS)
 def test_rounds_and_mistakes_are_counted(variant: Variant) -> None:
     X, y = examples(variant, Shape(seed=1, rows=50, columns=3, density=0.5))
     learner = learned(variant, X, y)

@@ -14,6 +14,7 @@ import pytest
 
 import noregret as nr
 from noregret.base.registry import everyone
+from tests.thorough import in_turn
 from tests.variants import VARIANTS, Floats, Shape, Variant, examples, learned
 
 RUN = onnxruntime.SessionOptions()
@@ -46,14 +47,14 @@ def follows_from_weights(variant: Variant) -> bool:
 EXPORTED = [variant for variant in VARIANTS if follows_from_weights(variant)]
 
 
-@pytest.mark.parametrize("variant", [v for v in VARIANTS if v not in EXPORTED], ids=str)
+@in_turn("variant", [v for v in VARIANTS if v not in EXPORTED])
 def test_what_does_not_follow_from_weights_is_refused(variant: Variant) -> None:
     learner, _ = taught(variant)
     with pytest.raises(nr.NoRegretError, match="weights times features"):
         learner.to_onnx()
 
 
-@pytest.mark.parametrize("variant", [v for v in EXPORTED if not v.labels], ids=str)
+@in_turn("variant", [v for v in EXPORTED if not v.labels])
 def test_the_runtime_predicts_the_numbers_of_the_model(variant: Variant) -> None:
     learner, X = taught(variant)
     scores = learner.decision_many(X)
@@ -62,7 +63,7 @@ def test_the_runtime_predicts_the_numbers_of_the_model(variant: Variant) -> None
     np.testing.assert_allclose(said, scores, rtol=1e-12, atol=near)
 
 
-@pytest.mark.parametrize("variant", [v for v in EXPORTED if v.labels], ids=str)
+@in_turn("variant", [v for v in EXPORTED if v.labels])
 def test_the_runtime_predicts_the_labels_of_the_model(variant: Variant) -> None:
     learner, X = taught(variant)
     scores = learner.decision_many(X)

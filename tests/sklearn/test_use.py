@@ -183,7 +183,7 @@ def test_columns_have_names(make: Any) -> None:
     spoiled = X.copy()
     spoiled.iloc[7, 2] = np.nan
     table = make({name: spoiled[name].to_numpy() for name in X})
-    message = "Input X contains NaN: row 7, column 'bmi'"
+    message = "row 7: Input X contains NaN in column 'bmi'"
     with pytest.raises(noregret.BadExample, match=message):
         fitted.predict(table)
     with pytest.raises(noregret.BadExample, match=message):
@@ -202,10 +202,12 @@ def test_what_is_not_finite_is_named_and_changes_nothing(kind: Any, value: float
     bad[90, 1] = value
     what = "NaN" if np.isnan(value) else "infinity"
     for act in (fitted.fit, fitted.partial_fit):
-        with pytest.raises(noregret.BadExample, match=f"contains {what}: row 90, column 1"):
+        with pytest.raises(
+            noregret.BadExample, match=f"row 90: Input X contains {what} in column 1"
+        ):
             act(kind(bad), y)
         assert fitted.coef_.tobytes() == before
-    with pytest.raises(noregret.BadExample, match=f"contains {what}: row 90, column 1"):
+    with pytest.raises(noregret.BadExample, match=f"row 90: Input X contains {what} in column 1"):
         fitted.predict(kind(bad))
 
 

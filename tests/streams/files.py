@@ -96,7 +96,7 @@ def blocks_of(size: int) -> Iterator[None]:
     """Have files read in blocks of so many bytes, and tables in so many rows."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(opened, "BLOCK", size)
-        patch.setattr(parquet_stream, "ROWS", 1 + size % 7)
+        patch.setattr(parquet_stream, "ROWS_PER_BATCH", 1 + size % 7)
         yield
 
 

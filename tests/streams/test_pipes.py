@@ -136,7 +136,7 @@ def test_closed_input_is_told(closed: Any, monkeypatch: pytest.MonkeyPatch) -> N
 
 @pytest.mark.usefixtures("pipe")
 def test_input_needs_a_format_and_is_read_once() -> None:
-    with pytest.raises(NoRegretError, match="say what it is with --format"):
+    with pytest.raises(NoRegretError, match="say what it is with format="):
         streams.read("-")
     with pytest.raises(NoRegretError, match="can be read once only"):
         streams.read(["-", "-"], format="csv")
@@ -178,11 +178,10 @@ def test_another_process_sees_each_row_played() -> None:
         "from noregret import streams\n"
         "reading = streams.read('-', 'y', format='csv').reading()\n"
         "game = noregret.Game(noregret.make('nlms'))\n"
-        "game.reading = reading\n"
         "with game.recorded():\n"
-        "    for block in reading:\n"
-        "        game.play_block(block)\n"
-        "        print(game.rounds, flush=True)\n"
+        "    game.play_blocks(\n"
+        "        reading, observe=lambda block, played: print(game.rounds, flush=True)\n"
+        "    )\n"
     )
     with subprocess.Popen(
         [sys.executable, "-c", code], stdin=subprocess.PIPE, stdout=subprocess.PIPE

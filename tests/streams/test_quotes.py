@@ -135,7 +135,7 @@ def test_tables_that_pandas_writes_are_read_back(tmp_path: Path) -> None:
 
 def test_a_value_over_several_lines_must_be_announced_in_tabs(tmp_path: Path) -> None:
     (tmp_path / "d.tsv").write_text('y\tt\n1\t"one\ntwo"\n2\tx\n', "utf-8")
-    with pytest.raises(BadExample, match=r"line 3: 1 value.*use --quotes multiline"):
+    with pytest.raises(BadExample, match=r"line 3: 1 value.*use quotes='multiline'"):
         list(streams.read(tmp_path / "d.tsv", "y"))
     found = list(streams.read(tmp_path / "d.tsv", "y", quotes="multiline"))
     assert found == [({"t=one\ntwo": 1.0}, 1.0), ({"t=x": 1.0}, 2.0)]

@@ -132,6 +132,6 @@ def contrary(master: Master, rounds: int = 1000) -> Rounds:
     """
     says = np.array([0.0, 1.0])
     for _ in range(rounds):
-        drawn = master.pays_expected and master.width
+        drawn = master._round.pays_expected and master.width
         one = float(master.weights()[1]) if drawn else master.predict_one(says)
         yield says, 0.0 if one >= 0.5 else 1.0

@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from noregret.linear.learner import Learner
 
 # Steps become smaller, so that rocking leads away from the side; there it is brought back.
-BACK = (64, 1024, 8192)
+RETURN_ROUNDS = (64, 1024, 8192)
 # The drive to the other side is given up after so many times the rounds before it.
 PATIENCE = 10
 
@@ -70,7 +70,7 @@ def seesaw(learner: Learner, rounds: int = 1000, pushes: int = 1, push: float = 
         yield [push], -1.0
     top = learner.decision_one([1.0])
     for turn in range(rounds):
-        while turn in BACK and learner.decision_one([1.0]) < top * (1 - 1e-9):
+        while turn in RETURN_ROUNDS and learner.decision_one([1.0]) < top * (1 - 1e-9):
             yield [1.0], -1.0
         yield [1.0], 1.0 if turn % 2 == 0 else -1.0
     for _ in range(PATIENCE * rounds):

@@ -16,6 +16,8 @@ from noregret.base.compiled.weigher cimport Weigher
 from noregret.linear.engine.engine cimport DIVERGED, FINE, NO_MEMORY, Engine, Row, position
 
 from noregret.base.compiled.machine import all_finite, copied, zeros
+from noregret.base.compiled.weigher import Exponential
+from noregret.limits import MAX_VALUE
 
 cnp.import_array()
 
@@ -27,6 +29,8 @@ PARTS = ("plain", "lagged", "combining", "following", "seeing", "among_base", "t
 
 cdef class Bank(LearningBank):
     """Learners of every speed, and the mixture of them; the parameters are those of ``PredictingBank``."""
+
+    SIGNED = (*Engine.SIGNED, *Exponential.SIGNED)
 
     # What it has found.
 
@@ -171,7 +175,7 @@ cdef class Bank(LearningBank):
                 raise ValueError(f"array {name} should hold {sizes[name]} numbers of type float64")
             if not all_finite(array):
                 raise ValueError(f"array {name} holds a number that is not finite")
-        if max(np.abs(own[name]).max(initial=0.0) for name in ("outcomes", "foreseen")) > 1e150:
+        if max(np.abs(own[name]).max(initial=0.0) for name in ("outcomes", "foreseen")) > MAX_VALUE:
             raise ValueError("the state holds outcomes that nobody can have seen")
         table = own["features"].reshape(-1, NUMBERS)
         sums_of_squares = [at for at in range(8, NUMBERS) if at != 17]  # all but the sum of the values
@@ -403,7 +407,7 @@ cdef class DelayedBank(Bank):
         fits = fits and (counts <= sizes).all() and np.isin(sparse, (0, 1)).all() and counts.sum() == len(values)
         if not fits:
             raise ValueError("the held rounds are not those before the latest")
-        if max(np.abs(outcomes).max(initial=0), np.abs(values).max(initial=0)) > 1e150:
+        if max(np.abs(outcomes).max(initial=0), np.abs(values).max(initial=0)) > MAX_VALUE:
             raise ValueError("the held rounds have values that nobody can have seen")
         ends = np.cumsum(counts).astype(int)
         for k, end in enumerate(ends):

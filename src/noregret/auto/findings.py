@@ -7,7 +7,7 @@ whether old rows mislead, whether recent outcomes help, and which features matte
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,9 +24,9 @@ GROUPS = (LONG, SHORT, STEADY, COMBINED, RECENT, GUESSES)
 FORMS = ("", ", held to the range", ", robust")
 # A difference in loss below this part of it is none to speak of; nor is a lead over such a part of
 # the time.
-NOTABLE, LASTING = 0.01, 0.04
+MIN_DIFFERENCE, MIN_LEAD_SHARE = 0.01, 0.04
 # Features named at most, and what they must do at least; rounds that are enough to tell more from.
-NAMED, LEAST_SHARE, ENOUGH = 5, 0.005, 30
+MAX_FEATURES, MIN_FEATURE_SHARE, MIN_ROUNDS = 5, 0.005, 30
 
 
 def memory_of(keep: float) -> str:
@@ -52,6 +52,21 @@ def roll_of(bank: Bank) -> list[tuple[str, str]]:
         named += [(f"mixture put right over {memory_of(keep)}", RECENT) for keep in KEEP_ABOVE]
         named += [(f"all together over {memory_of(keep)}", RECENT) for keep in KEEP_ABOVE]
     return named
+
+
+class Member(NamedTuple):
+    """A learner of the bank: its weight in the next prediction, and what it has lost so far."""
+
+    name: str
+    group: str
+    weight: float
+    loss: float
+
+
+def members_of(bank: Bank) -> list[Member]:
+    """Return every member, in the order of ``history``."""
+    told = zip(roll_of(bank), bank.member_weights(), bank.member_losses(), strict=False)
+    return [Member(*who, float(weight), float(loss)) for who, weight, loss in told]
 
 
 def sees_outcomes(bank: Bank) -> NDArray[np.bool_]:
@@ -80,7 +95,7 @@ def findings_of(bank: Bank, name_of: Callable[[int], str]) -> dict[str, Any]:
     leader = int(np.argmax(weights))
     influence = bank.influence()
     moving = np.flatnonzero(influence)
-    top = moving[np.argsort(-influence[moving], kind="stable")[:NAMED]]
+    top = moving[np.argsort(-influence[moving], kind="stable")[:MAX_FEATURES]]
     whole = float(influence.sum()) or 1.0
     return {
         "leader": names[leader],
@@ -99,7 +114,7 @@ def findings_of(bank: Bank, name_of: Callable[[int], str]) -> dict[str, Any]:
         "features": [
             {"name": name_of(int(j)), "share": float(influence[j]) / whole}
             for j in top
-            if influence[j] > LEAST_SHARE * whole
+            if influence[j] > MIN_FEATURE_SHARE * whole
         ],
     }
 
@@ -128,7 +143,7 @@ def recent_gain(bank: Bank, losses: Floats) -> float | None:
 def caveat_of(bank: Bank) -> str | None:
     """Say that predictions lean on recent outcomes, where they do."""
     share = seeing_weight(bank)
-    if share < 10 * NOTABLE:
+    if share < 10 * MIN_DIFFERENCE:
         return None
     return (
         f"{share:.0%} of the weight is with members that see recent outcomes, and every row is"
@@ -144,24 +159,24 @@ def words_of(bank: Bank, name_of: Callable[[int], str]) -> str:
     found = findings_of(bank, name_of)
     led = [f"{group} ({share:.0%})" for group, share in found["groups"].items() if share >= 0.01]
     told = [
-        f"The weight is with {', then '.join(led[:2])}; the leader is"
+        f"Most weight: {', then '.join(led[:2])}; largest single weight:"
         f" “{found['leader']}” ({found['leader_weight']:.0%}).",
         *changes(bank),
     ]
     drift, gain = found["drift"], found["recent_gain"]
-    if bank.played < ENOUGH:
-        told.append("That is too little to tell more.")
+    if bank.played < MIN_ROUNDS:
+        told.append("There are too few rows to say more.")
         return " ".join(told)
-    if drift > NOTABLE:
+    if drift > MIN_DIFFERENCE:
         told.append(f"Old rows mislead: forgetting them saves {drift:.0%} of a filter's loss.")
     elif bank.engine_is_full:
-        told.append("There is no drift to speak of: who forgets nothing does as well as any.")
-    if gain is not None and gain > NOTABLE:
+        told.append("No notable drift: the filter that forgets nothing does as well as any.")
+    if gain is not None and gain > MIN_DIFFERENCE:
         told.append(f"Recent outcomes help: they save {gain:.0%} of the loss.")
-    elif gain is not None and seeing_weight(bank) >= 10 * NOTABLE:
-        told.append("Recent outcomes help a little, beside the features.")
+    elif gain is not None and seeing_weight(bank) >= 10 * MIN_DIFFERENCE:
+        told.append("Recent outcomes help a little, besides the features.")
     elif gain is not None:
-        told.append("Recent outcomes tell nothing about the next one.")
+        told.append("Recent outcomes say nothing about the next one.")
     if bank.delay:
         told.append(
             "Losses are those of predictions made while the latest"
@@ -169,7 +184,7 @@ def words_of(bank: Bank, name_of: Callable[[int], str]) -> str:
         )
     if found["features"]:
         named = ", ".join(f"{f['name']} ({f['share']:.0%})" for f in found["features"])
-        told.append(f"Of what the features do, most is by {named}.")
+        told.append(f"Most influential features: {named}.")
     return " ".join(told)
 
 
@@ -184,10 +199,10 @@ def changes(bank: Bank) -> list[str]:
     spans = [
         (GROUPS[leaders[start]], int(rounds[start]))
         for start, end in zip(starts, ends, strict=True)
-        if end - start >= LASTING * len(leaders)
+        if end - start >= MIN_LEAD_SHARE * len(leaders)
     ]
     lasting = [span for k, span in enumerate(spans) if k == 0 or span[0] != spans[k - 1][0]]
     if len(lasting) < 2:
         return []
     told = [f"{group} from round {start:,}" for group, start in lasting[-3:]]
-    return [f"Over time: {', then '.join(told)}."]
+    return [f"Leading over time: {', then '.join(told)}."]

@@ -5,7 +5,7 @@ from libc.stdint cimport int32_t
 from libc.stdlib cimport free, realloc
 
 from noregret.linear.engine.engine cimport DIVERGED, FINE, NO_MEMORY, Engine, Row
-from noregret.auto.memory_filters cimport Filters
+from noregret.auto.memory_filters cimport MAX_INPUTS, Filters
 from noregret.auto.predicting cimport LOGISTIC, SNAPSHOTS, SQUARE, TILTED, PredictingBank, Round, chance_of, clip, noregret_feature
 from noregret.base.compiled.weigher cimport Weigher
 
@@ -17,32 +17,29 @@ cdef extern from "first_order.h" nogil:
     void noregret_lanes_meet(noregret_feature* features, const double* values, const int32_t* indices, Py_ssize_t count, const double* slopes, const double* rates, double* steps, double* moves) noexcept
     void noregret_lanes_learn(noregret_feature* features, const double* values, const int32_t* indices, Py_ssize_t count, const double* steps, const double* slopes, const double* errors, const double* r, const double* keep, const double* most) noexcept
 
-cdef enum:
-    WIDTH = 257          # of a row that waits
-
 cdef double[4] STEP_SIZES, LABEL_STEP_SIZES, KEPT_FIRST, GRANTED_FIRST
 for lane in range(4):
     STEP_SIZES[lane], LABEL_STEP_SIZES[lane] = STEPS[lane], LABEL_STEPS[lane]
     KEPT_FIRST[lane], GRANTED_FIRST[lane] = KEEP_FIRST[lane], GRANT_FIRST[lane]
 # The range of outcomes that steps of the first order are made for, in mean distances from the mean.
-cdef double REACH = 6.0
+cdef double OUTCOME_RANGE = 6.0
 # An error beyond this many usual ones counts as no more; usual errors are those of so many rounds.
-cdef double ROBUST = 3.0, OUTLYING = 8.0, ROUNDS = 200.0
+cdef double ROBUST_ERRORS = 3.0, OUTLYING_ERRORS = 8.0, ERROR_ROUNDS = 200.0
 # So many outlying outcomes in a row may be flukes; more are how things are now.
-cdef double FLUKES = 2
+cdef double MAX_FLUKES = 2
 # Rounds from which on it is known what is usual.
-cdef double SETTLED = 10
+cdef double SETTLED_ROUNDS = 10
 # 1/density of errors where they are 0, in mean errors: what makes a step of a quantile a Newton step.
 cdef double TILT_STEP = 3.0
-cdef double LEAST_WEIGHT = 1e-4
+cdef double MIN_WEIGHT = 1e-4
 # What numbers have the range for: losses, errors, and slopes times values.
-cdef double MOST_LOSS = 1e290, MOST_ERROR = 1e180, MOST_GRADIENT = 1e140
-cdef double FEW = 0.2, SOME = 0.05
+cdef double MAX_LOSS = 1e290, MAX_ERROR = 1e180, MAX_GRADIENT = 1e140
+cdef double FAST_AVERAGE = 0.2, SLOW_AVERAGE = 0.05
 
 
 cdef inline double usable(double error) noexcept nogil:
     """Return an error as it is, or nothing in place of one too large for numbers."""
-    return error if fabs(error) < MOST_ERROR else 0.0
+    return error if fabs(error) < MAX_ERROR else 0.0
 
 
 cdef class LearningBank(PredictingBank):
@@ -82,16 +79,16 @@ cdef class LearningBank(PredictingBank):
 
         Else a single one would outweigh all that was learned of who is good, and be expected again.
         """
-        cdef double most = OUTLYING * self.error
-        if self.kind == LOGISTIC or self.rounds < SETTLED or fabs(y - r.base) <= most:
+        cdef double most = OUTLYING_ERRORS * self.error
+        if self.kind == LOGISTIC or self.rounds < SETTLED_ROUNDS or fabs(y - r.base) <= most:
             self.streak = 0
             return y
         self.streak += 1
-        return y if self.streak > FLUKES else r.base + copysign(most, y - r.base)
+        return y if self.streak > MAX_FLUKES else r.base + copysign(most, y - r.base)
 
     cdef bint countable(self, double y) noexcept nogil:
         """Whether numbers have the range for what anyone can lose."""
-        return self.worst(y) < MOST_LOSS
+        return self.worst(y) < MAX_LOSS
 
     cdef double worst(self, double y) noexcept nogil:
         """Return what no member can lose more than, whatever it said."""
@@ -171,8 +168,8 @@ cdef class LearningBank(PredictingBank):
             most = self.error if code == 1 else 4 * self.error
             error = 0.5 * clip(2 * error / most if most > 0 else 0.0, -1.0, 1.0) + self.tilt - 0.5
             return TILT_STEP * self.error * error
-        most = (ROBUST if code == 2 else OUTLYING) * self.error
-        if code != 2 and (self.rounds < SETTLED or self.streak > FLUKES):
+        most = (ROBUST_ERRORS if code == 2 else OUTLYING_ERRORS) * self.error
+        if code != 2 and (self.rounds < SETTLED_ROUNDS or self.streak > MAX_FLUKES):
             return error
         return clip(error, -most, most)
 
@@ -187,7 +184,7 @@ cdef class LearningBank(PredictingBank):
             r[k] = self.importance
             if self.kind == LOGISTIC:
                 chance = chance_of(self.moderated(scores[k], z[k]))
-                r[k] *= max(LEAST_WEIGHT, chance * (1 - chance))
+                r[k] *= max(MIN_WEIGHT, chance * (1 - chance))
         if not filters.queue(x, y, self.importance, z, r):
             return
         if filters.learn():
@@ -195,7 +192,7 @@ cdef class LearningBank(PredictingBank):
                 if filters.waiting == 1:
                     self.correct(filters, row, scores, code)
                 else:
-                    filters.scores(filters.rows + row * WIDTH, fresh)
+                    filters.scores(filters.rows + row * MAX_INPUTS, fresh)
                     self.correct(filters, row, fresh, code)
         filters.waiting = 0
 
@@ -219,8 +216,8 @@ cdef class LearningBank(PredictingBank):
         cdef double[4] weights
         cdef double[4] own
         cdef double[4] moves = [0, 0, 0, 0]
-        cdef double one = 1, chance, z, size, grant, reach = REACH * self.deviation
-        cdef double steepest = MOST_GRADIENT / max(1.0, row.peak)
+        cdef double one = 1, chance, z, size, grant, reach = OUTCOME_RANGE * self.deviation
+        cdef double steepest = MAX_GRADIENT / max(1.0, row.peak)
         cdef int k
         size = self.sizes / (self.rounds + 1)  # of a row, on average
         grant = 1 / sqrt(size)
@@ -231,7 +228,7 @@ cdef class LearningBank(PredictingBank):
             z, weights[k] = r.first_z[k], self.importance
             if self.kind == LOGISTIC:
                 chance = r.chance[self.at_first + 4 + k]
-                weights[k] *= max(LEAST_WEIGHT, chance * (1 - chance))
+                weights[k] *= max(MIN_WEIGHT, chance * (1 - chance))
                 errors[k] = (1.0 if y > 0 else 0.0) - chance
             else:
                 errors[k] = self.error_of(1, r.first_scores[4 + k], y)
@@ -284,16 +281,16 @@ cdef class LearningBank(PredictingBank):
         if self.rounds < 3:
             self.error = off
         else:
-            if self.streak <= FLUKES:
-                off = min(off, 2 * ROBUST * self.error + 1e-3 * self.deviation)
-            self.error += (off - self.error) / min(rounds, ROUNDS)
+            if self.streak <= MAX_FLUKES:
+                off = min(off, 2 * ROBUST_ERRORS * self.error + 1e-3 * self.deviation)
+            self.error += (off - self.error) / min(rounds, ERROR_ROUNDS)
         self.outcomes[self.rounds % self.ring], self.foreseen[self.rounds % self.ring] = y, r.base
-        self.averages[0] += FEW * (y - self.averages[0])
-        self.averages[1] += SOME * (y - self.averages[1])
+        self.averages[0] += FAST_AVERAGE * (y - self.averages[0])
+        self.averages[1] += SLOW_AVERAGE * (y - self.averages[1])
         if self.rounds >= self.delay:
             known = self.outcomes[(self.rounds - self.delay) % self.ring]
-            self.averages[2] += FEW * (known - self.averages[2])
-            self.averages[3] += SOME * (known - self.averages[3])
+            self.averages[2] += FAST_AVERAGE * (known - self.averages[2])
+            self.averages[3] += SLOW_AVERAGE * (known - self.averages[3])
         if self.rounds % self.stride == 0:
             self.take_snapshot()
 

@@ -1,7 +1,10 @@
 """Four recursive least-squares filters on the same inputs, which differ in how fast they forget."""
 
-cdef enum:
-    FOUR = 4
+cdef extern from "memory_filters_loops.h" nogil:
+    enum:
+        FOUR "NOREGRET_FILTERS"
+        MAX_INPUTS "NOREGRET_MAX_INPUTS"  # the constant one included
+        MAX_QUEUED_ROWS "NOREGRET_MAX_QUEUED_ROWS"
 
 cdef class Filters:
     cdef readonly Py_ssize_t n             # inputs, the constant one included

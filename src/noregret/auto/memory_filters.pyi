@@ -4,8 +4,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-MOST_INPUTS: int
-
 class Filters:
     n: int
     variants: int

@@ -27,32 +27,28 @@ cdef extern from "memory_filters_loops.h" nogil:
 cdef extern from "first_order.h" nogil:
     double noregret_spread(double count, double sum, double sum2, double rounds) noexcept
 
-# The most inputs that there may be, the constant one included.
-MOST_INPUTS = 257
-cdef enum:
-    WIDEST = 257
 # A spread is worth noticing from this part of the square of a value on; granted variances are raised
 # when they should be this many times what they are.
-cdef double NOTICED = 1e-12
+cdef double MIN_SPREAD_SHARE = 1e-12
 # Values whose square is no more than this count as absent: numbers have not the range for what they
 # would be granted.
-cdef double FAINT = 1e-150
-cdef double RAISED = 2.0
+cdef double MIN_SQUARE = 1e-150
+cdef double RAISE_FACTOR = 2.0
 # Spreads are looked at so many times, and then every so many; after so many rounds only then.
 cdef enum:
-    OFTEN = 16
-    SURE = 256
-# From this many inputs on, as many rows are learned from at a time as there are in ROWS: the numbers
+    LOOK_PERIOD = 16
+    SURE_ROUNDS = 256
+# From this many inputs on, as many rows are learned from at a time as MAX_QUEUED_ROWS says: the numbers
 # are too many to be at hand, and would have to be fetched for each row.
 cdef enum:
-    SMALL = 16
-    ROWS = 4
-    EARLY = 16           # rounds an input, until which every row counts at once
+    MAX_UNQUEUED_INPUTS = 16
+    EARLY_ROUNDS = 16           # rounds an input, until which every row counts at once
 # Arrays of one number an input, and of four.
 SINGLE = ("prior", "count", "total", "squares")
 SCRATCH = ("k",)
 # Rows that wait to be learned from, and what is known of each.
-QUEUE = {"rows": 257 * 4, "told": 2 * 4, "unsure": 4 * 4, "worth": 4 * 4}
+QUEUE = {name: numbers * MAX_QUEUED_ROWS
+         for name, numbers in {"rows": MAX_INPUTS, "told": 2, "unsure": FOUR, "worth": FOUR}.items()}
 
 
 @cython.final
@@ -90,7 +86,7 @@ cdef class Filters:
 
     def sizes(self, n):
         """Return how many numbers each array holds where there are n inputs."""
-        found = {name: n for name in SINGLE} | {"D": FOUR * n, "k": FOUR * n * ROWS} | QUEUE
+        found = {name: n for name in SINGLE} | {"D": FOUR * n, "k": FOUR * n * MAX_QUEUED_ROWS} | QUEUE
         return found | {"U": FOUR * (n * (n - 1) // 2), "w": FOUR * n * self.variants}
 
     cdef void relocate(self):
@@ -123,8 +119,8 @@ cdef class Filters:
 
     cdef void spread(self, const double* x, double* z) noexcept nogil:
         """Fill in how unsure each filter is of its score; several threads may ask at once."""
-        cdef double[4 * WIDEST] f
-        cdef double[4 * WIDEST] v
+        cdef double[4 * MAX_INPUTS] f
+        cdef double[4 * MAX_INPUTS] v
         noregret_filters_project(self.U, self.D, x, self.n, f, v, z)
 
     # Learning.
@@ -134,19 +130,19 @@ cdef class Filters:
         cdef Py_ssize_t i, count
         cdef double spread
         self.rounds += 1
-        if self.rounds > SURE and self.rounds % OFTEN != 0 and self.granted == self.n - 1:
+        if self.rounds > SURE_ROUNDS and self.rounds % LOOK_PERIOD != 0 and self.granted == self.n - 1:
             return
         self.looked += 1
         for i in range(1, self.n):
-            if not x[i] * x[i] > FAINT:
+            if not x[i] * x[i] > MIN_SQUARE:
                 continue
             self.count[i] += 1
             self.total[i] += x[i]
             self.squares[i] += x[i] * x[i]
             count = <Py_ssize_t> self.count[i]
-            if count <= OFTEN or count % OFTEN == 0 or self.rounds > SURE:
+            if count <= LOOK_PERIOD or count % LOOK_PERIOD == 0 or self.rounds > SURE_ROUNDS:
                 spread = x[i] * x[i] if count == 1 else noregret_spread(self.count[i], self.total[i], self.squares[i], self.looked)
-                if spread > max(FAINT, NOTICED * x[i] * x[i]) and 1 > RAISED * self.prior[i] * spread:
+                if spread > max(MIN_SQUARE, MIN_SPREAD_SHARE * x[i] * x[i]) and 1 > RAISE_FACTOR * self.prior[i] * spread:
                     self.grant(i, 1 / spread)
 
     cdef void grant(self, Py_ssize_t i, double prior) noexcept nogil:
@@ -162,17 +158,17 @@ cdef class Filters:
     cdef bint queue(self, const double* x, double y, double importance, const double* z, const double* r) noexcept nogil:
         """Have a row wait until there are enough to learn from; whether there are."""
         cdef int lane, row = self.waiting
-        memcpy(self.rows + row * WIDEST, x, self.n * sizeof(double))
+        memcpy(self.rows + row * MAX_INPUTS, x, self.n * sizeof(double))
         self.told[2 * row], self.told[2 * row + 1] = y, importance
         for lane in range(FOUR):
             self.unsure[FOUR * row + lane], self.worth[FOUR * row + lane] = z[lane], r[lane]
         self.waiting += 1
-        return self.waiting >= (ROWS if self.n > SMALL and self.rounds > EARLY * self.n else 1)
+        return self.waiting >= (MAX_QUEUED_ROWS if self.n > MAX_UNQUEUED_INPUTS and self.rounds > EARLY_ROUNDS * self.n else 1)
 
     cdef bint learn(self) noexcept nogil:
         """Update the covariances by the rows that wait; whether the gains are numbers."""
         cdef bint sane = noregret_filters_learn(
-            self.U, self.D, self.rows, WIDEST, self.waiting, self.prior, self.most, self.forget, self.worth, self.k, self.n)
+            self.U, self.D, self.rows, MAX_INPUTS, self.waiting, self.prior, self.most, self.forget, self.worth, self.k, self.n)
         if not sane:
             self.restart()
         return sane
@@ -197,7 +193,7 @@ cdef class Filters:
         """Go on from a state, or raise ValueError where it makes none."""
         state_numbers(numbers, {"n": 1, "rounds": 0.0, "looked": 0.0, "waiting": 0})
         n = numbers["n"]
-        if not 1 <= n <= MOST_INPUTS or numbers["waiting"] >= ROWS:
+        if not 1 <= n <= MAX_INPUTS or numbers["waiting"] >= MAX_QUEUED_ROWS:
             raise ValueError("the state's numbers make no sense")
         sizes = {name: size for name, size in self.sizes(n).items() if name not in SCRATCH}
         if arrays.keys() != sizes.keys():
@@ -211,6 +207,6 @@ cdef class Filters:
                 raise ValueError(f"array {name} holds a negative number")
         self.n, self.rounds, self.looked, self.waiting = n, numbers["rounds"], numbers["looked"], numbers["waiting"]
         self.arrays = {name: np.array(array) for name, array in arrays.items()}
-        self.arrays["k"] = np.zeros(FOUR * n * ROWS)
+        self.arrays["k"] = np.zeros(FOUR * n * MAX_QUEUED_ROWS)
         self.granted = int(np.count_nonzero(self.arrays["prior"][1:]))
         self.relocate()

@@ -10,8 +10,8 @@
 
 enum {
     NOREGRET_FILTERS = 4,
-    NOREGRET_MOST_INPUTS = 257,
-    NOREGRET_ROWS = 4 /* that are learned from at a time, at most */
+    NOREGRET_MAX_INPUTS = 257,    /* 256 features and the constant input */
+    NOREGRET_MAX_QUEUED_ROWS = 4 /* learned from at a time */
 };
 
 /* out = w . x, for one or three sets of weights, one behind the other */

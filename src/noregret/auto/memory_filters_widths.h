@@ -27,7 +27,7 @@ INLINED lanes NAMED(lesser)(lanes a, lanes b) {
 /* The places of inputs that are not zero, even and odd ones: what is added up does not depend on
    whether they are listed. */
 typedef struct {
-    int even[NOREGRET_MOST_INPUTS], odd[NOREGRET_MOST_INPUTS];
+    int even[NOREGRET_MAX_INPUTS], odd[NOREGRET_MAX_INPUTS];
     ptrdiff_t evens, odds;
 } NAMED(places);
 
@@ -205,8 +205,8 @@ static int NAMED(learn)(double *U, double *D, const double *x, ptrdiff_t stride,
                         const double *prior, const double *most, const double *forget,
                         const double *r, double *k, ptrdiff_t n) {
     const lanes kept = AT(forget, 0), renewed = 1.0 / kept;
-    NAMED(progress) p[NOREGRET_ROWS];
-    double fours[4 * NOREGRET_ROWS * NOREGRET_MOST_INPUTS];
+    NAMED(progress) p[NOREGRET_MAX_QUEUED_ROWS];
+    double fours[4 * NOREGRET_MAX_QUEUED_ROWS * NOREGRET_MAX_INPUTS];
     lanes sane = {0};
     for (int b = 0; b < rows; b++) {
         p[b] = (NAMED(progress)){AT(r, b), kept, renewed};
@@ -214,8 +214,8 @@ static int NAMED(learn)(double *U, double *D, const double *x, ptrdiff_t stride,
             TO(fours, n * b + i) = ALL(x[stride * b + i]);
         }
     }
-    if (rows == NOREGRET_ROWS) {
-        NAMED(learn_rows)(U, D, fours, 4 * n, NOREGRET_ROWS, prior, AT(most, 0), renewed, p, k, n);
+    if (rows == NOREGRET_MAX_QUEUED_ROWS) {
+        NAMED(learn_rows)(U, D, fours, 4 * n, NOREGRET_MAX_QUEUED_ROWS, prior, AT(most, 0), renewed, p, k, n);
     } else {
         NAMED(learn_rows)(U, D, fours, 4 * n, rows, prior, AT(most, 0), renewed, p, k, n);
     }

@@ -1,6 +1,6 @@
 from libc.math cimport exp, fabs
 
-from noregret.auto.memory_filters cimport Filters
+from noregret.auto.memory_filters cimport MAX_INPUTS, Filters
 from noregret.base.compiled.weigher cimport Holding, Weigher
 from noregret.linear.engine.engine cimport Engine, Row
 
@@ -26,7 +26,7 @@ cdef enum:  # Kind
     LOGISTIC
 
 cdef enum:
-    FULL = 256                 # features up to which there are filters,
+    FULL = MAX_INPUTS - 1      # features up to which there are filters,
     LAGGED = 64                # and filters that see outcomes besides
     LAGS = 3
     NUMBERS = 24               # of a feature

@@ -108,9 +108,9 @@ KEEP_FIRST, GRANT_FIRST = (1.0, 0.9999, 0.999, 0.99), (1.0, 1.0, 1.0, 0.3)
 PLAIN, SINGLE = 0.1, 0.15
 
 # Variances granted to the constant feature, in regression and for labels.
-cdef double FREE = 1e4, FREE_LABELS = 100.0
+cdef double CONSTANT_VARIANCE = 1e4, CONSTANT_LABEL_VARIANCE = 100.0
 # The largest variance whose products stay finite.
-cdef double MOST_SPREAD = 1e300
+cdef double MAX_VARIANCE = 1e300
 
 
 cdef class PredictingBank(Engine):
@@ -135,7 +135,7 @@ cdef class PredictingBank(Engine):
         self.tilt = self.loss.parameter if loss == "quantile" else 0.5
         self.recent, self.delay = recent, delay
         self.variants = 1 if self.kind == LOGISTIC else 3
-        free = FREE_LABELS if self.kind == LOGISTIC else FREE
+        free = CONSTANT_LABEL_VARIANCE if self.kind == LOGISTIC else CONSTANT_VARIANCE
         grant = LABEL_GRANT if self.kind == LOGISTIC else GRANT
         self.plain = Filters(KEEP, grant, free, self.variants)
         self.lagged = Filters(KEEP, grant, free)
@@ -218,7 +218,7 @@ cdef class PredictingBank(Engine):
         """Know of the constant feature that it is one."""
         cdef int lane
         self.features.count = self.features.sum = self.features.sum2 = self.features.size = 1
-        self.features.prior = FREE_LABELS if self.kind == LOGISTIC else FREE
+        self.features.prior = CONSTANT_LABEL_VARIANCE if self.kind == LOGISTIC else CONSTANT_VARIANCE
         for lane in range(4):
             self.features.variance[lane] = <double> GRANT_FIRST[lane] * self.features.prior
 
@@ -306,7 +306,7 @@ cdef class PredictingBank(Engine):
         if self.kind == LOGISTIC:
             filters.spread(x, z)
             for k in range(4):
-                z[k] = z[k] if z[k] < MOST_SPREAD else MOST_SPREAD
+                z[k] = z[k] if z[k] < MAX_VARIANCE else MAX_VARIANCE
                 says[k] = self.moderated(scores[k], z[k])
             return
         for k in range(4 * filters.variants):

@@ -9,7 +9,7 @@ from typing import Any
 from noregret.checks import whole
 from noregret.errors import BadExample
 
-MOST = 1_000_000
+MAX_ARMS = 1_000_000
 
 
 def checked_arms(arms: Any, what: str = "arms") -> int | list[str] | None:
@@ -17,12 +17,12 @@ def checked_arms(arms: Any, what: str = "arms") -> int | list[str] | None:
     if arms is None:
         return None
     if isinstance(arms, Integral) and not isinstance(arms, bool):
-        return whole(what, arms, below=MOST + 1)
+        return whole(what, arms, below=MAX_ARMS + 1)
     names = None if isinstance(arms, str) or not isinstance(arms, Sequence) else list(arms)
     if names is None or not all(isinstance(name, str) for name in names):
         raise ValueError(f"{what} must be a number or a list of names: got {arms!r}")
-    if not 0 < len(names) <= MOST:
-        raise ValueError(f"{what} must be between 1 and {MOST}: got {len(names)}")
+    if not 0 < len(names) <= MAX_ARMS:
+        raise ValueError(f"{what} must be between 1 and {MAX_ARMS}: got {len(names)}")
     if twice := sorted({name for name in names if names.count(name) > 1}):
         raise ValueError(f"two {what} are called {twice[0]!r}")
     return names

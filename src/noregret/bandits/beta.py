@@ -9,7 +9,7 @@ from scipy.special import betainc, betaincinv
 Floats = NDArray[np.float64]
 # Where each variable's distribution is cut, evenly in the logit from 1e-9 to 1 − 1e-9.
 LEVELS = 1 / (1 + np.exp(-np.linspace(-20.72, 20.72, 61)))
-LEAST = 1e-200
+MIN_DENSITY = 1e-200
 
 
 def chances_of_best(good: Floats, bad: Floats) -> Floats:
@@ -26,7 +26,7 @@ def chances_of_best(good: Floats, bad: Floats) -> Floats:
     grid[::2], grid[1::2] = cuts, (cuts[1:] + cuts[:-1]) / 2
     logs = np.log(np.maximum(betainc(a, b, grid), 1e-300))
     coarse, fine = parts_of(logs[:, ::2]), parts_of(logs)
-    chances = np.maximum((4 * fine - coarse) / 3, fine / 2 + LEAST)
+    chances = np.maximum((4 * fine - coarse) / 3, fine / 2 + MIN_DENSITY)
     return np.asarray(chances / np.add.reduce(chances))
 
 

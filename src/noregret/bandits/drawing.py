@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 Floats = NDArray[np.float64]
 # No chance is smaller than e to this power, about 1e-200, over the number of arms: so that the
 # estimate of a loss, which is divided by a chance, stays far from overflow.
-DEEPEST = -460.0
+MIN_LOG_CHANCE = -460.0
 HALF = 2**64
 # What sets the generators of policies apart from others of the same seed.
 OWN = 0xBA2D17
@@ -18,7 +18,7 @@ def gibbs(estimates: Floats, rate: float) -> Floats:
     """Return chances in proportion to exp(−rate · estimate); positive, their sum is 1."""
     chances = estimates * -rate
     chances -= np.maximum.reduce(chances)
-    np.maximum(chances, DEEPEST, out=chances)
+    np.maximum(chances, MIN_LOG_CHANCE, out=chances)
     np.exp(chances, out=chances)
     chances /= np.add.reduce(chances)
     return chances

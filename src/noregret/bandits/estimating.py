@@ -33,7 +33,7 @@ from noregret.checks import positive
 from noregret.errors import NoRegretError
 
 # Chances that are next to nothing; a propensity so near to 1 is none of chance.
-NOTHING = 1e-9
+MIN_CHANCE = 1e-9
 
 
 @dataclass(frozen=True)
@@ -158,8 +158,9 @@ def off_policy(
         robust[t] = guess + weights[t] * (d.reward - believed.guess(arm, d.context))
         if not np.isfinite(robust[t]):
             raise NoRegretError(
-                f"round {t + 1}: the model of rewards says no finite number of arm {arm!r}: take"
-                " another model"
+                f"the model of rewards says no finite number of arm {arm!r}",
+                "take another model",
+                round=t + 1,
             )
         believed.learn(arm, d.reward, d.context)
     squares = float(weights @ weights)
@@ -207,7 +208,7 @@ class Chances:
     def check(self, chances: dict[str, float], where: str = "") -> None:
         """Refuse arms that the log tells nothing of."""
         for arm, chance in chances.items():
-            if arm not in self.known and chance > NOTHING:
+            if arm not in self.known and chance > MIN_CHANCE:
                 from noregret.streams.columns import listed
 
                 raise ValueError(
@@ -222,16 +223,17 @@ def check_chance(decisions: list[Decision], taken: list[dict[str, float]]) -> No
     strayed = sum(not is_sure(arms.get(str(d.arm), 0.0)) for d, arms in sure)
     if strayed:
         raise NoRegretError(
-            f"the log was made without chance in {len(sure):,} of its {len(decisions):,} rounds"
-            f" (propensity 1), and in {strayed:,} of those the target may take another arm than"
-            " was chosen: nothing is known of what other arms would have earned; log with a policy"
-            " that draws, such as exp3 or thompson"
+            f"the log was made without chance in {len(sure):,} of its {len(decisions):,}"
+            f" rounds (propensity 1), and in {strayed:,} of those the target may take"
+            " another arm than was chosen: nothing is known of what other arms would"
+            " have earned",
+            "log with a policy that draws, such as exp3 or thompson",
         )
 
 
 def is_sure(chance: float) -> bool:
     """Whether a chance is 1, but for rounding."""
-    return chance >= 1 - NOTHING
+    return chance >= 1 - MIN_CHANCE
 
 
 def chances_of(target: Any) -> dict[str, float]:

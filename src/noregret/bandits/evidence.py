@@ -12,7 +12,8 @@ from noregret.bandits.drawing import Floats
 from noregret.hindsight import Answer
 from noregret.hindsight.expert_losses import Totals, expert_losses
 from noregret.hindsight.proofs.rounding import downward, upward
-from noregret.proof.theorems.table_evidence import PlayedTable, TableEvidence
+from noregret.proof.record.table import Figures
+from noregret.proof.theorems.table_evidence import TableEvidence
 
 
 class BanditEvidence(TableEvidence):
@@ -22,12 +23,12 @@ class BanditEvidence(TableEvidence):
     """
 
     player: Any
-    game_names: list[str] | None = None
+    game_names: Sequence[str] | None = None
 
-    def settle(self, game: PlayedTable) -> None:
+    def settle(self, before: Figures, after: Figures, names: Sequence[str] | None) -> None:
         """Take over the figures of the game itself, and the names of its columns, if any."""
-        super().settle(game)
-        self.game_names = game.names
+        super().settle(before, after, names)
+        self.game_names = names
 
     def usual(self) -> Answer:
         """Return the best rival; what it missed is a sum, so that only rounding blurs it."""

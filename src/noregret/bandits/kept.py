@@ -13,7 +13,8 @@ from numpy.typing import NDArray
 from noregret.bandits.arms import checked_arms, names_of, numbered
 from noregret.bandits.drawing import Floats, generator_of, generator_state, new_generator
 from noregret.bandits.waiting import Waiting
-from noregret.checks import LARGEST, state_numbers
+from noregret.checks import state_numbers
+from noregret.limits import MAX_PARAMETER
 from noregret.proof.game.table_player import TablePlayer
 
 
@@ -125,8 +126,10 @@ def checked_range(low: Any, high: Any) -> tuple[float, float]:
     """Return the range of rewards, or raise ValueError."""
     for name, value in (("low", low), ("high", high)):
         real = isinstance(value, Real) and not isinstance(value, bool)
-        if not real or not abs(float(value)) < LARGEST:
-            raise ValueError(f"{name} must be a number, smaller than {LARGEST:g}: got {value!r}")
+        if not real or not abs(float(value)) < MAX_PARAMETER:
+            raise ValueError(
+                f"{name} must be a number, smaller than {MAX_PARAMETER:g}: got {value!r}"
+            )
     span = float(high) - float(low)
     if not span > 0 or not math.isfinite(1 / span):
         raise ValueError(f"high must be above low: got low={low!r}, high={high!r}")

@@ -121,14 +121,14 @@ class Log:
         with open(path, encoding="utf-8", newline="") as file:
             lines = csv.DictReader(file)
             if missing := [name for name in COLUMNS if name not in (lines.fieldnames or ())]:
-                raise NoRegretError(f"{path}: a log has a column {missing[0]!r}, this has none")
+                raise NoRegretError(f"a log has a column {missing[0]!r}, this has none", file=path)
             try:
                 for line in lines:
                     told = line.get(CONTEXT) or "null"
                     chance, reward = float(line["propensity"]), float(line["reward"])
                     log.add(int(line["round"]), line["arm"], chance, reward, json.loads(told))
             except (TypeError, ValueError, csv.Error) as error:
-                raise NoRegretError(f"{path}: line {lines.line_num}: {error}") from None
+                raise NoRegretError(str(error), file=path, line=lines.line_num) from None
         return log
 
 

@@ -106,8 +106,9 @@ class Policy(Tables):
         """
         if self.chosen and not self.grows:
             raise NoRegretError(
-                f"{self.name} takes no new arms while it runs: its promise is for arms known from"
-                " the start. Start a new one with all arms"
+                f"{self.name} takes no new arms while it runs: its promise is for arms"
+                " known from the start",
+                "start a new one with all arms",
             )
         name = str(len(self.names)) if name is None else name
         names = names_of(checked_arms([*self.names, name]))
@@ -131,8 +132,8 @@ class Policy(Tables):
         if number is None or number not in self.waiting or self.waiting[number].arm != arm:
             when = "" if round is None else f" in round {round!r}"
             raise NoRegretError(
-                f"arm {self.names[arm]!r} was not chosen{when}, or its reward is known already:"
-                " call choose() first, and learn() once for each choice"
+                f"arm {self.names[arm]!r} was not chosen{when}, or its reward is known already",
+                "call choose() first, and learn() once for each choice",
             )
         return number
 

@@ -14,11 +14,11 @@ if TYPE_CHECKING:
 
 # How often a table is played again at a time, and at most, with other draws, where one play exceeds
 # what is promised of the mean over all draws.
-AGAIN, MOST = 30, 300
+REPLAYS_PER_BATCH, MAX_REPLAYS = 30, 300
 # How many standard errors above it the mean of those must lie before the promise is broken.
-SURELY = 5.0
+STANDARD_ERRORS = 5.0
 # The chance of calling independent rewards dependent.
-DOUBT = 1e-9
+FALSE_ALARM_CHANCE = 1e-9
 # Parts of a game at whose ends the means so far are compared with those of the whole.
 PARTS = 16
 
@@ -57,10 +57,10 @@ def mean_regret(evidence: BanditEvidence) -> float | None:
     most that are tried do not.
     """
     bound, found = promised(evidence), list[float]()
-    while len(found) < MOST:
-        found += [regret_again(evidence, len(found) + k) for k in range(1, AGAIN + 1)]
+    while len(found) < MAX_REPLAYS:
+        found += [regret_again(evidence, len(found) + k) for k in range(1, REPLAYS_PER_BATCH + 1)]
         mean, error = math.fsum(found) / len(found), np.std(found) / math.sqrt(len(found))
-        if mean <= bound or mean > bound + SURELY * error:
+        if mean <= bound or mean > bound + STANDARD_ERRORS * error:
             return mean
     return None
 
@@ -85,7 +85,7 @@ def independent(evidence: BanditEvidence) -> Finding:
     """
     name = "rewards are drawn independently from one distribution"
     arms, rounds, player = evidence.width, evidence.rounds, evidence.player
-    limit = math.log(2 * (arms * PARTS + arms + 1) / DOUBT)
+    limit = math.log(2 * (arms * PARTS + arms + 1) / FALSE_ALARM_CHANCE)
     sums = evidence.sums_at([rounds * k // PARTS for k in range(1, PARTS + 1)])
     means = sums[-1] / rounds
     for k, so_far in enumerate(sums[:-1], 1):

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from noregret.proof.record.table import Table
 
 # Rows whose losses are worked out at a time.
-ROWS = 4_096
+ROWS_PER_BLOCK = 4_096
 
 
 class Tables(Kept):
@@ -123,7 +123,7 @@ class Tables(Kept):
     def play_block(self, X: Floats, y: Floats | None, predictions: Floats | None) -> None:
         """Play the rows of a table in order; ``predictions`` is filled with the arms chosen."""
         if y is not None:
-            raise NoRegretError("a table of rewards has no outcomes: play(policy, rewards)")
+            raise NoRegretError("a table of rewards has no outcomes", "play(policy, rewards)")
         self.fit(X.shape[1])
         bad = self.bad_cells(X)
         wrong = np.flatnonzero(bad.any(axis=1))
@@ -170,8 +170,8 @@ class Tables(Kept):
 
     def rows_of(self, X: Floats) -> Iterator[tuple[Floats, Floats | None]]:
         """Yield each row's losses, and what experts advise, where there are any."""
-        for at in range(0, len(X), ROWS):
-            for losses in self.losses_of(X[at : at + ROWS]):
+        for at in range(0, len(X), ROWS_PER_BLOCK):
+            for losses in self.losses_of(X[at : at + ROWS_PER_BLOCK]):
                 yield losses, None
 
     def rival_losses(self, X: Floats) -> Floats:
@@ -190,8 +190,8 @@ class Tables(Kept):
         """Say what is wrong with a reward."""
         number, name = self.learned + 1, self.names[arm]
         return BadExample(
-            f"round {number}, arm {name!r}: the reward {reward!r} is not in"
-            f" [{self.low:g}, {self.high:g}]: say low and high, or scale it",
+            f"arm {name!r}: the reward {reward!r} is not in [{self.low:g}, {self.high:g}]",
+            "say low and high, or scale it",
             round=number,
             feature=name,
         )

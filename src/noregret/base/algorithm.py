@@ -10,7 +10,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
 
 from noregret.base.display import as_text
-from noregret.checks import loss_hint, unknown_parameter
+from noregret.checks import unknown_parameter
+from noregret.errors import NoRegretError
 
 if TYPE_CHECKING:
     from noregret.proof.theorems.theorem import Theorem
@@ -31,6 +32,8 @@ class Named:
     theorems: ClassVar[tuple[Theorem, ...]] = ()
     # What to say where no theorem covers the parameters, if there is something better to say.
     unproven: ClassVar[str] = ""
+    # Methods that change it without the rounds reaching the record of a certified game.
+    _unrecorded: ClassVar[tuple[str, ...]] = ()
 
     def __init_subclass__(cls, **kwargs: Any) -> None:
         super().__init_subclass__(**kwargs)
@@ -97,7 +100,10 @@ class Named:
 
     def __deepcopy__(self: N, memo: dict[int, Any]) -> N:
         other = self.clone()
-        other.set_state(*self.get_state())
+        try:
+            other.set_state(*self.get_state())
+        except ValueError as error:  # numbers of a forged file that overflowed since
+            raise NoRegretError(f"the state cannot be copied: {error}") from None
         return other
 
     __copy__ = copy
@@ -128,7 +134,7 @@ class Named:
 
 
 def explaining(init: Callable[..., None]) -> Callable[..., None]:
-    """Return an ``__init__`` whose errors name the parameter, or the loss, that was meant."""
+    """Return an ``__init__`` whose errors name the parameter that was meant."""
 
     @wraps(init)
     def __init__(self: Any, *args: Any, **params: Any) -> None:  # noqa: N807
@@ -139,13 +145,6 @@ def explaining(init: Callable[..., None]) -> Callable[..., None]:
             if wrong := next((name for name in params if name not in known), None):
                 owner = type(self).__name__
                 raise TypeError(unknown_parameter(owner, wrong, known)) from None
-            raise
-        except ValueError as error:
-            signature = inspect.signature(init)
-            loss = signature.bind_partial(self, *args, **params).arguments.get("loss")
-            said = loss_hint(loss, str(error))
-            if said != str(error) and type(error) is ValueError:
-                raise ValueError(said) from None
             raise
 
     return __init__

@@ -17,7 +17,7 @@ from noregret.base.platform_files import try_lock
 from noregret.errors import NoRegretError
 
 # Bytes read at a time to check a file.
-CHUNK = 1 << 20
+BYTES_PER_READ = 1 << 20
 
 if TYPE_CHECKING:
     from _typeshed import ReadableBuffer as Buffer
@@ -133,7 +133,7 @@ def reopened(path: str, size: int, digest: str) -> Growing:
     try:
         file = Growing(path, "r+b", path)
     except FileNotFoundError:
-        raise NoRegretError(f"{path}: missing: it belongs to the checkpoint") from None
+        raise NoRegretError("missing: it belongs to the checkpoint", file=path) from None
     try:
         with naming(path):
             check_contents(file, size, digest)
@@ -149,15 +149,17 @@ def check_contents(file: Growing, size: int, digest: str) -> None:
     """Refuse a file whose first bytes are not those that the checkpoint counts on."""
     assert file.hash is not None
     if os.fstat(file.fileno()).st_size < size:
-        raise NoRegretError(f"{file.path}: shorter than when the checkpoint was made")
+        raise NoRegretError("shorter than when the checkpoint was made", file=file.path)
     left = size
-    while left and (part := file.read(min(left, CHUNK))):
+    while left and (part := file.read(min(left, BYTES_PER_READ))):
         file.hash.update(part)
         left -= len(part)
     if file.hash.hexdigest() != digest:
         raise NoRegretError(
-            f"{file.path}: damaged: its contents are not those that the checkpoint was made with;"
-            " without them the run cannot go on: remove the checkpoint and begin again"
+            "damaged: its contents are not those that the checkpoint was made with;"
+            " without them the run cannot go on",
+            "remove the checkpoint and begin again",
+            file=file.path,
         )
 
 

@@ -33,9 +33,9 @@ def parsed(text: str, kind: str, path: object, wrong: type[NoRegretError]) -> di
         header: dict[str, Any] = json.loads(text, parse_int=_whole, parse_constant=_refused)
         fault = fault_in(header, validator("model.schema.json", kind), "its header")
     except (RecursionError, ValueError) as error:
-        raise wrong(f"{path}: its header is no JSON that can be read: {error}") from None
+        raise wrong(f"its header is no JSON that can be read: {error}", file=path) from None
     if fault is not None:
-        raise wrong(f"{path}: {fault}")
+        raise wrong(fault, file=path)
     return header
 
 

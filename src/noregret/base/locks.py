@@ -63,8 +63,9 @@ class Lock:
                 break
         else:
             raise NoRegretError(
-                f"{path}: in use by another run ({self.holder()}): wait until that has ended, or"
-                " name another file"
+                f"in use by another run ({self.holder()})",
+                "wait until that has ended, or name another file",
+                file=path,
             )
         self.descriptor = descriptor
         os.truncate(descriptor, 0)
@@ -77,7 +78,7 @@ class Lock:
             descriptor = open_unlinked(self.file, create=True)
         except OSError as error:
             raise NoRegretError(
-                f"{self.path}: its lock file {self.file} cannot be opened: {error.strerror}"
+                f"its lock file {self.file} cannot be opened: {error.strerror}", file=self.path
             ) from None
         # It may have been removed between the two steps by a run that has just ended.
         if try_lock(descriptor) is not False and is_named(descriptor, self.file):

@@ -127,14 +127,15 @@ def load_with_stream(
         header = json.loads(text)
         found = header["format"]
     except (KeyError, RecursionError, TypeError, ValueError):
-        raise ModelFileError(f"{path}: not a noregret model") from None
+        raise ModelFileError("not a noregret model", file=path) from None
     if found not in (FORMAT, FORMAT_PACKED):
         raise ModelFileError(
-            f"{path}: format {found!r}, this version reads {FORMAT!r} and {FORMAT_PACKED!r}:"
-            " use a newer noregret"
+            f"format {found!r}, this version reads {FORMAT!r} and {FORMAT_PACKED!r}",
+            "use a newer noregret",
+            file=path,
         )
     if metadata.get("digest") != _digest(text, arrays):
-        raise ModelFileError(f"{path}: damaged: its contents do not match its digest")
+        raise ModelFileError("damaged: its contents do not match its digest", file=path)
     header = parsed(text, "model", path, ModelFileError)
     if loss is not None and not any(is_python(value) for value in _values(header)):
         raise ValueError(f"{path}: its loss is not written in Python: leave loss out")
@@ -154,9 +155,9 @@ def load_with_stream(
             if learner.rounds != header["rounds"]:
                 raise ValueError(f"rounds: {header['rounds']}, but it has played {learner.rounds}")
     except NoRegretError as error:
-        raise ModelFileError(f"{path}: {error}") from None
+        raise ModelFileError(error.what, error.cures, file=path) from None
     except UNUSABLE as error:
-        raise ModelFileError(f"{path}: not a model this version can use: {error}") from None
+        raise ModelFileError(f"not a model this version can use: {error}", file=path) from None
     return learner, stream, {name.removeprefix(STREAM): array for name, array in kept.items()}
 
 
@@ -167,7 +168,7 @@ def read_parts(
     from safetensors import SafetensorError, safe_open
 
     if Path(path).is_dir():
-        raise wrong(f"{path}: a directory, not {what}")
+        raise wrong(f"a directory, not {what}", file=path)
     try:
         with safe_open(path, framework="numpy") as file:
             names = list(file.keys())
@@ -175,7 +176,7 @@ def read_parts(
     except (FileNotFoundError, PermissionError):
         raise
     except (SafetensorError, AttributeError, OSError, ValueError, TypeError, KeyError) as error:
-        raise wrong(f"{path}: not {what}, or a damaged one") from error
+        raise wrong(f"not {what}, or a damaged one", file=path) from error
 
 
 def _digest(text: str, arrays: Mapping[str, NDArray[Any]]) -> str:

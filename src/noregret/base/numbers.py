@@ -8,7 +8,7 @@ from collections.abc import Callable
 # Names longer than this are cut: the file has them whole.
 LONGEST_NAME = 40
 # Weights below this are written as nothing.
-SLIGHT = 0.0005
+MIN_SHOWN_WEIGHT = 0.0005
 
 
 def figure(number: float) -> str:
@@ -66,7 +66,7 @@ def weight(share: float) -> str:
     >>> weight(0.4321), weight(0.0004), weight(1.0)
     ('43.2%', '0%', '100%')
     """
-    return f"{100 * share:.1f}%".replace("100.0", "100") if share >= SLIGHT else "0%"
+    return f"{100 * share:.1f}%".replace("100.0", "100") if share >= MIN_SHOWN_WEIGHT else "0%"
 
 
 def duration(seconds: float) -> str:

@@ -47,7 +47,7 @@ def restored(name: str, value: Any, loss: Loss | None, how: str) -> Any:
     if isinstance(value, dict):
         if loss is None:
             raise NoRegretError(
-                f"its {name} {value.get('python')!r} is written in Python: give it to {how}"
+                f"its {name} {value.get('python')!r} is written in Python", f"give it to {how}"
             )
         return loss
     return value

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Mapping
-from contextlib import suppress
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -61,9 +60,10 @@ def find(name: str, family: str | None = None) -> type[Any]:
     """
     families = list(FAMILIES) if family is None else [in_family(family)]
     for each in families:
-        if name not in _registered[each] and name.replace("-", "_").isidentifier():
-            with suppress(ModuleNotFoundError):  # its file alone, where there is one
-                import_module(f"{FAMILIES[each]}.{name.replace('-', '_')}")
+        if name not in _registered[each]:
+            module = f"{FAMILIES[each]}.{name.replace('-', '_')}"
+            if module in modules_of(each):  # its file alone
+                import_module(module)
         if name in _registered[each]:
             return _registered[each][name]
     known: dict[str, type[Named]] = {}

@@ -12,10 +12,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from noregret.errors import BadExample
+from noregret.limits import MAX_POSITIONS
 
 Floats = NDArray[np.float64]
 # The core counts columns in int32.
-MAX_COLUMNS = 2**31 - 1
 
 
 def checked_csr(X: Any) -> Any:
@@ -26,16 +26,53 @@ def checked_csr(X: Any) -> Any:
     BadExample
         Where its rows do not lie within its data, or an index is no column of it.
     """
+    csr = as_csr(X)
+    check_parts(np.asarray(csr.indptr), np.asarray(csr.indices), np.asarray(csr.data), csr.shape)
+    return csr
+
+
+def as_csr(X: Any) -> Any:
+    """Return a sparse matrix, or one sparse row, as CSR: as it is if it is one, not looked at."""
     from scipy import sparse
 
-    csr = (X if X.ndim == 2 else X.reshape(1, -1)).tocsr()
+    try:
+        matrix = X if X.ndim == 2 else X.reshape(1, -1)
+        csr = matrix.tocsr() if getattr(matrix, "format", "csr") == "csr" else converted(matrix)
+    except (ValueError, TypeError, IndexError, OverflowError) as error:
+        if isinstance(error, BadExample):
+            raise
+        raise BadExample(f"a sparse matrix that SciPy cannot read: {error}") from None
     if not sparse.issparse(csr):
         raise BadExample(f"a sparse matrix is one of SciPy: got a {type(X).__name__}")
-    starts, indices = np.asarray(csr.indptr), np.asarray(csr.indices)
-    rows, width = csr.shape
-    if np.asarray(csr.data).dtype.kind not in "fiub":
-        raise BadExample(f"sparse values must be numbers: got {np.asarray(csr.data).dtype}")
-    if width > MAX_COLUMNS:
+    return csr
+
+
+def converted(X: Any) -> Any:
+    """Return a matrix of another format as CSR, after looking at the parts that SciPy trusts."""
+    X = X.copy()  # other threads may change it meanwhile
+    if X.format in ("csc", "bsr"):
+        high, wide = X.blocksize if X.format == "bsr" else (1, 1)
+        rows, columns = X.shape[0] // high, X.shape[1] // wide
+        lines = (columns, rows) if X.format == "csc" else (rows, columns)
+        check_parts(X.indptr, X.indices, X.data[:, 0, 0] if X.data.ndim == 3 else X.data, lines)
+        return X.tocsr()
+    if X.format == "lil" and [*map(len, X.rows)] != [*map(len, X.data)]:
+        raise BadExample("a sparse matrix has as many values as indices in each row")
+    X = X.tocoo()
+    for name, at, most in (("row", X.row, X.shape[0]), ("column", X.col, X.shape[1])):
+        if len(at) != len(X.data) or (len(at) and not 0 <= at.min() <= at.max() < most):
+            raise BadExample(f"a sparse matrix names a {name} that it does not have")
+    return X.tocsr()
+
+
+def check_parts(
+    starts: NDArray[Any], indices: NDArray[Any], data: NDArray[Any], shape: tuple[int, int]
+) -> None:
+    """Refuse the parts of a compressed matrix that do not fit together."""
+    rows, width = shape
+    if data.dtype.kind not in "fiub":
+        raise BadExample(f"sparse values must be numbers: got {data.dtype}")
+    if width > MAX_POSITIONS:
         raise BadExample(f"at most 2^31 − 1 columns are possible: got {width}")
     for name, part in (("indptr", starts), ("indices", indices)):
         if part.dtype.kind not in "iu" or part.ndim != 1:
@@ -43,13 +80,12 @@ def checked_csr(X: Any) -> Any:
                 f"{name} of a sparse matrix is one row of whole numbers: got {part.dtype} of shape"
                 f" {part.shape}"
             )
-    if np.ndim(csr.data) != 1 or len(starts) != rows + 1 or starts[0] != 0:
+    if data.ndim != 1 or len(starts) != rows + 1 or starts[0] != 0:
         raise BadExample(
             f"a sparse matrix of {rows} rows has {rows + 1} starts of them, the first 0"
         )
-    check_starts(starts, min(len(indices), len(csr.data)))
+    check_starts(starts, min(len(indices), len(data)))
     check_indices(starts, indices[: starts[-1]], width)
-    return csr
 
 
 def check_starts(starts: NDArray[Any], most: int) -> None:
@@ -80,13 +116,16 @@ def sparse_parts(X: Any) -> tuple[NDArray[np.int64], NDArray[np.int32], Floats, 
     Starts and indices are copies: other threads may change the matrix meanwhile, and the core
     finds its place in memory by them.
     """
-    csr = checked_csr(X)
+    csr = as_csr(X)
+    starts, indices, data = np.array(csr.indptr), np.array(csr.indices), np.asarray(csr.data)
+    check_parts(starts, indices, data, csr.shape)
     if not csr.has_canonical_format:
-        csr = csr.copy()
+        csr = type(csr)((data.copy(), indices, starts), shape=csr.shape)
         csr.sum_duplicates()
+        starts, indices, data = csr.indptr, csr.indices, csr.data
     return (
-        np.array(csr.indptr, np.int64, order="C"),
-        np.array(csr.indices, np.int32, order="C"),
-        np.require(csr.data, np.float64, ["C", "A"]),
+        np.require(starts, np.int64, ["C", "A"]),
+        np.require(indices, np.int32, ["C", "A"]),
+        np.require(data, np.float64, ["C", "A"]),
         csr.shape[1],
     )

@@ -92,7 +92,8 @@ def boosted(weak: Weak, labels: Floats, members: int, rate: float | None) -> Boo
             classifier = weak.find(weights / weights.sum())
             said = weak.ask(classifier)
         except NoRegretError as error:
-            raise NoRegretError(f"round {t} of boosting: {error}") from None
+            error.round, error.unit = t, "boosting round"
+            raise
         hits, misses = log_sum(logs[said == labels]), log_sum(logs[said != labels])
         if min(hits, misses) == -math.inf:
             return alone(classifier, said, misses == -math.inf)

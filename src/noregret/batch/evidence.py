@@ -13,7 +13,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from noregret.base.mistakes import are_mistakes
-from noregret.batch.game import LARGEST
 from noregret.errors import NoRegretError
 from noregret.hindsight import Answer, Limits
 from noregret.hindsight.classes.ball import Ball
@@ -22,6 +21,7 @@ from noregret.hindsight.proofs.rounding import downward, norm, norm_above
 from noregret.hindsight.proofs.witness import NUMBER, Paid, paid_by
 from noregret.hindsight.solvers.quadratic import lower_over, up_to
 from noregret.hindsight.solvers.tangent import OnRows
+from noregret.limits import MAX_VALUE
 from noregret.proof.theorems.evidence import Evidence
 
 if TYPE_CHECKING:
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 Floats = NDArray[np.float64]
 # The share of what no weights at all pay by which sums may be off and still tell what some pay.
-BLURRED = 1e-7
+MAX_SUM_ERROR = 1e-7
 AS_LONG = re.compile(rf"ball of radius {NUMBER}, as long as the weights")
 
 
@@ -63,9 +63,14 @@ class BatchEvidence(Evidence):
         return len(self.names)
 
     @property
-    def blur(self) -> float:  # type: ignore[override]
+    def blur(self) -> float:
         """For the square loss, what no weights at all pay: sums of squares are compared to it."""
         return self.nothing if self.loss_name == "square" else 0.0
+
+    @property
+    def rounding(self) -> float:
+        """By how much rounding may have changed what the weights pay."""
+        return self.paid.rounding
 
     @property
     def nothing(self) -> float:
@@ -104,10 +109,11 @@ class BatchEvidence(Evidence):
             return Paid(sums.energy, 0.0)
         tangent = sums.tangent(self.weights)
         middle, off = 0.5 * (tangent.low + tangent.high), 0.5 * (tangent.high - tangent.low)
-        if off > BLURRED * sums.energy:
+        if off > MAX_SUM_ERROR * sums.energy:
             raise NoRegretError(
-                f"columns depend on each other so nearly that sums over the examples do not tell"
-                f" what the weights of {self.method.name} pay: fit it to rows, and ask it there"
+                "columns depend on each other so nearly that sums over the examples"
+                f" do not tell what the weights of {self.method.name} pay",
+                "fit it to rows, and ask it there",
             )
         return Paid(max(0.0, middle), off)
 
@@ -180,7 +186,7 @@ class BatchEvidence(Evidence):
 
     def is_within(self, witness: Mapping[str, float], comparator: str) -> bool:
         """Whether a witness is about these features, and of the class that it stands for."""
-        small = all(abs(weight) < LARGEST for weight in witness.values())
+        small = all(abs(weight) < MAX_VALUE for weight in witness.values())
         return small and super().is_within(witness, comparator)
 
     def is_proven(self, stated: str, found: str) -> bool:
@@ -199,6 +205,6 @@ class BatchEvidence(Evidence):
         if set(witness) != set(self.names):
             return None
         weights = np.array([witness[name] for name in self.names], dtype=np.float64)
-        if not np.abs(weights).max(initial=0.0) < LARGEST:
+        if not np.abs(weights).max(initial=0.0) < MAX_VALUE:
             return Paid(math.nan, 0.0)
         return paid_by(weights, comparator, self.rows, self.learner.engine.loss)

@@ -6,33 +6,31 @@ game.certificate()
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from noregret.base.display import as_text
 from noregret.batch.intake import Intake
 from noregret.errors import NoRegretError
 from noregret.hindsight.proofs.answer import USUAL, Limits
+from noregret.limits import MAX_VALUE
+from noregret.proof.certificates.certifiable import Certifiable
 from noregret.proof.record.ledger import MEMORY, Keep, Ledger
 
 if TYPE_CHECKING:
     from noregret.batch.evidence import BatchEvidence
     from noregret.batch.method import Batch, Solution
     from noregret.linear.learner import Measurement
-    from noregret.proof.certificates.certificate import Certificate
-    from noregret.proof.game.play_blocks import Refused
 
 Floats = NDArray[np.float64]
 # What the constant feature is called in certificates.
 CONSTANT = "(intercept)"
-# Weights from here on are none that anybody found.
-LARGEST = 1e150
 
 
-class BatchGame:
+class BatchGame(Certifiable):
     """A batch method, the examples it is fitted to, and what came of it. Made by ``play``.
 
     Parameters
@@ -45,7 +43,6 @@ class BatchGame:
         Not to be had: a batch method predicts nothing before it has seen all.
     """
 
-    averaged = False
     # Whether its sums are those of several games, which nobody can check against data.
     merged = False
 
@@ -63,11 +60,11 @@ class BatchGame:
                 f"{method.name} is fitted to all examples at once and predicts none before it has"
                 " seen it: fit it, then predict_many(X)"
             )
+        super().__init__()
         self.method = self.learner = method
         keep = method.keep if keep == "auto" else keep
         fixed = method.new_fixed()
         self.intake = Intake(fixed, keep=keep, memory=memory, progress=progress)
-        self.answers: dict[Any, Any] = {}
         self._solution: Solution | None = None
 
     # Taking examples in.
@@ -94,7 +91,7 @@ class BatchGame:
             found = self.method.solve(self.evidence({}, USUAL))
             if not np.isfinite(found.weights).all():
                 raise NoRegretError(
-                    f"{self.method.name} finds no finite weights: scale the examples"
+                    f"{self.method.name} finds no finite weights", "scale the examples"
                 )
             self._solution = found
         return self._solution
@@ -103,17 +100,19 @@ class BatchGame:
         """Know what was found on the same examples before."""
         self._solution = solution
 
-    def restate(self, witness: Mapping[str, float]) -> None:
-        """Take the weights of a certificate for those found, to have them judged."""
+    def restated(self, witness: Mapping[str, float]) -> BatchGame | None:
+        """Return this game with the weights of a certificate for those found, to be judged."""
         from noregret.batch.method import Solution
 
         names, found = self.feature_names, self.solution
         if not self.method.stands_by(found) or set(witness) != set(names):
-            return
+            return None
         weights = np.array([witness[name] for name in names], dtype=np.float64)
-        if np.abs(weights).max(initial=0.0) < LARGEST:
-            self._solution = Solution(weights, found.numbers, found.arrays)
-            self.answers.clear()
+        if not np.abs(weights).max(initial=0.0) < MAX_VALUE:
+            return None
+        other = copy.copy(self)
+        other._solution, other.answers = Solution(weights, found.numbers, found.arrays), {}
+        return other
 
     # The figures.
 
@@ -173,7 +172,7 @@ class BatchGame:
         return self.intake.target
 
     @property
-    def skipped(self) -> list[Refused]:
+    def skipped(self) -> list[NoRegretError]:
         """The rows that were left out."""
         return self.intake.skipped
 
@@ -183,16 +182,16 @@ class BatchGame:
         names = self.intake.feature_names
         return [CONSTANT, *names] if self.method.intercept else names
 
-    # The certificate.
+    # The proof.
 
     def check(self) -> None:
-        """Raise an error where the books cannot be relied on."""
+        """Raise an error if the record of the game is incomplete."""
         self.intake.check()
         if self.merged:
             raise NoRegretError(
-                f"this {self.method.name} was merged from several, whose data have no common order"
-                " to digest and check: ask each for its certificate before they merge, or fit one"
-                " to all the data"
+                f"this {self.method.name} was merged from several, whose data have no"
+                " common order to digest and check",
+                "ask each for its certificate before they merge, or fit one to all the data",
             )
 
     def evidence(
@@ -202,28 +201,6 @@ class BatchGame:
         from noregret.batch.evidence import BatchEvidence
 
         return BatchEvidence(self, given, limits, self.answers if answers is None else answers)
-
-    def certificate(
-        self, theorem: str | None = None, *, limits: Limits = USUAL, **given: Any
-    ) -> Certificate:
-        """State what the method pays, how near to the best that is, and what was promised.
-
-        Parameters
-        ----------
-        theorem
-            Which promise to look at; the first of the method's whose assumptions held, if not
-            given.
-        limits
-            How hard to search for the best in hindsight.
-        **given
-            What a theorem is told besides.
-        """
-        from noregret.proof.certificates.issue import certify
-
-        return certify(self, theorem, limits, given)
-
-    def _repr_html_(self) -> str:
-        return as_text("game card", self)
 
     def __repr__(self) -> str:
         return f"<BatchGame of {self.method!r}: {self.rounds} examples>"

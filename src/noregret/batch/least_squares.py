@@ -15,15 +15,15 @@ from numpy.typing import NDArray
 from noregret.errors import NoRegretError
 from noregret.hindsight import LeastSquares, Rows
 from noregret.hindsight.solvers.triangular import triangle
+from noregret.limits import UNIT
 
 Floats = NDArray[np.float64]
-UNIT = 2.0**-53
 # Of the scaled Gram matrix, eigenvalues below this share for each column are rounding.
-FAINT = 2.0**-44
+ROUNDING_SHARE = 2.0**-44
 # Gradient descent is done when the weights are within this share of the best.
-DONE = 1e-12
+WEIGHT_TOLERANCE = 1e-12
 # Where the largest eigenvalue is so many times the smallest, no number of steps would do.
-HOPELESS = 1e30
+MAX_CONDITION = 1e30
 
 
 @dataclass(frozen=True)
@@ -72,7 +72,7 @@ def root(sums: LeastSquares) -> tuple[Floats, Floats]:
     scale = np.sqrt(np.diag(gram))
     scale[scale == 0] = 1.0
     values, vectors = np.linalg.eigh(gram / scale / scale[:, None])
-    kept = values > max(1, len(values)) * FAINT * values.max(initial=0.0)
+    kept = values > max(1, len(values)) * ROUNDING_SHARE * values.max(initial=0.0)
     roots = np.sqrt(values[kept])
     z = (vectors[:, kept].T @ (moment / scale)) / roots
     return roots[:, None] * vectors[:, kept].T * scale, z
@@ -110,7 +110,9 @@ def by_iteration(rows: Rows) -> Floats:
 
 def too_large() -> NoRegretError:
     """Return the error for examples whose squares do not add up to a number."""
-    return NoRegretError("the examples are too large for their squares to be added up: scale them")
+    return NoRegretError(
+        "the examples are too large for their squares to be added up", "scale them"
+    )
 
 
 @dataclass(frozen=True)
@@ -122,7 +124,8 @@ class Descent:
     weights
         Those of the last step.
     taken, needed
-        How many steps were taken, and how many bring the weights to within ``DONE`` of the best.
+        Steps that were taken, and that bring the weights to within ``WEIGHT_TOLERANCE`` of the
+        best.
     left
         The share of the best weights that may be missing.
     """
@@ -144,12 +147,12 @@ def descended(few: Few, most: int) -> Descent:
         return Descent(np.zeros(few.features), 0, 0, 0.0)
     values = np.linalg.svd(few.R, compute_uv=False)
     high, low = float(values[0]) ** 2, float(values[few.rank - 1]) ** 2
-    if not 0 < low <= high < math.inf or high > HOPELESS * low:
+    if not 0 < low <= high < math.inf or high > MAX_CONDITION * low:
         raise NoRegretError(
-            "the features differ too much in size for gradient descent: scale them alike, or use"
-            " method='pseudoinverse'"
+            "the features differ too much in size for gradient descent",
+            "scale them alike, or use method='pseudoinverse'",
         )
-    needed = steps_for(math.sqrt(high / low), DONE)
+    needed = steps_for(math.sqrt(high / low), WEIGHT_TOLERANCE)
     taken = min(most, needed)
     return Descent(
         chebyshev(few, low, high, taken), taken, needed, missing(math.sqrt(high / low), taken)

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 Floats = NDArray[np.float64]
 # How much closer than the tolerance the search is to come: weights are as sharp as its root.
-CLOSER = 1e-3
+TOLERANCE_SHARE = 1e-3
 
 
 def tolerance_of(value: Any) -> float:
@@ -33,7 +33,7 @@ def tolerance_of(value: Any) -> float:
 def closer(evidence: BatchEvidence) -> Limits:
     """Return how hard to search: harder than the tolerance asks for."""
     asked = min(evidence.limits.tolerance, evidence.params["tolerance"])
-    return replace(evidence.limits, tolerance=max(CLOSER * asked, 1e-12))
+    return replace(evidence.limits, tolerance=max(TOLERANCE_SHARE * asked, 1e-12))
 
 
 def resting_on(rows: Rows, weights: Floats, off: float) -> NDArray[np.int64]:

@@ -126,7 +126,7 @@ class Batch(Named):
         """What was found."""
         if self._kept is None:
             if self.game is None:
-                raise NoRegretError(f"{self.name} is not fitted yet: fit(X, y) does that")
+                raise NoRegretError(f"{self.name} is not fitted yet", "fit(X, y) does that")
             self._kept = self.game.solution
             self.fixed.give(self._kept.weights)
         return self._kept

@@ -87,7 +87,7 @@ class Summed(Batch):
         """Return the game, of which there is one as soon as there are examples."""
         self.check_sums()
         if self.game is None:
-            raise NoRegretError(f"{self.name} has seen no examples yet: fit(X, y) shows it some")
+            raise NoRegretError(f"{self.name} has seen no examples yet", "fit(X, y) shows it some")
         return self.game
 
     def check_sums(self) -> None:

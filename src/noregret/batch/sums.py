@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from noregret.batch.game import BatchGame
 from noregret.errors import NoRegretError
 from noregret.hindsight import LeastSquares
-from noregret.hindsight.solvers.curvature import DENSE
+from noregret.hindsight.solvers.curvature import MAX_DENSE
 from noregret.proof.record.figures import books_of
 
 if TYPE_CHECKING:
@@ -24,7 +24,7 @@ Floats = NDArray[np.float64]
 
 def are_kept(game: BatchGame) -> bool:
     """Whether there are sums, or few enough features for them."""
-    return game.ledger.sums is not None or game.intake.width < DENSE
+    return game.ledger.sums is not None or game.intake.width < MAX_DENSE
 
 
 def sums_of(game: BatchGame) -> LeastSquares:
@@ -33,8 +33,8 @@ def sums_of(game: BatchGame) -> LeastSquares:
     if ledger.sums is not None:
         return ledger.sums
     rows = ledger.rows()
-    if rows is None or rows.shape[1] > DENSE:
-        raise NoRegretError(f"there are more than {DENSE} features, so that no sums were kept")
+    if rows is None or rows.shape[1] > MAX_DENSE:
+        raise NoRegretError(f"there are more than {MAX_DENSE} features, so that no sums were kept")
     found = LeastSquares(rows.shape[1])
     for X, y in rows.blocks():
         found.add(X, y)
@@ -57,13 +57,14 @@ def resumed(method: Batch, fixed: FixedPredictor, found: LeastSquares) -> BatchG
 def merged(one: Summed, other: Summed) -> BatchGame:
     """Return a game of the examples of both."""
     here, there = one.fixed, other.fixed
-    if here.feature_kind != there.feature_kind or (
-        not here.known.names and here.engine.size != there.engine.size
+    mine, yours = here._entry.known.names, there._entry.known.names
+    if here._entry.feature_kind != there._entry.feature_kind or (
+        not mine and here.engine.size != there.engine.size
     ):
         raise ValueError(f"they know different features: {known(here)}, and {known(there)}")
-    names = [*here.known.names, *(n for n in there.known.names if n not in here.known.names)]
+    names = [*mine, *(name for name in yours if name not in mine)]
     width = len(names) or here.engine.size
-    at = [names.index(name) for name in there.known.names] or list(range(width))
+    at = [names.index(name) for name in yours] or list(range(width))
     both = LeastSquares(width + one.intercept).merge(sums_of(one.required_game()))
     both.merge(placed(sums_of(other.required_game()), at, one.intercept))
     fixed = one.new_fixed()
@@ -75,7 +76,7 @@ def merged(one: Summed, other: Summed) -> BatchGame:
 
 def known(fixed: FixedPredictor) -> str:
     """Say which features a fixed knows."""
-    if names := fixed.known.names:
+    if names := fixed._entry.known.names:
         return f"{len(names)} by name ({', '.join(names[:3])}{', …' if len(names) > 3 else ''})"
     return f"{fixed.engine.size} by position"
 
@@ -142,7 +143,7 @@ def restored(method: Batch, arrays: dict[str, Any]) -> BatchGame:
         raise ValueError(f"sums over {found.features} features make no sense here")
     game = resumed(method, fixed, found)
     game.ledger.digest.set_state(*(bytes.fromhex(part) for part in told["digest"]))
-    game.intake.transforms, game.intake.target = tuple(told["transforms"]), told["target"]
-    game.intake.names, game.merged = told["names"], bool(told["merged"])
+    game.intake.describe(told["transforms"], told["target"], told["names"])
+    game.merged = bool(told["merged"])
     game.found(method.solution)
     return game

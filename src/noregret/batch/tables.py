@@ -13,7 +13,7 @@ from noregret.linear import inputs
 from noregret.proof.game.game import Game
 
 # Numbers of a table that is handed to somebody else as a full one.
-FULL = 2**26
+MAX_DENSE_NUMBERS = 2**26
 
 
 def by_columns(rows: Rows) -> Any:
@@ -71,7 +71,7 @@ def as_rows(columns: Any, features: int) -> Any:
     from scipy import sparse
 
     count, width = columns.shape
-    if count * features > FULL:
+    if count * features > MAX_DENSE_NUMBERS:
         made = sparse.csr_array(columns)[:, :features]
         made.resize((count, features))
         return made

@@ -17,6 +17,7 @@ from noregret.batch.weak import WeakLearner, said_by, summed
 from noregret.errors import NoRegretError
 from noregret.hindsight.losses import as_labels
 from noregret.linear.data_frames import series_like
+from noregret.linear.learn_many import answers
 
 Floats = NDArray[np.float64]
 
@@ -106,7 +107,7 @@ class Vote(Batch):
 
     def predict_one(self, x: Any) -> Any:
         """Predict the label of one example."""
-        return self.ready().answers(np.array([self.decision_one(x)]))[0].item()
+        return answers(self.ready()._entry, np.array([self.decision_one(x)]))[0].item()
 
     def decision_many(self, X: Any) -> Any:
         """Return the sum of the votes for every row: a series of its own library for a frame."""
@@ -115,7 +116,7 @@ class Vote(Batch):
     def predict_many(self, X: Any) -> Any:
         """Predict the label of every row: a series of its own library for a frame."""
         scores = self.scores(many_rows(self.ready(), X))
-        return series_like(X, self.ready().answers(scores), "prediction")
+        return series_like(X, answers(self.ready()._entry, scores), "prediction")
 
     def scores(self, columns: Any) -> Floats:
         """Return the sum of the votes for every row of a table that is read by columns."""
@@ -152,7 +153,7 @@ class Vote(Batch):
         """Write the model to one file, where its classifiers are stumps."""
         if self.weak is not None:
             raise NoRegretError(
-                f"a vote of {type(self.weak).__name__} is code, which no file of noregret holds:"
-                " pickle it, or boost stumps"
+                f"a vote of {type(self.weak).__name__} is code, which no file of noregret holds",
+                "pickle it, or boost stumps",
             )
         super().save(path)

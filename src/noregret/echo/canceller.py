@@ -29,6 +29,7 @@ from noregret.echo.engine.path import Path
 from noregret.echo.engine.suppressor import Guard, Suppressor
 from noregret.echo.keeping import Kept
 from noregret.errors import NoRegretError
+from noregret.proof.theorems.theorem import Theorem
 
 if TYPE_CHECKING:
     from noregret.proof.certificates.certificate import Certificate
@@ -36,21 +37,21 @@ if TYPE_CHECKING:
 Floats = NDArray[np.float64]
 Singles = NDArray[np.float32]
 # Samples a second that it works at.
-LOWEST, HIGHEST = 8_000, 48_000
+MIN_RATE, MAX_RATE = 8_000, 48_000
 # The longest block, and the shortest, in seconds.
-LONGEST, SHORTEST = 0.01, 0.002
+MAX_BLOCK_SECONDS, MIN_BLOCK_SECONDS = 0.01, 0.002
 # The fewest blocks in a path: it begins some before the echo.
-LEAST_PARTS = 8
+MIN_PARTS = 8
 # The longest tail in seconds, and the largest number of channels.
-LONGEST_TAIL, MOST_CHANNELS = 4.0, 8
+MAX_TAIL_SECONDS, MAX_CHANNELS = 4.0, 8
 # Below this frequency, in hertz, a microphone is taken to hear rumble and no voice.
 RUMBLE = 80.0
 # The largest sample, as a multiple of full scale.
-LOUDEST = 32.0
+MAX_SAMPLE = 32.0
 # The most seconds of the signals to keep for a certificate.
-KEPT = 300.0
+MAX_KEPT_SECONDS = 300.0
 # What full scale is in whole numbers of 16 bits.
-FULL = 32768.0
+FULL_SCALE_16_BIT = 32768.0
 
 
 class Canceller:
@@ -88,6 +89,18 @@ class Canceller:
     True
     """
 
+    name = "canceller"
+    family = "echo"
+    theorems = (
+        Theorem(
+            "never-louder",
+            "loss",
+            r"\sum_t e_t^2 \le \sum_t m_t^2",
+            "energy left <= energy heard",
+            (),
+            bound=lambda evidence: evidence.energy_heard,
+        ),
+    )
     latency = 0
 
     def __init__(
@@ -101,20 +114,20 @@ class Canceller:
         max_delay: float = 0.5,
         certify: bool = False,
     ) -> None:
-        self.rate = whole("rate", rate, LOWEST, HIGHEST, "samples a second")
+        self.rate = whole("rate", rate, MIN_RATE, MAX_RATE, "samples a second")
         self.tail = positive("tail", tail)
         self.max_delay = not_negative("max_delay", max_delay)
-        self.channels = whole("channels", channels, 1, MOST_CHANNELS, "channels of the far end")
+        self.channels = whole("channels", channels, 1, MAX_CHANNELS, "channels of the far end")
         self.suppress, self.certify = truth("suppress", suppress), truth("certify", certify)
-        least, most = math.ceil(SHORTEST * rate), math.floor(LONGEST * rate)
+        least, most = math.ceil(MIN_BLOCK_SECONDS * rate), math.floor(MAX_BLOCK_SECONDS * rate)
         self.block = (
             smooth(most) if block is None else whole("block", block, least, most, "samples")
         )
-        if not tail <= LONGEST_TAIL:
-            raise ValueError(f"tail must be at most {LONGEST_TAIL:g} seconds: got {tail!r}")
-        if self.max_delay > LONGEST_TAIL:
+        if not tail <= MAX_TAIL_SECONDS:
+            raise ValueError(f"tail must be at most {MAX_TAIL_SECONDS:g} seconds: got {tail!r}")
+        if self.max_delay > MAX_TAIL_SECONDS:
             raise ValueError(
-                f"max_delay must be at most {LONGEST_TAIL:g} seconds: got {max_delay!r}"
+                f"max_delay must be at most {MAX_TAIL_SECONDS:g} seconds: got {max_delay!r}"
             )
         self._free = Lock()
         self.reset()
@@ -127,12 +140,12 @@ class Canceller:
     def _begin(self) -> None:
         """Make the parts anew."""
         seconds = self.block / self.rate
-        parts = max(LEAST_PARTS, math.ceil(self.tail / seconds - 1e-9))
+        parts = max(MIN_PARTS, math.ceil(self.tail / seconds - 1e-9))
         lags = math.ceil(self.max_delay / seconds) + 1
         self._path = Path(self.rate, self.block, parts, self.channels, lags, RUMBLE)
         self._suppressor = Suppressor(self.rate, self.block)
         self._guard, self._linear_guard = (Guard(self.rate, self.block) for _ in range(2))
-        most = math.floor(KEPT / seconds) * self.block
+        most = math.floor(MAX_KEPT_SECONDS / seconds) * self.block
         self.kept = Kept(most if self.certify else 0)
         self.linear: Floats = np.zeros(0)
 
@@ -195,7 +208,7 @@ class Canceller:
         with Inside():  # a fork waits until the lock is free: the copy has no thread to release it
             if not self._free.acquire(blocking=False):
                 raise NoRegretError(
-                    "another thread is playing in this canceller: give each its own"
+                    "another thread is playing in this canceller", "give each its own"
                 )
             try:
                 yield
@@ -268,9 +281,9 @@ class Canceller:
         The canceller must have been made with ``certify=True``; it then keeps the signals of up to
         five minutes. See ``noregret.echo.certifying``.
         """
-        from noregret.echo.certifying import certificate_of
+        from noregret.echo.certifying import CancellerGame
 
-        return certificate_of(self)
+        return CancellerGame(self).certificate()
 
     def __repr__(self) -> str:
         return f"Canceller({', '.join(f'{key}={value!r}' for key, value in self.params.items())})"
@@ -301,7 +314,7 @@ def signal(name: str, values: ArrayLike, channels: int = 1) -> Singles:
     """Return samples as single-precision numbers with full scale 1, or say what is wrong."""
     array = np.asarray(values)
     if array.dtype == np.int16:
-        array = array.astype(np.float32) / np.float32(FULL)
+        array = array.astype(np.float32) / np.float32(FULL_SCALE_16_BIT)
     elif array.dtype not in (np.float32, np.float64):
         raise TypeError(
             f"{name} must be an array of float32, float64 or int16: got {array.dtype} (scale"
@@ -311,12 +324,12 @@ def signal(name: str, values: ArrayLike, channels: int = 1) -> Singles:
     rows = array.ndim == 2 and array.shape[1] == channels and name == "far"
     if not rows and (array.ndim != 1 or channels > 1):
         raise ValueError(f"{name} must be of shape {shapes}: got {array.shape}")
-    wrong = ~(np.abs(array) <= LOUDEST)
+    wrong = ~(np.abs(array) <= MAX_SAMPLE)
     if wrong.any():
         at = np.argwhere(wrong)[0]
         raise ValueError(
             f"{name}, sample {at[0] + 1:,}: {array[tuple(at)]!r} is no sample: full scale is 1,"
-            f" and at most {LOUDEST:g} is taken"
+            f" and at most {MAX_SAMPLE:g} is taken"
         )
     return np.ascontiguousarray(array, dtype=np.float32)
 
@@ -324,6 +337,8 @@ def signal(name: str, values: ArrayLike, channels: int = 1) -> Singles:
 def as_type(out: Singles, dtype: np.dtype[Any]) -> NDArray[Any]:
     """Return samples in another type; whole numbers are rounded and cut to full scale."""
     if dtype == np.int16:
-        rounded = np.clip(np.rint(out * FULL), -FULL, FULL - 1)
+        rounded = np.clip(
+            np.rint(out * FULL_SCALE_16_BIT), -FULL_SCALE_16_BIT, FULL_SCALE_16_BIT - 1
+        )
         return np.asarray(rounded, dtype=np.int16)
     return np.asarray(out, dtype=dtype)

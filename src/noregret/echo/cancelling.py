@@ -11,11 +11,11 @@ from typing import TYPE_CHECKING
 from noregret.base.atomic_files import same_file
 from noregret.base.numbers import clean as printable
 from noregret.base.numbers import count, duration
-from noregret.echo.canceller import HIGHEST, LOWEST, MOST_CHANNELS, Canceller
+from noregret.echo.canceller import MAX_CHANNELS, MAX_RATE, MIN_RATE, Canceller
 from noregret.echo.sound import Sound, look_over, reading
 from noregret.echo.working import Work
 from noregret.echo.writing import Writing, format_for, writing
-from noregret.errors import NoRegretError, WrongUsage
+from noregret.errors import NoRegretError, Use, WrongUsage
 
 if TYPE_CHECKING:
     from noregret.echo.result import EchoResult
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 # Blocks that are read, cancelled and written at a time.
 BLOCKS = 100
 # Less than so many dB taken out is hardly an echo.
-HARDLY = 1.0
+MIN_ECHO_DB = 1.0
 
 
 def cancel_file(
@@ -79,7 +79,7 @@ def cancel_file(
     far, mic, out = (os.fspath(path) for path in (far, mic, out))
     for source in (far, mic):
         if same_file(out, source):
-            raise WrongUsage(f"{out}: this is what is read: name another file for the output")
+            raise WrongUsage("this is what is read", "name another file for the output", file=out)
     played, heard = look_over(far), look_over(mic, channel)
     rate = working_rate(heard, rate)
     check_channels(played, heard)
@@ -104,7 +104,7 @@ def doubts(result: EchoResult) -> list[str]:
     """Return what to ask oneself where there was next to nothing to cancel."""
     levels = result.levels
     gone = levels.erle(levels.linear)
-    if gone is None or gone >= HARDLY or levels.told_apart:
+    if gone is None or gone >= MIN_ECHO_DB or levels.told_apart:
         return []
     return [
         "Hardly any echo was found: are these two recordings of the same moment, in this order, the"
@@ -122,30 +122,34 @@ def made(rate: int, tail: float, channels: int, suppress: bool, certify: bool) -
 
 def working_rate(mic: Sound, rate: int | None) -> int:
     """Return the rate to work at, or say which ones there are."""
-    if rate is not None and not LOWEST <= rate <= HIGHEST:
+    if rate is not None and not MIN_RATE <= rate <= MAX_RATE:
         raise WrongUsage(
-            f"a rate of {rate:,} samples a second: choose one from {LOWEST:,} to {HIGHEST:,}"
+            f"a rate of {rate:,} samples a second",
+            f"choose one from {MIN_RATE:,} to {MAX_RATE:,}",
         )
-    if rate is None and not LOWEST <= mic.rate <= HIGHEST:
-        nearest = min(max(mic.rate, LOWEST), HIGHEST)
+    if rate is None and not MIN_RATE <= mic.rate <= MAX_RATE:
+        nearest = min(max(mic.rate, MIN_RATE), MAX_RATE)
         raise NoRegretError(
-            f"{mic.path}: {mic.rate:,} samples a second: the canceller works from {LOWEST:,} to"
-            f" {HIGHEST:,}. Add --rate {nearest} to work and write at that rate"
+            f"{mic.rate:,} samples a second: the canceller works from {MIN_RATE:,} to {MAX_RATE:,}",
+            Use("rate", nearest, "add {} to work and write at that rate"),
+            file=mic.path,
         )
     return rate or mic.rate
 
 
 def check_channels(far: Sound, mic: Sound) -> None:
     """Refuse more channels than there is an answer for."""
-    if far.channels > MOST_CHANNELS:
+    if far.channels > MAX_CHANNELS:
         raise NoRegretError(
-            f"{far.path}: {count(far.channels, 'channel')}: a far end may have {MOST_CHANNELS} at"
-            " most. Mix it down to what the loudspeakers played"
+            f"{count(far.channels, 'channel')}: a far end may have {MAX_CHANNELS} at most",
+            "mix it down to what the loudspeakers played",
+            file=far.path,
         )
     if mic.channels > 1:
         raise NoRegretError(
-            f"{mic.path}: {count(mic.channels, 'channel')}: one microphone is cleaned at a time."
-            f" Say which with --channel 1 (to {mic.channels})"
+            f"{count(mic.channels, 'channel')}: one microphone is cleaned at a time",
+            Use("channel", 1, f"say which with {{}} (to {mic.channels})"),
+            file=mic.path,
         )
 
 

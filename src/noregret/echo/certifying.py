@@ -12,23 +12,19 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from noregret.base.compiled.losses import make_loss
 from noregret.errors import NoRegretError
 from noregret.hindsight.proofs import witness as witnesses
+from noregret.hindsight.proofs.answer import USUAL, Limits
 from noregret.hindsight.sliding import Windows, correlated
-from noregret.proof.certificates.certificate import (
-    Best,
-    Certificate,
-    Interval,
-    Paid,
-    Played,
-    Promise,
-)
+from noregret.proof.certificates.certifiable import Certifiable
+from noregret.proof.theorems.base_evidence import BaseEvidence
 
 if TYPE_CHECKING:
     from noregret.echo.canceller import Canceller, Floats, Singles
@@ -42,54 +38,78 @@ ROUNDING = 1e-6
 REACH = re.compile("(fixed filters .*), (of norm at most .*)")
 
 
-def certificate_of(canceller: Canceller) -> Certificate:
-    """Return the certificate of all that a canceller kept.
+class CancellerGame(Certifiable):
+    """What a canceller kept of the signals it played, as a game of its linear part.
 
-    Examples
-    --------
-    >>> from noregret.echo import Canceller, demo_signals
-    >>> heard = demo_signals(4.0)
-    >>> canceller = Canceller(heard.rate, tail=0.1, certify=True)
-    >>> sent = canceller.process_many(heard.far, heard.mic)
-    >>> found = canceller.certificate()
-    >>> found.theorem.holds
-    True
+    Parameters
+    ----------
+    canceller
+        It was made with ``certify=True``.
     """
-    said, heard, left = kept(canceller)
-    fixed = fixed_filters(canceller, said, heard)
-    best, loss = fixed.best, energy(left)
-    return Certificate(
-        "canceller",
-        canceller.params,
-        Played(len(heard), fixed.taps, canceller.kept.digest),
-        Paid("square", loss, loss / len(heard)),
-        Best(fixed.name, best.loss, best.gap, fixed.named(best.witness), best.exact),
-        Interval(loss - best.loss, loss - best.lower),
-        never_louder(loss, energy(heard)),
-        family="echo",
-    )
 
+    learner: Canceller
 
-def kept(canceller: Canceller) -> tuple[Singles, Singles, Singles]:
-    """Return the far end, the microphone and what was left of it, or say why they are not there."""
-    if not canceller.certify:
-        raise NoRegretError(
-            "this canceller kept no signals: make it with certify=True to look back"
-        )
-    if not canceller.kept.samples:
-        raise NoRegretError("nothing was played yet, so there is nothing to certify")
-    if canceller.channels > 1:
-        raise NoRegretError(
-            f"a far end of {canceller.channels} channels: certificates are made for one"
-        )
-    said, heard, left = canceller.kept.signals()
-    return said[:, 0], heard, left
+    def __init__(self, canceller: Canceller) -> None:
+        super().__init__()
+        self.learner = canceller
 
+    @property
+    def rounds(self) -> int:
+        """The number of samples kept."""
+        return self.learner.kept.samples
 
-def never_louder(loss: float, before: float) -> Promise:
-    """Return the promise that what is left has no more energy than what was heard."""
-    kept = bool(loss <= before * (1 + ROUNDING))
-    return Promise("never-louder", "loss", loss, before, kept, ())
+    @property
+    def width(self) -> int:
+        """The number of taps of the filters it is compared with."""
+        return self.fixed.taps
+
+    @property
+    def feature_names(self) -> list[str]:
+        """The lags of these taps."""
+        return list(self.fixed.names)
+
+    @property
+    def digest(self) -> str:
+        """A digest of the samples that the canceller was given."""
+        return self.learner.kept.digest
+
+    @property
+    def loss(self) -> float:
+        """The energy that the linear part left of the microphone's signal."""
+        return self.fixed.loss
+
+    @property
+    def loss_name(self) -> str:
+        """The name of the loss."""
+        return "square"
+
+    def check(self) -> None:
+        """Raise an error if no signals were kept, or none that can be certified."""
+        if not self.learner.certify:
+            raise NoRegretError(
+                "this canceller kept no signals", "make it with certify=True to look back"
+            )
+        if not self.rounds:
+            raise NoRegretError("nothing was played yet, so there is nothing to certify")
+        if self.learner.channels > 1:
+            raise NoRegretError(
+                f"a far end of {self.learner.channels} channels: certificates are made for one"
+            )
+
+    @cached_property
+    def fixed(self) -> FixedFilters:
+        """The filters it is compared with: as long as its tail, up to a limit."""
+        canceller = self.learner
+        blocks = math.ceil(canceller.tail * canceller.rate / canceller.block - 1e-9)
+        taps = min(TAPS, max(1, blocks) * canceller.block)
+        said, heard, left = canceller.kept.signals()
+        return FixedFilters(said[:, 0], heard, left, canceller.kept.delay, taps)
+
+    def evidence(
+        self, given: Mapping[str, Any], limits: Limits, answers: dict[Any, Any] | None = None
+    ) -> FixedFilters:
+        """Return what other filters would have left; least squares has one answer."""
+        return self.fixed
 
 
 def energy(signal: Singles) -> float:
@@ -98,33 +118,40 @@ def energy(signal: Singles) -> float:
     return float(exact @ exact)
 
 
-def fixed_filters(canceller: Canceller, said: Singles, heard: Singles) -> FixedFilters:
-    """Return the filters that a canceller is compared with: as long as its tail, up to a limit."""
-    blocks = math.ceil(canceller.tail * canceller.rate / canceller.block - 1e-9)
-    taps = min(TAPS, max(1, blocks) * canceller.block)
-    return FixedFilters(said, heard, canceller.kept.delay, taps)
-
-
-class FixedFilters:
+class FixedFilters(BaseEvidence):
     """All filters of so many taps from a delay, and what each would have left of the microphone.
 
     Parameters
     ----------
-    said, heard
-        The far end and the microphone.
+    said, heard, left
+        The far end, the microphone, and what the linear part left of that.
     delay
         Samples before the first tap.
     taps
-        How many there are.
+        The number of taps.
     """
 
-    blur = 0.0
+    bound_tolerance = ROUNDING
+    rounds_before = None
+    mistakes = None
 
-    def __init__(self, said: Singles, heard: Singles, delay: int, taps: int) -> None:
+    def __init__(self, said: Singles, heard: Singles, left: Singles, delay: int, taps: int) -> None:
+        super().__init__({}, USUAL, {})
         late = np.concatenate([np.zeros(delay), said])[: len(said)]
         self._late, self._heard = late, heard.astype(np.float64)
         self.delay, self.taps = delay, taps
-        self.lags = [str(lag) for lag in range(delay, delay + taps)]
+        self.names = [str(lag) for lag in range(delay, delay + taps)]
+        self.energy_heard, self._left = energy(heard), energy(left)
+
+    @property
+    def rounds(self) -> int:
+        """The number of samples."""
+        return len(self._heard)
+
+    @property
+    def loss(self) -> float:
+        """The energy that was left."""
+        return self._left
 
     def signals(self) -> Iterator[tuple[Floats, Floats]]:
         """Yield what the filters hear, and what they are to predict."""
@@ -135,32 +162,29 @@ class FixedFilters:
         """The windows of the far end."""
         return Windows(self.signals, self.taps)
 
-    @cached_property
-    def best(self) -> Answer:
-        """The filter that leaves least."""
-        return correlated(self.signals(), self.taps).best()
-
-    @property
-    def name(self) -> str:
-        """The class, as far as something is proven of it."""
+    def usual(self) -> Answer:
+        """Return the filter that leaves least, and how far that is proven."""
+        best = self.once("best", lambda: correlated(self.signals(), self.taps).best())
         words = f"fixed filters of {self.taps:,} taps from sample {self.delay:,}"
-        reach = self.best.reach
-        return words if math.isinf(reach) else f"{words}, of norm at most {reach:.3g}"
+        if not math.isinf(best.reach):
+            words = f"{words}, of norm at most {best.reach:.3g}"
+        return replace(best, comparator=words)
 
-    def named(self, weights: Floats) -> dict[str, float]:
-        """Name the weights of a filter by the lag of each, in samples."""
-        return dict(zip(self.lags, np.asarray(weights, dtype=np.float64).tolist(), strict=True))
+    def witness_of(self, answer: Answer) -> dict[str, float]:
+        """Return the weights of a filter by the lag of each, in samples."""
+        weights = np.asarray(answer.witness, dtype=np.float64).tolist()
+        return dict(zip(self.names, weights, strict=True))
 
     def paid_by(self, witness: Mapping[str, float], comparator: str) -> witnesses.Paid | None:
         """Return what a filter leaves, by convolution alone; None if it has other taps."""
-        if set(witness) != set(self.lags):
+        if set(witness) != set(self.names):
             return None
-        weights = np.array([witness[lag] for lag in self.lags])
+        weights = np.array([witness[lag] for lag in self.names])
         return witnesses.paid_by(weights, comparator, self.rows, make_loss("square"))
 
     def is_within(self, witness: Mapping[str, float], comparator: str) -> bool:
         """Whether a filter is of the class that it stands for."""
-        return set(witness) == set(self.lags) and witnesses.is_within(
+        return set(witness) == set(self.names) and witnesses.is_within(
             witness, as_linear(comparator)[1]
         )
 

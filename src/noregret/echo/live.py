@@ -27,9 +27,9 @@ if TYPE_CHECKING:
 
 Floats = NDArray[np.float64]
 # Seconds after the far end has ended in which the room is still listened to.
-AFTERWARDS = 1.0
+SECONDS_AFTER_FAR_END = 1.0
 # Blocks that wait to be played, so that the device never does.
-AHEAD = 10
+MAX_QUEUED_BLOCKS = 10
 # Seconds without a block after which a device is given up.
 PATIENCE = 5.0
 
@@ -40,8 +40,8 @@ def sounddevice() -> Any:
         import sounddevice as library
     except ModuleNotFoundError:
         raise NoRegretError(
-            "devices are reached by sounddevice, which is not installed:"
-            ' pip install "noregret[live]"'
+            "devices are reached by sounddevice, which is not installed",
+            'pip install "noregret[live]"',
         ) from None
     except OSError as error:
         raise NoRegretError(
@@ -84,8 +84,8 @@ class Microphone:
             )
         except (library.PortAudioError, ValueError) as error:
             raise NoRegretError(
-                f"the devices cannot be used: {error}. ‘python -m sounddevice’ lists them; name"
-                " others with --input and --output, or another --rate"
+                f"the devices cannot be used: {error}. ‘python -m sounddevice’ lists them",
+                "name others with --input and --output, or another --rate",
             ) from None
 
     def _turn(self, heard: Any, played: Any, frames: int, when: Any, status: Any) -> None:
@@ -101,7 +101,7 @@ class Microphone:
     def record(self, seconds: float) -> Iterator[tuple[Floats, Floats]]:
         """Yield (played, heard) block by block until the end, or until Ctrl-C."""
         total = int(np.ceil(seconds * self.rate / self._block))
-        for _ in range(min(total, AHEAD)):
+        for _ in range(min(total, MAX_QUEUED_BLOCKS)):
             self._played.put(self._far.read(self._block))
         with self._stream:
             for number in range(total):
@@ -111,7 +111,7 @@ class Microphone:
                     raise NoRegretError(
                         f"the devices gave no sound for {PATIENCE:g} seconds: are they in use?"
                     ) from None
-                if number + AHEAD < total:
+                if number + MAX_QUEUED_BLOCKS < total:
                     self._played.put(self._far.read(self._block))
                 yield played, heard[:, 0]
 
@@ -158,7 +158,7 @@ def cancel_live(
     working_rate(heard, rate)
     canceller = made(rate, tail, played.channels, suppress, certify)
     kind = format_for(out, heard, rate)
-    seconds = played.seconds + AFTERWARDS
+    seconds = played.seconds + SECONDS_AFTER_FAR_END
     with reading(played, rate) as from_far, writing(out, rate, *kind) as to:
         microphone = Microphone(library, from_far, canceller.block, input, output)
         work = Work(canceller, played, heard, round(seconds * rate), to)

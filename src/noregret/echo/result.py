@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, ClassVar, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,7 +21,7 @@ Floats = NDArray[np.float64]
 # Seconds that a canceller may take to learn before it is judged, where there are more.
 LEARNING = 3.0
 # Seconds of echo that are enough to judge by.
-ENOUGH = 1.0
+MIN_ECHO_SECONDS = 1.0
 # Seconds in which an echo dies away after the far end is silent.
 DYING = 0.3
 # Seconds that a point of the curves looks back.
@@ -49,7 +49,7 @@ class Levels:
     @property
     def told_apart(self) -> bool:
         """Whether there is enough echo without the near end to judge by."""
-        return bool(self.alone.sum() > ENOUGH / FRAME)
+        return bool(self.alone.sum() > MIN_ECHO_SECONDS / FRAME)
 
     def erle(self, left: Floats, *, alone: bool = False) -> float | None:
         """Return the mean echo reduction in decibels, after the time for learning if there is any.
@@ -61,7 +61,7 @@ class Levels:
         frames = np.zeros(len(self.mic), dtype=bool)
         chosen = (self.alone if alone else self.echo)[: len(frames)]
         frames[: len(chosen)] = chosen
-        if frames[start:].sum() > ENOUGH / FRAME:
+        if frames[start:].sum() > MIN_ECHO_SECONDS / FRAME:
             frames[:start] = False
         if not frames.any() or not self.mic[frames].any():
             return None
@@ -128,6 +128,7 @@ class EchoResult:
         What someone should know.
     """
 
+    kind: ClassVar[str] = "echo"
     far: Sound
     mic: Sound
     rate: int

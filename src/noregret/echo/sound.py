@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import struct
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -14,7 +15,7 @@ from numpy.typing import NDArray
 
 from noregret.base.numbers import count
 from noregret.echo.resampling import Resampler
-from noregret.errors import NoRegretError
+from noregret.errors import NoRegretError, foreign, tell
 
 Floats = NDArray[np.float64]
 # Bits of the samples that are whole numbers.
@@ -23,6 +24,8 @@ BITS = {"PCM_S8": 8, "PCM_U8": 8, "PCM_16": 16, "PCM_24": 24, "PCM_32": 32}
 INAUDIBLE = 1e-8
 # Rates that a recording may have.
 SLOWEST, FASTEST = 4_000, 400_000
+# Sizes in a WAV file's header from which on they stand for a recording whose end was not known.
+OPEN_END = 0x7FFF_F000
 # Samples that are read at a time when a file is looked over.
 PIECE = 1 << 18
 
@@ -76,8 +79,8 @@ def soundfile() -> Any:
         import soundfile as library
     except ModuleNotFoundError:
         raise NoRegretError(
-            "sound files are read by soundfile, which is not installed:"
-            ' pip install "noregret[echo]"'
+            "sound files are read by soundfile, which is not installed",
+            'pip install "noregret[echo]"',
         ) from None
     except OSError as error:  # it is there, libsndfile is not
         raise NoRegretError(f"soundfile cannot be used: {error}") from None
@@ -101,31 +104,65 @@ def look_over(path: str, channel: int | None = None) -> Sound:
     """
     with opened(path) as file:
         if file.channels < 1 or file.samplerate < 1:
-            raise NoRegretError(f"{path}: a sound file without channels or without a rate")
+            raise NoRegretError("a sound file without channels or without a rate", file=path)
         if not SLOWEST <= file.samplerate <= FASTEST:
             raise NoRegretError(
-                f"{path}: {file.samplerate:,} samples a second make no sense for speech:"
-                f" rates from {SLOWEST:,} to {FASTEST:,} are read"
+                f"{file.samplerate:,} samples a second make no sense for speech: rates"
+                f" from {SLOWEST:,} to {FASTEST:,} are read",
+                file=path,
             )
         if channel is not None and not 1 <= channel <= file.channels:
             raise NoRegretError(
-                f"{path}: there is no channel {channel}: it has {count(file.channels, 'channel')}"
+                f"there is no channel {channel}: it has {count(file.channels, 'channel')}",
+                file=path,
             )
         frames, peak, full = 0, 0.0, 0
         for piece in pieces(file, channel):
             bad = np.flatnonzero(~np.isfinite(piece).all(axis=1))
             if len(bad):
+                seconds = (frames + int(bad[0])) / file.samplerate
                 raise NoRegretError(
-                    f"{path}: a sample is not a finite number, at"
-                    f" {(frames + int(bad[0])) / file.samplerate:.3f} s: repair the recording"
+                    f"a sample is not a finite number, at {seconds:.3f} s",
+                    "repair the recording",
+                    file=path,
                 )
             frames += len(piece)
             peak = max(peak, float(np.abs(piece).max(initial=0.0)))
             full += at_full_scale(piece, file.subtype)
         if not frames:
-            raise NoRegretError(f"{path}: there is no sound in it: the file has no samples")
+            raise NoRegretError("there is no sound in it: the file has no samples", file=path)
+        promised = max(file.frames, frames_promised(path))
+        if promised > frames:
+            tell(
+                f"{path}: cut short: its header promises {promised / file.samplerate:.3f} s, and"
+                f" {frames / file.samplerate:.3f} s are there, which are read"
+            )
         chosen = file.channels if channel is None else 1
         return Sound(path, file.samplerate, frames, chosen, file.format, file.subtype, peak, full)
+
+
+def frames_promised(path: str) -> int:
+    """Return how many frames the header of a WAV file promises; 0 where it does not say.
+
+    libsndfile counts those that are there.
+    """
+    long_size = frame_size = 0
+    with open(path, "rb") as file:
+        form, _, kind = struct.unpack("<4sI4s", file.read(12).ljust(12))
+        if form not in (b"RIFF", b"RF64") or kind != b"WAVE":
+            return 0
+        while len(head := file.read(8)) == 8:
+            name, size = struct.unpack("<4sI", head)
+            if name == b"data":
+                known = size < OPEN_END or long_size > 0
+                return (long_size or size) // frame_size if known and frame_size else 0
+            after, body = file.tell() + size + size % 2, file.read(16).ljust(16, b"\0")
+            if name == b"fmt ":
+                (frame_size,) = struct.unpack_from("<H", body, 12)
+            elif name == b"ds64":
+                (long_size,) = struct.unpack_from("<Q", body, 8)
+            file.seek(after)
+    return 0
 
 
 @contextmanager
@@ -134,21 +171,21 @@ def opened(path: str) -> Iterator[Any]:
     library = soundfile()
     place = Path(path)
     if not place.exists():
-        raise NoRegretError(f"{path}: there is no such file")
+        raise NoRegretError("there is no such file", file=path)
     if place.is_dir():
-        raise NoRegretError(f"{path}: a folder: name a sound file")
+        raise NoRegretError("a folder", "name a sound file", file=path)
     if not place.is_file():
-        raise NoRegretError(f"{path}: not a file: sound is read from files, twice")
+        raise NoRegretError("not a file: sound is read from files, twice", file=path)
     if not os.access(place, os.R_OK):
-        raise NoRegretError(f"{path}: permission denied")
+        raise NoRegretError("permission denied", file=path)
     if not place.stat().st_size:
-        raise NoRegretError(f"{path}: the file is empty")
+        raise NoRegretError("the file is empty", file=path)
     try:
         file = library.SoundFile(name_for(path))
     except (library.LibsndfileError, TypeError, ValueError) as error:
-        why = " ".join(getattr(error, "error_string", str(error)).split()).rstrip(".")
+        why = foreign(getattr(error, "error_string", error))
         raise NoRegretError(
-            f"{path}: not a sound file that can be read ({why}): WAV, FLAC and OGG are"
+            f"not a sound file that can be read ({why}): WAV, FLAC and OGG are", file=path
         ) from None
     with file:
         yield file
@@ -183,7 +220,9 @@ def frames_of(file: Any, size: int, channel: int | None = None) -> Floats:
             found = file.read(size, dtype="float64", always_2d=True)
     except library.LibsndfileError as error:
         path, why = os.fsdecode(file.name), error.error_string
-        raise NoRegretError(f"{path}: damaged: it could not be read to its end ({why})") from None
+        raise NoRegretError(
+            f"damaged: it could not be read to its end ({why})", file=path
+        ) from None
     frames: Floats = found if channel is None else found[:, channel - 1 : channel]
     return frames
 

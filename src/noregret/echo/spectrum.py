@@ -12,7 +12,7 @@ WINDOW = 0.032
 # The most columns and rows to keep.
 COLUMNS, ROWS = 900, 256
 # Hertz above which there is little speech.
-HIGHEST = 12_000
+MAX_HERTZ = 12_000
 
 
 class Spectrogram:
@@ -40,7 +40,7 @@ class Spectrogram:
         self._hop = int(np.clip(frames // COLUMNS, self._size // 8, self._size // 2))
         self._total = max(1, -(-frames // self._hop))
         self._window = np.hanning(self._size)
-        bins = min(self._size // 2, round(self._size * HIGHEST / rate))
+        bins = min(self._size // 2, round(self._size * MAX_HERTZ / rate))
         self._group = -(-bins // ROWS)  # neighbours that share a row
         self._bins = bins // self._group * self._group
         columns = min(COLUMNS, self._total)

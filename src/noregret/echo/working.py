@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 Floats = NDArray[np.float64]
 Shorts = NDArray[np.int16]
 # Seconds at the beginning that are kept to be listened to, and to find out who speaks when.
-LISTEN, EARLY = 30.0, 120.0
+KEPT_SECONDS, ACTIVITY_SECONDS = 30.0, 120.0
 
 
 class Work:
@@ -74,9 +74,9 @@ class Work:
         self._before.add(mic)
         self._after.add(clean)
         self._note(far.mean(axis=1), mic, linear, clean)
-        if self.frames < EARLY * self.canceller.rate:
+        if self.frames < ACTIVITY_SECONDS * self.canceller.rate:
             self._early.append(np.stack((far.mean(axis=1), mic)).astype(np.float32))
-        if self.frames < LISTEN * self.canceller.rate:
+        if self.frames < KEPT_SECONDS * self.canceller.rate:
             for kept, signal in zip(self._heard, (mic, clean), strict=True):
                 kept.append(np.rint(32767 * np.clip(signal, -1, 1)).astype(np.int16))
         self.frames += len(mic)

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from noregret.base.atomic_files import beside
 from noregret.base.numbers import megabytes
 from noregret.echo.sound import BITS, Sound, name_for, soundfile
-from noregret.errors import NoRegretError, WrongUsage
+from noregret.errors import NoRegretError, WrongUsage, foreign
 
 Floats = NDArray[np.float64]
 # What a file may be written as, by the end of its name.
@@ -40,7 +40,7 @@ def format_for(path: str, like: Sound, rate: int) -> tuple[str, str]:
     ending = Path(path).suffix.lower()
     if ending not in FORMATS:
         known = ", ".join(FORMATS)
-        raise WrongUsage(f"{path}: end its name with one of {known}, to say what to write")
+        raise WrongUsage(f"end its name with one of {known}, to say what to write", file=path)
     library, kind = soundfile(), FORMATS[ending]
     subtype = like.subtype
     if not library.check_format(kind, subtype):
@@ -50,7 +50,9 @@ def format_for(path: str, like: Sound, rate: int) -> tuple[str, str]:
     size = -(-like.frames * rate // like.rate) * (BITS.get(subtype, 64) // 8)
     if kind in LIMITED and size > FOUR_GIGABYTES:
         raise NoRegretError(
-            f"{path}: {megabytes(size)} do not fit into a {kind} file: name it .w64 or .flac"
+            f"{megabytes(size)} do not fit into a {kind} file",
+            "name it .w64 or .flac",
+            file=path,
         )
     return kind, subtype
 
@@ -84,9 +86,9 @@ class Writing:
         try:
             self._file.write(samples)
         except (library.LibsndfileError, AssertionError) as error:
-            why = getattr(error, "error_string", "not all of it").rstrip(".").lower()
+            why = foreign(getattr(error, "error_string", "not all of it"))
             raise NoRegretError(
-                f"{self.path}: could not be written ({why}): is the disk full?"
+                f"could not be written ({why}): is the disk full?", file=self.path
             ) from None
         self.frames += len(samples)
 
@@ -100,14 +102,15 @@ def writing(path: str, rate: int, format: str, subtype: str) -> Iterator[Writing
             file = library.SoundFile(name_for(place), "w", rate, 1, subtype, format=format)
         except (library.LibsndfileError, TypeError, ValueError) as error:
             raise NoRegretError(
-                f"{path}: {format} files of {rate:,} samples a second cannot be written ({error})"
+                f"{format} files of {rate:,} samples a second cannot be written ({error})",
+                file=path,
             ) from None
         with file:
             made = Writing(path, file)
             yield made
         # The end is written when it is closed, and nobody says whether it could be.
         if library.info(name_for(place)).frames != made.frames:
-            raise NoRegretError(f"{path}: could not be written to its end: is the disk full?")
+            raise NoRegretError("could not be written to its end: is the disk full?", file=path)
 
 
 def write_sound(path: str | Path, samples: Floats, rate: int) -> None:

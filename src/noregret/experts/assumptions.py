@@ -24,13 +24,15 @@ class Range(Assumption):
     def check(self, evidence: ExpertEvidence) -> Finding:
         """Look at the least and the largest."""
         player = evidence.player
-        low, high = player.floor, player.ceiling
+        low, high = player._round.floor, player._round.ceiling
         name = f"forecasts and outcomes within [{low:g}, {high:g}]"
-        if player.from_losses:
+        if player._round.from_losses:
             return Finding("advice and outcomes were given, not losses", None, None, False, 1)
-        beyond = max(low - player.lowest, player.highest - high, 0.0)
+        beyond = max(low - player._round.lowest, player._round.highest - high, 0.0)
         holds = beyond <= (ROUNDING - 1) * max(abs(low), abs(high))
-        return Finding(name, 0.0, beyond, holds, None if holds else player.first_outside or None)
+        return Finding(
+            name, 0.0, beyond, holds, None if holds else player._round.first_outside or None
+        )
 
 
 @dataclass(frozen=True)
@@ -47,9 +49,11 @@ class Spread(Assumption):
     def check(self, evidence: ExpertEvidence) -> Finding:
         """Look at the widest round."""
         player, limit = evidence.player, self.limit(evidence.params)
-        holds = player.widest <= limit * ROUNDING
-        first = None if holds else player.first_wide or None
-        return Finding(f"spread of losses <= {limit:.6g}", limit, player.widest, holds, first)
+        holds = player._round.widest <= limit * ROUNDING
+        first = None if holds else player._round.first_wide or None
+        return Finding(
+            f"spread of losses <= {limit:.6g}", limit, player._round.widest, holds, first
+        )
 
 
 @dataclass(frozen=True)
@@ -60,8 +64,10 @@ class AlwaysAwake(Assumption):
 
     def check(self, evidence: ExpertEvidence) -> Finding:
         """Count the naps."""
-        naps = evidence.player.naps
-        return Finding("naps of experts = 0", 0, naps, naps == 0, evidence.player.first_nap or None)
+        naps = evidence.player._round.naps
+        return Finding(
+            "naps of experts = 0", 0, naps, naps == 0, evidence.player._round.first_nap or None
+        )
 
 
 def some_expert_is_right(evidence: ExpertEvidence) -> Finding:
@@ -86,10 +92,10 @@ def rate_allows(evidence: ExpertEvidence) -> Finding:
     from noregret.base.expert_losses import exp_concavity
 
     player = evidence.player
-    most = exp_concavity(player.params["loss"], player.floor, player.ceiling)
-    rate = float(player.rate_in_use)
+    most = exp_concavity(player.params["loss"], player._round.floor, player._round.ceiling)
+    rate = float(player._rate_in_use)
     if most is None:
-        own = isinstance(player.cost, PythonLoss)
+        own = isinstance(player._round.cost, PythonLoss)
         first = None if own else 1
         return Finding(
             "the loss is exp-concave at this rate", None, None, None if own else False, first

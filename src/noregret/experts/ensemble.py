@@ -64,6 +64,8 @@ class Experts:
     2.0
     """
 
+    _unrecorded = ("add", "play_many")
+
     def __init__(
         self,
         members: Mapping[str, Any] | Iterable[Any],
@@ -187,15 +189,12 @@ class Experts:
         try:
             value = float(y)
         except (TypeError, ValueError):
-            raise BadExample(
-                f"round {self.rounds + 1}: the outcome {y!r} is no number", round=self.rounds + 1
-            ) from None
-        if self.master.cost.name not in ("log", "zero-one"):
+            raise BadExample(f"the outcome {y!r} is no number", round=self.rounds + 1) from None
+        if self.master._round.cost.name not in ("log", "zero-one"):
             return value
         if value not in (-1.0, 0.0, 1.0):
             raise BadExample(
-                f"round {self.rounds + 1}: the outcome is {y!r}: labels are −1 or 0, and 1",
-                round=self.rounds + 1,
+                f"the outcome is {y!r}: labels are −1 or 0, and 1", round=self.rounds + 1
             )
         return max(0.0, value)
 

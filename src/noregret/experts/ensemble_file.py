@@ -28,8 +28,8 @@ def save(experts: Experts, path: str | Path) -> None:
     for number, (name, member) in enumerate(experts.members.items()):
         if not isinstance(member, LearningMember):
             raise NoRegretError(
-                f"expert {name!r} is a function, and code is not kept in files: leave it out, and"
-                " add it again after loading"
+                f"expert {name!r} is a function, and code is not kept in files",
+                "leave it out, and add it again after loading",
             )
         header, own = described(member.who)
         members.append({"name": name, "retired": member.retired, **header})

@@ -16,8 +16,8 @@ from noregret.experts.master import at_the_best
 from noregret.hindsight.expert_losses import Doubts, Totals, doubts_of, expert_losses
 from noregret.hindsight.experts import BEST, DEGREE, MIXTURES, best_convex, best_expert, known_as
 from noregret.hindsight.proofs.answer import Answer
-from noregret.hindsight.proofs.rounding import UNIT
 from noregret.hindsight.switches import Sequences, best_sequences
+from noregret.limits import MAX_EXPERT_LOSS, UNIT
 from noregret.proof.theorems.table_evidence import TableEvidence
 
 if TYPE_CHECKING:
@@ -25,7 +25,6 @@ if TYPE_CHECKING:
 
 Floats = NDArray[np.float64]
 # What an infinite loss counts as, here as in the core.
-LARGEST_LOSS = 1e300
 # How many switches a sequence of experts may make, if nobody says otherwise.
 SWITCHES = 20
 SEQUENCES = "sequences of experts with at most {} switches"
@@ -41,7 +40,7 @@ class ExpertEvidence(TableEvidence):
 
     def blocks(self) -> Iterator[tuple[Floats, Floats | None]]:
         """Yield advice and outcomes, or losses alone, as the experts' own."""
-        fresh: Master | None = self.player.clone() if self.player.naps else None
+        fresh: Master | None = self.player.clone() if self.player._round.naps else None
         for X, y in self.table.blocks():
             if fresh is None:
                 yield X, y
@@ -52,7 +51,7 @@ class ExpertEvidence(TableEvidence):
 
     def losses(self) -> Iterator[Floats]:
         """Yield what every expert paid; who slept paid what the mixture paid."""
-        if not self.is_drawn or not self.player.naps:
+        if not self.is_drawn or not self.player._round.naps:
             for X, y in self.blocks():
                 yield X if y is None else self.value(X, y[:, None])
             return
@@ -67,14 +66,14 @@ class ExpertEvidence(TableEvidence):
     @property
     def is_drawn(self) -> bool:
         """Whether the mixture pays the mean of the losses, not the loss of the mean."""
-        return bool(self.player.pays_expected)
+        return bool(self.player._round.pays_expected)
 
     @property
     def loss_function(self) -> Any:
         """The loss as functions of arrays; None where the rows are losses."""
-        if self.player.from_losses:
+        if self.player._round.from_losses:
             return None
-        cost = self.player.cost
+        cost = self.player._round.cost
         takes = cost.parameter if cost.name == "quantile" else None
         own = type(cost).__name__ == "PythonLoss"
         return expert_loss(cost if own else cost.name, takes)
@@ -82,7 +81,7 @@ class ExpertEvidence(TableEvidence):
     def value(self, x: Floats, y: Floats) -> Floats:
         """Return what forecasts cost."""
         with np.errstate(over="ignore"):
-            return np.asarray(np.minimum(self.loss_function.value(x, y), LARGEST_LOSS))
+            return np.asarray(np.minimum(self.loss_function.value(x, y), MAX_EXPERT_LOSS))
 
     @property
     def doubts(self) -> Doubts:
@@ -91,7 +90,9 @@ class ExpertEvidence(TableEvidence):
         Where experts are drawn, one that slept pays a mean over all others.
         """
         of_itself, of_one = doubts_of(self.loss_function)
-        return of_itself + (self.width + 2) * bool(self.is_drawn and self.player.naps), of_one
+        return of_itself + (self.width + 2) * bool(
+            self.is_drawn and self.player._round.naps
+        ), of_one
 
     # The best in hindsight.
 
@@ -105,7 +106,7 @@ class ExpertEvidence(TableEvidence):
 
     def usual(self) -> Answer:
         """Return the best expert; where gradients are followed, the best mixture of them."""
-        return self.best_mixture() if self.player.linearised else self.best()
+        return self.best_mixture() if self.player._round.linearised else self.best()
 
     def best(self) -> Answer:
         """Return the best expert."""
@@ -113,7 +114,7 @@ class ExpertEvidence(TableEvidence):
 
     def best_mixture(self) -> Answer:
         """Return the best fixed weights."""
-        if self.player.from_losses:
+        if self.player._round.from_losses:
             return self.once("mixture", lambda: best_convex(self.losses))
         return self.once(
             "mixture",
@@ -149,7 +150,7 @@ class ExpertEvidence(TableEvidence):
         largest; the best mixture itself need not be unique.
         """
         prices = np.broadcast_to(np.asarray(price, dtype=np.float64), (self.width,))
-        if self.player.linearised:
+        if self.player._round.linearised:
             return float(prices.max())
         return at_the_best(prices, self.regrets())
 
@@ -170,7 +171,7 @@ class ExpertEvidence(TableEvidence):
         if set(witness) != set(self.names):
             return None
         weights = np.array([witness[name] for name in self.names], dtype=np.float64)
-        if comparator == MIXTURES and not self.player.from_losses:
+        if comparator == MIXTURES and not self.player._round.from_losses:
             return self.paid_by_mixture(weights)
         return summed(
             np.where(weights > 0, block * weights, 0.0).sum(axis=1) for block in self.losses()
@@ -195,7 +196,7 @@ class ExpertEvidence(TableEvidence):
                 away = away / np.abs(y)[:, None] if name == "percentage" else away
                 said, none = away @ shares, np.zeros(len(y))
                 off = (len(shares) + 8) * UNIT * (np.abs(away) @ np.abs(shares))
-                each = np.minimum(cost.value(said, none), LARGEST_LOSS)
+                each = np.minimum(cost.value(said, none), MAX_EXPERT_LOSS)
                 ends = (np.abs(cost.value(said + d, none) - each) for d in (off, -off))
                 room += added(np.maximum(*ends))
             costs.append(each)

@@ -15,7 +15,8 @@ from noregret.base.compiled.weigher import LEAST_PRIOR, Weigher
 from noregret.base.expert_losses import expert_loss
 from noregret.checks import truth
 from noregret.errors import BadExample, NoRegretError
-from noregret.experts.engine.round import ExpertEntry
+from noregret.experts.engine.round import RoundCalls
+from noregret.limits import MAX_VALUE
 from noregret.proof.game.table_player import TablePlayer
 
 if TYPE_CHECKING:
@@ -26,7 +27,7 @@ if TYPE_CHECKING:
 Floats = NDArray[np.float64]
 
 
-class Master(ExpertEntry, TablePlayer):
+class Master(RoundCalls, TablePlayer):
     """Weighs experts by what they have lost, and combines what they say.
 
     Experts are columns of a table, keys of a dict, or learners (see ``Experts``). There are two
@@ -36,10 +37,9 @@ class Master(ExpertEntry, TablePlayer):
     """
 
     family: ClassVar[str] = "experts"
-    # Whether it pays the mean of the experts' losses, not the loss of their mean.
-    pays_expected: bool = False
+    _unrecorded = ("add_expert", "learn_losses", "play_block", "set_state")
     # The rate at which it weighs, where that is one number for all rounds.
-    rate_in_use: float = math.nan
+    _rate_in_use: float = math.nan
 
     def __init__(
         self,
@@ -57,21 +57,60 @@ class Master(ExpertEntry, TablePlayer):
             manner = "mean" if convex else "expect"
         if gradient and manner != "mean":
             raise ValueError("gradient=True goes with play='mixture'")
-        self.pays_expected = manner in ("expect", "sample")
-        ExpertEntry.__init__(self, weigher, loss, loss_parameter, gradient, manner, **how)
+        RoundCalls.__init__(self, weigher, loss, loss_parameter, gradient, manner, **how)
 
-    def begin(self, n: int) -> None:
+    @property
+    def _weigher(self) -> Weigher:
+        """How experts are weighed."""
+        return self._round.weigher
+
+    def _begin(self, n: int) -> None:
         """Start with n experts."""
-        ExpertEntry.begin(self, n)
-        self.settle_rate(n)
+        self._round.begin(n)
+        self._settle_rate(n)
 
-    def settle_rate(self, n: int) -> None:
+    def _settle_rate(self, n: int) -> None:
         """Choose what depends on how many experts there are."""
 
     # What it has learned.
 
+    @property
+    def width(self) -> int:
+        """How many experts there are; 0 before the first round."""
+        return self._round.width
+
+    @property
+    def rounds(self) -> int:
+        """How many rounds were learned from."""
+        return self._round.rounds
+
+    @property
+    def total_loss(self) -> float:
+        """What was paid in all; the expected loss where experts are drawn."""
+        return self._round.total_loss
+
+    @property
+    def drawn_loss(self) -> float:
+        """What the experts that were drawn paid in all, where experts are drawn."""
+        return self._round.drawn_loss
+
+    @property
+    def expert_losses(self) -> Floats:
+        """What each expert paid in all; in rounds it slept, what the mixture paid."""
+        return self.total_loss - self.regrets
+
+    @property
+    def regrets(self) -> Floats:
+        """What the mixture paid more than each expert."""
+        return self._round.regrets
+
+    @property
+    def rounds_awake(self) -> NDArray[np.int64]:
+        """In how many rounds each expert was awake."""
+        return self._round.rounds_awake
+
     def weights(self, awake: Any = None) -> Floats:
-        """Return the weights of the next round in the order of ``experts``.
+        """Return the weights of the next round in the order of ``names``.
 
         Parameters
         ----------
@@ -79,25 +118,30 @@ class Master(ExpertEntry, TablePlayer):
             One truth value an expert, where some sleep.
         """
         if awake is None:
-            return np.asarray(self.current_weights())
+            return self._weights()
         flags = np.asarray(awake, dtype=bool)
         if flags.shape != (self.width,) or not flags.any():
             raise ValueError(
                 f"say of {self.width} experts who is awake, at least one: got {awake!r}"
             )
-        return np.asarray(self.current_weights(None if flags.all() else flags))
+        return self._weights(None if flags.all() else flags)
+
+    def _weights(self, awake: Any = None) -> Floats:
+        """Return the weights of the next round, all awake or some."""
+        return self._round.current_weights(awake)
 
     @property
     def names(self) -> list[str]:
         """The names of the experts; those without are called "0", "1", …."""
-        return list(self.experts) or [str(k) for k in range(self.width)]
+        return list(self._round.experts) or [str(k) for k in range(self.width)]
 
     @property
     def loss_name(self) -> str:
         """What is paid, in words."""
-        if self.from_losses:
+        if self._round.from_losses:
             return "given"
-        return f"expected {self.cost.name}" if self.pays_expected else str(self.cost.name)
+        cost = self._round.cost.name
+        return f"expected {cost}" if self._round.pays_expected else cost
 
     @property
     def mistakes(self) -> float | None:
@@ -119,12 +163,12 @@ class Master(ExpertEntry, TablePlayer):
         with Inside():  # a fork in the middle of an import leaves the copy waiting for its end
             from noregret.proof.game.table_rows import table_blocks
 
-        for block in table_blocks(X, y, None, self.experts or None):
+        for block in table_blocks(X, y, None, self._round.experts or None):
             if block.names is not None:
                 self.check_names(block.names)
             self.play_block(self._arranged(block), block.y, None)
             if block.fault is not None:
-                raise BadExample(f"round {self.rounds + 1}: {block.fault}", round=self.rounds + 1)
+                raise block.fault.at(round=self.rounds + 1)
 
     def _arranged(self, block: Any) -> Floats:
         """Return the columns of a block in the order of the experts."""
@@ -152,7 +196,7 @@ class Master(ExpertEntry, TablePlayer):
         if not len(X):
             return
         self._check_block(X)
-        self.play_rows(
+        self._round.play_rows(
             np.ascontiguousarray(X, dtype=np.float64),
             None if y is None else np.ascontiguousarray(y, dtype=np.float64),
             predictions,
@@ -164,12 +208,11 @@ class Master(ExpertEntry, TablePlayer):
         if not self.rounds and X.shape[1] != self.width:
             if not X.shape[1]:
                 raise BadExample("there are no experts to learn from", round=1)
-            self.begin(X.shape[1])
-            self.experts = []
+            self._begin(X.shape[1])
+            self._round.experts = []
         if X.shape[1] != self.width:
             raise BadExample(
-                f"round {self.rounds + 1}: {X.shape[1]} columns for {self.width} experts",
-                round=self.rounds + 1,
+                f"{X.shape[1]} columns for {self.width} experts", round=self.rounds + 1
             )
 
     def check_names(self, names: Sequence[str]) -> None:
@@ -177,12 +220,11 @@ class Master(ExpertEntry, TablePlayer):
         if not self.rounds:
             if len(set(names)) < len(names):
                 raise BadExample(f"two experts have the same name: {', '.join(names)}")
-            self.begin(len(names))
-            self.experts = list(names)
+            self._begin(len(names))
+            self._round.experts = list(names)
         elif sorted(names) != sorted(self.names):
             raise BadExample(
-                f"round {self.rounds + 1}: the experts are {', '.join(self.names)}, and here they"
-                f" are {', '.join(names)}",
+                f"the experts are {', '.join(self.names)}, and here they are {', '.join(names)}",
                 round=self.rounds + 1,
             )
 
@@ -197,23 +239,29 @@ class Master(ExpertEntry, TablePlayer):
             Its part of the prior, between 0 and 1; an equal one if not given.
         """
         if not self.rounds:
-            raise NoRegretError("the first round says who the experts are: begin with that")
-        if bool(self.experts) != (name is not None):
+            raise NoRegretError("the first round says who the experts are", "begin with that")
+        if bool(self._round.experts) != (name is not None):
             raise ValueError(
-                "the experts have names: give one" if self.experts else "the experts have no names"
+                "the experts have names: give one"
+                if self._round.experts
+                else "the experts have no names"
             )
         if name is not None and not isinstance(name, str):
             raise TypeError(f"the name of an expert is text: got {name!r}")
-        if name in self.experts:
+        if name in self._round.experts:
             raise ValueError(f"there is an expert {name!r} already")
-        if not self.may_sleep:
+        if not self._round.may_sleep:
             raise NoRegretError(
                 f"{self.name} speaks of experts that were there from the first round"
             )
         part = 1 / (self.width + 1) if share is None else share
         if not 0 < part < 1:
             raise ValueError(f"share must be a number between 0 and 1: got {share!r}")
-        self.join(name, part)
+        self._join(name, part)
+
+    def _join(self, name: str | None, share: float) -> None:
+        """Let an expert in while running."""
+        self._round.join(name, share)
 
     # Against hindsight.
 
@@ -228,13 +276,13 @@ class Master(ExpertEntry, TablePlayer):
 
     def bound_so_far(self) -> float | None:
         """Return what that is at most; None where nothing is promised, or no longer."""
-        price = self.price if self.width and self.rounds and self.as_assumed else None
+        price = self.price if self.width and self.rounds and self._as_assumed else None
         return None if price is None else at_the_best(price, self.regrets)
 
     @property
-    def as_assumed(self) -> bool:
+    def _as_assumed(self) -> bool:
         """Whether all has been as the promise assumes, as far as that is known while it plays."""
-        return not (self.first_outside or self.first_wide)
+        return not (self._round.first_outside or self._round.first_wide)
 
     def evidence(
         self, table: Table, given: Mapping[str, Any], limits: Limits, answers: dict[Any, Any]
@@ -249,18 +297,17 @@ class Master(ExpertEntry, TablePlayer):
     __reduce__ = TablePlayer.__reduce__  # not the core's, which cannot be pickled
 
     @property
-    def log_prior(self) -> Floats:
+    def _log_prior(self) -> Floats:
         """ln(1/prior) of every expert."""
-        return np.log(1 / np.asarray(self.weigher.get_state()[0]["prior"]))
+        return self._round.log_prior
 
     def get_state(self) -> tuple[dict[str, Any], dict[str, Any], list[str]]:
         """Return the arrays, the numbers and the names that it goes on from."""
-        found: tuple[dict[str, Any], dict[str, Any], list[str]] = ExpertEntry.get_state(self)
-        return found
+        return self._round.get_state()
 
     def set_state(self, arrays: dict[str, Any], numbers: dict[str, Any], names: list[str]) -> None:
         """Go on from a state; ValueError where it makes none."""
-        ExpertEntry.set_state(self, arrays, numbers, names)
+        self._round.set_state(arrays, numbers, names)
 
 
 def at_the_best(price: Floats, regrets: Floats) -> float:
@@ -307,6 +354,6 @@ def range_of(low: Any, high: Any, *, squared: bool = False) -> float:
     width = float(high) - float(low) if good else math.nan
     if not 0 < width < math.inf:
         raise ValueError(f"low and high are the ends of a range: got {low!r} and {high!r}")
-    if squared and not 1e-150 < width < 1e150:
+    if squared and not 1 / MAX_VALUE < width < MAX_VALUE:
         raise ValueError(f"a range of {width:g} is beyond what can be squared: scale the data")
     return width

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from noregret.base.sparse_rows import checked_csr
 from noregret.errors import NoRegretError
-from noregret.linear import inputs
+from noregret.linear import inputs, learn_many
 from noregret.linear.learner import Learner
 
 if TYPE_CHECKING:
@@ -88,7 +88,7 @@ class LearningMember(Member):
         scores = np.full(len(y), np.nan)
         if self.retired is not None:
             return scores
-        self.who.play_scores(X, y, scores)
+        learn_many.play(self.who._entry, X, y, scores)
         return np.asarray(self.translated(scores), dtype=np.float64)
 
 
@@ -109,18 +109,19 @@ def each_row(X: Any) -> Iterable[Any]:
 
 def member_of(who: Any, master: Master) -> Member:
     """Return a member, or say why it cannot be one."""
-    says = {"log": "probability", "zero-one": "vote"}.get(str(master.cost.name), "prediction")
+    cost = master._round.cost.name
+    says = {"log": "probability", "zero-one": "vote"}.get(cost, "prediction")
     if isinstance(who, Learner):
         labels = who.engine.loss.labels
         if says == "prediction" and labels:
             raise NoRegretError(
-                f"{who.name} predicts labels, which the {master.cost.name} loss cannot judge:"
-                " mix with loss='log' (logistic learners), or with loss='zero-one'"
+                f"{who.name} predicts labels, which the {cost} loss cannot judge",
+                "mix with loss='log' (logistic learners), or with loss='zero-one'",
             )
         if says == "probability" and labels and who.engine.loss.name != "logistic":
             raise NoRegretError(
-                f"{who.name} gives no probabilities, which the log loss needs: take a logistic"
-                " learner, or mix with loss='zero-one'"
+                f"{who.name} gives no probabilities, which the log loss needs",
+                "take a logistic learner, or mix with loss='zero-one'",
             )
         return LearningMember(who, says)
     if callable(who):

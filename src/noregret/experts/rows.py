@@ -9,13 +9,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from noregret.errors import BadExample
-from noregret.experts.engine.round import ExpertEntry
+from noregret.experts.master import Master
 from noregret.linear import inputs
 
 Floats = NDArray[np.float64]
 
 
-def as_row(entry: ExpertEntry, x: Any) -> Floats:
+def as_row(master: Master, x: Any) -> Floats:
     """Return one number an expert; NaN where one sleeps. The first round says who they are.
 
     As long as no round has been learned, every row says so anew: one that was refused, or only
@@ -23,59 +23,58 @@ def as_row(entry: ExpertEntry, x: Any) -> Floats:
     """
     if isinstance(x, Mapping) or (hasattr(x, "keys") and hasattr(x, "__getitem__")):
         # A row of a data frame has keys, too, but looping over it gives its values.
-        return from_names(entry, {name: x[name] for name in x.keys()})  # noqa: SIM118
-    row = numbers_of(entry, x)
-    if not entry.rounds and len(row) != entry.width:
+        return from_names(master, {name: x[name] for name in x.keys()})  # noqa: SIM118
+    row = numbers_of(master, x)
+    if not master.rounds and len(row) != master.width:
         if not len(row):
             raise BadExample("there are no experts to learn from", round=1)
-        entry.begin(len(row))
-        entry.experts = []
-    if len(row) != entry.width:
+        master._begin(len(row))
+        master._round.experts = []
+    if len(row) != master.width:
         raise BadExample(
-            f"round {entry.rounds + 1}: {len(row)} numbers for {entry.width} experts: NaN is"
-            " for one that sleeps, and add_expert lets one in",
-            round=entry.rounds + 1,
+            f"{len(row)} numbers for {master.width} experts: NaN is for one that"
+            " sleeps, and add_expert lets one in",
+            round=master.rounds + 1,
         )
     return row
 
 
-def from_names(entry: ExpertEntry, x: Mapping[Any, Any]) -> Floats:
+def from_names(master: Master, x: Mapping[Any, Any]) -> Floats:
     """Return the numbers of a dict in the order of the experts; who is missing sleeps."""
-    given = {str(name): number_of(entry, name, value) for name, value in x.items()}
-    if not entry.rounds and not (given and given.keys() <= set(entry.experts)):
-        settle(entry, x)
-    if not entry.experts:
+    given = {str(name): number_of(master, name, value) for name, value in x.items()}
+    if not master.rounds and not (given and given.keys() <= set(master._round.experts)):
+        settle(master, x)
+    if not master._round.experts:
         raise BadExample(
-            f"round {entry.rounds + 1}: the experts so far came without names: go on with a list"
-            " or an array",
-            round=entry.rounds + 1,
+            "the experts so far came without names",
+            "go on with a list or an array",
+            round=master.rounds + 1,
         )
-    places = {name: place for place, name in enumerate(entry.experts)}
-    row = np.full(entry.width, np.nan)
+    places = {name: place for place, name in enumerate(master._round.experts)}
+    row = np.full(master.width, np.nan)
     for name, value in given.items():
         if name not in places:
             raise BadExample(
-                f"round {entry.rounds + 1}: there is no expert {name!r}: add_expert({name!r})"
-                " lets one in",
-                round=entry.rounds + 1,
+                f"there is no expert {name!r}: add_expert({name!r}) lets one in",
+                round=master.rounds + 1,
                 feature=name,
             )
         row[places[name]] = value
     return row
 
 
-def settle(entry: ExpertEntry, x: Mapping[Any, Any]) -> None:
+def settle(master: Master, x: Mapping[Any, Any]) -> None:
     """Take over who the experts are from the names of a dict."""
     names = [str(name) for name in x]
     if not names:
         raise BadExample("there are no experts to learn from", round=1)
     if len(set(names)) < len(names):
         raise BadExample(f"two experts have the same name: {', '.join(names)}", round=1)
-    entry.begin(len(names))
-    entry.experts = names
+    master._begin(len(names))
+    master._round.experts = names
 
 
-def numbers_of(entry: ExpertEntry, x: Any) -> Floats:
+def numbers_of(master: Master, x: Any) -> Floats:
     """Return a sequence of numbers as an array."""
     if isinstance(x, str | bytes) or not (isinstance(x, Sequence) or hasattr(x, "__array__")):
         raise TypeError(
@@ -83,21 +82,21 @@ def numbers_of(entry: ExpertEntry, x: Any) -> Floats:
             f" {type(x).__name__}"
         )
     if isinstance(x, Sequence):
-        return np.array([number_of(entry, k, value) for k, value in enumerate(x)], dtype=float)
+        return np.array([number_of(master, k, value) for k, value in enumerate(x)], dtype=float)
     if np.ndim(x) != 1:
         raise BadExample(
             f"a round is a row of numbers: got an array of shape {np.shape(x)}; learn_many takes"
             " many rounds",
-            round=entry.rounds + 1,
+            round=master.rounds + 1,
         )
     array = np.ma.filled(x.astype(float), np.nan) if inputs.is_masked_array(x) else x
     array = np.asarray(array)
     if array.dtype.kind not in "fiub":
-        array = np.array([number_of(entry, k, value) for k, value in enumerate(array)])
+        array = np.array([number_of(master, k, value) for k, value in enumerate(array)])
     return inputs.as_floats(array)
 
 
-def number_of(entry: ExpertEntry, name: Any, value: Any) -> float:
+def number_of(master: Master, name: Any, value: Any) -> float:
     """Return a number; NaN for None."""
     if value is None:
         return float("nan")
@@ -107,7 +106,7 @@ def number_of(entry: ExpertEntry, name: Any, value: Any) -> float:
         return float(value)
     except (TypeError, ValueError, OverflowError):
         raise BadExample(
-            f"round {entry.rounds + 1}: expert {name!r} says {value!r}, which is no number",
-            round=entry.rounds + 1,
+            f"expert {name!r} says {value!r}, which is no number",
+            round=master.rounds + 1,
             feature=str(name),
         ) from None

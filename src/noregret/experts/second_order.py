@@ -17,12 +17,12 @@ if TYPE_CHECKING:
 class SecondOrder(Master):
     """A master without a rate to choose or a range to know."""
 
-    weigher: Scaled
+    _weigher: Scaled
 
     @property
     def price(self) -> NDArray[np.float64]:
         """The bound on the regret to every expert."""
-        return np.asarray(self.weigher.bounds())
+        return np.asarray(self._weigher.bounds())
 
 
 def promise(evidence: ExpertEvidence) -> float:

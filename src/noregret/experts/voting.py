@@ -18,12 +18,12 @@ class Voting(Master):
     @property
     def mistakes(self) -> float | None:
         """How many outcomes it got wrong; where experts are drawn, how many to expect."""
-        return float(self.total_loss) if self.pays_expected else int(self.total_loss)
+        return float(self.total_loss) if self._round.pays_expected else int(self.total_loss)
 
     @property
     def drawn_mistakes(self) -> int:
         """How many the experts that were drawn got wrong."""
-        return int(self.drawn_loss) if self.pays_expected else int(self.total_loss)
+        return int(self.drawn_loss) if self._round.pays_expected else int(self.total_loss)
 
     def learn_losses(self, losses: Any) -> None:
         """Refuse: what is learned from are votes."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, ClassVar
 
@@ -10,6 +11,7 @@ from numpy.typing import NDArray
 
 from noregret.base.compiled.losses import make_loss
 from noregret.hindsight.proofs.answer import Answer
+from noregret.hindsight.proofs.rounding import growth, norm
 from noregret.hindsight.proofs.witness import Paid, is_proven, is_within, paid_by
 from noregret.hindsight.sliding import Windows, correlated, norms
 from noregret.proof.theorems.table_evidence import TableEvidence
@@ -56,7 +58,16 @@ class FilterEvidence(TableEvidence):
     @property
     def scaled_loss(self) -> float | None:
         """The squared errors, each times what the filter's theorem counts of it."""
-        return None if self.rounds_before else self.player.core.scaled_loss
+        return None if self.rounds_before else self.player._core.scaled_loss
+
+    @property
+    def rounding(self) -> float:
+        """What rounding of its predictions may add to the filter's loss, to first order.
+
+        A prediction w·x is off by γ(taps) ‖w‖‖x‖, and its squared error by 2 |error| times that.
+        """
+        score = growth(self.taps) * norm(self.player.weights) * self.largest("norm")
+        return 2 * score * math.sqrt(self.rounds) * math.sqrt(self.loss)
 
     def usual(self) -> Answer:
         """Return the best fixed filter."""

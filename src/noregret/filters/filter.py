@@ -50,6 +50,7 @@ class Filter(Named, Listener):
     """
 
     family = "filters"
+    _unrecorded = ("cancel", "play_block", "play_many", "reset", "set_state")
     loss_name = "square"
     mistakes: None = None
     # A game is over a table of one column, the input.
@@ -75,7 +76,7 @@ class Filter(Named, Listener):
         """
         heard, wanted = pair(x, d, self.rounds)
         predictions = np.empty(len(heard))
-        self.core.play_block(heard, wanted, predictions)
+        self._core.play_block(heard, wanted, predictions)
         return predictions
 
     def cancel(self, x: Any, d: Any) -> Floats:
@@ -85,35 +86,35 @@ class Filter(Named, Listener):
 
     def predict_one(self, x: Any) -> float:
         """Return what ``play_one`` would predict for this sample; nothing changes."""
-        return self.core.predict_one(self.number("the input", x))
+        return self._core.predict_one(self._number("the input", x))
 
     def predict_many(self, x: Any) -> Floats:
         """Return what the weights as they are make of samples that come next; nothing changes."""
         heard = signal("x", x, self.rounds)
         predictions = np.empty(len(heard))
-        self.core.predict_block(heard, predictions)
+        self._core.predict_block(heard, predictions)
         return predictions
 
     def reset(self) -> None:
         """Forget everything, the window too."""
-        Listener.__init__(self, self.clone().core)
+        Listener.__init__(self, self.clone()._core)
 
     # What it has learned.
 
     @property
     def weights(self) -> Floats:
         """The weights, that of the newest sample first: the impulse response that was learned."""
-        return self.core.impulse_response()
+        return self._core.impulse_response()
 
     @property
     def rounds(self) -> int:
         """How many samples it has learned from."""
-        return self.core.rounds
+        return self._core.rounds
 
     @property
     def total_loss(self) -> float:
         """The sum of (d − prediction)² over all samples."""
-        return self.core.total_loss
+        return self._core.total_loss
 
     # Games.
 
@@ -138,9 +139,11 @@ class Filter(Named, Listener):
             To be filled in.
         """
         if y is None:
-            raise BadExample("there is nothing to predict: play(filter, x, d), or name the target")
+            raise BadExample(
+                "there is nothing to predict", "play(filter, x, d), or name the target"
+            )
         out = np.empty(len(X)) if predictions is None else predictions
-        self.core.play_block(np.ascontiguousarray(X[:, 0]), np.ascontiguousarray(y), out)
+        self._core.play_block(np.ascontiguousarray(X[:, 0]), np.ascontiguousarray(y), out)
 
     def check_names(self, names: Sequence[str]) -> None:
         """Refuse more columns than one."""
@@ -168,16 +171,16 @@ class Filter(Named, Listener):
 
     def get_state(self) -> tuple[dict[str, Any], dict[str, Any], list[str]]:
         """Return all that it has learned."""
-        return *self.core.get_state(), []
+        return *self._core.get_state(), []
 
     def set_state(self, arrays: dict[str, Any], numbers: dict[str, Any], names: list[str]) -> None:
         """Go on from a state; raise ValueError where it makes no sense."""
-        core = self.clone().core
+        core = self.clone()._core
         expected, like = core.get_state()
         if arrays.keys() != expected.keys():
             raise ValueError(f"expected the arrays {sorted(expected)}, got {sorted(arrays)}")
         if names:
             raise ValueError("a filter has no names of columns")
-        state_numbers(numbers, like)
+        state_numbers(numbers, like, core.SIGNED)
         core.set_state(arrays, numbers)
         Listener.__init__(self, core)

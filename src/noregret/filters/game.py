@@ -29,7 +29,7 @@ class FilterGame(TableGame):
         """Go on with more samples: x and d, or what ``TableGame.play`` takes, of one column."""
         if is_signal(stream):
             if outcomes is None:
-                raise BadExample("there is nothing to predict: play(filter, x, d)")
+                raise BadExample("there is nothing to predict", "play(filter, x, d)")
             x, d = pair(stream, outcomes, self.player.rounds)
             stream, outcomes = x[:, None], d
         super().play(stream, outcomes, target=target)
@@ -43,6 +43,3 @@ class FilterGame(TableGame):
         """Learn from two signals, while the game is being recorded."""
         heard, wanted = pair(X, y, self.player.rounds)
         self.play_block(TableBlock(heard[:, None], wanted))
-
-    def __repr__(self) -> str:
-        return super().__repr__().replace("TableGame", "FilterGame", 1)

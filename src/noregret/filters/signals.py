@@ -30,9 +30,7 @@ def signal(name: str, given: Any, before: int = 0) -> Floats:
         numbers, _, bad = as_outcomes(given)
         if bad is not None:
             sample = before + len(numbers) + 1
-            raise BadExample(
-                f"sample {sample}: {name} is {bad}: a number is expected", round=sample
-            )
+            raise BadExample(f"{name} is {bad}: a number is expected", round=sample, unit="sample")
         return numbers
     try:
         samples = numbers_of(given)

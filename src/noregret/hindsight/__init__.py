@@ -5,18 +5,22 @@ ends are proven. They read ``Rows``, a record that can be read again; ``LeastSqu
 sums alone.
 """
 
-from noregret.hindsight.best import best_in_ball, best_in_simplex, best_linear, best_ridge
-from noregret.hindsight.classes.box import best_in_box
-from noregret.hindsight.experts import best_convex, best_expert
-from noregret.hindsight.margin import Margin, largest_margin
-from noregret.hindsight.perceptron import best_mistake_bound
-from noregret.hindsight.proofs.answer import Answer, Limits
-from noregret.hindsight.rows import Rows
-from noregret.hindsight.rules import best_conjunction, best_disjunction
-from noregret.hindsight.solvers.penalised import best_penalised
-from noregret.hindsight.solvers.square import LeastSquares
-from noregret.hindsight.switches import Segment, Sequences, best_sequences
-from noregret.hindsight.weights_margin import largest_margin_of_weights
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from noregret.hindsight.best import best_in_ball, best_in_simplex, best_linear, best_ridge
+    from noregret.hindsight.classes.box import best_in_box
+    from noregret.hindsight.experts import best_convex, best_expert
+    from noregret.hindsight.margin import Margin, largest_margin
+    from noregret.hindsight.perceptron import best_mistake_bound
+    from noregret.hindsight.proofs.answer import Answer, Limits
+    from noregret.hindsight.rows import Rows
+    from noregret.hindsight.rules import best_conjunction, best_disjunction
+    from noregret.hindsight.solvers.penalised import best_penalised
+    from noregret.hindsight.solvers.square import LeastSquares
+    from noregret.hindsight.switches import Segment, Sequences, best_sequences
+    from noregret.hindsight.weights_margin import largest_margin_of_weights
 
 __all__ = [
     "Answer",
@@ -41,3 +45,37 @@ __all__ = [
     "largest_margin",
     "largest_margin_of_weights",
 ]
+# The module of each, imported when it is asked for: a command needs few of them.
+_HOMES = {
+    "Answer": "proofs.answer",
+    "LeastSquares": "solvers.square",
+    "Limits": "proofs.answer",
+    "Margin": "margin",
+    "Rows": "rows",
+    "Segment": "switches",
+    "Sequences": "switches",
+    "best_conjunction": "rules",
+    "best_convex": "experts",
+    "best_disjunction": "rules",
+    "best_expert": "experts",
+    "best_in_ball": "best",
+    "best_in_box": "classes.box",
+    "best_in_simplex": "best",
+    "best_linear": "best",
+    "best_mistake_bound": "perceptron",
+    "best_penalised": "solvers.penalised",
+    "best_ridge": "best",
+    "best_sequences": "switches",
+    "largest_margin": "margin",
+    "largest_margin_of_weights": "weights_margin",
+}
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _HOMES:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return getattr(import_module(f"{__name__}.{_HOMES[name]}"), name)
+
+
+def __dir__() -> list[str]:
+    return __all__

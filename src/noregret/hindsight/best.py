@@ -15,12 +15,12 @@ from noregret.checks import positive
 from noregret.errors import NoRegretError
 from noregret.hindsight.classes.ball import Ball
 from noregret.hindsight.classes.simplex import Simplex
-from noregret.hindsight.losses import losses_of
+from noregret.hindsight.losses import is_square, losses_of
 from noregret.hindsight.proofs.answer import USUAL, Answer, Limits, exactly
 from noregret.hindsight.proofs.rounding import Floats, downward, upward
 from noregret.hindsight.rows import Rows
 from noregret.hindsight.solvers import quadratic
-from noregret.hindsight.solvers.curvature import DENSE
+from noregret.hindsight.solvers.curvature import MAX_DENSE
 from noregret.hindsight.solvers.doubled import Doubled
 from noregret.hindsight.solvers.newton import minimise, proven
 from noregret.hindsight.solvers.square import LeastSquares
@@ -130,7 +130,7 @@ def best_in_simplex(
     >>> answer.witness.round(3), round(answer.loss, 5)
     (array([0.5, 0.5]), 0.5)
     """
-    if is_square(loss) and rows.shape[1] <= DENSE:
+    if is_square(loss) and rows.shape[1] <= MAX_DENSE:
         square = square_loss(rows)
         return quadratic.best_in_simplex(square, entropy, scale, weight, limits, start)
     a, words = positive("scale", scale), quadratic.simplex_words(entropy, weight)
@@ -146,16 +146,9 @@ def best_in_simplex(
 
 def square_loss(rows: Rows) -> Quadratic:
     """Return the square loss on the rows, by way of sums where there are not too many features."""
-    if rows.shape[1] > DENSE:
+    if rows.shape[1] > MAX_DENSE:
         return over_rows(rows)
     sums = LeastSquares(rows.shape[1])
     for block, outcomes in rows.blocks():
         sums.add(block, outcomes)
     return sums.quadratic(rows)
-
-
-def is_square(loss: str | Loss) -> bool:
-    """Whether a loss is the square loss of the core."""
-    return (loss if isinstance(loss, str) else loss.name) == "square" and (
-        isinstance(loss, str) or type(loss) is Loss
-    )

@@ -20,16 +20,17 @@ from numpy.typing import ArrayLike, NDArray
 from noregret.base.compiled.losses import Loss, PythonLoss
 from noregret.errors import BadExample, NoRegretError
 from noregret.hindsight.blocks import is_sparse
-from noregret.hindsight.proofs.rounding import SMALLEST, UNIT, Floats
+from noregret.hindsight.proofs.rounding import Floats
 from noregret.hindsight.rows import Rows
 from noregret.hindsight.sums import ColumnSums
+from noregret.limits import SMALLEST, UNIT
 
 # How many numbers are looked at in one go.
-NUMBERS = 2**16
+NUMBERS_PER_BLOCK = 2**16
 # By how many roundings the loss of one round may be off.
 ROUNDINGS = 16
 # Finite sums that are too large for a number are above this.
-LARGEST = sys.float_info.max
+MAX_FLOAT = sys.float_info.max
 
 Given = Rows | ArrayLike | Callable[[], Iterable[Any]]
 Doubts = tuple[int, int]
@@ -80,7 +81,7 @@ class Totals:
         values = self.values
         with np.errstate(invalid="ignore"):
             below = np.where(self.off > 0, np.nextafter(values - self.off, -np.inf), values)
-        below[np.isinf(values)] = LARGEST
+        below[np.isinf(values)] = MAX_FLOAT
         return np.where(self.endless, np.inf, below)
 
     @property
@@ -164,7 +165,7 @@ def loss_blocks(given: Given, loss: Any, loss_parameter: float | None = None) ->
             raise ValueError("there are outcomes: say by which loss the advice is to be judged")
         if value is not None and y is None:
             raise ValueError("a loss needs outcomes: give (advice, outcomes), or only losses")
-        step = max(1, NUMBERS // max(1, X.shape[1]))
+        step = max(1, NUMBERS_PER_BLOCK // max(1, X.shape[1]))
         for start in range(0, len(X), step):
             part = X[start : start + step]
             if value is not None:
@@ -221,6 +222,7 @@ def refuse_unfit(losses: Floats, before: int, width: int) -> None:
     if wrong.any():
         row, column = np.argwhere(wrong)[0].tolist()
         raise BadExample(
-            f"round {before + row + 1}: the loss of expert {column + 1} is {losses[row, column]}."
-            " Where experts slept, give the table with the mixture's forecasts in their places"
+            f"the loss of expert {column + 1} is {losses[row, column]}. Where experts"
+            " slept, give the table with the mixture's forecasts in their places",
+            round=before + row + 1,
         )

@@ -18,25 +18,26 @@ from noregret.errors import BadExample
 from noregret.hindsight.best import best_in_simplex
 from noregret.hindsight.blocks import pieces
 from noregret.hindsight.classes.simplex import Simplex
-from noregret.hindsight.expert_losses import LARGEST, Doubts, Given, blocks_of, expert_losses
+from noregret.hindsight.expert_losses import MAX_FLOAT, Doubts, Given, blocks_of, expert_losses
 from noregret.hindsight.given_loss import Confined, GivenLoss, functions_of
 from noregret.hindsight.proofs.answer import USUAL, Answer, Limits
-from noregret.hindsight.proofs.rounding import SMALLEST, UNIT, Floats, downward, upward
+from noregret.hindsight.proofs.rounding import Floats, downward, upward
 from noregret.hindsight.rows import Rows
 from noregret.hindsight.solvers import quadratic
-from noregret.hindsight.solvers.curvature import DENSE
+from noregret.hindsight.solvers.curvature import MAX_DENSE
 from noregret.hindsight.solvers.logarithmic import best_logarithm
 from noregret.hindsight.solvers.newton import minimise, proven
 from noregret.hindsight.solvers.square import LeastSquares
+from noregret.limits import SMALLEST, UNIT
 
 BEST, MIXTURES = "the best expert", "convex combinations of the experts"
 # Up to this many numbers are held in memory as they are needed, and beyond made anew in each pass.
-HELD = 2**25
+MAX_HELD_NUMBERS = 2**25
 # Losses that scale with the residuals, and how: those beyond the range are brought into it.
 DEGREE = {"square": 2, "absolute": 1, "quantile": 1}
-RANGE = (1e-100, 1e100)
+PLAIN_RANGE = (1e-100, 1e100)
 # The relative gap with which an answer from sums alone is as good as one from the rows.
-SHARP = 1e-6
+SHARP_GAP = 1e-6
 
 Change = Callable[[Floats, Floats, int], tuple[Floats, Floats]]
 
@@ -148,7 +149,7 @@ def best_by_residuals(
 ) -> Answer:
     """Return the best mixture for a loss of the residuals alone, of whatever size."""
     largest = max((size_of(X) for X, _ in rows.blocks()), default=0.0)
-    if largest == 0.0 or RANGE[0] < largest < RANGE[1] or not math.isfinite(largest):
+    if largest == 0.0 or PLAIN_RANGE[0] < largest < PLAIN_RANGE[1] or not math.isfinite(largest):
         return best_of_residuals(rows, loss, loss_parameter, limits)
     exponent = math.frexp(largest)[1]
     scaled = prepared(rows, lambda X, y, _: (np.ldexp(X, -exponent), y))
@@ -160,7 +161,7 @@ def best_by_residuals(
         high, low = np.ldexp([upward(answer.loss + lost), max(0.0, answer.lower - lost)], back)
     # What is too small for a number is still not zero.
     above, below = upward(max(float(high), SMALLEST)), downward(float(low))
-    return replace(answer, loss=above, lower=min(max(0.0, below), LARGEST))
+    return replace(answer, loss=above, lower=min(max(0.0, below), MAX_FLOAT))
 
 
 def best_by_sums(given: Given, limits: Limits) -> Answer | None:
@@ -168,14 +169,16 @@ def best_by_sums(given: Given, limits: Limits) -> Answer | None:
     sums, sizes = LeastSquares(), [0.0]
     for X, y in changed(given, residuals):
         sizes.append(size_of(X))
-        if X.shape[1] > DENSE or not (sizes[-1] == 0.0 or RANGE[0] < sizes[-1] < RANGE[1]):
+        if X.shape[1] > MAX_DENSE or not (
+            sizes[-1] == 0.0 or PLAIN_RANGE[0] < sizes[-1] < PLAIN_RANGE[1]
+        ):
             return None
         sums.add(X, y)
     if not any(sizes):
         return None
     start = favouring_small(np.diag(sums.gram))
     answer = quadratic.best_in_simplex(sums.quadratic(), 0.0, 1.0, None, limits, start)
-    return answer if answer.relative_gap <= max(limits.tolerance, SHARP) else None
+    return answer if answer.relative_gap <= max(limits.tolerance, SHARP_GAP) else None
 
 
 def best_of_residuals(
@@ -218,8 +221,9 @@ def best_by_functions(rows: Rows, loss: Any, limits: Limits) -> Answer:
     answers = []
     for smooth in (True, False):  # most losses are, and are done with quickly
         losses = GivenLoss(confined, rows.outcomes, smooth)
-        found = minimise(rows, losses, simplex, simplex.centre, limits)
-        answers.append(Answer(MIXTURES, *proven(rows, losses, simplex, found), found.w))
+        with np.errstate(all="ignore"):  # a search that is led astray only proves less
+            found = minimise(rows, losses, simplex, simplex.centre, limits)
+            answers.append(Answer(MIXTURES, *proven(rows, losses, simplex, found), found.w))
         simplex = Simplex(rows.shape[1], 0.0)
         if answers[-1].relative_gap <= limits.tolerance:
             break
@@ -232,7 +236,7 @@ def prepared(given: Given, change: Change) -> Rows:
     kept, numbers = Rows(), 0
     for X, y in changed(given, change):
         numbers += X.size
-        if numbers > HELD:
+        if numbers > MAX_HELD_NUMBERS:
             return Rows(source=lambda: changed(given, change))
         kept.add(X, y)
     return kept
@@ -264,8 +268,8 @@ def shares_of_outcomes(X: Floats, y: Floats, before: int) -> tuple[Floats, Float
     """Return (x − y)/|y|."""
     if not y.all():
         raise BadExample(
-            f"round {before + 1 + int(np.argmin(np.abs(y)))}: the percentage loss needs outcomes"
-            " other than 0"
+            "the percentage loss needs outcomes other than 0",
+            round=before + 1 + int(np.argmin(np.abs(y))),
         )
     with np.errstate(over="ignore"):
         return (X - y[:, None]) / np.abs(y)[:, None], np.zeros_like(y)
@@ -276,8 +280,8 @@ def probabilities(X: Floats, y: Floats, before: int) -> tuple[Floats, Floats]:
     wrong = ~((X.min(axis=1) >= 0) & (X.max(axis=1) <= 1) & (y >= 0) & (y <= 1))
     if wrong.any():
         raise BadExample(
-            f"round {before + 1 + int(np.argmax(wrong))}: the log loss needs advice and outcomes"
-            " between 0 and 1"
+            "the log loss needs advice and outcomes between 0 and 1",
+            round=before + 1 + int(np.argmax(wrong)),
         )
     one, other = y > 0, y < 1
     return np.concatenate([X[one], 1 - X[other]]), np.concatenate([y[one], 1 - y[other]])

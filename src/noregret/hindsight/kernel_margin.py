@@ -19,8 +19,9 @@ from noregret.hindsight.proofs.kernel_proofs import (
     pull_above,
     scores_of,
 )
-from noregret.hindsight.proofs.rounding import UNIT, Floats, downward, total, upward
+from noregret.hindsight.proofs.rounding import Floats, downward, total, upward
 from noregret.hindsight.solvers.priced_hinge import best_priced_hinge
+from noregret.limits import UNIT
 
 
 def margin_in_space(space: KernelRows, limits: Limits) -> Margin:

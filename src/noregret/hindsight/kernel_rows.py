@@ -5,8 +5,8 @@ L⁻¹ k(landmarks, x). Coordinates serve to search; they carry rounding errors 
 condition of K, so nothing is proven by them. What is proven (see ``kernel_proofs``) is about
 functions Σ c_i k(s_i, ·) as exact arithmetic would have them, from kernels with their errors.
 
-Up to ``ALL`` rounds the functions are those of the whole space; beyond, those of the support
-vectors that the learner kept.
+Up to ``MAX_WHOLE_SPACE_ROUNDS`` rounds the functions are those of the whole space; beyond, those of
+the support vectors that the learner kept.
 """
 
 from __future__ import annotations
@@ -25,11 +25,11 @@ from noregret.hindsight.rows import Rows
 from noregret.hindsight.solvers.dependence import surely_curved
 
 # Rounds up to which functions are those of the whole space.
-ALL = 2_000
+MAX_WHOLE_SPACE_ROUNDS = 2_000
 # Numbers in all coordinates together, at most: half a gigabyte.
-MOST_NUMBERS = 2**26
+MAX_NUMBERS = 2**26
 # Landmarks of which less than this share of k(x, x) is new are left out.
-NEW = 1e-13
+MIN_NEW_SHARE = 1e-13
 # The same for support vectors, tried one after the other until independence is proven.
 CLEARLY_NEW = (1e-10, 1e-9, 1e-8, 1e-7, 1e-6, 1e-5, 1e-4, 1e-3, 1e-2, 1e-1)
 
@@ -58,7 +58,7 @@ class KernelRows:
     @property
     def complete(self) -> bool:
         """Whether functions are those of the whole space."""
-        return self.rows.shape[0] <= ALL
+        return self.rows.shape[0] <= MAX_WHOLE_SPACE_ROUNDS
 
     @cached_property
     def distinct(self) -> tuple[Floats, NDArray[np.intp], NDArray[np.intp]]:
@@ -97,7 +97,7 @@ class KernelRows:
         Where functions are those of the support vectors, landmarks are surely independent.
         """
         if self.complete:
-            return self.pivoted(NEW)
+            return self.pivoted(MIN_NEW_SHARE)
         for share in CLEARLY_NEW:
             chosen = self.pivoted(share)
             if self.curved(chosen[0])[1] > 0:
@@ -166,10 +166,10 @@ class KernelRows:
         rounds, rank = self.rows.shape[0], factor.shape[1]
         if self.complete:
             return Rows(coordinates[self.distinct[2]], self.rows.outcomes, features=rank)
-        if rounds * rank > MOST_NUMBERS:
+        if rounds * rank > MAX_NUMBERS:
             raise NoRegretError(
-                f"{rounds} rounds with {rank} support vectors are too many to look back on: play"
-                f" fewer rounds, or with a budget of at most {MOST_NUMBERS // rounds}"
+                f"{rounds} rounds with {rank} support vectors are too many to look back on",
+                f"play fewer rounds, or with a budget of at most {MAX_NUMBERS // rounds}",
             )
         made, outcomes = Rows(features=rank), iter(self.rows.blocks())
         for near, _ in self.near(self.chosen[0]):

@@ -20,7 +20,8 @@ import numpy as np
 from noregret.base.compiled.losses import Loss, PythonLoss, make_loss
 from noregret.errors import BadExample
 from noregret.hindsight.opaque import Opaque
-from noregret.hindsight.proofs.rounding import SMALLEST, UNIT, Floats, widened
+from noregret.hindsight.proofs.rounding import Floats, widened
+from noregret.limits import SMALLEST, UNIT
 
 
 class Slopes(Protocol):
@@ -238,3 +239,10 @@ MADE: dict[str, Callable[[Floats, float], Losses]] = {
     "logistic": lambda y, _: Logistic(y),
     "linear": lambda y, _: Clipped(y, y, np.zeros_like(y)),
 }
+
+
+def is_square(loss: str | Loss) -> bool:
+    """Whether a loss is the square loss of the core."""
+    return (loss if isinstance(loss, str) else loss.name) == "square" and (
+        isinstance(loss, str) or type(loss) is Loss
+    )

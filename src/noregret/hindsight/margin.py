@@ -18,18 +18,11 @@ import numpy as np
 from noregret.hindsight.losses import Clipped, as_labels
 from noregret.hindsight.proofs.answer import USUAL, Limits
 from noregret.hindsight.proofs.inseparable import contradiction, surely_inseparable
-from noregret.hindsight.proofs.rounding import (
-    UNIT,
-    Floats,
-    downward,
-    norm,
-    norm_above,
-    total,
-    upward,
-)
+from noregret.hindsight.proofs.rounding import Floats, downward, norm, norm_above, total, upward
 from noregret.hindsight.rows import Rows, score_error
 from noregret.hindsight.solvers.curvature import curvature_of
 from noregret.hindsight.solvers.newton import lowest_along
+from noregret.limits import UNIT
 
 
 @dataclass(frozen=True)

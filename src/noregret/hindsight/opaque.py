@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from noregret.base.compiled.losses import Loss
-from noregret.hindsight.proofs.rounding import UNIT, Floats
+from noregret.hindsight.proofs.rounding import Floats
+from noregret.limits import SMALLEST, UNIT
 
 if TYPE_CHECKING:
     from noregret.hindsight.losses import Slopes
@@ -34,7 +35,7 @@ class Opaque:
     def value_above(self, scores: Floats, off: Floats) -> Floats:
         """Return what the loss is not above, if its function is right to the last digits."""
         value = np.maximum(self.value(scores - off), self.value(scores + off))
-        return value + 8 * UNIT * np.abs(value)
+        return value + rounded(value)
 
     def slope(self, scores: Floats) -> Floats:
         """Return the derivative in every round."""
@@ -48,7 +49,7 @@ class Opaque:
         """Return the tangents at the scores."""
         slope, value = self.slope(scores), self.value(scores)
         reach = slope * scores
-        return slope, reach - value + 8 * UNIT * (np.abs(reach) + np.abs(value))
+        return slope, reach - value + rounded(np.abs(reach) + np.abs(value))
 
     def smoothed(self, width: float, anchor: Floats) -> Slopes:
         """Return the smooth stand-in."""
@@ -90,9 +91,14 @@ class SmoothedOpaque:
         slope[mixed] = chosen = np.clip(wanted[mixed], low, high)
         rise = (c_after - c_before)[mixed]
         part = (chosen - low) / width
-        off = 8 * UNIT * ((np.abs(low) + np.abs(high)) / width + 1) * np.abs(rise)
-        c[mixed] += part * rise + off + 8 * UNIT * np.abs(c[mixed])
+        off = rounded(((np.abs(low) + np.abs(high)) / width + 1) * np.abs(rise))
+        c[mixed] += part * rise + off + rounded(c[mixed])
         return slope, c
+
+
+def rounded(size: Floats) -> Floats:
+    """Return what a few roundings take from numbers of a size, those below all others too."""
+    return 8 * (UNIT * np.abs(size) + SMALLEST)
 
 
 def differences(slope: Callable[[Floats], Floats], scores: Floats) -> Floats:

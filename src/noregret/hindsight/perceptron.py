@@ -19,8 +19,6 @@ from noregret.hindsight.classes.ball import Ball
 from noregret.hindsight.losses import losses_of
 from noregret.hindsight.proofs.answer import USUAL, Answer, Limits, share
 from noregret.hindsight.proofs.rounding import (
-    SMALLEST,
-    UNIT,
     Floats,
     downward,
     growth,
@@ -31,9 +29,10 @@ from noregret.hindsight.proofs.rounding import (
 )
 from noregret.hindsight.rows import Rows
 from noregret.hindsight.solvers.newton import minimise, proven
+from noregret.limits import SMALLEST, UNIT
 
 # How many radii are tried.
-TRIES = 40
+MAX_RADII = 40
 
 
 def best_mistake_bound(rows: Rows, *, limits: Limits = USUAL) -> Answer:
@@ -57,7 +56,7 @@ def best_mistake_bound(rows: Rows, *, limits: Limits = USUAL) -> Answer:
     at_least = longest * (1 - 4 * growth(rows.survey.filled + 16)) - 64 * SMALLEST
     lower = least_bound(rising, falling, at_least)
     low, high, radius = 0.0, math.inf, 1.0 / longest if longest else 0.0
-    for _ in range(TRIES):
+    for _ in range(MAX_RADII):
         if share(bound - lower, bound) <= limits.tolerance or not radius:
             break
         ball = Ball(radius)
@@ -118,7 +117,8 @@ def least_bound(rising: Line, falling: Line, longest: float) -> float:
         mixed = part if part != 0.5 else 0.5 * (low + high)
         start = (1 - mixed) * rising.start + mixed * falling.start
         fall = (1 - mixed) * rising.fall + mixed * falling.fall
-        long = (start * max(0.0, longest) / fall) ** 2 if fall else math.inf
+        root = start * max(0.0, longest) / fall if fall else math.inf
+        long = root * root  # infinite where a power would raise
         best = max(best, downward(min(start, long) * (1 - 64 * UNIT)))
         if part == 0.5:
             low, high = (mixed, high) if long > start else (low, mixed)

@@ -19,33 +19,26 @@ import numpy as np
 from noregret.errors import NoRegretError
 from noregret.hindsight.expert_losses import Totals, expert_losses
 from noregret.hindsight.proofs.answer import USUAL, Answer, Limits
-from noregret.hindsight.proofs.rounding import (
-    UNIT,
-    Floats,
-    downward,
-    growth,
-    total,
-    two_sum,
-    upward,
-)
+from noregret.hindsight.proofs.rounding import Floats, downward, growth, total, two_sum, upward
 from noregret.hindsight.solvers.active_set import least_quadratic
+from noregret.limits import UNIT
 
 ASSETS = "single assets"
 REBALANCED = "constant rebalanced portfolios"
 # Of so many assets the best alone are the start: the answer is mostly made of few.
-MANY = 64
+MAX_FIRST_ASSETS = 64
 # The most roundings of itself by which a computed logarithm is off.
 LOGARITHM = 8
 # Scores below this may have lost digits by underflow.
-FAINT = 1e-280
+MIN_SCORE = 1e-280
 # Rows added up at a time, where a sum is to be proven.
-FEW = 128
+ROWS_PER_SUM = 128
 # What is added to the diagonal of the curvature, as a share of its mean, where assets are alike.
-ALIKE = 1e-12
+DIAGONAL_SHARE = 1e-12
 # The share of the gap asked for at which the search ends, if it gets there.
-CLOSER = 1e-3
+GAP_SHARE = 1e-3
 # The share of a direction's first slope at which a step along it is long enough.
-FLAT = 0.1
+FLAT_SLOPE = 0.1
 # Steps that bring little, after which there is nothing more to be had.
 PATIENCE = 4
 
@@ -130,7 +123,7 @@ def searched(
         if search.gap <= wanted:
             # Newton's last steps are the best: one more is cheap and leaves next to nothing.
             wasted += search.gap > 0.5 * before
-            if search.gap <= CLOSER * wanted or wasted >= PATIENCE:
+            if search.gap <= GAP_SHARE * wanted or wasted >= PATIENCE:
                 break
         if time.monotonic() > until or not search.moved():
             break
@@ -167,7 +160,9 @@ class Search:
             yield told
         wealth = log_wealth_of_assets(self.blocks)
         few = np.zeros(len(wealth))
-        few[np.argsort(-wealth, kind="stable")[:MANY]] = 1.0 / min(len(wealth), MANY)
+        few[np.argsort(-wealth, kind="stable")[:MAX_FIRST_ASSETS]] = 1.0 / min(
+            len(wealth), MAX_FIRST_ASSETS
+        )
         yield few
         yield np.full(len(wealth), 1.0 / len(wealth))
 
@@ -200,7 +195,7 @@ class Search:
     def moved(self) -> bool:
         """Take one step; return False when there is none to take."""
         n = len(self.u)
-        level = ALIKE * float(np.trace(self.curvature)) / n + 1e-300
+        level = DIAGONAL_SHARE * float(np.trace(self.curvature)) / n + 1e-300
         curved = self.curvature + level * np.eye(n)
         target = least_quadratic(curved, self.slope + level * self.u, self.u)
         if self.stepped(target - self.u):
@@ -248,12 +243,12 @@ class Search:
         sums, lost = np.zeros(len(u)), np.zeros(len(u))
         for block in self.scaled():
             ratios = ratios_to(block, u)
-            for start in range(0, len(ratios), FEW):
-                sums, more = two_sum(sums, ratios[start : start + FEW].sum(axis=0))
+            for start in range(0, len(ratios), ROWS_PER_SUM):
+                sums, more = two_sum(sums, ratios[start : start + ROWS_PER_SUM].sum(axis=0))
                 lost = lost + more
         if not np.isfinite(sums).all():
             return math.inf
-        largest = float((sums + lost).max()) * (1 + growth(FEW + 4 * len(u) + 8))
+        largest = float((sums + lost).max()) * (1 + growth(ROWS_PER_SUM + 4 * len(u) + 8))
         return upward(self.rounds * math.log(max(1.0, upward(largest / self.rounds))))
 
 
@@ -267,7 +262,7 @@ def loss_of(blocks: Blocks, u: Floats) -> tuple[float, float]:
     for block in blocks():
         most = block.max(axis=1)
         scores = (block / most[:, None]) @ u
-        faint = scores < FAINT
+        faint = scores < MIN_SCORE
         scores[faint], powers = scores_by_powers(block[faint], u)
         with np.errstate(divide="ignore", invalid="ignore"):  # shares of a forged witness
             logs += np.log(scores).tolist()
@@ -296,7 +291,7 @@ def scores_by_powers(block: Floats, u: Floats) -> tuple[Floats, Floats]:
 def ratios_to(block: Floats, u: Floats) -> Floats:
     """Return x/(u·x) for the numbers of every row; infinity where numbers do not reach."""
     scores = block @ u
-    faint = scores < FAINT
+    faint = scores < MIN_SCORE
     with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
         ratios = block / scores[:, None]
         if faint.any():
@@ -323,7 +318,7 @@ def best_step(scores: Floats, along: Floats) -> float:
     low, step, high = 0.0, 1.0, 1.0
     for _ in range(60):
         there = slope(step)
-        if abs(there) < FLAT * first or (step == 1.0 and there > 0):
+        if abs(there) < FLAT_SLOPE * first or (step == 1.0 and there > 0):
             return step
         low, high = (step, high) if there > 0 else (low, step)
         step = 0.5 * (low + high)

@@ -29,12 +29,11 @@ from noregret.hindsight.blocks import (
     squared,
     with_values,
 )
-from noregret.hindsight.proofs.rounding import SMALLEST, Floats, growth, norm_above, two_sum
+from noregret.hindsight.proofs.rounding import Floats, growth, norm_above, two_sum
+from noregret.limits import MAX_VALUE, MIN_NORM, SMALLEST
 
 # The rows whose sum may lose digits, where a sum is to be proven.
-FEW = 128
-# The squares of rows shorter than this may lose digits by underflow.
-FAINT = 1e-145
+ROWS_PER_SUM = 128
 
 Source = Callable[[], Iterable[tuple[Any, Any]]]
 
@@ -134,11 +133,11 @@ class Rows:
             squares = row_squares(block)
             if not np.isfinite(squares).all():
                 raise BadExample(
-                    "hindsight needs rows whose squared norm is a finite number: look for NaN,"
-                    " infinities or values beyond 1e150"
+                    "hindsight needs rows whose squared norm is a finite number",
+                    f"look for NaN, infinities or values beyond {MAX_VALUE:g}",
                 )
             length = float(np.sqrt(squares.max(initial=0.0)))
-            if length < FAINT:
+            if length < MIN_NORM:
                 length = faint_length(block)
             longest = max(longest, length)
             numbers += block.nnz if is_sparse(block) else block.size
@@ -187,13 +186,13 @@ class Rows:
         sums, lost, sizes = (np.zeros(self.shape[1]) for _ in range(3))
         for block, part in self.paired(shares):
             width = block.shape[1]
-            for start in range(0, len(part), FEW):
-                few = slice(start, start + FEW)
+            for start in range(0, len(part), ROWS_PER_SUM):
+                few = slice(start, start + ROWS_PER_SUM)
                 rows, a = row_slice(block, few), part[few]
                 sums[:width], more = two_sum(sums[:width], rows.T @ a)
                 lost[:width] += more
                 sizes[:width] += magnitude(rows).T @ np.abs(a)
-        return sums + lost, growth(FEW + 8) * sizes + len(shares) * SMALLEST
+        return sums + lost, growth(ROWS_PER_SUM + 8) * sizes + len(shares) * SMALLEST
 
     def gram(self, weights: Floats) -> Floats:
         """Return Σ d_t x_t x_tᵀ for weights d_t ≥ 0; rows of weight zero cost nothing."""

@@ -20,7 +20,7 @@ from noregret.hindsight.proofs.rounding import Floats
 from noregret.hindsight.rows import Rows
 
 # Features up to which every OR is tried.
-FEW = 12
+MAX_ENUMERATED_FEATURES = 12
 DISJUNCTIONS = "disjunctions of features"
 CONJUNCTIONS = "conjunctions of literals"
 
@@ -65,7 +65,7 @@ def best_disjunction(rows: Rows) -> Answer:
     if not answer.loss or not binary:
         return answer
     cost = counts * labels  # what it costs not to fire, or earns
-    if table.shape[1] <= FEW:
+    if table.shape[1] <= MAX_ENUMERATED_FEATURES:
         every = np.array(list(product((0, 1), repeat=table.shape[1])), dtype=np.float64)
         wrong = cost @ (table.astype(np.float64) @ every.T == 0)
         best_of_all = rule_answer(rows, every[np.argmin(wrong)], DISJUNCTIONS, True)

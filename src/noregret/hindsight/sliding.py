@@ -14,13 +14,14 @@ import numpy as np
 from numpy.lib.stride_tricks import sliding_window_view
 
 from noregret.hindsight.blocks import DENSE_NUMBERS, DENSE_ROWS
-from noregret.hindsight.proofs.rounding import SMALLEST, Floats, growth
-from noregret.hindsight.rows import FEW, Rows
+from noregret.hindsight.proofs.rounding import Floats, growth
+from noregret.hindsight.rows import ROWS_PER_SUM, Rows
 from noregret.hindsight.solvers.square import LeastSquares, Sum
+from noregret.limits import SMALLEST
 
 Signals = Callable[[], Iterable[tuple[Floats, Floats]]]
 # Products that are added up before what rounding loses is kept.
-LONG = 4_096
+MAX_PLAIN_PRODUCTS = 4_096
 
 
 def histories(
@@ -51,7 +52,7 @@ def correlated(signals: Iterable[tuple[Floats, Floats]], taps: int) -> LeastSqua
     """
     newer, moment, energy = Sum((taps,)), Sum((taps,)), Sum(())
     history, rounds = np.zeros(taps - 1), 0
-    for history, d in histories(signals, taps, LONG):
+    for history, d in histories(signals, taps, MAX_PLAIN_PRODUCTS):
         newer.add(np.correlate(history, history[: len(d)], "valid"))
         moment.add(lagged(history, d))
         energy.add(d @ d)
@@ -62,7 +63,9 @@ def correlated(signals: Iterable[tuple[Floats, Floats]], taps: int) -> LeastSqua
     for i in range(taps - 2, -1, -1):
         gram[i, : i + 1] = gram[i + 1, 1 : i + 2] + newest[i] * newest[: i + 1]
     gram += np.tril(gram, -1).T
-    return LeastSquares.from_sums(gram, moment.value, energy.value, rounds, LONG + 2 * taps)
+    return LeastSquares.from_sums(
+        gram, moment.value, energy.value, rounds, MAX_PLAIN_PRODUCTS + 2 * taps
+    )
 
 
 class Windows(Rows):
@@ -105,12 +108,12 @@ class Windows(Rows):
         """Return Xᵀ a, summed with care, and by how much each of its numbers may be off."""
         sums, sizes = Sum((self.taps,)), np.zeros(self.taps)
         for history, part in self.with_histories(shares):
-            for start in range(0, len(part), FEW):
-                a = part[start : start + FEW]
+            for start in range(0, len(part), ROWS_PER_SUM):
+                a = part[start : start + ROWS_PER_SUM]
                 few = history[start : start + len(a) + self.taps - 1]
                 sums.add(lagged(few, a))
                 sizes += lagged(np.abs(few), np.abs(a))
-        return sums.value, growth(FEW + 8) * sizes + len(shares) * SMALLEST
+        return sums.value, growth(ROWS_PER_SUM + 8) * sizes + len(shares) * SMALLEST
 
     def with_histories(self, values: Floats) -> Iterator[tuple[Floats, Floats]]:
         """Yield every piece of the input with its own part of a vector over all rounds."""
@@ -127,5 +130,5 @@ def lagged(history: Floats, a: Floats) -> Floats:
 
 def norms(signal: Iterable[Floats], taps: int) -> Iterator[Floats]:
     """Yield the norm of every window."""
-    for history, _ in histories(((x, x) for x in signal), taps, LONG):
+    for history, _ in histories(((x, x) for x in signal), taps, MAX_PLAIN_PRODUCTS):
         yield np.sqrt(np.convolve(history * history, np.ones(taps), "valid"))

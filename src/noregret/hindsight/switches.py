@@ -17,15 +17,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from noregret.hindsight.expert_losses import (
-    LARGEST,
+    MAX_FLOAT,
     Doubts,
     Given,
     doubts_of,
     loss_blocks,
 )
 from noregret.hindsight.proofs.answer import Answer
-from noregret.hindsight.proofs.rounding import SMALLEST, UNIT, Floats
+from noregret.hindsight.proofs.rounding import Floats
 from noregret.hindsight.sums import ColumnSums, Paths
+from noregret.limits import SMALLEST, UNIT
 
 
 class Segment(NamedTuple):
@@ -109,7 +110,7 @@ class Sequences:
         witness = np.array(self.stays(switches), dtype=np.float64).ravel()
         loss, off = float(self.losses[switches]), float(self.rounding[switches])
         above = math.nextafter(loss + off, math.inf) if off else loss
-        lower = min(math.nextafter(loss - off, -math.inf) if off else loss, LARGEST)
+        lower = min(math.nextafter(loss - off, -math.inf) if off else loss, MAX_FLOAT)
         return Answer(words(switches), above, lower, witness, exact=True)
 
 

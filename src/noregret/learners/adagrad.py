@@ -38,7 +38,7 @@ FORMS = ("diagonal", "norm")
 # η where there is no radius to tell it.
 RATE = 0.5
 # Squares of gradients below this underflow, and rounding blurs hindsight: no bound is less.
-LEAST = 1e-140
+MIN_BOUND = 1e-140
 
 
 def rate_of(params: Mapping[str, Any]) -> float:
@@ -68,7 +68,7 @@ def free(evidence: Evidence) -> float:
     roots, far = roots_of(evidence), evidence.account("farthest")
     squared = float(far**2 @ roots) + radius**2 * float(roots.max(initial=0.0))
     mixed = 2 * radius * float(np.linalg.norm(far * roots))
-    return max(LEAST, (squared + mixed) / (2 * rate) + rate * float(roots.sum()))
+    return max(MIN_BOUND, (squared + mixed) / (2 * rate) + rate * float(roots.sum()))
 
 
 def best_in_box(evidence: Evidence) -> Answer:
@@ -148,7 +148,7 @@ class Adagrad(Learner):
                 Structural(r"$g_t$ is the gradient of the loss at $w_t$"),
                 CONVEX,
             ),
-            bound=lambda e: max(LEAST, times(e.params) * float(roots_of(e).sum())),
+            bound=lambda e: max(MIN_BOUND, times(e.params) * float(roots_of(e).sum())),
             best=best_in_box,
             covers=lambda p: covers(p, "diagonal", bounded=True),
             tune=tuned,
@@ -170,7 +170,7 @@ class Adagrad(Learner):
                 Structural(r"$g_t$ is the gradient of the loss at $w_t$"),
                 CONVEX,
             ),
-            bound=lambda e: max(LEAST, times(e.params) * float(roots_of(e)[0])),
+            bound=lambda e: max(MIN_BOUND, times(e.params) * float(roots_of(e)[0])),
             best=lambda e: e.best_in_ball(float(e.params["radius"])),
             so_far=norm_so_far,
             covers=lambda p: covers(p, "norm", bounded=True),

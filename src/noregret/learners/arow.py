@@ -24,6 +24,7 @@ from noregret.errors import NoRegretError
 from noregret.hindsight.losses import as_labels
 from noregret.hindsight.proofs.confidence import Moved, best_confidence_bound
 from noregret.learners.perceptron import not_faint
+from noregret.linear import learn_many
 from noregret.linear.engine.second_order import Confidence
 from noregret.linear.learner import Floats, Learner
 from noregret.proof.theorems.assumptions import Structural
@@ -41,7 +42,7 @@ def margins_of(evidence: Evidence) -> Floats:
 
     def play(X: Floats, y: Floats) -> None:
         parts.append(np.empty(len(y)))
-        again.play_scores(X, y, parts[-1])
+        learn_many.play(again._entry, X, y, parts[-1])
 
     evidence.replay(play)
     return np.asarray(as_labels(evidence.rows.outcomes) * np.concatenate(parts))
@@ -51,7 +52,7 @@ def promise(evidence: Evidence) -> float:
     """Return the smallest bound on mistakes found over u."""
     bound = evidence.once("confidence", lambda: lowest(evidence))
     if not np.isfinite(bound):
-        raise NoRegretError("the examples are too large for a bound on mistakes: scale them")
+        raise NoRegretError("the examples are too large for a bound on mistakes", "scale them")
     return bound
 
 

@@ -36,6 +36,7 @@ from noregret.proof.theorems.assumptions import Structural
 from noregret.proof.theorems.theorem import Theorem
 
 if TYPE_CHECKING:
+    from noregret.auto.findings import Member
     from noregret.proof.theorems.evidence import Evidence
 
 # Outcomes that may be out at most.
@@ -164,57 +165,40 @@ class Auto(Learner):
     # What it has found.
 
     @property
-    def members(self) -> list[str]:
-        """The learners of the bank by name, in the order of ``member_weights``."""
-        from noregret.auto.findings import roll_of
+    def members(self) -> list[Member]:
+        """The learners of the bank: the name, the kind, the weight and the loss so far of each."""
+        from noregret.auto.findings import members_of
 
-        return [name for name, _ in roll_of(self.engine)]
-
-    @property
-    def groups(self) -> list[str]:
-        """Of which kind each of them is."""
-        from noregret.auto.findings import roll_of
-
-        return [group for _, group in roll_of(self.engine)]
-
-    @property
-    def member_weights(self) -> Floats:
-        """The weight that each has in the next prediction."""
-        return self.undisturbed(self.engine.member_weights)
-
-    @property
-    def member_losses(self) -> Floats:
-        """What each has lost so far."""
-        return self.undisturbed(self.engine.member_losses)[: self.engine.members]
+        return self._entry.undisturbed(lambda: members_of(self.engine))
 
     @property
     def history(self) -> tuple[np.ndarray[Any, np.dtype[np.int64]], Floats]:
         """Rounds, about a hundred, and the weights of all learners after them, a row each."""
-        return self.undisturbed(self.engine.history)
+        return self._entry.undisturbed(self.engine.history)
 
     @property
-    def caveat(self) -> str | None:
+    def _caveat(self) -> str | None:
         """What to know before predicting many rows with it that nothing is learned from."""
         from noregret.auto.findings import caveat_of
 
-        return self.undisturbed(lambda: caveat_of(self.engine))
+        return self._entry.undisturbed(lambda: caveat_of(self.engine))
 
     def findings(self, features: Sequence[str] | None = None) -> dict[str, Any]:
         """Return what it has found, as plain values; names of features may be given."""
         from noregret.auto.findings import findings_of
 
-        return self.undisturbed(lambda: findings_of(self.engine, self._named(features)))
+        return self._entry.undisturbed(lambda: findings_of(self.engine, self._named(features)))
 
     def describe(self, features: Sequence[str] | None = None) -> str:
         """Say in plain words what it has found: who leads, drift, which features matter."""
         from noregret.auto.findings import words_of
 
-        return self.undisturbed(lambda: words_of(self.engine, self._named(features)))
+        return self._entry.undisturbed(lambda: words_of(self.engine, self._named(features)))
 
     def _named(self, features: Sequence[str] | None) -> Callable[[int], str]:
         """Return what tells the name of a feature: there may be millions, of which few are told."""
         known = self.engine.size
         if features is not None and len(features) != known:
             raise ValueError(f"{known} features are known: got {len(features)} names")
-        names = features or self.known.names
+        names = features or self._entry.known.names
         return names.__getitem__ if names else str

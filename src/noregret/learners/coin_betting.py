@@ -183,6 +183,6 @@ class CoinBetting(Learner):
         self.loss, self.form, self.wealth, self.lipschitz = loss, form, wealth, lipschitz
         self.loss_parameter = loss_parameter
 
-    def accounts(self) -> dict[str, Floats]:
+    def _accounts(self) -> dict[str, Floats]:
         """Return how many bets there were, and the weights that came of them."""
-        return {"count": super().accounts()["count"], "weights": self.engine.weights()}
+        return {"count": super()._accounts()["count"], "weights": self.engine.weights()}

@@ -14,9 +14,10 @@ from math import sqrt
 from typing import TYPE_CHECKING, Any
 
 from noregret.base.registry import register
-from noregret.checks import LARGEST, positive
+from noregret.checks import positive
 from noregret.errors import NoRegretError
 from noregret.hindsight import Answer
+from noregret.limits import MAX_PARAMETER
 from noregret.linear.engine.additive import Additive
 from noregret.linear.learner import Learner
 from noregret.proof.theorems.assumptions import Structural, WithinHorizon
@@ -29,10 +30,11 @@ if TYPE_CHECKING:
 def best(evidence: Evidence) -> Answer:
     """Return the best of the ball that the rate is right for."""
     radius = evidence.params["rate"] * evidence.largest("norm")
-    if radius >= LARGEST:
+    if radius >= MAX_PARAMETER:
         raise NoRegretError(
-            f"the examples (norms up to {evidence.largest('norm'):g}) are too large for a"
-            " comparison at this rate: scale them, or choose a smaller rate"
+            f"the examples (norms up to {evidence.largest('norm'):g}) are too large"
+            " for a comparison at this rate",
+            "scale them, or choose a smaller rate",
         )
     return evidence.best_in_ball(radius or 1.0)
 

@@ -29,15 +29,15 @@ if TYPE_CHECKING:
     from noregret.proof.theorems.kernel_evidence import KernelEvidence
 
 # Of examples below this, k(x, x) is as good as zero and nothing is learned.
-FAINT = 1e-100
+MIN_KERNEL = 1e-100
 
 
 def reach(evidence: KernelEvidence) -> float:
     """Return R = max √k(x, x)."""
     found = evidence.figure("reach")
-    if 0 < found < FAINT:
+    if 0 < found < MIN_KERNEL:
         raise NoRegretError(
-            f"the examples (√k(x, x) up to {found:g}) are too small for a bound: scale them"
+            f"the examples (√k(x, x) up to {found:g}) are too small for a bound", "scale them"
         )
     return found
 

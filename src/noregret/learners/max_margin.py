@@ -22,6 +22,7 @@ from noregret.errors import NoRegretError
 from noregret.hindsight import Margin, Rows, largest_margin
 from noregret.hindsight.blocks import row_scaled, row_squares
 from noregret.hindsight.proofs.rounding import growth
+from noregret.limits import MIN_NORM
 from noregret.linear.engine.additive import ShrinkingMargin
 from noregret.linear.learner import Floats, Learner
 from noregret.proof.theorems.assumptions import Finding, Shown, Structural
@@ -30,9 +31,6 @@ from noregret.proof.theorems.theorem import Theorem
 if TYPE_CHECKING:
     from noregret.proof.theorems.evidence import Evidence
 
-# Rows that are shorter but not zero are not learned from, as their squares lose digits.
-SHORTEST = 1e-145
-
 
 def on_the_sphere(rows: Rows) -> Rows:
     """Return the examples scaled to norm 1; those of zeros stay so."""
@@ -40,11 +38,12 @@ def on_the_sphere(rows: Rows) -> Rows:
     def source() -> Iterator[tuple[Any, Floats]]:
         for block, outcomes in rows.blocks():
             squares = row_squares(block)
-            short = squares < SHORTEST**2
+            short = squares < MIN_NORM**2
             if abs(block[short]).max() > 0 if short.any() and block.shape[1] else False:
                 raise NoRegretError(
-                    f"there are examples of norm below {SHORTEST:g}, too small to be scaled to"
-                    " norm 1: scale them up"
+                    f"there are examples of norm below {MIN_NORM:g}, too small to be"
+                    " scaled to norm 1",
+                    "scale them up",
                 )
             yield row_scaled(block, 1 / np.sqrt(np.where(short, 1.0, squares))), outcomes
 

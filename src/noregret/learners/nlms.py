@@ -44,10 +44,13 @@ def normalised(evidence: Evidence) -> Rows:
 
 
 def normalised_loss(evidence: Evidence) -> float | None:
-    """Return the sum of (w·x − y)²/(ε + ‖x‖²), by playing the game again."""
+    """Return the sum of (w·x − y)²/(ε + ‖x‖²), by playing the game again.
+
+    The weights are those that are averaged, where the learner predicts with their mean.
+    """
     if evidence.rounds_before:
         return None
-    again = evidence.learner.clone()
+    again = Nlms(**evidence.params)
     epsilon = evidence.params["epsilon"]
     parts = evidence.replay(
         lambda X, y: (again.play_many(X, y) - y) ** 2 / (epsilon + row_squares(X))

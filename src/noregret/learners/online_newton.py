@@ -23,9 +23,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from noregret.base.registry import register
-from noregret.hindsight.proofs.rounding import UNIT, norm_above, upward
+from noregret.hindsight.proofs.rounding import norm_above, upward
 from noregret.hindsight.solvers.centred import best_centred
 from noregret.learners.vaw import WITHIN_DIGITS
+from noregret.limits import UNIT
 from noregret.linear.engine.second_order import Newton
 from noregret.linear.learner import Floats, Learner
 from noregret.proof.theorems.assumptions import Structural
@@ -197,7 +198,7 @@ class OnlineNewton(Learner):
         super().__init__(Newton(loss, penalty, form, radius))
         self.loss, self.penalty, self.form, self.radius = loss, penalty, form, radius
 
-    def accounts(self) -> dict[str, Floats]:
+    def _accounts(self) -> dict[str, Floats]:
         """Return the sums that the bounds are made of."""
         arrays, numbers = self.engine.get_state() if self.form == "diagonal" else ({}, {})
         numbers = numbers or self.engine.scalars()

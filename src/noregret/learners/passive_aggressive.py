@@ -20,9 +20,10 @@ import math
 from typing import TYPE_CHECKING
 
 from noregret.base.registry import register
-from noregret.checks import LARGEST, one_of, positive
+from noregret.checks import one_of, positive
 from noregret.errors import NoRegretError
 from noregret.learners.perceptron import by_margin, longest
+from noregret.limits import MAX_PARAMETER
 from noregret.linear.engine.additive import Additive
 from noregret.linear.learner import Learner
 from noregret.proof.theorems.assumptions import Shown, Structural, separable
@@ -41,14 +42,16 @@ def promise(evidence: Evidence) -> float:
     c = evidence.params["aggressiveness"]
     norm = longest(evidence)
     times = max(norm * norm, 1 / c)
-    if not times < LARGEST**2:
+    if not times < MAX_PARAMETER**2:
         raise NoRegretError(
-            f"the examples (norms up to {norm:g}) or 1/aggressiveness ({1 / c:g}) are too large"
-            " for a bound on mistakes: scale the examples, or choose another aggressiveness"
+            f"the examples (norms up to {norm:g}) or 1/aggressiveness ({1 / c:g}) are"
+            " too large for a bound on mistakes",
+            "scale the examples, or choose another aggressiveness",
         )
-    if not 0 < 1 / (2 * c) < LARGEST:
+    if not 0 < 1 / (2 * c) < MAX_PARAMETER:
         raise NoRegretError(
-            f"no bound on mistakes can be computed for aggressiveness {c:g}: choose one nearer to 1"
+            f"no bound on mistakes can be computed for aggressiveness {c:g}",
+            "choose one nearer to 1",
         )
     return float(times * 2 * c * evidence.best_penalised(1 / (2 * c)).loss)
 

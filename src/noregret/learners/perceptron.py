@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING
 from noregret.base.registry import register
 from noregret.checks import truth
 from noregret.errors import NoRegretError
+from noregret.limits import MIN_NORM
 from noregret.linear.engine.additive import Additive
 from noregret.linear.learner import Learner
 from noregret.proof.theorems.assumptions import Shown, Structural, separable
@@ -28,14 +29,11 @@ from noregret.proof.theorems.theorem import Theorem
 if TYPE_CHECKING:
     from noregret.proof.theorems.evidence import Evidence
 
-# The squares of norms below this may underflow.
-FAINT = 1e-145
-
 
 def longest(evidence: Evidence) -> float:
     """Return R; where squares underflow, what it surely does not exceed."""
     measured = evidence.largest("norm")
-    return measured if measured >= FAINT else evidence.rows.survey.longest
+    return measured if measured >= MIN_NORM else evidence.rows.survey.longest
 
 
 def by_margin(evidence: Evidence) -> float:
@@ -44,8 +42,9 @@ def by_margin(evidence: Evidence) -> float:
     ratio = norm / margin if margin > 0 else math.inf
     if not ratio * ratio < math.inf:
         raise NoRegretError(
-            f"the examples (norms up to {norm:g}, margin {margin:g}) are too small or too large"
-            " for a bound on mistakes: scale them"
+            f"the examples (norms up to {norm:g}, margin {margin:g}) are too small or"
+            " too large for a bound on mistakes",
+            "scale them",
         )
     return ratio * ratio
 
@@ -59,10 +58,11 @@ def on_any_data(evidence: Evidence) -> float:
 def not_faint(evidence: Evidence) -> float:
     """Return R, where the learner's own scores are more than underflow."""
     norm = longest(evidence)
-    if 0 < norm < FAINT:
+    if 0 < norm < MIN_NORM:
         raise NoRegretError(
-            f"the examples (norms up to {norm:g}) are too small for a bound on mistakes, as the"
-            " learner's scores underflow: scale them"
+            f"the examples (norms up to {norm:g}) are too small for a bound on"
+            " mistakes, as the learner's scores underflow",
+            "scale them",
         )
     return norm
 

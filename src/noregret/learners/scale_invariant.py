@@ -175,6 +175,6 @@ class ScaleInvariant(Learner):
         self.loss, self.wealth, self.lipschitz = loss, wealth, lipschitz
         self.loss_parameter = loss_parameter
 
-    def accounts(self) -> dict[str, Floats]:
+    def _accounts(self) -> dict[str, Floats]:
         """Return what the promise is made of."""
-        return super().accounts() | {"weights": self.engine.weights()}
+        return super()._accounts() | {"weights": self.engine.weights()}

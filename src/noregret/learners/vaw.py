@@ -113,6 +113,6 @@ class Vaw(Learner):
         super().__init__(Forward(penalty, forgetting))
         self.penalty, self.forgetting = penalty, forgetting
 
-    def accounts(self) -> dict[str, Floats]:
+    def _accounts(self) -> dict[str, Floats]:
         """Return ln det(A/λ)."""
         return {"log_det": np.array([self.engine.scalars()["log_det"]])}

@@ -14,31 +14,19 @@ import numpy as np
 from numpy.typing import NDArray
 
 from noregret.errors import BadExample
+from noregret.limits import MAX_VALUE
+from noregret.linear.engine.block_rows import positions
 from noregret.linear.inputs import is_named, not_rows
 
 if TYPE_CHECKING:
     import narwhals as nw
 
-    from noregret.linear.engine.block_rows import BlockEntry
+    from noregret.linear.engine.entry import Entry
 
 Floats = NDArray[np.float64]
 
 # Rows read at a time: enough to make Python's share small, few enough to stay in cache.
-ROWS = 8_192
-# As in the core: values up to here can be squared and added up.
-LARGEST = 1e150
-
-
-class Fault(NamedTuple):
-    """What is wrong with the row after a block's last, and with which column."""
-
-    message: str
-    feature: str
-
-    def refusal(self, round: int) -> BadExample:
-        """Return the exception for it."""
-        message = f"round {round}: {self.message}"
-        return BadExample(message, round=round, feature=self.feature)
+ROWS_PER_BLOCK = 8_192
 
 
 class SparseBlock(NamedTuple):
@@ -68,12 +56,16 @@ class NamedBlock:
     """
 
     def __init__(
-        self, names: list[str], numbers: Floats, indicators: list[list[str]], fault: Fault | None
+        self,
+        names: list[str],
+        numbers: Floats,
+        indicators: list[list[str]],
+        fault: BadExample | None,
     ) -> None:
         self.names, self.numbers, self.indicators, self.fault = names, numbers, indicators, fault
         self.rows = len(numbers)
 
-    def arrivals(self, learner: BlockEntry) -> dict[int, set[str]]:
+    def arrivals(self, entry: Entry) -> dict[int, set[str]]:
         """Return which features the learner has never seen, by the row in which they first appear.
 
         They must join there and not earlier, as they would if the rows came one by one.
@@ -86,37 +78,37 @@ class NamedBlock:
         if self.rows:
             first |= dict.fromkeys(self.names, 0)
         new: dict[int, set[str]] = {}
-        for name, position in zip(first, learner.positions(first), strict=True):
+        for name, position in zip(first, positions(entry, first), strict=True):
             if position < 0:
                 new.setdefault(first[name], set()).add(name)
         return new
 
-    def sparse(self, learner: BlockEntry, start: int, stop: int) -> SparseBlock:
+    def sparse(self, entry: Entry, start: int, stop: int) -> SparseBlock:
         """Return rows start to stop as sparse rows, with what is unseen in each."""
         rows = stop - start
-        at = [np.tile(np.asarray(learner.positions(self.names), dtype=np.int32), (rows, 1))]
-        at += [np.array([learner.positions(c[start:stop])], np.int32).T for c in self.indicators]
-        positions = np.hstack(at)
+        at = [np.tile(np.asarray(positions(entry, self.names), dtype=np.int32), (rows, 1))]
+        at += [np.array([positions(entry, c[start:stop])], np.int32).T for c in self.indicators]
+        places = np.hstack(at)
         values = np.hstack([self.numbers[start:stop], np.ones((rows, len(self.indicators)))])
-        order = np.argsort(positions, axis=1, kind="stable")
-        positions = np.take_along_axis(positions, order, axis=1)
+        order = np.argsort(places, axis=1, kind="stable")
+        places = np.take_along_axis(places, order, axis=1)
         values = np.take_along_axis(values, order, axis=1)
-        seen = positions >= 0
+        seen = places >= 0
         starts = np.concatenate([[0], np.cumsum(seen.sum(axis=1))]).astype(np.int64)
         unseen = (~seen).sum(axis=1).astype(np.int64)
         new = np.where(seen, 0.0, values)
-        usable = (np.abs(new) < LARGEST).all(axis=1)
+        usable = (np.abs(new) < MAX_VALUE).all(axis=1)
         if not usable.all():
-            raise self.unusable(start + int(np.argmin(usable)), learner.engine.played + 1)
+            raise self.unusable(start + int(np.argmin(usable)), entry.engine.played + 1)
         return SparseBlock(
-            starts, positions[seen], values[seen], unseen, new.sum(axis=1), (new * new).sum(axis=1)
+            starts, places[seen], values[seen], unseen, new.sum(axis=1), (new * new).sum(axis=1)
         )
 
     def unusable(self, row: int, round: int) -> BadExample:
         """Explain a number that is not finite, or too large, in a column never learned from."""
-        k = int(np.argmin(np.abs(self.numbers[row]) < LARGEST))
+        k = int(np.argmin(np.abs(self.numbers[row]) < MAX_VALUE))
         what = f"feature {self.names[k]!r} is {self.numbers[row, k]:g}: every value must be finite"
-        return Fault(f"{what}, and at most {LARGEST:g}", self.names[k]).refusal(round)
+        return BadExample(f"{what}, and at most {MAX_VALUE:g}", round=round, feature=self.names[k])
 
 
 def split_target(X: Any, target: str) -> tuple[Any, Any]:
@@ -206,8 +198,8 @@ def named_blocks(X: Any) -> Iterator[tuple[slice, NamedBlock]]:
         raise BadExample("two columns have the same name") from None
     except TypeError:
         raise not_rows(X) from None
-    for start in range(0, len(frame), ROWS):
-        part = slice(start, min(start + ROWS, len(frame)))
+    for start in range(0, len(frame), ROWS_PER_BLOCK):
+        part = slice(start, min(start + ROWS_PER_BLOCK, len(frame)))
         yield part, named_block(frame[part])
 
 
@@ -229,18 +221,21 @@ def named_block(frame: nw.DataFrame[Any]) -> NamedBlock:
             missing = np.flatnonzero(column.is_null().to_numpy())
             if len(missing) and missing[0] < rows:
                 rows = int(missing[0])
-                fault = Fault(f"column {name!r} is missing: fill it in or leave it out", name)
+                fault = BadExample(
+                    f"column {name!r} is missing", "fill it in or leave it out", feature=name
+                )
             texts[name] = column.cast(nw.String).to_list()
         else:
             raise BadExample(
-                f"column {name!r} holds {column.dtype}: give numbers, strings or booleans",
+                f"column {name!r} holds {column.dtype}",
+                "give numbers, strings or booleans",
                 feature=name,
             )
     indicators = [[f"{name}={text}" for text in column[:rows]] for name, column in texts.items()]
     twice = given_twice(set(numbers), indicators)
     if twice is not None:
         rows, name = twice
-        fault = Fault(f"feature {name!r} is given twice", name)
+        fault = BadExample(f"feature {name!r} is given twice", feature=name)
         indicators = [column[:rows] for column in indicators]
     names = sorted(numbers)
     table = np.empty((rows, len(names)))

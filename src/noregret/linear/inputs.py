@@ -158,7 +158,7 @@ def not_rows(X: Any) -> BadExample:
 
 def is_named(X: Any) -> bool:
     """Whether the rows come with names: a list of dicts or a data frame."""
-    if isinstance(X, np.ndarray) or hasattr(X, "tocsr"):
+    if isinstance(X, np.ndarray | memoryview) or hasattr(X, "tocsr"):
         return False
     if isinstance(X, Sequence):
         return bool(X) and isinstance(X[0], Mapping)
@@ -178,7 +178,7 @@ def as_array(X: Any) -> NDArray[Any]:
 
 def ragged(X: Any) -> BadExample | None:
     """Return the error for the first row of a list whose length is not that of row 0, if any."""
-    if not isinstance(X, Sequence) or isinstance(X, str | bytes):
+    if not isinstance(X, Sequence) or isinstance(X, str | bytes | memoryview):
         return None
     lengths = [len(row) if hasattr(row, "__len__") else None for row in X]
     odd = next((row for row, length in enumerate(lengths) if length != lengths[0]), None)

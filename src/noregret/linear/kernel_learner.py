@@ -22,24 +22,24 @@ class KernelLearner(Learner):
     @property
     def support_vectors(self) -> Floats:
         """The examples that it keeps, a row each, in the order of ``features``."""
-        return self.undisturbed(lambda: self.engine.support()[0])
+        return self._entry.undisturbed(lambda: self.engine.support()[0])
 
     @property
     def coefficients(self) -> Floats:
         """The coefficient of each of them."""
-        return self.undisturbed(lambda: self.engine.support()[1])
+        return self._entry.undisturbed(lambda: self.engine.support()[1])
 
     @property
     def norm(self) -> float:
         """The norm of its function in the kernel's space."""
-        return self.undisturbed(self.engine.norm)
+        return self._entry.undisturbed(self.engine.norm)
 
     @property
     def removed(self) -> int:
         """How often a support vector had to go, as the budget was full."""
         return self.engine.removed
 
-    def evidence_kind(self) -> type[KernelEvidence]:
+    def _evidence_kind(self) -> type[KernelEvidence]:
         """Return what its theorems look at."""
         from noregret.proof.theorems.kernel_evidence import KernelEvidence
 

@@ -10,10 +10,15 @@ from numpy.typing import NDArray
 
 from noregret.base.algorithm import Named
 from noregret.base.registry import all_of
-from noregret.linear.engine.block_rows import StreamEntry
-from noregret.linear.learn_many import Many
+from noregret.errors import NoRegretError
+from noregret.linear import learn_many
+from noregret.linear.data_frames import frame_like, series_like
+from noregret.linear.engine.engine import Engine
+from noregret.linear.engine.entry import ExampleCalls
+from noregret.linear.inputs import row_count
 
 if TYPE_CHECKING:
+    from noregret.linear.engine.entry import State
     from noregret.proof.game.game import Game
     from noregret.proof.theorems.evidence import Evidence
 
@@ -32,24 +37,99 @@ class Measurement(NamedTuple):
     first_over: int | None
 
 
-class Learner(Named, Many):
+class Learner(Named, ExampleCalls):
     """A linear predictor that learns one example at a time.
 
     Named learners derive from this and pick an engine: loss × distance × domain × rate. Each
-    stores its parameters under their own names.
+    stores its parameters under their own names. Examples reach the engine through the learner's
+    entry, one at a time here and in blocks by ``noregret.linear.learn_many``.
     """
+
+    @property
+    def engine(self) -> Engine:
+        """The engine that learns: its loss, its weights and its update."""
+        return self._entry.engine
+
+    # Many examples. One comes through the compiled calls: learn_one, predict_one and others.
+
+    def learn_many(self, X: Any, y: Any, importance: Any = None) -> None:
+        """Learn from many examples, in order: the same as ``learn_one`` for each.
+
+        Parameters
+        ----------
+        X
+            A 2-d array, a SciPy sparse matrix, a data frame (pandas, polars, Arrow, …) or a list
+            of dicts.
+        y
+            One outcome a row.
+        importance
+            How much each row counts, 1 if not given. A row of importance k takes one step that
+            stands for k, where the learner has such a step; else whole numbers are taken for so
+            many rows, and others are refused.
+
+        Notes
+        -----
+        When a row is refused, the rows before it have been learned, that row and those after it
+        have not; the exception's ``round`` says which it was.
+        """
+        learn_many.learn(self._entry, X, y, importance)
+
+    def play_many(self, X: Any, y: Any) -> Any:
+        """Predict, then learn, row by row; return the predictions, each made before its outcome."""
+        scores = np.empty(row_count(X))
+        learn_many.play(self._entry, X, y, scores)
+        return series_like(X, learn_many.answers(self._entry, scores), "prediction")
+
+    def predict_many(self, X: Any) -> Any:
+        """Predict the outcome of every row; nothing changes."""
+        scores = learn_many.scores_of(self._entry, X)
+        return series_like(X, learn_many.answers(self._entry, scores), "prediction")
+
+    def decision_many(self, X: Any) -> Any:
+        """Return the score w·x of every row.
+
+        As all that is predicted for many rows: an array; a series of its own library for a data
+        frame, with its index.
+        """
+        return series_like(X, learn_many.scores_of(self._entry, X), "decision")
+
+    # Probabilities.
+
+    def predict_proba_one(self, x: Any) -> dict[Any, float]:
+        """Return the probability of each label; only where the loss is logistic."""
+        self._check_probable()
+        positive = float(_sigmoid(np.float64(self.decision_one(x))))
+        low, high = learn_many.label_pair(self._entry)
+        return {low: 1.0 - positive, high: positive}
+
+    def predict_proba_many(self, X: Any) -> Any:
+        """Return an array of two columns, the probabilities of the negative and positive label.
+
+        For a data frame, a frame of its own library with a column a label.
+        """
+        self._check_probable()
+        positive = _sigmoid(learn_many.scores_of(self._entry, X))
+        labels = learn_many.label_pair(self._entry)
+        return frame_like(X, labels, np.column_stack([1.0 - positive, positive]))
+
+    def _check_probable(self) -> None:
+        if self.engine.loss.name != "logistic":
+            raise NoRegretError(
+                f"the {self.engine.loss.name} loss gives scores, not probabilities",
+                "use the logistic loss, or decision_one",
+            )
 
     # What it has learned.
 
     @property
     def weights(self) -> Floats:
         """The weights in the order of ``features``; their running mean for an averaged learner."""
-        return self.current_weights()
+        return self._entry.current_weights()
 
     @property
     def features(self) -> list[str]:
         """The names of the features; columns of arrays are called "0", "1", …."""
-        return list(self.known.names) or [str(i) for i in range(self.engine.size)]
+        return list(self._entry.known.names) or [str(i) for i in range(self.engine.size)]
 
     @property
     def rounds(self) -> int:
@@ -81,17 +161,23 @@ class Learner(Named, Many):
             raise ValueError(f"unknown measurement {measure!r}: choose one of {known}")
         self.engine.watch(measure, limit)
 
-    def accounts(self) -> dict[str, Floats]:
+    # For games and commands: what differs between learners.
+
+    def _accounts(self) -> dict[str, Floats]:
         """Return what its theorems need of its state when a game is over, by name."""
         kept = getattr(self.engine, "accounts", dict)
         return dict(kept())
 
     @property
-    def caveat(self) -> str | None:
+    def _caveat(self) -> str | None:
         """What to know before predicting many rows with it that nothing is learned from."""
         return None
 
-    # Its games and copies.
+    def _evidence_kind(self) -> type[Evidence]:
+        """Return what its theorems look at when a game is over."""
+        from noregret.proof.theorems.evidence import Evidence
+
+        return Evidence
 
     def new_game(self, **options: Any) -> Game:
         """Return a game for it to play in; the options are those of ``noregret.play``."""
@@ -99,16 +185,20 @@ class Learner(Named, Many):
 
         return Game(self, **options)
 
-    def evidence_kind(self) -> type[Evidence]:
-        """Return what its theorems look at when a game is over."""
-        from noregret.proof.theorems.evidence import Evidence
+    # Copies and files.
 
-        return Evidence
+    def get_state(self) -> State:
+        """Return (arrays, numbers, names): all that the learner has learned."""
+        return self._entry.get_state()
+
+    def set_state(self, arrays: dict[str, Any], numbers: dict[str, Any], names: list[str]) -> None:
+        """Take a state over, or raise ValueError where it does not fit."""
+        self._entry.set_state(arrays, numbers, names)
 
     def clone(self: L) -> L:
         """Return a fresh learner with the same parameters, which has learned nothing."""
         fresh = super().clone()
-        if self.averaged_weights and not fresh.averaged_weights:
+        if self.engine.mean_kept and not fresh.engine.mean_kept:
             fresh.engine.keep_mean()
         return fresh
 
@@ -140,12 +230,9 @@ class Learner(Named, Many):
 
         return to_onnx(self, self, path, dtype)
 
-    def __dir__(self) -> list[str]:
-        return [name for name in super().__dir__() if name not in _INTERNAL]
-
     def __repr__(self) -> str:
         text = super().__repr__()
-        return f"averaged({text})" if self.averaged_weights and "averaged" not in text else text
+        return f"averaged({text})" if self.engine.mean_kept and "averaged" not in text else text
 
 
 def all_learners() -> dict[str, type[Learner]]:
@@ -153,6 +240,5 @@ def all_learners() -> dict[str, type[Learner]]:
     return cast("dict[str, type[Learner]]", all_of("learners"))
 
 
-# What the compiled base classes offer to this package only: not for tab completion.
-_PUBLIC = {"learn_one", "play_one", "predict_one", "decision_one", "get_state", "set_state"}
-_INTERNAL = {name for name in dir(StreamEntry) if not name.startswith("__")} - _PUBLIC
+def _sigmoid(score: Any) -> Any:
+    return np.exp(-np.logaddexp(0.0, -score))

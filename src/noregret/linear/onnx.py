@@ -18,6 +18,7 @@ from noregret._version import __version__
 from noregret.base.atomic_files import write_whole
 from noregret.checks import one_of
 from noregret.errors import NoRegretError
+from noregret.linear.learn_many import label_pair
 
 if TYPE_CHECKING:
     from noregret.linear.learner import Learner
@@ -121,13 +122,13 @@ def linear_of(model: Predictor, fixed: Learner) -> Linear:
     if not np.allclose(found, scores, rtol=1e-9, atol=1e-9 * float(np.abs(weights).sum())):
         raise NoRegretError(f"the predictions of {model.name} are not its weights times features")
     loss = fixed.engine.loss
-    labels = fixed.label_pair if loss.labels else None
+    labels = label_pair(fixed._entry) if loss.labels else None
     return Linear(model.name, model.features, weights, constant, labels, loss.name == "logistic")
 
 
 def as_known(rows: Floats, fixed: Learner) -> Any:
     """Return rows as the learner knows them: by name, or by position."""
-    names = fixed.known.names
+    names = fixed._entry.known.names
     return [dict(zip(names, row, strict=True)) for row in rows.tolist()] if names else rows
 
 
@@ -189,7 +190,7 @@ def narrowed(weights: Floats, dtype: np.dtype[Any], name: str) -> NDArray[Any]:
     with np.errstate(over="ignore", under="ignore"):
         found = weights.astype(dtype)
     if not np.isfinite(found).all():
-        raise NoRegretError(f"a weight of {name} is too large for {dtype}: write it as float64")
+        raise NoRegretError(f"a weight of {name} is too large for {dtype}", "write it as float64")
     return found
 
 

@@ -20,12 +20,11 @@ import numpy as np
 from noregret.base.sparse_rows import sparse_parts
 from noregret.checks import positive
 from noregret.errors import BadExample
+from noregret.limits import MAX_VALUE
 from noregret.linear.engine.fourier_features import lift_dense, lift_sparse
 from noregret.linear.inputs import Floats, as_array, as_example, as_floats, is_named
 
-# As in the core: values up to here can be squared and added up.
-LARGEST = 1e150
-MOST = 100_000
+MAX_FEATURES = 100_000
 
 
 @dataclass(frozen=True)
@@ -66,10 +65,10 @@ class Fourier:
                 raise ValueError(
                     f"{name} must be a whole number of {least} or above: got {given!r}"
                 )
-        if self.count % 2 or self.count > MOST:
+        if self.count % 2 or self.count > MAX_FEATURES:
             raise ValueError(
                 f"count must be even, as every frequency makes a cosine and a sine, and at most"
-                f" {MOST:,}: got {self.count}"
+                f" {MAX_FEATURES:,}: got {self.count}"
             )
 
     @classmethod
@@ -79,16 +78,15 @@ class Fourier:
         >>> Fourier.of("100:width=2.5")
         Fourier(count=100, width=2.5, seed=0)
         """
-        count, *rest = str(text).split(":")
+        first, *rest = str(text).split(":")
         try:
             given = dict(part.split("=") for part in rest)
-            width, seed = float(given.pop("width", 1)), int(given.pop("seed", 0))
-            if not given:
-                return cls(int(count), width, seed)
-        except ValueError as error:
-            if "must be" in str(error):
-                raise
-        raise ValueError(f"fourier is written as 300:width=1:seed=0: got {text!r}")
+            count, width, seed = int(first), float(given.pop("width", 1)), int(given.pop("seed", 0))
+        except ValueError:
+            given = {"": ""}
+        if given:
+            raise ValueError(f"fourier is written as 300:width=1:seed=0: got {text!r}")
+        return cls(count, width, seed)
 
     def __str__(self) -> str:
         return f"{self.count}:width={float(self.width)!r}:seed={self.seed}".replace(".0:", ":")
@@ -132,7 +130,7 @@ class Fourier:
             return dict(zip(self.names, self.named([as_example(X)])[0].tolist(), strict=True))
         if isinstance(X, Iterator):
             return ((self.transform(x), y) for x, y in X)
-        if isinstance(X, Sequence) and X and isinstance(X[0], Mapping):
+        if isinstance(X, Sequence) and is_named(X):
             names = self.names
             return [dict(zip(names, row, strict=True)) for row in self.named(X).tolist()]
         if is_named(X):
@@ -181,7 +179,7 @@ class Fourier:
         parts = [np.empty((0, self.count))]
         for part, block in named_blocks(X):
             if block.fault is not None:
-                raise block.fault.refusal(part.start + block.rows + 1)
+                raise block.fault.at(round=part.start + block.rows + 1)
             told = [dict(zip(block.names, row, strict=True)) for row in block.numbers.tolist()]
             for column in block.indicators:
                 for row, name in zip(told, column, strict=True):
@@ -220,18 +218,21 @@ def read_names(row: Mapping[str, Any]) -> dict[str, float]:
             found[name] = float(number)
         except (TypeError, ValueError, OverflowError):
             raise BadExample(
-                f"feature {name!r} is {value!r}: give a number, a string or a boolean", feature=name
+                f"feature {name!r} is {value!r}",
+                "give a number, a string or a boolean",
+                feature=name,
             ) from None
-        if not abs(found[name]) < LARGEST:
-            what = f"feature {name!r} is {value!r}: every value must be finite"
-            raise BadExample(what, feature=name)
+        if not abs(found[name]) < MAX_VALUE:
+            raise BadExample(
+                f"feature {name!r} is {value!r}: every value must be finite", feature=name
+            )
     return found
 
 
 def check(values: Floats, rows: Any, columns: Any) -> None:
     """Refuse what is not finite, at its place: that of every value is given."""
-    usable = np.abs(values) < LARGEST
+    usable = np.abs(values) < MAX_VALUE
     if not usable.all():
         row, column = (np.broadcast_to(at, values.shape)[~usable][0] for at in (rows, columns))
-        said = f"{values[~usable][0]:g}: every value must be finite, and at most {LARGEST:g}"
-        raise BadExample(f"row {row}: column {column} is {said}")
+        said = f"{values[~usable][0]:g}: every value must be finite, and at most {MAX_VALUE:g}"
+        raise BadExample(f"column {column} is {said}", row=int(row))

@@ -23,7 +23,7 @@ from noregret.proof.theorems.table_evidence import TableEvidence
 
 Floats = NDArray[np.float64]
 # How far the weights of a witness may be from a portfolio.
-OFF = 1e-9
+SUM_TOLERANCE = 1e-9
 
 
 class PortfolioEvidence(TableEvidence):
@@ -82,10 +82,14 @@ class PortfolioEvidence(TableEvidence):
     def is_within(self, witness: Mapping[str, float], comparator: str) -> bool:
         """Whether a witness is a portfolio, of the kind that it stands for."""
         u = np.array([witness.get(name, math.nan) for name in self.names])
-        if len(witness) != len(u) or not (u >= -OFF).all() or abs(math.fsum(u) - 1) > OFF * len(u):
+        if (
+            len(witness) != len(u)
+            or not (u >= -SUM_TOLERANCE).all()
+            or abs(math.fsum(u) - 1) > SUM_TOLERANCE * len(u)
+        ):
             return False
         if comparator == ASSETS:
-            return float(u.max()) >= 1 - OFF
+            return float(u.max()) >= 1 - SUM_TOLERANCE
         if points := getattr(self.player, "points_near", None):
             return bool(points(u, comparator))
         return True

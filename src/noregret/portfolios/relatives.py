@@ -13,24 +13,29 @@ from noregret.errors import BadExample
 from noregret.linear import inputs
 
 Floats = NDArray[np.float64]
-MISSING = "is missing: every asset needs a number in every round: drop the asset, or fill it in"
 
 
-def first_fault(X: Floats, names: Sequence[str]) -> tuple[int, str, str | None] | None:
-    """Return the first row that no portfolio can be held in, why not, and the asset at fault."""
+def first_fault(X: Floats, names: Sequence[str]) -> tuple[int, BadExample] | None:
+    """Return the first row that no portfolio can be held in, and why not."""
     good = (X >= 0) & np.isfinite(X)
     fine = good.all(axis=1) & (X > 0).any(axis=1)
     if fine.all():
         return None
     row = int(np.argmin(fine))
     if good[row].all():
-        return row, "every relative is 0: nothing is left of any portfolio", None
+        return row, BadExample("every relative is 0: nothing is left of any portfolio")
     k = int(np.argmin(good[row]))
     name, value = names[k], X[row, k]
     if np.isnan(value):
-        return row, f"column {name!r} {MISSING}", name
+        return row, missing(name)
     wanted = "a relative is the price divided by the one before, a number that is 0 or above"
-    return row, f"column {name!r} is {value:g}: {wanted}", name
+    return row, BadExample(f"column {name!r} is {value:g}: {wanted}", feature=name)
+
+
+def missing(name: str) -> BadExample:
+    """Return the error for an asset without a relative."""
+    what = f"column {name!r} is missing: every asset needs a number in every round"
+    return BadExample(what, ("drop the asset", "fill it in"), feature=name)
 
 
 def one_row(relatives: Any, names: Sequence[str] | None) -> tuple[Floats, list[str] | None]:
@@ -43,7 +48,7 @@ def one_row(relatives: Any, names: Sequence[str] | None) -> tuple[Floats, list[s
         order = list(names) if names else sorted(found)
         for name in order:
             if name not in found:
-                raise BadExample(f"column {name!r} {MISSING}", feature=name)
+                raise missing(name)
         for name in found:
             if name not in order:
                 raise BadExample(

@@ -13,7 +13,7 @@ from noregret.proof.game.table_player import TablePlayer
 
 Floats = NDArray[np.float64]
 # How far the shares in a file may be from a sum of 1.
-OFF = 1e-9
+SUM_TOLERANCE = 1e-9
 
 
 class Kept(TablePlayer):
@@ -22,6 +22,7 @@ class Kept(TablePlayer):
     width: int
     names: list[str] | None
     _played: int
+    _unrecorded = ("play_block", "set_state")
 
     def meet(self, assets: int) -> None:
         """Get to know how many assets there are, once."""
@@ -56,7 +57,7 @@ class Kept(TablePlayer):
     def set_state(self, arrays: dict[str, Any], numbers: dict[str, Any], names: list[str]) -> None:
         """Go on from a state; raise ValueError where it makes no sense."""
         fresh = self.clone()
-        state_numbers(numbers, fresh.numbers())
+        state_numbers(numbers, fresh.numbers(), ("loss_sum", "total_rest"))
         check_asset_names(names, numbers)
         width = numbers["width"]
         if not width and (numbers["rounds"] or arrays):
@@ -100,5 +101,5 @@ def check_arrays(arrays: dict[str, Any], shapes: dict[str, tuple[int, ...]]) -> 
 
 def check_shares(name: str, shares: Floats) -> None:
     """Raise ValueError where shares are not shares of a whole."""
-    if not (shares >= 0).all() or abs(math.fsum(shares) - 1) > OFF:
+    if not (shares >= 0).all() or abs(math.fsum(shares) - 1) > SUM_TOLERANCE:
         raise ValueError(f"{name} should be shares of a whole: not negative, of sum 1")

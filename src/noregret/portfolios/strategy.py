@@ -24,10 +24,10 @@ if TYPE_CHECKING:
 
 Floats = NDArray[np.float64]
 # Gains between these are added up as they are; beyond, and beside larger ones, by logarithms.
-FAINT, HUGE = 1e-200, 1e200
+MIN_PLAIN_GAIN, MAX_PLAIN_GAIN = 1e-200, 1e200
 # The logarithm of the largest ratio of an asset's gain to the portfolio's: more has no effect.
-STEEPEST = 690.0
-LARGEST, LOG_LARGEST = 1.7976931348623157e308, 709.78
+MAX_LOG_RATIO = 690.0
+MAX_FLOAT, LOG_MAX_FLOAT = 1.7976931348623157e308, 709.78
 
 NO_COSTS = Chosen(
     "trading costs nothing", "trading costs = 0", lambda e: e.params["cost"], 0.0, strict=False
@@ -113,7 +113,8 @@ class Strategy(Kept):
         try:
             row, names = one_row(relatives, self.names)
         except BadExample as error:
-            raise self._refusal(str(error), error.feature) from None
+            error.at(round=self._played + 1)
+            raise
         if names is not None:
             self.check_names(names)
         self.play_block(row[None, :])
@@ -137,7 +138,7 @@ class Strategy(Kept):
                 self.check_names(names)
             self.play_block(np.ascontiguousarray(X))
             if block.fault is not None:
-                raise self._refusal(block.fault)
+                raise block.fault.at(round=self._played + 1)
 
     def play_block(
         self,
@@ -160,14 +161,15 @@ class Strategy(Kept):
             To be filled with the shares held in each round.
         """
         if y is not None:
-            raise NoRegretError("relatives have no outcomes: play(strategy, relatives)")
+            raise NoRegretError("relatives have no outcomes", "play(strategy, relatives)")
         if not len(X):
             return
         self.meet(X.shape[1])
         fault = first_fault(X, self.assets)
         for k in range(len(X) if fault is None else fault[0]):
             held = self.shares
-            gained = self._round(X[k])
+            # A copy, as on some processors products depend on where a row begins in memory.
+            gained = self._round(X[k].copy())
             if predictions is not None:
                 predictions[k] = gained
             if weights is not None:
@@ -175,19 +177,19 @@ class Strategy(Kept):
             if self._diary is not None:
                 self._diary.append(held)
         if fault is not None:
-            raise self._refusal(*fault[1:])
+            raise fault[1].at(round=self._played + 1)
 
     def _round(self, x: Floats) -> float:
         """Play one round; return what wealth was multiplied by."""
         shares = self.shares
         with np.errstate(over="ignore", under="ignore", divide="ignore", invalid="ignore"):
             gain = float(shares @ x)
-            if FAINT < gain < HUGE and x.max() < HUGE * gain:
+            if MIN_PLAIN_GAIN < gain < MAX_PLAIN_GAIN and x.max() < MAX_PLAIN_GAIN * gain:
                 log_gain, ratios = math.log(gain), x / gain
                 drifted = shares * ratios
             else:
                 log_gain, ratios, drifted = gained_by_logs(self.log_shares(), x)
-                gain = math.exp(log_gain) if log_gain < LOG_LARGEST else LARGEST
+                gain = math.exp(log_gain) if log_gain < LOG_MAX_FLOAT else MAX_FLOAT
             if log_gain == -math.inf:
                 raise self._ruin(x)
             left = 1.0
@@ -198,7 +200,7 @@ class Strategy(Kept):
             self.update(x, ratios, log_gain)
             self._played += 1
             self.shares = self.divide()
-        return min(left * gain, LARGEST)
+        return min(left * gain, MAX_FLOAT)
 
     def _pay(self, loss: float) -> None:
         """Add to the loss; what rounding takes from the sum is kept apart."""
@@ -210,15 +212,12 @@ class Strategy(Kept):
     def _ruin(self, x: Floats) -> BadExample:
         held = [name for name, share in zip(self.assets, self.shares, strict=True) if share > 0]
         what = f"{held[0]!r}" if len(held) == 1 else f"{len(held)} assets, {held[0]!r} first"
-        return self._refusal(
+        return BadExample(
             f"all wealth is in {what}, and their relative is 0: nothing would be left, and its"
             " logarithm is no number",
-            held[0],
+            round=self._played + 1,
+            feature=held[0],
         )
-
-    def _refusal(self, words: str, feature: str | None = None) -> BadExample:
-        number = self._played + 1
-        return BadExample(f"round {number}: {words}", round=number, feature=feature)
 
     def meet(self, assets: int) -> None:
         """Get to know how many assets there are, once."""
@@ -330,4 +329,4 @@ def gained_by_logs(log_shares: Floats, x: Floats) -> tuple[float, Floats, Floats
     if most == -math.inf:
         return most, np.zeros_like(x), np.zeros_like(x)
     log_gain = most + math.log(float(np.exp(parts - most).sum()))
-    return log_gain, np.exp(np.minimum(logs - log_gain, STEEPEST)), np.exp(parts - log_gain)
+    return log_gain, np.exp(np.minimum(logs - log_gain, MAX_LOG_RATIO)), np.exp(parts - log_gain)

@@ -140,7 +140,7 @@ class Classifier(LabelPort, Estimator, base.MiniBatchClassifier):
         """Return the scores of every label, a column each."""
         rows = self._rows(X)
         players = self._players.values() if self._players else [self._player]
-        return np.column_stack([player.scores_of(rows) for player in players])
+        return np.column_stack([np.asarray(player.decision_many(rows)) for player in players])
 
     def predict_many(self, X: Any) -> Any:
         """Predict the label of every row, as a series like the data frame."""

@@ -9,12 +9,12 @@ import numpy as np
 from river import base
 
 from noregret.errors import BadExample, Diverged
+from noregret.limits import INTERCEPT
 from noregret.linear.data_frames import is_frame
 from noregret.linear.inputs import kind_of
 from noregret.proof.game.certified_learner import Certified
 from noregret.proof.theorems.averaging import averaged
 from noregret.river.one_example import Port
-from noregret.streams.stream import INTERCEPT
 
 if TYPE_CHECKING:
     from noregret.linear.learner import Learner
@@ -43,7 +43,7 @@ class Estimator(Port):
 
     def _direct(self) -> None:
         """Have examples go straight to the learner, unless a game is to know of them."""
-        entry = None if isinstance(self._player, Certified) else self._player
+        entry = None if isinstance(self._player, Certified) else self._player._entry
         self.lead_to(entry, float(self.intercept))
 
     def _fresh(self) -> Learner | Certified:

@@ -1,9 +1,9 @@
 from typing import Any
 
-from noregret.linear.engine.entry import ExampleEntry
+from noregret.linear.engine.entry import Entry
 
 class Port:
-    def lead_to(self, entry: ExampleEntry | None, constant: float) -> None: ...
+    def lead_to(self, entry: Entry | None, constant: float) -> None: ...
 
 class NumberPort(Port):
     def learn_one(self, x: Any, y: Any, w: float | None = None) -> None: ...

@@ -4,28 +4,31 @@ Estimators of theirs derive from these classes. What is out of the ordinary (a n
 label never met, a game that keeps the rows) goes to methods of the estimator itself, in Python.
 """
 
+cimport cython
 from libc.math cimport exp
 
-from noregret.linear.engine.entry cimport ExampleEntry
+from noregret.linear.engine.entry cimport Entry
 
+from noregret import limits
 from noregret.errors import BadExample
 
-cdef str INTERCEPT = "intercept"
+cdef str INTERCEPT = limits.INTERCEPT
 cdef object NEGATIVE = 0.0, POSITIVE = 1.0
 
 
+@cython.auto_pickle(False)  # an estimator is copied by its own state
 cdef class Port:
     """The way to a learner, with a constant feature if one is asked for."""
 
-    cdef ExampleEntry entry          # None where nothing goes straight to it
+    cdef Entry entry          # None where nothing goes straight to it
     cdef double constant    # the value of the constant feature; 0 for no such feature
 
-    def lead_to(self, ExampleEntry entry, double constant):
+    def lead_to(self, Entry entry, double constant):
         """Have examples go straight to a learner from now on; None for to nobody."""
         self.entry, self.constant = entry, constant
 
     cdef int learn(self, object x, object y) except -1:
-        cdef ExampleEntry entry = self.entry  # Python code that is run meanwhile may lead elsewhere
+        cdef Entry entry = self.entry  # Python code that is run meanwhile may lead elsewhere
         entry.hold()
         try:
             entry.known.constant = self.constant
@@ -36,7 +39,7 @@ cdef class Port:
         return 0
 
     cdef double score(self, object x) except? -1:
-        cdef ExampleEntry entry = self.entry
+        cdef Entry entry = self.entry
         entry.hold()
         try:
             entry.known.constant = self.constant
@@ -53,6 +56,7 @@ cdef class Port:
         return row
 
 
+@cython.auto_pickle(False)
 cdef class NumberPort(Port):
     """The way to a learner of numbers."""
 
@@ -74,6 +78,7 @@ cdef class NumberPort(Port):
             return self._decide(self._renamed(self.row(x), refusal))
 
 
+@cython.auto_pickle(False)
 cdef class LabelPort(Port):
     """The way to a learner of two labels, once both were met."""
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
 from river import base
 
 from noregret.linear.data_frames import series_like
@@ -26,4 +27,4 @@ class Regressor(NumberPort, Estimator, base.MiniBatchRegressor):
 
     def predict_many(self, X: Any) -> Any:
         """Predict the outcome of every row, as a series like the data frame."""
-        return series_like(X, self._player.scores_of(self._rows(X)), "prediction")
+        return series_like(X, np.asarray(self._player.decision_many(self._rows(X))), "prediction")

@@ -50,8 +50,8 @@ class Certified(Online):
         story = self._story
         if story is None:
             raise NoRegretError(
-                "there is no certificate of a fit that went on from another: fit once, or call"
-                " partial_fit only"
+                "there is no certificate of a fit that went on from another",
+                "fit once, or call partial_fit only",
             )
         if story.weighted:
             raise NoRegretError(

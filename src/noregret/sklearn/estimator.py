@@ -15,6 +15,7 @@ from sklearn.utils.validation import _check_sample_weight, check_is_fitted, vali
 from noregret.base.sparse_rows import checked_csr
 from noregret.checks import positive, truth, whole
 from noregret.errors import BadExample, NoRegretError
+from noregret.linear.learn_many import learn_block
 from noregret.linear.learner import Learner
 from noregret.proof.theorems.averaging import averaged
 from noregret.sklearn.faults import explained, refuse_scores, refuse_unusable, row_of
@@ -187,7 +188,7 @@ class Online(BaseEstimator):  # type: ignore[misc]
                 for k, learner in enumerate(learners):
                     before = learner.rounds
                     try:
-                        learner.learn_block(block, outcomes(part, k), shares, constant)
+                        learn_block(learner._entry, block, outcomes(part, k), shares, constant)
                     except NoRegretError as error:
                         row = row_of(part, learner.rounds - before)
                         raise explained(error, X, row, self._names) from None
@@ -232,8 +233,9 @@ def kept(weights: Floats, learner: Learner) -> Order:
     if not (weights == np.floor(weights)).all():
         row = int(np.argmax(weights != np.floor(weights)))
         raise BadExample(
-            f"sample_weight: row {row} has the weight {weights[row]:g}, and {learner.name} takes"
-            " whole numbers only, for so many rows each (as those of class_weight are too): use a"
-            " learner that takes any, such as logistic, hinge, nlms or passive-aggressive"
+            f"sample_weight: row {row} has the weight {weights[row]:g}, and {learner.name}"
+            " takes whole numbers only, for so many rows each (as those of"
+            " class_weight are too)",
+            ("use a learner that takes any, such as logistic, hinge, nlms or passive-aggressive"),
         )
     return np.repeat(np.arange(len(weights)), weights.astype(np.int64))

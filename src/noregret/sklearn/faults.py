@@ -8,7 +8,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from noregret.errors import BadExample, Diverged, NoRegretError
-from noregret.proof.game.play_blocks import without_round
 
 
 def refuse_unusable(X: Any, names: Any) -> None:
@@ -31,10 +30,10 @@ def refuse_unusable(X: Any, names: Any) -> None:
 def unusable(value: float, row: int, column: int, names: Any) -> BadExample:
     """Name a value that is not a finite number."""
     what = "NaN" if np.isnan(value) else "infinity"
-    place = f"column {column}" if names is None else f"column {names[column]!r}"
-    hint = "fill it in or leave the row out" if what == "NaN" else "every value must be finite"
+    name = str(column) if names is None else repr(names[column])
+    cure = "fill it in or leave the row out" if what == "NaN" else "every value must be finite"
     feature = str(column if names is None else names[column])
-    return BadExample(f"Input X contains {what}: row {row}, {place}: {hint}", feature=feature)
+    return BadExample(f"Input X contains {what} in column {name}", cure, row=row, feature=feature)
 
 
 def explained(error: NoRegretError, X: Any, row: int, names: Any) -> NoRegretError:
@@ -44,14 +43,14 @@ def explained(error: NoRegretError, X: Any, row: int, names: Any) -> NoRegretErr
         value = float(X[row, column])
         if not np.isfinite(value):
             return unusable(value, row, column, names)
-    error.args = (f"row {row}: {without_round(str(error))}",)
+    error.row = row
     return error
 
 
 def refuse_scores(X: Any, names: Any) -> NoReturn:
     """Raise why predictions are not finite."""
     refuse_unusable(X, names)
-    raise Diverged("a prediction is too large for float64: scale the columns down")
+    raise Diverged("a prediction is too large for float64", "scale the columns down")
 
 
 def row_of(part: slice | NDArray[np.int64], played: int) -> int:

@@ -8,7 +8,7 @@ import re
 from noregret.sklearn.traits import Traits
 
 # One paragraph a parameter that an estimator has besides its learner's.
-TOLD = {
+PARAMETER_PAGES = {
     "fit_intercept": "Whether to learn a constant term, as the weight of one more column.",
     "intercept_scaling": "The value of that column: a larger one learns the constant faster.",
     "max_iter": "How many passes over the examples ``fit`` makes.",
@@ -41,7 +41,11 @@ def page(traits: Traits, signature: inspect.Signature) -> str:
     text = inspect.cleandoc(learner.__doc__ or "")
     summary = text.split("\n\n", 1)[0]
     what = "classifier" if traits.labels else "regressor"
-    own = [f"{each}\n    {told}" for each, told in TOLD.items() if each in signature.parameters]
+    own = [
+        f"{each}\n    {told}"
+        for each, told in PARAMETER_PAGES.items()
+        if each in signature.parameters
+    ]
     lines = [
         summary,
         "",

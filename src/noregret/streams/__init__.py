@@ -8,9 +8,10 @@ from __future__ import annotations
 
 import importlib
 import pkgutil
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from noregret.errors import WrongUsage
+from noregret.errors import Use, WrongUsage
 from noregret.streams import file_formats
 from noregret.streams.options import Options
 from noregret.streams.source import STDIN, Paths, as_paths, suffix_of
@@ -110,36 +111,46 @@ def kind_called(name: str) -> type[Stream] | None:
     return next((kind for kind in here if vars(kind).get("name") == name), None)
 
 
+SAY_FORMAT = Use("format", text="say what it is with {}")
+
+
 def format_called(name: str) -> type[Stream]:
     """Return the stream of a format, or say which there are."""
     if (quick := kind_called(name)) is not None:
         return quick
     known = kinds()
     if name not in known:
-        raise WrongUsage(f"the format {name!r} is not known: use one of {', '.join(known)}")
+        raise WrongUsage(f"the format {name!r} is not known", f"use one of {', '.join(known)}")
     return known[name]
 
 
 def stream_of(path: Paths, options: Options) -> Stream:
     """Return the stream for some files and options."""
     paths = as_paths(path)
+    return format_of(paths, options)(paths, options)
+
+
+def format_of(paths: Sequence[str], options: Options) -> type[Stream]:
+    """Return the stream of the format that files are in, by the options or by their extensions."""
     obvious = {options.format or suffix_of(name).removeprefix(".") for name in paths}
     if len(obvious) == 1 and (quick := kind_called(obvious.pop())) is not None:
-        return quick(paths, options)
+        return quick
     if options.format is not None:
-        return format_called(options.format)(paths, options)
+        return format_called(options.format)
     by_suffix = formats()
     found = {by_suffix.get(suffix_of(name)) for name in paths}
     if len(found) > 1:
         raise WrongUsage(
-            f"files of several kinds ({', '.join(paths[:3])}, …): say which with --format"
+            f"files of several kinds ({', '.join(paths[:3])}, …)",
+            Use("format", text="say which with {}"),
         )
     kind = found.pop()
     if kind is not None:
-        return kind(paths, options)
+        return kind
     if paths[0] == STDIN:
-        raise WrongUsage("standard input has no extension: say what it is with --format")
+        raise WrongUsage("standard input has no extension", SAY_FORMAT)
     raise WrongUsage(
-        f"{paths[0]}: files that end in {suffix_of(paths[0]) or 'nothing'} are not known: use one"
-        f" of {', '.join(by_suffix)}, or say what it is with --format"
+        f"files that end in {suffix_of(paths[0]) or 'nothing'} are not known",
+        (f"use one of {', '.join(by_suffix)}", SAY_FORMAT),
+        file=paths[0],
     )

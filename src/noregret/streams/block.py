@@ -2,22 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from noregret.errors import NoRegretError, Place
+
 Floats = NDArray[np.float64]
 
 
 class Fault(NamedTuple):
-    """A row that cannot be used: how many good ones come before it, where it is, what is wrong."""
+    """A row that cannot be used: how many good ones come before it, and what is wrong with it."""
 
     row: int
-    place: str
-    message: str
+    error: NoRegretError
 
 
 class Sparse(NamedTuple):
@@ -32,12 +33,19 @@ class Sparse(NamedTuple):
         return Sparse(self.starts[start : stop + 1], self.indices, self.data)
 
 
+def placed(faults: Iterable[Fault], file: str, before: int) -> list[Fault]:
+    """Return faults whose lines were counted in a piece of a file, counted in the whole file."""
+    for _, error in (told := list(faults)):
+        error.file, error.line = file, before + (error.line or 0)
+    return told
+
+
 @dataclass
 class Block:
     """Some rows of a stream, their outcomes, and what is known of them.
 
     ``y`` holds NaN where rows come without outcomes, to be predicted only. ``place_of(row)`` says
-    in words where a row came from. ``mark`` is where reading goes on after this block; ``size`` is
+    where a row came from. ``mark`` is where reading goes on after this block; ``size`` is
     how many bytes of input were read up to there. ``booleans`` says whether outcomes are written as
     true and false. ``groups`` holds for each row the number of its group, where rows have one.
     ``read`` says how many rows were read, where some are neither here nor among the faults, and
@@ -46,7 +54,7 @@ class Block:
 
     X: Floats | Sparse
     y: Floats
-    place_of: Callable[[int], str]
+    place_of: Callable[[int], Place]
     mark: dict[str, Any]
     size: int = 0
     importances: Floats | None = None

@@ -6,7 +6,6 @@ What is here is done in any thread; ``rows`` goes on with it, in order.
 
 from __future__ import annotations
 
-import shlex
 from collections import Counter
 from collections.abc import Sequence
 from difflib import get_close_matches
@@ -15,17 +14,16 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from noregret.errors import BadExample, NoRegretError, WrongUsage
+from noregret.errors import BadExample, NoRegretError, Use, WrongUsage
+from noregret.limits import INTERCEPT
 from noregret.streams.block import Floats
 from noregret.streams.options import ASLEEP, AVERAGE, CORRECTED, MEDIAN, Options
 from noregret.streams.parsing.vocabulary import stacked, summarise
-from noregret.streams.stream import INTERCEPT
 
-NO_HEADER = "add --no-header, header=False"
 NUMBER, BOOLEAN, TEXT = "numbers", "booleans", "text"
 BINARY = "binary values"
-# How the command is told not to make an expert of the others.
-NOT_ADDING = {AVERAGE: "--no-average", MEDIAN: "--no-average", CORRECTED: "--no-correct"}
+# Options of the command not to make an expert of the others.
+NOT_ADDING = {AVERAGE: "average", MEDIAN: "average", CORRECTED: "correct"}
 
 
 class Category(NamedTuple):
@@ -85,17 +83,22 @@ class Roles:
         for name in used if self.target is None else [*used, self.target]:
             if kinds[name] not in (NUMBER, BOOLEAN, TEXT):
                 raise NoRegretError(
-                    f"{where}: column {name!r} holds {kinds[name]}: drop it (--drop {name}), or"
-                    f" take its values as names (--categories {name}); numbers, text and booleans"
-                    " are read as they are"
+                    f"column {name!r} holds {kinds[name]}",
+                    (
+                        Use("drop", [name], "drop it ({})"),
+                        Use("categories", [name], "take its values as names ({})"),
+                    ),
+                    file=where,
+                    feature=name,
                 )
         texts = {name for name in used if kinds[name] == TEXT or name in options.categories}
         self.numbers = sorted(set(used) - texts)
         self.categories = sorted(texts)
         if options.intercept and INTERCEPT in self.numbers:
             raise NoRegretError(
-                f"{where}: there is a column called {INTERCEPT!r} already: use --no-intercept, or"
-                " drop it"
+                f"there is a column called {INTERCEPT!r} already",
+                (Use("intercept", False), Use("drop", [INTERCEPT], "drop it ({})")),
+                file=where,
             )
 
     def experts_of(self, columns: list[str]) -> list[str]:
@@ -106,18 +109,23 @@ class Roles:
         if options.keep and self.left_out:
             name = self.left_out[0]
             raise NoRegretError(
-                f"{where}: column {name!r} holds {kinds[name]}: an expert's forecasts are numbers"
+                f"column {name!r} holds {kinds[name]}: an expert's forecasts are numbers",
+                file=where,
             )
         if not experts:
             others = f"; {listed(self.left_out)} hold none" if self.left_out else ""
             raise NoRegretError(
-                f"{where}: there is no expert: no column of numbers besides the target{others}"
+                f"there is no expert: no column of numbers besides the target{others}", file=where
             )
         for name in options.add:
             if name in experts:
                 raise NoRegretError(
-                    f"{where}: there is a column called {name!r} already, which is to be added:"
-                    f" leave it out (--drop {name}), or do not add it ({NOT_ADDING[name]})"
+                    f"there is a column called {name!r} already, which is to be added",
+                    (
+                        Use("drop", [name], "leave it out ({})"),
+                        Use(NOT_ADDING[name], False, "do not add it ({})"),
+                    ),
+                    file=where,
                 )
         return experts
 
@@ -153,15 +161,16 @@ def check_columns(names: Sequence[str], options: Options, where: str, needs_targ
     """Check that the columns that the options name are there."""
     if needs_target and options.target is None:
         raise WrongUsage(
-            f"{where}: say which column is to be predicted: --target, target=…; there are"
-            f" {listed(names)}{headless(names)}"
+            f"there are {listed(names)}",
+            (Use("target", text="say which column is to be predicted ({})"), *headless(names)),
+            file=where,
         )
     named = [options.target] if needs_target and options.target is not None else []
     named += [] if options.group is None else [options.group]
     for column in (*named, *options.drop, *options.keep, *options.categories):
         known(column, names, where)
     if needs_target and options.group is not None and options.group == options.target:
-        raise WrongUsage(f"{where}: {options.group!r} is the target: groups need another column")
+        raise WrongUsage(f"{options.group!r} is the target: groups need another column", file=where)
 
 
 def known(column: str, names: Sequence[str], where: str) -> None:
@@ -169,24 +178,23 @@ def known(column: str, names: Sequence[str], where: str) -> None:
     if column not in names:
         check_separator(names, where)
         near = get_close_matches(column, names)
-        hint = (
-            f"did you mean {' or '.join(map(repr, near))}?"
-            if near
-            else f"there are {listed(names)}"
-        )
-        raise BadExample(f"{where}: there is no column {column!r}: {hint}{headless(names)}")
+        what = f"there is no column {column!r}{'' if near else f': there are {listed(names)}'}"
+        hint = [f"did you mean {' or '.join(map(repr, near))}?"] if near else []
+        raise BadExample(what, [*headless(names), *hint], file=where)
 
 
-def headless(names: Sequence[str]) -> str:
+def headless(names: Sequence[str]) -> list[Use]:
     """Return what to do where names are numbers, as if a file began with its first row."""
     numbers = sum(map(is_number, names))
     if len(names) < 2 or 2 * numbers < len(names):
-        return ""
-    which = "All" if numbers == len(names) else "Most"
-    return (
-        f". {which} of these names are numbers: if there is no header, {NO_HEADER}; columns are"
-        f" then called 1 to {len(names)}"
-    )
+        return []
+    which = "all" if numbers == len(names) else "most"
+    return [no_header(names, f"if there is no header, as {which} of these names are numbers, ")]
+
+
+def no_header(names: Sequence[str], when: str = "") -> Use:
+    """Return what to do about a file that begins with its first row."""
+    return Use("header", False, f"{when}add {{}}: columns are then called 1 to {len(names)}")
 
 
 def is_number(text: str) -> bool:
@@ -200,13 +208,12 @@ def is_number(text: str) -> bool:
 
 def check_separator(names: Sequence[str], where: str) -> None:
     """Check that a lone column is not a header whose names something else than commas separates."""
-    for mark, called in (";", "';'"), ("\t", "tabs"), ("|", "'|'"):
+    convert = ("convert it to commas", Use("format", "tsv", "to tabs, and read it with {}"))
+    read = Use("format", "tsv", "read it with {}")
+    for mark, called, cure in (";", "';'", convert), ("\t", "tabs", read), ("|", "'|'", convert):
         if len(names) == 1 and mark in names[0]:
-            advice = "read it with --format tsv, format='tsv'" if mark == "\t" else "convert it"
-            raise BadExample(
-                f"{where}: the file is separated by {called}, and noregret reads commas, or tabs"
-                f" with --format tsv: {advice}"
-            )
+            what = f"the file is separated by {called}, and noregret reads commas or tabs"
+            raise BadExample(what, cure, file=where)
 
 
 def listed(names: Sequence[str], most: int = 12) -> str:
@@ -280,13 +287,13 @@ def as_numbers(column: Any, name: str, where: str) -> Floats:
     if pa.types.is_boolean(column.type):
         column = column.cast(pa.uint8())
     if not pa.types.is_float64(column.type):  # an integer too large for one is rounded
-        column = cast(column, pa.float64(), f"{where}: column {name!r}")
+        column = cast(column, pa.float64(), name, where)
     chunks = column.chunks if isinstance(column, pa.ChunkedArray) else [column]
     floats = [values_of(chunk, np.float64, np.nan) for chunk in chunks]
     return floats[0] if len(floats) == 1 else np.concatenate([np.empty(0), *floats])
 
 
-def cast(column: Any, kind: Any, what: str) -> Any:
+def cast(column: Any, kind: Any, name: str, where: str) -> Any:
     """Return an Arrow column as one of another type, or say that it cannot be."""
     import pyarrow as pa
 
@@ -295,7 +302,8 @@ def cast(column: Any, kind: Any, what: str) -> Any:
             column = column.cast(column.type.value_type)
         return column.cast(kind, safe=pa.types.is_string(kind))
     except pa.ArrowException:
-        raise BadExample(f"{what} holds {column.type} values, which cannot be read") from None
+        what = f"column {name!r} holds {column.type} values, which cannot be read"
+        raise BadExample(what, file=where, feature=name) from None
 
 
 def values_of(array: Any, kind: type[np.generic], missing: float) -> NDArray[Any]:
@@ -323,7 +331,7 @@ def as_category(column: Any, name: str, where: str) -> Category:
         if isinstance(column, pa.ChunkedArray):  # where there are no rows
             column = pa.array([], column.type)
     if kind_of(column.type) != TEXT:
-        column = cast(column, pa.string(), f"{where}: column {name!r}")
+        column = cast(column, pa.string(), name, where)
     if not pa.types.is_dictionary(column.type):
         column = column.dictionary_encode()
     values = ["" if value is None else str(value) for value in column.dictionary.to_pylist()]
@@ -345,12 +353,14 @@ def outcomes_of(column: Any, roles: Roles) -> tuple[Floats, dict[int, str]]:
     if kind == TEXT and len(column):
         counts = Counter(value for value in column.slice(0, 1000).to_pylist() if value)
         shown = " or ".join(map(repr, list(counts)[:3]))
-        said = f"{roles.where}: the target {roles.target!r} holds text ({shown}, …):"
+        what = f"the target {roles.target!r} holds text ({shown}, …)"
         if options.missing == ASLEEP:
-            raise NoRegretError(f"{said} forecasts are compared with numbers")
+            what = f"{what}: forecasts are compared with numbers"
+            raise NoRegretError(what, file=roles.where)
         # The rarer value is the one that is looked for, as a rule.
-        rarest = shlex.quote(min(counts, key=counts.__getitem__)) if counts else "VALUE"
-        raise NoRegretError(f"{said} to tell one value from the rest, use --positive {rarest}")
+        rarest = min(counts, key=counts.__getitem__) if counts else "VALUE"
+        cure = Use("positive", rarest, "to tell one value from the rest, use {}")
+        raise NoRegretError(what, cure, file=roles.where)
     y = as_numbers(column, roles.target or "", roles.where)
     bad = {int(row): "missing" for row in np.flatnonzero(np.isnan(y))}
     return y, bad
@@ -369,7 +379,7 @@ def labels_of(column: Any, roles: Roles) -> tuple[Floats, dict[int, str]]:
     return signed(values, positive, roles.where), bad
 
 
-def signed(values: Floats, positive: str, where: str) -> Floats:
+def signed(values: Floats, positive: str, where: str | None) -> Floats:
     """Return +1 where a number is the positive one, else −1."""
     wanted = {"true": 1.0, "false": 0.0}.get(positive.lower())
     if wanted is None:
@@ -377,6 +387,6 @@ def signed(values: Floats, positive: str, where: str) -> Floats:
             wanted = float(positive)
         except ValueError:
             raise NoRegretError(
-                f"{where}: the positive value {positive!r} is text, but outcomes are numbers"
+                f"the positive value {positive!r} is text, but outcomes are numbers", file=where
             ) from None
     return np.where(np.isnan(values), np.nan, np.where(values == wanted, 1.0, -1.0))

@@ -12,21 +12,23 @@ from itertools import chain
 import numpy as np
 from numpy.typing import NDArray
 
+from noregret.errors import BadExample, Place, Use
 from noregret.streams.block import Fault, Floats, Sparse
 from noregret.streams.columns import Category, Table
 from noregret.streams.options import ASLEEP, Options
 from noregret.streams.parsing.vocabulary import Vocabulary, assembled
 from noregret.streams.stream import INTERCEPT
 
+Faults = dict[int, BadExample]
 # As in the core: values up to here can be squared and added up.
 LARGEST = 1e150
 
 
 def faults_of(
-    table: Table, options: Options, place_of: Callable[[int], str], scored: bool
+    table: Table, options: Options, place_of: Callable[[int], Place], scored: bool
 ) -> list[Fault]:
     """Return the rows that cannot be used; ``row`` counts all rows before."""
-    found: dict[int, str] = {}
+    found: Faults = {}
     if all_categories(table, options):  # else the learner refuses what it cannot use
         found |= given_twice(table, options)
         found |= too_large(table, options, scored)
@@ -36,77 +38,90 @@ def faults_of(
         found |= unfit_forecasts(table, options)
     if table.groups is not None:
         for row in np.flatnonzero(table.groups.codes < 0).tolist():
-            found[row] = f"column {table.groups.name!r} is empty: every row needs its group"
+            what = f"column {table.groups.name!r} is empty: every row needs its group"
+            found[row] = BadExample(what, feature=table.groups.name)
     if not scored and options.missing != ASLEEP:
-        skip = "; --on-error skip, on_error='skip' leaves such rows out"
+        cure = Use("on_error", "skip", "leave such rows out ({})")
         for row, what in table.bad_outcomes.items():
-            remedy = skip if options.on_error == "stop" else ""
-            found[row] = f"the outcome is {what}: every row needs one{remedy}"
-    return [Fault(row, place_of(row), message) for row, message in sorted(found.items())]
+            found[row] = BadExample(
+                f"the outcome is {what}: every row needs one",
+                cure if options.on_error == "stop" else (),
+            )
+    return [Fault(row, error.at(place_of(row))) for row, error in sorted(found.items())]
 
 
-def too_large(table: Table, options: Options, scored: bool) -> dict[int, str]:
+def beyond(what: str, feature: str | None = None) -> BadExample:
+    """Return the error for a number that is too large to be squared."""
+    return BadExample(f"{what} must be finite, and at most {LARGEST:g}", feature=feature)
+
+
+def empty(what: str, name: str) -> BadExample:
+    """Return the error for a cell that holds nothing."""
+    cures = ("fill it in", Use("missing", "zero"), Use("missing", "indicator", "{}"))
+    return BadExample(f"{what} {name!r} is empty", cures, feature=name)
+
+
+def too_large(table: Table, options: Options, scored: bool) -> Faults:
     """Return the rows with an infinity, or a number too large to be squared.
 
     They are told here, so that no new feature joins with a row that is refused.
     """
-    found: dict[int, str] = {}
+    found: Faults = {}
     large = np.abs(table.numbers) >= LARGEST
     for row in np.flatnonzero(large.any(axis=1)).tolist():
         k = int(np.argmax(large[row]))
-        what = f"column {number_names(table, options)[k]!r} is {table.numbers[row, k]:g}"
-        found[row] = f"{what}: every value must be finite, and at most {LARGEST:g}"
+        name, value = number_names(table, options)[k], float(table.numbers[row, k])
+        found[row] = beyond(f"column {name!r} is {value:g}: every value", name)
     if not scored:
         for row in np.flatnonzero(np.abs(table.y) >= LARGEST).tolist():
-            found[row] = (
-                f"the outcome is {table.y[row]:g}: it must be finite, and at most {LARGEST:g}"
-            )
+            found[row] = beyond(f"the outcome is {table.y[row]:g}: it")
     return found
 
 
-def unfit_forecasts(table: Table, options: Options) -> dict[int, str]:
+def unfit_forecasts(table: Table, options: Options) -> Faults:
     """Return the rows in which every expert is asleep, or one says what is no forecast."""
     columns = sorted([*table.names, *options.add])
     forecasts = table.numbers[:, [columns.index(name) for name in table.names]]
-    asleep = np.flatnonzero(np.isnan(forecasts).all(axis=1)).tolist()
-    found = dict.fromkeys(asleep, "every expert is asleep: there is no forecast to go by")
+    found = {
+        row: BadExample("every expert is asleep: there is no forecast to go by")
+        for row in np.flatnonzero(np.isnan(forecasts).all(axis=1)).tolist()
+    }
     for row, k in np.argwhere(np.abs(forecasts) >= LARGEST)[::-1].tolist():
-        found[row] = (
-            f"column {table.names[k]!r} is {forecasts[row, k]:g}: every forecast must be finite,"
-            f" and at most {LARGEST:g}"
-        )
+        name = table.names[k]
+        found[row] = beyond(f"column {name!r} is {forecasts[row, k]:g}: every forecast", name)
     return found
 
 
-def empty_cells(table: Table) -> dict[int, str]:
+def empty_cells(table: Table) -> Faults:
     """Return the rows in which something is missing."""
-    found: dict[int, str] = {}
-    hint = "fill it in, or use --missing zero or --missing indicator"
+    found: Faults = {}
     for category in table.categories:
         for row in np.flatnonzero(category.codes < 0).tolist():
-            found.setdefault(row, f"column {category.name!r} is empty: {hint}")
+            found.setdefault(row, empty("column", category.name))
     if table.missing is not None:
         for row in np.flatnonzero(table.missing.any(axis=1)).tolist():
             name = table.names[int(np.argmax(table.missing[row]))]
-            found.setdefault(row, f"column {name!r} is empty: {hint}")
+            found.setdefault(row, empty("column", name))
     return found
 
 
-def given_twice(table: Table, options: Options) -> dict[int, str]:
+def given_twice(table: Table, options: Options) -> Faults:
     """Return the rows in which two columns make the same feature."""
     categories = all_categories(table, options)
     makers = [{name} for name in number_names(table, options)]
     makers += [set(category.features()) for category in categories]
     if len(set(chain(*makers))) == sum(map(len, makers)):
         return {}
-    found: dict[int, str] = {}
+    found: Faults = {}
     for row in range(len(table.y)):
         seen = set(number_names(table, options))
         for category in categories:
             if (code := category.codes[row]) >= 0:
                 name = category.features()[code]
                 if name in seen:
-                    found[row] = f"feature {name!r} is given twice: drop one of the columns"
+                    found[row] = BadExample(
+                        f"feature {name!r} is given twice", "drop one of the columns", feature=name
+                    )
                 seen.add(name)
     return found
 

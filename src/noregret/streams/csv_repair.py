@@ -8,14 +8,16 @@ import re
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
-from noregret.errors import BadExample
+from noregret.errors import BadExample, Cure, Place, Use
 from noregret.streams.block import Fault
-from noregret.streams.columns import BOOLEAN, NO_HEADER, NUMBER, TEXT, headless, is_number
+from noregret.streams.columns import BOOLEAN, NUMBER, TEXT, headless, is_number, no_header
 from noregret.streams.csv_quotes import Quotes
 
 NUMERAL = re.compile(
     r"\s*[+-]?(?:(?:\d+\.?\d*|\.\d+)(?:e[+-]?\d+)?|inf|infinity|nan)\s*", re.IGNORECASE | re.ASCII
 )
+# What to do about lines that are parts of one row.
+JOIN = Use("quotes", "multiline", "where a value in quotes goes on over several lines, use {}")
 TRUTH = {"true": "true", "false": "false", "1": "true", "0": "false"}
 
 
@@ -36,49 +38,49 @@ def split_names(text: bytes, path: str, delimiter: str, header: bool) -> tuple[l
         quotes.last_cut(line)
         end += len(line)
     number = 1 + text.count(b"\n", 0, start)
-    where = f"{path}, line {number}"
+    where = Place(path, number)
     try:
         first = text[start:end].decode("utf-8")
         cells = next(csv.reader(io.StringIO(first, newline=""), delimiter=delimiter), [])
     except UnicodeDecodeError:
-        raise BadExample(f"{where}: not UTF-8 text") from None
+        raise BadExample("not UTF-8 text").at(where) from None
     except csv.Error as error:
-        raise BadExample(f"{where}: {error}") from None
+        raise BadExample(str(error)).at(where) from None
     if "\r" in first.strip("\r\n") and '"' not in first:
-        raise BadExample(f"{where}: lines end in carriage returns alone: end them with newlines")
+        what = "lines end in carriage returns alone"
+        raise BadExample(what, "end them with newlines").at(where)
     if not header:
         return [str(k + 1) for k in range(len(cells))], text
     if "\0" in first:
-        raise BadExample(f"{where}: the names hold NUL characters: this is not CSV")
+        raise BadExample("the names hold NUL characters: this is not CSV").at(where)
     names = [name.strip() or str(k + 1) for k, name in enumerate(cells)]
     check_header(names, where)
     check_names(names, where)
     return names, text[end:]
 
 
-def check_header(names: Sequence[str], where: str) -> None:
+def check_header(names: Sequence[str], where: Place) -> None:
     """Refuse names that are all numbers, not all whole: such a line is the first row of data."""
     if len(names) < 2 or not all(map(is_number, names)):
         return
     if not all(name.lstrip("-").isdecimal() for name in names):
         raise BadExample(
-            f"{where}: the file seems to have no header, as its first line holds numbers alone:"
-            f" {NO_HEADER}, and columns are called 1 to {len(names)}; or rename a column"
-        )
+            "the file seems to have no header, as its first line holds numbers alone",
+            (no_header(names), "rename a column"),
+        ).at(where)
 
 
-def check_names(names: Sequence[str], where: str) -> None:
+def check_names(names: Sequence[str], where: Place) -> None:
     """Refuse a name that two columns have."""
     seen: set[str] = set()
     for name in names:
         if name in seen:
-            raise BadExample(
-                f"{where}: two columns are called {name!r}: rename one{headless(names)}"
-            )
+            what = f"two columns are called {name!r}"
+            raise BadExample(what, ("rename one", *headless(names))).at(where)
         seen.add(name)
 
 
-def records(text: bytes, delimiter: str) -> Iterator[tuple[int, list[str] | str]]:
+def records(text: bytes, delimiter: str) -> Iterator[tuple[int, list[str] | BadExample]]:
     """Yield the records, each with the line it begins in, or what is wrong with it.
 
     Bytes that are not UTF-8 stay visible.
@@ -92,7 +94,7 @@ def records(text: bytes, delimiter: str) -> Iterator[tuple[int, list[str] | str]
         except StopIteration:
             return
         except csv.Error as error:
-            yield line + 1, str(error)
+            yield line + 1, BadExample(str(error))
         else:
             if cells:
                 yield line + 1, cells
@@ -112,22 +114,34 @@ def repaired(
     kinds: dict[str, str],
     delimiter: str,
     nothing: Sequence[str],
-    cure: str = "",
+    *,
+    asleep: bool = False,
+    by_line: bool = False,
 ) -> Mended:
-    """Tell the records that can be read from those that cannot, and what to do about a word."""
+    """Tell the records that can be read from those that cannot.
+
+    ``asleep`` says whether numbers may be missing, ``by_line`` whether quotes end with the line.
+    """
     good = io.StringIO()
     writer = csv.writer(good, delimiter=delimiter, lineterminator="\n")
     kept: list[int] = []
     faults: list[Fault] = []
     for line, cells in records(text, delimiter):
-        wrong = cells if isinstance(cells, str) else fault_in(cells, header, kinds, nothing, cure)
-        if wrong is None:
-            writer.writerow(
-                [usual(cell, kinds.get(n), nothing) for n, cell in zip(header, cells, strict=True)]
-            )
-            kept.append(line)
+        try:
+            if isinstance(cells, BadExample):
+                raise cells
+            if len(cells) != len(header):
+                values = f"{len(cells)} value{'' if len(cells) == 1 else 's'}"
+                what = f"{values}, but there are {len(header)} columns"
+                raise BadExample(what, JOIN if by_line else ())
+            named = [*zip(header, cells, strict=True)]
+            for name, cell in named:
+                check_cell(name, cell, kinds.get(name), nothing, asleep)
+        except BadExample as error:
+            faults.append(Fault(len(kept), error.at(line=line).with_traceback(None)))
         else:
-            faults.append(Fault(len(kept), str(line), wrong))
+            writer.writerow([usual(cell, kinds.get(name), nothing) for name, cell in named])
+            kept.append(line)
     return Mended(good.getvalue().encode("utf-8", "replace"), kept, tuple(faults))
 
 
@@ -142,31 +156,22 @@ def usual(cell: str, kind: str | None, nothing: Sequence[str]) -> str:
     return cell
 
 
-def fault_in(
-    cells: Sequence[str],
-    header: Sequence[str],
-    kinds: dict[str, str],
-    nothing: Sequence[str],
-    cure: str = "",
-) -> str | None:
-    """Say what is wrong with a record, if anything is."""
-    if len(cells) != len(header):
-        values = f"{len(cells)} value{'' if len(cells) == 1 else 's'}"
-        return f"{values}, but there are {len(header)} columns"
-    for name, cell in zip(header, cells, strict=True):
-        kind = kinds.get(name)
-        shown = repr(cell if len(cell) <= 40 else cell[:40] + "…")
-        if kind is not None and any("\udc80" <= letter <= "\udcff" for letter in cell):
-            return f"column {name!r}: not UTF-8 text"
-        if kind == NUMBER and cell.strip() not in nothing and not NUMERAL.fullmatch(cell):
-            cure = cure or f"read the column as names (--categories {name})"
-            return (
-                f"column {name!r}: {shown} is not a number, as most of the column are: correct it,"
-                f" or {cure}"
-            )
-        if kind == BOOLEAN and cell not in nothing and cell.strip().lower() not in TRUTH:
-            return f"column {name!r}: {shown} is not true or false, as most of the column are"
-    return None
+def check_cell(
+    name: str, cell: str, kind: str | None, nothing: Sequence[str], asleep: bool
+) -> None:
+    """Refuse a cell that does not hold what its column does."""
+    what, cures = "", list[Cure]()
+    shown = cell if len(cell) <= 40 else cell[:40] + "…"
+    if kind is not None and any("\udc80" <= letter <= "\udcff" for letter in cell):
+        what = "not UTF-8 text"
+    elif kind == NUMBER and cell.strip() not in nothing and not NUMERAL.fullmatch(cell):
+        what = f"{shown!r} is not a number, as most of the column are"
+        names = Use("categories", [name], "read the column as names ({})")
+        cures = ["correct it", "leave it empty" if asleep else names]
+    elif kind == BOOLEAN and cell not in nothing and cell.strip().lower() not in TRUTH:
+        what = f"{shown!r} is not true or false, as most of the column are"
+    if what:
+        raise BadExample(f"column {name!r}: {what}", cures, feature=name)
 
 
 def kind_of_most(values: Sequence[str | bytes], share: float, nothing: Sequence[str]) -> str:

@@ -7,12 +7,14 @@ from dataclasses import replace
 
 import numpy as np
 
+from noregret.limits import INTERCEPT, MAX_VALUE
 from noregret.linear.engine.fourier_features import lift_dense, lift_sparse
-from noregret.linear.random_features import LARGEST, Fourier
+from noregret.linear.random_features import Fourier
 from noregret.streams.block import Block, Fault, Floats, Sparse
+from noregret.streams.columns_to_rows import Faults, beyond
 from noregret.streams.options import Options
 from noregret.streams.parsing.vocabulary import Vocabulary
-from noregret.streams.stream import INTERCEPT, Reading, State, Stream, until
+from noregret.streams.stream import Reading, State, Stream, until
 
 
 class LiftedReading(Reading):
@@ -95,7 +97,7 @@ def fourier_of(options: Options) -> Fourier:
 def usable(block: Block, reading: Reading) -> Block:
     """Return a block with rows that hold something else than finite numbers among its faults."""
     X = block.X
-    good = np.abs(X.data if isinstance(X, Sparse) else X) < LARGEST
+    good = np.abs(X.data if isinstance(X, Sparse) else X) < MAX_VALUE
     if good.all():
         return block
     if isinstance(X, Sparse):
@@ -106,21 +108,21 @@ def usable(block: Block, reading: Reading) -> Block:
     else:
         rows, columns = np.nonzero(~good)
         found = zip(rows, columns, X[rows, columns], strict=True)
-    told: dict[int, str] = {}
+    told: Faults = {}
     for row, column, value in found:
         name = reading.feature_name(int(column))
-        said = f"feature {name!r} is {value:g}: every value must be finite, and at most {LARGEST:g}"
+        said = beyond(f"feature {name!r} is {value:g}: every value", name)
         told.setdefault(int(row), said)
     return without(block, told) if told else block
 
 
-def without(block: Block, bad: dict[int, str]) -> Block:
+def without(block: Block, bad: Faults) -> Block:
     """Return a block without some of its rows, which become faults."""
     keep = np.ones(len(block), dtype=bool)
     keep[list(bad)] = False
     before = np.cumsum(keep) - keep  # good rows before each
     kept, old = np.flatnonzero(keep), block.place_of
-    faults = [Fault(int(before[row]), old(row), message) for row, message in bad.items()]
+    faults = [Fault(int(before[row]), error.at(old(row))) for row, error in bad.items()]
     known = [f._replace(row=int(keep[: f.row].sum())) for f in block.faults]
     order = sorted([(f.row, f) for f in [*known, *faults]], key=lambda pair: pair[0])
 

@@ -9,11 +9,10 @@ from typing import Any
 import numpy as np
 
 from noregret.errors import BadExample
-from noregret.streams.block import Fault
 from noregret.streams.columns import BOOLEAN, NUMBER, TEXT, Category, Roles, Table, summaries
 
 # A field holds numbers where so many of its values are.
-HALF = 0.5
+MIN_NUMBER_SHARE = 0.5
 Lines = Sequence[tuple[int, Any]]
 
 
@@ -35,7 +34,7 @@ def kind_of(values: list[Any]) -> str:
     if there and all(isinstance(value, bool) for value in there):
         return BOOLEAN
     numbers = sum(isinstance(value, int | float) for value in there)
-    return NUMBER if numbers >= HALF * len(there) else TEXT
+    return NUMBER if numbers >= MIN_NUMBER_SHARE * len(there) else TEXT
 
 
 def is_nothing(value: Any) -> bool:
@@ -43,7 +42,7 @@ def is_nothing(value: Any) -> bool:
     return value is None or value == "" or (isinstance(value, float) and math.isnan(value))
 
 
-def table_of(examples: Lines, roles: Roles) -> tuple[Table, list[int], list[Fault]]:
+def table_of(examples: Lines, roles: Roles) -> tuple[Table, list[int], list[BadExample]]:
     """Return lines as a table, the line of each row, and the lines that are none."""
     options = roles.options
     known = {*roles.kinds}
@@ -51,12 +50,12 @@ def table_of(examples: Lines, roles: Roles) -> tuple[Table, list[int], list[Faul
     outcomes: list[float] = []
     groups: list[str] = []
     lines: list[int] = []
-    faults: list[Fault] = []
+    faults: list[BadExample] = []
     for line, example in examples:
         try:
             row, outcome = numbers_of(example, roles, known)
         except BadExample as error:
-            faults.append(Fault(len(rows), str(line), str(error)))
+            faults.append(error.at(line=line).with_traceback(None))
             continue
         rows.append(row)
         outcomes.append(outcome)

@@ -7,11 +7,12 @@ import json
 import re
 from typing import Any, NamedTuple
 
+from noregret.errors import BadExample
 from noregret.streams.columns import BOOLEAN, NUMBER, TEXT, kind_of
 from noregret.streams.source import Piece
 
 # How deeply a line may be nested; more than an example ever is, less than any reader's stack.
-DEEPEST = 64
+MAX_NESTING = 64
 # A line without brackets but the outer ones; in others those outside of strings are counted.
 FLAT = re.compile(rb"\s*(?:\{[^\[\]{}]*\}\s*)?")
 # Without a way back, which would cost memory for every letter of a long value.
@@ -20,7 +21,11 @@ BRACKET = re.compile(rb"[\[\]{}]")
 
 
 class GivenTwice(Exception):
-    """A field that an object has twice; its name."""
+    """A field that an object has twice."""
+
+    def __init__(self, name: str) -> None:
+        super().__init__(name)
+        self.name = name
 
 
 class Lines(NamedTuple):
@@ -29,7 +34,7 @@ class Lines(NamedTuple):
     piece: Piece
     table: Any
     examples: list[tuple[int, Any]]
-    faults: list[tuple[int, str]]  # line and what is wrong with it
+    faults: list[BadExample]  # line and what is wrong with it
     line_count: int
 
 
@@ -53,7 +58,7 @@ def are_whole(lines: list[bytes]) -> bool:
     for line in lines:
         if not FLAT.fullmatch(line):
             deepest, left, values = depth_of(line)
-            if left or deepest > DEEPEST or values > 1:
+            if left or deepest > MAX_NESTING or values > 1:
                 return False
     return True
 
@@ -68,27 +73,29 @@ def depth_of(line: bytes) -> tuple[int, int, int]:
     return deepest, depth, values
 
 
-def one_by_one(lines: list[bytes]) -> tuple[list[tuple[int, Any]], list[tuple[int, str]]]:
+def one_by_one(lines: list[bytes]) -> tuple[list[tuple[int, Any]], list[BadExample]]:
     """Return what is on some lines, and the lines that are not JSON."""
     examples: list[tuple[int, Any]] = []
-    faults: list[tuple[int, str]] = []
+    faults: list[BadExample] = []
     for number, line in enumerate(lines, 1):
         if not line.strip():
             continue
         try:
-            if depth_of(line)[0] > DEEPEST:
+            if depth_of(line)[0] > MAX_NESTING:
                 raise RecursionError
             examples.append((number, json.loads(line, object_pairs_hook=object_of)))
         except GivenTwice as error:
-            faults.append((number, f"field {str(error)[:40]!r} is given twice: leave one out"))
+            what = f"field {error.name[:40]!r} is given twice"
+            faults.append(BadExample(what, "leave one out", line=number))
         except json.JSONDecodeError as error:
-            faults.append((number, f"column {error.colno}: {error.msg}"))
+            faults.append(BadExample(error.msg, line=number, column=error.colno))
         except UnicodeDecodeError as error:
-            faults.append((number, f"byte {error.start + 1} is not UTF-8 text"))
+            faults.append(BadExample(f"byte {error.start + 1} is not UTF-8 text", line=number))
         except RecursionError:
-            faults.append((number, "nested too deeply: an example holds plain values"))
+            what = "nested too deeply: an example holds plain values"
+            faults.append(BadExample(what, line=number))
         except ValueError:
-            faults.append((number, "not JSON that can be read"))
+            faults.append(BadExample("not JSON that can be read", line=number))
     return examples, faults
 
 

@@ -64,7 +64,9 @@ class Opened:
         begins = self.read_so_far == 0
         parts = [self.some(BLOCK)]
         if begins and not self.regular and packing_of(parts[0]):
-            raise NoRegretError(f"{self.path}: compressed data: unpack it on the way, as with zcat")
+            raise NoRegretError(
+                "compressed data", "unpack it on the way, as with zcat", file=self.path
+            )
         left = BLOCK - len(parts[0])
         while parts[-1] and left and self.more_is_there():
             parts.append(self.some(left))
@@ -83,7 +85,9 @@ class Opened:
         try:
             text = self.stream.read(most)
         except (OSError, EOFError, ValueError, zlib.error) as error:
-            raise NoRegretError(f"{self.path}: damaged, it cannot be unpacked: {error}") from None
+            raise NoRegretError(
+                f"damaged, it cannot be unpacked: {error}", file=self.path
+            ) from None
         self.read_so_far = self.raw.tell()
         return text
 
@@ -119,7 +123,7 @@ class Opened:
             text = self.some(min(size, BLOCK))
             if not text:
                 raise NoRegretError(
-                    f"{self.path}: shorter than it was: there is nothing to go on with"
+                    "shorter than it was: there is nothing to go on with", file=self.path
                 )
             size -= len(text)
             yield text
@@ -127,7 +131,7 @@ class Opened:
 
 def shortened(path: str) -> NoRegretError:
     """Return the error for a file that was cut."""
-    return NoRegretError(f"{path}: became shorter while it was being read")
+    return NoRegretError("became shorter while it was being read", file=path)
 
 
 def stdin_descriptor() -> int:

@@ -16,6 +16,7 @@ SCALES = ("none", "max", "standard", "unit")
 ON_ERROR = ("stop", "skip")
 # What quotes mean in CSV and TSV; auto is multiline for CSV, line for TSV.
 AUTO, MULTILINE, LINE, NONE = QUOTES = ("auto", "multiline", "line", "none")
+CHOICES = {"missing": MISSING, "scale": SCALES, "on_error": ON_ERROR, "quotes": QUOTES}
 MAX_BITS = 30
 # Options that name columns, one or several.
 COLUMNS = ("drop", "keep", "categories")
@@ -106,10 +107,8 @@ class Options:
             given = getattr(self, name)
             columns = (given,) if isinstance(given, str) else tuple(given)
             object.__setattr__(self, name, columns)
-        one_of("missing", self.missing, MISSING)
-        one_of("scale", self.scale, SCALES)
-        one_of("on_error", self.on_error, ON_ERROR)
-        one_of("quotes", self.quotes, QUOTES)
+        for name, choices in CHOICES.items():
+            one_of(name, getattr(self, name), choices)
         if self.hash is not None:
             object.__setattr__(self, "hash", whole("hash", self.hash, below=MAX_BITS + 1))
         if self.fourier is not None:

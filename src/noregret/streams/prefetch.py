@@ -14,9 +14,9 @@ from noregret.errors import NoRegretError
 
 T = TypeVar("T")
 # How many threads work, and how many results may wait to be used.
-WORKERS, WAITING = 2, 4
+WORKERS, MAX_QUEUED_RESULTS = 2, 4
 # Seconds between looks at whether anybody still wants the results.
-LOOK = 0.1
+POLL_SECONDS = 0.1
 
 
 def in_order(
@@ -28,14 +28,14 @@ def in_order(
     is raised in its turn. The iteration ends early when it is no longer ``wanted``.
     """
     process = os.getpid()
-    results: Queue[Future[T] | None] = Queue(WAITING)
+    results: Queue[Future[T] | None] = Queue(MAX_QUEUED_RESULTS)
     over = Event()
     pool = ThreadPoolExecutor(WORKERS, thread_name_prefix="noregret")
 
     def hand_in(result: Future[T] | None) -> None:
         while not over.is_set():
             try:
-                results.put(result, timeout=LOOK)
+                results.put(result, timeout=POLL_SECONDS)
             except Full:
                 continue
             return
@@ -57,11 +57,12 @@ def in_order(
         while wanted():
             if os.getpid() != process:
                 raise NoRegretError(
-                    "the process was forked while this stream was being read, and the copy lacks"
-                    " the threads that read it: read it anew, or fork before"
+                    "the process was forked while this stream was being read, and the"
+                    " copy lacks the threads that read it",
+                    "read it anew, or fork before",
                 )
             try:
-                result = results.get(timeout=LOOK)
+                result = results.get(timeout=POLL_SECONDS)
             except Empty:
                 continue
             if result is None:

@@ -47,8 +47,9 @@ class Seal(NamedTuple):
         """Refuse data whose digest is another."""
         if digest != self.digest:
             raise NoRegretError(
-                f"{path}, {what} {self.first:,} to {self.last:,}: not the data that the checkpoint"
-                " was made from: something there was changed after it had been read"
+                f"{what} {self.first:,} to {self.last:,}: not the data that the checkpoint was made"
+                " from: something there was changed after it had been read",
+                file=path,
             )
 
 

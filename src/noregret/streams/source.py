@@ -26,7 +26,7 @@ from noregret.streams.seals import Range, Sealing, Seals, new_hash
 __all__ = ["STDIN", "Paths", "Piece", "Source", "as_paths", "suffix_of", "total_size"]
 
 # Bytes looked through at a time for the end of a line.
-LOOK = 1 << 16
+BYTES_PER_SEARCH = 1 << 16
 # Bytes of a line, and of a quoted value: beyond, this is not text, or the quote was never closed.
 MAX_LINE, MAX_VALUE = 1 << 27, 1 << 26
 BOM, UTF_16 = b"\xef\xbb\xbf", (b"\xff\xfe", b"\xfe\xff")
@@ -61,7 +61,7 @@ def check_readable(path: str) -> None:
     if path == STDIN:
         stdin_descriptor()
     elif os.path.isdir(path):
-        raise NoRegretError(f"{path}: a folder: name the files in it, as in '{path}/*.csv'")
+        raise NoRegretError("a folder", f"name the files in it, as in '{path}/*.csv'", file=path)
     elif not stat.S_ISFIFO(os.stat(path).st_mode):
         with open(path, "rb"):
             pass
@@ -115,7 +115,7 @@ class Piece:
                 self.ranges = [Range(self.start, self.stop, digest.digest())]
         if self.start == 0:
             if text.startswith(UTF_16):
-                raise NoRegretError(f"{self.path}: UTF-16 text: save it as UTF-8")
+                raise NoRegretError("UTF-16 text", "save it as UTF-8", file=self.path)
             text = text.removeprefix(BOM)
         return text
 
@@ -241,14 +241,15 @@ def without_bom(block: bytes, at: int) -> bytes:
 def too_long(path: str, start: int) -> BadExample:
     """Return the error for a line without an end."""
     return BadExample(
-        f"{path}: the line that begins at byte {start:,} has no end within {MAX_LINE >> 20} MiB:"
-        " is this a text file with one row per line?"
+        f"the line that begins at byte {start:,} has no end within {MAX_LINE >> 20}"
+        " MiB: is this a text file with one row per line?",
+        file=path,
     )
 
 
 def unclosed(path: str, line: int) -> BadExample:
     """Return the error for a quoted value without an end."""
-    return BadExample(f"{path}, line {line + 1}: a quote is opened and never closed")
+    return BadExample("a quote is opened and never closed", file=path, line=line + 1)
 
 
 def line_end(opened: Opened, start: int, stop: int, size: int) -> int:
@@ -257,7 +258,7 @@ def line_end(opened: Opened, start: int, stop: int, size: int) -> int:
         return size
     descriptor, at = opened.descriptor, stop
     while at > start:
-        begin = max(start, at - LOOK)
+        begin = max(start, at - BYTES_PER_SEARCH)
         found = read_at(descriptor, begin, at - begin).rfind(b"\n")
         if found >= 0:
             return begin + found + 1

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from noregret.errors import BadExample, WrongUsage
+from noregret.base.positions import Positions
+from noregret.errors import Use, WrongUsage
 from noregret.streams.block import Block, Floats, Sparse
 from noregret.streams.options import Options
 from noregret.streams.parsing.scaling import Scaler
@@ -19,6 +20,7 @@ from noregret.streams.seals import Seals
 from noregret.streams.source import Paths, Piece, Source, as_paths, total_size
 
 INTERCEPT = "intercept"
+NOT_STANDARD = (Use("scale", "max"), Use("scale", "unit", "{}"))
 State = tuple[dict[str, NDArray[Any]], dict[str, Any]]
 
 
@@ -46,9 +48,8 @@ class Stream:
     def __init__(self, paths: Paths, options: Options) -> None:
         for option in self.meaningless:
             if getattr(options, option) != getattr(Options(), option):
-                raise WrongUsage(
-                    f"{option} means nothing for {self.name} files: leave --{option} out"
-                )
+                cure = Use(option, text="leave {} out")
+                raise WrongUsage(f"{option} means nothing for {self.name} files", cure)
         self.paths, self.options = as_paths(paths), options
 
     def with_fourier(self, fourier: str) -> Stream:
@@ -93,7 +94,7 @@ class Stream:
             for row in range(len(block)):
                 yield example_of(block, row, names), float(block.y[row])
             if block.faults and self.options.on_error == "stop":
-                raise reading.refusal(block)
+                raise block.faults[0].error
 
     def __repr__(self) -> str:
         return f"<{type(self).__name__} {', '.join(self.paths)}>"
@@ -114,8 +115,8 @@ class Reading:
         self.paths = stream.paths
         if self.options.scale == "standard" and not self.centred:
             raise WrongUsage(
-                f"{stream.name} data are sparse, and to standardise them would fill them up: use"
-                " the scale max or unit"
+                f"{stream.name} data are sparse, and to standardise them would fill them up",
+                NOT_STANDARD,
             )
         scale = self.options.scale
         self.scaler = None if scale == "none" else Scaler(scale)
@@ -186,11 +187,6 @@ class Reading:
     def complete(self, block: Block) -> None:
         """Fill in what depends on the rows before, in place."""
 
-    def refusal(self, block: Block) -> BadExample:
-        """Return the error for a block's first fault."""
-        fault = block.faults[0]
-        return BadExample(f"{fault.place}: {fault.message}")
-
     # Names.
 
     @property
@@ -214,12 +210,11 @@ class Reading:
         position -= int(self.options.intercept)
         return INTERCEPT if position < 0 else str(position)
 
-    def feature_names(self, count: int) -> list[str]:
+    def feature_names(self, count: int) -> Sequence[str]:
         """Return the names of the first features, as people know them."""
         if self.named:
             return self.names(0, count)
-        shift = int(self.options.intercept)
-        return [INTERCEPT][:shift] + [str(i) for i in range(count - shift)]
+        return Positions(count, [INTERCEPT] if self.options.intercept else ())
 
     def source(self, delimiter: bytes | None = None, careful: bool = False) -> Source:
         """Return the text to read, when that before the mark has been found to be the same."""
@@ -320,7 +315,7 @@ def until(block: Block, row: int) -> Block:
     )
 
 
-def example_of(block: Block, row: int, names: list[str]) -> dict[str, float]:
+def example_of(block: Block, row: int, names: Sequence[str]) -> dict[str, float]:
     """Return one row as a dict."""
     if not isinstance(block.X, Sparse):
         return dict(zip(names, block.X[row].tolist(), strict=True))

@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from noregret.errors import Place
+from noregret.limits import INTERCEPT
 from noregret.streams.block import Block, Fault, Floats, Sparse
 from noregret.streams.columns import BOOLEAN, TEXT, Category, Roles, Table
 from noregret.streams.columns_to_rows import dense_rows, faults_of, sparse_rows, without
@@ -21,7 +23,7 @@ if TYPE_CHECKING:
     from noregret.streams.corrected_forecast import Correcting
 
 # Groups beside the only one that are remembered, to name the nearest where that is not there.
-OTHERS = 10_000
+MAX_REMEMBERED_GROUPS = 10_000
 
 
 class TableReading(Reading):
@@ -56,7 +58,7 @@ class TableReading(Reading):
     def block_of(
         self,
         table: Table,
-        place_of: Callable[[int], str],
+        place_of: Callable[[int], Place],
         mark: dict[str, Any],
         size: int,
         others: Sequence[Fault] = (),
@@ -92,7 +94,7 @@ class TableReading(Reading):
         if self.options.only is not None and table.groups is not None:
             values = table.groups.values
             code = values.index(self.options.only) if self.options.only in values else len(values)
-            if len(self.others) < OTHERS:
+            if len(self.others) < MAX_REMEMBERED_GROUPS:
                 self.others |= dict.fromkeys(value for value in values if value)
             found |= set(np.flatnonzero(table.groups.codes != code).tolist())
         if self.options.missing == ASLEEP and self.learning and not self.without_outcomes:
@@ -102,7 +104,7 @@ class TableReading(Reading):
     def made(
         self,
         table: Table,
-        place_of: Callable[[int], str],
+        place_of: Callable[[int], Place],
         mark: dict[str, Any],
         size: int,
         faults: list[Fault],
@@ -173,7 +175,7 @@ class TableReading(Reading):
         if not len(self.vocabulary):
             places = self.vocabulary.positions(roles.dense_names, True)
             if self.options.intercept and self.scaler is not None:
-                at = roles.dense_names.index("intercept")
+                at = roles.dense_names.index(INTERCEPT)
                 self.scaler.leave_out([int(places[at])])
 
 

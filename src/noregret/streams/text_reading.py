@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator
 from functools import partial
 from typing import Any, ClassVar, NamedTuple
 
+from noregret.errors import BadExample, Place
 from noregret.streams.block import Block, Fault, Sparse
 from noregret.streams.columns import signed
 from noregret.streams.parsing.text import Rows
@@ -62,13 +63,13 @@ class TextReading(Reading):
         return Block(
             Sparse(rows.starts, rows.indices, rows.data),
             outcomes,
-            lambda row: f"{piece.path}, line {before + int(rows.lines[row])}",
+            lambda row: Place(piece.path, before + int(rows.lines[row])),
             self.mark_after(piece, rows.line_count),
             self.read_so_far(piece.file, piece.read),
             rows.importances,
             rows.tags,
             [
-                Fault(row, f"{piece.path}, line {before + line}, column {column}", message)
-                for row, line, column, message in rows.faults
+                Fault(row, BadExample(what).at(Place(piece.path, before + line, column)))
+                for row, line, column, what in rows.faults
             ],
         )

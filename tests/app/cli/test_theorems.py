@@ -11,9 +11,8 @@ import pytest
 
 import noregret as nr
 from noregret.adversaries.table import of_theorem
-from noregret.app.cli.commands.learners import learners
-from noregret.app.cli.commands.theorems import theorems
 from noregret.app.cli.latex_to_text import readable
+from tests.app.run.commands import done as printed
 
 COMMAND = [sys.executable, "-W", "error", "-c", "from noregret.app.cli import main; main()"]
 EVERY = sorted(nr.all_theorems())
@@ -40,11 +39,8 @@ def narrow(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.mark.parametrize("name", EVERY)
-def test_a_theorem_is_explained_in_plain_text(
-    name: str, narrow: None, capsys: pytest.CaptureFixture[str]
-) -> None:
-    theorems(name)
-    shown = capsys.readouterr().out
+def test_a_theorem_is_explained_in_plain_text(name: str, narrow: None) -> None:
+    shown = printed("theorems", name)
     theorem, learner = nr.all_theorems()[name]
     assert not re.search(r"[\\$`]", shown)
     assert max(len(line) for line in shown.splitlines()) <= WIDTH
@@ -74,13 +70,11 @@ def test_every_letter_of_a_promise_is_explained(name: str) -> None:
     assert set(LETTER.findall(written)) <= explained | set("tkj"), theorem.plain
 
 
-def test_the_call_that_tunes_is_shown_with_what_it_takes(
-    narrow: None, capsys: pytest.CaptureFixture[str]
-) -> None:
-    theorems("ogd-anytime")
-    assert 'GradientDescent.tuned("ogd-anytime", radius=…, lipschitz=…)' in capsys.readouterr().out
-    theorems("widrow-hoff")
-    assert "WidrowHoff.tuned(radius=…, loss=…, norm=1.0)" in capsys.readouterr().out
+def test_the_call_that_tunes_is_shown_with_what_it_takes(narrow: None) -> None:
+    shown = printed("theorems", "ogd-anytime")
+    assert 'GradientDescent.tuned("ogd-anytime", radius=…, lipschitz=…)' in shown
+    shown = printed("theorems", "widrow-hoff")
+    assert "WidrowHoff.tuned(radius=…, loss=…, norm=1.0)" in shown
 
 
 def test_all_are_listed() -> None:
@@ -92,11 +86,8 @@ def test_all_are_listed() -> None:
         assert words(theorem.plain) in words(done.stdout)
 
 
-def test_learners_are_listed_with_their_theorems(
-    narrow: None, capsys: pytest.CaptureFixture[str]
-) -> None:
-    learners()
-    shown = capsys.readouterr().out
+def test_learners_are_listed_with_their_theorems(narrow: None) -> None:
+    shown = printed("learners")
     assert max(len(line) for line in shown.splitlines()) <= WIDTH
     for name, learner in nr.all_learners().items():
         assert re.search(rf"^{name}( |$)", shown, re.MULTILINE)

@@ -42,7 +42,7 @@ def test_no_row_of_a_portfolio_can_be_used(tmp_path: Path) -> None:
     latin = written(tmp_path, b"A,B\n1.1,0.9\xe9\n1.0,1.1\n")
     assert "line 2: column 'B': not UTF-8 text" in refused("portfolio", latin)
     csv = written(tmp_path, "A,B\n1.1,0.9\n")
-    assert "d.csv, line 1: " in refused("portfolio", csv, "--format", "jsonl")
+    assert "d.csv, line 1, column 1: " in refused("portfolio", csv, "--format", "jsonl")
 
 
 def test_one_bad_cell_does_not_drop_an_expert(tmp_path: Path) -> None:
@@ -73,7 +73,7 @@ def test_at_most_ten_groups_are_named(tmp_path: Path) -> None:
     ("options", "said"),
     [
         (("--quantile", "0.5", "-p", "loss_parameter=0.7"), "the quantile is given twice"),
-        (("--learner", ""), "--learner names who is to mix"),
+        (("--learner", ""), "--learner names the algorithm that mixes"),
         (("--experts", ""), "name columns: got none"),
     ],
 )

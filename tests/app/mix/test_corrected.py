@@ -11,7 +11,7 @@ import pandas as pd
 import pytest
 
 from noregret.streams.corrected_forecast import RIDGE, Correcting
-from noregret.streams.parsing.recursive_least_squares import MANY
+from noregret.streams.parsing.recursive_least_squares import MAX_CORRECTED_EXPERTS
 from tests.app.mix.forecasts import csv, frame
 from tests.app.run.commands import done, refused
 
@@ -91,7 +91,7 @@ def test_the_summary_tells_of_it(tmp_path: Path) -> None:
 
 def ridge_by_hand(X: Any, y: Any, ridge: float = RIDGE) -> Any:
     """What the corrected expert says, from normal equations solved anew for each row."""
-    terms = 2 + X.shape[1] if X.shape[1] <= MANY else 2
+    terms = 2 + X.shape[1] if X.shape[1] <= MAX_CORRECTED_EXPERTS else 2
     A, b = ridge * np.eye(terms), np.zeros(terms)
     said, outcomes, squares = list[float](), list[float](), 0.0
     for x, outcome in zip(X, y, strict=True):
@@ -161,7 +161,7 @@ def biased(experts: int, rows: int = 300) -> tuple[Any, Any]:
 
 
 def test_of_many_experts_only_the_average_is_corrected() -> None:
-    X, y = biased(MANY + 1)
+    X, y = biased(MAX_CORRECTED_EXPERTS + 1)
     table = np.column_stack([X, np.zeros(len(y))])
     correcting = Correcting(X.shape[1])
     correcting.correct(table, range(X.shape[1]), X.shape[1], y)
@@ -172,11 +172,11 @@ def test_of_many_experts_only_the_average_is_corrected() -> None:
 
 
 def test_up_to_many_experts_each_has_a_share() -> None:
-    assert len(Correcting(MANY).state[0]) == MANY + 2
+    assert len(Correcting(MAX_CORRECTED_EXPERTS).state[0]) == MAX_CORRECTED_EXPERTS + 2
 
 
 def test_more_than_many_experts_are_certified_and_confirmed(tmp_path: Path) -> None:
-    X, y = biased(MANY + 5, 60)
+    X, y = biased(MAX_CORRECTED_EXPERTS + 5, 60)
     table = pd.DataFrame(X.round(3), columns=[f"e{k:03d}" for k in range(X.shape[1])]).assign(y=y)
     file, certificate = csv(tmp_path, table), tmp_path / "c.json"
     done("mix", file, "--target", "y", "-q", "--certificate", certificate)

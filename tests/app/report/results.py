@@ -102,7 +102,7 @@ def classification(rows: int = 20_460) -> Result:
     learner = noregret.make("logistic", rate=0.5)
     game = noregret.play(learner, pairs, predictions=True)
     late = np.array([y for _, y in pairs])
-    chance = 1 / (1 + np.exp(-np.concatenate(game._scores or [])))
+    chance = 1 / (1 + np.exp(-np.concatenate(game._predictions or [])))
     share = float(late.mean())
     entropy = -len(late) * (share * np.log(share) + (1 - share) * np.log(1 - share))
     return result_of(

@@ -50,7 +50,7 @@ def test_the_course_and_the_members_are_those_of_the_learner() -> None:
     assert made.shares.shape == (len(made.rounds), len(made.groups))
     np.testing.assert_allclose(made.shares.sum(axis=1), 1)
     assert sum(member.weight for member in made.members) == pytest.approx(1)
-    assert sorted(m.name for m in made.members) == sorted(learner.members)
+    assert sorted(m.name for m in made.members) == sorted(m.name for m in learner.members)
     weights = [member.weight for member in made.members]
     assert weights == sorted(weights, reverse=True)
     best = min(member.loss for member in made.members)
@@ -66,7 +66,12 @@ def test_the_page_tells_it() -> None:
     result = found(2_000)
     words, made = visible(read(page(result))), told(result)
     assert made.words in words
-    for said in ("What it found", "Who counted when", "Who leads", "What the features do"):
+    for said in (
+        "What it found",
+        "Weights over time",
+        "Largest weights",
+        "Influence of the features",
+    ):
         assert said in words, said
     for member in made.members[:3]:
         assert member.name in words
@@ -80,7 +85,7 @@ def test_the_one_that_lost_least_is_listed_whatever_its_weight() -> None:
     members = (Member("heavy", "a", 0.9999, 3.0), Member("light", "a", 0.0001, 1.0))
     made = Found("Words.", {}, (), members, ("a",), np.array([1, 2]), np.ones((2, 1)))
     words = visible(read(page(replace(regression(50), found=made))))
-    assert "The heaviest of 2 members, and the one that lost least." in words
+    assert "The heaviest of 2 learners, and the one with the least loss." in words
     assert "light" in words
 
 

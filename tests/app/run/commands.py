@@ -74,4 +74,4 @@ def process(
 def small_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
     """Have files read a few rows at a time."""
     monkeypatch.setattr(opened, "BLOCK", 4_000)
-    monkeypatch.setattr(parquet, "ROWS", 64)
+    monkeypatch.setattr(parquet, "ROWS_PER_BATCH", 64)

@@ -116,7 +116,7 @@ def in_a_process(case: dict[str, Any], name: str, options: list[str], at: int) -
     try:
         os.dup2(os.open(case.get("stdin", os.devnull), os.O_RDONLY), 0)
         sys.stdout = open(f"{name}.{PRINTED}", "w", encoding="utf-8")  # noqa: SIM115
-        opened.BLOCK, parquet.ROWS = case["block"], 64
+        opened.BLOCK, parquet.ROWS_PER_BATCH = case["block"], 64
         if "memory" in case:
             (Game.__init__.__kwdefaults__ or {})["memory"] = case["memory"]
         killer.everywhere()

@@ -55,7 +55,7 @@ def test_labels_choose_the_logistic_loss(
     assert found["loss"]["chosen"]["outcomes"] == "labels"
     assert found["loss"]["mistakes"] is not None
     said = " ".join(done("run", file, "--target", "y").split())
-    assert f"outcomes labels {why}, so the loss is logistic;" in said
+    assert f"target labels {why}, so the loss is logistic;" in said
     assert "-p loss=square takes them as numbers" in said
 
 
@@ -109,7 +109,7 @@ def test_an_outcome_that_is_no_label_after_all(odd: float, usual: Any, tmp_path:
     file = outcomes(tmp_path / "d.csv", *usual * 500, odd, *usual)
     said = refused("run", file, "--target", "y")
     assert "line 1002: the label is" in said
-    assert "The first outcomes were taken for labels" in said
+    assert "the first were taken for labels" in said
     assert "begin with -p loss=square" in said
     assert told(file, "--target", "y", "-p", "loss=square")["data"]["rows"] == 1003
     skipped = told(file, "--target", "y", "--on-error", "skip")["data"]["skipped"]

@@ -28,11 +28,11 @@ def stopped(monkeypatch: pytest.MonkeyPatch, blocks: int, number: int, *argument
     """Run a command that gets a signal while it plays its last block."""
     really, taken = Run.take, []
 
-    def take(run: Run, block: Any) -> None:
+    def take(run: Run, block: Any, played: Any) -> None:
         taken.append(block)
         if len(taken) == blocks:
             os.kill(os.getpid(), number)
-        really(run, block)
+        really(run, block, played)
 
     with monkeypatch.context() as patch:
         patch.setattr(Run, "take", take)
@@ -98,7 +98,7 @@ def test_a_second_signal_gives_up_and_writes_nothing(
         pytest.fail("it went on")
 
     monkeypatch.setattr(Run, "finish", finish)
-    monkeypatch.setattr("noregret.app.commands.run.command.TWICE", -1.0)
+    monkeypatch.setattr("noregret.app.commands.progress.SAME_REQUEST", -1.0)
     args = ["run", file, *PLAIN, "--model", tmp_path / "m", "--checkpoint", tmp_path / "kept"]
     ended = stopped(monkeypatch, 2, signal.SIGINT, *args)
     assert ended.code == 130
@@ -111,7 +111,7 @@ def test_a_second_signal_gives_up_and_writes_nothing(
 def test_the_line_that_goes_on_is_told_and_works(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Twice: the second line has its --resume already. One that Typer reads is told it as well."""
+    """Twice: the second line has its --resume already."""
     file, kept = data.csv(tmp_path / "d.csv", data.numbers()), tmp_path / "kept it"
     line = ["run", str(file), *PLAIN[:-2], f"-p{PLAIN[-1]}", "--model", str(tmp_path / "m")]
     whole = done(*line, "--json")

@@ -142,7 +142,7 @@ def test_every_format_scores_what_python_scores(tmp_path: Path) -> None:
         target = {"target": "y", "drop": "label"} if file.suffix == ".tsv" else {}
         stream = streams.read(file, intercept=True, **target)
         pairs = [x for x, _ in stream]
-        if learner.known.names:
+        if learner._entry.known.names:
             expected = [learner.decision_one(x) for x in pairs]
         else:
             width = len(learner.features)

@@ -31,8 +31,8 @@ pytestmark = pytest.mark.usefixtures("small_blocks")
 PLAIN = ["--target", "y", "--drop", "label", "--learner", "widrow-hoff"]
 PLAIN += ["-p", "rate=0.3", "-p", "norm=6"]
 KEYS = {
-    "": "format data learner loss constant hindsight certificate uncertified found curve heaviest"
-    " outlook run",
+    "": "format data learner error loss constant hindsight certificate uncertified found curve"
+    " heaviest outlook run",
     "data": "sources format bytes rows features target transforms weight skipped shared",
     "learner": "name params python",
     "loss": "name total mean mistakes accuracy chosen",
@@ -114,7 +114,7 @@ def test_quiet_prints_nothing_and_a_pipe_gets_no_progress(file: Path) -> None:
     ended = process("run", file, *PLAIN)
     assert ended.returncode == 0
     assert without_progress(ended.stderr) == b""
-    assert b"mean loss" in ended.stdout
+    assert b"RMSE" in ended.stdout
 
 
 def test_a_terminal_gets_progress(tmp_path: Path) -> None:

@@ -18,7 +18,7 @@ FORMS: list[dict[str, Any]] = [{"kernel": "rbf", "width": 0.5}, {"kernel": "poly
 
 
 def figures(learner: Any) -> dict[str, float]:
-    return {name: float(v[0]) for name, v in learner.accounts().items() if v.shape == (1,)}
+    return {name: float(v[0]) for name, v in learner._accounts().items() if v.shape == (1,)}
 
 
 def comparators(form: dict[str, Any], rows: list[Any], seed: int) -> list[Function]:
@@ -105,7 +105,7 @@ def test_certificates_hold_against_an_adversary_and_are_confirmed(budget: int) -
 def test_beyond_the_limit_the_comparison_is_with_the_support_vectors(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr("noregret.hindsight.kernel_rows.ALL", 50)
+    monkeypatch.setattr("noregret.hindsight.kernel_rows.MAX_WHOLE_SPACE_ROUNDS", 50)
     rng = np.random.default_rng(1)
     X = rng.normal(size=(200, 2))
     y = np.sign(X[:, 0] * X[:, 1])
@@ -121,8 +121,8 @@ def test_beyond_the_limit_the_comparison_is_with_the_support_vectors(
 def test_too_many_numbers_to_look_back_on_are_refused_with_what_to_do(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr("noregret.hindsight.kernel_rows.ALL", 50)
-    monkeypatch.setattr("noregret.hindsight.kernel_rows.MOST_NUMBERS", 1000)
+    monkeypatch.setattr("noregret.hindsight.kernel_rows.MAX_WHOLE_SPACE_ROUNDS", 50)
+    monkeypatch.setattr("noregret.hindsight.kernel_rows.MAX_NUMBERS", 1000)
     rng = np.random.default_rng(1)
     X = rng.normal(size=(200, 2))
     game = nr.play(nr.KernelGradientDescent(loss="hinge", budget=20), X, np.sign(X[:, 0]))

@@ -35,7 +35,7 @@ def least_of_separate_points(y: np.ndarray, radius: float) -> float:
 def test_hindsight_of_points_far_apart_is_known(
     monkeypatch: pytest.MonkeyPatch, limit: int, scale: float, radius: float | None
 ) -> None:
-    monkeypatch.setattr("noregret.hindsight.kernel_rows.ALL", limit)
+    monkeypatch.setattr("noregret.hindsight.kernel_rows.MAX_WHOLE_SPACE_ROUNDS", limit)
     rng = np.random.default_rng(0)
     X = np.tile(rng.normal(size=(POINTS, 3)) * scale, (15, 1))
     y = np.tile(rng.normal(size=POINTS), 15) + 0.1 * rng.normal(size=len(X))
@@ -55,7 +55,7 @@ def test_offsets_move_nothing_in_hindsight(
     monkeypatch: pytest.MonkeyPatch, limit: int, scale: float
 ) -> None:
     """Distances are those of the numbers as they are, however far from zero."""
-    monkeypatch.setattr("noregret.hindsight.kernel_rows.ALL", limit)
+    monkeypatch.setattr("noregret.hindsight.kernel_rows.MAX_WHOLE_SPACE_ROUNDS", limit)
     rng = np.random.default_rng(3)
     X = np.round(rng.normal(size=(150, 2)) * 64) / 64
     y = np.sign(X[:, 0] - X[:, 1] + 0.1)
@@ -69,7 +69,7 @@ def test_offsets_move_nothing_in_hindsight(
 def test_vectors_that_are_nearly_the_same_are_not_claimed_to_be_two(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr("noregret.hindsight.kernel_rows.ALL", 50)
+    monkeypatch.setattr("noregret.hindsight.kernel_rows.MAX_WHOLE_SPACE_ROUNDS", 50)
     rng = np.random.default_rng(2)
     X = np.repeat(rng.normal(size=(40, 2)), 2, axis=0)
     X[::2] *= 1 + 1e-14

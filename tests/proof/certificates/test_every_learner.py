@@ -15,7 +15,7 @@ from scipy import sparse
 import noregret
 from noregret import Certificate, averaged, play, verify
 from tests.proof.certificates.games import BITS, LABELS, NOISY, NUMBERS, ROWS
-from tests.thorough import draws
+from tests.thorough import draws, paired
 
 ONE_PER_LEARNER: list[tuple[str, dict[str, Any]]] = [
     *((name, {}) for name in noregret.all_learners()),
@@ -36,9 +36,11 @@ def data_for(learner: noregret.Learner) -> tuple[Any, Any]:
     return ROWS, NOISY if learner.engine.loss.labels else NUMBERS / 3
 
 
-@pytest.mark.parametrize(("name", "params"), ONE_PER_LEARNER, ids=str)
-@pytest.mark.parametrize("form", ["dense", "sparse", "named"])
-def test_an_honest_certificate_is_confirmed(name: str, params: dict[str, Any], form: str) -> None:
+@pytest.mark.parametrize(
+    ("of", "form"), paired(ONE_PER_LEARNER, ["dense", "sparse", "named"]), ids=str
+)
+def test_an_honest_certificate_is_confirmed(of: tuple[str, dict[str, Any]], form: str) -> None:
+    name, params = of
     learner = noregret.make(name, **params)
     X, y = data_for(learner)
     X, y = X[:30], y[:30]

@@ -10,6 +10,7 @@ import pytest
 
 import noregret as nr
 from tests.proof.certificates.roster import Entry, one_each
+from tests.thorough import paired, sized
 
 SIZES = (1.0, 1e4, 1e6, 1e8, 1e9)
 # Whose columns are numbers of any size.
@@ -68,8 +69,7 @@ def data(offset: float | str) -> tuple[np.ndarray, np.ndarray]:
     return Z + float(offset), Z @ [1.0, -2.0, 0.5] + noise
 
 
-@pytest.mark.parametrize("offset", OFFSETS)
-@pytest.mark.parametrize("name", LEARNERS)
+@pytest.mark.parametrize(("name", "offset"), paired(LEARNERS, OFFSETS, 2))
 def test_offsets_of_columns_cost_no_digits_where_rows_are_kept(
     name: str, offset: float | str
 ) -> None:
@@ -82,8 +82,9 @@ def test_offsets_of_columns_cost_no_digits_where_rows_are_kept(
         assert best.gap <= 1e-9 * best.loss
 
 
-@pytest.mark.parametrize("offset", OFFSETS)
-@pytest.mark.parametrize("name", ["vaw", "widrow-hoff", "ball", "either sign"])
+@pytest.mark.parametrize(
+    ("name", "offset"), paired(["vaw", "widrow-hoff", "ball", "either sign"], OFFSETS, 2)
+)
 def test_sums_without_rows_state_what_they_prove_and_are_confirmed(
     name: str, offset: float | str
 ) -> None:
@@ -126,3 +127,58 @@ def test_a_witness_worse_than_sums_would_find_is_refused() -> None:
         regret=replace(certificate.regret, lower=certificate.loss.total - nothing),
     )
     assert not nr.verify(lie, X, y).confirmed
+
+
+SUMMED: dict[str, Any] = LEARNERS | {
+    "less free": lambda: nr.Vaw(penalty=0.1),
+    "online-newton": lambda: nr.make("online-newton"),
+    "online-newton, ball": lambda: nr.make("online-newton", radius=3.0),
+    "ftrl": lambda: nr.make("ftrl", radius=0.5, rate=1e-3),
+    "follow-the-leader": lambda: nr.make("follow-the-leader", loss="square", radius=0.5),
+    "adagrad": lambda: nr.make("adagrad", loss="square", form="norm", radius=0.5, rate=1e-3),
+}
+
+
+def few_examples(seed: int) -> tuple[Any, Any]:
+    """Return few rows, offset or not; some columns twice, constant, or whole numbers."""
+    rng = np.random.default_rng(seed)
+    offset = float(rng.choice([0.0, 1.0, 1e4, 1e5, 1e6, 1e7, 1e8, 1e10, 1e12]))
+    rows, columns = int(rng.choice([1, 2, 3, 4, 8, 12, 30])), int(rng.integers(1, 6))
+    Z = rng.normal(size=(rows, columns))
+    X = Z + offset * (rng.normal(size=columns) if rng.random() < 0.4 else 1.0)
+    y = Z @ rng.normal(size=columns) + float(rng.choice([0.0, 1e-5, 0.1])) * rng.normal(size=rows)
+    kind = rng.random()
+    if kind < 0.2:
+        X = np.c_[X, np.ones(rows)]
+    elif kind < 0.3:
+        X = np.c_[X, X[:, 0]]
+    elif kind < 0.4:
+        X = np.round(X)
+    return X, y + offset if rng.random() < 0.2 else y
+
+
+@pytest.mark.parametrize("name", SUMMED)
+def test_sums_over_few_rows_state_what_they_prove_and_are_confirmed(name: str) -> None:
+    for seed in range(sized(12, full=200)):
+        X, y = few_examples(1_000 * list(SUMMED).index(name) + seed)
+        with np.errstate(all="ignore"):
+            certificate = nr.play(SUMMED[name](), X, y, keep="sums").certificate()
+            assert nr.verify(certificate, X, y).failed == (), seed
+
+
+def test_what_rows_prove_of_some_is_not_confirmed_of_all() -> None:
+    """Here rows prove a bound up to a norm; sums prove none, but of all."""
+    rng = np.random.default_rng(1870)
+    tried = 0
+    for _ in range(60):
+        Z = rng.normal(size=(2, 4))
+        X, y = Z + 1e7, Z @ rng.normal(size=4)
+        found = nr.play(nr.Vaw(), X, y).certificate()
+        summed = nr.play(nr.Vaw(), X, y, keep="sums").certificate()
+        best, words = found.hindsight, "all linear predictors"
+        if best.comparator != words == summed.hindsight.comparator:
+            lie = replace(found, hindsight=replace(best, comparator=words))
+            assert not nr.verify(lie, X, y).confirmed
+            assert nr.verify(summed, X, y).confirmed
+            tried += 1
+    assert tried

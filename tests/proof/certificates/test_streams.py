@@ -100,7 +100,7 @@ def test_arrays_that_do_not_fit_are_refused(
 
 def test_an_archive_takes_no_target(tmp_path: Path) -> None:
     np.savez(tmp_path / "d.npz", X=ROWS, y=NUMBERS)
-    with pytest.raises(noregret.NoRegretError, match="leave --target out"):
+    with pytest.raises(noregret.NoRegretError, match="leave target=… out"):
         list(streams.read(tmp_path / "d.npz", target="y"))
 
 

@@ -29,7 +29,7 @@ def figures(certificate: Certificate) -> tuple[Any, ...]:
     return (
         certificate.data.digest,
         certificate.data.rounds,
-        float(f"{certificate.loss.total:.12g}"),  # rows of a table may round otherwise than one
+        certificate.loss.total,
         certificate.loss.mistakes,
         certificate.hindsight.comparator,
         None if theorem is None else (theorem.name, theorem.holds),

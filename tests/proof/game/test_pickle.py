@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 
 import noregret as nr
 from noregret.base.registry import everyone
+from tests.thorough import in_turn
 from tests.variants import VARIANTS, Shape, Variant, examples
 
 Way = Callable[[Any], Any]
@@ -41,7 +42,7 @@ def certificate(game: Any) -> str:
         return str(error)
 
 
-@pytest.mark.parametrize("variant", PLAIN, ids=str)
+@in_turn("variant", PLAIN)
 def test_a_game_comes_back_with_its_books_and_plays_on(variant: Variant) -> None:
     X, y = examples(variant, Shape(seed=3, rows=40, columns=4, density=0.8))
     for way in WAYS:

@@ -10,7 +10,7 @@ from hypothesis import example, given
 import noregret as nr
 from tests.proof.theorems.cases import CASES, linear_theorems
 from tests.proof.theorems.hostile import Plan, plans
-from tests.thorough import draws, fewer
+from tests.thorough import draws, fewer, in_turn
 from tests.variants import VARIANTS, Shape, Variant, examples, shapes
 
 BOUNDED = [name for name, theorem in linear_theorems().items() if theorem.bound is not None]
@@ -36,7 +36,7 @@ def test_every_bound_is_tried() -> None:
     assert set(BOUNDED) - set(CASES) == {"online-to-batch-high-probability"}
 
 
-@pytest.mark.parametrize("variant", VARIANTS, ids=str)
+@in_turn("variant", VARIANTS)
 @fewer(shape=shapes())
 def test_no_learner_in_any_form_is_told_to_have_broken_a_promise(
     variant: Variant, shape: Shape

@@ -9,10 +9,9 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
-from noregret.app.cli.find_commands import command_names, find, is_described
+from noregret.app.cli.find_commands import command_names, find
 from noregret.app.commands.exit_codes import DONE, FAILED, INTERRUPTED, MISUSED
-from noregret.app.commands.options import Interrupted, quickly
-from noregret.errors import DataWarning, NoRegretError, WrongUsage
+from noregret.errors import DataWarning, NoRegretError, WrongUsage, on_command_line
 
 NO_ROOM = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 
@@ -31,7 +30,7 @@ def run(arguments: Sequence[str]) -> int:
         sys.stdout.flush()
     except SystemExit as end:  # done, or wrong usage: the message has been printed
         return end.code if isinstance(end.code, int) else DONE
-    except (KeyboardInterrupt, Interrupted) as why:
+    except KeyboardInterrupt as why:
         say(KeyboardInterrupt(f"interrupted: {why}" if str(why) else "interrupted"))
         return INTERRUPTED
     except WrongUsage as failure:
@@ -49,18 +48,24 @@ def run(arguments: Sequence[str]) -> int:
 
 
 def carry_out(arguments: list[str]) -> None:
-    """Run a command: at once where nothing is unusual about it, else through Typer."""
-    name = arguments[0] if arguments else None
-    if name in command_names():
-        command = find(name)
-        if is_described(command):
-            given = quickly(command, arguments[1:])
-            if given is not None:
-                command(**given)
-                return
-    from noregret.app.cli.typer_app import carried_out
+    """Run a command, or answer what is asked about all of them."""
+    from noregret.app.cli import parser
 
-    carried_out(arguments)
+    name = arguments[0] if arguments else ""
+    if name == "--version":
+        from noregret._version import __version__
+
+        print(f"noregret {__version__}")
+    elif name in command_names():
+        command = find(name)
+        command.run(parser.read(command, arguments[1:]))
+    elif name in ("", "-h", "--help"):
+        parser.show_help()
+        raise SystemExit(DONE if name else MISUSED)
+    else:
+        from noregret.app.cli.misuse import no_command
+
+        raise WrongUsage(no_command(name))
 
 
 @contextmanager
@@ -92,7 +97,7 @@ def say(failure: BaseException) -> None:
     """Print what went wrong; it may name what others wrote."""
     from noregret.base.numbers import clean
 
-    words = str(failure) or "there is not enough memory"
+    words = on_command_line(failure) or "there is not enough memory"
     if isinstance(failure, OSError) and failure.strerror:
         # Files that are written are named, so what has no room and no name is what is printed.
         where = failure.filename or (failure.errno in NO_ROOM and "standard output")

@@ -4,9 +4,24 @@ from __future__ import annotations
 
 import importlib
 import pkgutil
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, NamedTuple
 
 from noregret.app.cli import commands
+
+if TYPE_CHECKING:
+    from argparse import Namespace
+
+    from noregret.app.cli.options import Option
+
+
+class Command(NamedTuple):
+    """A command: its name, the function that carries it out, its options, and a usual line."""
+
+    name: str
+    run: Callable[[Namespace], None]
+    options: Sequence[Option]
+    example: str
 
 
 def command_names() -> list[str]:
@@ -14,13 +29,7 @@ def command_names() -> list[str]:
     return [module.name for module in pkgutil.iter_modules(commands.__path__)]
 
 
-def find(name: str) -> Callable[..., None]:
+def find(name: str) -> Command:
     """Return a command."""
     module = importlib.import_module(f"{commands.__name__}.{name}")
-    found: Callable[..., None] = getattr(module, name)
-    return found
-
-
-def is_described(command: Callable[..., None]) -> bool:
-    """Whether a command says what it asks for in our own words (see ``asking``)."""
-    return "Ask" in getattr(command, "__globals__", {})
+    return Command(name, getattr(module, name), module.OPTIONS, module.EXAMPLE)

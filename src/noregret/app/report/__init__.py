@@ -9,15 +9,27 @@ from collections.abc import Callable
 from importlib import import_module
 from typing import Any
 
-# The forms in which objects of lower packages show themselves: the module and the function.
+# The forms in which results and objects of lower packages are shown: module and function.
 FORMS = {
     "certificate card": ("certificate.html", "card"),
     "certificate panel": ("certificate.text", "panel"),
     "certificate text": ("certificate.text", "plain_text"),
     "echo card": ("echo.card", "echo_card"),
+    "echo json": ("echo.json", "as_dict"),
+    "echo page": ("echo.html", "page"),
+    "echo text": ("echo.text", "summary"),
     "experts card": ("learner.html", "experts_card"),
     "game card": ("learner.html", "game_card"),
     "learner card": ("learner.html", "learner_card"),
+    "mix json": ("mix.json", "as_dict"),
+    "mix page": ("mix.html", "page"),
+    "mix text": ("mix.text", "summary"),
+    "portfolio json": ("portfolio.json", "as_dict"),
+    "portfolio page": ("portfolio.html", "page"),
+    "portfolio text": ("portfolio.text", "summary"),
+    "run json": ("run.json", "as_dict"),
+    "run page": ("run.html", "page"),
+    "run text": ("run.text", "summary"),
     "verification card": ("certificate.verification_html", "verification_card"),
     "verification table": ("certificate.verification_text", "table"),
     "verification text": ("certificate.verification_text", "plain_text"),

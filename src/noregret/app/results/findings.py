@@ -80,7 +80,7 @@ def found_of(
 
     A learner that tells has ``describe(names)``, in words, and ``findings(names)``, in numbers;
     there, ``features`` are those that matter, each with a ``name`` and its ``share``. One that is
-    made of ``members`` has ``groups``, ``member_weights``, ``member_losses`` and ``history`` too.
+    made of ``members`` has a ``history`` too.
 
     Parameters
     ----------
@@ -98,7 +98,8 @@ def found_of(
     features = tuple((each["name"], each["share"]) for each in numbers.get("features", ()))
     if not getattr(told, "members", None):
         return Found(words, numbers, features)
-    groups = tuple(dict.fromkeys(told.groups))
+    of = [member.group for member in told.members]
+    groups = tuple(dict.fromkeys(of))
     rounds, weights = told.history
     return Found(
         words,
@@ -107,13 +108,13 @@ def found_of(
         members_of(told, weight or max(1, learner.rounds)),
         groups,
         rounds,
-        shares_of(told.groups, groups, weights),
+        shares_of(of, groups, weights),
     )
 
 
 def members_of(told: Any, rounds: float) -> tuple[Member, ...]:
     """Return the members, the heaviest first, each with its mean loss over so many rounds."""
-    made = map(Member, told.members, told.groups, told.member_weights, told.member_losses / rounds)
+    made = (each._replace(loss=each.loss / rounds) for each in told.members)
     return tuple(sorted(made, key=lambda member: -member.weight))
 
 

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from noregret.app.results import DEFAULT_LEARNER
+from noregret.errors import BadLabel, NoRegretError
 
 if TYPE_CHECKING:
     from noregret.streams.block import Block
@@ -23,11 +24,12 @@ AS_NUMBERS = "-p loss=square"
 
 
 class Choice(NamedTuple):
-    """A loss that the first outcomes suggest: what they are, its name, and why in words."""
+    """A loss that the first outcomes suggest: what they are, its name, words for it, and why."""
 
     outcomes: str
     loss: str
     words: str
+    why: str = ""
 
     @property
     def labels(self) -> bool:
@@ -47,15 +49,15 @@ def chosen(block: Block, options: Options) -> Choice:
     where they are all 0 or 1, or all −1 or +1, both seen. All others are numbers.
     """
     if options.positive is not None:
-        words = f"as --positive {shlex.quote(options.positive)} says, so the loss is logistic"
-        return Choice("labels", "logistic", words)
+        why = f"as --positive {shlex.quote(options.positive)} says"
+        return Choice("labels", "logistic", f"{why}, so the loss is logistic", why)
     if block.booleans:
         return labels("they are false and true")
     values = different(block.y)
     if tuple(values) in WRITTEN:
         low, high = (f"{value:+g}" if values[0] < 0 else f"{value:g}" for value in values)
         return labels(f"they are {low.replace('-', '−')} and {high}")
-    words = "so the loss is square; -p loss=absolute is another"
+    words = "so the loss is square (-p loss=absolute for another)"
     if len(values) == 2 and len(block) > len(values):
         words = f"so the loss is square; with --positive {values[1]:g} they would be labels"
     if len(values) == 1 and any(values[0] in pair for pair in WRITTEN):
@@ -66,7 +68,7 @@ def chosen(block: Block, options: Options) -> Choice:
 def labels(why: str) -> Choice:
     """Return the choice for labels."""
     words = f"{why}, so the loss is logistic; {AS_NUMBERS} takes them as numbers"
-    return Choice("labels", "logistic", words)
+    return Choice("labels", "logistic", words, why)
 
 
 def different(y: Floats) -> list[float]:
@@ -79,11 +81,10 @@ def different(y: Floats) -> list[float]:
     return sorted(found)
 
 
-def explained(reason: str, choice: Choice | None) -> str:
+def explain(error: NoRegretError, choice: Choice | None) -> None:
     """Say what to do about an outcome that is no label, where labels were our idea."""
-    if choice is None or not choice.labels or "the label is " not in reason:
-        return reason
-    return (
-        f"{reason}. The first outcomes were taken for labels ({choice.words.partition(',')[0]});"
-        f" if they are numbers, begin with {AS_NUMBERS}"
-    )
+    if choice is not None and choice.labels and isinstance(error, BadLabel):
+        error.cures += (
+            f"if outcomes are numbers, begin with {AS_NUMBERS}: the first were taken for labels"
+            f" ({choice.why})",
+        )

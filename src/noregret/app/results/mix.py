@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, ClassVar, NamedTuple
 
 from noregret.app.results.mix_history import History
 from noregret.app.results.run import Result
@@ -102,6 +102,7 @@ class MixResult(Result):
         Rows whose outcome is still to come: predicted, not learned from.
     """
 
+    kind: ClassVar[str] = "mix"
     loss_parameter: float | None = None
     experts: tuple[Expert, ...] = ()
     average: float | None = None

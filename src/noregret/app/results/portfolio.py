@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any, ClassVar, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -64,6 +64,7 @@ class Outcome:
         What to know before anything else, if anything.
     """
 
+    kind: ClassVar[str] = "portfolio"
     name: str
     params: dict[str, Any]
     assets: list[str]

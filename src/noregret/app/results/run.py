@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
+
+from noregret.errors import NoRegretError, as_option
 
 if TYPE_CHECKING:
     from noregret.app.results.findings import Found
@@ -52,6 +54,11 @@ class Skipped:
 
     place: str
     reason: str
+
+
+def skipped(error: NoRegretError) -> Skipped:
+    """Return the row that an error is about, in the words of the command line."""
+    return Skipped(error.place, error.reasoned(as_option))
 
 
 @dataclass(frozen=True)
@@ -124,6 +131,7 @@ class Result:
         What the learner tells of itself, where it does.
     """
 
+    kind: ClassVar[str] = "run"
     sources: tuple[str, ...]
     format: str
     rows: int

@@ -224,7 +224,7 @@ class Exp4(Exponential):
         said, name = row[self._advice[expert]].tolist(), self.expert_names[expert]
         wanted = "the number of an arm" if self.advice == "arms" else "chances of sum 1"
         return BadExample(
-            f"round {self.learned + 1}, expert {name!r}: the advice {said} is not {wanted}",
+            f"expert {name!r}: the advice {said} is not {wanted}",
             round=self.learned + 1,
             feature=name,
         )

@@ -30,7 +30,7 @@ from noregret.proof.theorems.assumptions import Trusted
 from noregret.proof.theorems.theorem import Theorem
 
 # No more is counted of an arm: beyond it a Beta distribution is a point, and 1 more is lost.
-MOST = 1e15
+MAX_COUNT = 1e15
 
 
 @register
@@ -112,8 +112,10 @@ class Thompson(Policy):
     def _restore(self, arrays: dict[str, Any], numbers: dict[str, Any], names: list[str]) -> None:
         super()._restore(arrays, numbers, names)
         for key in ("successes", "failures"):
-            if (getattr(self, key) > MOST).any():
-                raise ValueError(f"{key} should be {MOST:g} at most: no arm is pulled so often")
+            if (getattr(self, key) > MAX_COUNT).any():
+                raise ValueError(
+                    f"{key} should be {MAX_COUNT:g} at most: no arm is pulled so often"
+                )
 
     def draw(self, advice: Floats | None) -> tuple[int, None]:
         """Draw a mean for every arm and take the largest."""

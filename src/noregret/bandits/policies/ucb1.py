@@ -26,7 +26,7 @@ from noregret.checks import not_negative, whole
 from noregret.proof.theorems.theorem import Theorem
 
 # What the expected number of pulls of a worse arm may exceed 8 ln T/Δ² by.
-BEYOND = 1 + math.pi**2 / 3
+EXTRA_PULLS = 1 + math.pi**2 / 3
 
 
 def ucb1_bound(gaps: Iterable[float], rounds: int) -> float:
@@ -37,7 +37,7 @@ def ucb1_bound(gaps: Iterable[float], rounds: int) -> float:
     """
     log = math.log(whole("rounds", rounds))
     behind = [gap for gap in (not_negative("gap", gap) for gap in gaps) if gap]
-    return sum(8 * log / gap + BEYOND * gap for gap in behind)
+    return sum(8 * log / gap + EXTRA_PULLS * gap for gap in behind)
 
 
 @register
@@ -129,7 +129,7 @@ class Ucb1(Policy):
     def bound_after(self, rounds: int) -> float:
         """Return what is promised of so many rounds, in shares of the range."""
         n = len(self.names)
-        pulls = math.sqrt((n - 1) * rounds * (8 * math.log(rounds) + BEYOND))
+        pulls = math.sqrt((n - 1) * rounds * (8 * math.log(rounds) + EXTRA_PULLS))
         return pulls + luck_of_hindsight(n, rounds)
 
 

@@ -386,8 +386,8 @@ EXPERT_LOSSES = ("square", "absolute", "zero-one", "log", "quantile", "percentag
 
 def find_loss(loss, parameter=None):
     """Return the loss of that name, or one of your own as it is."""
-    if isinstance(loss, str) and loss not in EXPERT_LOSSES:
-        raise ValueError(f"unknown loss {loss!r}: choose one of {', '.join(EXPERT_LOSSES)}")
+    if isinstance(loss, str):
+        one_of("loss", loss, EXPERT_LOSSES)
     if isinstance(loss, str) and loss in FORECAST_LOSSES:
         if parameter is not None:
             raise ValueError(f"the {loss} loss takes no parameter")

@@ -54,8 +54,8 @@ cdef extern from *:
 
 # Seconds between two polls, and how long a fork waits for a round of another thread: a thread that
 # itself waits for the forking one would never finish.
-WAIT = 1e-4
-PATIENCE = 30.0
+POLL_SECONDS = 1e-4
+MAX_FORK_SECONDS = 30.0
 
 cdef long inside = 0            # how often threads have come in and not gone out
 cdef unsigned long closer = 0   # the thread that forks, or 0
@@ -67,7 +67,7 @@ cdef int come_in() except -1:
     global inside
     if closer and noregret_deeper(0) == 0 and closer != PyThread_get_thread_ident():
         while closer:
-            sleep(WAIT)
+            sleep(POLL_SECONDS)
     noregret_deeper(1)
     inside += 1
     return 0
@@ -88,12 +88,12 @@ cdef long generation() noexcept:
 def close():
     """Have the gate closed before a fork, when all other threads are out."""
     global closer
-    end = monotonic() + PATIENCE
+    end = monotonic() + MAX_FORK_SECONDS
     while closer and monotonic() < end:  # another fork
-        sleep(WAIT)
+        sleep(POLL_SECONDS)
     closer = PyThread_get_thread_ident()
     while inside > noregret_deeper(0) and monotonic() < end:
-        sleep(WAIT)
+        sleep(POLL_SECONDS)
 
 
 def reopen():
@@ -134,12 +134,12 @@ PAGE_NUMBERS = 512
 cdef enum:
     PAGE = 512
 # Numbers from which on an array is kept out of huge pages, which would take 2 MB for each number written.
-cdef Py_ssize_t LARGE = 2**23
+cdef Py_ssize_t MIN_LARGE_ARRAY = 2**23
 
 
 def zeros(Py_ssize_t count):
     """Return zeros that take memory only where they are written to."""
-    if count < LARGE or not hasattr(mmap, "MADV_NOHUGEPAGE"):
+    if count < MIN_LARGE_ARRAY or not hasattr(mmap, "MADV_NOHUGEPAGE"):
         return np.zeros(count)
     held = mmap.mmap(-1, 8 * count, flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS)
     with contextlib.suppress(OSError):  # a system without huge pages

@@ -21,7 +21,7 @@ cnp.import_array()
 # loss of the mixture, so that its weight does not change.
 
 # No gap grows beyond this: the weight is nothing long before.
-cdef double MOST = 1e305
+cdef double MAX_GAP = 1e305
 # No prior weight is below this: what exp cannot hold is then nothing beside it.
 LEAST_PRIOR = 1e-290
 cdef double LEAST_SUM = 1e-290
@@ -33,6 +33,7 @@ cdef class Weigher:
     ARRAYS = ()                 # of one number an expert, besides the prior
     SCRATCH = ()                # made again whenever arrays move
     NUMBERS = ()                # attributes that belong to the state
+    SIGNED = ()                 # those of them that may be negative
 
     def __init__(self, prior=None):
         self.given_prior = prior
@@ -151,7 +152,7 @@ cdef class Weigher:
         """Go on from a state; ValueError where it makes none, and then it stays as it was."""
         found = self.checked_arrays(arrays)
         kept = {name: getattr(self, name) for name in self.NUMBERS}
-        state_numbers(numbers, kept)
+        state_numbers(numbers, kept, self.SIGNED)
         before = self.arrays
         try:
             self.take(found | {"p": np.zeros(len(found["prior"]))}, numbers)
@@ -220,6 +221,7 @@ cdef class Exponential(Weigher):
     cdef double eager                # what to multiply weights by that were made while learning, or 0
     ARRAYS = ("gap",)
     NUMBERS = ("rate", "mixing_cost", "spreads", "rates", "own_gap")
+    SIGNED = ("own_gap",)
 
     def __init__(self, rate=1.0, pace="constant", prior=None):
         self.rate, self.pace = rate, PACES.index(pace)
@@ -296,7 +298,7 @@ cdef class Exponential(Weigher):
             self.rates += rate
         if self.pace == ADAPTIVE:
             self.mixing_cost += self.cost_of_mixing(rate, losses, low, high)
-        self.own_gap = min(MOST, (self.own_gap - self.least) + (own - low))
+        self.own_gap = min(MAX_GAP, (self.own_gap - self.least) + (own - low))
         self.advance(losses, low)
 
     cdef void advance(self, const double* losses, double low) noexcept nogil:
@@ -304,12 +306,12 @@ cdef class Exponential(Weigher):
         cdef double before = self.least, rate, sum
         self.eager = 0
         if self.uneven or self.pace == ADAPTIVE or self.pace == LEADERS:
-            self.least = noregret_lag(self.gap, losses, low, before, MOST, self.n)
+            self.least = noregret_lag(self.gap, losses, low, before, MAX_GAP, self.n)
             return
         self.rounds += 1
         rate = self.rate_now()
         self.rounds -= 1
-        sum = noregret_advance(self.gap, losses, low, before, MOST, rate, self.p, &self.least, self.n)
+        sum = noregret_advance(self.gap, losses, low, before, MAX_GAP, rate, self.p, &self.least, self.n)
         if rate * self.least < 1:
             self.eager = 1 / sum
 
@@ -443,10 +445,10 @@ cdef class Sharing(Holding):
 # Squint's rates: each half the one before. It starts anew when regrets have grown this much.
 cdef enum:
     RATES = 28
-cdef double GROWN = 256.0
+cdef double MAX_GROWTH = 256.0
 # Regrets may exceed what a rate was made for by this much: exp(x − x²) ≤ 1 + x holds down to −0.68,
 # not only to −1/2, so that rounding never decides which rates are dropped.
-cdef double ALIKE = 1 + 1e-6
+cdef double RATE_SLACK = 1 + 1e-6
 
 
 cdef class Scaled(Weigher):
@@ -633,7 +635,7 @@ cdef class Grid(Scaled):
         """Return the number of the largest rate that regrets allow."""
         cdef int j = 0
         cdef double size = self.base
-        while size * ALIKE < self.unit and j < RATES - 1:
+        while size * RATE_SLACK < self.unit and j < RATES - 1:
             size *= 2
             j += 1
         return j
@@ -670,7 +672,7 @@ cdef class Grid(Scaled):
             r = clip * (own - losses[i]) / self.base
             self.regret[i] += r
             self.squares[i] += r * r
-        if self.unit > GROWN * ALIKE * self.base:
+        if self.unit > MAX_GROWTH * RATE_SLACK * self.base:
             for i in range(self.n):
                 self.past[i] += self.promised(i, before)
                 self.regret[i] = self.squares[i] = 0
@@ -681,7 +683,7 @@ cdef class Grid(Scaled):
         cdef int j
         cdef double rate = 0.5, size = self.base, least = INFINITY, chance
         for j in range(RATES):
-            if size * ALIKE >= unit or j == RATES - 1:
+            if size * RATE_SLACK >= unit or j == RATES - 1:
                 chance = log((j + 1.0) * (j + 2.0) / self.prior[i])
                 least = min(least, chance / rate + rate * self.squares[i])
             size *= 2

@@ -48,7 +48,7 @@ def checked_learner(learner: Any) -> Learner | str:
             " such as learner.clone()"
         )
     rule = isinstance(made.engine, Winnow1 | Conjunction)
-    if made.averaged_weights or rule or not made.engine.linear:
+    if made.engine.mean_kept or rule or not made.engine.linear:
         raise ValueError(f"{made!r} does not predict with w·x for the weights it learned last")
     if made.engine.loss.name != "mistake" and not hasattr(made, "corrections"):
         raise ValueError(

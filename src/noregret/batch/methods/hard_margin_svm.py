@@ -26,8 +26,9 @@ from noregret.batch.method import Solution
 from noregret.checks import truth
 from noregret.errors import NoRegretError
 from noregret.hindsight import Margin, largest_margin
-from noregret.hindsight.proofs.rounding import UNIT, norm_above, upward
+from noregret.hindsight.proofs.rounding import norm_above, upward
 from noregret.hindsight.rows import score_error
+from noregret.limits import UNIT
 from noregret.proof.theorems.assumptions import Finding, Shown, Structural, separable
 from noregret.proof.theorems.theorem import Theorem
 
@@ -37,7 +38,7 @@ if TYPE_CHECKING:
 
 Floats = NDArray[np.float64]
 # Rows of less than this share of the largest weight are no part of a proof.
-NOTHING = 1e-9
+MIN_WEIGHT_SHARE = 1e-9
 # At a smaller margin the square of the weights' length is no number.
 SMALLEST_MARGIN = 1e-150
 
@@ -131,13 +132,16 @@ class HardMarginSvm(Machine):
     def solve(self, examples: BatchEvidence) -> Solution:
         """Search for the largest margin from both sides."""
         margin = largest(examples)
-        shares = np.where(margin.shares >= NOTHING * margin.shares.max(), margin.shares, 0.0)
+        shares = np.where(
+            margin.shares >= MIN_WEIGHT_SHARE * margin.shares.max(), margin.shares, 0.0
+        )
         weights, support = margin.witness, np.zeros(0, dtype=np.int64)
         if margin.lower > 0:
             if margin.lower < SMALLEST_MARGIN:
                 raise NoRegretError(
-                    f"the largest margin, {margin.lower:.3g}, is too small for weights at which it"
-                    " is 1: scale the features"
+                    f"the largest margin, {margin.lower:.3g}, is too small for weights"
+                    " at which it is 1",
+                    "scale the features",
                 )
             weights = weights / margin.lower
             # √(1/lower² − 1/upper²), where the ratio of the two is rounded.
@@ -153,6 +157,12 @@ class HardMarginSvm(Machine):
     def stands_by(self, found: Solution) -> bool:
         """Whether its weights can be judged by themselves: where they separate the labels."""
         return bool(found.numbers["lower"] > 0)
+
+    def check_found(self, found: Solution) -> None:
+        """Raise ValueError where what a file says was found makes no sense."""
+        super().check_found(found)
+        if found.numbers.keys() != {"lower", "upper"}:
+            raise ValueError("what was found should be the two ends of the margin")
 
     @property
     def margin(self) -> tuple[float, float]:
@@ -188,8 +198,8 @@ class HardMarginSvm(Machine):
             return fixed
         if self.separable is None:
             raise NoRegretError(
-                "no separator was found, nor a proof that there is none: scale the features, or"
-                " use SoftMarginSvm"
+                "no separator was found, nor a proof that there is none",
+                "scale the features, or use SoftMarginSvm",
             )
         rows = list(self.proof)
         shown = ", ".join(str(row + 1) for row in rows[:5]) + (", …" if len(rows) > 5 else "")

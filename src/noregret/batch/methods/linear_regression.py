@@ -27,7 +27,7 @@ from noregret.batch.least_squares import by_iteration, descended, few_of
 from noregret.batch.method import Solution
 from noregret.batch.summed import Summed
 from noregret.checks import one_of, truth, whole
-from noregret.hindsight.solvers.curvature import DENSE
+from noregret.hindsight.solvers.curvature import MAX_DENSE
 from noregret.proof.theorems.assumptions import Assumption, Finding, Shown, Structural
 from noregret.proof.theorems.theorem import Theorem
 
@@ -154,7 +154,7 @@ class LinearRegression(Summed):
 
     def solve(self, examples: BatchEvidence) -> Solution:
         """Take the pseudoinverse, or descend."""
-        if examples.features > DENSE and self.method == "pseudoinverse":
+        if examples.features > MAX_DENSE and self.method == "pseudoinverse":
             return Solution(by_iteration(examples.rows), found(None))
         few = few_of(examples.rows_at_hand, examples.ledger.sums)
         if self.method == "pseudoinverse":

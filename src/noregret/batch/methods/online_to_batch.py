@@ -72,7 +72,7 @@ def checked_learner(learner: Any) -> Learner | str:
             f"{made!r} is a rule with a threshold of its own, which the mean of its weights is not:"
             " take another learner"
         )
-    if made.averaged_weights:
+    if made.engine.mean_kept:
         raise ValueError(f"{made!r} is averaged already: give the plain learner")
     return learner
 

@@ -1,4 +1,5 @@
-/* Fourier transforms of real numbers, several side by side. */
+/* Fourier transforms of real numbers, several side by side. NumPy's and SciPy's cannot be called from
+   C, and a transform per block of 10 ms through Python would need the GIL in every block. */
 #ifndef NOREGRET_FOURIER_H
 #define NOREGRET_FOURIER_H
 

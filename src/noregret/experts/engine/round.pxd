@@ -1,5 +1,7 @@
 from libc.stdint cimport uint64_t
 
+cimport numpy as cnp
+
 from noregret.base.compiled.losses cimport Loss
 from noregret.base.compiled.weigher cimport Weigher, noregret_survey
 
@@ -30,6 +32,7 @@ cdef class ExpertRound:
     cdef Py_ssize_t seats                    # experts that there is room for
     cdef uint64_t seed
     cdef public list experts                 # their names; empty where they are numbered
+    cdef public tuple before                 # the names of columns that come before the experts
     cdef bint advised                        # whether rounds come with advice; else with losses
     cdef double total, rest                  # of the losses paid: total + rest
     cdef public double drawn_loss
@@ -47,6 +50,9 @@ cdef class ExpertRound:
     cdef unsigned char* awake
     cdef Py_ssize_t culprit
     cdef int sleepers                        # in the round at hand
+    cdef unsigned long player                # the thread that plays a block, or 0
+    cdef long since                          # the process, by its number of forks, in which that began
+    cdef cnp.ndarray row                     # the latest, as long as it is looked at
 
     cdef int wait(self) except -1
     cdef int settle(self) except -1
@@ -69,3 +75,15 @@ cdef class ExpertRound:
     cdef void measure(self, double low, double high) noexcept nogil
     cdef void pay(self, double own) noexcept nogil
     cdef int check_outcome(self, double y) noexcept nogil
+    cdef int refuse(self, int status, double value) except -1
+    cdef int keep_kind(self, bint losses) except -1
+    cdef int run(self, const double* x, double y, bint losses, double* prediction, double* used) except -1
+    cdef int come_along(self) except -1
+    cdef int hold_row(self, object row) except -1
+    cdef double forecast(self) except? -1
+
+
+cdef class RoundCalls:
+    cdef readonly ExpertRound _round
+
+    cdef const double* row_of(self, object x) except NULL

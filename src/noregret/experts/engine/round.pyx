@@ -1,4 +1,4 @@
-"""The round over experts, and where rounds come in."""
+"""The round over experts, and a master's calls that pass straight on to it."""
 
 from cpython.pythread cimport PyThread_get_thread_ident
 from libc.math cimport INFINITY, NAN, exp, fabs, isnan, log
@@ -10,6 +10,7 @@ from time import sleep
 
 import numpy as np
 
+cimport cython
 cimport numpy as cnp
 
 from noregret.base.compiled.losses cimport Loss, LossTable, PythonLoss, as_loss, log_value, percentage_value
@@ -19,6 +20,7 @@ from noregret.base.compiled.weigher cimport (
 )
 
 from noregret.base.compiled.losses import find_loss
+from noregret import limits
 from noregret.checks import state_numbers
 from noregret.errors import BadExample, NoRegretError
 
@@ -27,13 +29,14 @@ cnp.import_array()
 
 # The round over experts: combine their advice, see the outcome, charge every expert, move the weights.
 #
-# Advice and plain losses both pass here; ``ExpertEntry`` below checks them first.
+# Advice and plain losses both pass here, one round at a time or in blocks, and are checked once.
 
 # Larger forecasts and losses could overflow in what is computed from them.
-cdef double LARGEST_ADVICE = 1e150
-cdef double LARGEST_LOSS = 1e300
+cdef double MAX_VALUE = limits.MAX_VALUE, MAX_LOSS = limits.MAX_EXPERT_LOSS
+# Seconds between two looks at a master that another thread uses.
+POLL_SECONDS = 1e-4
 # From this share of the votes on, a prediction is 1: half of them, however the sum was rounded.
-cdef double EVEN = 0.5 - 1e-12
+cdef double HALF_THE_VOTES = 0.5 - 1e-12
 
 cdef enum:  # Manner
     MEAN                 # predict the weighted mean of the advice
@@ -64,6 +67,7 @@ cdef inline double within(double mean, double low, double high) noexcept nogil:
     return low if mean < low else high if mean > high else mean
 
 
+@cython.final
 cdef class ExpertRound:
     """Experts, how they are weighed and combined, and what everyone has paid.
 
@@ -91,7 +95,7 @@ cdef class ExpertRound:
 
     def __cinit__(self, *args, **options):
         # Of one whose __init__ never ran nothing works, but nothing may crash either.
-        self.weigher, self.cost, self.experts = Weigher(), square_like, []
+        self.weigher, self.cost, self.experts, self.before = Weigher(), square_like, [], ()
         self.settle()
 
     def __init__(self, Weigher weigher not None, loss="square", loss_parameter=None, gradient=False, manner="mean",
@@ -107,10 +111,6 @@ cdef class ExpertRound:
         self.lowest, self.highest = INFINITY, -INFINITY
         self.settle()
         self.built = True
-
-    cdef int wait(self) except -1:
-        """Wait until no thread plays."""
-        return 0
 
     cdef int settle(self) except -1:
         """Have room for as many experts as there are."""
@@ -156,7 +156,7 @@ cdef class ExpertRound:
         self.weigher.next_weights()
         found[0] = noregret_survey_of(self.weigher.p, x, n)
         self.sleepers = 0
-        if found.sane == 0 and not self.votes and -LARGEST_ADVICE <= found.low <= found.high <= LARGEST_ADVICE \
+        if found.sane == 0 and not self.votes and -MAX_VALUE <= found.low <= found.high <= MAX_VALUE \
                 and not (chances and (found.low < 0 or found.high > 1)):
             return FINE
         self.sleepers = self.wake(x)
@@ -169,7 +169,7 @@ cdef class ExpertRound:
             if not self.awake[i]:
                 continue
             self.culprit = i
-            if not (fabs(x[i]) <= LARGEST_ADVICE):
+            if not (fabs(x[i]) <= MAX_VALUE):
                 return BAD_ADVICE
             if self.votes and x[i] != 0 and x[i] != 1:
                 return NOT_BOOLEAN
@@ -197,7 +197,7 @@ cdef class ExpertRound:
         else:
             sum = found.dot
         if self.manner == VOTE:
-            return 1.0 if sum >= EVEN else 0.0
+            return 1.0 if sum >= HALF_THE_VOTES else 0.0
         return within(sum, found.low, found.high)
 
     cdef Py_ssize_t draw(self, const double* q) noexcept nogil:
@@ -255,22 +255,22 @@ cdef class ExpertRound:
             return LOSS_FAILED
         if own == INFINITY:
             return HOPELESS
-        if not fabs(own) <= LARGEST_LOSS:
+        if not fabs(own) <= MAX_LOSS:
             return OVERFLOWED
         if self.linearised:
             slope = table.slope(table, guess, y)
             linear = slope * guess
             if isnan(slope):
                 return LOSS_FAILED
-            if not (fabs(slope * found.low) <= LARGEST_LOSS and fabs(slope * found.high) <= LARGEST_LOSS):
+            if not (fabs(slope * found.low) <= MAX_LOSS and fabs(slope * found.high) <= MAX_LOSS):
                 return OVERFLOWED
-        if self.sleepers or not paid.high <= LARGEST_LOSS:
+        if self.sleepers or not paid.high <= MAX_LOSS:
             paid.low, paid.high = INFINITY, -INFINITY
             for i in range(n):
                 if self.sleepers and not self.awake[i]:
                     self.paid[i] = own
-                elif not self.paid[i] <= LARGEST_LOSS:
-                    self.paid[i] = LARGEST_LOSS
+                elif not self.paid[i] <= MAX_LOSS:
+                    self.paid[i] = MAX_LOSS
                 paid.low, paid.high = min(paid.low, self.paid[i]), max(paid.high, self.paid[i])
         if self.linearised:
             for i in range(n):
@@ -332,14 +332,14 @@ cdef class ExpertRound:
         else:
             found = noregret_scaled_survey(self.weigher.p, self.weigher.weigh_all(self.weigher.p), x, n)
             self.weigher.fresh = True
-        if found.sane != 0 or not (fabs(found.low) <= LARGEST_LOSS and fabs(found.high) <= LARGEST_LOSS):
+        if found.sane != 0 or not (fabs(found.low) <= MAX_LOSS and fabs(found.high) <= MAX_LOSS):
             asleep = self.wake(x)
             if asleep and not self.may_sleep:
                 return NO_SLEEP
             if asleep == n:
                 return ALL_ASLEEP
             for i in range(n):
-                if self.awake[i] and not fabs(x[i]) <= LARGEST_LOSS:
+                if self.awake[i] and not fabs(x[i]) <= MAX_LOSS:
                     self.culprit = i
                     return BAD_LOSS
             q = self.shares(asleep)
@@ -403,7 +403,7 @@ cdef class ExpertRound:
 
     cdef int check_outcome(self, double y) noexcept nogil:
         """Refuse outcomes that cannot be used."""
-        if not fabs(y) <= LARGEST_ADVICE:
+        if not fabs(y) <= MAX_VALUE:
             return BAD_OUTCOME
         if self.votes and y != 0 and y != 1:
             return NOT_BOOLEAN
@@ -412,20 +412,6 @@ cdef class ExpertRound:
         if self.cost.table.value == percentage_value and y == 0:
             return ZERO_OUTCOME
         return FINE
-
-
-# The entry: rounds and blocks of rounds are checked once, then played or refused.
-
-# Seconds between two looks at a master that another thread uses.
-WAIT = 1e-4
-
-
-cdef class ExpertEntry(ExpertRound):
-    """Experts, how they are weighed and combined, and what everyone has paid; see ``ExpertRound``."""
-
-    cdef unsigned long player                # the thread that plays a block, or 0
-    cdef long since                          # the process, by its number of forks, in which that began
-    cdef cnp.ndarray row                     # the latest, as long as it is looked at
 
     def begin(self, n):
         """Start with n experts."""
@@ -469,8 +455,11 @@ cdef class ExpertEntry(ExpertRound):
     # Errors.
 
     def name_of(self, i):
-        """Name an expert."""
-        return self.experts[i] if self.experts else str(i)
+        """Name an expert, or what comes before the experts."""
+        cdef Py_ssize_t first = len(self.before)
+        if i < first:
+            return self.before[i]
+        return self.experts[i - first] if self.experts else str(i - first)
 
     cdef int refuse(self, int status, double value) except -1:
         """Say why a round cannot be played."""
@@ -481,31 +470,40 @@ cdef class ExpertEntry(ExpertRound):
         round = self.weigher.rounds + 1
         who = None if i < 0 else self.name_of(i)
         about = f"expert {who!r}" if who is not None else "the outcome"
-        said = {
-            BAD_ADVICE: f"{about} says {value:g}: forecasts are numbers up to 1e150 in size, or NaN for one that sleeps",
-            BAD_OUTCOME: f"the outcome is {value:g}: it must be a number up to 1e150 in size",
-            BAD_LOSS: f"{about} loses {value:g}: losses are numbers up to 1e300 in size, or NaN for one that sleeps",
-            ALL_ASLEEP: "every expert sleeps, so there is nothing to predict with",
-            NO_SLEEP: "an expert sleeps, and the promise is about experts that are always awake:"
-                      " use hedge, ml-poly or another that lets them sleep",
-            NOT_BOOLEAN: f"{about} is {value:g}: votes and their outcomes are 0 or 1",
-            NOT_PROBABILITY: f"{about} is {value:g}: the log loss takes probabilities, from 0 to 1",
-            ZERO_OUTCOME: "the outcome is 0, of which there is no percentage: use the absolute loss",
-            HOPELESS: "the mixture gives probability 0 to what happened, an infinite loss: leave experts out"
-                      " that are certain and wrong, or bound forecasts away from 0 and 1",
-            OVERFLOWED: "forecast and outcome are so far apart that the loss overflows: scale them down",
-            LOSS_FAILED: f"the loss {self.cost.name!r} is not a number here",
+        what, *cure = {
+            BAD_ADVICE: (f"{about} says {value:g}: forecasts are numbers up to {MAX_VALUE:g} in size, or NaN for one that sleeps",),
+            BAD_OUTCOME: (f"the outcome is {value:g}: it must be a number up to {MAX_VALUE:g} in size",),
+            BAD_LOSS: (f"{about} loses {value:g}: losses are numbers up to {MAX_LOSS:g} in size, or NaN for one that sleeps",),
+            ALL_ASLEEP: ("every expert sleeps, so there is nothing to predict with",),
+            NO_SLEEP: ("an expert sleeps, and the promise is about experts that are always awake",
+                       "use hedge, ml-poly or another that lets them sleep"),
+            NOT_BOOLEAN: (f"{about} is {value:g}: votes and their outcomes are 0 or 1",),
+            NOT_PROBABILITY: (f"{about} is {value:g}: the log loss takes probabilities, from 0 to 1",),
+            ZERO_OUTCOME: ("the outcome is 0, of which there is no percentage", "use the absolute loss"),
+            HOPELESS: ("the mixture gives probability 0 to what happened, an infinite loss", "leave experts out"
+                       " that are certain and wrong, or bound forecasts away from 0 and 1"),
+            OVERFLOWED: ("forecast and outcome are so far apart that the loss overflows", "scale them down"),
+            LOSS_FAILED: (f"the loss {self.cost.name!r} is not a number here",),
         }[status]
-        raise BadExample(f"round {round}: {said}", round=round, feature=who)
+        raise BadExample(what, cure, round=round, feature=who)
 
     cdef int keep_kind(self, bint losses) except -1:
         """Refuse losses after advice, and advice after losses."""
         if self.weigher.rounds > 0 and self.advised == losses:
             raise BadExample(
-                "it has learned from advice and outcomes so far: go on with these, or take a fresh one" if losses
-                else "it has learned from losses so far: go on with these, or take a fresh one",
-                round=self.weigher.rounds + 1)
+                f"it has learned from {'advice and outcomes' if losses else 'losses'} so far",
+                "go on with these, or take a fresh one", round=self.weigher.rounds + 1)
         return 0
+
+    @property
+    def pays_expected(self):
+        """Whether what is paid is the mean of the experts' losses, not the loss of their mean."""
+        return self.manner == EXPECT or self.manner == SAMPLE
+
+    @property
+    def log_prior(self):
+        """ln(1/prior) of every expert."""
+        return np.log(1 / self.weigher.get_state()[0]["prior"])
 
     @property
     def from_losses(self):
@@ -601,48 +599,17 @@ cdef class ExpertEntry(ExpertRound):
             if self.since != generation():
                 raise NoRegretError(
                     "the process was forked in the middle of a round of this master, by a thread that the copy does not"
-                    " have: use another, or fork when no thread learns"
+                    " have", "use another, or fork when no thread learns",
                 )
-            sleep(WAIT)
+            sleep(POLL_SECONDS)
         if not self.built:
-            raise NoRegretError(f"this {type(self).__name__} was never built: its __init__ has not run")
+            raise NoRegretError("this master was never built: its __init__ has not run")
         if self.seats != self.weigher.n:
             raise NoRegretError(
                 f"there is room for {self.seats} experts, but {self.weigher.n} are weighed: the weigher was changed from"
-                " outside; load the master again or take a fresh one"
+                " outside", "load the master again or take a fresh one",
             )
         return 0
-
-    cdef const double* row_of(self, object x) except NULL:
-        """Return where the numbers of a row are; the first row settles how many experts there are."""
-        self.wait()
-        if type(x) is cnp.ndarray and cnp.PyArray_NDIM(<cnp.ndarray> x) == 1 \
-                and cnp.PyArray_TYPE(<cnp.ndarray> x) == cnp.NPY_DOUBLE \
-                and cnp.PyArray_ISCARRAY_RO(<cnp.ndarray> x) \
-                and cnp.PyArray_DIM(<cnp.ndarray> x, 0) == self.weigher.n and self.weigher.n:
-            self.row = x
-        else:
-            from noregret.experts.rows import as_row
-
-            row = as_row(self, x)
-            self.wait()  # reading a row may let other threads in
-            if not isinstance(row, np.ndarray) or row.shape != (self.weigher.n,) or row.dtype != np.float64 \
-                    or not (row.flags.c_contiguous and row.flags.aligned):
-                raise ValueError(f"{len(row)} numbers for {self.weigher.n} experts")
-            self.row = row
-        self.culprit = -1
-        return <const double*> cnp.PyArray_DATA(self.row)
-
-    def learn_losses(self, losses):
-        """Learn from what every expert lost in a round; NaN for one that slept."""
-        cdef const double* x = self.row_of(losses)
-        self.run(x, 0.0, True, NULL, NULL)
-
-    def learn_one(self, advice, y):
-        """Learn from a round: what every expert said, and what happened."""
-        cdef double outcome = y if type(y) is float else self.outcome_of(y)
-        cdef const double* x = self.row_of(advice)
-        self.run(x, outcome, False, NULL, NULL)
 
     def outcome_of(self, y):
         """Return an outcome as a number; None is refused, and so is text, which float would read."""
@@ -651,11 +618,25 @@ cdef class ExpertEntry(ExpertRound):
         except TypeError:
             round = self.weigher.rounds + 1
             said = repr(y)[:60]
-            raise BadExample(f"round {round}: the outcome must be a number: it is {said}", round=round) from None
+            raise BadExample(f"the outcome must be a number: it is {said}", round=round) from None
 
-    def predict_one(self, advice):
-        """Return the forecast for a round from what every expert says; nothing is learned."""
-        cdef const double* x = self.row_of(advice)
+    def predict(self, row):
+        """Return the forecast for a row of numbers, one an expert; nothing is learned."""
+        self.wait()
+        self.hold_row(row)
+        return self.forecast()
+
+    cdef int hold_row(self, object row) except -1:
+        """Have a row to look at, if it is an array of one number an expert."""
+        if not isinstance(row, np.ndarray) or row.shape != (self.weigher.n,) or row.dtype != np.float64 \
+                or not (row.flags.c_contiguous and row.flags.aligned):
+            raise ValueError(f"{len(row)} numbers for {self.weigher.n} experts")
+        self.row, self.culprit = row, -1
+        return 0
+
+    cdef double forecast(self) except? -1:
+        """Return the forecast for the row at hand."""
+        cdef const double* x = <const double*> cnp.PyArray_DATA(self.row)
         cdef Py_ssize_t pick = -1
         cdef noregret_survey found
         if not self.weigher.n:
@@ -715,10 +696,11 @@ cdef class ExpertEntry(ExpertRound):
         """Go on from a state; ValueError where it makes none."""
         own = {name.removeprefix("council."): array for name, array in arrays.items() if name.startswith("council.")}
         rest = {name: array for name, array in arrays.items() if not name.startswith("council.")}
-        kept, like, _ = ExpertEntry.get_state(self)
+        kept, like, _ = self.get_state()
         theirs = {name: numbers.get(name) for name in type(self.weigher).NUMBERS}
         mine = {name: value for name, value in numbers.items() if name not in theirs}
-        state_numbers(mine, {name: like[name] for name in like if name not in theirs})
+        state_numbers(mine, {name: like[name] for name in like if name not in theirs},
+                      ("total", "rest", "drawn_loss", "lowest", "highest"))
         if set(own) != {"excess", "asleep_rounds"}:
             raise ValueError("what the experts paid is missing")
         n = len(self.weigher.checked_arrays(rest)["prior"])
@@ -747,3 +729,49 @@ cdef class ExpertEntry(ExpertRound):
         self.widest, self.worst = mine["widest"], mine["worst"]
         self.first_outside, self.first_wide = mine["first_outside"], mine["first_wide"]
         self.naps, self.first_nap, self.advised = mine["naps"], mine["first_nap"], mine["advised"]
+
+
+cdef class RoundCalls:
+    """A master's calls for one round, which pass straight on to its ``ExpertRound``.
+
+    The parameters are those of ``ExpertRound``.
+    """
+
+    def __cinit__(self, *args, **options):
+        self._round = ExpertRound.__new__(ExpertRound)
+
+    def __init__(self, weigher, *args, **options):
+        self._round.__init__(weigher, *args, **options)
+
+    cdef const double* row_of(self, object x) except NULL:
+        """Return where the numbers of a row are; the first row settles how many experts there are."""
+        cdef ExpertRound round = self._round
+        round.wait()
+        if type(x) is cnp.ndarray and cnp.PyArray_NDIM(<cnp.ndarray> x) == 1 \
+                and cnp.PyArray_TYPE(<cnp.ndarray> x) == cnp.NPY_DOUBLE \
+                and cnp.PyArray_ISCARRAY_RO(<cnp.ndarray> x) \
+                and cnp.PyArray_DIM(<cnp.ndarray> x, 0) == round.weigher.n and round.weigher.n:
+            round.row, round.culprit = x, -1
+        else:
+            from noregret.experts.rows import as_row
+
+            row = as_row(self, x)
+            round.wait()  # reading a row may let other threads in
+            round.hold_row(row)
+        return <const double*> cnp.PyArray_DATA(round.row)
+
+    def learn_losses(self, losses):
+        """Learn from what every expert lost in a round; NaN for one that slept."""
+        cdef const double* x = self.row_of(losses)
+        self._round.run(x, 0.0, True, NULL, NULL)
+
+    def learn_one(self, advice, y):
+        """Learn from a round: what every expert said, and what happened."""
+        cdef double outcome = y if type(y) is float else self._round.outcome_of(y)
+        cdef const double* x = self.row_of(advice)
+        self._round.run(x, outcome, False, NULL, NULL)
+
+    def predict_one(self, advice):
+        """Return the forecast for a round from what every expert says; nothing is learned."""
+        self.row_of(advice)
+        return self._round.forecast()

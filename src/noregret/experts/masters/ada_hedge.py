@@ -68,7 +68,7 @@ class AdaHedge(Master):
     """
 
     name = "ada-hedge"
-    weigher: Exponential
+    _weigher: Exponential
     theorems = (
         Theorem(
             name="ada-hedge",
@@ -104,13 +104,13 @@ class AdaHedge(Master):
         self.loss, self.loss_parameter, self.gradient = loss, loss_parameter, gradient
         self.prior = prior
 
-    def settle_rate(self, n: int) -> None:
+    def _settle_rate(self, n: int) -> None:
         """Rates are ln n over what mixing has cost."""
-        self.weigher.rate = math.log(max(2, n))
+        self._weigher.rate = math.log(max(2, n))
 
     @property
     def price(self) -> NDArray[np.float64]:
         """The bound for every expert: (1 + ln(1/prior)/ln n) times half the theorem's."""
-        weigher, log_n = self.weigher, self.weigher.rate
-        half = weigher.spreads * math.sqrt(log_n) / 2 + self.widest * (2 / 3 * log_n + 1)
-        return np.asarray((1 + self.log_prior / log_n) * half)
+        weigher, log_n = self._weigher, self._weigher.rate
+        half = weigher.spreads * math.sqrt(log_n) / 2 + self._round.widest * (2 / 3 * log_n + 1)
+        return np.asarray((1 + self._log_prior / log_n) * half)

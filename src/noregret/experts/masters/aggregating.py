@@ -67,7 +67,7 @@ class Aggregating(Master):
     """
 
     name = "aggregating"
-    weigher: Exponential
+    _weigher: Exponential
     theorems = (
         Theorem(
             name="aggregating",
@@ -97,9 +97,9 @@ class Aggregating(Master):
     ) -> None:
         one_of("loss", loss, ("square", "log"))
         width = range_of(low, high, squared=True)
-        self.rate_in_use = 2 / width**2 if loss == "square" else 1.0
+        self._rate_in_use = 2 / width**2 if loss == "square" else 1.0
         super().__init__(
-            Exponential(self.rate_in_use, "constant", checked_prior(prior)),
+            Exponential(self._rate_in_use, "constant", checked_prior(prior)),
             loss,
             None,
             False,
@@ -110,11 +110,11 @@ class Aggregating(Master):
         self.loss, self.low, self.high, self.prior = loss, low, high, prior
 
     @property
-    def as_assumed(self) -> bool:
+    def _as_assumed(self) -> bool:
         """Whether advice came, within its range."""
-        return not self.from_losses and super().as_assumed
+        return not self._round.from_losses and super()._as_assumed
 
     @property
     def price(self) -> NDArray[np.float64]:
         """ln(1/prior)/η, for every expert."""
-        return np.asarray(self.log_prior / self.rate_in_use)
+        return np.asarray(self._log_prior / self._rate_in_use)

@@ -25,7 +25,7 @@ from noregret.base.expert_losses import expert_loss
 from noregret.base.registry import register
 from noregret.errors import NoRegretError
 from noregret.experts.assumptions import MIXED
-from noregret.experts.engine.round import ExpertEntry
+from noregret.experts.engine.round import ExpertRound
 from noregret.experts.master import Master, checked_prior
 from noregret.experts.rows import as_row
 from noregret.proof.theorems.theorem import Theorem
@@ -38,7 +38,7 @@ Floats = NDArray[np.float64]
 MIXTURES, SHARE = ("ml-poly", "ada-hedge"), 0.2
 M = len(MIXTURES)
 # Rows that each of the three plays before the next does: few enough to stay at hand meanwhile.
-ROWS = 2048
+ROWS_PER_BLOCK = 2048
 
 
 def promise(evidence: ExpertEvidence) -> float:
@@ -80,7 +80,7 @@ class Blend(Master):
     """
 
     name = "blend"
-    weigher: Exponential
+    _weigher: Exponential
     theorems = (
         Theorem(
             name="blend",
@@ -112,28 +112,29 @@ class Blend(Master):
         prior: Any = None,
     ) -> None:
         kind = expert_loss(loss, loss_parameter)
-        self.shares = checked_prior(prior)
+        self._shares = checked_prior(prior)
         # Slopes of the log loss are infinite at 0 and 1; it needs no gradient, being exp-concave.
         gradient, manner = kind.convex and kind.name != "log", "mean" if kind.convex else "expect"
-        self.hedging = Exponential(1.0, "adaptive", self.shares)
-        self.mixtures = [
-            ExpertEntry(weigher, loss, loss_parameter, gradient, manner)
-            for weigher in (Polynomial(self.shares), self.hedging)
+        self._hedging = Exponential(1.0, "adaptive", self._shares)
+        self._mixtures = [
+            ExpertRound(weigher, loss, loss_parameter, gradient, manner)
+            for weigher in (Polynomial(self._shares), self._hedging)
         ]
         super().__init__(Exponential(1.0, "adaptive"), loss, loss_parameter)
+        self._round.before = MIXTURES
         self.loss, self.loss_parameter, self.prior = loss, loss_parameter, prior
 
     # The experts come after the mixtures.
 
-    def begin(self, n: int) -> None:
+    def _begin(self, n: int) -> None:
         """Start with n experts."""
-        shares = self.shares or [1 / n] * n
-        self.weigher.given_prior = [SHARE] * M + [(1 - M * SHARE) * share for share in shares]
-        for mixture in self.mixtures:
+        shares = self._shares or [1 / n] * n
+        self._weigher.given_prior = [SHARE] * M + [(1 - M * SHARE) * share for share in shares]
+        for mixture in self._mixtures:
             mixture.begin(n)
-        ExpertEntry.begin(self, n + M)
-        self.weigher.rate = math.log(n + M)
-        self.hedging.rate = math.log(max(2, n))
+        self._round.begin(n + M)
+        self._weigher.rate = math.log(n + M)
+        self._hedging.rate = math.log(max(2, n))
 
     @property
     def width(self) -> int:
@@ -151,21 +152,23 @@ class Blend(Master):
         return super().rounds_awake[M:]
 
     @property
-    def log_prior(self) -> Floats:
+    def _log_prior(self) -> Floats:
         """ln(1/prior) of every expert."""
-        return super().log_prior[M:]
+        return super()._log_prior[M:]
 
     @property
     def price(self) -> Floats:
         """The bound for every expert."""
-        log_n = self.weigher.rate
-        half = self.weigher.spreads * math.sqrt(log_n) / 2 + self.widest * (2 / 3 * log_n + 1)
-        return np.asarray((1 + self.log_prior / log_n) * half)
+        log_n = self._weigher.rate
+        half = self._weigher.spreads * math.sqrt(log_n) / 2 + self._round.widest * (
+            2 / 3 * log_n + 1
+        )
+        return np.asarray((1 + self._log_prior / log_n) * half)
 
     @property
     def parts(self) -> dict[str, float]:
         """The weight of either mixture in the next round, and of the single experts together."""
-        held = ExpertEntry.current_weights(self)
+        held = self._round.current_weights()
         return dict(zip(MIXTURES, held[:M].tolist(), strict=True)) | {
             "experts": float(held[M:].sum())
         }
@@ -181,8 +184,8 @@ class Blend(Master):
         self._check_block(X)
         X = np.ascontiguousarray(X, dtype=np.float64)
         y = None if y is None else np.ascontiguousarray(y, dtype=np.float64)
-        for start in range(0, len(X), ROWS):
-            self._play_part(slice(start, start + ROWS), X, y, predictions, weights)
+        for start in range(0, len(X), ROWS_PER_BLOCK):
+            self._play_part(slice(start, start + ROWS_PER_BLOCK), X, y, predictions, weights)
 
     def _play_part(self, part: slice, *block: Floats | None) -> None:
         """Play some rows of a block: all of them, or those before one that is refused."""
@@ -206,14 +209,14 @@ class Blend(Master):
         rows, n = X.shape
         table = np.empty((rows, n + M))
         table[:, M:] = X
-        used = [None if weights is None else np.empty((rows, n)) for _ in self.mixtures]
-        for k, mixture in enumerate(self.mixtures):
-            mixture.experts = self.experts
+        used = [None if weights is None else np.empty((rows, n)) for _ in self._mixtures]
+        for k, mixture in enumerate(self._mixtures):
+            mixture.experts = self._round.experts
             said = np.empty(rows)
             mixture.play_rows(X, y, said, used[k])
             table[:, k] = said
         held = None if weights is None else np.empty((rows, n + M))
-        self.play_rows(table, y, predictions, held)
+        self._round.play_rows(table, y, predictions, held)
         if weights is not None and held is not None:
             weights[:] = held[:, M:]
             for k, own in enumerate(used):
@@ -221,7 +224,7 @@ class Blend(Master):
 
     def learn_one(self, advice: Any, y: float) -> None:
         """Learn from a round: what every expert said, and what happened."""
-        outcome = np.array([self.outcome_of(y)])
+        outcome = np.array([self._round.outcome_of(y)])
         self.play_block(as_row(self, advice)[None], outcome, None)
 
     def learn_losses(self, losses: Any) -> None:
@@ -231,44 +234,36 @@ class Blend(Master):
     def predict_one(self, advice: Any) -> float:
         """Return the forecast for a round from what every expert says; nothing is learned."""
         row = as_row(self, advice)
-        said = [mixture.predict_one(row) for mixture in self.mixtures]
-        return float(ExpertEntry.predict_one(self, np.concatenate([said, row])))
+        said = [mixture.predict(row) for mixture in self._mixtures]
+        return self._round.predict(np.concatenate([said, row]))
 
-    def current_weights(self, awake: Any = None) -> Floats:
+    def _weights(self, awake: Any = None) -> Floats:
         """Return the weights of the experts in the next round, through whichever mixture."""
         if not self.width:
             return np.zeros(0)
         flags = None if awake is None else np.concatenate([np.ones(M, bool), awake])
-        held = ExpertEntry.current_weights(self, flags)
+        held = self._round.current_weights(flags)
         found: Floats = held[M:].copy()
-        for k, mixture in enumerate(self.mixtures):
+        for k, mixture in enumerate(self._mixtures):
             found += held[k] * mixture.current_weights(awake)
         return found
 
-    def join(self, name: str | None, share: float) -> None:
+    def _join(self, name: str | None, share: float) -> None:
         """Let an expert in while running."""
-        for mixture in self.mixtures:
+        for mixture in self._mixtures:
             mixture.join(None, share)
-        ExpertEntry.join(self, name, share * (1 - M * SHARE))
-
-    def name_of(self, i: int) -> str:
-        """Name an expert, or a mixture."""
-        return MIXTURES[i] if i < M else self.names[i - M]
+        self._round.join(name, share * (1 - M * SHARE))
 
     # The state.
 
     def get_state(self) -> tuple[dict[str, Any], dict[str, Any], list[str]]:
         """Return the arrays, the numbers and the names that it goes on from."""
-        names, self.experts = self.experts, []
-        try:
-            arrays, numbers, _ = ExpertEntry.get_state(self)
-        finally:
-            self.experts = names
-        for name, mixture in zip(MIXTURES, self.mixtures, strict=True):
+        arrays, numbers, names = super().get_state()
+        for name, mixture in zip(MIXTURES, self._mixtures, strict=True):
             own, counts, _ = mixture.get_state()
             arrays |= {f"{name}/{key}": array for key, array in own.items()}
             numbers |= {f"{name}/{key}": value for key, value in counts.items()}
-        return arrays, numbers, list(names)
+        return arrays, numbers, names
 
     def set_state(self, arrays: dict[str, Any], numbers: dict[str, Any], names: list[str]) -> None:
         """Go on from a state; ValueError where it makes none, and then it stays as it was."""
@@ -280,15 +275,15 @@ class Blend(Master):
             raise
 
     def _take(self, arrays: dict[str, Any], numbers: dict[str, Any], names: list[str]) -> None:
-        for name, mixture in zip(MIXTURES, self.mixtures, strict=True):
+        for name, mixture in zip(MIXTURES, self._mixtures, strict=True):
             mixture.set_state(own(arrays, name), own(numbers, name), names)
-        ExpertEntry.set_state(self, own(arrays), own(numbers), [])
-        n = self.mixtures[0].width
+        super().set_state(own(arrays), own(numbers), [])
+        n = self._mixtures[0].width
         if super().width != (n + M if n or super().width else 0):
             raise ValueError("the mixtures are of other experts")
-        if any(mixture.rounds != self.rounds for mixture in self.mixtures):
+        if any(mixture.rounds != self.rounds for mixture in self._mixtures):
             raise ValueError("the mixtures have played other rounds")
-        self.experts = list(names)
+        self._round.experts = list(names)
 
 
 def own(things: dict[str, Any], name: str | None = None) -> dict[str, Any]:

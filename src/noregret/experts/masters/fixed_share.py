@@ -38,9 +38,9 @@ def prices(evidence: ExpertEvidence) -> np.ndarray[Any, np.dtype[np.float64]]:
     """
     n, share, rounds = max(2, evidence.width), evidence.params["share"], evidence.rounds
     k = np.arange(len(evidence.sequences().losses))
-    start = float(evidence.player.log_prior.max())
+    start = float(evidence.player._log_prior.max())
     nats = start + k * math.log((n - 1) / share) - (rounds - k - 1) * math.log1p(-share)
-    return np.asarray(np.maximum.accumulate(nats) / evidence.player.rate_in_use)
+    return np.asarray(np.maximum.accumulate(nats) / evidence.player._rate_in_use)
 
 
 def sequence(evidence: ExpertEvidence) -> Answer:
@@ -57,7 +57,7 @@ def promise(evidence: ExpertEvidence) -> float:
 def promise_of_hedging(evidence: ExpertEvidence) -> float:
     """Return the bound with what mixing may cost: η B²/8 a round."""
     wide = float(evidence.params["high"] - evidence.params["low"])
-    return promise(evidence) + evidence.player.rate_in_use * evidence.rounds * wide**2 / 8
+    return promise(evidence) + evidence.player._rate_in_use * evidence.rounds * wide**2 / 8
 
 
 def variable_totals(evidence: ExpertEvidence) -> np.ndarray[Any, np.dtype[np.float64]]:
@@ -70,10 +70,10 @@ def variable_totals(evidence: ExpertEvidence) -> np.ndarray[Any, np.dtype[np.flo
     for both ways here, so a little more than either.
     """
     n, share = max(2, evidence.width), evidence.params["share"]
-    rate, losses = evidence.player.rate_in_use, evidence.sequences().losses
+    rate, losses = evidence.player._rate_in_use, evidence.sequences().losses
     k, stay = np.arange(len(losses)), -math.log1p(-share)
     switching = rate + math.log((n - 1) / share) + stay
-    start = float(evidence.player.log_prior.max())
+    start = float(evidence.player._log_prior.max())
     return np.asarray((start + (rate + stay) * losses + k * switching) / rate)
 
 
@@ -217,10 +217,10 @@ class FixedShare(Master):
     ) -> None:
         truth("variable", variable)
         width = range_of(low, high, squared=True)
-        self.rate_in_use = rate_for(loss, rate, low, high)
+        self._rate_in_use = rate_for(loss, rate, low, high)
         super().__init__(
             Sharing(
-                self.rate_in_use,
+                self._rate_in_use,
                 positive("share", share, below=1.0),
                 bool(variable),
                 checked_prior(prior),

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 def promise(evidence: ExpertEvidence) -> float:
     """Return log₂(1/prior) of the best of those that are never wrong."""
     right = evidence.totals().values == 0
-    return float(np.min(evidence.player.log_prior[right])) / math.log(2)
+    return float(np.min(evidence.player._log_prior[right])) / math.log(2)
 
 
 @register

@@ -43,7 +43,7 @@ def first_promise(evidence: ExpertEvidence) -> float:
     """Return ln n/η + η T B²/2, which is B √(2 T ln n) when all T rounds have been played."""
     player = evidence.player
     assert isinstance(player, Hedge)
-    return evidence.at_the_best(player.log_prior / player.weigher.rate + player.cost_of_rates(2))
+    return evidence.at_the_best(player._log_prior / player._weigher.rate + player._cost_of_rates(2))
 
 
 def tuned(horizon: int, low: float = 0.0, high: float = 1.0) -> dict[str, Any]:
@@ -102,7 +102,7 @@ class Hedge(Master):
     """
 
     name = "hedge"
-    weigher: Exponential
+    _weigher: Exponential
     theorems = (
         Theorem(
             name="hedge",
@@ -188,7 +188,7 @@ class Hedge(Master):
             positive("rate", rate)
         if horizon is not None:
             whole("horizon", horizon)
-        self.width_of_losses = range_of(low, high)
+        self._width_of_losses = range_of(low, high)
         super().__init__(
             Exponential(
                 1.0 if rate is None else rate,
@@ -199,7 +199,7 @@ class Hedge(Master):
             loss_parameter,
             gradient,
             "sample" if play == "sampled" else None,
-            spread=self.width_of_losses * (1 + 1e-12),
+            spread=self._width_of_losses * (1 + 1e-12),
             seed=checked_seed(seed),
         )
         self.schedule, self.rate, self.horizon, self.low, self.high = (
@@ -212,28 +212,30 @@ class Hedge(Master):
         self.loss, self.loss_parameter, self.gradient = loss, loss_parameter, gradient
         self.play, self.prior, self.seed = play, prior, seed
 
-    def settle_rate(self, n: int) -> None:
+    def _settle_rate(self, n: int) -> None:
         """Choose the rate for n experts."""
         if self.rate is None:
             scale = {"anytime": 8.0, "horizon": 2.0, "hoeffding": 8.0}[self.schedule]
             rounds = self.horizon or 1
-            self.weigher.rate = (
-                math.sqrt(scale * math.log(max(2, n)) / rounds) / self.width_of_losses
+            self._weigher.rate = (
+                math.sqrt(scale * math.log(max(2, n)) / rounds) / self._width_of_losses
             )
 
     @property
-    def as_assumed(self) -> bool:
+    def _as_assumed(self) -> bool:
         """Whether no losses lay too far apart, and the horizon has not been passed."""
-        return (self.horizon is None or self.rounds <= self.horizon) and super().as_assumed
+        return (self.horizon is None or self.rounds <= self.horizon) and super()._as_assumed
 
     @property
     def price(self) -> NDArray[np.float64]:
         """ln(1/prior)/η_T + (B²/8) Σ η_t, for every expert."""
-        last = self.weigher.rate
+        last = self._weigher.rate
         if self.schedule == "anytime":
             last /= math.sqrt(max(1, self.rounds))
-        return np.asarray(self.log_prior / last + self.cost_of_rates(8))
+        return np.asarray(self._log_prior / last + self._cost_of_rates(8))
 
-    def cost_of_rates(self, divisor: float) -> float:
+    def _cost_of_rates(self, divisor: float) -> float:
         """B² Σ η_t over a divisor."""
-        return float(self.width_of_losses * (self.width_of_losses * self.weigher.rates) / divisor)
+        return float(
+            self._width_of_losses * (self._width_of_losses * self._weigher.rates) / divisor
+        )

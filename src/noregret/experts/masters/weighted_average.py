@@ -71,7 +71,7 @@ class WeightedAverage(Master):
     """
 
     name = "weighted-average"
-    weigher: Exponential
+    _weigher: Exponential
     theorems = (
         Theorem(
             name="weighted-average",
@@ -101,9 +101,9 @@ class WeightedAverage(Master):
         prior: Any = None,
     ) -> None:
         range_of(low, high, squared=True)
-        self.rate_in_use = rate_for(loss, rate, low, high)
+        self._rate_in_use = rate_for(loss, rate, low, high)
         super().__init__(
-            Exponential(self.rate_in_use, "constant", checked_prior(prior)),
+            Exponential(self._rate_in_use, "constant", checked_prior(prior)),
             loss,
             loss_parameter,
             low=float(low),
@@ -113,16 +113,16 @@ class WeightedAverage(Master):
         self.loss_parameter, self.prior = loss_parameter, prior
 
     @property
-    def as_assumed(self) -> bool:
+    def _as_assumed(self) -> bool:
         """Whether advice came, within its range, and the rate is one at which averaging is free."""
         most = exp_concavity(self.loss, self.low, self.high)
-        steady = most is None or self.rate_in_use <= most * ROUNDING
-        return steady and not self.from_losses and super().as_assumed
+        steady = most is None or self._rate_in_use <= most * ROUNDING
+        return steady and not self._round.from_losses and super()._as_assumed
 
     @property
     def price(self) -> NDArray[np.float64]:
         """ln(1/prior)/η, for every expert."""
-        return np.asarray(self.log_prior / self.rate_in_use)
+        return np.asarray(self._log_prior / self._rate_in_use)
 
 
 def rate_for(loss: Any, rate: float | None, low: float, high: float) -> float:

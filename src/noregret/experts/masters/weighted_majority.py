@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 def price_of_mistakes(evidence: ExpertEvidence) -> float:
     """Return min over i of  ln(1/β)·M_i + ln(1/prior_i)."""
     each = math.log(1 / evidence.params["beta"])
-    return float(np.min(each * evidence.totals().values + evidence.player.log_prior))
+    return float(np.min(each * evidence.totals().values + evidence.player._log_prior))
 
 
 def promise(evidence: ExpertEvidence) -> float:

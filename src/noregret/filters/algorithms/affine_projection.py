@@ -17,7 +17,7 @@ from noregret.filters.algorithms.nlms import cushion
 from noregret.filters.engine.window import Projecting
 from noregret.filters.filter import Filter
 
-MOST = 64
+MAX_ORDER = 64
 
 
 @register
@@ -61,7 +61,7 @@ class AffineProjection(Filter):
         self, taps: int = 32, rate: float = 0.5, order: int = 4, epsilon: float = 1e-3
     ) -> None:
         positive("rate", rate, below=2)
-        if whole("order", order) > MOST:
-            raise ValueError(f"order must be from 1 to {MOST}: got {order!r}")
+        if whole("order", order) > MAX_ORDER:
+            raise ValueError(f"order must be from 1 to {MAX_ORDER}: got {order!r}")
         super().__init__(Projecting(taps, rate, cushion(epsilon), order))
         self.taps, self.rate, self.order, self.epsilon = taps, rate, order, epsilon

@@ -17,7 +17,7 @@ from noregret.checks import whole
 from noregret.filters.engine.window import Recursive
 from noregret.filters.filter import Filter
 from noregret.learners.vaw import WITHIN_DIGITS
-from noregret.linear.engine.second_order import MOST_FEATURES
+from noregret.linear.engine.second_order import MAX_FEATURES
 from noregret.proof.theorems.assumptions import Structural
 from noregret.proof.theorems.theorem import Theorem
 
@@ -84,7 +84,7 @@ class Rls(Filter):
     )
 
     def __init__(self, taps: int = 32, forgetting: float = 1.0, penalty: float = 0.01) -> None:
-        if whole("taps", taps) > MOST_FEATURES:
-            raise ValueError(f"taps must be at most {MOST_FEATURES}: got {taps!r}")
+        if whole("taps", taps) > MAX_FEATURES:
+            raise ValueError(f"taps must be at most {MAX_FEATURES}: got {taps!r}")
         super().__init__(Recursive(taps, penalty, forgetting))
         self.taps, self.forgetting, self.penalty = taps, forgetting, penalty

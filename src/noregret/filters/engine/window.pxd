@@ -53,4 +53,4 @@ cdef class Sliding:
 
 
 cdef class Listener:
-    cdef readonly Sliding core
+    cdef readonly Sliding _core

@@ -5,9 +5,10 @@ from numpy.typing import NDArray
 
 Floats = NDArray[np.float64]
 
-MOST_TAPS: int
+MAX_TAPS: int
 
 class Sliding:
+    SIGNED: tuple[str, ...]
     taps: int
     rounds: int
     def play_block(self, x: Floats, d: Floats, out: Floats) -> None: ...
@@ -24,10 +25,10 @@ class Sliding:
     def set_state(self, arrays: dict[str, Any], numbers: dict[str, Any]) -> None: ...
 
 class Listener:
-    core: Sliding
+    _core: Sliding
     def __init__(self, core: Sliding) -> None: ...
     def play_one(self, x: Any, d: Any) -> float: ...
-    def number(self, name: str, value: Any) -> float: ...
+    def _number(self, name: str, value: Any) -> float: ...
 
 class Steepest(Sliding):
     def __init__(self, taps: int, rate: float) -> None: ...

@@ -34,24 +34,26 @@ cdef extern from "window_loops.h" nogil:
     double noregret_slide(double* w, double a, const double* p, const double* q, Py_ssize_t n) noexcept
     double noregret_tap(const double* w, const double* q, Py_ssize_t n) noexcept
 
-MOST_TAPS = 1 << 20
+MAX_TAPS = 1 << 20
 MAX_ORDER = 1 << 10
 # Windows that the line holds, and the fewest samples.
-WINDOWS, FEWEST = 2, 512
+WINDOWS, MIN_SAMPLES = 2, 512
 # Operations between two looks for Ctrl-C.
-AT_A_TIME = 1 << 27
+OPERATIONS_PER_CHECK = 1 << 27
 
-cdef double LARGEST = 1e100
-cdef double LARGEST_ERROR = 1e130
-cdef double LARGEST_WEIGHT = 1e150
-cdef double LARGEST_HELD = 1e200  # by a state, also of least squares, which have a limit of their own
+cdef double MAX_SAMPLE = 1e100
+cdef double MAX_ERROR = 1e130
+cdef double MAX_WEIGHT = 1e150
+cdef double MAX_STATE_WEIGHT = 1e200  # by a state, also of least squares, which have a limit of their own
 
 
 cdef class Sliding:
     """The base: a window, weights, and sums over the window for lags 0 to K − 1."""
 
+    SIGNED = ("loss_rest",)  # numbers of the state that may be negative
+
     def __cinit__(self, taps, *args, **options):
-        self.taps = whole("taps", taps, below=MOST_TAPS + 1)
+        self.taps = whole("taps", taps, below=MAX_TAPS + 1)
         self.share = 1
 
     def __init__(self, taps, order=1):
@@ -61,12 +63,12 @@ cdef class Sliding:
     cdef int begin(self, Py_ssize_t order) except -1:
         """Make room for the window and the sums of so many lags; ``ready`` is for the caller to say."""
         if self.busy or self.ready:
-            raise NoRegretError("this filter's engine is built already: make another")
+            raise NoRegretError("this filter's engine is built already", "make another")
         if not 1 <= order <= MAX_ORDER:
             raise ValueError(f"the order must be from 1 to {MAX_ORDER}: got {order}")
         self.order = order
         self.span = self.taps + self.order
-        self.room = max(WINDOWS * self.span, FEWEST)
+        self.room = max(WINDOWS * self.span, MIN_SAMPLES)
         self.start = self.room - self.span
         self.arrays = {
             "line": np.zeros(self.room), "weights": np.zeros(self.taps), "amounts": np.zeros(order),
@@ -151,9 +153,9 @@ cdef class Sliding:
     cdef bint may_move(self, double by, const double* amounts) noexcept nogil:
         """Whether weights stay within bounds when they move by so much at most, to these amounts."""
         cdef double there = self.most + by
-        if not there < LARGEST_WEIGHT:
+        if not there < MAX_WEIGHT:
             there = self.furthest(amounts)
-        if not there < LARGEST_WEIGHT:
+        if not there < MAX_WEIGHT:
             return False
         self.most = there
         return True
@@ -174,14 +176,14 @@ cdef class Sliding:
         """Predict, pay, learn. On anything but FINE nothing has changed."""
         cdef double score, error
         cdef int status = DIVERGED
-        if not fabs(x) <= LARGEST:
+        if not fabs(x) <= MAX_SAMPLE:
             return BAD_INPUT
-        if not fabs(d) <= LARGEST:
+        if not fabs(d) <= MAX_SAMPLE:
             return BAD_OUTCOME
         self.enter(x)
         score = self.guess()
         error = d - score
-        if fabs(error) < LARGEST_ERROR:
+        if fabs(error) < MAX_ERROR:
             status = self.learn(error)
         if status != FINE:
             self.leave()
@@ -198,12 +200,12 @@ cdef class Sliding:
         if not self.ready:
             raise NoRegretError("this filter's engine was never built: its __init__ has not run")
         if self.busy:
-            raise NoRegretError("this filter is being played in another thread: use a copy in each")
+            raise NoRegretError("this filter is being played in another thread", "use a copy in each")
         return 0
 
     def play_block(self, const double[::1] x not None, const double[::1] d not None, double[::1] out not None):
         """Play samples in order; Ctrl-C is heard between some and the next."""
-        cdef Py_ssize_t k = 0, stop, count = len(x), some = max(1, AT_A_TIME // self.work())
+        cdef Py_ssize_t k = 0, stop, count = len(x), some = max(1, OPERATIONS_PER_CHECK // self.work())
         cdef int status = FINE
         self.check_free()
         if d.shape[0] != count or out.shape[0] != count:
@@ -229,7 +231,7 @@ cdef class Sliding:
 
     def predict_one(self, double x):
         """Return what would be predicted if this sample came next."""
-        if not fabs(x) <= LARGEST:
+        if not fabs(x) <= MAX_SAMPLE:
             raise self.refusal(BAD_INPUT, x, 0.0)
         self.check_free()
         self.enter(x)
@@ -244,7 +246,7 @@ cdef class Sliding:
             raise ValueError(f"{count} samples, but room for {out.shape[0]}")
         cdef double[::1] w = self.impulse_response()
         for k in range(count):
-            if not fabs(x[k]) <= LARGEST:
+            if not fabs(x[k]) <= MAX_SAMPLE:
                 raise self.refusal(BAD_INPUT, x[k], 0.0, k)
         heard = np.concatenate([np.asarray(x)[::-1], self.window()[:self.taps]])
         cdef const double[::1] line = heard
@@ -258,12 +260,11 @@ cdef class Sliding:
         if status == DIVERGED:
             norm = np.linalg.norm(self.window()[:self.taps])
             return Diverged(
-                f"sample {number}: the step would carry the weights beyond all bounds: {self.advice(norm)}",
-                round=number,
+                "the step would carry the weights beyond all bounds", self.advice(norm), round=number, unit="sample"
             )
         name, value = ("the input", x) if status == BAD_INPUT else ("what is to be predicted", d)
-        why = f"beyond {LARGEST:g}: scale the signal" if isfinite(value) else "not a finite number"
-        return BadExample(f"sample {number}: {name} is {value!r}, {why}", round=number)
+        why, cure = (f"beyond {MAX_SAMPLE:g}", "scale the signal") if isfinite(value) else ("not a finite number", ())
+        return BadExample(f"{name} is {value!r}, {why}", cure, round=number, unit="sample")
 
     def advice(self, norm):
         """Say what to change when the weights diverge."""
@@ -312,7 +313,7 @@ cdef class Sliding:
 
     def set_state(self, arrays, numbers):
         """Take a state over, of a new engine; raise ValueError where it does not fit."""
-        limits = {"window": LARGEST, "weights": LARGEST_HELD}
+        limits = {"window": MAX_SAMPLE, "weights": MAX_STATE_WEIGHT}
         for name, like in self.get_state()[0].items():
             array = arrays[name]
             if array.shape != like.shape or array.dtype != np.float64:
@@ -330,10 +331,8 @@ cdef class Sliding:
         self.rounds = numbers["rounds"]
         self.loss_sum, self.loss_rest = numbers["loss_sum"], numbers["loss_rest"]
         self.scaled_sum, self.scaled_rest = numbers["scaled.loss_sum"], numbers["scaled.loss_rest"]
-        if self.loss_sum < 0 or self.scaled_sum < 0:
-            raise ValueError("a sum of squares is negative")
         self.most = np.abs(self.impulse_response()).max()
-        if not self.most <= LARGEST_HELD:
+        if not self.most <= MAX_STATE_WEIGHT:
             raise ValueError("array amounts leads to a weight that is too large")
         self.phase = self.rounds % self.taps
         self.look_back(self.phase)
@@ -352,7 +351,7 @@ cdef class Listener:
     """A filter as it is played, sample by sample."""
 
     def __init__(self, Sliding core not None):
-        self.core = core
+        self._core = core
 
     def play_one(self, x, d):
         """Let a sample in, predict what goes with it, then learn what that was.
@@ -369,17 +368,17 @@ cdef class Listener:
         float
             The prediction, made before ``d`` was looked at.
         """
-        cdef double out = 0, heard = x if type(x) is float else self.number("the input", x)
-        cdef double wanted = d if type(d) is float else self.number("what is to be predicted", d)
-        if self.core is None:
+        cdef double out = 0, heard = x if type(x) is float else self._number("the input", x)
+        cdef double wanted = d if type(d) is float else self._number("what is to be predicted", d)
+        if self._core is None:
             raise NoRegretError(f"this {type(self).__name__} was never built: its __init__ has not run")
-        self.core.check_free()
-        cdef int status = self.core.play(heard, wanted, &out)
+        self._core.check_free()
+        cdef int status = self._core.play(heard, wanted, &out)
         if status != FINE:
-            raise self.core.refusal(status, heard, wanted)
+            raise self._core.refusal(status, heard, wanted)
         return out
 
-    def number(self, name, value):
+    def _number(self, name, value):
         """Return a number, or raise BadExample."""
         from noregret.linear.inputs import NOT_NUMBERS
         try:
@@ -387,9 +386,9 @@ cdef class Listener:
                 raise TypeError
             return float(value)
         except (TypeError, ValueError, OverflowError):
-            sample = self.core.rounds + 1
+            sample = self._core.rounds + 1
             raise BadExample(
-                f"sample {sample}: {name} is {value!r:.40}: a number is expected", round=sample) from None
+                f"{name} is {value!r:.40}: a number is expected", round=sample, unit="sample") from None
 
 
 # The steps: against the error, onto the last samples, to least squares.
@@ -401,7 +400,7 @@ cdef extern from "window_loops.h" nogil:
 # What is added to the diagonal, of the largest ‖x‖²: more than rounding can take from the matrix.
 cdef double ROUNDING = 1e-12
 # Errors whose squares may be lost.
-cdef double FAINT = 1e-150
+cdef double MIN_ERROR = 1e-150
 
 
 cdef class Steepest(Sliding):
@@ -449,7 +448,7 @@ cdef class Signed(Sliding):
         self.rate = rate
 
     cdef double step(self, double error) noexcept nogil:
-        self.share = 1 / fabs(error) if fabs(error) > FAINT else 0.0
+        self.share = 1 / fabs(error) if fabs(error) > MIN_ERROR else 0.0
         return self.rate if error > 0 else -self.rate if error < 0 else 0.0
 
 

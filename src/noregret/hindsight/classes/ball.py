@@ -11,7 +11,7 @@ from noregret.hindsight.proofs.rounding import Floats, norm, norm_above, shrunk_
 from noregret.hindsight.solvers.curvature import Curvature, Factored, ManyRows
 
 # A point that gains this share of what can be gained ends the search for the multiplier.
-ENOUGH = 0.9
+MIN_GAIN_SHARE = 0.9
 
 
 class Ball:
@@ -69,8 +69,9 @@ class Ball:
                 v, self.multiplier = search(curvature, w, g, self.radius, self.multiplier)
         except (OverflowError, ZeroDivisionError):
             raise NoRegretError(
-                f"the examples, or the ball of radius {self.radius:g}, are too small or too large"
-                " to find the best predictor: scale them"
+                f"the examples, or the ball of radius {self.radius:g}, are too small"
+                " or too large to find the best predictor",
+                "scale them",
             ) from None
         return v
 
@@ -106,7 +107,7 @@ def lowest_in_ball(
         for point in (v * (radius / size), v)[: 1 + (size <= radius)]:
             if (gained := gain(curvature, g, point - w)) > best_gain:
                 best, best_gain = point, gained
-        if multiplier > 0 and best_gain >= ENOUGH * most:
+        if multiplier > 0 and best_gain >= MIN_GAIN_SHARE * most:
             break
         accuracy *= 0.5
         if size > radius:

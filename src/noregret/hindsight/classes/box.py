@@ -9,17 +9,18 @@ from noregret.checks import positive
 from noregret.errors import NoRegretError
 from noregret.hindsight.losses import losses_of
 from noregret.hindsight.proofs.answer import USUAL, Answer, Limits, exactly
-from noregret.hindsight.proofs.rounding import UNIT, Floats, total, upward
+from noregret.hindsight.proofs.rounding import Floats, total, upward
 from noregret.hindsight.rows import Rows
 from noregret.hindsight.solvers.curvature import Curvature
 from noregret.hindsight.solvers.newton import minimise, proven
+from noregret.limits import UNIT
 
 # Steps towards the lowest point, and how often a step is halved until it gains.
 STEPS, HALVINGS = 50, 30
 # The share of the first pull that may be left.
-ENOUGH = 1e-9
+MAX_PULL_LEFT = 1e-9
 # What keeps a weight at the border, in curvatures.
-FIXED = 1e12
+BORDER_CURVATURE = 1e12
 
 
 def best_in_box(
@@ -107,13 +108,17 @@ class Box:
 
         Newton's method on the weights that are free to move, projected.
         """
-        v, first, stiff = w, 0.0, FIXED * (float(curvature.diagonal.max(initial=0.0)) or 1.0)
+        v, first, stiff = (
+            w,
+            0.0,
+            BORDER_CURVATURE * (float(curvature.diagonal.max(initial=0.0)) or 1.0),
+        )
         for _ in range(STEPS):
             pull = g + curvature.times(v - w)
             free = (np.sign(pull) * v > -self.radius) & (pull != 0)
             left = float(np.abs(pull[free]).max(initial=0.0))
             first = first or left
-            if left <= ENOUGH * first:
+            if left <= MAX_PULL_LEFT * first:
                 break
             wanted = np.where(free, -pull, 0.0)
             step = curvature.solve(np.where(free, 0.0, stiff), wanted, None, 0.01)

@@ -10,15 +10,16 @@ import math
 import numpy as np
 
 from noregret.errors import NoRegretError
-from noregret.hindsight.proofs.rounding import UNIT, Floats, downward, growth, norm, total, upward
+from noregret.hindsight.proofs.rounding import Floats, downward, growth, norm, total, upward
 from noregret.hindsight.solvers.curvature import Curvature
+from noregret.limits import UNIT
 
 # How much of the way to the border a step may go, and how much of the gap to aim for.
 TO_BORDER, AIM = 0.995, 0.1
 # The longest step, in Newton's: a longer one would leave the sum of 1.
-LONGEST = 4.0
+MAX_STEP = 4.0
 # A weight that has come so near to zero stays where it is.
-SMALL = 1e-200
+MIN_WEIGHT = 1e-200
 
 
 class Simplex:
@@ -87,7 +88,7 @@ class Simplex:
 
     def room(self, w: Floats, direction: Floats) -> float:
         """Return the largest step that stays clear of the border."""
-        return min(LONGEST, TO_BORDER * longest_step(w, direction))
+        return min(MAX_STEP, TO_BORDER * longest_step(w, direction))
 
     def inside(self, w: Floats) -> Floats:
         """Return w with a sum that is 1 but for the last digits."""
@@ -107,7 +108,7 @@ class Simplex:
         if not np.isfinite(direction).all():  # it overflowed: stay
             direction = np.zeros_like(w)
         direction -= w * direction.sum()  # what rounding left of the sum
-        direction[w < SMALL] = 0.0
+        direction[w < MIN_WEIGHT] = 0.0
         self.last = w, direction
         self.slack = slack
         return np.asarray(w + direction)

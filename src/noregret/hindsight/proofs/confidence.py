@@ -14,8 +14,9 @@ import numpy as np
 
 from noregret.hindsight.losses import as_labels, losses_of
 from noregret.hindsight.proofs.answer import Answer
-from noregret.hindsight.proofs.rounding import SMALLEST, UNIT, Floats, norm_above, total, upward
+from noregret.hindsight.proofs.rounding import Floats, norm_above, total, upward
 from noregret.hindsight.rows import Rows, score_error
+from noregret.limits import SMALLEST, UNIT
 
 
 class Moved(NamedTuple):

@@ -7,14 +7,15 @@ import math
 import numpy as np
 
 from noregret.hindsight.blocks import is_sparse
-from noregret.hindsight.proofs.rounding import SMALLEST, Floats, growth, norm_above
+from noregret.hindsight.proofs.rounding import Floats, growth, norm_above
 from noregret.hindsight.rows import Rows
-from noregret.hindsight.solvers.curvature import DENSE
+from noregret.hindsight.solvers.curvature import MAX_DENSE
 from noregret.hindsight.solvers.dependence import faint_columns, independent_columns, surely_curved
+from noregret.limits import SMALLEST
 
 # Scores that are as near to each other, relatively, may be those of the same row; so many pairs of
 # them are looked at.
-ALIKE, MOST = 1e-12, 100
+SAME_SCORE, MAX_PAIRS = 1e-12, 100
 
 
 def contradiction(rows: Rows, labels: Floats) -> list[int]:
@@ -31,8 +32,8 @@ def contradiction(rows: Rows, labels: Floats) -> list[int]:
     sizes = rows.scores(np.abs(direction), absolute=True)
     order = np.argsort(np.abs(scores), kind="stable")
     one, other = order[:-1], order[1:]
-    near = np.abs(scores[one] + scores[other]) <= ALIKE * sizes[one]
-    for k in np.flatnonzero(near)[:MOST]:
+    near = np.abs(scores[one] + scores[other]) <= SAME_SCORE * sizes[one]
+    for k in np.flatnonzero(near)[:MAX_PAIRS]:
         pair = sorted((int(one[k]), int(other[k])))
         if cancel(rows, labels, pair):
             return pair
@@ -55,7 +56,7 @@ def surely_inseparable(rows: Rows, labels: Floats, p: Floats) -> bool:
     p' = p − Z (ZᵀZ)⁻¹ Σ p y x differs from p by at most ‖D⁻¹ Σ p y x‖/√s; where that is less than
     ``least``, no p'_t is negative. So no v has all y_t (v·x_t) > 0: their sum weighted by p' is 0.
     """
-    if rows.shape[1] > DENSE:
+    if rows.shape[1] > MAX_DENSE:
         return False
     for share in (1e-1, 1e-2, 1e-3, 1e-4, 1e-6, 1e-8):
         least = share * float(p.max(initial=0.0))

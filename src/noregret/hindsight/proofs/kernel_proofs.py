@@ -25,19 +25,12 @@ from noregret.hindsight.classes.ball import Ball
 from noregret.hindsight.kernel_rows import KernelRows
 from noregret.hindsight.losses import Losses, losses_of
 from noregret.hindsight.proofs.answer import Answer, Limits, exactly
-from noregret.hindsight.proofs.rounding import (
-    UNIT,
-    Floats,
-    downward,
-    growth,
-    norm_above,
-    total,
-    upward,
-)
+from noregret.hindsight.proofs.rounding import Floats, downward, growth, norm_above, total, upward
 from noregret.hindsight.solvers.newton import minimise
+from noregret.limits import UNIT
 
 # How often a function is scaled down until its norm is proven to be within a ball.
-TRIES = 8
+MAX_TRIES = 8
 
 
 def summed(terms: Floats) -> Floats:
@@ -155,7 +148,7 @@ def functions(space: KernelRows, w: Floats) -> list[Floats]:
 
 def into_ball(space: KernelRows, c: Floats, radius: float) -> Floats:
     """Return the coefficients, scaled down where needed so that the norm is surely within."""
-    for _ in range(TRIES):
+    for _ in range(MAX_TRIES):
         size = norm_of(space, space.chosen[0], c)
         if size <= radius:
             return c

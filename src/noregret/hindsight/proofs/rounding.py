@@ -11,10 +11,9 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
-Floats = NDArray[np.float64]
+from noregret.limits import SMALLEST, UNIT
 
-UNIT = 2.0**-53
-SMALLEST = 5e-324  # what one product can lose by underflow
+Floats = NDArray[np.float64]
 
 
 def growth(terms: int) -> float:

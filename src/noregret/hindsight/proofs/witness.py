@@ -10,9 +10,8 @@ from typing import NamedTuple
 import numpy as np
 
 from noregret.base.compiled.losses import Loss
-from noregret.hindsight.best import is_square
 from noregret.hindsight.blocks import padded
-from noregret.hindsight.losses import as_labels, losses_of
+from noregret.hindsight.losses import as_labels, is_square, losses_of
 from noregret.hindsight.proofs.rounding import Floats, growth, norm, total, upward
 from noregret.hindsight.rows import Rows, score_error
 from noregret.hindsight.rules import SCORED
@@ -43,7 +42,7 @@ class Paid(NamedTuple):
 SUMMED_IN_A_ROW = 8_192
 # The share of the square loss from which on rounding is worth computing it in twice the digits, and
 # how many columns make that too dear: it works on dense rows.
-SHARP = 1e-12
+SHARP_SHARE = 1e-12
 MAX_CAREFUL_COLUMNS = 2_000
 
 
@@ -55,9 +54,9 @@ BOX = re.compile(rf"box of half-width {NUMBER}")
 SIGNED = re.compile(rf"weights of either sign, total {NUMBER}(?:, .*)?")
 SIMPLEX = re.compile(r"simplex(?:, .*)?")
 # How far above a limit as written, in six digits or in three, the limit itself may lie.
-SIX, THREE = 1 + 1e-5, 1.01
+SIX_DIGITS, THREE_DIGITS = 1 + 1e-5, 1.01
 # By what factor the norm up to which sums prove something depends on how rows were summed.
-FAR = 10.0
+NORM_FACTOR = 10.0
 
 
 def is_within(witness: Mapping[str, float], comparator: str, unseen: int = 0) -> bool:
@@ -69,13 +68,13 @@ def is_within(witness: Mapping[str, float], comparator: str, unseen: int = 0) ->
     sizes = np.abs(weights)
     sum_of_sizes = total(sizes)
     if found := REACH.fullmatch(comparator):
-        return norm(weights) <= float(found[1]) * THREE
+        return norm(weights) <= float(found[1]) * THREE_DIGITS
     if found := BALL.fullmatch(comparator):
-        return norm(weights) <= float(found[1]) * SIX
+        return norm(weights) <= float(found[1]) * SIX_DIGITS
     if found := BOX.fullmatch(comparator):
-        return float(sizes.max(initial=0.0)) <= float(found[1]) * SIX
+        return float(sizes.max(initial=0.0)) <= float(found[1]) * SIX_DIGITS
     if found := SIGNED.fullmatch(comparator):
-        return sum_of_sizes <= float(found[1]) * SIX
+        return sum_of_sizes <= float(found[1]) * SIX_DIGITS
     if SIMPLEX.fullmatch(comparator):
         whole = math.fsum(weights)
         return bool((weights >= -1e-9).all()) and (
@@ -100,14 +99,14 @@ def is_proven(stated: str, found: str) -> bool:
     if here is None or (there is None and found != "all linear predictors"):
         return stated == found
     reach, own = math.inf if there is None else float(there[1]), float(here[1])
-    return stated == up_to(own) and own <= reach * THREE
+    return stated == up_to(own) and own <= reach * THREE_DIGITS
 
 
 def is_as_far(stated: str, *others: str) -> bool:
     """Whether a class up to some norm reaches about as far as one of others, or further."""
     here, there = REACH.fullmatch(stated), [REACH.fullmatch(other) for other in others]
     reaches = [float(found[1]) for found in there if found is not None]
-    return here is not None and bool(reaches) and float(here[1]) >= min(reaches) / FAR
+    return here is not None and bool(reaches) and float(here[1]) >= min(reaches) / NORM_FACTOR
 
 
 def paid_by(weights: Floats, comparator: str, rows: Rows, loss: Loss) -> Paid:
@@ -128,7 +127,7 @@ def paid_by(weights: Floats, comparator: str, rows: Rows, loss: Loss) -> Paid:
     off = upward(total(losses.value_above(scores, score_error(rows, weights))) - own, abs(own))
     if not is_square(loss):
         return Paid(own, abs(off))
-    if abs(off) > SHARP * own and len(weights) <= MAX_CAREFUL_COLUMNS:
+    if abs(off) > SHARP_SHARE * own and len(weights) <= MAX_CAREFUL_COLUMNS:
         low, high = Careful(rows).interval(weights)
         if high - low < 2 * abs(off):
             own, off = low + 0.5 * (high - low), upward(high - low, high)

@@ -7,11 +7,12 @@ import numpy as np
 from noregret.base.compiled.losses import Loss
 from noregret.hindsight.losses import losses_of
 from noregret.hindsight.proofs.answer import USUAL, Limits
-from noregret.hindsight.proofs.rounding import UNIT, Floats, upward
+from noregret.hindsight.proofs.rounding import Floats, upward
 from noregret.hindsight.rows import Rows
 from noregret.hindsight.solvers.curvature import Curvature
 from noregret.hindsight.solvers.newton import minimise
 from noregret.hindsight.solvers.penalised import Penalised
+from noregret.limits import UNIT
 
 
 def best_centred(

@@ -16,15 +16,15 @@ from noregret.hindsight.rows import Rows
 from noregret.hindsight.solvers.doubled import Doubled
 
 # Up to this many unknowns a dense factor is made.
-DENSE = 2_000
+MAX_DENSE = 2_000
 # By how much a diagonal is lifted where rounding has left a matrix without a factor.
 LIFTS = (0.0, 1e-12, 1e-9, 1e-6)
 # Up to this many features it is quick whatever the rows, and loses the fewest digits.
-SMALL = 300
+MAX_ALWAYS_DENSE = 300
 # Rows that bend are copied out of the record when they are at most this share of it.
 COPIED_SHARE = 0.4
 # The most numbers that conjugate gradients read in one go, within limits on their steps.
-READ = 400_000_000
+MAX_READ_NUMBERS = 400_000_000
 STEPS = (200, 2_000)
 
 
@@ -58,9 +58,9 @@ def curvature_of(rows: Rows, weights: Floats) -> Curvature:
     bent = weights > max(1e-30 * float(weights.max(initial=0.0)), 1e-290)
     weights = np.where(bent, weights, 0.0)
     count, features = int(np.count_nonzero(bent)), rows.shape[1]
-    if features <= SMALL or features <= min(DENSE, 2 * count):
+    if features <= MAX_ALWAYS_DENSE or features <= min(MAX_DENSE, 2 * count):
         return Factored(rows.gram(weights))
-    if count <= DENSE:
+    if count <= MAX_DENSE:
         return FewRows(rows.pick(bent), weights[bent])
     if count <= COPIED_SHARE * len(weights):
         rows, weights = Rows(rows.pick(bent), weights[bent], features=features), weights[bent]
@@ -180,7 +180,7 @@ class ManyRows:
     def __init__(self, rows: Rows, weights: Floats) -> None:
         self.rows, self.weights = rows, weights
         self.diagonal = rows.column_squares(weights)
-        self.steps = int(np.clip(READ / max(1, rows.survey.numbers), *STEPS))
+        self.steps = int(np.clip(MAX_READ_NUMBERS / max(1, rows.survey.numbers), *STEPS))
 
     def times(self, v: Floats) -> Floats:
         """Return H v."""

@@ -13,18 +13,19 @@ import numpy as np
 from numpy.typing import NDArray
 
 from noregret.hindsight.blocks import is_sparse
-from noregret.hindsight.proofs.rounding import UNIT, Floats, growth, two_sum
+from noregret.hindsight.proofs.rounding import Floats, growth, two_sum
 from noregret.hindsight.rows import Rows
 from noregret.hindsight.solvers.triangular import triangle
+from noregret.limits import UNIT
 
 # A column is tried for dependence when the others leave this little of its length.
-LEFT = 1e-12
+DEPENDENT_SHARE = 1e-12
 # By how much the last column is lighter than the first when columns are chosen.
-FIRST = 1e-6
+LAST_COLUMN_WEIGHT = 1e-6
 # Sums this many times as large as what underflow may take from them lose no digit by it.
-HIDDEN = 2.0**60
+UNDERFLOW_MARGIN = 2.0**60
 # Columns from which on the smallest eigenvalue is found by so many iterations.
-LARGE, ITERATIONS = 256, 40
+MAX_EXACT_COLUMNS, ITERATIONS = 256, 40
 
 
 def faint_columns(gram: Floats, lost: float, rows: Rows | None) -> NDArray[np.bool_]:
@@ -33,7 +34,7 @@ def faint_columns(gram: Floats, lost: float, rows: Rows | None) -> NDArray[np.bo
     The squares of the columns are known but for ``lost``. Only the rows tell whether a column of
     which the sums show nothing is one of zeros.
     """
-    faint: NDArray[np.bool_] = np.diag(gram) < HIDDEN * lost
+    faint: NDArray[np.bool_] = np.diag(gram) < UNDERFLOW_MARGIN * lost
     if faint.any() and rows is not None:
         some = np.zeros(len(faint), dtype=bool)
         for block, _ in rows.blocks():
@@ -76,13 +77,13 @@ def smallest_eigenvalue(matrix: Floats) -> float:
 
     Examples
     --------
-    >>> large = np.diag(np.arange(1.0, LARGE + 2.0))
+    >>> large = np.diag(np.arange(1.0, MAX_EXACT_COLUMNS + 2.0))
     >>> round(smallest_eigenvalue(large), 6)
     1.0
     """
     from scipy.linalg import cho_factor, cho_solve
 
-    if len(matrix) <= LARGE:
+    if len(matrix) <= MAX_EXACT_COLUMNS:
         return float(np.linalg.eigvalsh(matrix)[0])
     try:
         factor = cho_factor(matrix, lower=True)
@@ -105,10 +106,10 @@ def independent_columns(rows: Rows) -> NDArray[np.intp] | None:
     if not np.isfinite(norms).all():
         return None
     # Of columns that are the same, the first is kept: rounding should not choose.
-    scale = np.where(norms > 0, norms, 1.0) / np.linspace(1.0, 1.0 - FIRST, len(norms))
+    scale = np.where(norms > 0, norms, 1.0) / np.linspace(1.0, 1.0 - LAST_COLUMN_WEIGHT, len(norms))
     factor, order = qr(R / scale, mode="r", pivoting=True)
     left = np.abs(np.diag(factor))
-    rank = int(np.count_nonzero(left > LEFT))
+    rank = int(np.count_nonzero(left > DEPENDENT_SHARE))
     if not rank or rank == len(order):
         return None
     kept, others = order[:rank], order[rank:]

@@ -7,8 +7,9 @@ from collections.abc import Iterator
 import numpy as np
 
 from noregret.hindsight.blocks import Block, is_sparse, padded
-from noregret.hindsight.proofs.rounding import SMALLEST, UNIT, Floats
+from noregret.hindsight.proofs.rounding import Floats
 from noregret.hindsight.rows import Rows, Survey
+from noregret.limits import SMALLEST, UNIT
 
 
 class Doubled(Rows):

@@ -16,9 +16,10 @@ from noregret.errors import BadExample
 from noregret.hindsight.classes.simplex import Simplex
 from noregret.hindsight.losses import Slopes
 from noregret.hindsight.proofs.answer import USUAL, Answer, Limits
-from noregret.hindsight.proofs.rounding import UNIT, Floats, downward, total, upward, widened
+from noregret.hindsight.proofs.rounding import Floats, downward, total, upward, widened
 from noregret.hindsight.rows import Rows
 from noregret.hindsight.solvers.newton import minimise, proven
+from noregret.limits import UNIT
 
 
 class Logarithmic:

@@ -27,7 +27,7 @@ from noregret.hindsight.rows import Rows, score_error
 from noregret.hindsight.solvers.curvature import curvature_of
 
 # A stand-in is made so much narrower where the last one left more than that share of its part.
-NARROWER, SLOW = 0.2, 0.3
+NARROWING, MAX_LEFT_SHARE = 0.2, 0.3
 # Steps without a tenth off the gap, and steps on trust, after which no more is to be had.
 PATIENCE, ON_TRUST, ON_TRUST_WITH_KINKS = 60, 4, 16
 
@@ -49,6 +49,7 @@ class Found:
         return self.loss - self.lower
 
 
+@np.errstate(all="ignore")  # what overflows in the search is no part of the proof
 def minimise(rows: Rows, losses: Losses, domain: Domain, start: Floats, limits: Limits) -> Found:
     """Minimise Σ ℓ_t(x_t·w) plus what w pays, starting from a point of the domain."""
     began = time.monotonic()
@@ -149,8 +150,8 @@ class StandIn:
         elif search.left_by_newton > 0.5 * search.left_by_lines and not self.stuck:
             return False
         else:
-            if self.stuck or search.left_by_lines > SLOW * self.left:
-                self.width *= NARROWER
+            if self.stuck or search.left_by_lines > MAX_LEFT_SHARE * self.left:
+                self.width *= NARROWING
             self.left = search.left_by_lines
         self.stuck = False
         self.current = self.losses.smoothed(self.width, search.slopes)

@@ -11,10 +11,11 @@ from noregret.base.compiled.losses import Loss
 from noregret.checks import positive
 from noregret.hindsight.losses import Losses, losses_of
 from noregret.hindsight.proofs.answer import USUAL, Answer, Limits
-from noregret.hindsight.proofs.rounding import SMALLEST, UNIT, Floats, norm, norm_above, upward
+from noregret.hindsight.proofs.rounding import Floats, norm, norm_above, upward
 from noregret.hindsight.rows import Rows
 from noregret.hindsight.solvers.curvature import Curvature
 from noregret.hindsight.solvers.newton import minimise, proven
+from noregret.limits import SMALLEST, UNIT
 
 # Heavier penalties that are tried before the one that is asked for.
 MAX_STAGES = 30

@@ -10,15 +10,16 @@ import numpy as np
 from noregret.base.compiled.losses import Loss
 from noregret.hindsight.losses import losses_of
 from noregret.hindsight.proofs.answer import USUAL, Limits
-from noregret.hindsight.proofs.rounding import UNIT, Floats, upward
+from noregret.hindsight.proofs.rounding import Floats, upward
 from noregret.hindsight.rows import Rows
 from noregret.hindsight.solvers.curvature import Curvature
 from noregret.hindsight.solvers.newton import minimise
 from noregret.hindsight.solvers.penalised import Penalised
+from noregret.limits import UNIT
 
 # Rounds of parabolas, and the share of the total that one must gain for another to follow.
 PARABOLAS, GAIN = 30, 1e-6
-FARTHEST = 1e6
+MAX_DISTANCE = 1e6
 
 Prices = Callable[[Floats], Floats]
 
@@ -57,7 +58,7 @@ def best_priced(
         found = minimise(rows, losses, Weighted(bends(best)), best, limits).w
         direction, step, before = found - best, 1.0, least
         # Parabolas are steeper than prices, so that it often pays to go farther.
-        while step < FARTHEST and (paid := total(farther := best + step * direction)) < least:
+        while step < MAX_DISTANCE and (paid := total(farther := best + step * direction)) < least:
             found, least, step = farther, paid, 2 * step
         if not before - least > GAIN * abs(before):
             return found if least < before else best

@@ -13,7 +13,7 @@ from noregret.hindsight.proofs.rounding import norm_above, total, upward
 from noregret.hindsight.rows import Rows, score_error
 from noregret.hindsight.solvers.penalised import best_penalised
 
-TRIES = 24
+MAX_TRIES = 24
 
 
 def best_priced_hinge(rows: Rows, price: float, *, limits: Limits = USUAL) -> Answer:
@@ -31,7 +31,7 @@ def best_priced_hinge(rows: Rows, price: float, *, limits: Limits = USUAL) -> An
     losses, sharper = losses_of("hinge", rows.outcomes), replace(limits, tolerance=1e-4)
     best, bound = np.zeros(rows.shape[1]), float(rows.shape[0])
     low, high, p = 0.0, math.inf, price * rows.survey.longest / 2
-    for _ in range(TRIES):
+    for _ in range(MAX_TRIES):
         if not 0 < p < 1e90:
             break
         u = best_penalised(rows, "hinge", p, limits=sharper).witness

@@ -20,16 +20,7 @@ from noregret.hindsight.classes.domain import Domain
 from noregret.hindsight.classes.simplex import Simplex
 from noregret.hindsight.losses import losses_of
 from noregret.hindsight.proofs.answer import Answer, Limits, exactly
-from noregret.hindsight.proofs.rounding import (
-    SMALLEST,
-    UNIT,
-    Floats,
-    downward,
-    growth,
-    norm,
-    norm_above,
-    upward,
-)
+from noregret.hindsight.proofs.rounding import Floats, downward, growth, norm, norm_above, upward
 from noregret.hindsight.rows import Rows
 from noregret.hindsight.solvers.curvature import Factored
 from noregret.hindsight.solvers.dependence import faint_columns, independent_columns, surely_curved
@@ -38,11 +29,12 @@ from noregret.hindsight.solvers.newton import minimise
 from noregret.hindsight.solvers.sharp import REFINEMENTS, OnColumns, at_most, sharpened
 from noregret.hindsight.solvers.tangent import Quadratic, SquareLoss, Tangent
 from noregret.hindsight.solvers.triangular import Careful, corners, few_rows, nearest_to_zero
+from noregret.limits import SMALLEST, UNIT
 
 # The share of the loss that a lower bound for dependent columns may give away for its reach.
-GIVEN_AWAY = 1e-7
+MAX_BOUND_LOSS = 1e-7
 # Lower bounds are claimed up to this norm at most, where they are not claimed for all.
-LONGEST = 1e300
+MAX_NORM = 1e300
 
 
 def best_linear(loss: Quadratic) -> Answer:
@@ -89,8 +81,8 @@ def best_but_for(loss: Quadratic, gram: Floats, faint: NDArray[np.bool_]) -> Ans
     """
     answer = best_of_kept(loss, np.flatnonzero(~faint))
     squares = np.diag(gram)[faint] * (1 + 2 * loss.gram_error) + 2 * loss.lost
-    root = math.sqrt(answer.lower) * (1 - GIVEN_AWAY / 2)
-    reach = min(answer.reach, LONGEST, GIVEN_AWAY / 8 * root / norm_above(np.sqrt(squares)))
+    root = math.sqrt(answer.lower) * (1 - MAX_BOUND_LOSS / 2)
+    reach = min(answer.reach, MAX_NORM, MAX_BOUND_LOSS / 8 * root / norm_above(np.sqrt(squares)))
     if root == 0 or reach < norm_above(answer.witness):
         return replace(answer, comparator=up_to(math.inf), lower=0.0, reach=math.inf)
     lower = downward(root * root)
@@ -152,7 +144,7 @@ def lowest_of_all(tangent: Tangent, w: Floats, norms: Floats, least: float) -> t
     slope = norm_above(steepest)
     if slope == 0:
         return tangent.low, math.inf
-    reach = min(LONGEST, max(GIVEN_AWAY * tangent.low / slope, 2 * norm(w)))
+    reach = min(MAX_NORM, max(MAX_BOUND_LOSS * tangent.low / slope, 2 * norm(w)))
     lower = lower_over(Ball(1.01 * reach), tangent, w)  # the words round the reach
     return (lower, reach) if lower > 0 else (0.0, math.inf)
 
@@ -164,7 +156,7 @@ def best_ridge(loss: Quadratic, penalty: float, scale: float = 1.0) -> Answer:
     size = norm(w)
     paid = b * size * size
     off = (growth(len(w)) + 16 * UNIT) * paid
-    attained = upward(a * tangent.high + paid + off, SMALLEST if size else 0.0)
+    attained = upward(a * tangent.high + paid + off, SMALLEST if size or tangent.high else 0.0)
     # The whole has curvature at least b, so its minimum is within ‖gradient‖²/(4b) of its value.
     pull = a * np.abs(tangent.gradient + 2 * (b / a) * w) + a * tangent.off
     pull += 16 * UNIT * (a * np.abs(tangent.gradient) + 2 * b * np.abs(w))

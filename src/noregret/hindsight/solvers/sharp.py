@@ -17,22 +17,23 @@ from numpy.typing import NDArray
 
 from noregret.hindsight.classes.ball import Ball
 from noregret.hindsight.proofs.answer import Answer
-from noregret.hindsight.proofs.rounding import UNIT, Floats, downward, growth, norm, upward
+from noregret.hindsight.proofs.rounding import Floats, downward, growth, norm, upward
 from noregret.hindsight.solvers.dependence import faint_columns
 from noregret.hindsight.solvers.tangent import Quadratic
 from noregret.hindsight.solvers.triangular import Careful, Triangular, lowest_paid, triangle
+from noregret.limits import SMALLEST, UNIT
 
 # Newton's method on a quadratic is done in one step; more are against rounding.
 REFINEMENTS = 12
 # The relative gap of an answer that need not be sharper: a tenth of what a check allows for.
-SHARP = 1e-10
+SHARP_GAP = 1e-10
 # Shares of the largest weight up to which one counts as none, where a search ended near the border.
 NO_WEIGHT = (1e-4, 1e-6, 1e-2)
 
 
 def sharpened(answer: Answer, loss: Quadratic, ask: Callable[[OnColumns], Answer | None]) -> Answer:
     """Return the answer, or one by way of the rows themselves where that proves more."""
-    if math.isinf(answer.reach) and answer.gap <= SHARP * answer.loss:
+    if math.isinf(answer.reach) and answer.gap <= SHARP_GAP * answer.loss:
         return answer
     with np.errstate(all="ignore"):
         on_rows = OnColumns.of(loss)
@@ -90,7 +91,8 @@ class OnColumns:
         w = self.refined(lambda w, pull: w + self.curvature.solve(penalty, -pull), penalty)
         attained = upward(self.loss.high(w) + paid_above(w, penalty))
         lower = lowest_paid(self.loss, self.curvature, w, penalty)
-        return self.answer(words, upward(scale * attained), downward(scale * lower), w)
+        paid = upward(scale * attained, SMALLEST if attained else 0.0)
+        return self.answer(words, paid, downward(scale * lower), w)
 
     def best_in_ball(self, radius: float, words: str) -> Answer | None:
         """Return the best predictor of norm at most the radius.
@@ -103,7 +105,7 @@ class OnColumns:
         attained, square = self.loss.high(w), radius * radius
         pull = max(0.0, -0.5 * float(self.loss.gradient(w) @ w) / square)
         lower = -math.inf
-        for price in sorted({0.0, 0.1 * SHARP * attained / square, pull}):
+        for price in sorted({0.0, 0.1 * SHARP_GAP * attained / square, pull}):
             if math.isfinite(price):
                 paid = lowest_paid(self.loss, self.curvature, w, price)
                 cost = upward(price * square)
@@ -120,7 +122,7 @@ class OnColumns:
         w = weights[self.columns]
         total, gradient, size = weight or 1.0, self.loss.gradient(w), np.abs(w)
         lower = -math.inf
-        for price in (0.0, 0.01 * SHARP * self.loss.high(w) / total**2):
+        for price in (0.0, 0.01 * SHARP_GAP * self.loss.high(w) / total**2):
             for share in NO_WEIGHT:
                 heavy = size > share * size.max(initial=0.0)
                 line, least = self.line_of(w, gradient, heavy, weight)
@@ -144,7 +146,7 @@ class OnColumns:
             line = np.where(heavy, level, np.maximum(gradient, level))
             hidden = len(self.columns) < self.features  # columns of zeros may have weight, too
             return line, downward(min(float(line.min()), 0.0) if hidden else float(line.min()))
-        if float(np.abs(w).sum()) < (1 - SHARP) * weight:
+        if float(np.abs(w).sum()) < (1 - SHARP_GAP) * weight:
             return np.zeros(len(w)), 0.0
         level = max(0.0, -float(gradient @ w) / float(np.abs(w).sum()))
         line = np.where(heavy, -level * np.sign(w), np.clip(gradient, -level, level))

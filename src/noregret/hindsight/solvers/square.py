@@ -17,15 +17,16 @@ import numpy as np
 
 from noregret.hindsight.blocks import pieces, products
 from noregret.hindsight.proofs.answer import USUAL, Answer, Limits
-from noregret.hindsight.proofs.rounding import SMALLEST, Floats, growth, two_sum, upward
+from noregret.hindsight.proofs.rounding import Floats, growth, two_sum, upward
 from noregret.hindsight.rows import Rows
 from noregret.hindsight.solvers import quadratic as solve
 from noregret.hindsight.solvers.curvature import Factored
 from noregret.hindsight.solvers.tangent import OnRows, Quadratic, SquareLoss, Tangent
 from noregret.hindsight.sums import depth_of
+from noregret.limits import SMALLEST
 
 # How many additions may come one after the other between those that keep what rounding loses.
-DEPTH = 2_048
+MAX_PLAIN_ADDITIONS = 2_048
 
 
 class LeastSquares:
@@ -107,7 +108,7 @@ class LeastSquares:
             self.waiting = product
         self.waiting_depth += depth_of(rows)
         self.rounds += rows
-        if self.waiting_depth > DEPTH:
+        if self.waiting_depth > MAX_PLAIN_ADDITIONS:
             self.take_in()
         return self
 

@@ -11,20 +11,10 @@ from typing import NamedTuple, Protocol
 
 import numpy as np
 
-from noregret.hindsight.proofs.rounding import (
-    SMALLEST,
-    UNIT,
-    Floats,
-    downward,
-    growth,
-    total,
-    upward,
-)
+from noregret.hindsight.proofs.rounding import Floats, downward, growth, total, upward
 from noregret.hindsight.rows import Rows, score_error
 from noregret.hindsight.solvers.curvature import Curvature, curvature_of
-
-# The squares of numbers below this may lose digits by underflow.
-FAINT = 1e-145
+from noregret.limits import MIN_NORM, SMALLEST, UNIT
 
 
 class Tangent(NamedTuple):
@@ -113,7 +103,7 @@ class OnRows:
         """Return what the loss is surely not below, and not above."""
         size = np.abs(residues)
         low, high = total(np.maximum(0.0, size - off) ** 2), total((size + off) ** 2)
-        underflow = int(np.count_nonzero((size + off > 0) & (size < FAINT))) * SMALLEST
+        underflow = int(np.count_nonzero((size + off > 0) & (size < MIN_NORM))) * SMALLEST
         return max(0.0, downward(low - underflow)), upward(high + underflow)
 
     def tangent(self, w: Floats) -> Tangent:

@@ -20,8 +20,6 @@ import numpy as np
 
 from noregret.hindsight.blocks import is_sparse, padded
 from noregret.hindsight.proofs.rounding import (
-    SMALLEST,
-    UNIT,
     Floats,
     downward,
     growth,
@@ -32,6 +30,7 @@ from noregret.hindsight.proofs.rounding import (
 )
 from noregret.hindsight.rows import Rows
 from noregret.hindsight.solvers.tangent import OnRows
+from noregret.limits import SMALLEST, UNIT
 
 # Numbers of dense rows that are transformed in one go.
 MAX_NUMBERS = 2**20

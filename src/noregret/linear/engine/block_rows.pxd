@@ -1,14 +1,5 @@
 from libc.stdint cimport int32_t, int64_t
 
-from noregret.linear.engine.engine cimport Row
-from noregret.linear.engine.entry cimport ExampleEntry
-
-
-cdef class BlockEntry(ExampleEntry):
-    cdef int play_row(self, Row* row, double y, double* out) noexcept nogil
-    cdef int score_row(self, Row* row, double* out) noexcept nogil
-    cdef Py_ssize_t until_refused(self, const double[::1] importances, Py_ssize_t rows) except -1
-
 
 cdef int check_starts(const int64_t[::1] starts, Py_ssize_t indices, Py_ssize_t data) except -1
 cdef int check_positions(const int64_t[::1] starts, const int32_t[::1] indices, Py_ssize_t size) except -1

@@ -72,6 +72,7 @@ cdef class Conjunction(Engine):
 
     cdef bint started
     cdef double clock_at_start
+    SIGNED = (*Engine.SIGNED, "clock_at_start")
 
     def __init__(self):
         self.loss = as_loss("mistake", None)

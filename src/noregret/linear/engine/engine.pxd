@@ -75,7 +75,7 @@ cdef class Engine:
     cdef double factor
     cdef double offset                     # added to every score
     cdef double initial                    # the stored number of a feature not seen yet
-    cdef bint mean_kept
+    cdef readonly bint mean_kept           # whether predictions use the mean of the weights so far
     cdef double* mean_sum                  # sum over rounds of factor * stored, up to
     cdef double* mean_clock                # this reading of the clock
     cdef double clock                      # sum of the factor over the rounds

@@ -12,6 +12,7 @@ class Engine:
     loss: Loss
     size: int
     dimension: int
+    mean_kept: bool
     @property
     def total_loss(self) -> float: ...
     @property

@@ -50,6 +50,9 @@ cdef Rate as_rate(object rate, object schedule, object horizon):
 cdef class Engine:
     """One point of the table loss × distance × domain × rate, with its weights."""
 
+    # Numbers of the state that may be negative.
+    SIGNED = ("offset", "clock", "offset_sum", "loss_sum", "loss_rest")
+
     def __cinit__(self, *args, **options):
         cdef int k
         self.arrays = {"stored": np.zeros(0)}

@@ -1,7 +1,7 @@
 """Where examples come in, are checked once, and reach the engine.
 
-Everything a caller does to a learner for one example, or for a block of rows, is here, compiled,
-so that a call costs little more than its arithmetic.
+A learner has an ``Entry``, and its methods for one example pass straight on to it, compiled, so that a
+call costs little more than its arithmetic. ``block_rows`` plays blocks of rows through the same entry.
 """
 
 from cpython.float cimport PyFloat_AS_DOUBLE, PyFloat_CheckExact
@@ -20,33 +20,39 @@ from noregret.linear.engine.engine cimport (
     SEEN_BOOL, SEEN_MINUS, SEEN_ZERO, Engine, Row, position,
 )
 from noregret.base.compiled.machine cimport come_in, generation, go_out
-from noregret.linear.engine.features cimport BY_NAME, BY_POSITION, LARGEST, UNKNOWN, Features
+from noregret.linear.engine.features cimport BY_NAME, BY_POSITION, MAX_VALUE, UNKNOWN, Features
 from noregret.base.compiled.losses cimport as_loss
 from noregret.linear.engine.recorder cimport Recorder
 
 from time import sleep
 
 from noregret.checks import state_numbers
-from noregret.errors import BadExample, Diverged, NoRegretError
+from noregret.errors import BadExample, BadLabel, Diverged, NoRegretError
+from noregret.limits import MAX_COLUMNS
 
 cnp.import_array()
 
 # Seconds between two looks at a learner that another thread uses.
-WAIT = 1e-4
-# Positions are int32.
-MAX_COLUMNS = 2**31 - 2
+POLL_SECONDS = 1e-4
 
 
-cdef class ExampleEntry:
-    """A learner's way in: ``learn_one``, ``predict_one`` and the blocks behind ``learn_many``."""
+cdef class Entry:
+    """The way into a learner: its engine and its features, one thread at a time.
 
-    def __cinit__(self, *args, **options):
-        # Of one whose __init__ never ran nothing works, but nothing may crash either.
+    Parameters
+    ----------
+    engine
+        What learns; none of its own before ``begin``.
+    """
+
+    def __cinit__(self):
+        # Before begin nothing works, but nothing may crash either.
         self.engine = Engine.__new__(Engine)
         self.engine.loss = as_loss("square", None)
         self.known = Features()
 
-    def __init__(self, Engine engine not None):
+    def begin(self, Engine engine not None):
+        """Start with an engine, and with no features."""
         if engine.loss is None:
             raise ValueError("this engine was never built")
         if self.built:
@@ -94,7 +100,7 @@ cdef class ExampleEntry:
             for k in range(row.count):
                 row.unseen_sum += row.values[k]
                 row.unseen_norm2 += row.values[k] * row.values[k]
-                if not fabs(row.values[k]) < LARGEST:
+                if not fabs(row.values[k]) < MAX_VALUE:
                     self.refuse(BAD_VALUE, 0, row)
             row.unseen, row.count = count, 0
         return 0
@@ -103,12 +109,12 @@ cdef class ExampleEntry:
         """Take the number of columns as settled, or refuse it."""
         if self.known.kind == BY_NAME:
             raise BadExample(
-                f"this learner knows its features by name ({', '.join(self.known.names[:3])}, …):"
-                " give a dict or a data frame, not an array"
+                f"this learner knows its features by name ({', '.join(self.known.names[:3])}, …)",
+                "give a dict or a data frame, not an array",
             )
         if self.known.kind == BY_POSITION and count != self.known.count:
             raise BadExample(
-                f"round {self.engine.rounds + 1}: expected {self.known.count} columns, got {count}",
+                f"expected {self.known.count} columns, got {count}",
                 round=self.engine.rounds + 1,
             )
         if learning and self.known.kind == UNKNOWN:
@@ -133,8 +139,7 @@ cdef class ExampleEntry:
         """Refuse names where features are known by position."""
         if self.known.kind == BY_POSITION:
             raise BadExample(
-                f"this learner knows its features by position ({self.known.count} columns):"
-                " give an array, not names"
+                f"this learner knows its features by position ({self.known.count} columns)", "give an array, not names"
             )
 
     cdef double outcome(self, object y) except? -1:
@@ -157,14 +162,14 @@ cdef class ExampleEntry:
             message = f"the label is {shown}: labels are −1 and +1, 0 and 1, or False and True"
             if shown[:1] in "'\"":
                 message += f" (for others, give y == {shown})"
-        else:
-            message = f"the outcome is {shown}: it must be a finite number, at most {LARGEST:g} in size"
-        return BadExample(f"round {round}: {message}", round=round)
+            return BadLabel(message, round=round)
+        message = f"the outcome is {shown}: it must be a finite number, at most {MAX_VALUE:g} in size"
+        return BadExample(message, round=round)
 
     cdef int settle(self, double* y) noexcept nogil:
         """Check an outcome; labels 0 and 1 become −1 and +1."""
         if not self.engine.loss.table.labels:
-            return FINE if fabs(y[0]) < LARGEST else BAD_OUTCOME
+            return FINE if fabs(y[0]) < MAX_VALUE else BAD_OUTCOME
         if y[0] == 1:
             return FINE
         if y[0] == -1:
@@ -185,7 +190,7 @@ cdef class ExampleEntry:
     cdef double score(self, Row* row) noexcept nogil:
         """The score that predictions are made from; NaN where x cannot be used."""
         cdef double score = self.engine.score(row)
-        if not row.norm2 < LARGEST * LARGEST:
+        if not row.norm2 < MAX_VALUE * MAX_VALUE:
             return NAN
         if self.engine.mean_kept:
             score = self.engine.mean_score(row)
@@ -196,25 +201,25 @@ cdef class ExampleEntry:
 
     cdef int wait(self, bint readers_too) except -1:
         """Wait until no other thread is at it."""
-        if self.owner == PyThread_get_thread_ident():
+        if self.owner != 0 and self.owner == PyThread_get_thread_ident():
             raise NoRegretError("a loss, or a value being read, must not use the learner that is using it")
         while self.owner != 0 or (readers_too and self.readers):
             if self.since != generation():
                 raise NoRegretError(
                     "the process was forked in the middle of an update of this learner, by a thread that the copy does"
-                    " not have: use another, or fork when no thread learns"
+                    " not have", "use another, or fork when no thread learns",
                 )
-            sleep(WAIT)
+            sleep(POLL_SECONDS)
         return self.check_whole()
 
     cdef int check_whole(self) except -1:
         """Refuse to go on where the features and the weights are not as many, as rows are read by both."""
         if not self.built:
-            raise NoRegretError(f"this {type(self).__name__} was never built: its __init__ has not run")
+            raise NoRegretError("this learner was never built: its __init__ has not run")
         if self.known.count != self.engine.size or self.engine.size > self.engine.capacity:
             raise NoRegretError(
                 f"this learner knows {self.known.count} features but has weights for {self.engine.size}: its engine"
-                " was changed from outside; load it again or take a fresh one"
+                " was changed from outside", "load it again or take a fresh one",
             )
         return 0
 
@@ -254,25 +259,17 @@ cdef class ExampleEntry:
             self.owner = 0
             go_out()
 
-    cdef int hold(self) except -1:
+    cpdef int hold(self) except -1:
         """Have the learner for several calls that belong together."""
         self.take_turn(True)
         self.owner, self.claimed = PyThread_get_thread_ident(), True
         return 0
 
-    cdef void let_go(self) noexcept:
+    cpdef void let_go(self) noexcept:
         """Let others at it again; only the thread that holds it can."""
         if self.claimed and not self.busy and self.owner == PyThread_get_thread_ident():
             self.owner, self.claimed = 0, False
             go_out()
-
-    def claim(self):
-        """Have the learner for several calls that belong together."""
-        self.hold()
-
-    def release(self):
-        """Let others at it again after a claim."""
-        self.let_go()
 
     cdef int play(self, object x, object y, double* prediction) except -1:
         cdef Py_ssize_t count
@@ -348,16 +345,6 @@ cdef class ExampleEntry:
             self.engine.resize(count)
         return 0
 
-    def learn_one(self, x, y):
-        """Learn from one example: x, a dict of names to values or a 1-d array, and its outcome y."""
-        self.play(x, y, NULL)
-
-    def play_one(self, x, y):
-        """Predict, then learn; return the prediction, made before the outcome was looked at."""
-        cdef double score
-        self.play(x, y, &score)
-        return self.answer(score)
-
     def play_pairs(self, pairs, Py_ssize_t most, double[::1] out=None):
         """Play up to so many (x, y) of an iterator, each asked for when those before it are learned.
 
@@ -376,7 +363,7 @@ cdef class ExampleEntry:
                 x, y = pair
             except (TypeError, ValueError):
                 raise BadExample(
-                    f"round {self.engine.rounds + 1}: a stream gives pairs (x, y): got {reprlib.repr(pair)}",
+                    f"a stream gives pairs (x, y): got {reprlib.repr(pair)}",
                     round=self.engine.rounds + 1,
                 ) from None
             self.play(x, y, &score)
@@ -384,7 +371,8 @@ cdef class ExampleEntry:
                 out[k] = score
         return most
 
-    cdef double decide(self, object x) except? -1:
+    cpdef double decide(self, object x) except? -1:
+        """Return the score of one example."""
         cdef Row row
         cdef double score
         self.enter(False)
@@ -396,14 +384,6 @@ cdef class ExampleEntry:
         finally:
             self.leave()
         return score
-
-    def decision_one(self, x):
-        """Return the score w·x; a classifier's label is its sign."""
-        return self.decide(x)
-
-    def predict_one(self, x):
-        """Predict the outcome of one example; nothing changes."""
-        return self.answer(self.decide(x))
 
     cdef object answer(self, double score):
         """A score as the user's kind of outcome: a number, or a label like those seen."""
@@ -429,11 +409,6 @@ cdef class ExampleEntry:
             self.labels |= SEEN_BOOL
 
     @property
-    def averaged_weights(self):
-        """Whether predictions use the mean of the weights so far."""
-        return bool(self.engine.mean_kept)
-
-    @property
     def feature_kind(self):
         """Whether features are known by position, by name, or not yet."""
         return self.known.kind
@@ -448,15 +423,15 @@ cdef class ExampleEntry:
         if status == BAD_VALUE or status == NOT_BOOLEAN:
             for k in range(row.count):
                 value = row.values[k]
-                if status == BAD_VALUE and fabs(value) < LARGEST:
+                if status == BAD_VALUE and fabs(value) < MAX_VALUE:
                     continue
                 if status == NOT_BOOLEAN and (value == 0 or value == 1):
                     continue
                 self.refuse_value(status, value, position(row, k), round)
-            raise BadExample(f"round {round}: the values are too large: their squares add up to infinity", round=round)
+            raise BadExample("the values are too large: their squares add up to infinity", round=round)
         if status == BAD_INDICES:
             raise BadExample(
-                f"round {round}: the indices of a sparse row must increase and lie within {self.engine.size} columns",
+                f"the indices of a sparse row must increase and lie within {self.engine.size} columns",
                 round=round,
             )
         if status == NO_MEMORY:
@@ -466,20 +441,20 @@ cdef class ExampleEntry:
                 raise self.recorder.failure
             raise MemoryError(f"round {round}: no memory left for the record of the game")
         if status == OVERFLOWED:
-            raise Diverged(f"round {round}: the prediction is too large for float64: scale the example down", round=round)
+            raise Diverged("the prediction is too large for float64", "scale the example down", round=round)
         if status == BAD_OUTCOME or status == BAD_LABEL:
             raise self.bad_outcome(f"{given:g}")
         if status == MIXED_LABELS:
-            raise BadExample(
-                f"round {round}: the label is {given:g}, but {'−1' if given == 0 else '0'} was seen before:"
-                " write the negative label in one way",
+            raise BadLabel(
+                f"the label is {given:g}, but {'−1' if given == 0 else '0'} was seen before",
+                "write the negative label in one way",
                 round=round,
             )
         if status == LOSS_FAILED:
             self.engine.loss.raise_failure()
-            raise BadExample(f"round {round}: the loss or its slope is NaN or infinite", round=round)
+            raise BadExample("the loss or its slope is NaN or infinite", round=round)
         raise Diverged(
-            f"round {round}: the weights are diverging, this round's step was not taken: {self.engine.advice(sqrt(row.norm2))}",
+            "the weights are diverging, this round's step was not taken", self.engine.advice(sqrt(row.norm2)),
             round=round,
         )
 
@@ -487,15 +462,12 @@ cdef class ExampleEntry:
         """Name the feature whose value is at fault."""
         name = self.known.describe(position) if position < self.known.count else f"column {position}"
         if status == NOT_BOOLEAN:
-            what = "this learner takes only 0 and 1, or False and True"
+            what, cure = "this learner takes only 0 and 1, or False and True", ()
         elif isfinite(value):
-            what = "too large to be squared: scale it down"
+            what, cure = "too large to be squared", "scale it down"
         else:
-            what = "every value must be finite"
-        raise BadExample(
-            f"round {round}: {name} is {value:g}: {what}", round=round,
-            feature=self.known.called(position),
-        )
+            what, cure = "every value must be finite", ()
+        raise BadExample(f"{name} is {value:g}: {what}", cure, round=round, feature=self.known.called(position))
 
     # The state.
 
@@ -527,7 +499,7 @@ cdef class ExampleEntry:
 
     def set_state(self, arrays, numbers, names):
         """Take a state over, or raise ValueError where it does not fit."""
-        state_numbers(numbers, self.get_state()[1])
+        state_numbers(numbers, self.get_state()[1], self.engine.SIGNED)
         if numbers["kind"] not in (UNKNOWN, BY_POSITION, BY_NAME) or (numbers["kind"] == UNKNOWN and numbers["size"]):
             raise ValueError("features are known by position or by name")
         if numbers["labels"] > (SEEN_ZERO | SEEN_MINUS | SEEN_BOOL):
@@ -546,6 +518,40 @@ cdef class ExampleEntry:
             self.known.index = {name: i for i, name in enumerate(names)}
         finally:
             self.leave()
+
+
+cdef class ExampleCalls:
+    """A learner's calls for one example, which pass straight on to its entry.
+
+    Parameters
+    ----------
+    engine
+        What learns.
+    """
+
+    def __cinit__(self, *args, **options):
+        self._entry = Entry()
+
+    def __init__(self, Engine engine not None):
+        self._entry.begin(engine)
+
+    def learn_one(self, x, y):
+        """Learn from one example: x, a dict of names to values or a 1-d array, and its outcome y."""
+        self._entry.play(x, y, NULL)
+
+    def play_one(self, x, y):
+        """Predict, then learn; return the prediction, made before the outcome was looked at."""
+        cdef double score
+        self._entry.play(x, y, &score)
+        return self._entry.answer(score)
+
+    def predict_one(self, x):
+        """Predict the outcome of one example; nothing changes."""
+        return self._entry.answer(self._entry.decide(x))
+
+    def decision_one(self, x):
+        """Return the score w·x; a classifier's label is its sign."""
+        return self._entry.decide(x)
 
 
 cdef class SparseRow:

@@ -7,7 +7,7 @@ from noregret.linear.engine.engine cimport Row
 
 
 # Outcomes and values up to here can be squared and added up in float64.
-cdef double LARGEST
+cdef double MAX_VALUE
 
 cdef enum:  # Kind
     UNKNOWN

@@ -16,12 +16,12 @@ import reprlib
 
 import numpy as np
 
+from noregret import limits
 from noregret.errors import BadExample
 
 
-LARGEST = 1e150
-# What the constant feature is called.
-cdef str INTERCEPT = "intercept"
+MAX_VALUE = limits.MAX_VALUE
+cdef str INTERCEPT = limits.INTERCEPT
 
 
 cdef extern from "Python.h":
@@ -96,13 +96,13 @@ cdef class Features:
                 repeats = True
                 self.read_other(<object> key, <object> item, round)
                 if len(example) != size:  # a value's own code may do anything
-                    raise BadExample(f"round {round}: the example changed while it was being read", round=round)
+                    raise BadExample("the example changed while it was being read", round=round)
                 continue
             number = PyFloat_AS_DOUBLE(<object> item)
-            if not fabs(number) < LARGEST:
+            if not fabs(number) < MAX_VALUE:
                 self.refuse_number(<object> key, number, round)
             if self.filled == self.room:
-                raise BadExample(f"round {round}: the example changed while it was being read", round=round)
+                raise BadExample("the example changed while it was being read", round=round)
             if self.layout[self.filled] == key:
                 self.put(self.layout_at[self.filled], number)
                 continue
@@ -140,7 +140,7 @@ cdef class Features:
         """Read an entry that is not simply a name and a float."""
         cdef double number = 1.0
         if not isinstance(key, str):
-            raise BadExample(f"round {round}: feature names are strings: got {reprlib.repr(key)}", round=round)
+            raise BadExample(f"feature names are strings: got {reprlib.repr(key)}", round=round)
         if type(key) is not str:
             key = str.__str__(key)
         if isinstance(item, str):
@@ -154,7 +154,7 @@ cdef class Features:
                     self.categories.setdefault(key, {})[value] = position
         else:
             number = self.read_number(key, item, round)
-            if not fabs(number) < LARGEST:
+            if not fabs(number) < MAX_VALUE:
                 self.refuse_number(key, number, round)
             name, position = key, self.index.get(key)
         if position is None:
@@ -162,7 +162,7 @@ cdef class Features:
             self.unseen_sum += number
             self.unseen_norm2 += number * number
         elif self.filled == self.room:
-            raise BadExample(f"round {round}: the example changed while it was being read", round=round)
+            raise BadExample("the example changed while it was being read", round=round)
         else:
             Py_XDECREF(self.layout[self.filled])
             self.layout[self.filled] = NULL
@@ -178,14 +178,14 @@ cdef class Features:
         except (TypeError, ValueError, OverflowError):
             what = "missing (None)" if item is None else f"{reprlib.repr(item)}, a {type(item).__name__}"
             raise BadExample(
-                f"round {round}: feature {key!r} is {what}: give a number, a string or a boolean, or leave the key out",
+                f"feature {key!r} is {what}", "give a number, a string or a boolean, or leave the key out",
                 round=round, feature=key,
             ) from None
 
     def refuse_number(self, key, double number, long long round):
         """Say why a number cannot be learned from."""
-        what = "too large to be squared: scale it down" if isfinite(number) else "every value must be finite"
-        raise BadExample(f"round {round}: feature {key!r} is {number:g}: {what}", round=round, feature=key)
+        what, cure = ("too large to be squared", "scale it down") if isfinite(number) else ("every value must be finite", ())
+        raise BadExample(f"feature {key!r} is {number:g}: {what}", cure, round=round, feature=key)
 
     cdef int order(self, bint repeats, long long round) except -1:
         """Sort the row by position (it mostly is) and refuse a feature given twice."""
@@ -213,7 +213,7 @@ cdef class Features:
             new = sorted([name for name, _ in self.unseen])
             twice += [name for name, other in zip(new, new[1:]) if name == other]
             if twice:
-                raise BadExample(f"round {round}: feature {twice[0]!r} is given twice", round=round, feature=twice[0])
+                raise BadExample(f"feature {twice[0]!r} is given twice", round=round, feature=twice[0])
         return 0
 
     cdef int admit(self) except -1:
@@ -222,8 +222,8 @@ cdef class Features:
             self.reserve(self.filled + len(self.unseen))
             for name, _ in self.unseen:
                 check_text(name)
-            if self.count + len(self.unseen) >= 2**31 - 1:
-                raise BadExample("more than 2^31 features: use fewer, or hash them")
+            if self.count + len(self.unseen) >= limits.MAX_POSITIONS:
+                raise BadExample("more than 2^31 features", "use fewer, or hash them")
             for name, value in sorted(self.unseen):
                 self.index[name] = self.count
                 self.names.append(name)

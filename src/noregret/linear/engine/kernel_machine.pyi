@@ -5,7 +5,7 @@ from noregret.base.compiled.losses import Loss
 from noregret.linear.engine.engine import Engine
 
 KERNELS: tuple[str, ...]
-MOST_NUMBERS: int
+MAX_NUMBERS: int
 
 class Support(Engine):
     budget: int

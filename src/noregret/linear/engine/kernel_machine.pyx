@@ -12,6 +12,7 @@ from noregret.linear.engine.engine cimport (
 )
 
 from noregret.checks import not_negative, one_of, positive, whole
+from noregret import limits
 from noregret.errors import BadExample
 
 cnp.import_array()
@@ -25,11 +26,10 @@ cnp.import_array()
 
 KERNELS = ("rbf", "polynomial", "linear")
 # Numbers in all support vectors together, at most: half a gigabyte.
-MOST_NUMBERS = 2**26
+MAX_NUMBERS = 2**26
 
 cdef double LARGEST_COEFFICIENT = 1e100
-# Half the distance between 1 and the next number, and what underflow can take from a product.
-cdef double UNIT = 2.0**-53, SMALLEST = 5e-324
+cdef double MAX_VALUE = limits.MAX_VALUE, UNIT = limits.UNIT, SMALLEST = limits.SMALLEST
 # More than underflow can take from exp(−t).
 cdef double UNDERFLOW = 1e-100
 # exp(−t) is zero from here on.
@@ -87,10 +87,10 @@ cdef class Support(Engine):
             self.coefficients = <double*> cnp.PyArray_DATA(<cnp.ndarray> self.arrays["coefficients"])
 
     cdef int resize(self, Py_ssize_t size) except -1:
-        if size * self.budget > MOST_NUMBERS:
+        if size * self.budget > MAX_NUMBERS:
             raise BadExample(
-                f"round {self.rounds + 1}: {size} features are too many for {self.budget} support vectors:"
-                f" use a smaller budget ({MOST_NUMBERS // size} would do), or fewer features",
+                f"{size} features are too many for {self.budget} support vectors",
+                f"use a smaller budget ({MAX_NUMBERS // size} would do), or fewer features",
                 round=self.rounds + 1,
             )
         return Engine.resize(self, size)
@@ -263,12 +263,12 @@ cdef class Support(Engine):
     def check_state(self, arrays, numbers):
         """Raise ValueError where vectors beyond those counted are not zero."""
         size, vectors = numbers["size"], numbers["vectors"]
-        if vectors > min(self.budget, numbers["rounds"]) or size * self.budget > MOST_NUMBERS:
+        if vectors > min(self.budget, numbers["rounds"]) or size * self.budget > MAX_NUMBERS:
             raise ValueError(f"the state has {vectors} support vectors: more than rounds, or than the budget")
         table = arrays["support"].reshape(size, self.budget)
         if arrays["stored"].any() or table[:, vectors:].any() or arrays["coefficients"][vectors:].any():
             raise ValueError("the state has numbers where no support vector is")
-        if not (np.abs(table) < 1e150).all() or not (np.abs(arrays["coefficients"]) < LARGEST_COEFFICIENT).all():
+        if not (np.abs(table) < MAX_VALUE).all() or not (np.abs(arrays["coefficients"]) < LARGEST_COEFFICIENT).all():
             raise ValueError("the state has support vectors that are too large")
 
     def restore(self, numbers):
@@ -313,11 +313,13 @@ cdef double SMALLEST_FACTOR = 1e-60
 # A norm is good enough for projection while its relative error is below this.
 cdef double DOUBT_ALLOWED = 1.5e-9
 # A prediction this many times larger than any outcome so far, and a step too long, is divergence.
-cdef double FAR_OFF = 1e3
+cdef double MAX_DISTANCE = 1e3
 
 
 cdef class KernelMachine(Support):
     """Explicit steps on any loss, everywhere or in a ball; the perceptron has the mistake loss."""
+
+    SIGNED = (*Engine.SIGNED, "exchanged")
 
     cdef Rate rate
     cdef double radius                     # 0 for: everywhere
@@ -364,7 +366,7 @@ cdef class KernelMachine(Support):
     cdef bint strays(self, double rate, double score, double slope, double own, double y) noexcept nogil:
         """Whether this step overshoots, far out already."""
         cdef double there
-        if self.radius > 0 or fabs(score) <= FAR_OFF * max(self.most[OUTCOME], fabs(y)):
+        if self.radius > 0 or fabs(score) <= MAX_DISTANCE * max(self.most[OUTCOME], fabs(y)):
             return False
         there = self.loss.table.slope(&self.loss.table, score - rate * slope * own, y)
         return there * slope < 0 and fabs(there) > fabs(slope)

@@ -36,6 +36,8 @@ cdef double CANCELLATION = 1e-13
 cdef class Multiplicative(Engine):
     """Exponentiated gradient over the features seen so far, or ``dimension`` where that is more."""
 
+    SIGNED = (*Engine.SIGNED, "reference", "total", "total_rest", "unborn_sum")
+
     cdef Rate rate
     cdef bint implicit, mirrored
     cdef double weight
@@ -303,6 +305,9 @@ cdef class Multiplicative(Engine):
         self.reference, self.total_peak = numbers["reference"], numbers["total_peak"]
         self.total, self.total_rest = numbers["total"], numbers["total_rest"]
         self.unborn_sum = numbers["unborn_sum"]
+        masses = float(self.arrays["mass"].sum())
+        if not abs(self.total + self.total_rest - masses) <= 1e-6 * masses:
+            raise ValueError("the total is not that of all weights")
         self.refactor()
 
     def advice(self, norm):

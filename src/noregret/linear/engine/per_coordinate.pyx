@@ -23,12 +23,11 @@ cnp.import_array()
 # These numbers change only in rounds in which the feature is present, so that a round costs no more
 # than the row has entries, and a feature that comes late starts as if it had always been absent.
 
-# Arrays of a state that may hold negative numbers.
-SIGNED = ("stored", "mean_sum", "mean_clock", "pull", "anchor", "coins")
-
-
 cdef class Coordinates(Engine):
     """The base: named arrays that grow with the features."""
+
+    # Arrays of the state that may hold negative numbers.
+    SIGNED_ARRAYS = ("stored", "mean_sum", "mean_clock")
 
     cdef int keep(self, tuple names) except -1:
         """Keep these arrays from now on."""
@@ -63,7 +62,7 @@ cdef class Coordinates(Engine):
     def set_state(self, arrays, numbers):
         """Take a state over, or raise ValueError where it does not fit."""
         for name, array in arrays.items():
-            if name not in SIGNED and array.dtype == np.float64 and array.ndim == 1 and any_negative(array):
+            if name not in self.SIGNED_ARRAYS and array.dtype == np.float64 and array.ndim == 1 and any_negative(array):
                 raise ValueError(f"array {name} holds a negative number")
         Engine.set_state(self, arrays, numbers)
 
@@ -78,8 +77,8 @@ cdef class Coordinates(Engine):
 #
 # Each engine keeps the terms of its bound: the sums of squares, and how far the weights went.
 
-cdef double LARGEST = 1e290
-cdef double LARGEST_SQUARES = 1e300
+cdef double MAX_SUM = 1e290
+cdef double MAX_SQUARES = 1e300
 
 cdef enum:  # what Diagonal keeps
     SQUARES
@@ -99,7 +98,7 @@ cdef class Diagonal(Coordinates):
     def __init__(self, loss="square", rate=0.5, radius=None, loss_parameter=None):
         self.loss = as_loss(loss, loss_parameter)
         self.rate = positive("rate", rate)
-        self.radius = LARGEST if radius is None else positive("radius", radius)
+        self.radius = MAX_SUM if radius is None else positive("radius", radius)
         self.keep(("squares", "farthest"))
 
     cdef int update(self, Row* row, double score, double slope, double y) noexcept nogil:
@@ -109,7 +108,7 @@ cdef class Diagonal(Coordinates):
             return FINE
         for k in range(row.count):
             i, g = position(row, k), slope * row.values[k]
-            if not self.kept[SQUARES][i] + g * g < LARGEST_SQUARES or not fabs(self.stored[i]) + self.rate < LARGEST:
+            if not self.kept[SQUARES][i] + g * g < MAX_SQUARES or not fabs(self.stored[i]) + self.rate < MAX_SUM:
                 return DIVERGED
         self.touch_row(row)
         for k in range(row.count):
@@ -135,7 +134,7 @@ cdef class WholeNorm(Additive):
 
     cdef int update(self, Row* row, double score, double slope, double y) noexcept nogil:
         cdef double squares = self.squares + slope * slope * row.norm2
-        if not squares < LARGEST_SQUARES:
+        if not squares < MAX_SQUARES:
             return DIVERGED
         if slope == 0 or row.norm2 == 0 or squares == 0:
             return FINE
@@ -177,6 +176,7 @@ cdef class Proximal(Coordinates):
         pull ← pull + g − σ w;   w = −shrink(pull, l1) / ((beta + √n)/rate + l2)
     """
 
+    SIGNED_ARRAYS = (*Coordinates.SIGNED_ARRAYS, "pull", "anchor")
     cdef double rate, beta, l1, l2
     cdef double anchored            # Σ σ w² over all features and rounds,
     cdef double spent               # and Σ g²/(2 H), H as w's divisor after the round
@@ -195,11 +195,11 @@ cdef class Proximal(Coordinates):
             i, g = position(row, k), fabs(slope * row.values[k])
             w = fabs(self.stored[i])
             pulled = g / self.rate * w
-            if not self.kept[PULL_SQUARES][i] + g * g < LARGEST_SQUARES:
+            if not self.kept[PULL_SQUARES][i] + g * g < MAX_SQUARES:
                 return False
-            if not fabs(self.kept[PULL][i]) + fabs(self.kept[ANCHOR][i]) + g + pulled + pulled * w < LARGEST:
+            if not fabs(self.kept[PULL][i]) + fabs(self.kept[ANCHOR][i]) + g + pulled + pulled * w < MAX_SUM:
                 return False
-        return self.anchored + self.spent < LARGEST
+        return self.anchored + self.spent < MAX_SUM
 
     cdef int update(self, Row* row, double score, double slope, double y) noexcept nogil:
         cdef double g, w, squares, root, sigma, pull, divisor
@@ -250,7 +250,7 @@ cdef class Proximal(Coordinates):
 # A gradient that is longer than ``lipschitz`` is taken as if it were just that long: the wealth then
 # stays positive, though nothing is promised any more.
 
-cdef double LARGEST_WEALTH = 1e280
+cdef double MAX_WEALTH = 1e280
 # A wealth that rounding alone could have brought to nothing keeps this share of itself.
 cdef double LEAST_SHARE = 1e-16
 
@@ -283,7 +283,7 @@ cdef class NormBets(Engine):
             return FINE
         amount = -slope / self.lipschitz / max(1.0, size)
         wealth = max(self.wealth + amount * score, LEAST_SHARE * self.wealth)
-        if not isfinite(size) or not wealth < LARGEST_WEALTH:
+        if not isfinite(size) or not wealth < MAX_WEALTH:
             return DIVERGED
         self.touch_row(row)
         if row.indices == NULL:
@@ -319,6 +319,7 @@ cdef class NormBets(Engine):
 cdef class CoordinateBets(Coordinates):
     """The same bets for every feature by itself."""
 
+    SIGNED_ARRAYS = (*Coordinates.SIGNED_ARRAYS, "coins")
     cdef double lipschitz
 
     def __init__(self, loss="absolute", wealth=1.0, lipschitz=1.0, loss_parameter=None):
@@ -335,7 +336,7 @@ cdef class CoordinateBets(Coordinates):
             return FINE
         for k in range(row.count):
             i = position(row, k)
-            if not self.kept[WEALTH][i] + fabs(self.stored[i]) < LARGEST_WEALTH:
+            if not self.kept[WEALTH][i] + fabs(self.stored[i]) < MAX_WEALTH:
                 return DIVERGED
         self.touch_row(row)
         for k in range(row.count):
@@ -367,6 +368,7 @@ cdef class InvariantBets(Coordinates):
     bring nothing larger than before.
     """
 
+    SIGNED_ARRAYS = (*Coordinates.SIGNED_ARRAYS, "pull")
     cdef double lipschitz, steepest
     cdef long long first_steep
 
@@ -399,7 +401,7 @@ cdef class InvariantBets(Coordinates):
         cdef Py_ssize_t i, k
         for k in range(row.count):
             i = position(row, k)
-            if not self.kept[WEALTH][i] + fabs(self.stored[i]) < LARGEST_WEALTH:
+            if not self.kept[WEALTH][i] + fabs(self.stored[i]) < MAX_WEALTH:
                 return DIVERGED
         self.touch_row(row)
         for k in range(row.count):

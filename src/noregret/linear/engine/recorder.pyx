@@ -14,6 +14,7 @@ import numpy as np
 cimport numpy as cnp
 
 from noregret.linear.engine.engine cimport MEASURES, Engine, Row
+from noregret import limits
 from noregret.linear.engine.engine import MEASURE_NAMES
 
 cnp.import_array()
@@ -24,11 +25,11 @@ cdef extern from "row_loops.h" nogil:
 # A page is about this many words: in cache while it is worked on, Python's share of it small.
 cdef Py_ssize_t PAGE = 2**17
 cdef Py_ssize_t FIRST_PAGE = 2**10
-cdef uint64_t MAX_POSITIONS = 2**31 - 1
+cdef uint64_t MAX_POSITIONS = limits.MAX_POSITIONS
 # From one mark to the next.
-cdef double APART = 1.025
+cdef double MARK_GROWTH = 1.025
 # Later marks wait for the end of a page.
-cdef long long YOUNG = 2**14
+cdef long long LAST_EAGER_ROUND = 2**14
 
 WATCHED = (*MEASURE_NAMES, "loss")
 
@@ -105,7 +106,7 @@ cdef class Recorder:
         for k in range(self.watches):
             if self.first_over[k] == 0 and self.reading(self.measure[k]) > self.limit[k]:
                 self.first_over[k] = self.engine.rounds
-        return self.engine.rounds >= self.mark and self.engine.rounds <= YOUNG
+        return self.engine.rounds >= self.mark and self.engine.rounds <= LAST_EAGER_ROUND
 
     cdef double reading(self, int measure) noexcept nogil:
         return self.engine.most[measure] if measure < MEASURES else self.largest_loss
@@ -139,7 +140,7 @@ cdef class Recorder:
 
     cdef void next_mark(self) noexcept:
         """Set the next mark, if this one is reached."""
-        cdef double after = self.engine.rounds * APART
+        cdef double after = self.engine.rounds * MARK_GROWTH
         if self.engine.rounds >= self.mark:
             self.mark = max(self.engine.rounds + 1, <long long> after)
 

@@ -1,7 +1,7 @@
 from noregret.linear.engine.engine import Engine
 
 FORMS: tuple[str, ...]
-MOST_FEATURES: int
+MAX_FEATURES: int
 
 class SecondOrder(Engine): ...
 

@@ -37,7 +37,7 @@ cdef extern from "udu_factors.h" nogil:
 
 FORMS = ("full", "diagonal")
 # A full matrix of more features would take hundreds of megabytes.
-MOST_FEATURES = 4096
+MAX_FEATURES = 4096
 
 cdef double SMALLEST_SPREAD = 1e-300
 cdef double LARGEST_REACH = 1e290
@@ -70,7 +70,7 @@ cdef class SecondOrder(Engine):
     def room_for(self, size):
         """Return for how many features to make room; never for more than a full matrix takes."""
         room = Engine.room_for(self, size)
-        return min(room, MOST_FEATURES) if self.full else room
+        return min(room, MAX_FEATURES) if self.full else room
 
     cdef void relocate(self):
         Engine.relocate(self)
@@ -83,10 +83,10 @@ cdef class SecondOrder(Engine):
             self.gain = self.through + self.capacity
 
     cdef int resize(self, Py_ssize_t size) except -1:
-        if self.full and size > MOST_FEATURES:
+        if self.full and size > MAX_FEATURES:
             raise BadExample(
-                f"round {self.rounds + 1}: {size} features are too many for a full matrix, which has room for"
-                f" {MOST_FEATURES}: use a learner with form='diagonal' (online-newton, arow), or fewer features",
+                f"{size} features are too many for a full matrix, which has room for"
+                f" {MAX_FEATURES}", "use a learner with form='diagonal' (online-newton, arow), or fewer features",
                 round=self.rounds + 1,
             )
         return Engine.resize(self, size)
@@ -200,8 +200,8 @@ cdef class SecondOrder(Engine):
 
     def check_state(self, arrays, numbers):
         """Raise ValueError where this is not a positive matrix."""
-        if self.full and numbers["size"] > MOST_FEATURES:
-            raise ValueError(f"a full matrix has room for {MOST_FEATURES} features: got {numbers['size']}")
+        if self.full and numbers["size"] > MAX_FEATURES:
+            raise ValueError(f"a full matrix has room for {MAX_FEATURES} features: got {numbers['size']}")
         low, high = SMALLEST_SPREAD, (1 + 1e-9) / self.penalty
         if not ((arrays["spreads"] >= low) & (arrays["spreads"] <= high)).all():
             raise ValueError("array spreads holds a number that no rows lead to")
@@ -308,7 +308,7 @@ cdef enum:  # Kind
 
 cdef double LARGEST_SUM = 1e290
 # Where a parabola meets the loss this near, its curvature is taken from the second derivatives.
-cdef double NEAR = 0.01
+cdef double NEAR_CONTACT = 0.01
 cdef double DOWNWARD = 1 - 1e-9
 
 
@@ -327,7 +327,7 @@ cdef double logistic_parabola(double z, double v) noexcept nogil:
     if z < 0:  # the mirror image differs by a line alone, and its digits do not cancel
         z, v = -z, -v
     d = v - z
-    if fabs(d) < NEAR:
+    if fabs(d) < NEAR_CONTACT:
         return min(logistic_bend(z), logistic_bend(v)) * DOWNWARD
     e = exp(-z)
     return 2 * (logistic_loss(v) - logistic_loss(z) + e / (1 + e) * d) / (d * d) * DOWNWARD

@@ -25,21 +25,21 @@ from noregret.proof.theorems.assumptions import Structural
 from noregret.proof.theorems.theorem import Theorem
 
 # No logarithm of a share falls below this, and no bound is told beyond its opposite.
-LOWEST = -1e300
+MIN_LOG_SHARE = -1e300
 
 
 def by_ratio(evidence: PortfolioEvidence) -> float:
     """Return the bound by r."""
     rate, rounds = float(evidence.params["rate"]), evidence.rounds
     ratio = evidence.smallest_ratio()
-    return min(-LOWEST, math.log(evidence.width) / rate + rate * rounds / 8 / ratio / ratio)
+    return min(-MIN_LOG_SHARE, math.log(evidence.width) / rate + rate * rounds / 8 / ratio / ratio)
 
 
 def by_spread(evidence: PortfolioEvidence) -> float:
     """Return the bound by the spreads."""
     rate, squares = float(evidence.params["rate"]), float(evidence.player.spread_squares)
     most = math.log(evidence.width) / rate + rate / 8 * squares
-    return min(-LOWEST, most + evidence.rounding)
+    return min(-MIN_LOG_SHARE, most + evidence.rounding)
 
 
 def tuned(ratio: float, horizon: int, assets: int) -> dict[str, Any]:
@@ -133,14 +133,16 @@ class EgPortfolio(Strategy):
     def update(self, relatives: Floats, ratios: Floats, log_gain: float) -> None:
         """Multiply the shares."""
         most, least = float(ratios.max()), float(ratios.min())
-        self.spread_squares = min(self.spread_squares + (most - least) * (most - least), -LOWEST)
+        self.spread_squares = min(
+            self.spread_squares + (most - least) * (most - least), -MIN_LOG_SHARE
+        )
         self.smallest = min(self.smallest, least / most)
-        logs = self.logs + np.maximum(self.rate * (ratios - most), LOWEST)
-        self.logs = np.maximum(logs - logs.max(), LOWEST)
+        logs = self.logs + np.maximum(self.rate * (ratios - most), MIN_LOG_SHARE)
+        self.logs = np.maximum(logs - logs.max(), MIN_LOG_SHARE)
 
     def check_state(self) -> None:
         """Raise ValueError where the logarithms are not those of shares."""
-        if self.logs.max() != 0 or self.logs.min() < LOWEST:
+        if self.logs.max() != 0 or self.logs.min() < MIN_LOG_SHARE:
             raise ValueError("logs should be at most 0, the largest 0")
         if self.smallest > 1:
             raise ValueError("smallest should be at most 1")
@@ -166,4 +168,4 @@ class EgPortfolio(Strategy):
             more = self.rate * self.rounds / 8 / self.smallest / self.smallest
         else:
             more = self.rate / 8 * self.spread_squares
-        return min(-LOWEST, start + more)
+        return min(-MIN_LOG_SHARE, start + more)

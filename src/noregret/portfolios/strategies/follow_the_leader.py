@@ -12,14 +12,14 @@ from __future__ import annotations
 import numpy as np
 
 from noregret.base.registry import register
-from noregret.hindsight.portfolio import CLOSER, searched
+from noregret.hindsight.portfolio import GAP_SHARE, searched
 from noregret.hindsight.proofs.answer import Limits
 from noregret.portfolios.strategy import Floats, Strategy
 from noregret.proof.theorems.assumptions import Structural
 from noregret.proof.theorems.theorem import Theorem
 
 # A log-wealth as near to the leader's as a millionth is the leader's.
-NEAR = Limits(tolerance=2e-6 / CLOSER, steps=100)
+LEADER_LIMITS = Limits(tolerance=2e-6 / GAP_SHARE, steps=100)
 ROOM = 64
 
 
@@ -96,7 +96,7 @@ class FollowTheLeader(Strategy):
         if not self.rounds or self.width == 1:
             return np.full(self.width, 1.0 / self.width)
         rows = self.past
-        return searched(lambda: [rows], NEAR, self.shares, scaled=True).found
+        return searched(lambda: [rows], LEADER_LIMITS, self.shares, scaled=True).found
 
     def update(self, relatives: Floats, ratios: Floats, log_gain: float) -> None:
         """Remember the round."""

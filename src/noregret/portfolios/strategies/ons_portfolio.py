@@ -27,15 +27,16 @@ import numpy as np
 from noregret.base.registry import register
 from noregret.checks import positive, whole
 from noregret.hindsight.solvers.active_set import least_quadratic
+from noregret.limits import MAX_VALUE
 from noregret.portfolios.evidence import PortfolioEvidence
 from noregret.portfolios.strategy import NO_COSTS, Floats, Strategy
 from noregret.proof.theorems.assumptions import ROUNDING, Finding, Shown
 from noregret.proof.theorems.theorem import Theorem
 
 # Gains beyond the portfolio's by more than this count as this: no promise reaches so far.
-STEEPEST = 1e6
+MAX_GAIN = 1e6
 # Parameters beyond these leave nothing but rounding of the shares.
-SLOWEST, RIDGES, DAMPINGS = 1e-12, (1e-12, 1e30), (1e-9, 1e9)
+MIN_RATE, RIDGES, DAMPINGS = 1e-12, (1e-12, 1e30), (1e-9, 1e9)
 
 
 def rate_of(ratio: float) -> float:
@@ -53,7 +54,7 @@ def rate_of(ratio: float) -> float:
 def ratio_of(rate: float) -> float:
     """Return c: the largest ratio for which the rate is small enough."""
     low, high = 1.0, 2.0
-    while rate_of(high) > rate and high < 1e150:
+    while rate_of(high) > rate and high < MAX_VALUE:
         low, high = high, 2 * high
     for _ in range(200):
         middle = 0.5 * (low + high)
@@ -77,8 +78,8 @@ def by_determinant(evidence: PortfolioEvidence) -> float:
 
 def tuned(ratio: float, assets: int) -> dict[str, Any]:
     """Return γ and ε; in no round does an asset gain over ``ratio`` times as much as another."""
-    if not 1 <= positive("ratio", ratio) <= 1 / SLOWEST:
-        raise ValueError(f"ratio must be a number from 1 to {1 / SLOWEST:g}: got {ratio!r}")
+    if not 1 <= positive("ratio", ratio) <= 1 / MIN_RATE:
+        raise ValueError(f"ratio must be a number from 1 to {1 / MIN_RATE:g}: got {ratio!r}")
     rate = rate_of(ratio)
     return {"rate": rate, "ridge": whole("assets", assets) / rate**2}
 
@@ -154,7 +155,7 @@ class OnsPortfolio(Strategy):
     def __init__(
         self, rate: float = 0.5, ridge: float = 16.0, damping: float = 1.0, cost: float = 0.0
     ) -> None:
-        self.rate = between("rate", rate, (SLOWEST, 1.0))
+        self.rate = between("rate", rate, (MIN_RATE, 1.0))
         self.ridge = between("ridge", ridge, RIDGES)
         self.damping = between("damping", damping, DAMPINGS)
         super().__init__(cost)
@@ -186,7 +187,7 @@ class OnsPortfolio(Strategy):
         self.steepest = max(self.steepest, most)
         if most > self._limit * ROUNDING and not self.first_steep:
             self.first_steep = self.rounds + 1
-        beyond = np.minimum(ratios - 1.0, STEEPEST)
+        beyond = np.minimum(ratios - 1.0, MAX_GAIN)
         self.curvature = self.curvature + beyond[:, None] * beyond
         self.slope = self.slope + beyond
 
@@ -205,7 +206,7 @@ class OnsPortfolio(Strategy):
             raise ValueError("curvature and slope should be finite, and the former symmetric")
         if not (np.diag(A) >= self.ridge).all():
             raise ValueError("the diagonal of the curvature should be the ridge at least")
-        most = ROUNDING * (self.ridge + self.rounds * STEEPEST**2)
+        most = ROUNDING * (self.ridge + self.rounds * MAX_GAIN**2)
         if not (np.abs(A).max() <= most and np.abs(self.slope).max() <= most):
             raise ValueError("curvature and slope are more than so many rounds can bring")
 

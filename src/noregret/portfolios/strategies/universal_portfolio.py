@@ -33,20 +33,20 @@ from noregret.proof.theorems.theorem import Theorem
 
 # The largest relative standard error of the wealth at which it can stand for the integral's, and
 # how many of them the bound makes room for.
-LARGEST_ERROR, ERRORS = 0.1, 4
+MAX_RELATIVE_ERROR, ERRORS = 0.1, 4
 # How far a witness may be from a portfolio that was drawn.
-OFF = 1e-9
+WITNESS_TOLERANCE = 1e-9
 # What rounding may do to the running sums, as a share: well below what verdicts make room for.
 ROUNDED = 1e-10
 # Portfolios that may be drawn, and numbers that they may be made of.
-MANY, MOST = 10**6, 2**25
+MAX_PORTFOLIOS, MAX_NUMBERS = 10**6, 2**25
 # Fewer portfolios, or fewer than assets, say nothing of how far their mean is off.
-FEWEST = 100
+MIN_PORTFOLIOS = 100
 
 
 def least_points(assets: int) -> int:
     """Return how many portfolios must be drawn for their error to be known."""
-    return max(FEWEST, assets + 1) if assets > 2 else 1
+    return max(MIN_PORTFOLIOS, assets + 1) if assets > 2 else 1
 
 
 def is_accurate(evidence: PortfolioEvidence) -> Finding:
@@ -55,8 +55,8 @@ def is_accurate(evidence: PortfolioEvidence) -> Finding:
     if points < least:
         return Finding(f"points >= {least}", least, points, False)
     error = evidence.player.error
-    name = f"relative standard error of the wealth <= {LARGEST_ERROR:g}"
-    return Finding(name, LARGEST_ERROR, error, error <= LARGEST_ERROR)
+    name = f"relative standard error of the wealth <= {MAX_RELATIVE_ERROR:g}"
+    return Finding(name, MAX_RELATIVE_ERROR, error, error <= MAX_RELATIVE_ERROR)
 
 
 class Sampled(Assumption):
@@ -126,7 +126,7 @@ class UniversalPortfolio(Strategy):
             assumptions=(
                 Shown(
                     "the integral over all portfolios is exact, as it is for two assets, or has"
-                    f" a relative standard error of at most {LARGEST_ERROR:g}",
+                    f" a relative standard error of at most {MAX_RELATIVE_ERROR:g}",
                     is_accurate,
                 ),
                 Sampled(
@@ -174,11 +174,11 @@ class UniversalPortfolio(Strategy):
         if assets == 2:
             self.logs = np.zeros(1)
             return
-        most = min(MANY, MOST // assets)
+        most = min(MAX_PORTFOLIOS, MAX_NUMBERS // assets)
         if self.points > most:
             raise NoRegretError(
-                f"{self.points} points for {assets} assets do not fit: choose fewer points,"
-                f" {most} at most"
+                f"{self.points} points for {assets} assets do not fit",
+                f"choose fewer points, {most} at most",
             )
         drawn = np.random.Generator(np.random.PCG64(self.seed)).exponential(
             size=(self.points, assets)
@@ -232,7 +232,7 @@ class UniversalPortfolio(Strategy):
             return True
         near = np.ones(len(self.points_at), dtype=bool)
         for column, share in zip(self.points_at.T, u, strict=True):
-            near &= np.abs(column - share) <= OFF
+            near &= np.abs(column - share) <= WITNESS_TOLERANCE
         return bool(near.any())
 
     def check_state(self) -> None:
@@ -242,7 +242,7 @@ class UniversalPortfolio(Strategy):
 
     def bound_so_far(self) -> float | None:
         """Return (n−1) ln(T+1), where the integral is near enough."""
-        if self.cost or not self.width or self.error > LARGEST_ERROR:
+        if self.cost or not self.width or self.error > MAX_RELATIVE_ERROR:
             return None
         exact = (self.width - 1) * math.log(self.rounds + 1)
         return exact - math.log1p(-ERRORS * self.error)

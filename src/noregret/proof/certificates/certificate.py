@@ -20,6 +20,8 @@ from noregret.proof.theorems.assumptions import Finding
 if TYPE_CHECKING:
     from rich.console import RenderableType
 
+    from noregret.proof.theorems.theorem import Wording
+
 FORMAT = "noregret.certificate/1"
 # The family that is meant where a certificate names none.
 LINEAR = "learners"
@@ -74,7 +76,10 @@ class Interval:
 
 @dataclass(frozen=True)
 class Promise:
-    """What a theorem bounds, measured and bound; the bound is None where an assumption failed."""
+    """A theorem's promise: the quantity measured, and its bound; None where an assumption failed.
+
+    ``wording`` is None for a theorem that this version does not know.
+    """
 
     name: str
     quantity: str
@@ -82,6 +87,7 @@ class Promise:
     bound: float | None
     holds: bool | None
     assumptions: tuple[Finding, ...]
+    wording: Wording | None = field(default=None, compare=False, repr=False)
 
     @property
     def failed(self) -> Finding | None:

@@ -8,7 +8,7 @@ import re
 from collections import Counter
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from noregret.base.json_schemas import fault_in, validator
 from noregret.errors import CertificateError
@@ -24,10 +24,14 @@ from noregret.proof.certificates.certificate import (
     seal,
 )
 from noregret.proof.theorems.assumptions import Finding
+from noregret.proof.theorems.registry import theorems_of
+
+if TYPE_CHECKING:
+    from noregret.proof.theorems.theorem import Theorem
 
 SCHEMA = "certificate.schema.json"
 # A certificate of a million features is smaller than this.
-LARGEST = 64 << 20
+MAX_BYTES = 64 << 20
 # Values in a file, objects and lists in it, values besides the witness, and letters of a text.
 MAX_VALUES = 1_100_000
 MAX_CONTAINERS = 10_000
@@ -65,15 +69,16 @@ def load_certificate(path: str | Path) -> Certificate:
     try:
         return certificate_of(checked(contents))
     except CertificateError as error:
-        raise CertificateError(f"{path}: {error}") from None
+        error.at(file=path)
+        raise
 
 
 def read_contents(path: str | Path) -> Any:
     """Return the JSON of a file, whatever it says; what is none is refused."""
     with Path(path).open("rb") as file:
-        raw = file.read(LARGEST + 1)
+        raw = file.read(MAX_BYTES + 1)
     try:
-        if len(raw) > LARGEST:
+        if len(raw) > MAX_BYTES:
             raise CertificateError("too large for a certificate")
         _check_counts(raw)
         return json.loads(
@@ -84,17 +89,18 @@ def read_contents(path: str | Path) -> Any:
             parse_constant=_finite,
         )
     except CertificateError as error:
-        raise CertificateError(f"{path}: {error}") from None
+        error.at(file=path)
+        raise
     except UnicodeDecodeError as error:
         raise CertificateError(
-            f"{path}: damaged: byte {error.start + 1} is not UTF-8 text"
+            f"damaged: byte {error.start + 1} is not UTF-8 text", file=path
         ) from None
     except json.JSONDecodeError as error:
         raise CertificateError(
-            f"{path}: damaged: line {error.lineno}, column {error.colno}: {error.msg}"
+            f"damaged: {error.msg}", file=path, line=error.lineno, column=error.colno
         ) from None
     except RecursionError:
-        raise CertificateError(f"{path}: damaged: nested too deeply") from None
+        raise CertificateError("damaged: nested too deeply", file=path) from None
 
 
 def _check_counts(raw: bytes) -> None:
@@ -141,7 +147,7 @@ def checked(contents: Any, *, sealed: bool = True) -> dict[str, Any]:
         raise CertificateError("not a noregret certificate")
     if found != FORMAT:
         raise CertificateError(
-            f"format {found!r}, this version reads {FORMAT!r}: use a newer noregret"
+            f"format {found!r}, this version reads {FORMAT!r}", "use a newer noregret"
         )
     _check_values(contents)
     try:
@@ -203,8 +209,10 @@ def is_sealed(contents: Mapping[str, Any]) -> bool:
 def certificate_of(contents: Mapping[str, Any]) -> Certificate:
     """Build a certificate from the contents of a file that were found to be in order."""
     best, regret, theorem = (contents[part] for part in ("hindsight", "regret", "theorem"))
+    name, family = contents["learner"]["name"], contents["learner"].get("family", LINEAR)
+    known = theorems_of(name, family)
     return Certificate(
-        contents["learner"]["name"],
+        name,
         contents["learner"]["params"],
         Played(**{**contents["data"], "transforms": tuple(contents["data"]["transforms"])}),
         Paid(**contents["loss"]),
@@ -217,15 +225,17 @@ def certificate_of(contents: Mapping[str, Any]) -> Certificate:
             best.get("tolerance"),
         ),
         Interval(regret["lower"], math.inf if regret["upper"] is None else regret["upper"]),
-        None if theorem is None else promise_of(theorem),
+        None if theorem is None else promise_of(theorem, known),
         contents.get("given", {}),
         contents["learner"].get("averaged", False),
-        contents["learner"].get("family", LINEAR),
-        tuple(map(promise_of, contents.get("further", ()))),
+        family,
+        tuple(promise_of(each, known) for each in contents.get("further", ())),
     )
 
 
-def promise_of(theorem: Mapping[str, Any]) -> Promise:
+def promise_of(contents: Mapping[str, Any], known: Mapping[str, Theorem]) -> Promise:
     """Return the theorem's part of a certificate from that of a file."""
-    findings = tuple(Finding(**found) for found in theorem["assumptions"])
-    return Promise(**{**theorem, "assumptions": findings})
+    findings = tuple(Finding(**found) for found in contents["assumptions"])
+    theorem = known.get(contents["name"])
+    wording = None if theorem is None else theorem.wording
+    return Promise(**{**contents, "assumptions": findings, "wording": wording})

@@ -5,14 +5,15 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from noregret.base.params import plain
 from noregret.errors import NoRegretError
 from noregret.hindsight import Limits
 from noregret.hindsight.proofs.answer import USUAL
+from noregret.limits import UNDERFLOW
+from noregret.linear.learner import Learner
 from noregret.proof.certificates.certificate import (
-    LINEAR,
     LOOSEST,
     TIGHTEST,
     Best,
@@ -23,17 +24,17 @@ from noregret.proof.certificates.certificate import (
     Promise,
 )
 from noregret.proof.theorems.assumptions import Finding, starts_untrained
+from noregret.proof.theorems.base_evidence import BaseEvidence
 from noregret.proof.theorems.theorem import REGRETS, Theorem
-from noregret.proof.theorems.tuning import takes_of
 
-# What a measured figure may exceed its bound by: the rounding of sums.
-ROUNDING = 1e-9
-# And by underflow.
-UNDERFLOW = 1e-300
+if TYPE_CHECKING:
+    from noregret.proof.certificates.certifiable import Certifiable, LearnerLike
 
 
-def certify(game: Any, name: str | None, limits: Limits, given: Mapping[str, Any]) -> Certificate:
-    """Return the certificate of a game, be it of examples or over a table."""
+def certify(
+    game: Certifiable, name: str | None, limits: Limits, given: Mapping[str, Any]
+) -> Certificate:
+    """Return the certificate of a game."""
     game.check()
     if not TIGHTEST <= limits.tolerance <= LOOSEST:
         raise ValueError(
@@ -48,9 +49,10 @@ def certify(game: Any, name: str | None, limits: Limits, given: Mapping[str, Any
         if key not in evidence.told:
             known = ", ".join(evidence.told) or "nothing"
             raise ValueError(f"unknown {key!r}: a theorem can be told {known}")
-    theorem, findings = chosen(candidates(game, name), evidence)
+    theorem, findings = chosen(candidates(learner, name), evidence)
     best = evidence.usual() if theorem is None or theorem.best is None else theorem.best(evidence)
-    if best.lower > best.loss + ROUNDING * abs(best.loss):  # so the loss cannot be convex
+    slack = evidence.bound_tolerance * abs(best.loss)
+    if best.lower > best.loss + slack:  # so the loss cannot be convex
         best = replace(best, lower=-math.inf)
         findings = (*findings, Finding("the loss is convex", None, 0.0, False))
     regret = Interval(evidence.loss - best.loss, evidence.loss - best.lower)
@@ -101,14 +103,14 @@ class Told(dict[str, Any]):
         return super().get(key, default)
 
 
-def candidates(game: Any, name: str | None) -> list[Theorem]:
+def candidates(learner: LearnerLike, name: str | None) -> list[Theorem]:
     """Return the theorems that may speak, in order."""
-    from noregret.proof.theorems.averaging import theorems as general_theorems
-
-    learner = game.learner
     if name is None:
         return [t for t in learner.theorems if t.covers(learner.params) and not t.beside]
-    general = general_theorems if learner.family == LINEAR and learner.engine.linear else ()
+    from noregret.proof.theorems.averaging import theorems as general_theorems
+    from noregret.proof.theorems.tuning import takes_of
+
+    general = general_theorems if isinstance(learner, Learner) and learner.engine.linear else ()
     known = {t.name: t for t in (*learner.theorems, *general)}
     if name not in known:
         hint = f"choose one of {', '.join(known)}" if known else "it answers for none"
@@ -121,19 +123,19 @@ def candidates(game: Any, name: str | None) -> list[Theorem]:
     return [known[name]]
 
 
-def beside(learner: Any) -> list[Theorem]:
+def beside(learner: LearnerLike) -> list[Theorem]:
     """Return the theorems that every certificate of a learner states besides."""
     return [t for t in learner.theorems if t.beside and t.covers(learner.params)]
 
 
 def chosen(
-    theorems: Iterable[Theorem], evidence: Any
+    theorems: Iterable[Theorem], evidence: BaseEvidence
 ) -> tuple[Theorem | None, tuple[Finding, ...]]:
     """Return the first theorem whose assumptions held, or else the first, with what was found."""
     first: tuple[Theorem | None, tuple[Finding, ...]] = (None, ())
     for theorem in theorems:
-        checked = (assumption.check(evidence) for assumption in theorem.assumptions)
-        findings = (starts_untrained(evidence), *(found for found in checked if found is not None))
+        checked = [starts_untrained(evidence), *(a.check(evidence) for a in theorem.assumptions)]
+        findings = tuple(found for found in checked if found is not None)
         if all(surely(found) for found in findings):
             return theorem, findings
         if first[0] is None:
@@ -147,7 +149,7 @@ def surely(found: Finding) -> bool:
 
 
 def promised(
-    theorem: Theorem, findings: tuple[Finding, ...], evidence: Any, regret: Interval
+    theorem: Theorem, findings: tuple[Finding, ...], evidence: BaseEvidence, regret: Interval
 ) -> Promise:
     """Return the theorem's part: what it bounds, by what, and whether that held."""
     low = high = math.nan
@@ -163,7 +165,8 @@ def promised(
     bound = holds = None
     if theorem.bound is not None and all(surely(found) for found in findings):
         bound = theorem.bound(evidence)
-        holds = within(low, high, bound, evidence.loss)
+        rounding = rounding_of(theorem, evidence)
+        holds = within(low, high, bound, evidence.loss, rounding, evidence.bound_tolerance)
     return Promise(
         theorem.name,
         theorem.quantity,
@@ -171,10 +174,27 @@ def promised(
         bound,
         holds,
         findings,
+        theorem.wording,
     )
 
 
-def within(low: float, high: float, bound: float, loss: float) -> bool | None:
-    """Return whether a figure between low and high is within a bound; None if it may or may not."""
-    slack = ROUNDING * max(abs(bound), abs(loss)) + UNDERFLOW
-    return True if high <= bound + slack else False if low > bound + slack else None
+def rounding_of(theorem: Theorem, evidence: BaseEvidence) -> float:
+    """Return by how much rounding of the learner's own numbers may move what a theorem bounds."""
+    return evidence.rounding if theorem.quantity in ("loss", *REGRETS) else 0.0
+
+
+def within(
+    low: float,
+    high: float,
+    bound: float,
+    loss: float,
+    rounding: float = 0.0,
+    tolerance: float = BaseEvidence.bound_tolerance,
+) -> bool | None:
+    """Return whether a figure between low and high is within a bound; None if it may or may not.
+
+    Some theorems are met with equality by exact numbers. Those of the learner are rounded, so that
+    it exceeds the bound only where it does so by more than ``rounding``.
+    """
+    most = bound + tolerance * max(abs(bound), abs(loss)) + UNDERFLOW
+    return True if high <= most else False if low > most + rounding else None

@@ -14,17 +14,10 @@ from threading import RLock
 from typing import TYPE_CHECKING, Any
 
 from noregret.hindsight.proofs.answer import USUAL, Limits
-from noregret.linear.learner import Learner
 from noregret.proof.record.ledger import MEMORY, Keep
 
 if TYPE_CHECKING:
     from noregret.proof.certificates.certificate import Certificate
-
-
-# Methods of masters, strategies and filters that change them beside the books.
-UNRECORDED = frozenset(
-    ("add", "add_expert", "cancel", "learn_losses", "play_block", "play_many", "reset", "set_state")
-)
 
 
 class Certified:
@@ -123,7 +116,7 @@ class Certified:
             raise AttributeError(name)
         if name == "learn":  # a strategy's name for learn_one
             return self.learn_one
-        if name in UNRECORDED and not isinstance(self.learner, Learner):
+        if name in self.learner._unrecorded:
             raise AttributeError(
                 f"{name} would not be entered in the books: use learn_one or learn_many"
             )

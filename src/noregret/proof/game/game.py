@@ -6,24 +6,22 @@ game.certificate()
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+import copy
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from itertools import chain
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from noregret.base.display import as_text
-from noregret.errors import NoRegretError
 from noregret.hindsight import Limits
-from noregret.hindsight.proofs.answer import USUAL
-from noregret.linear import inputs
+from noregret.hindsight.solvers.curvature import MAX_DENSE
+from noregret.linear import inputs, learn_many
 from noregret.linear.data_frames import split_target
 from noregret.linear.learner import Learner, Measurement
-from noregret.proof.certificates.certificate import Certificate
-from noregret.proof.game.play_blocks import Played, Refused, acquaint, play_block
+from noregret.proof.game.play_blocks import Played, acquaint, play_block
+from noregret.proof.game.played_game import PlayedGame
 from noregret.proof.game.progress import Progress
 from noregret.proof.record.curve import Curve, curve_of
 from noregret.proof.record.figures import Books, books_of
@@ -42,7 +40,7 @@ G_co = TypeVar("G_co", covariant=True)
 PAIRS = 1_024
 
 
-class Game:
+class Game(PlayedGame):
     """A learner, what it played, and the ledger of it. Made by ``play``.
 
     Parameters
@@ -50,18 +48,18 @@ class Game:
     learner
         Who plays; it goes on learning.
     keep
-        What to keep for hindsight: ``rows``, ``sums`` (enough for the square loss), or ``auto``.
+        What to keep for hindsight: ``rows``, ``sums`` (enough for the square loss), ``auto``, or
+        ``nothing`` for a game without a certificate.
     memory
         Bytes of rows to hold in memory.
-    predictions
-        Whether to keep the predictions.
-    progress
-        Whether to show a progress bar; None for: on a terminal, when it takes over a second.
+    predictions, progress
+        As in ``PlayedGame``.
     kept_at
         A file for the rows that outlives this process, for checkpoints.
     """
 
     ledger_kind: type[Ledger] = Ledger
+    learner: Learner
 
     def __init__(
         self,
@@ -75,11 +73,11 @@ class Game:
     ) -> None:
         if not isinstance(learner, Learner):
             raise TypeError(f"play a learner, such as WidrowHoff(): got {learner!r}")
-        if keep not in ("auto", "rows", "sums"):
-            raise ValueError(f"keep must be auto, rows or sums: got {keep!r}")
+        if keep not in ("auto", "rows", "sums", "nothing"):
+            raise ValueError(f"keep must be auto, rows, sums or nothing: got {keep!r}")
+        super().__init__(predictions, progress)
         self.learner = learner
-        self.transforms: tuple[str, ...] = ()
-        self.target: str | None = None
+        self.reading: Reading | None = None
         self._covering = covering(learner)
         self.ledger = self.ledger_kind(
             learner,
@@ -94,34 +92,19 @@ class Game:
             for assumption in theorem.assumptions:
                 if watched := assumption.limit_of(learner.params):
                     self.ledger.watch(*watched)
-        self._scores: list[Floats] | None = [] if predictions else None
-        self._progress = progress
-        self.answers: dict[Any, Any] = {}
-        self.reading: Reading | None = None
-        self.skipped: list[Refused] = []
-        self.names: list[str] | None = None  # of features, as people know them
 
     # Playing.
 
     def play(self, stream: Any, outcomes: Any = None, *, target: str | None = None) -> Game:
         """Go on with more examples; they come as in ``noregret.play``."""
         self.answers.clear()
-        if isinstance(outcomes, str) and target is None:
-            outcomes, target = None, outcomes
-        if isinstance(stream, str | Path):
-            from noregret.streams import read
-
-            stream, target = read(stream, target), None
-        self.transforms = tuple(getattr(stream, "transforms", self.transforms))
-        self.target = target or getattr(stream, "target", self.target)
-        rows = None
-        if hasattr(stream, "__len__"):
-            rows = len(stream) if not hasattr(stream, "shape") else int(stream.shape[0])
+        stream, outcomes, target = self._source(stream, outcomes, target)
+        rows = inputs.row_count(stream) if hasattr(stream, "__len__") else None
         with self.recorded(rows):
             if target is not None:
                 stream, outcomes = split_target(stream, target)
             if isinstance(stream, Stream):
-                self._play_reading(stream.reading())
+                self.play_blocks(stream.reading())
             elif outcomes is not None:
                 self._play_table(stream, outcomes)
             else:
@@ -130,12 +113,9 @@ class Game:
 
     @contextmanager
     def recorded(self, rows: int | None = None) -> Iterator[None]:
-        """Have what the learner does written down, and the books settled whatever happens."""
-        self.ledger.reopen()
-        self.learner.record(self.ledger.recorder)
-        self.ledger.playing = True
+        """Record what the learner does; settle the books whatever happens."""
         progress = Progress(self.learner, rows, self._progress)
-        self.ledger.told = progress.look
+        self.ledger.open_books(progress.look)
         try:
             with progress:
                 yield
@@ -151,20 +131,18 @@ class Game:
         try:
             self.ledger.settle()
         finally:
-            self.learner.record(None)
-            self.ledger.told, self.ledger.playing = None, False
             self.answers.clear()
 
     def _play_table(self, X: Any, y: Any) -> None:
-        if self._scores is None:
+        if self._predictions is None:
             self.learner.learn_many(X, y)
             return
         scores = np.full(inputs.row_count(X), np.nan)
         before = self.learner.rounds
         try:
-            self.learner.play_scores(X, y, scores)
+            learn_many.play(self.learner._entry, X, y, scores)
         finally:
-            self._scores.append(scores[: self.learner.rounds - before])
+            self._predictions.append(scores[: self.learner.rounds - before])
 
     def _play_stream(self, stream: Any) -> None:
         if isinstance(stream, np.ndarray) or hasattr(stream, "tocsr"):
@@ -195,37 +173,57 @@ class Game:
             return
         self._play_pairs(pairs)
 
-    def _play_reading(self, reading: Reading) -> None:
-        """Play a pass through a stream."""
+    def play_blocks(
+        self,
+        reading: Reading,
+        blocks: Iterable[Block] | None = None,
+        observe: Callable[[Block, Played], None] | None = None,
+        scored: bool = False,
+    ) -> None:
+        """Play a pass through a stream, while the game is being recorded.
+
+        Parameters
+        ----------
+        reading
+            The pass.
+        blocks
+            Its blocks, if the first was taken from it already.
+        observe
+            Called after each block with what became of it. Without an observer, rows that are
+            skipped are noted in ``skipped``.
+        scored
+            Whether the observer needs the scores.
+        """
         self.reading = reading
+        self.describe(reading.stream.transforms, reading.stream.target)
         acquaint(self.learner, reading)
-        for block in reading:
-            self.play_block(block)
+        scored = scored or self._predictions is not None
+        for block in reading if blocks is None else blocks:
+            scores = np.full(len(block), np.nan) if scored else None
+            try:
+                played = play_block(self.learner, reading, block, scores)
+            finally:
+                self._keep(scores)
+            if observe is None:
+                self.skipped += played.refused
+            else:
+                observe(block, played)
         if not reading.named:
             self.names = reading.feature_names(self.learner.engine.size)
 
-    def play_block(self, block: Block) -> tuple[Played, Floats | None]:
-        """Play a block of the stream at hand; return what became of it, and its scores."""
-        assert self.reading is not None
-        before = self.learner.rounds
-        scores = None if self._scores is None else np.full(len(block), np.nan)
-        try:
-            played = play_block(self.learner, self.reading, block, scores)
-            self.skipped += played.refused
-        finally:
-            if self._scores is not None and scores is not None and self.learner.rounds > before:
-                self._scores.append(scores[~np.isnan(scores)])
-        return played, scores
+    def _keep(self, scores: Floats | None) -> None:
+        """Keep the scores of rows that were played, where predictions are wanted."""
+        if self._predictions is not None and scores is not None:
+            self._predictions.append(scores[~np.isnan(scores)])
 
     def _play_pairs(self, pairs: Iterator[Any]) -> None:
         learner, full = self.learner, PAIRS
         while full == PAIRS:
-            scores = None if self._scores is None else np.full(PAIRS, np.nan)
+            scores = None if self._predictions is None else np.full(PAIRS, np.nan)
             try:
-                full = learner.play_pairs(pairs, PAIRS, scores)
+                full = learner._entry.play_pairs(pairs, PAIRS, scores)
             finally:
-                if self._scores is not None and scores is not None:
-                    self._scores.append(scores[~np.isnan(scores)])
+                self._keep(scores)
             if self.ledger.told is not None:
                 self.ledger.told()
 
@@ -273,14 +271,12 @@ class Game:
     @property
     def predictions(self) -> NDArray[Any]:
         """Every prediction, made before its outcome was seen."""
-        if self._scores is None:
-            raise NoRegretError("the predictions were not kept: play(…, predictions=True)")
-        return self.learner.answers(np.concatenate([np.empty(0), *self._scores]))
+        return learn_many.answers(self.learner._entry, super().predictions)
 
     @property
     def feature_names(self) -> list[str]:
         """The names of the features, as people know them."""
-        return self.names or self.learner.features
+        return list(self.names or self.learner.features)
 
     @property
     def curve(self) -> Curve:
@@ -295,7 +291,7 @@ class Game:
                 return theorem.so_far(moment)
         return None
 
-    # The certificate.
+    # The proof.
 
     @property
     def loss_name(self) -> str:
@@ -315,10 +311,10 @@ class Game:
     @property
     def averaged(self) -> bool:
         """Whether the learner predicts with the mean of its weights, by ``noregret.averaged``."""
-        return self.learner.averaged_weights and not self.learner.params.get("averaged")
+        return self.learner.engine.mean_kept and not self.learner.params.get("averaged")
 
     def check(self) -> None:
-        """Raise an error where the books cannot be relied on."""
+        """Raise an error if the record of the game is incomplete."""
         self.ledger.check()
 
     def evidence(
@@ -326,27 +322,22 @@ class Game:
     ) -> Evidence:
         """Return what a theorem may look at."""
         found = self.answers if answers is None else answers
-        kind = self.learner.evidence_kind()
+        kind = self.learner._evidence_kind()
         return kind(self.ledger, given, limits, found, self.names)
 
-    def certificate(
-        self, theorem: str | None = None, *, limits: Limits = USUAL, **given: Any
-    ) -> Certificate:
-        """State how well the learner did, against the best in hindsight and what was promised.
-
-        Parameters
-        ----------
-        theorem
-            Which promise to look at; the first of the learner's whose assumptions held, if not
-            given.
-        limits
-            How hard to search for the best in hindsight.
-        **given
-            What a theorem is told besides, such as ``radius`` for the ball to compare with.
-        """
-        from noregret.proof.certificates.issue import certify
-
-        return certify(self, theorem, limits, given)
+    def from_sums(self) -> Game | None:
+        """Return this game as if sums over its rows were all that is left."""
+        pages = self.ledger.pages
+        if not self.ledger.square or pages is None or self.width > MAX_DENSE:
+            return None
+        summed = Game(self.learner.clone(), keep="sums", progress=False)
+        with summed.recorded():  # so that they are summed up in the same parts
+            for X, y in pages.blocks():
+                summed.learn_many(X, y)
+        other, books = copy.copy(self), copy.copy(self.ledger)
+        books.sums, books.pages = summed.ledger.sums, None
+        other.ledger, other.answers = books, {}
+        return other
 
     def __getstate__(self) -> dict[str, Any]:
         """Return all that a pickle holds: what it needs to be asked, and to be played on."""
@@ -355,13 +346,6 @@ class Game:
     def __setstate__(self, state: dict[str, Any]) -> None:
         vars(self).update(state)
         self._covering = covering(self.learner)
-
-    def _repr_html_(self) -> str:
-        return as_text("game card", self)
-
-    def __repr__(self) -> str:
-        mean = f", mean loss {self.loss / self.rounds:.6g}" if self.rounds else ""
-        return f"<Game of {self.learner!r}: {self.rounds} rounds{mean}>"
 
 
 def takes_rows(params: Mapping[str, Any]) -> bool:
@@ -435,6 +419,7 @@ def play(
         What to keep for hindsight. ``rows``: every row, in memory up to ``memory`` bytes and in a
         temporary file beyond. ``sums``: sums over the rows, which are enough for the square loss.
         ``auto``: rows, which for the square loss give way to sums when there are many.
+        ``nothing``: the game has no certificate.
     memory
         Bytes of rows to hold in memory.
     progress

@@ -8,7 +8,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from noregret.errors import BadExample, NoRegretError
-from noregret.streams.block import Block, Sparse
+from noregret.linear import learn_many
+from noregret.linear.engine import block_rows
+from noregret.streams.block import Block, Fault, Sparse
 
 if TYPE_CHECKING:
     from noregret.linear.learner import Learner
@@ -19,19 +21,12 @@ Floats = NDArray[np.float64]
 FEW = 1_024
 
 
-class Refused(NamedTuple):
-    """A row that was not learned from: where it is, and why."""
-
-    place: str
-    reason: str
-
-
 class Played(NamedTuple):
-    """What became of a block: its rows that were learned from, and those that were refused."""
+    """What became of a block: the rows that were learned from, and those that were refused."""
 
-    rows: int
     kept: NDArray[np.bool_] | None  # which rows were learned from; None for all
-    refused: list[Refused]
+    refused: list[NoRegretError]
+    scores: Floats | None = None
 
 
 def play_block(
@@ -44,9 +39,7 @@ def play_block(
     """
     start, rows = 0, len(block)
     left_out: list[int] = []
-    refused: list[tuple[int, Refused]] = [
-        (fault.row, Refused(fault.place, fault.message)) for fault in block.faults
-    ]
+    refused = list(block.faults)
     while start < rows:
         # After a refusal few are tried at a time, as every try looks at all that it is given.
         stop = min(rows, start + FEW) if left_out else rows
@@ -56,31 +49,30 @@ def play_block(
             start = stop
         except NoRegretError as error:
             row = min(rows - 1, start + learner.rounds - before)
-            place, reason = block.place_of(row), without_round(str(error))
+            error.at(block.place_of(row))
             of_a_row = isinstance(error, BadExample) and error.round is not None
             if not of_a_row or reading.options.on_error == "stop":
-                error.args = (f"{place}: {reason}",)
                 raise
-            refused.append((row, Refused(place, reason)))
+            refused.append(Fault(row, error.with_traceback(None)))
             left_out.append(row)
             start = row + 1
     if block.booleans and len(left_out) < rows:
-        learner.note_booleans()
+        learner._entry.note_booleans()
     if block.faults and reading.options.on_error == "stop":
-        raise reading.refusal(block)
+        raise block.faults[0].error
     kept = None
     if left_out:
         kept = np.ones(rows, dtype=bool)
         kept[left_out] = False
     refused.sort(key=lambda found: found[0])
-    return Played(rows - len(left_out), kept, [found for _, found in refused])
+    return Played(kept, [found for _, found in refused], scores)
 
 
 def acquaint(learner: Learner, reading: Reading) -> None:
     """Have a pass begin with the features that its learner knows already, each in its place."""
     if reading.options.prices:
-        raise NoRegretError("prices are made into relatives for portfolios alone: leave it out")
-    if not (reading.named and learner.known.names) or len(reading.vocabulary):
+        raise NoRegretError("prices are made into relatives for portfolios alone", "leave it out")
+    if not (reading.named and learner._entry.known.names) or len(reading.vocabulary):
         return
     if reading.options.hash is not None:
         raise NoRegretError("this learner has features already: hashing begins with a new learner")
@@ -96,11 +88,11 @@ def play_rows(
     if isinstance(X, Sparse):
         importances = None if block.importances is None else block.importances[part]
         if reading.fixed:
-            learner.meet_columns(reading.width, True)
-        learner.play_rows(*X, y, importances, out, reading.name_source)
+            learner._entry.meet_columns(reading.width, True)
+        block_rows.play_rows(learner._entry, *X, y, importances, out, reading.name_source)
         return
     names = reading.names(0, reading.features) if reading.named else None
-    learner.play_columns(X, y, names, out)
+    learn_many.play_columns(learner._entry, X, y, names, out)
 
 
 def numbers_of(block: Block, before: int) -> Floats:
@@ -113,21 +105,13 @@ def numbers_of(block: Block, before: int) -> Floats:
     return np.delete(numbers, [fault.row + k for k, fault in enumerate(block.faults)])
 
 
-def without_round(message: str) -> str:
-    """Leave the round out of a message that names the line."""
-    head, _, rest = message.partition(": ")
-    return rest if head.startswith("round ") and rest else message
-
-
-def score_block(
-    learner: Learner, reading: Reading, block: Block
-) -> tuple[Floats, list[tuple[int, Refused]]]:
+def score_block(learner: Learner, reading: Reading, block: Block) -> tuple[Floats, list[Fault]]:
     """Return the scores of a block's rows, NaN for those that are refused, and why these are.
 
     Nothing is learned. Where the stream's ``on_error`` is ``stop``, the first refusal is raised.
     """
     scores = np.full(len(block), np.nan)
-    refused: list[tuple[int, Refused]] = []
+    refused: list[Fault] = []
     try:
         score_rows(learner, block.X, scores)
     except NoRegretError:  # which of them it was shows one by one
@@ -135,12 +119,11 @@ def score_block(
             try:
                 score_rows(learner, block.rows(row, row + 1), scores[row : row + 1])
             except NoRegretError as error:
-                place, reason = block.place_of(row), without_round(str(error))
+                error.at(block.place_of(row))
                 if reading.options.on_error == "stop":
-                    error.args = (f"{place}: {reason}",)
                     raise
                 scores[row] = np.nan
-                refused.append((row, Refused(place, reason)))
+                refused.append(Fault(row, error.with_traceback(None)))
     return scores, refused
 
 
@@ -149,11 +132,11 @@ def score_rows(learner: Learner, X: Floats | Sparse, scores: Floats) -> None:
     if not len(scores):
         return
     if isinstance(X, Sparse):
-        learner.score_rows(*X, scores)
+        block_rows.score_rows(learner._entry, *X, scores)
     elif X.shape[1] == learner.engine.size:
-        learner.score_dense(X, scores)
+        block_rows.score_dense(learner._entry, X, scores)
     else:
-        learner.score_rows(*sparse_of(X), scores)
+        block_rows.score_rows(learner._entry, *sparse_of(X), scores)
 
 
 def sparse_of(X: Floats) -> Sparse:

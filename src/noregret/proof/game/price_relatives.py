@@ -8,7 +8,7 @@ from functools import partial
 import numpy as np
 from numpy.typing import NDArray
 
-from noregret.errors import BadExample
+from noregret.errors import BadExample, Place
 from noregret.proof.game.table_rows import TableBlock
 
 Floats = NDArray[np.float64]
@@ -45,10 +45,11 @@ def relatives_of(prices: Floats, names: Sequence[str] | None = None) -> Floats:
         row, k = map(int, np.argwhere(~usable)[0])
         name = str(k) if names is None else names[k]
         raise BadExample(
-            f"price {row + 2} of {name!r} is {prices[row + 1, k]:g} after {prices[row, k]:g}: what"
-            " lies between is beyond all numbers",
+            f"the price of {name!r} is {prices[row + 1, k]:g} after {prices[row, k]:g}: what lies"
+            " between is beyond all numbers",
             feature=name,
             round=row + 2,
+            unit="price",
         )
     return found
 
@@ -66,8 +67,7 @@ def relative_blocks(blocks: Iterable[TableBlock]) -> Iterator[TableBlock]:
                 made = relatives_of(prices, block.names)
             except BadExample as error:
                 if block.place_of is not None and error.round is not None:
-                    place = block.place_of(max(0, error.round - 1 - before))
-                    error.args = (f"{place}: {error}",)
+                    error.at(block.place_of(max(0, error.round - 1 - before)))
                 raise
         last, seen = block.X[-1:] if len(block.X) else last, seen + len(block.X)
         yield TableBlock(made, None, block.names, block.fault, place_of)
@@ -75,7 +75,7 @@ def relative_blocks(blocks: Iterable[TableBlock]) -> Iterator[TableBlock]:
         raise BadExample(TOO_FEW)
 
 
-def shifted(place_of: Callable[[int], str], by: int, row: int) -> str:
+def shifted(place_of: Callable[[int], Place], by: int, row: int) -> Place:
     """Say where the price is that a relative leads to."""
     return place_of(row + by)
 
@@ -87,8 +87,8 @@ def good_prices(prices: Floats) -> NDArray[np.bool_]:
 
 def bad_price(price: float, row: int, name: str) -> BadExample:
     """Say what is wrong with a price."""
-    if np.isnan(price):
-        words = "is missing: fill it in, or drop the asset"
-    else:
-        words = f"is {price:g}: a price is a positive number"
-    return BadExample(f"price {row} of {name!r} {words}", feature=name, round=row)
+    cure = ("fill it in", "drop the asset") if np.isnan(price) else ()
+    said = "missing" if np.isnan(price) else f"{price:g}: a price is a positive number"
+    return BadExample(
+        f"the price of {name!r} is {said}", cure, feature=name, round=row, unit="price"
+    )

@@ -7,7 +7,7 @@ import threading
 import time
 from contextlib import suppress
 from types import TracebackType
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from noregret.linear.learner import Learner
@@ -34,7 +34,7 @@ class Progress:
         self.learner, self.rows = learner, rows
         self.patience = PATIENCE if wanted is None else 0.0
         self.shown = sys.stderr is not None and sys.stderr.isatty() if wanted is None else wanted
-        self.bar: Any = None
+        self.bar: Meter | None = None
 
     def __enter__(self) -> Progress:
         self.began = time.monotonic()
@@ -49,7 +49,8 @@ class Progress:
     ) -> None:
         if self.bar is not None:
             self.look()
-            self.bar.stop()
+            self.bar.close()
+            self.shown = False  # what is entered in the books from now on would draw it again
 
     def look(self) -> None:
         """Show where things stand."""
@@ -57,40 +58,24 @@ class Progress:
             return
         rounds = self.learner.rounds - self.before
         if self.bar is None:
-            self.start()
+            self.bar = Meter(self.rows, "rows/s", 1.0)
         paid = (self.learner.total_loss - self.loss_before) / max(1, rounds)
         seconds = max(1e-9, time.monotonic() - self.began)
-        self.bar.update(self.task, completed=rounds, rate=rounds / seconds, loss=paid)
-
-    def start(self) -> None:
-        """Draw it for the first time."""
-        from rich.console import Console
-        from rich.progress import BarColumn, TextColumn, TimeRemainingColumn
-        from rich.progress import Progress as Bar
-
-        ends = [BarColumn(), TimeRemainingColumn()] if self.rows else []
-        self.bar = Bar(
-            TextColumn("{task.completed:,.0f} rows"),
-            *ends,
-            TextColumn("{task.fields[rate]:,.0f} rows/s"),
-            TextColumn("mean loss {task.fields[loss]:.4g}"),
-            console=Console(stderr=True),
-            transient=True,
-        )
-        self.task = self.bar.add_task("play", total=self.rows, rate=0.0, loss=0.0)
-        self.bar.start()
+        self.bar.show(rounds, rounds, rounds / seconds, f"mean loss {paid:.4g}")
 
 
 class Meter:
-    """A bar for a run: rows, megabytes a second, loss, and how long it will take if that is known.
+    """A bar: rows, speed, loss, and the time remaining if the total is known.
 
     Parameters
     ----------
     size
-        Bytes to read, where that is known.
+        The total: bytes to read, or what else is counted; None if it is not known.
+    unit, per
+        The unit of the speed, and how much of what is counted it stands for.
     """
 
-    def __init__(self, size: int | None) -> None:
+    def __init__(self, size: int | None, unit: str = "MB/s", per: float = 1e6) -> None:
         from rich.console import Console
         from rich.progress import BarColumn, TextColumn, TimeRemainingColumn
         from rich.progress import Progress as Bar
@@ -98,17 +83,18 @@ class Meter:
         ends = [BarColumn(bar_width=12), TimeRemainingColumn()] if size else []
         self.bar = Bar(
             TextColumn("{task.fields[rows]:,} rows"),
-            TextColumn("{task.fields[speed]:,.0f} MB/s"),
+            TextColumn("{task.fields[speed]:,.0f} " + unit),
             *ends,
             TextColumn("{task.description}"),
             console=Console(stderr=True),
             transient=True,
         )
-        self.task = self.bar.add_task("", total=size, rows=0, speed=0.0)
+        self.per, self.task = per, self.bar.add_task("", total=size, rows=0, speed=0.0)
 
     def show(self, rows: int, size: int, speed: float, words: str) -> None:
-        """Show where things stand: rows and bytes so far, bytes a second, and a few words."""
-        self.bar.update(self.task, completed=size, rows=rows, speed=speed / 1e6, description=words)
+        """Show where things stand: rows and bytes so far, bytes per second, and a few words."""
+        speed /= self.per
+        self.bar.update(self.task, completed=size, rows=rows, speed=speed, description=words)
         self.bar.start()
 
     def close(self) -> None:

@@ -6,26 +6,27 @@ game.certificate()
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+import sys
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from pathlib import Path
+from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from noregret.base.display import as_text
+from noregret.base.positions import Positions
 from noregret.errors import BadExample, NoRegretError
-from noregret.hindsight.proofs.answer import USUAL, Limits
-from noregret.proof.game.play_blocks import Refused, without_round
+from noregret.hindsight.proofs.answer import Limits
+from noregret.linear import inputs
+from noregret.proof.game.played_game import PlayedGame
 from noregret.proof.game.progress import Progress
 from noregret.proof.game.table_rows import TableBlock, stream_blocks, table_blocks
 from noregret.proof.record.curve import Curve
-from noregret.proof.record.table import Table
+from noregret.proof.record.table import Figures, Table
 from noregret.streams.stream import Stream
 
 if TYPE_CHECKING:
-    from noregret.proof.certificates.certificate import Certificate
     from noregret.proof.theorems.table_evidence import TableEvidence
 
 Floats = NDArray[np.float64]
@@ -33,6 +34,8 @@ Floats = NDArray[np.float64]
 MEMORY = 64 << 20
 # From one point of the curve to the next, and rows played at a time between two late ones.
 APART, LONG = 1.025, 1 << 16
+# Called with a row that the player refuses, and why: it raises, or returns to have it left out.
+Refuse = Callable[[int, NoRegretError], None]
 
 
 class Point(NamedTuple):
@@ -45,15 +48,7 @@ class Point(NamedTuple):
     bound: float | None
 
 
-class Figures(NamedTuple):
-    """What a player has done in its life."""
-
-    rounds: int
-    loss: float
-    mistakes: float | None
-
-
-class TableGame:
+class TableGame(PlayedGame):
     """A player, the rows of the table it played, and what came of them. Made by ``play``.
 
     Parameters
@@ -61,13 +56,11 @@ class TableGame:
     player
         Who plays; it goes on learning.
     keep
-        ``rows``, or ``auto``, which is the same here.
+        ``rows``, or ``auto``, which is the same here; ``nothing`` for a game without a certificate.
     memory
         Bytes of rows to hold in memory; what comes after goes to a temporary file.
-    predictions
-        Whether to keep the predictions.
-    progress
-        Whether to show a progress bar; None for: on a terminal, when it takes over a second.
+    predictions, progress
+        As in ``PlayedGame``.
     """
 
     def __init__(
@@ -79,20 +72,14 @@ class TableGame:
         predictions: bool = False,
         progress: bool | None = None,
     ) -> None:
-        if keep not in ("auto", "rows"):
+        if keep not in ("auto", "rows", "nothing"):
             raise ValueError(f"a game over a table keeps its rows (keep='rows'): got {keep!r}")
+        super().__init__(predictions, progress)
         self.player = self.learner = player
-        self.table = Table(memory)
-        self.names: list[str] | None = None
-        self.transforms: tuple[str, ...] = ()
-        self.target: str | None = None
-        self.skipped: list[Refused] = []
-        self.answers: dict[Any, Any] = {}
+        self.table, self.keep = Table(memory), keep
         self.points: list[Point] = []
         self.before = self.after = self._figures()
-        self._mark = self.before.rounds + 1
-        self._predictions: list[Floats] | None = [] if predictions else None
-        self._progress = progress
+        self._mark = sys.maxsize if keep == "nothing" else self.before.rounds + 1
         self.playing = False
         self.provisional = False  # whether the last point stands for the end of the game
 
@@ -100,33 +87,35 @@ class TableGame:
 
     def play(self, stream: Any, outcomes: Any = None, *, target: str | None = None) -> TableGame:
         """Go on with more rows; they come as in ``noregret.play``."""
-        if isinstance(outcomes, str) and target is None:
-            outcomes, target = None, outcomes
-        if isinstance(stream, str | Path):
-            from noregret.streams import read
-
-            stream, target = read(stream, target, missing="asleep"), None
-        self.transforms = tuple(getattr(stream, "transforms", self.transforms))
-        self.target = target or getattr(stream, "target", self.target)
+        stream, outcomes, target = self._source(stream, outcomes, target, missing="asleep")
         rows = None if isinstance(stream, Stream) else length_of(stream)
         with self.recorded(rows) as progress:
             if isinstance(stream, Stream):
                 blocks = stream_blocks(stream)
             else:
                 blocks = table_blocks(stream, outcomes, target, self.names)
-            on_error = stream.options.on_error if isinstance(stream, Stream) else "stop"
+            skips = isinstance(stream, Stream) and stream.options.on_error == "skip"
             for block in blocks:
-                self.play_block(block, on_error)
+                self.play_block(block, partial(self._refuse, block, skips))
                 progress.look()
         return self
 
+    def _refuse(self, block: TableBlock, skips: bool, row: int, error: NoRegretError) -> None:
+        """Note a row that is left out, or raise the error with its place."""
+        if block.place_of is None:
+            raise error
+        error.at(block.place_of(row))
+        if not skips or not isinstance(error, BadExample) or error.round is None:
+            raise error
+        self.skipped.append(error.with_traceback(None))
+
     @contextmanager
     def recorded(self, rows: int | None = None) -> Iterator[Progress]:
-        """Have the books settled whatever happens."""
+        """Settle the figures whatever happens."""
         if self.player.rounds != self.after.rounds:
             raise NoRegretError(
-                f"{self.player.name} has learned outside this game since: play a new one, or a"
-                " copy next time"
+                f"{self.player.name} has learned outside this game since",
+                "play a new one, or a copy next time",
             )
         self.answers.clear()
         self.playing = True
@@ -151,29 +140,43 @@ class TableGame:
         for block in table_blocks(X, y, None, self.names):
             self.play_block(block)
 
-    def play_block(self, block: TableBlock, on_error: str = "stop") -> None:
-        """Play a block of rows; those that are refused are raised, or left out and noted."""
+    def play_block(
+        self,
+        block: TableBlock,
+        refuse: Refuse | None = None,
+        predictions: Floats | None = None,
+        weights: Floats | None = None,
+    ) -> None:
+        """Play a block of rows, while the game is being recorded.
+
+        Parameters
+        ----------
+        block
+            The rows.
+        refuse
+            Called with a row that the player refuses, and the error; by default that is raised.
+        predictions, weights
+            Filled in for rows that are played; weights are those of a master over experts.
+        """
         X, y = self._arranged(block), block.y
+        if predictions is None and self._predictions is not None:
+            predictions = np.full(len(X), np.nan)
         start = 0
         while start < len(X):
             before = self.player.rounds
             try:
-                self._play_rows(X[start:], None if y is None else y[start:])
+                self._play_rows(X, y, start, predictions, weights)
                 break
             except NoRegretError as error:
                 row = start + self.player.rounds - before
-                if block.place_of is None or row >= len(X):
+                if refuse is None or row >= len(X):
                     raise
-                place, reason = block.place_of(row), without_round(str(error))
-                if on_error != "skip" or not isinstance(error, BadExample) or error.round is None:
-                    error.args = (f"{place}: {reason}",)
-                    raise
-                self.skipped.append(Refused(place, reason))
+                if predictions is not None:
+                    predictions[row] = np.nan
+                refuse(row, error)
                 start = row + 1
         if block.fault is not None:
-            number = self.player.rounds + 1
-            placed = block.fault if block.place_of else f"round {number}: {block.fault}"
-            raise BadExample(placed, round=number)
+            raise block.fault.at(round=self.player.rounds + 1)
 
     def _arranged(self, block: TableBlock) -> Floats:
         """Return the rows with their columns in the order of those before them."""
@@ -201,27 +204,35 @@ class TableGame:
         if expected and width != expected:
             raise BadExample(f"{width} columns, but there were {expected} before")
 
-    def _play_rows(self, X: Floats, y: Floats | None) -> None:
-        """Have rows played up to every point of the curve, and kept as far as they were."""
-        begun = self.player.rounds
-        kept = None if self._predictions is None else np.full(len(X), np.nan)
+    def _play_rows(
+        self,
+        X: Floats,
+        y: Floats | None,
+        start: int,
+        predictions: Floats | None,
+        weights: Floats | None,
+    ) -> None:
+        """Play rows up to every point of the curve, and keep them as far as they were played."""
+        begun, at = self.player.rounds, start
         try:
-            at = 0
             while at < len(X):
                 stop = min(len(X), at + LONG, at + max(1, self._mark - self.player.rounds))
+                into = [] if weights is None else [weights[at:stop]]
                 self.player.play_block(
                     X[at:stop],
                     None if y is None else y[at:stop],
-                    None if kept is None else kept[at:stop],
+                    None if predictions is None else predictions[at:stop],
+                    *into,
                 )
                 at = stop
                 if self.player.rounds >= self._mark:
                     self._look()
         finally:
-            rows = self.player.rounds - begun
-            self.table.add(X[:rows], None if y is None else y[:rows])
-            if self._predictions is not None and kept is not None:
-                self._predictions.append(kept[:rows])
+            played = slice(start, start + self.player.rounds - begun)
+            if self.keep != "nothing":
+                self.table.add(X[played], None if y is None else y[played])
+            if self._predictions is not None and predictions is not None:
+                self._predictions.append(predictions[played].copy())
 
     def _look(self) -> None:
         """Take a point of the curve, and say when the next is due."""
@@ -272,11 +283,6 @@ class TableGame:
         return self.mistakes
 
     @property
-    def averaged(self) -> bool:
-        """Whether it predicts with the mean of its weights: never here."""
-        return False
-
-    @property
     def loss_name(self) -> str:
         """The name of the loss."""
         return str(self.player.loss_name)
@@ -289,20 +295,13 @@ class TableGame:
     @property
     def feature_names(self) -> list[str]:
         """The names of the columns; "0", "1", … where they have none."""
-        return self.names or [str(k) for k in range(self.width)]
+        return list(self.names or Positions(self.width))
 
     @property
     def digest(self) -> str:
         """A digest of the data: the same numbers give the same digest, however they came."""
         self.check()
         return self.table.digest_text(self.names)
-
-    @property
-    def predictions(self) -> Floats:
-        """Every prediction, made before its outcome was seen."""
-        if self._predictions is None:
-            raise NoRegretError("the predictions were not kept: play(…, predictions=True)")
-        return np.concatenate([np.empty(0), *self._predictions])
 
     @property
     def curve(self) -> Curve:
@@ -318,16 +317,19 @@ class TableGame:
             np.array([np.nan if p.bound is None else p.bound for p in points]),
         )
 
-    # The certificate.
+    # The proof.
 
     def check(self) -> None:
-        """Raise an error where the books cannot be relied on."""
+        """Raise an error if the record of the game is incomplete."""
         if self.playing:
-            raise NoRegretError("this game is being played: ask when it is over")
+            raise NoRegretError("this game is being played", "ask when it is over")
+        if self.keep == "nothing":
+            raise NoRegretError("no record of this game was kept", "play with keep='auto'")
         if self.table.rows != self.rounds:
             raise NoRegretError(
                 f"the record of this game is incomplete (only {self.table.rows} of {self.rounds}"
-                " rounds), as something interrupted it: play the game again"
+                " rounds), as something interrupted it",
+                "play the game again",
             )
 
     def evidence(
@@ -337,8 +339,8 @@ class TableGame:
         self.check()
         if self.player.rounds != self.after.rounds:
             raise NoRegretError(
-                f"{self.player.name} has learned outside this game since: ask for the certificate"
-                " before it does, or have a copy play"
+                f"{self.player.name} has learned outside this game since",
+                "ask for the certificate before it does, or have a copy play",
             )
         if self.player.width != self.width:
             raise NoRegretError(
@@ -347,31 +349,13 @@ class TableGame:
             )
         answers = self.answers if answers is None else answers
         found: TableEvidence = self.player.evidence(self.table, given, limits, answers)
-        found.settle(self)
+        found.settle(self.before, self.after, self.names)
         return found
-
-    def certificate(
-        self, theorem: str | None = None, *, limits: Limits = USUAL, **given: Any
-    ) -> Certificate:
-        """State how well the player did, against the best in hindsight and what was promised.
-
-        Parameters
-        ----------
-        theorem
-            Which promise to look at; the first whose assumptions held, if not given.
-        limits
-            How hard to search for the best in hindsight.
-        **given
-            What a theorem is told besides.
-        """
-        from noregret.proof.certificates.issue import certify
-
-        return certify(self, theorem, limits, given)
 
     def __getstate__(self) -> dict[str, Any]:
         """Return all that a pickle holds: what it needs to be asked, and to be played on."""
         if self.playing:
-            raise NoRegretError("this game is being played: pickle or copy it when it is over")
+            raise NoRegretError("this game is being played", "pickle or copy it when it is over")
         return vars(self) | {"answers": {}}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
@@ -381,16 +365,9 @@ class TableGame:
         elif self.width and hasattr(self.player, "fit"):
             self.player.fit(self.width)
 
-    def _repr_html_(self) -> str:
-        return as_text("game card", self)
-
-    def __repr__(self) -> str:
-        mean = f", mean loss {self.loss / self.rounds:.6g}" if self.rounds else ""
-        return f"<TableGame of {self.player!r}: {self.rounds} rounds{mean}>"
-
 
 def length_of(source: Any) -> int | None:
     """Return how many rows there are, where that is known."""
     if hasattr(source, "shape"):
-        return int(source.shape[0])
+        return inputs.row_count(source)
     return len(source) if isinstance(source, Sequence) else None

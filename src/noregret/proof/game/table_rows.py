@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from noregret.base.sparse_rows import checked_csr
-from noregret.errors import BadExample, NoRegretError
+from noregret.errors import BadExample, NoRegretError, Place, Use
 from noregret.linear import inputs
 from noregret.linear.data_frames import split_target
 from noregret.streams.block import Sparse
@@ -31,15 +31,15 @@ ROWS = 4_096
 class TableBlock(NamedTuple):
     """Some rows of a table.
 
-    ``fault`` is what is wrong with the row after the last, if anything is; ``place_of`` says in
-    words where a row came from.
+    ``fault`` is what is wrong with the row after the last, if anything is; ``place_of`` says where
+    a row came from.
     """
 
     X: Floats
     y: Floats | None
     names: list[str] | None = None
-    fault: str | None = None
-    place_of: Callable[[int], str] | None = None
+    fault: NoRegretError | None = None
+    place_of: Callable[[int], Place] | None = None
 
 
 def table_blocks(
@@ -55,8 +55,8 @@ def table_blocks(
         yield from frame_blocks(source, outcomes)
     elif hasattr(source, "tocsr"):
         yield from array_blocks(checked_csr(source).toarray(), outcomes)
-    elif isinstance(source, np.ndarray):
-        yield from array_blocks(source, outcomes)
+    elif isinstance(source, np.ndarray | memoryview):
+        yield from array_blocks(np.asarray(source), outcomes)
     elif isinstance(source, tuple) and len(source) == 2 and is_many(source[0]):
         yield from table_blocks(*source, None, known)
     elif isinstance(source, list | tuple):
@@ -110,13 +110,15 @@ def array_blocks(table: NDArray[Any], outcomes: Any) -> Iterator[TableBlock]:
         yield TableBlock(np.empty((0, table.shape[1])), np.empty(0), None, fault)
 
 
-def outcomes_of(outcomes: Any, rows: int) -> tuple[Floats | None, str | None]:
+def outcomes_of(outcomes: Any, rows: int) -> tuple[Floats | None, BadExample | None]:
     """Return outcomes as numbers up to the first that is none, and what is wrong with that."""
     if outcomes is None:
         return None, None
     found = inputs.as_outcomes(outcomes)
     if found.bad is not None:
-        return found.values, f"the outcome is {found.bad}: every outcome must be a number"
+        return found.values, BadExample(
+            f"the outcome is {found.bad}: every outcome must be a number"
+        )
     if len(found.values) != rows:
         raise BadExample(f"{rows} rows, but {len(found.values)} outcomes")
     return found.values, None
@@ -149,8 +151,8 @@ def column_of(column: Any) -> Floats:
 
     if not (column.dtype.is_numeric() or column.dtype == nw.Boolean):
         raise BadExample(
-            f"column {column.name!r} holds {column.dtype}: every column must be numbers: drop it,"
-            " or name it as the target",
+            f"column {column.name!r} holds {column.dtype}: every column must be numbers",
+            "drop it, or name it as the target",
             feature=column.name,
         )
     floats = column if column.dtype == nw.Float64 else column.cast(nw.Float64)
@@ -184,7 +186,7 @@ def list_blocks(
         names = list(known) if known and isinstance(rows[0], Mapping) else None
         yield TableBlock(X, None if y is None else y[part][: len(X)], names, wrong or last)
     if not rows and fault:
-        raise BadExample(f"round 1: {fault}", round=1)
+        raise fault.at(round=1)
 
 
 # What comes one by one.
@@ -227,7 +229,7 @@ def is_pair(item: Any) -> bool:
     )
 
 
-def rows_of(rows: Sequence[Any], known: Sequence[str] | None) -> tuple[Floats, str | None]:
+def rows_of(rows: Sequence[Any], known: Sequence[str] | None) -> tuple[Floats, BadExample | None]:
     """Return rows as numbers, up to the first that makes no sense, and what is wrong with it."""
     named = isinstance(rows[0], Mapping)
     width = len(known) if named and known is not None else len(rows[0])
@@ -241,9 +243,10 @@ def rows_of(rows: Sequence[Any], known: Sequence[str] | None) -> tuple[Floats, s
             pass  # which of them it is shows one by one
     X = np.empty((len(rows), width))
     for k, row in enumerate(rows):
-        wrong = filled(X[k], row, known if named else None)
-        if wrong is not None:
-            return X[:k], wrong
+        try:
+            fill(X[k], row, known if named else None)
+        except BadExample as wrong:
+            return X[:k], wrong.with_traceback(None)
     return X, None
 
 
@@ -252,18 +255,21 @@ def has_gaps(rows: Sequence[Any]) -> bool:
     return any(None in row for row in rows if isinstance(row, list | tuple))
 
 
-def filled(out: Floats, row: Any, names: Sequence[str] | None) -> str | None:
-    """Fill in one row; return what is wrong with it, if anything is."""
+def fill(out: Floats, row: Any, names: Sequence[str] | None) -> None:
+    """Fill in one row; raise BadExample where it makes no sense."""
     if names is not None:
         if not isinstance(row, Mapping):
-            return f"a dict is expected, as before: got {inputs.kind_of(row)}"
+            raise BadExample(f"a dict is expected, as before: got {inputs.kind_of(row)}")
         if unknown := next((key for key in row if key not in names), None):
-            return f"column {unknown!r} was not there before: name all columns in the first row"
+            raise BadExample(
+                f"column {unknown!r} was not there before", "name all columns in the first row"
+            )
         row = [row.get(name) for name in names]
     elif isinstance(row, Mapping) or not hasattr(row, "__len__"):
-        return f"a row of {len(out)} numbers is expected, as before: got {inputs.kind_of(row)}"
+        got = inputs.kind_of(row)
+        raise BadExample(f"a row of {len(out)} numbers is expected, as before: got {got}")
     if len(row) != len(out):
-        return f"{len(row)} numbers, but there were {len(out)} before"
+        raise BadExample(f"{len(row)} numbers, but there were {len(out)} before")
     for k, value in enumerate(row):
         try:
             if isinstance(value, inputs.NOT_NUMBERS):
@@ -271,8 +277,9 @@ def filled(out: Floats, row: Any, names: Sequence[str] | None) -> str | None:
             out[k] = np.nan if value is None else float(value)
         except (TypeError, ValueError, OverflowError):
             name = repr(names[k]) if names is not None else str(k)
-            return f"column {name} is {reprlib.repr(value)}: every value must be a number"
-    return None
+            raise BadExample(
+                f"column {name} is {reprlib.repr(value)}: every value must be a number"
+            ) from None
 
 
 # Files.
@@ -293,20 +300,25 @@ def plain_blocks(stream: Stream) -> Iterator[TableBlock]:
     options = stream.options
     if stream.target is None and (options.scale == "max" or options.positive is not None):
         what = "positive" if options.positive is not None else "scale=max"
-        raise NoRegretError(f"{what} makes no difference to a table without a target: leave it out")
+        raise NoRegretError(
+            f"{what} makes no difference to a table without a target", "leave it out"
+        )
     reading = stream.reading(learning=stream.target is not None)
     for block in reading:
         stops = bool(block.faults) and stream.options.on_error == "stop"
         if isinstance(block.X, Sparse) and not len(block):
             if stops:
-                raise reading.refusal(block)
+                raise block.faults[0].error
             continue
         if isinstance(block.X, Sparse):
             raise NoRegretError(
-                f"{block.place_of(0)}: every row must have the same columns, all of them numbers:"
-                " drop those that hold text, or name the target"
-            )
+                "every row must have the same columns, all of them numbers",
+                (
+                    Use("drop", text="drop those that hold text ({})"),
+                    Use("target", text="name the target ({})"),
+                ),
+            ).at(block.place_of(0))
         names = reading.names(0, reading.features) if reading.named else None
-        fault = str(reading.refusal(block)) if stops else None
+        fault = block.faults[0].error if stops else None
         y = None if stream.target is None else block.y
         yield TableBlock(np.ascontiguousarray(block.X), y, names, fault, block.place_of)

@@ -36,10 +36,10 @@ def books_of(learner: Learner, recorder: Recorder) -> Books:
         learner.total_loss,
         learner.mistakes,
         learner.engine.size,
-        list(learner.known.names),
+        list(learner._entry.known.names),
         learner.measured,
         recorder.sum_of_squared_gradients,
         recorder.largest_loss,
         float(np.linalg.norm(learner.engine.weights())),
-        learner.accounts(),
+        learner._accounts(),
     )

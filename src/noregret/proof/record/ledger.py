@@ -16,9 +16,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from noregret.errors import NoRegretError
-from noregret.hindsight import LeastSquares, Rows
-from noregret.hindsight.best import is_square
-from noregret.hindsight.solvers.curvature import DENSE
+from noregret.hindsight.losses import is_square
+from noregret.hindsight.rows import Rows
+from noregret.hindsight.solvers.curvature import MAX_DENSE
 from noregret.linear.engine.recorder import Recorder, packed
 from noregret.proof.record.digest import Digest
 from noregret.proof.record.figures import books_of
@@ -27,21 +27,22 @@ from noregret.proof.record.pages import Pages, Table
 from noregret.proof.record.worker_thread import Backstage
 
 if TYPE_CHECKING:
+    from noregret.hindsight import LeastSquares
     from noregret.linear.learner import Learner
 
 Floats = NDArray[np.float64]
-Keep = Literal["auto", "rows", "sums"]
+Keep = Literal["auto", "rows", "sums", "nothing"]
 
 # Bytes of rows held in memory; beyond, they are dropped for sums or go to a temporary file.
 MEMORY = 64 << 20
 # Pages of fewer words are worked on at once: a thread would take longer to wake up.
 SMALL_PAGE = 2**15
 # With more features than this, hindsight does not look at every point of the curve.
-FEW = 32
+MAX_CURVE_FEATURES = 32
 # With more features than this, matrix products are faster than sums row by row.
 BLAS_PAYS = 600
 # Pages that may wait for the other thread, and how many of them are many.
-WAITING, BEHIND = 8, 2
+MAX_QUEUED_PAGES, BUSY_PAGES = 8, 2
 
 
 @dataclass
@@ -53,7 +54,8 @@ class Ledger:
     learner
         Who plays.
     keep
-        ``rows``, ``sums`` or ``auto``: rows as long as they are few or needed, else sums.
+        ``rows``, ``sums`` or ``auto``: rows as long as they are few or needed, else sums. With
+        ``nothing``, only the figures at the end are known.
     so_far
         The bounds of the learner's theorems at a moment.
     needs_rows
@@ -79,8 +81,13 @@ class Ledger:
         self.recorder.expected = self.params.get("dimension") or 0
         self.digest = Digest()
         self.square = is_square(self.learner.engine.loss)
-        self.sums = LeastSquares() if self.square and self.keep != "rows" else None
-        self.pages = Pages(self.memory, self.kept_at) if self.keep != "sums" else None
+        self.sums: LeastSquares | None = None
+        if self.square and self.keep in ("auto", "sums"):
+            from noregret.hindsight.solvers.square import LeastSquares
+
+            self.sums = LeastSquares()
+        kept = self.keep in ("auto", "rows")
+        self.pages = Pages(self.memory, self.kept_at) if kept else None
         if self.keep == "sums" and not self.square:
             raise ValueError("sums are enough for the square loss only: use keep='rows'")
         self.before = self.learner.rounds
@@ -137,10 +144,10 @@ class Ledger:
         else:
             if self.backstage is None:
                 self.backstage = Backstage()
-            self.backstage.catch_up(WAITING)
+            self.backstage.catch_up(MAX_QUEUED_PAGES)
             # When the other thread is behind, this one helps; the sums are the same to the bit.
             product = None
-            behind = self.backstage.waiting >= BEHIND and self.sums is not None
+            behind = self.backstage.waiting >= BUSY_PAGES and self.sums is not None
             if behind and numbers >= SMALL_PAGE and features <= BLAS_PAYS:
                 product = self.product(table(), features)
             self.backstage.add(partial(work, features, moment, product))
@@ -208,7 +215,7 @@ class Ledger:
 
     def enter(self, words: Floats, rows: int, features: int, product: Floats | None) -> None:
         """Sum a page up and keep it."""
-        if self.sums is not None and features > DENSE:
+        if self.sums is not None and features > MAX_DENSE:
             self.give_up_sums()
         if self.sums is not None and product is not None:
             self.sums.add_product(product, rows)
@@ -253,11 +260,11 @@ class Ledger:
         """
         self.sums = None
         if self.pages is None:
-            self.missing = f"there are more than {DENSE} features, and rows were not kept"
+            self.missing = f"there are more than {MAX_DENSE} features, and rows were not kept"
 
     def complete(self, moment: Moment, features: int) -> None:
         """Add to a moment what hindsight says of it, where that costs little."""
-        if self.recorder.weighted:
+        if self.recorder.weighted or self.keep == "nothing":
             return
         if self.sums is not None and self.due(moment.rounds, features):
             moment.sums, self.solved = self.sums, moment.rounds
@@ -268,7 +275,7 @@ class Ledger:
 
     def due(self, rounds: int, features: int) -> bool:
         """Whether it is time to look back: seldom enough to cost little."""
-        pause = 1 if features <= FEW else max(features // 2, self.solved // 10)
+        pause = 1 if features <= MAX_CURVE_FEATURES else max(features // 2, self.solved // 10)
         return self.sums is not None and rounds >= self.solved + pause
 
     # Going on elsewhere.
@@ -276,7 +283,7 @@ class Ledger:
     def __getstate__(self) -> dict[str, Any]:
         """Return all that a pickle holds: the pages too, and what the recorder has noted."""
         if self.playing:
-            raise NoRegretError("this game is being played: pickle or copy it when it is over")
+            raise NoRegretError("this game is being played", "pickle or copy it when it is over")
         passing = {"backstage": None, "told": None, "kept_at": None, "sheet": np.empty(0)}
         return vars(self) | passing | {"recorder": self.recorder.get_state()}
 
@@ -299,6 +306,8 @@ class Ledger:
         try:
             self.finish()
         finally:
+            self.learner._entry.record(None)
+            self.told, self.playing = None, False
             self.books = books_of(self.learner, self.recorder)
             rounds = self.books.rounds - self.before
             if self.digested != rounds or self.entered != rounds:
@@ -319,7 +328,9 @@ class Ledger:
             self.moments.append(self.moment())
             self.provisional = True
         if self.moments and self.moments[-1].bound is self.moments[-1].hindsight is None:
-            self.solved = min(self.solved, rounds - DENSE)  # the last one is always worth a look
+            self.solved = min(
+                self.solved, rounds - MAX_DENSE
+            )  # the last one is always worth a look
             self.complete(self.moments[-1], self.learner.engine.size)
 
     def digest_text(self) -> str:
@@ -331,11 +342,14 @@ class Ledger:
     def check(self) -> None:
         """Raise an error where the books cannot be relied on."""
         if self.playing:
-            raise NoRegretError("this game is being played: ask when it is over")
+            raise NoRegretError("this game is being played", "ask when it is over")
+        if self.keep == "nothing":
+            raise NoRegretError("no record of this game was kept", "play with keep='auto'")
         if self.broken is not None:
             raise NoRegretError(
-                f"the record of this game is incomplete ({self.broken}), as something interrupted"
-                " it: play the game again"
+                f"the record of this game is incomplete ({self.broken}), as something"
+                " interrupted it",
+                "play the game again",
             )
         if self.recorder.weighted:
             raise NoRegretError(
@@ -343,16 +357,22 @@ class Ledger:
                 " about rounds that all count the same"
             )
 
-    def reopen(self) -> None:
-        """Go on where the game stopped, which is no point of the curve any more."""
+    def open_books(self, told: Callable[[], None]) -> None:
+        """Record what the learner does from now on; ``told`` is called as pages come.
+
+        The point at which the game stopped, if it did, is not one of the curve any more.
+        """
         if self.learner.rounds != self.books.rounds:
             raise NoRegretError(
-                "the learner has learned outside this game since: play a new one, or a copy of the"
-                " learner next time"
+                "the learner has learned outside this game since",
+                "play a new one, or a copy of the learner next time",
             )
         if self.provisional:
             self.provisional = False
             self.moments.pop()
+        if self.keep != "nothing":
+            self.learner._entry.record(self.recorder)
+        self.told, self.playing = told, True
 
     def rows(self, features: int = 0) -> Rows | None:
         """Return the rows, to be read again, where they were kept."""

@@ -18,11 +18,14 @@ if TYPE_CHECKING:
 Floats = NDArray[np.float64]
 
 
-def state_of(ledger: Ledger) -> tuple[dict[str, Floats], dict[str, Any]]:
+def state_of(ledger: Ledger) -> tuple[dict[str, Floats], dict[str, Any] | None]:
     """Return arrays and JSON from which a game goes on to the same books, to the bit.
 
-    Kept pages are not among them: they are in the file that ``Pages`` was given.
+    Kept pages are not among them: they are in the file that ``Pages`` was given. Of a game that
+    keeps nothing, there is nothing to return.
     """
+    if ledger.keep == "nothing":
+        return {}, None
     ledger.catch_up()
     page, recorder = ledger.recorder.get_state()
     arrays = {"page": page, "open": np.concatenate([np.empty(0), *(w for w, _ in ledger.open)])}
@@ -48,8 +51,17 @@ def state_of(ledger: Ledger) -> tuple[dict[str, Floats], dict[str, Any]]:
     return arrays, numbers
 
 
-def restore(ledger: Ledger, arrays: dict[str, Floats], numbers: dict[str, Any]) -> None:
+def restore(ledger: Ledger, arrays: dict[str, Floats], numbers: dict[str, Any] | None) -> None:
     """Go on from a state."""
+    if ledger.keep != "nothing":
+        if numbers is None:
+            raise ValueError("there is no record of the game")
+        restore_record(ledger, arrays, numbers)
+    ledger.books = books_of(ledger.learner, ledger.recorder)
+
+
+def restore_record(ledger: Ledger, arrays: dict[str, Floats], numbers: dict[str, Any]) -> None:
+    """Go on from what was recorded."""
     ledger.recorder.set_state(arrays["page"], numbers["recorder"])
     ledger.digest.set_state(bytes.fromhex(numbers["chain"]), bytes.fromhex(numbers["pending"]))
     ledger.digested, ledger.entered = numbers["digested"], numbers["entered"]
@@ -76,4 +88,3 @@ def restore(ledger: Ledger, arrays: dict[str, Floats], numbers: dict[str, Any]) 
         if ledger.pages is None:
             raise ValueError("this game keeps no rows")
         ledger.pages.set_state(numbers["pages"])
-    ledger.books = books_of(ledger.learner, ledger.recorder)

@@ -3,11 +3,18 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import NDArray
 
-from noregret.hindsight import LeastSquares
+if TYPE_CHECKING:
+    from noregret.hindsight import LeastSquares
+
+Floats = NDArray[np.float64]
+# Features up to which NumPy solves, without symmetry: importing SciPy's linear algebra takes 0.2 s,
+# more than all else before the first row is learned.
+FEW = 64
 
 
 @dataclass
@@ -57,15 +64,26 @@ class Moment:
 
     def least_loss(self, penalty: float = 0.0, scale: float = 1.0) -> float:
         """Return min over u of  scale · L(u) + penalty · ‖u‖²  for the square loss, not proven."""
-        from scipy.linalg.lapack import dposv
-
         assert self.sums is not None
         gram, moment, energy = self.sums.gram, self.sums.moment, self.sums.energy
         if not len(moment):
             return scale * energy
         size = float(np.trace(gram)) / max(1, len(moment)) or 1.0
         system = gram + (penalty / scale + 1e-13 * size) * np.eye(len(moment))
-        _, u, failed = dposv(system, moment, overwrite_a=True)
-        if failed:
-            u = np.linalg.lstsq(system, moment, rcond=None)[0]
-        return max(0.0, scale * (energy - float(moment @ u)))
+        return max(0.0, scale * (energy - float(moment @ solved(system, moment))))
+
+
+def solved(system: Floats, moment: Floats) -> Floats:
+    """Return the solution of a symmetric system, or of least squares where there is none."""
+    if len(moment) > FEW:
+        from scipy.linalg.lapack import dposv
+
+        _, u, failed = dposv(system, moment)
+        if not failed:
+            return np.asarray(u)
+    else:
+        try:
+            return np.asarray(np.linalg.solve(system, moment), np.float64)
+        except np.linalg.LinAlgError:
+            pass
+    return np.asarray(np.linalg.lstsq(system, moment, rcond=None)[0], np.float64)

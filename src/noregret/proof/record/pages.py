@@ -18,9 +18,9 @@ from noregret.linear.engine.recorder import unpacked
 
 Floats = NDArray[np.float64]
 # Words of a page that is long enough.
-LONG = 2**17
+WORDS_PER_PAGE = 2**17
 # One number in so many that is not zero makes a table dense.
-DENSE = 4
+DENSE_RATIO = 4
 
 
 class Table(NamedTuple):
@@ -36,7 +36,7 @@ class Table(NamedTuple):
             return True
         count = self.X.nnz if hasattr(self.X, "nnz") else np.count_nonzero(self.X)
         rows, features = self.X.shape
-        return bool(DENSE * count >= rows * features)
+        return bool(DENSE_RATIO * count >= rows * features)
 
     def product(self) -> Floats:
         """Return Σ z zᵀ for z = (y, x), on and above the diagonal."""
@@ -122,8 +122,8 @@ class Pages:
                 file.add(words.data)
             except OSError as error:
                 raise NoRegretError(
-                    f"{self.path or tempfile.gettempdir()}: the rows to be compared with in"
-                    f" hindsight do not fit: {error.strerror}"
+                    f"the rows to be compared with in hindsight do not fit: {error.strerror}",
+                    file=self.path or tempfile.gettempdir(),
                 ) from None
         self.index.append(Page(words if fits else None, place, len(words), rows, features))
         self.held += words.nbytes if fits else 0
@@ -140,7 +140,7 @@ class Pages:
         """Make one page of the last two as long as the last is not shorter: few are left."""
         while len(self.index) > 1:
             before, last = self.index[-2:]
-            short = last.length < before.length or last.length > LONG
+            short = last.length < before.length or last.length > WORDS_PER_PAGE
             if before.words is None or last.words is None or short:
                 break
             joined = np.concatenate([before.words, last.words])

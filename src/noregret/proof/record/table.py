@@ -18,7 +18,15 @@ from noregret.proof.record.pages import read_whole_at
 
 Floats = NDArray[np.float64]
 # Numbers of a page.
-LONG = 2**18
+NUMBERS_PER_PAGE = 2**18
+
+
+class Figures(NamedTuple):
+    """The figures of a player over its life."""
+
+    rounds: int
+    loss: float
+    mistakes: float | None
 
 
 class Leaf(NamedTuple):
@@ -72,14 +80,14 @@ class Table:
 
     def _open(self, rows: int, width: int) -> None:
         """Begin a page; the first is no longer than it must be."""
-        step = max(1, LONG // max(1, width))
+        step = max(1, NUMBERS_PER_PAGE // max(1, width))
         if not self.leaves:
             step = min(step, max(64, rows))
         self.X, self.y, self.filled = np.empty((step, width)), np.empty(step), 0
 
     def _turn(self, more: int) -> None:
         """Turn the page that is full, or make it longer where it may be."""
-        step = max(1, LONG // max(1, self.width))
+        step = max(1, NUMBERS_PER_PAGE // max(1, self.width))
         if self.filled < step:
             rows = min(step, max(2 * self.filled, self.filled + more))
             X, y = np.empty((rows, self.width)), np.empty(rows)
@@ -119,8 +127,8 @@ class Table:
                 self.file.add(y.data)
         except OSError as error:
             raise NoRegretError(
-                f"{tempfile.gettempdir()}: the rows to be compared with in hindsight do not fit:"
-                f" {error.strerror}"
+                f"the rows to be compared with in hindsight do not fit: {error.strerror}",
+                file=tempfile.gettempdir(),
             ) from None
         self.leaves.append(Leaf(None, None, len(X), place))
 

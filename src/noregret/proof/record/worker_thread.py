@@ -44,8 +44,9 @@ class Backstage:
         """Refuse to wait for a thread that a copy of the process does not have."""
         if os.getpid() != self.process:
             raise NoRegretError(
-                "the process was forked in the middle of this game, and the copy lacks the thread"
-                " that keeps its books: fork before the game, or when it is over"
+                "the process was forked in the middle of this game, and the copy"
+                " lacks the thread that keeps its books",
+                "fork before the game, or when it is over",
             )
 
     def catch_up(self, most: int = 0) -> None:

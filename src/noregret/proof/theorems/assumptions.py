@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from noregret.proof.record.moment import Moment
+    from noregret.proof.theorems.base_evidence import BaseEvidence
     from noregret.proof.theorems.evidence import Evidence
 
 Params = Mapping[str, Any]
@@ -200,10 +201,16 @@ class Shown(Assumption):
         return self.finding(evidence)
 
 
-def starts_untrained(evidence: Any) -> Finding:
+# What all theorems assume, where it can be told.
+UNTRAINED = "rounds learned before = 0"
+
+
+def starts_untrained(evidence: BaseEvidence) -> Finding | None:
     """Check what every theorem assumes: that the first weights are the ones it speaks of."""
     before = evidence.rounds_before
-    return Finding("rounds learned before = 0", 0, before, before == 0, 1 if before else None)
+    if before is None:
+        return None
+    return Finding(UNTRAINED, 0, before, before == 0, 1 if before else None)
 
 
 def known_from_the_start(evidence: Evidence) -> Finding:

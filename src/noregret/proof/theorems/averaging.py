@@ -131,6 +131,6 @@ def averaged(learner: L) -> L:
             " average a fresh learner"
         )
     other = learner.copy()
-    if not other.averaged_weights:
+    if not other.engine.mean_kept:
         other.engine.keep_mean()
     return other

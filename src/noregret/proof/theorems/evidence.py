@@ -4,30 +4,36 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
-from typing import ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from noregret import hindsight
+from noregret.base.positions import Positions
 from noregret.checks import positive
-from noregret.hindsight import Answer, LeastSquares, Margin, largest_margin
 from noregret.hindsight.losses import as_labels, losses_of
+from noregret.hindsight.proofs.answer import Answer
 from noregret.hindsight.proofs.rounding import total, upward
 from noregret.hindsight.proofs.witness import Paid, is_proven, is_within, mistakes_at_most, paid_by
 from noregret.hindsight.rows import score_error
-from noregret.hindsight.rules import best_conjunction, best_disjunction
-from noregret.hindsight.solvers.curvature import DENSE
-from noregret.hindsight.solvers.priced import Prices, best_priced
+from noregret.hindsight.solvers.curvature import MAX_DENSE
+from noregret.hindsight.solvers.square import LeastSquares
+from noregret.limits import MAX_PARAMETER
 from noregret.proof.theorems.facts import Facts
 
+if TYPE_CHECKING:
+    from noregret.hindsight import Margin
+    from noregret.hindsight.solvers.priced import Prices
+
+# Hindsight takes penalties below the largest parameter.
+MAX_PENALTY = 0.1 * MAX_PARAMETER
 Floats = NDArray[np.float64]
 
 
 class Evidence(Facts):
-    """A game as a theorem sees it; hindsight is asked each question once."""
+    """A game as a theorem sees it."""
 
-    # What a theorem can be told besides the learner's parameters.
     told: ClassVar[tuple[str, ...]] = ("chance", "largest_loss", "radius")
 
     def usual(self) -> Answer:
@@ -65,12 +71,13 @@ class Evidence(Facts):
     def least_squares_of_labels(self) -> Floats:
         """Return the weights that come nearest to the labels: no proof, but often few mistakes."""
         sums, labels, at = LeastSquares(self.rows.shape[1]), as_labels(self.rows.outcomes), 0
-        if sums.features > DENSE:
+        if sums.features > MAX_DENSE:
             return np.zeros(sums.features)
         for X, y in self.rows.blocks():
             sums.add(X, labels[at : at + len(y)])
             at += len(y)
-        return self.once("labels", lambda: sums.ridge(1e-9 * (1 + np.trace(sums.gram))).witness)
+        penalty = min(1e-9 * (1 + float(np.trace(sums.gram))), MAX_PENALTY)
+        return self.once("labels", lambda: sums.ridge(penalty).witness)
 
     def inseparable_after(self) -> int | None:
         """Return the first round after which no predictor separates the labels, if proven."""
@@ -79,7 +86,7 @@ class Evidence(Facts):
         return self.once(
             "inseparable",
             lambda: self.first_round(
-                lambda rows: largest_margin(rows, limits=limits).separable is False
+                lambda rows: hindsight.largest_margin(rows, limits=limits).separable is False
             ),
         )
 
@@ -159,6 +166,8 @@ class Evidence(Facts):
 
         The search starts at the last weights, which the learner kept in its accounts.
         """
+        from noregret.hindsight.solvers.priced import best_priced
+
         loss, start = self.learner.engine.loss, self.account("weights")
         return self.once(
             "priced", lambda: best_priced(self.rows, loss, prices, bends, start, self.limits)
@@ -187,11 +196,11 @@ class Evidence(Facts):
 
     def best_disjunction(self) -> Answer:
         """Return an OR of few features that fits the labels, or nearly."""
-        return self.once("disjunction", lambda: best_disjunction(self.rows))
+        return self.once("disjunction", lambda: hindsight.best_disjunction(self.rows))
 
     def best_conjunction(self) -> Answer:
         """Return the AND of literals that fits the labels, or nearly."""
-        return self.once("conjunction", lambda: best_conjunction(self.rows))
+        return self.once("conjunction", lambda: hindsight.best_conjunction(self.rows))
 
     # The witness of a certificate.
 
@@ -201,13 +210,47 @@ class Evidence(Facts):
         if len(weights) >= 2 * self.features and signed is not None:  # parts for U x and −U x
             n = len(weights) // 2
             weights = signed * (weights[:n] - weights[n:])
-        numbers = np.asarray(weights)[: len(self.names)].tolist()
-        return dict(zip(self.names, numbers, strict=True))
+        numbers = np.asarray(weights)[: len(self.names)]
+        if not isinstance(self.names, Positions):
+            return dict(zip(self.names, numbers.tolist(), strict=True))
+        # Of columns, those that occur: there may be millions of others.
+        at = np.flatnonzero(self.occurring() | (numbers != 0))
+        return {self.names[i]: float(numbers[i]) for i in at.tolist()}
+
+    def occurring(self) -> NDArray[np.bool_]:
+        """Return which columns are not zero in all rows."""
+        sums, rows, count = self.ledger.sums, self.rows_at_hand, len(self.names)
+        if rows is not None:
+            squares = self.once("squares", lambda: rows.column_squares(np.ones(rows.shape[0])))
+        else:
+            squares = np.zeros(0) if sums is None else np.diag(sums.gram)
+        return np.pad(squares > 0, (0, max(0, count - len(squares))))[:count]
+
+    def weights_of(self, witness: Mapping[str, float]) -> Floats | None:
+        """Return the weights of a witness; None if it is about other features.
+
+        One that is about columns need not name those that do not occur.
+        """
+        names = self.names
+        if not isinstance(names, Positions):
+            if set(witness) != set(names):
+                return None
+            return np.array([witness[name] for name in names], dtype=np.float64)
+        places = [names.at(name) for name in witness]
+        at = np.array([place for place in places if place is not None], dtype=np.intp)
+        left_out = self.occurring()
+        left_out[at] = False
+        if len(at) < len(places) or left_out.any():
+            return None
+        weights = np.zeros(len(names))
+        weights[at] = list(witness.values())
+        return weights
 
     def is_within(self, witness: Mapping[str, float], comparator: str) -> bool:
         """Whether a witness is about these features, and of the class that it stands for."""
         unseen = self.features - len(self.names)
-        return set(witness) == set(self.names) and is_within(witness, comparator, unseen)
+        known = self.weights_of(witness) is not None
+        return known and is_within(witness, comparator, unseen)
 
     def is_proven(self, stated: str, found: str) -> bool:
         """Whether what was found of a class of predictors holds for the one stated."""
@@ -215,9 +258,9 @@ class Evidence(Facts):
 
     def paid_by(self, witness: Mapping[str, float], comparator: str) -> Paid | None:
         """Return what a witness pays, from the rows alone; None if it has other features."""
-        if set(witness) != set(self.names):
+        weights = self.weights_of(witness)
+        if weights is None:
             return None
-        weights = np.array([witness[name] for name in self.names], dtype=np.float64)
         rows = self.ledger.rows()
         assert rows is not None
         return paid_by(weights, comparator, rows, self.learner.engine.loss)

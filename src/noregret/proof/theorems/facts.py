@@ -2,47 +2,42 @@
 
 from __future__ import annotations
 
+import math
 import time
-from collections.abc import Callable, Iterator, Mapping
-from typing import TYPE_CHECKING, Any, TypeVar
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from noregret.base.compiled.losses import Loss
+from noregret.base.positions import Positions
 from noregret.errors import NoRegretError
 from noregret.hindsight import Limits, Rows
+from noregret.hindsight.proofs.rounding import growth
 from noregret.linear.engine.recorder import Recorder
+from noregret.proof.theorems.base_evidence import BaseEvidence
 
 if TYPE_CHECKING:
     from noregret.proof.record.ledger import Ledger
 
 Floats = NDArray[np.float64]
-A = TypeVar("A")
 # Rounds of the first beginning that is tried.
 BEGINNING = 256
 
 
-class Facts:
+class Facts(BaseEvidence):
     """The figures and the rows of a game.
-
-    ``blur`` is the size of the sums that the loss is a difference of, where it is one.
 
     Parameters
     ----------
     ledger
         What was collected.
-    given
-        What the theorem was told besides: a radius, a confidence.
-    limits
-        How hard hindsight tries.
-    answers
-        Where hindsight keeps its answers.
+    given, limits, answers
+        As in ``BaseEvidence``.
     names
-        Of the features, as people know them; the learner's own if not given.
+        The names of the features as users know them; the learner's own if None.
     """
-
-    blur = 0.0
 
     def __init__(
         self,
@@ -50,14 +45,15 @@ class Facts:
         given: Mapping[str, Any],
         limits: Limits,
         answers: dict[Any, Any],
-        names: list[str] | None = None,
+        names: Sequence[str] | None = None,
     ) -> None:
-        self.ledger, self.given, self.limits, self.answers = ledger, given, limits, answers
+        super().__init__(given, limits, answers)
+        self.ledger = ledger
         ledger.check()
         self.learner = ledger.learner
         self.params: Mapping[str, Any] = self.learner.params
         books = ledger.books
-        self.names = names or books.names or [str(i) for i in range(books.features)]
+        self.names: Sequence[str] = names or books.names or Positions(books.features)
 
     # The figures.
 
@@ -90,6 +86,16 @@ class Facts:
     def gradient_squares(self) -> float:
         """Σ‖g_t‖²."""
         return self.ledger.books.gradient_squares
+
+    @property
+    def rounding(self) -> float:
+        """What rounding of its own scores may add to the learner's loss, to first order.
+
+        A score w·x is off by γ(n) ‖w‖‖x‖, and the loss by its slope times that. With ‖g‖ for the
+        slope times ‖x‖, Cauchy's inequality sums it up over the rounds. The weights are the last.
+        """
+        gradients = math.sqrt(self.rounds) * math.sqrt(self.gradient_squares)
+        return growth(self.features) * self.norm * gradients
 
     def account(self, name: str) -> Floats:
         """Return what the learner kept for its theorems, as it was when the game ended."""
@@ -134,7 +140,7 @@ class Facts:
         again = self.learner.clone()
         recorder = Recorder(again.engine, lambda words, rows: None)
         number = recorder.watch(measure, limit)
-        again.record(recorder)
+        again._entry.record(recorder)
         self.replay(again.learn_many)
         return recorder.first_violation(number)
 
@@ -150,13 +156,13 @@ class Facts:
         """All rows; with as many columns as the learner was told of."""
         rows = self.rows_at_hand
         if rows is None:
-            raise NoRegretError(f"{self.ledger.missing}: play with keep='rows'")
+            raise NoRegretError(self.ledger.missing, "play with keep='rows'")
         return rows
 
     def replay(self, act: Callable[[Any, Floats], Any]) -> list[Any]:
         """Do something with every block of rows, in the order in which they were played."""
         if self.ledger.pages is None:
-            raise NoRegretError(f"{self.ledger.missing}: play with keep='rows'")
+            raise NoRegretError(self.ledger.missing, "play with keep='rows'")
         width = self.ledger.books.features
         from noregret.hindsight.blocks import padded
 
@@ -203,11 +209,3 @@ class Facts:
                 left -= len(y)
 
         return Rows(source=source, features=rows.shape[1])
-
-    def once(self, key: Any, ask: Callable[[], A]) -> A:
-        """Return the answer to a question, from memory if it was asked before."""
-        key = (key, self.limits)
-        if key not in self.answers:
-            self.answers[key] = ask()
-        answer: A = self.answers[key]
-        return answer

@@ -9,7 +9,7 @@ from typing import Any
 from noregret.proof.theorems.assumptions import AtMost, Finding, Shown
 
 # Rows this many times longer than the kernel is wide have distances without enough digits.
-FAR = 1e3
+MAX_LENGTH_RATIO = 1e3
 
 
 @dataclass(frozen=True)
@@ -42,9 +42,9 @@ def nothing_removed(evidence: Any) -> Finding:
 
 
 NEAR = Near(
-    rf"$\|x_t\|_2 \le {FAR:g} \cdot$ `width`, so that distances keep their digits",
+    rf"$\|x_t\|_2 \le {MAX_LENGTH_RATIO:g} \cdot$ `width`, so that distances keep their digits",
     "norm",
-    lambda params: FAR * params["width"],
+    lambda params: MAX_LENGTH_RATIO * params["width"],
     "norm(x)",
 )
 COMPLETE = Shown("the budget was never full: no support vector was removed", nothing_removed)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from noregret.base.registry import everyone
+from noregret.base.registry import everyone, find
 from noregret.checks import hint
 from noregret.proof.theorems.averaging import theorems as general_theorems
 
@@ -22,6 +22,15 @@ def all_theorems() -> dict[str, tuple[Theorem, type[Any] | None]]:
             found[theorem.name] = (theorem, kind)
     found |= {theorem.name: (theorem, None) for theorem in general_theorems}
     return dict(sorted(found.items()))
+
+
+def theorems_of(learner: str, family: str) -> dict[str, Theorem]:
+    """Return the theorems that speak of a learner, by name; of an unknown one the general ones."""
+    try:
+        own = find(learner, family).theorems
+    except ValueError:
+        own = ()
+    return {theorem.name: theorem for theorem in (*own, *general_theorems)}
 
 
 def find_theorem(name: str) -> tuple[Theorem, type[Any] | None]:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from noregret.base.compiled.losses import Loss
 
@@ -54,6 +54,27 @@ QUANTITIES: dict[str, str] = {
 }
 # Those that are the regret, by whatever name.
 REGRETS = ("regret", "log-wealth regret")
+
+
+class Wording(NamedTuple):
+    """The words that a promise is told in, kept with it so that nothing has to be looked up.
+
+    Parameters
+    ----------
+    about
+        What is bounded.
+    plain
+        The promise in one line.
+    likely
+        Whether it holds with a stated chance only.
+    remedies
+        For every assumption of its own that is measured, what to do where it did not hold.
+    """
+
+    about: str
+    plain: str = ""
+    likely: bool = False
+    remedies: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -129,3 +150,12 @@ class Theorem:
     likely: bool = False
     beside: bool = False
     where: str = ""
+
+    @property
+    def wording(self) -> Wording:
+        """The words for a promise of this theorem."""
+        from noregret.proof.theorems.assumptions import Structural
+
+        about = self.about or QUANTITIES[self.quantity]
+        measured = [each for each in self.assumptions if not isinstance(each, Structural)]
+        return Wording(about, self.plain, self.likely, tuple(each.remedy for each in measured))

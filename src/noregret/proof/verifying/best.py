@@ -8,6 +8,7 @@ from typing import Any
 
 from noregret.hindsight.proofs.answer import USUAL
 from noregret.hindsight.proofs.witness import Paid, is_as_far
+from noregret.limits import UNDERFLOW
 from noregret.proof.certificates.certificate import LOOSEST, TIGHTEST, Best, Certificate, number
 from noregret.proof.verifying.comparing import (
     MISSING,
@@ -21,21 +22,23 @@ from noregret.proof.verifying.judging import Judge, Replay, Rule
 from noregret.proof.verifying.verification import Line
 
 # A witness whose own loss rounding blurs by more than this share is none.
-BLUR = 1e-6
-# Losses up to this are none: sums of squares underflow there.
-UNDERFLOW = 1e-300
+MAX_WITNESS_ROUNDING = 1e-6
 # By what factor a search that is done again may come out differently.
-FACTOR = 10.0
+SEARCH_FACTOR = 10.0
 
 
 def class_of(judge: Judge, path: str, stated: Any, found: Any) -> Line:
     """Compare the class: in the same words, or in words for the part of it that sums prove."""
-    proven = judge.replay.evidence().is_proven(stated, found)
-    if proven and stated != found:
-        by_sums = judge.replay.by_sums
-        proven = is_as_far(stated, found, by_sums.hindsight.comparator if by_sums else "")
-        return Line(path, stated, found, proven, "" if proven else "a part of the class only")
-    return Line(path, stated, found, proven)
+    if stated == found:
+        return same(path, stated, found)
+    by_sums, evidence = judge.replay.by_sums, judge.replay.evidence()
+    words = found if by_sums is None else by_sums.hindsight.comparator
+    if stated == words:
+        return Line(path, stated, found, True)
+    if not (evidence.is_proven(stated, found) or evidence.is_proven(stated, words)):
+        return Line(path, stated, found, False)
+    proven = is_as_far(stated, found, words)
+    return Line(path, stated, found, proven, "" if proven else "a part of the class only")
 
 
 def exactness(judge: Judge, path: str, stated: Any, found: Any) -> Line:
@@ -46,10 +49,11 @@ def exactness(judge: Judge, path: str, stated: Any, found: Any) -> Line:
 def witness(judge: Judge, path: str, stated: Any, found: Any) -> Line:
     """Check that the witness has the names that it must have, and is of its class."""
     replay = judge.replay
-    features = replay.game.feature_names
-    counted = f"{len(stated)} weights", f"{len(features)} features"
-    member = replay.evidence().is_within(stated, replay.stated.hindsight.comparator)
-    note = "" if member or set(stated) != set(features) else "not of the class"
+    evidence, words = replay.evidence(), replay.stated.hindsight.comparator
+    counted = f"{len(stated)} weights", f"{len(found)} features"
+    member, note = evidence.is_within(stated, words), ""
+    if not member and evidence.paid_by(stated, words) is not None:
+        note = "not of the class"
     if replay.outdone:
         member, note = False, "the method finds better weights"
     return Line(path, *counted, member, note)
@@ -68,9 +72,13 @@ def loss(judge: Judge, path: str, stated: Any, found: Any) -> Line:
     # A solver adds its own rounding to what it states: as much as it adds here, or less than the
     # whole gap that is stated, where that is rounding.
     added = max(2 * max(0.0, found - there.loss), min(best.gap, SEARCHED * size)) + own.by_sums
+    if stated - own.loss > slack + added and judge.replay.by_sums is not None:
+        added = max(added, judge.replay.by_sums.hindsight.loss - own.loss)
     pays = -slack <= stated - own.loss <= slack + added
     note = "what the witness pays"
-    if own.rounding > max(BLUR * max(abs(own.loss), abs(found)), 100 * there.rounding):
+    if own.rounding > max(
+        MAX_WITNESS_ROUNDING * max(abs(own.loss), abs(found)), 100 * there.rounding
+    ):
         pays, note = False, "weights so large that rounding hides what the witness pays"
     elif (
         pays
@@ -84,14 +92,14 @@ def loss(judge: Judge, path: str, stated: Any, found: Any) -> Line:
 def left_by_sums(replay: Replay, paid: Paid) -> float:
     """Return how much worse the best may be, and its gap wider, where sums were all there was.
 
-    That is a multiple of what sums over these rows leave now: how much exactly depends on how rows
-    were summed up.
+    That is what sums over these rows leave now; or, as processors sum up differently, a multiple of
+    it, as far as sums can lose it.
     """
     most, by_sums = 2 * paid.by_sums, replay.by_sums
     if by_sums is None or not math.isfinite(by_sums.hindsight.gap):
         return most
-    excess = max(0.0, by_sums.hindsight.loss - replay.best.loss)
-    return min(most, FACTOR * (excess + by_sums.hindsight.gap))
+    left = max(0.0, by_sums.hindsight.loss - replay.best.loss) + by_sums.hindsight.gap
+    return max(left, min(most, SEARCH_FACTOR * left))
 
 
 def gap_by_sums(replay: Replay) -> float:
@@ -141,7 +149,7 @@ def gap(judge: Judge, path: str, stated: Any, found: Any) -> Line:
         return line
     room = slack + proven.gap
     if claimed < lower - room:  # sums only widen a gap
-        room += max(left_by_sums(replay, paid), FACTOR * gap_by_sums(replay))
+        room += max(left_by_sums(replay, paid), SEARCH_FACTOR * gap_by_sums(replay))
     if not said.exact:  # of a closed form the gap is rounding only
         room += SEARCHED * size
         if claimed < lower - room:
@@ -164,9 +172,9 @@ def tolerance(judge: Judge, path: str, stated: Any, found: Any) -> Line | None:
     replay = judge.replay
     for left, here, there, size in excesses(replay.stated, replay.found, replay.again):
         # What the search leaves depends on where it stops; a closed form leaves nothing.
-        if there > FACTOR * max(here, 0.0) + SEARCHED * size:
+        if there > SEARCH_FACTOR * max(here, 0.0) + SEARCHED * size:
             return Line(path, stated, usual, False, f"a search that stops there leaves more {left}")
-        if here > FACTOR * max(there, stated * size) + TOLERANCE * size:
+        if here > SEARCH_FACTOR * max(there, stated * size) + TOLERANCE * size:
             return Line(path, stated, usual, False, f"a search that stops there leaves less {left}")
     return Line(path, stated, stated, True)
 

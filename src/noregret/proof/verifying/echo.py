@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
 from noregret.base.model_file import UNUSABLE
 from noregret.base.numbers import count
 from noregret.echo.canceller import Canceller
-from noregret.echo.certifying import ROUNDING, FixedFilters, fixed_filters, kept
+from noregret.echo.certifying import ROUNDING, CancellerGame
 from noregret.echo.sound import look_over, reading
 from noregret.errors import CertificateError, NoRegretError
 from noregret.hindsight.proofs.answer import USUAL
@@ -59,9 +59,8 @@ def verify_canceller(
         canceller.process_many(far, mic)
     if not canceller.kept.samples:
         raise NoRegretError("there are no samples in the microphone's recording")
-    said, heard, _ = kept(canceller)
-    game = Heard(fixed_filters(canceller, said, heard))
-    found = canceller.certificate()
+    game = CancellerGame(canceller)
+    found = game.certificate()
     replay = Replay(game, stated, found, None, USUAL, lambda: found, SINGLE)
     with np.errstate(all="ignore"):  # weights of any size may be stated
         return compared(contents, replay, ECHO_RULES)
@@ -72,7 +71,7 @@ def play_files(canceller: Canceller, far: str, mic: str, digest: str) -> None:
     said, heard = look_over(far), look_over(mic)
     if said.channels > 1:
         raise NoRegretError(
-            f"{far}: {count(said.channels, 'channel')}: the certificate is of a far end of one"
+            f"{count(said.channels, 'channel')}: the certificate is of a far end of one", file=far
         )
     for channel in range(1, heard.channels + 1):
         canceller.reset()
@@ -83,21 +82,6 @@ def play_files(canceller: Canceller, far: str, mic: str, digest: str) -> None:
             canceller.process_many(left.read(size)[:, 0], mic_read)
         if canceller.kept.digest == digest:
             return
-
-
-class Heard(NamedTuple):
-    """A recording as ``confirm`` asks about it."""
-
-    fixed: FixedFilters
-
-    @property
-    def feature_names(self) -> list[str]:
-        """The lags of the filters."""
-        return self.fixed.lags
-
-    def evidence(self, *_: Any) -> FixedFilters:
-        """Return what other filters would have left."""
-        return self.fixed
 
 
 def none_of_it(judge: Judge, path: str, stated: Any, found: Any) -> Line | None:

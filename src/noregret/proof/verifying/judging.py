@@ -12,10 +12,13 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
-from noregret.checks import LARGEST
 from noregret.hindsight import Limits
 from noregret.hindsight.proofs.witness import REACH
+from noregret.limits import MAX_PARAMETER
+from noregret.proof.certificates.certifiable import Certifiable
 from noregret.proof.certificates.certificate import Best, Certificate, Promise
+from noregret.proof.theorems.base_evidence import BaseEvidence
+from noregret.proof.theorems.evidence import Evidence
 from noregret.proof.theorems.theorem import Theorem
 from noregret.proof.verifying.comparing import MISSING, TOLERANCE, same
 from noregret.proof.verifying.verification import Line
@@ -51,7 +54,7 @@ class Replay:
         games can be certified.
     """
 
-    game: Any
+    game: Certifiable
     stated: Certificate
     found: Certificate
     theorem: Theorem | None
@@ -61,7 +64,7 @@ class Replay:
     outdone: bool = False
     from_sums: Callable[[], Certificate | None] = lambda: None
 
-    def evidence(self, answers: dict[Any, Any] | None = None) -> Any:
+    def evidence(self, answers: dict[Any, Any] | None = None) -> BaseEvidence:
         """Return what was to be seen when the game was over."""
         return self.game.evidence(self.found.given, self.limits, answers)
 
@@ -80,13 +83,16 @@ class Replay:
         """The best in hindsight found, of the class that is stated.
 
         Sums may prove something of short weights only, where rows prove it of all: then those are
-        asked for the best of the short ones.
+        asked for the best of the short ones. Seldom it is the other way round.
         """
         found, words = self.found.hindsight, self.stated.hindsight.comparator
-        reach, evidence = REACH.fullmatch(words), self.evidence()
-        if reach is None or found.comparator == words or not hasattr(evidence, "best_in_ball"):
+        if found.comparator == words:
             return found
-        if float(reach[1]) >= LARGEST:  # as good as all
+        reach, evidence = REACH.fullmatch(words), self.evidence()
+        if reach is None or not isinstance(evidence, Evidence):
+            others = [] if self.by_sums is None else [self.by_sums.hindsight]
+            return next((other for other in others if other.comparator == words), found)
+        if float(reach[1]) >= MAX_PARAMETER:  # as good as all
             return found
         answer = evidence.best_in_ball(float(reach[1]))
         witness = evidence.witness_of(answer)
@@ -95,7 +101,7 @@ class Replay:
     @property
     def blur(self) -> float:
         """The size of the sums that the loss is a difference of, where it is one."""
-        return float(self.evidence().blur)
+        return self.evidence().blur
 
 
 Rule = Callable[["Judge", str, Any, Any], Line | None]

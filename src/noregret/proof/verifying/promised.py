@@ -10,7 +10,7 @@ from typing import Any
 from noregret.hindsight import Rows
 from noregret.hindsight.kernel_rows import KernelRows
 from noregret.proof.certificates.certificate import Certificate, Promise, number
-from noregret.proof.certificates.issue import beside, within
+from noregret.proof.certificates.issue import beside, rounding_of, within
 from noregret.proof.theorems.assumptions import Assumption, Shown, Structural
 from noregret.proof.theorems.theorem import REGRETS, Theorem
 from noregret.proof.verifying.comparing import (
@@ -95,21 +95,23 @@ def measured(judge: Judge, path: str, stated: Any, found: Any) -> Line:
 def holds(judge: Judge, path: str, stated: Any, found: Any) -> Line:
     """Compare the verdict with the stated figures, and with the one found."""
     said, _ = judge.promises(path)
-    line = same(path, stated, verdict(judge.replay.stated, said))
+    theorem = theorem_of(judge, path)
+    rounding = 0.0 if theorem is None else rounding_of(theorem, judge.replay.evidence())
+    line = same(path, stated, verdict(judge.replay.stated, said, rounding))
     if None not in (stated, found) and stated != found:  # a bound within tolerance decides
         line = replace(line, found=found, confirmed=False)
     before = path.rpartition(".")[0]
     return line.given(judge.line(f"{before}.bound"), judge.line(f"{before}.measured"))
 
 
-def verdict(stated: Certificate, promise: Promise) -> bool | None:
-    """Return whether the stated figures are within the stated bound."""
+def verdict(stated: Certificate, promise: Promise, rounding: float) -> bool | None:
+    """Return whether the stated figures are within the stated bound, but for rounding."""
     if promise.bound is None:
         return None
     low = high = math.nan if promise.measured is None else promise.measured
     if promise.quantity in REGRETS:
         low, high = stated.regret.lower, stated.regret.upper
-    return within(low, high, promise.bound, stated.loss.total)
+    return within(low, high, promise.bound, stated.loss.total, rounding)
 
 
 # What a theorem assumes.

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import copy
 from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
@@ -14,13 +13,13 @@ from noregret.base.model_file import UNUSABLE
 from noregret.base.params import is_python, restored
 from noregret.base.registry import built, find
 from noregret.errors import CertificateError, NoRegretError
-from noregret.hindsight import LeastSquares, Limits
+from noregret.hindsight import Limits
 from noregret.hindsight.proofs.answer import USUAL
-from noregret.hindsight.solvers.curvature import DENSE
+from noregret.proof.certificates.certifiable import Certifiable
 from noregret.proof.certificates.certificate import LOOSEST, TIGHTEST, Certificate, Played
 from noregret.proof.certificates.file import certificate_of, checked, read_contents
 from noregret.proof.certificates.issue import beside, candidates
-from noregret.proof.game.game import Game, play
+from noregret.proof.game.game import play
 from noregret.proof.theorems.averaging import averaged
 from noregret.proof.theorems.theorem import REGRETS
 from noregret.proof.verifying.comparing import SEARCHED, TOLERANCE
@@ -35,8 +34,7 @@ if TYPE_CHECKING:
     from noregret.base.compiled.losses import Loss
 
 # How much harder hindsight is searched than it was for the certificate.
-HARDER = 0.1
-BATCH = "batch"
+TOLERANCE_FACTOR = 0.1
 ECHO = "echo"
 
 
@@ -84,8 +82,6 @@ def verify(
     >>> verify(certificate, stream[1:]).confirmed
     False
     """
-    is_file = isinstance(certificate, str | Path)
-    where = f"{certificate}: " if is_file else ""
     try:
         contents = contents_of(certificate, data)
         stated = certificate_of(contents)
@@ -93,8 +89,8 @@ def verify(
         learner = rebuilt(stated, loss)
         check_further(stated, learner)
     except CertificateError as error:
-        said = str(error)
-        raise CertificateError(said if said.startswith(where) else where + said) from None
+        error.at(file=certificate if isinstance(certificate, str | Path) else None)
+        raise
     if stated.family == ECHO:
         from noregret.proof.verifying.echo import verify_canceller
 
@@ -120,8 +116,8 @@ def contents_of(
         last = data[-1] if is_files(data) and not isinstance(data, str | Path) else data
         if is_certificate(last):
             raise CertificateError(
-                f"this is no certificate, but {last} is one: the certificate comes first, then"
-                " the data"
+                f"this is no certificate, but {last} is one",
+                "the certificate comes first, then the data",
             ) from None
         raise
 
@@ -139,7 +135,7 @@ def is_certificate(path: Any) -> bool:
 def rebuilt(stated: Certificate, loss: Loss | None) -> Any:
     """Return a fresh learner of the certificate's name and parameters."""
     if loss is not None and not any(map(is_python, stated.params.values())):
-        raise CertificateError("its loss is not written in Python: leave loss out")
+        raise CertificateError("its loss is not written in Python", "leave loss out")
     if stated.family == ECHO:
         from noregret.proof.verifying.echo import rebuilt_canceller
 
@@ -195,9 +191,8 @@ def replayed(
         if not game.rounds:
             raise NoRegretError("there are no examples in it")
     except NoRegretError as error:
-        said, paths = str(error), [data] if isinstance(data, str | Path) else data
-        named = any(str(path) in said for path in paths)
-        raise NoRegretError(said if named else f"{paths[0]}: {said}") from None
+        error.at(file=data if isinstance(data, str | Path) else data[0])
+        raise
     except UNUSABLE as error:  # parameters that do not fit the data
         raise CertificateError(f"learner: {error}") from None
     return game
@@ -210,45 +205,40 @@ def is_files(data: Any) -> bool:
     return isinstance(data, str | Path)
 
 
-def replay_of(stated: Certificate, game: Any, target: str | None = None) -> Replay:
+def replay_of(stated: Certificate, game: Certifiable, target: str | None = None) -> Replay:
     """Make the certificate of the game played again, searching hindsight harder.
 
     Of rows without columns, ``target`` says what their outcomes are called.
     """
     told = stated.hindsight.tolerance or USUAL.tolerance
     # A loose certificate is held against what a search as hard as ever finds.
-    limits = Limits(tolerance=max(TIGHTEST, HARDER * min(told, USUAL.tolerance)))
+    limits = Limits(tolerance=max(TIGHTEST, TOLERANCE_FACTOR * min(told, USUAL.tolerance)))
     name, given = None if stated.theorem is None else stated.theorem.name, dict(stated.given)
     try:
-        candidates(game, name)
+        candidates(game.learner, name)
     except ValueError:  # no theorem of this learner: the line of its name will say so
         name = None
 
-    def certified(limits: Limits) -> Certificate:
+    def certified(game: Certifiable, limits: Limits) -> Certificate:
         try:
-            found: Certificate = game.certificate(name, limits=limits, **given)
+            found = game.certificate(name, limits=limits, **given)
         except UNUSABLE as error:
             raise CertificateError(f"given: {error}") from None
         named = found.data.target or target
         return replace(found, data=replace(found.data, target=named))
 
-    found, outdone = certified(limits), False
-    if stated.family == BATCH:  # whoever found the weights, they are judged as they are
-        own = game.solution
-        game.restate(stated.hindsight.witness)
-        restated = certified(limits)
-        if is_as_good(restated, found, game.evidence({}, limits).blur):
-            found = restated
-        else:
-            outdone = True
-            game.found(own)
-            game.answers.clear()
-    theorem = None if found.theorem is None else candidates(game, found.theorem.name)[0]
+    found, outdone = certified(game, limits), False
+    if (other := game.restated(stated.hindsight.witness)) is not None:
+        restated = certified(other, limits)
+        outdone = not is_as_good(restated, found, other.evidence({}, limits).blur)
+        if not outdone:
+            game, found = other, restated
+    theorem = None if found.theorem is None else candidates(game.learner, found.theorem.name)[0]
     as_told = Limits(tolerance=min(max(told, TIGHTEST), LOOSEST))
 
     def from_sums() -> Certificate | None:
         try:
-            other = by_sums_alone(game)
+            other = game.from_sums()
             return None if other is None else other.certificate(name, limits=limits, **given)
         except (NoRegretError, *UNUSABLE):
             return None
@@ -259,28 +249,10 @@ def replay_of(stated: Certificate, game: Any, target: str | None = None) -> Repl
         found,
         theorem,
         limits,
-        lambda: certified(as_told),
+        lambda: certified(game, as_told),
         outdone=outdone,
         from_sums=from_sums,
     )
-
-
-def by_sums_alone(game: Any) -> Any:
-    """Return a game as if only sums over its rows had been kept; None where these are not enough.
-
-    That is how a game ends whose rows are too many to hold in memory.
-    """
-    if not isinstance(game, Game) or not game.ledger.square or game.ledger.needs_rows:
-        return None
-    rows = game.ledger.rows()
-    if rows is None or rows.shape[1] > DENSE:
-        return None
-    other, books = copy.copy(game), copy.copy(game.ledger)
-    books.sums, books.pages = LeastSquares(rows.shape[1]), None
-    for X, y in rows.blocks():
-        books.sums.add(X, y)
-    other.ledger, other.answers = books, {}
-    return other
 
 
 def is_as_good(restated: Certificate, found: Certificate, size: float) -> bool:

@@ -11,8 +11,8 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from noregret.errors import BadExample, tell
-from noregret.streams.block import Block, Fault, Floats
+from noregret.errors import BadExample, Place, foreign, tell
+from noregret.streams.block import Block, Fault, Floats, placed
 from noregret.streams.columns import (
     BINARY,
     BOOLEAN,
@@ -35,13 +35,21 @@ from noregret.streams.stream import StartAgain, State, Stream
 from noregret.streams.table_reading import TableReading
 
 # What stands in a column of numbers where there is none. Text may be "NA"; nothing is missing.
-NOTHING = ("", "NA", "N/A", "n/a", "NaN", "nan", "NULL", "null", "None", "#N/A")
+MISSING_WORDS = ("", "NA", "N/A", "n/a", "NaN", "nan", "NULL", "null", "None", "#N/A")
 # Bytes from which the kinds of columns are told, and values looked at where text seems to be there.
-SAMPLE, LOOKED_AT = 1 << 20, 10_000
+SAMPLE_BYTES, SAMPLE_VALUES = 1 << 20, 10_000
 # A column holds numbers where most of its values are; outcomes and forecasts where half are.
-MOST, HALF = 0.9, 0.5
+MIN_NUMBER_SHARE, MIN_OUTCOME_SHARE = 0.9, 0.5
 # A carriage return that ends no line, and a value in quotes.
 BARE_RETURN, QUOTED = re.compile(rb"\r(?!\n|\Z)"), re.compile(rb'"[^"]*"')
+
+
+class Text(NamedTuple):
+    """The text of a piece: the names of the columns, if it begins a file, and the rows."""
+
+    header: list[str] | None  # None, too, where the piece must be cut with care
+    body: bytes
+    names: int = 0  # lines before the first row
 
 
 class Parsed(NamedTuple):
@@ -52,7 +60,7 @@ class Parsed(NamedTuple):
     whole: bool = False  # whether its numbers have all features in place already
     lines: int = 0
     names: int = 0  # lines before the first row, in the first piece of a file
-    faults: tuple[Fault, ...] = ()  # lines that are no rows; their place is the line in the piece
+    faults: tuple[Fault, ...] = ()  # lines that are no rows, counted in the piece
     kept: list[int] | None = None  # the line of each row, where some are no rows
     joined: Joined | None = None  # lines that are one row, though each could be one
 
@@ -81,13 +89,14 @@ class CsvReading(TableReading):
 
     # The first lines: names and kinds.
 
-    def begin(self, piece: Piece) -> None:
+    def begin(self, piece: Piece, text: Text) -> None:
         """Find out from a piece which columns there are, what they hold and what they are for."""
         if self.header is None:
-            self.header, body = self.split_header(piece, self.text_of(piece))
-            self.check_line_ends(body, piece)
+            self.header = text.header
+            self.check_line_ends(text.body, piece)
             if self.kinds is None:
-                self.kinds = self.kinds_of(body)
+                self.kinds = self.kinds_of(text.body)
+        assert self.header is not None
         assert self.kinds is not None
         roles = self.roles(piece.path)
         there = set(self.header)
@@ -105,10 +114,6 @@ class CsvReading(TableReading):
                 used[self.header.index(roles.target)] = -2
             self.places = np.array(used, dtype=np.int32)
 
-    def split_header(self, piece: Piece, text: bytes) -> tuple[list[str], bytes]:
-        """Return the names of the columns, and the text after the line that holds them."""
-        return split_names(text, piece.path, self.delimiter, self.options.header)
-
     @property
     def delimiter(self) -> str:
         """What stands between values."""
@@ -122,12 +127,15 @@ class CsvReading(TableReading):
         given = self.options.quotes
         return self.stream.quotes if given == AUTO else given
 
-    def text_of(self, piece: Piece) -> bytes:
-        """Return the text of a piece, in which every quote that begins a value quotes it."""
+    def text_of(self, piece: Piece) -> Text:
+        """Read a piece, in which every quote that begins a value then quotes it."""
         text, quotes = piece.text(), self.quotes
-        if quotes == MULTILINE:
-            return text
-        return with_letters_quoted(text, self.delimiter.encode(), quotes == LINE)
+        if quotes != MULTILINE:
+            text = with_letters_quoted(text, self.delimiter.encode(), quotes == LINE)
+        if piece.start or self.needs_care(piece, text):
+            return Text(None, text)
+        header, body = split_names(text, piece.path, self.delimiter, self.options.header)
+        return Text(header, body, text.count(b"\n", 0, len(text) - len(body)))
 
     def needs_care(self, piece: Piece, text: bytes) -> bool:
         """Tell whether a piece may have been cut inside a quoted value."""
@@ -139,7 +147,7 @@ class CsvReading(TableReading):
         import sys
 
         assert self.header is not None
-        sample = body if self.careful else body[: body.rfind(b"\n", 0, SAMPLE) + 1] or body
+        sample = body if self.careful else body[: body.rfind(b"\n", 0, SAMPLE_BYTES) + 1] or body
         kinds = dict.fromkeys(self.header, NUMBER)
         if sample.strip() and not self.looks_plain(sample):
             import pyarrow as pa
@@ -147,14 +155,16 @@ class CsvReading(TableReading):
             try:
                 table = self.arrow(sample, None, self.header)
             except pa.ArrowInvalid:  # a bad row among the first
-                whole = repaired(sample, self.header, {}, self.delimiter, NOTHING)
+                whole = repaired(sample, self.header, {}, self.delimiter, MISSING_WORDS)
                 table = self.arrow(whole.text, None, self.header) if whole.kept else pa.table({})
             kinds |= {field.name: kind_of(field.type) for field in table.schema}
             for name in [name for name, kind in kinds.items() if kind in (TEXT, BINARY)]:
-                values = table.column(name).slice(0, LOOKED_AT).to_pylist()
+                values = table.column(name).slice(0, SAMPLE_VALUES).to_pylist()
                 is_target = name == self.options.target and self.options.positive is None
                 half = is_target or self.options.missing == ASLEEP
-                kinds[name] = kind_of_most(values, HALF if half else MOST, NOTHING)
+                kinds[name] = kind_of_most(
+                    values, MIN_OUTCOME_SHARE if half else MIN_NUMBER_SHARE, MISSING_WORDS
+                )
         for words in (*self.options.categories, self.options.group):
             if words in kinds:
                 kinds[words] = TEXT
@@ -174,55 +184,54 @@ class CsvReading(TableReading):
         """Yield a job for every piece."""
         careful = self.careful
         if self.unchecked and mark is not None:
-            self.check_first_lines(mark)
+            self.check_foreigns(mark)
         delimiter = self.delimiter.encode() if self.quotes == MULTILINE else None
         source = self.source(delimiter, careful)
-        for piece in self.with_rows(source.pieces(mark)):
+        for piece, first in self.with_rows(source.pieces(mark)):
+            text = first
             if self.settled is None:
-                if self.needs_care(piece, piece.text()):
+                text = text or self.text_of(piece)
+                if self.needs_care(piece, text.body):
                     self.careful = True
                     yield from self.jobs(mark)
                     return
-                self.begin(piece)
-            yield partial(self.parse, piece)
+                self.begin(piece, text)
+            yield partial(self.parse, piece, text)
 
-    def with_rows(self, pieces: Iterator[Piece]) -> Iterator[Piece]:
-        """Join the first pieces of each file until a row follows the names; leave out the rest."""
-        held: Piece | None = None
+    def with_rows(self, pieces: Iterator[Piece]) -> Iterator[tuple[Piece, Text | None]]:
+        """Join the first pieces of each file until a row follows the names; leave out the rest.
+
+        The first piece of a file is read here, and comes with its text.
+        """
+        held: tuple[Piece, Text] | None = None
         for piece in pieces:
-            if held and held.file != piece.file:
-                self.check_lone_line(held)
-            whole = held.with_next(piece) if held and held.file == piece.file else piece
-            if whole.start or self.has_rows(whole):
-                yield whole
+            if held and held[0].file != piece.file:
+                self.check_lone_line(*held)
+                held = None
+            whole = held[0].with_next(piece) if held else piece
+            text = None if whole.start else self.text_of(whole)
+            if text is None or text.header is None or text.body.strip(b"\r\n"):
+                yield whole, text
                 held = None
             elif whole.stop - whole.start > MAX_LINE:
-                raise BadExample(f"{piece.path}: no row in its first {MAX_LINE >> 20} MiB")
+                raise BadExample(f"no row in its first {MAX_LINE >> 20} MiB", file=piece.path)
             else:
-                held = whole
+                held = whole, text
         if held:
-            self.check_lone_line(held)
+            self.check_lone_line(*held)
 
-    def check_lone_line(self, piece: Piece) -> None:
+    def check_lone_line(self, piece: Piece, text: Text) -> None:
         """Refuse a file without rows whose only line is not that of the others' names."""
-        header = self.split_header(piece, self.text_of(piece))[0]
-        if self.header is not None and any(header):
-            self.check_header(header, piece.path)
+        if self.header is not None and any(text.header or []):
+            self.check_header(text.header or [], piece.path)
 
-    def has_rows(self, piece: Piece) -> bool:
-        """Whether the first piece of a file holds more than the names."""
-        text = self.text_of(piece)
-        if self.needs_care(piece, text):
-            return True  # to be cut with care first
-        return bool(self.split_header(piece, text)[1].strip(b"\r\n"))
-
-    def parse(self, piece: Piece) -> Parsed:
-        """Read and parse a piece; in any thread."""
-        text = body = self.text_of(piece)
-        if piece.start == 0:
-            header, body = self.split_header(piece, text)
+    def parse(self, piece: Piece, text: Text | None) -> Parsed:
+        """Parse a piece, and read it unless its text is there; in any thread."""
+        header, body, names = text or self.text_of(piece)
+        if header is not None:
             self.check_header(header, piece.path)
-        names = text.count(b"\n", 0, len(text) - len(body))
+        elif not piece.start:  # to be cut with care first
+            return Parsed(piece, None)
         if not self.needs_care(piece, body):
             self.check_line_ends(body, piece)
         plain = self.plain_table(body)
@@ -243,8 +252,9 @@ class CsvReading(TableReading):
         text = QUOTED.sub(b"", body) if self.quotes == MULTILINE else piece.text()
         if BARE_RETURN.search(text):
             raise BadExample(
-                f"{piece.path}: a carriage return stands within a line: lines end in \\n or \\r\\n;"
-                " convert the file, or quote the value"
+                "a carriage return stands within a line: lines end in \\n or \\r\\n",
+                "convert the file, or quote the value",
+                file=piece.path,
             )
 
     def joined_in(self, body: bytes) -> Joined | None:
@@ -257,7 +267,7 @@ class CsvReading(TableReading):
     def check_header(self, header: list[str], path: str) -> None:
         """Refuse a file whose columns are not those of the first."""
         if said := self.odd_about(header):
-            raise BadExample(f"{path}: its columns are not those of {self.paths[0]}: {said}")
+            raise BadExample(f"its columns are not those of {self.paths[0]}: {said}", file=path)
 
     def odd_about(self, header: list[str]) -> str:
         """Say in what names differ from those of the columns; nothing where they do not."""
@@ -269,7 +279,7 @@ class CsvReading(TableReading):
         said = "they are in another order" if lost is None else f"there is no {lost!r}"
         return said if odd is None else f"{odd!r} is new"
 
-    def check_first_lines(self, mark: dict[str, Any]) -> None:
+    def check_foreigns(self, mark: dict[str, Any]) -> None:
         """Refuse files, read before a mark, whose columns have other names now."""
         for number, path in enumerate(self.paths[: mark["file"] + 1]):
             if path == STDIN or not os.path.isfile(path):
@@ -277,10 +287,11 @@ class CsvReading(TableReading):
             with Opened(path) as opened:
                 text = opened.block()
             piece = Piece(number, path, 0, len(text), 0, text)
-            header, body = self.split_header(piece, self.text_of(piece))
-            if body and (said := self.odd_about(header)):
+            header, body, _ = self.text_of(piece)
+            if body and header is not None and (said := self.odd_about(header)):
                 raise BadExample(
-                    f"{path}: its columns are not those that the checkpoint was made with: {said}"
+                    f"its columns are not those that the checkpoint was made with: {said}",
+                    file=path,
                 )
 
     def plain_table(self, body: bytes) -> tuple[Table, int, bool] | None:
@@ -330,17 +341,22 @@ class CsvReading(TableReading):
             return encoded(self.arrow(body, types, used), roles), (), None
         except pa.ArrowInvalid:
             kinds = {name: self.kinds[name] for name in used}
-            cure = "leave it empty" if self.options.missing == ASLEEP else ""
-            mended = repaired(body, self.header, kinds, self.delimiter, NOTHING, cure)
-            if self.quotes == LINE:
-                mended = mended._replace(faults=tuple(map(with_hint, mended.faults)))
+            asleep, by_line = self.options.missing == ASLEEP, self.quotes == LINE
+            mended = repaired(
+                body,
+                self.header,
+                kinds,
+                self.delimiter,
+                MISSING_WORDS,
+                asleep=asleep,
+                by_line=by_line,
+            )
         try:
             if not mended.kept:
                 return self.arrow_table(b"", piece)[0], mended.faults, []
             return encoded(self.arrow(mended.text, types, used), roles), mended.faults, mended.kept
         except pa.ArrowInvalid as error:
-            said = str(error).removeprefix("CSV parse error: ").splitlines()[0]
-            raise BadExample(f"{piece.path}: {said}") from None
+            raise BadExample(foreign(error), file=piece.path) from None
 
     def arrow(self, body: bytes, types: dict[str, Any] | None, used: list[str]) -> Any:
         """Return a table of the used columns; without types Arrow finds out which there are."""
@@ -358,7 +374,7 @@ class CsvReading(TableReading):
             convert_options=arrow_csv.ConvertOptions(
                 column_types=types,
                 include_columns=used,
-                null_values=list(NOTHING),
+                null_values=list(MISSING_WORDS),
                 strings_can_be_null=False,
             ),
         )
@@ -386,23 +402,17 @@ class CsvReading(TableReading):
 
         @cache
         def lines() -> list[int]:
-            if raw.kept is not None:
-                return raw.kept
-            text = self.text_of(piece)
-            body = self.split_header(piece, text)[1] if piece.start == 0 else text
-            return row_lines(body, self.delimiter)
+            found = raw.kept
+            return row_lines(self.text_of(piece).body, self.delimiter) if found is None else found
 
-        def place_of(row: int) -> str:
-            return f"{piece.path}, line {before + lines()[row]}"
+        def place_of(row: int) -> Place:
+            return Place(piece.path, before + lines()[row])
 
         if raw.whole:
             if len(raw.table.y) and self.settled is not None:
                 self.admit_dense(self.settled)
             return Block(raw.table.numbers, raw.table.y, place_of, mark, size)
-        faults = [
-            fault._replace(place=f"{piece.path}, line {before + int(fault.place)}")
-            for fault in raw.faults
-        ]
+        faults = placed(raw.faults, piece.path, before)
         return self.block_of(raw.table, place_of, mark, size, faults)
 
 
@@ -427,14 +437,6 @@ class TsvStream(CsvStream):
     extensions: ClassVar[tuple[str, ...]] = (".tsv",)
     delimiter = "\t"
     quotes: ClassVar[str] = LINE
-
-
-def with_hint(fault: Fault) -> Fault:
-    """Return a fault with what to do where a line is half of a row."""
-    if " but there are " not in fault.message:
-        return fault
-    hint = "; where a value in quotes goes on over several lines, use --quotes multiline"
-    return fault._replace(message=fault.message + hint)
 
 
 def read_csv(path: Paths, target: str | None = None, **options: Any) -> Stream:

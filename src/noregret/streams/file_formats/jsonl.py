@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import math
-import shlex
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from functools import cache, partial
@@ -12,8 +11,9 @@ from typing import Any
 
 import numpy as np
 
-from noregret.errors import BadExample
-from noregret.streams.block import Block, Fault, Sparse
+from noregret.errors import BadExample, Place, Use
+from noregret.limits import INTERCEPT, MAX_VALUE
+from noregret.streams.block import Block, Fault, Sparse, placed
 from noregret.streams.columns import (
     BOOLEAN,
     NUMBER,
@@ -25,12 +25,12 @@ from noregret.streams.columns import (
     listed,
     signed,
 )
-from noregret.streams.columns_to_rows import LARGEST
+from noregret.streams.columns_to_rows import empty
 from noregret.streams.json_forecasts import kinds_of, table_of
 from noregret.streams.json_lines import Lines, lines_of, one_by_one, parse
 from noregret.streams.options import ASLEEP, Options
 from noregret.streams.source import Paths
-from noregret.streams.stream import INTERCEPT, Stream
+from noregret.streams.stream import Stream
 from noregret.streams.table_reading import TableReading
 
 # Characters of an outcome that a message shows.
@@ -66,8 +66,8 @@ class JsonlReading(TableReading):
             def lines() -> list[int]:
                 return [n for n, line in enumerate(lines_of(piece.text()), 1) if line.strip()]
 
-            def place_of(row: int) -> str:
-                return f"{piece.path}, line {before + lines()[row]}"
+            def place_of(row: int) -> Place:
+                return Place(piece.path, before + lines()[row])
 
             return self.block_of(table, place_of, mark, size)
         examples, faults = raw.examples, raw.faults
@@ -84,16 +84,12 @@ class JsonlReading(TableReading):
         if self.kinds is None:
             self.kinds = kinds_of(examples, self.options.group)
         table, lines, faults = table_of(examples, self.roles(path))
-        others = [
-            Fault(int(np.searchsorted(lines, line)), str(line), said) for line, said in broken
-        ]
-        told = sorted([*others, *faults], key=lambda fault: int(fault.place))
         return self.block_of(
             table,
-            lambda row: f"{path}, line {before + lines[row]}",
+            lambda row: Place(path, before + lines[row]),
             mark,
             size,
-            [fault._replace(place=f"{path}, line {before + int(fault.place)}") for fault in told],
+            placed(in_order([*broken, *faults], lines), path, before),
         )
 
     def check_fields(self, raw: Lines) -> None:
@@ -146,7 +142,7 @@ class JsonlReading(TableReading):
     def from_dicts(
         self,
         examples: list[tuple[int, Any]],
-        broken: list[tuple[int, str]],
+        broken: list[BadExample],
         path: str,
         before: int,
         mark: dict[str, Any],
@@ -162,7 +158,7 @@ class JsonlReading(TableReading):
             try:
                 names, outcome = self.features_of(example)
             except BadExample as error:
-                faults.append((line, str(error)))
+                faults.append(error.at(line=line).with_traceback(None))
                 continue
             row: dict[int, float] = {}
             for name, place in zip(sorted(names), self.places_of(sorted(names)), strict=True):
@@ -179,17 +175,13 @@ class JsonlReading(TableReading):
             np.array(indices, dtype=np.int32),
             np.array(data, dtype=float),
         )
-        told = [
-            Fault(int(np.searchsorted(lines, line)), f"{path}, line {before + line}", message)
-            for line, message in sorted(faults)
-        ]
         return Block(
             rows,
             np.array(y, dtype=float),
-            lambda row: f"{path}, line {before + lines[row]}",
+            lambda row: Place(path, before + lines[row]),
             mark,
             size,
-            faults=told,
+            faults=placed(in_order(faults, lines), path, before),
             booleans=booleans,
         )
 
@@ -228,8 +220,7 @@ class JsonlReading(TableReading):
         """Return the feature that a field stands for, and its number; no name where it is none."""
         if is_missing(value):
             if self.options.missing == "stop":
-                hint = "fill it in, or use --missing zero or --missing indicator"
-                raise BadExample(f"field {name!r} is empty: {hint}")
+                raise empty("field", name)
             return (f"{name}=missing", 1.0) if self.options.missing == "indicator" else ("", 0.0)
         if isinstance(value, list | dict):
             raise BadExample(f"field {name!r} is nested: an example holds plain values")
@@ -261,12 +252,18 @@ class JsonlReading(TableReading):
             return 1.0 if value == positive else -1.0
         if isinstance(value, str | list | dict):
             shown = str(value)[:MAX_SHOWN]
-            wanted = shlex.quote(shown) if value == shown else "VALUE"
-            raise BadExample(f"the outcome is {shown!r}: give a number, or use --positive {wanted}")
+            cure = Use("positive", shown if value == shown else "VALUE")
+            raise BadExample(f"the outcome is {shown!r}", ("give a number", cure))
         number = number_of(value, "the outcome")
         if positive is None:
             return number
-        return float(signed(np.array([number]), positive, f"field {target!r}")[0])
+        return float(signed(np.array([number]), positive, None)[0])
+
+
+def in_order(errors: list[BadExample], lines: list[int]) -> list[Fault]:
+    """Return the errors by line, each with the number of rows before it."""
+    told = sorted(errors, key=lambda error: error.line or 0)
+    return [Fault(int(np.searchsorted(lines, error.line or 0)), error) for error in told]
 
 
 def is_missing(value: Any) -> bool:
@@ -280,9 +277,9 @@ def number_of(value: float, what: str) -> float:
         number = float(value)
     except OverflowError:
         number = math.inf
-    if not abs(number) < LARGEST:
+    if not abs(number) < MAX_VALUE:
         shown = f"{number:g}" if isinstance(value, float) else f"{str(value)[:20]}…"
-        raise BadExample(f"{what} is {shown}: it must be finite, and at most {LARGEST:g}")
+        raise BadExample(f"{what} is {shown}: it must be finite, and at most {MAX_VALUE:g}")
     return number
 
 

@@ -12,14 +12,14 @@ from typing import Any
 import numpy as np
 
 from noregret.base.sparse_rows import sparse_parts
-from noregret.errors import BadExample, NoRegretError, WrongUsage
+from noregret.errors import BadExample, NoRegretError, Place, WrongUsage
 from noregret.linear.inputs import as_array, as_floats, as_outcomes, block_rows
 from noregret.streams.block import Block, Floats, Sparse
 from noregret.streams.columns import signed
 from noregret.streams.options import Options
 from noregret.streams.seals import Range, new_hash
 from noregret.streams.source import STDIN, Paths
-from noregret.streams.stream import Reading, State, Stream
+from noregret.streams.stream import NOT_STANDARD, Reading, State, Stream
 from noregret.streams.text_reading import FOR_TABLES
 
 # What NumPy, SciPy and zipfile raise where an archive is broken, or lies about itself.
@@ -65,9 +65,13 @@ class NpzReading(Reading):
             if (mark is None and number == 0) or not self.width:
                 self.width = X.shape[1] + self.options.intercept
             if X.shape[1] + self.options.intercept != self.width:
-                raise wrong(path, f"{X.shape[1]} columns, but those before it have another number")
+                raise BadExample(
+                    f"{X.shape[1]} columns, but those before it have another number", file=path
+                )
             if self.options.scale == "standard" and hasattr(X, "tocsr"):
-                raise wrong(path, "sparse, and to standardise it would fill it up: use max or unit")
+                raise BadExample(
+                    "sparse, and to standardise it would fill it up", NOT_STANDARD, file=path
+                )
             first = start["row"] if number == start["file"] else 0
             step = block_rows(X.shape[1])
             for row in range(first, X.shape[0], step):
@@ -87,9 +91,10 @@ class NpzReading(Reading):
                 rows = np.insert(rows, 0, 1.0, axis=1)
         outcomes = as_outcomes(y[start:stop])
         if outcomes.bad is not None:
-            row = start + len(outcomes.values) + 1
-            raise wrong(
-                self.paths[number], f"row {row}: the outcome is {outcomes.bad}, not a number"
+            raise BadExample(
+                f"the outcome is {outcomes.bad}, not a number",
+                file=self.paths[number],
+                row=start + len(outcomes.values) + 1,
             )
         digest = None if self.seals is None else digest_of(X, y, start, stop)
         return number, rows, outcomes.values, start, stop, digest
@@ -104,7 +109,7 @@ class NpzReading(Reading):
         return Block(
             rows,
             y,
-            lambda row: f"{self.paths[number]}, row {start + row + 1}",
+            lambda row: Place(self.paths[number], row=start + row + 1),
             {"file": number, "row": stop},
         )
 
@@ -114,31 +119,35 @@ class NpzReading(Reading):
             with open(path, "rb") as file:
                 archive = np.load(file, allow_pickle=False)
                 if isinstance(archive, np.ndarray):
-                    raise wrong(path, "one array, not an archive: use numpy.savez(file, X=…, y=…)")
+                    raise BadExample(
+                        "one array, not an archive", "use numpy.savez(file, X=…, y=…)", file=path
+                    )
                 return self.rows_of(path, {name: archive[name] for name in archive.files})
         except NoRegretError:
             raise
         except DAMAGED as error:
-            raise wrong(path, f"damaged, or not an archive of arrays: {error}") from None
+            raise BadExample(f"damaged, or not an archive of arrays: {error}", file=path) from None
 
     def rows_of(self, path: str, parts: dict[str, Any]) -> tuple[Any, Any]:
         """Put the parts together."""
         y = parts.get("y")
         if y is None or ("X" not in parts and not parts.keys() >= set(SPARSE)):
             there = ", ".join(parts) or "nothing"
-            raise wrong(path, f"needs X and y, or y and {', '.join(SPARSE)}: there is {there}")
+            raise BadExample(
+                f"needs X and y, or y and {', '.join(SPARSE)}: there is {there}", file=path
+            )
         if "X" in parts:
             X = as_array(parts["X"])
         else:
             from scipy import sparse
 
             if parts["data"].dtype.kind not in "fiub":
-                raise wrong(path, f"data must be numbers: got {parts['data'].dtype}")
+                raise BadExample(f"data must be numbers: got {parts['data'].dtype}", file=path)
             shape = tuple(int(n) for n in parts["shape"].ravel())
             X = sparse.csr_array(tuple(parts[name] for name in SPARSE[:3]), shape=shape)
             X.check_format(full_check=True)
         if y.ndim != 1 or len(y) != X.shape[0]:
-            raise wrong(path, f"{X.shape[0]} rows, but outcomes of shape {y.shape}")
+            raise BadExample(f"{X.shape[0]} rows, but outcomes of shape {y.shape}", file=path)
         return X, y
 
 
@@ -161,11 +170,6 @@ def with_intercept(rows: Sparse) -> Sparse:
         np.insert(rows.indices + np.int32(1), at, 0).astype(np.int32),
         np.insert(rows.data, at, 1.0),
     )
-
-
-def wrong(path: str, message: str) -> BadExample:
-    """Return an error that names the file."""
-    return BadExample(f"{path}: {message}")
 
 
 class NpzStream(Stream):

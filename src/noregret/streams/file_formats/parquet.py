@@ -10,7 +10,7 @@ from functools import partial
 from typing import Any, NamedTuple
 
 from noregret.base.atomic_files import naming
-from noregret.errors import BadExample, NoRegretError
+from noregret.errors import BadExample, NoRegretError, Place, foreign
 from noregret.streams.block import Block
 from noregret.streams.columns import NUMBER, Roles, Table, encoded, kind_of
 from noregret.streams.open_file import BLOCK
@@ -21,7 +21,7 @@ from noregret.streams.stream import Stream
 from noregret.streams.table_reading import TableReading
 
 # Rows read at a time.
-ROWS = 16_384
+ROWS_PER_BATCH = 16_384
 # Bytes of each column read at a time.
 BUFFER = 1 << 18
 
@@ -56,9 +56,7 @@ class ParquetReading(TableReading):
                 if isinstance(error, OSError) and error.errno is not None:
                     with naming(path):
                         raise
-                raise BadExample(
-                    f"{path}: damaged, or not Parquet: {str(error).splitlines()[0]}"
-                ) from None
+                raise BadExample(f"damaged, or not Parquet: {foreign(error)}", file=path) from None
 
     def check_sealed(self) -> None:
         """Refuse data that are not what they were."""
@@ -79,7 +77,7 @@ class ParquetReading(TableReading):
             rows, size, skip = file.metadata.num_rows, os.path.getsize(path), mark.get("row", 0)
             digest = digest_of_contents(path)
             if skip and mark["digest"] != digest:
-                raise NoRegretError(f"{path}: not the data that the checkpoint was made from")
+                raise NoRegretError("not the data that the checkpoint was made from", file=path)
             groups: list[int] = []
             groups_to_seal = self.groups_to_seal(file.metadata, number)
             first = 0
@@ -90,7 +88,7 @@ class ParquetReading(TableReading):
                 else:
                     first += length
             wanted = roles.columns
-            for batch in file.iter_batches(ROWS, row_groups=groups, columns=wanted):
+            for batch in file.iter_batches(ROWS_PER_BATCH, row_groups=groups, columns=wanted):
                 stop = first + batch.num_rows
                 if stop > skip:
                     rest = batch.slice(max(0, skip - first))
@@ -125,7 +123,7 @@ class ParquetReading(TableReading):
             return Batch(encoded(batch, roles), self.paths[number], number, *where)
         except UnicodeDecodeError:
             raise BadExample(
-                f"{self.paths[number]}: a column holds text that is not UTF-8"
+                "a column holds text that is not UTF-8", file=self.paths[number]
             ) from None
 
     def roles_of(self, schema: Any, path: str) -> Roles:
@@ -133,10 +131,10 @@ class ParquetReading(TableReading):
         try:
             kinds = {field.name: kind_of(field.type) for field in schema}
         except UnicodeDecodeError:
-            raise BadExample(f"{path}: the names of its columns are not UTF-8 text") from None
+            raise BadExample("the names of its columns are not UTF-8 text", file=path) from None
         if len(kinds) < len(schema):
             twice = Counter(schema.names).most_common(1)[0][0]
-            raise BadExample(f"{path}: two columns are called {twice!r}: rename one")
+            raise BadExample(f"two columns are called {twice!r}", "rename one", file=path)
         for name in (*self.options.categories, self.options.group):
             if name in kinds:
                 kinds[name] = "text"
@@ -146,19 +144,19 @@ class ParquetReading(TableReading):
         for name in roles.columns:
             held = self.kinds[name]
             if name not in kinds:
-                raise BadExample(f"{path}: there is no column {name!r}, which the others have")
+                raise BadExample(f"there is no column {name!r}, which the others have", file=path)
             if kinds[name] != held and NUMBER not in (kinds[name], held):
                 raise BadExample(
-                    f"{path}: column {name!r} holds {kinds[name]}, not {held} as before"
+                    f"column {name!r} holds {kinds[name]}, not {held} as before", file=path
                 )
             if kinds[name] != held and "text" in (kinds[name], held):
                 raise BadExample(
-                    f"{path}: column {name!r} holds {kinds[name]}, not {held} as before"
+                    f"column {name!r} holds {kinds[name]}, not {held} as before", file=path
                 )
         new = next((name for name in kinds if name not in self.kinds), None)
         if new is not None and not self.options.keep:
             raise BadExample(
-                f"{path}: its columns are not those of {self.paths[0]}: {new!r} is new"
+                f"its columns are not those of {self.paths[0]}: {new!r} is new", file=path
             )
         return roles
 
@@ -170,7 +168,7 @@ class ParquetReading(TableReading):
                 self.seals.add(raw.file, [part], first, last)
         size = self.read_so_far(raw.file, raw.read)
         return self.block_of(
-            raw.table, lambda row: f"{raw.path}, row {raw.first + row + 1}", mark, size
+            raw.table, lambda row: Place(raw.path, row=raw.first + row + 1), mark, size
         )
 
 

@@ -2,7 +2,8 @@
 
    Up to 19 digits make a 64-bit integer. Small ones are scaled by an exact power of ten; others by
    a 128-bit power of five, which Eisel and Lemire showed to be enough. More digits than that are
-   compared as big integers where the first 19 do not settle the matter. */
+   compared as big integers where the first 19 do not settle the matter. C's strtod depends on the
+   locale and needs a NUL at the end; libraries that read as fast are in C++. */
 #ifndef NOREGRET_NUMBERS_H
 #define NOREGRET_NUMBERS_H
 
@@ -10,7 +11,8 @@
 
 #include <float.h>
 
-#define NOREGRET_LARGEST 1e150 /* what is not below it cannot be squared and summed */
+/* As in limits.py: what is not below it cannot be squared and summed. */
+#define NOREGRET_MAX_VALUE 1e150
 
 enum { NOREGRET_LEAST_POWER = -342, NOREGRET_MOST_POWER = 308 };
 

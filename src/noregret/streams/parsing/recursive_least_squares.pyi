@@ -2,7 +2,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 Floats = NDArray[np.float64]
-MANY: int
+MAX_CORRECTED_EXPERTS: int
 
 def fresh(n: int, ridge: float) -> tuple[Floats, Floats, Floats]: ...
 def correct(

@@ -25,7 +25,7 @@ cdef enum:
     NUMBERS
 
 # Of more experts than this, only their average is corrected: a row costs the square of the number.
-MANY = 100
+MAX_CORRECTED_EXPERTS = 100
 
 
 def fresh(Py_ssize_t n, double ridge):
@@ -38,7 +38,7 @@ def fresh(Py_ssize_t n, double ridge):
 
 def terms(n):
     """Return how many coefficients there are for n experts: a constant, the average's, and theirs."""
-    return 2 + n if n <= MANY else 2
+    return 2 + n if n <= MAX_CORRECTED_EXPERTS else 2
 
 
 cdef Py_ssize_t room(Py_ssize_t d) noexcept nogil:

@@ -67,7 +67,8 @@ int noregret_resolve(noregret_rows *rows, const noregret_scanned *scanned, noreg
                      int admit) {
     const int64_t known = names->count;
     const char *name = scanned->names;
-    const noregret_entry intercept = {noregret_hash("intercept", 9), 1, 9};
+    const noregret_entry intercept = {
+        noregret_hash(NOREGRET_INTERCEPT, NOREGRET_INTERCEPT_LENGTH), 1, NOREGRET_INTERCEPT_LENGTH};
     noregret_sorter sorter = {NULL, NULL, 0};
     int64_t status = 0;
     for (int64_t row = 0; row < scanned->lines.count && status >= 0; row++) {

@@ -11,13 +11,14 @@ import numpy as np
 
 from noregret.linear.engine.block_rows cimport check_starts
 from noregret.linear.engine.engine cimport noregret_ordered
-from noregret.linear.engine.features cimport LARGEST
+from noregret.linear.engine.features cimport MAX_VALUE
 
+from noregret import limits
 from noregret.errors import BadExample
 
 KEPT = {"max": ["largest"], "standard": ["mean", "squares", "rows", "left"], "unit": []}
 KINDS = tuple(KEPT)
-cdef Py_ssize_t MAX_POSITIONS = 2**31 - 1
+cdef Py_ssize_t MAX_POSITIONS = limits.MAX_POSITIONS
 
 cdef enum:  # Kind
     MAX
@@ -109,7 +110,7 @@ cdef class Scaler:
         cdef Py_ssize_t k
         cdef double peak = 0, total = 0
         for k in range(n):
-            if not fabs(x[k]) < LARGEST:
+            if not fabs(x[k]) < MAX_VALUE:
                 return
             peak = max(peak, fabs(x[k]))
         if self.how == UNIT:

@@ -60,7 +60,7 @@ static inline int read_regular_line(noregret_svmlight_reader *reader, const nore
     int64_t filled = first;
     int32_t last = 0, falls = 0;
     if (noregret_read_number(reader->start, end, &outcome) != p ||
-        !(fabs(outcome) < NOREGRET_LARGEST)) {
+        !(fabs(outcome) < NOREGRET_MAX_VALUE)) {
         return 0;
     }
     if (reader->rows && reader->intercept) {
@@ -103,7 +103,7 @@ static inline int read_regular_line(noregret_svmlight_reader *reader, const nore
             return 0;
         }
     }
-    if (!(sum < NOREGRET_LARGEST) || !noregret_add_row(reader->lines, outcome, reader->line)) {
+    if (!(sum < NOREGRET_MAX_VALUE) || !noregret_add_row(reader->lines, outcome, reader->line)) {
         return 0;
     }
     if (reader->rows) {

@@ -81,7 +81,7 @@ static int read_features(noregret_svmlight_reader *reader, const char *p) {
             const char c = noregret_peek(p, end);
             if (c == '#' || noregret_at_line_end(p, end)) {
                 reader->at = p;
-                return sum < NOREGRET_LARGEST ? LINE_READ
+                return sum < NOREGRET_MAX_VALUE ? LINE_READ
                                               : wrong(reader, reader->start, FAULT_SUM_TOO_LARGE);
             }
             if (end - p > 4 && memcmp(p, "qid:", 4) == 0) {
@@ -105,7 +105,7 @@ static int read_features(noregret_svmlight_reader *reader, const char *p) {
                          ends_field(noregret_peek(number, end)) ? FAULT_NO_VALUE : FAULT_VALUE);
         }
         const double magnitude = fabs(value);
-        if (UNLIKELY(!(magnitude < NOREGRET_LARGEST))) {
+        if (UNLIKELY(!(magnitude < NOREGRET_MAX_VALUE))) {
             return wrong(reader, number, FAULT_TOO_LARGE);
         }
         sum += magnitude;
@@ -134,7 +134,7 @@ static int read_label(noregret_svmlight_reader *reader, const char **p, double *
                    ? LINE_READ
                    : wrong(reader, first, missing ? FAULT_NO_LABEL : FAULT_LABEL);
     }
-    return fabs(*outcome) < NOREGRET_LARGEST ? LINE_READ : wrong(reader, first, FAULT_TOO_LARGE);
+    return fabs(*outcome) < NOREGRET_MAX_VALUE ? LINE_READ : wrong(reader, first, FAULT_TOO_LARGE);
 }
 
 void noregret_svmlight_order(noregret_svmlight_reader *reader, int64_t first) {

@@ -20,7 +20,7 @@ PADDING = b"\0" * 8  # names are compared by words
 cdef int refuse(int status) except -1:
     """Raise what a negative answer of the collection of names means."""
     if status == NOREGRET_FULL:
-        raise BadExample("more than 2^31 features: use fewer, or hash them")
+        raise BadExample("more than 2^31 features", "use fewer, or hash them")
     raise MemoryError
 
 
@@ -201,7 +201,7 @@ cdef int admit_names(Vocabulary copy, const uint8_t[::1] text, const int64_t[::1
 
 cdef Py_ssize_t TILE = 64
 # Up to so many numbers are sorted by insertion; among more the middle is searched for.
-cdef Py_ssize_t FEW = 48
+cdef Py_ssize_t MAX_INSERTION_SORT = 48
 
 
 def assembled(const double[:, ::1] numbers not None, const int32_t[::1] places not None, const int32_t[:, ::1] indicators not None):
@@ -306,7 +306,7 @@ cdef double median(double* x, Py_ssize_t count) noexcept nogil:
     """The middle number, or the mean of the two; their order changes."""
     cdef Py_ssize_t half = count // 2, k
     cdef double below
-    if count <= FEW:
+    if count <= MAX_INSERTION_SORT:
         sort_few(x, count)
         return x[half] if count % 2 else 0.5 * (x[half - 1] + x[half])
     part_at(x, count, half)

@@ -39,7 +39,7 @@ int noregret_vw_read_line(noregret_vw_reader *reader);
 int noregret_vw_keep_row(noregret_vw_reader *reader, const noregret_vw_head *head, int64_t first);
 
 static inline int noregret_vw_is_intercept(const char *name, size_t length) {
-    return length == 9 && memcmp(name, "intercept", 9) == 0;
+    return length == NOREGRET_INTERCEPT_LENGTH && memcmp(name, NOREGRET_INTERCEPT, length) == 0;
 }
 
 #endif

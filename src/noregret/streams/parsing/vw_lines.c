@@ -130,7 +130,7 @@ static inline int read_feature(noregret_vw_reader *reader, const char **at) {
     }
     value *= reader->scale;
     const double magnitude = fabs(value);
-    if (UNLIKELY(!(magnitude < NOREGRET_LARGEST))) {
+    if (UNLIKELY(!(magnitude < NOREGRET_MAX_VALUE))) {
         return wrong(reader, first, FAULT_TOO_LARGE);
     }
     *at = p;
@@ -176,7 +176,7 @@ int noregret_vw_read_namespace(noregret_vw_reader *reader, const char **at) {
         if (length == 0 || p == NULL || !ends_value(noregret_peek(p, end))) {
             return wrong(reader, number, FAULT_SCALE);
         }
-        if (!(fabs(reader->scale) < NOREGRET_LARGEST)) {
+        if (!(fabs(reader->scale) < NOREGRET_MAX_VALUE)) {
             return wrong(reader, number, FAULT_TOO_LARGE);
         }
     }
@@ -214,7 +214,7 @@ static int read_word(noregret_vw_reader *reader, const char *word, const char *a
     if (noregret_read_number(word, after, number) != after) {
         return wrong(reader, word, faults[head->count]);
     }
-    if (!(fabs(*number) < NOREGRET_LARGEST)) {
+    if (!(fabs(*number) < NOREGRET_MAX_VALUE)) {
         return wrong(reader, word, FAULT_TOO_LARGE);
     }
     if ((head->count == 1 && *number < 0) || (head->count == 2 && *number != 0)) {
@@ -266,7 +266,7 @@ int noregret_vw_read_head(noregret_vw_reader *reader, const char **at, noregret_
 
 int noregret_vw_keep_row(noregret_vw_reader *reader, const noregret_vw_head *head, int64_t first) {
     noregret_lines *lines = &reader->scanned->lines;
-    if (!(reader->sum < NOREGRET_LARGEST)) {
+    if (!(reader->sum < NOREGRET_MAX_VALUE)) {
         return wrong(reader, reader->start, FAULT_SUM_TOO_LARGE);
     }
     if (!reader->ascii) {

@@ -6,11 +6,13 @@ import time
 from datetime import UTC, datetime
 from itertools import islice
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING
 
-from noregret.app.commands.options import OUTPUT, Ask
+from noregret.app.cli.options import REPORT
 
 if TYPE_CHECKING:
+    from argparse import Namespace
+
     from rich.console import Console
     from rich.table import Table
 
@@ -21,17 +23,17 @@ if TYPE_CHECKING:
 REPORTED = (100, 500, 2_000, 5_000, 10_000, 20_460)
 
 
-def demo(
-    report: Annotated[
-        str, Ask("Where to write the report (HTML).", metavar="FILE", panel=OUTPUT)
-    ] = "noregret-demo.html",
-) -> None:
+EXAMPLE = "noregret demo"
+OPTIONS = [REPORT.but(default="noregret-demo.html")]
+
+
+def demo(given: Namespace) -> None:
     """Learn flight delays from bundled data, one flight at a time, and certify the regret."""
     import numpy as np
     from rich.console import Console
     from rich.table import Table
 
-    from noregret.app.commands.screen import command_path
+    from noregret.app.commands.printing import command_path
     from noregret.app.report.run.html import page
     from noregret.app.results import DEFAULT_LEARNER
     from noregret.base.atomic_files import write_whole
@@ -69,8 +71,8 @@ def demo(
     certificate = game.certificate()
     result = result_of(game, certificate, np.array(outcomes), spent, started)
     show(screen, game, table, result)
-    write_whole(report, page(result).encode())
-    screen.print(f"\nThe report, with the curves: {Path(report).resolve()}", soft_wrap=True)
+    write_whole(given.report, page(result).encode())
+    screen.print(f"\nThe report, with the curves: {Path(given.report).resolve()}", soft_wrap=True)
     screen.print(
         f"For data of your own: {command_path()} run DATA.csv --target COLUMN --report REPORT.html",
         soft_wrap=True,
@@ -134,13 +136,13 @@ def show(screen: Console, game: Game, table: Table, result: Result) -> None:
     screen.print(
         f"\n[bold]{game.learner.name}[/bold] learned the arrival delay of {game.rounds:,} flights"
         " from New York, one flight at a time, each predicted before its outcome was seen."
-        " Nothing was set beforehand, no rate and no scale."
-        f" {game.rounds / result.seconds:,.0f} flights a second, books and hindsight included.\n"
+        " No learning rate and no scaling had to be chosen."
+        f" {game.rounds / result.seconds:,.0f} flights per second, hindsight included.\n"
     )
     screen.print(table)
     screen.print(
-        f"\nGuessing the overall mean delay, known only at the end, costs"
-        f" {constant.loss / game.rounds:,.1f} a flight.\n"
+        f"\nRMSE {(game.loss / game.rounds) ** 0.5:,.1f} minutes; always predicting the mean delay,"
+        f" known only at the end, has {(constant.loss / game.rounds) ** 0.5:,.1f}.\n"
     )
     if result.found is not None:
         screen.print(result.found.words + "\n", markup=False)
@@ -153,9 +155,9 @@ def comparison(certificate: Certificate) -> str:
     more = certificate.loss.total / certificate.hindsight.loss - 1
     how = f"{abs(more):.1%} {'more' if more >= 0 else 'less'}"
     told = (
-        f"In all it paid {how} than the best linear predictor that anyone could have chosen with"
-        " every flight already in view"
+        f"Its total loss is {how} than that of the best fixed linear model, chosen with all flights"
+        " in view"
     )
     if certificate.regret.upper < 0:
-        return f"{told}. Its regret is negative: it changes as it goes, and no fixed one can."
-    return f"{told}; theory promised no worse than the bound above."
+        return f"{told}. The difference, its regret, is negative: it adapts, no fixed model can."
+    return f"{told}; the theorem promises no worse than the bound above."

@@ -1,152 +1,220 @@
-"""``noregret echo``: take what a loudspeaker played out of what a microphone recorded."""
+"""``noregret echo``: remove the echo of a loudspeaker from a microphone's recording."""
 
 from __future__ import annotations
 
-from typing import Annotated
+import math
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
-from noregret.app.commands.options import INPUT, OUTPUT, Ask
+from noregret.app.cli.options import (
+    CERTIFICATE,
+    HINDSIGHT,
+    INPUT,
+    JSON,
+    METHOD,
+    OUTPUT,
+    QUIET,
+    REPORT,
+    file,
+    flag,
+    number,
+    option,
+    whole_number,
+)
+from noregret.errors import NoRegretError, WrongUsage
 
-HOW = "How the echo is cancelled"
-TRY = "To try it"
+if TYPE_CHECKING:
+    from argparse import Namespace
+
+    from noregret.app.commands.outputs import Outputs
+    from noregret.echo.result import EchoResult
+
+DEMONSTRATION = "Demonstration"
 LIVE = "Live, with a loudspeaker and a microphone (not tested on real devices yet)"
+# Where the demo writes, if not told.
+FOLDER = "noregret-echo-demo"
+DEMO = ("far.wav", "mic.wav", "near.wav", "clean.wav", "report.html")
+
+EXAMPLE = "noregret echo --far PLAYED.wav --mic RECORDED.wav --out CLEAN.wav"
+OPTIONS = [
+    file(
+        INPUT,
+        "--far",
+        "The signal that the loudspeaker played (WAV, FLAC or OGG), of any number of channels and"
+        " any sample rate. If it is shorter than the recording, silence follows.",
+    ),
+    file(INPUT, "--mic", "The recording of the microphone, echo included."),
+    option(
+        INPUT,
+        "--channel",
+        metavar="NUMBER",
+        type=whole_number,
+        help="The channel of the recording to use, from 1, if it has several.",
+    ),
+    option(
+        METHOD,
+        "--tail",
+        metavar="SECONDS",
+        type=number,
+        default=0.256,
+        help="Length of the adaptive filter.",
+    ),
+    flag(METHOD, "--linear", help="Use the linear filter only, without the residual suppressor."),
+    option(
+        METHOD,
+        "--rate",
+        metavar="HERTZ",
+        type=whole_number,
+        help="Sample rate to work and write at, 8000 to 48000 (default: that of the recording).",
+    ),
+    file(
+        OUTPUT,
+        "--out",
+        "Write the recording without the echo (.wav, .flac or .ogg). With --demo, the folder to"
+        " write to.",
+    ),
+    REPORT.but("Write a report (HTML): echo reduction over time, the room, spectrograms."),
+    CERTIFICATE.but("Write the certificate of the linear filter (JSON)."),
+    HINDSIGHT.but(
+        "Compare the first five minutes with the best fixed filter in hindsight, and certify the"
+        " regret; this takes some seconds."
+    ),
+    QUIET,
+    JSON,
+    flag(
+        DEMONSTRATION,
+        "--demo",
+        help="Simulate a room and two voices, cancel the echo, and write sound files and a report.",
+    ),
+    option(
+        DEMONSTRATION,
+        "--seed",
+        metavar="NUMBER",
+        type=whole_number,
+        help="Seed of the voices and the noise (default: 0).",
+    ),
+    flag(
+        LIVE,
+        "--live",
+        help="Play --far aloud, record the microphone meanwhile, and write --out without the echo;"
+        " Ctrl-C ends it.",
+    ),
+    option(LIVE, "--input", metavar="DEVICE", help="The microphone, by number or name."),
+    option(LIVE, "--output", metavar="DEVICE", help="The loudspeaker, by number or name."),
+]
 
 
-def echo(
-    far: Annotated[
-        str | None,
-        Ask(
-            metavar="FILE",
-            help="What the loudspeaker played (WAV, FLAC, OGG), mono, stereo or more, at any rate."
-            " Where it is shorter than the recording, silence follows.",
-            panel=INPUT,
-        ),
-    ] = None,
-    mic: Annotated[
-        str | None,
-        Ask(metavar="FILE", help="What the microphone recorded, echo and all.", panel=INPUT),
-    ] = None,
-    channel: Annotated[
-        int | None,
-        Ask(
-            help="Which channel of the microphone's file is meant, from 1, where it has several.",
-            panel=INPUT,
-        ),
-    ] = None,
-    tail: Annotated[
-        float,
-        Ask(
-            metavar="SECONDS",
-            help="How long a filter to learn, in seconds, from a little before the echo.",
-            panel=HOW,
-        ),
-    ] = 0.256,
-    linear: Annotated[
-        bool,
-        Ask(
-            names=("--linear",),
-            help="Leave it at the linear filter, without the residual suppressor.",
-            panel=HOW,
-        ),
-    ] = False,
-    rate: Annotated[
-        int | None,
-        Ask(
-            help="Samples a second to work and to write at, 8000 to 48000; the microphone's if not"
-            " given.",
-            panel=HOW,
-        ),
-    ] = None,
-    out: Annotated[
-        str | None,
-        Ask(
-            metavar="FILE",
-            help="Write what is left (.wav, .flac, .ogg): as long as the recording, at its rate."
-            " With --demo, the folder to write to.",
-            panel=OUTPUT,
-        ),
-    ] = None,
-    report: Annotated[
-        str | None,
-        Ask(
-            metavar="FILE",
-            help="Write a report (HTML): echo reduction over time, the room, spectrograms.",
-            panel=OUTPUT,
-        ),
-    ] = None,
-    certificate: Annotated[
-        str | None,
-        Ask(metavar="FILE", help="Write the linear filter's certificate (JSON).", panel=OUTPUT),
-    ] = None,
-    hindsight: Annotated[
-        bool,
-        Ask(
-            help="Compare with the best fixed filter in hindsight, and certify, the first five"
-            " minutes: it takes some seconds.",
-            panel=OUTPUT,
-        ),
-    ] = True,
-    quiet: Annotated[
-        bool, Ask(names=("--quiet", "-q"), help="Print nothing.", panel=OUTPUT)
-    ] = False,
-    json: Annotated[
-        bool, Ask(names=("--json",), help="Print the figures as JSON.", panel=OUTPUT)
-    ] = False,
-    demo: Annotated[
-        bool,
-        Ask(
-            names=("--demo",),
-            help="Make up a room and two voices, cancel the echo, and say what was gained: sound"
-            " files to listen to, and a report.",
-            panel=TRY,
-        ),
-    ] = False,
-    seed: Annotated[
-        int | None,
-        Ask(help="Which room's noise and which voices: another seed, others.", panel=TRY),
-    ] = None,
-    live: Annotated[
-        bool,
-        Ask(
-            names=("--live",),
-            help="Play --far aloud, record the microphone meanwhile, and write --out without the"
-            " echo; Ctrl-C ends it.",
-            panel=LIVE,
-        ),
-    ] = False,
-    input: Annotated[
-        str | None,
-        Ask(metavar="DEVICE", help="The microphone, by number or name.", panel=LIVE),
-    ] = None,
-    output: Annotated[
-        str | None,
-        Ask(metavar="DEVICE", help="The loudspeaker, by number or name.", panel=LIVE),
-    ] = None,
-) -> None:
-    """Take what a loudspeaker played out of what a microphone recorded.
+def echo(given: Namespace) -> None:
+    """Remove the echo of a loudspeaker from a microphone's recording.
 
-    The delay between the two is found by itself. What is written is whole or not at all.
-    Try `noregret echo --demo` first: it needs no recordings.
+    The delay between the two is estimated from the signals. Files are written completely or not
+    at all. Try ‘noregret echo --demo’ first: it needs no recordings.
     """
-    from noregret.app.commands.echo.command import Wanted, carry_out
+    from noregret.app.commands.printing import command_line, concluded
+    from noregret.app.commands.progress import politely, sound_progress
+    from noregret.echo.sound import soundfile
 
-    carry_out(
-        Wanted(
-            far=far,
-            mic=mic,
-            out=out,
-            tail=tail,
-            linear=linear,
-            channel=channel,
-            rate=rate,
-            report=report,
-            certificate=certificate,
-            hindsight=hindsight,
-            seed=seed,
-            input=input,
-            output=output,
-        ),
-        demo=demo,
-        live=live,
-        quiet=quiet,
-        as_json=json,
+    outputs = check(given)
+    soundfile()
+    with politely(), sound_progress(hidden=given.quiet or given.json) as told:
+        work = demonstrated if given.demo else cancelled_live if given.live else cancelled
+        result = replace(work(given, told), command=command_line())
+    outputs.out = None  # written while it went
+    outputs.report = given.report or result.outputs.get("report")
+    result, failures = outputs.write(result, {})
+    if given.certificate is not None and result.certificate is None:
+        failures.append(f"{given.certificate}: no certificate: {result.uncertified}")
+    concluded(result, given, failures)
+
+
+def check(given: Namespace) -> Outputs:
+    """Refuse a command line that makes no sense; return the files to write."""
+    from noregret.app.commands.outputs import Outputs
+    from noregret.echo.canceller import MAX_RATE, MAX_TAIL_SECONDS, MIN_RATE
+
+    if given.demo and given.live:
+        raise WrongUsage("--demo needs no devices: leave --live out")
+    if not (math.isfinite(given.tail) and 0 < given.tail <= MAX_TAIL_SECONDS):
+        long = math.isfinite(given.tail) and given.tail > MAX_TAIL_SECONDS
+        hint = f"; {given.tail:g} ms are {given.tail / 1000:g}" if long else ""
+        raise WrongUsage(
+            f"--tail is in seconds, above 0 and at most {MAX_TAIL_SECONDS:g}: "
+            f"got {given.tail:g}{hint}"
+        )
+    if given.rate is not None and not MIN_RATE <= given.rate <= MAX_RATE:
+        raise WrongUsage(f"--rate is from {MIN_RATE:,} to {MAX_RATE:,}: got {given.rate:,}")
+    if given.seed is not None and (not given.demo or given.seed < 0):
+        raise WrongUsage("--seed is a whole number, 0 or above, and for --demo only")
+    if (given.input is not None or given.output is not None) and not given.live:
+        raise WrongUsage("--input and --output name devices: they are for --live")
+    if given.demo and (given.far or given.mic or given.channel is not None):
+        raise WrongUsage("--demo makes up its own far end and microphone: leave yours out")
+    if given.live and (given.mic is not None or given.channel is not None):
+        raise WrongUsage("--live records the microphone itself: leave --mic and --channel out")
+    needed = {"far": given.far, "out": given.out} | ({} if given.live else {"mic": given.mic})
+    missing = [f"--{name} FILE" for name, path in needed.items() if not path]
+    if missing and not given.demo:
+        raise WrongUsage(f"{' and '.join(missing)} missing: {EXAMPLE}; or try noregret echo --demo")
+    folder = Path(given.out or FOLDER)
+    demo = DEMO[: 4 if given.report else 5] if given.demo else ()
+    outputs = Outputs.of(given)
+    if given.demo:
+        outputs.out = None
+    sources = [path for path in (given.far, given.mic) if path is not None]
+    outputs.check(sources, reserved={str(folder / name): "what the demo writes" for name in demo})
+    return outputs
+
+
+def common(given: Namespace) -> dict[str, Any]:
+    """Return the settings of every kind of cancelling."""
+    return {"tail": given.tail, "suppress": not given.linear, "certify": given.hindsight}
+
+
+def cancelled(given: Namespace, told: Any) -> EchoResult:
+    """Remove the echo from a file."""
+    from noregret.echo.cancelling import cancel_file
+
+    return cancel_file(
+        given.far,
+        given.mic,
+        given.out,
+        channel=given.channel,
+        rate=given.rate,
+        told=told,
+        **common(given),
+    )
+
+
+def demonstrated(given: Namespace, told: Any) -> EchoResult:
+    """Simulate a room and two voices, and remove the echo."""
+    from noregret.echo.showing import demonstration
+
+    folder = Path(given.out or FOLDER)
+    if folder.exists() and not folder.is_dir():
+        raise NoRegretError(f"{folder}: a file: --out names the folder that the demo writes to")
+    if not folder.parent.is_dir():
+        raise NoRegretError(f"{folder}: there is no folder {folder.parent}")
+    for name in DEMO if given.out else ():
+        if (folder / name).exists():
+            raise NoRegretError(
+                f"{folder / name}: is there already, and the demo would write it: name another"
+                " folder, or remove it"
+            )
+    return demonstration(
+        folder, rate=given.rate or 16_000, seed=given.seed or 0, told=told, **common(given)
+    )
+
+
+def cancelled_live(given: Namespace, told: Any) -> EchoResult:
+    """Remove the echo from what is heard now."""
+    from noregret.echo.live import cancel_live
+
+    return cancel_live(
+        given.far,
+        given.out,
+        rate=given.rate,
+        input=given.input,
+        output=given.output,
+        **common(given),
     )

@@ -1,50 +1,49 @@
-"""``noregret learners``: all that is known by name, or all there is to know about one."""
+"""``noregret learners``: list all algorithms, or explain one."""
 
 from __future__ import annotations
 
 import json
 import re
 from itertools import groupby
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Any
 
-import typer
+from noregret.app.cli.options import INPUT, JSON, argument, option
+from noregret.app.commands.printing import heading, screen, show
+from noregret.errors import WrongUsage
 
 if TYPE_CHECKING:
+    from argparse import Namespace
+
     from rich.console import Console
 
+EXAMPLE = "noregret learners widrow-hoff"
+OPTIONS = [
+    argument("name", "NAME", "The algorithm to explain (default: list all).", required=False),
+    option(
+        INPUT,
+        "--family",
+        metavar="NAME",
+        help="Only learners, experts, bandits, portfolios, batch or filters.",
+    ),
+    JSON,
+]
 
-def learners(
-    name: Annotated[
-        str | None,
-        typer.Argument(help="The learner to explain; without it, all are listed.", metavar="NAME"),
-    ] = None,
-    family: Annotated[
-        str | None,
-        typer.Option(
-            help="learners, experts, bandits, portfolios, batch or filters: look only there."
-        ),
-    ] = None,
-    as_json: Annotated[bool, typer.Option("--json", help="Print it for machines.")] = False,
-) -> None:
-    """List the learners, or explain one: what it does, its parameters and its promises."""
+
+def learners(given: Namespace) -> None:
+    """List the algorithms, or explain one: what it does, its parameters and its theorems."""
     from noregret.app.cli.learner_facts import explain, outline
     from noregret.base.registry import all_of, everyone, families_with, find, in_family
 
+    name, family = given.name, given.family
     try:
         listed = everyone() if family is None else list(all_of(in_family(family)).values())
-    except ValueError as unknown:
-        raise typer.BadParameter(str(unknown), param_hint="--family") from None
-    try:
         found = None if name is None else find(name, family)
     except ValueError as unknown:
-        raise typer.BadParameter(str(unknown), param_hint="NAME") from None
+        raise WrongUsage(str(unknown)) from None
     told = explain(found) if found else [outline(kind) for kind in listed]
-    if as_json:
+    if given.json:
         print(json.dumps(told, indent=2, ensure_ascii=False))
-        return
-    from noregret.app.commands.screen import screen
-
-    if isinstance(told, dict):
+    elif isinstance(told, dict):
         others = families_with(told["name"]) if family is None else []
         show_one(screen(), told, [other for other in others if other != told["family"]])
     else:
@@ -54,7 +53,6 @@ def learners(
 def show_all(console: Console, told: list[dict[str, Any]]) -> None:
     """List the families, in each every name with a line and the names of its theorems."""
     from noregret.app.cli.family_words import WORDS
-    from noregret.app.commands.screen import show
 
     for family, words in WORDS.items():
         group = [learner for learner in told if learner["family"] == family]
@@ -84,8 +82,6 @@ def show_family(console: Console, told: list[dict[str, Any]]) -> None:
 
 def show_one(console: Console, told: dict[str, Any], others: list[str]) -> None:
     """Explain one learner; ``others`` are further families in which something has its name."""
-    from noregret.app.commands.screen import show
-
     show(console, told["name"], style="bold")
     show(console, told["summary"])
     for block in [*re.split(r"\n\s*\n", told["about"]), *told["details"]]:
@@ -117,8 +113,6 @@ def show_one(console: Console, told: dict[str, Any], others: list[str]) -> None:
 
 def show_block(console: Console, block: str) -> None:
     """Print a paragraph, or a formula: its lines are indented, and stay as they are if they fit."""
-    from noregret.app.commands.screen import show
-
     if not block.startswith("    "):
         show(console, " ".join(block.split()))
         return
@@ -135,14 +129,6 @@ def typed(command: str | None, width: int) -> list[str]:
     if len(command) <= width:
         return [command]
     return command.replace(" --learner", " \\\n    --learner").split("\n")
-
-
-def heading(console: Console, text: str) -> None:
-    """Begin a part."""
-    from noregret.app.commands.screen import show
-
-    console.print()
-    show(console, text, style="bold")
 
 
 def described(parameter: dict[str, Any]) -> str:

@@ -2,192 +2,219 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+import inspect
+from typing import TYPE_CHECKING, Any
 
-from noregret.app.commands.options import INPUT, OUTPUT, QUOTES, Ask
+from noregret.app.cli.options import (
+    CERTIFICATE,
+    DROP,
+    FORMAT,
+    GROUP,
+    HEADER,
+    HINDSIGHT,
+    INPUT,
+    JSON,
+    LEARNER,
+    METHOD,
+    MODEL,
+    ON_ERROR,
+    ONLY,
+    OUTPUT,
+    PARAMETER,
+    PREDICTIONS,
+    QUIET,
+    QUOTES,
+    REPORT,
+    TARGET,
+    argument,
+    columns,
+    file,
+    number,
+    option,
+    params_of,
+    reading_options,
+    switch,
+)
+from noregret.errors import WrongUsage
 
-MASTER = "Who mixes"
+if TYPE_CHECKING:
+    from argparse import Namespace
+
+    from noregret.experts.master import Master
+    from noregret.streams.options import Options
+
+TABLES = ("csv", "tsv", "parquet", "jsonl")
+# The losses of forecasts that are numbers on a scale, on which biases can be corrected.
+CORRECTABLE = ("square", "absolute", "quantile", "percentage")
+
+EXAMPLE = "noregret mix FORECASTS.csv --target COLUMN"
+OPTIONS = [
+    argument(
+        "data",
+        "FORECASTS",
+        "One or more tables or globs, one row per round and one column per expert; - is standard"
+        " input.",
+        many=True,
+    ),
+    TARGET.but("The column of outcomes; a row where it is empty is forecast only."),
+    columns(
+        "--experts",
+        "The columns to mix, as in A,B; may be repeated (default: all columns of numbers).",
+    ),
+    DROP.but("Columns that are not forecasts, as in A,B; may be repeated."),
+    GROUP,
+    ONLY,
+    switch(INPUT, "--average", "Add the average and the median of all experts as experts."),
+    switch(
+        INPUT,
+        "--correct",
+        "Add a corrected forecast as an expert: a linear combination of the others plus a constant,"
+        " learned from the rows before (default: with every loss but log and zero-one).",
+        default=None,
+    ),
+    FORMAT.but("File format: csv, tsv, parquet or jsonl (default: by extension)."),
+    HEADER,
+    QUOTES,
+    ON_ERROR,
+    LEARNER.but(
+        "The algorithm: hedge, ada-hedge, ml-poly, boa, squint, fixed-share or another that"
+        " ‘noregret learners’ lists (default: blend, which needs no parameter)."
+    ),
+    PARAMETER,
+    option(
+        METHOD,
+        "--loss",
+        metavar="NAME",
+        help="Loss of a forecast: square, absolute, quantile, percentage, log or zero-one"
+        " (default: square).",
+    ),
+    option(
+        METHOD,
+        "--quantile",
+        metavar="LEVEL",
+        type=number,
+        help="The quantile that is forecast, such as 0.9; implies --loss quantile.",
+    ),
+    switch(
+        METHOD,
+        "--gradient",
+        "Compete with the best fixed weights, not only with the best expert.",
+        default=None,
+    ),
+    PREDICTIONS.but("Write every combined forecast (.csv or .parquet)."),
+    file(OUTPUT, "--weights", "Write the weights of every round (.csv or .parquet)."),
+    MODEL.but("Write the model, to continue with in Python."),
+    CERTIFICATE.but(
+        "Write the certificate (JSON); with --group one per group: 'cert-{group}.json'."
+    ),
+    REPORT,
+    HINDSIGHT.but("Compare with the best expert in hindsight, and certify the regret."),
+    QUIET,
+    JSON,
+]
 
 
-def mix(
-    forecasts: Annotated[
-        list[str],
-        Ask(
-            argument=True,
-            help="Tables, one or several, globs, or - for standard input: a row a round, a column"
-            " an expert.",
-            metavar="FORECASTS",
-        ),
-    ],
-    target: Annotated[
-        str | None,
-        Ask(
-            help="The column that holds the outcomes; where it is empty, a row is forecast only.",
-            panel=INPUT,
-        ),
-    ] = None,
-    experts: Annotated[
-        list[str] | None,
-        Ask(
-            help="The columns to mix, as in A,B; may be repeated. All columns of numbers if not"
-            " given.",
-            panel=INPUT,
-        ),
-    ] = None,
-    drop: Annotated[
-        list[str] | None,
-        Ask(help="Columns that are no forecasts, as in A,B; may be repeated.", panel=INPUT),
-    ] = None,
-    group: Annotated[
-        str | None,
-        Ask(
-            metavar="COLUMN",
-            help="The column that says which of many series a row belongs to: each is mixed on its"
-            " own.",
-            panel=INPUT,
-        ),
-    ] = None,
-    only: Annotated[
-        str | None,
-        Ask(metavar="GROUP", help="The only one of the groups to mix.", panel=INPUT),
-    ] = None,
-    average: Annotated[
-        bool,
-        Ask(
-            help="Have the average and the median of all who are awake among the experts.",
-            panel=INPUT,
-        ),
-    ] = True,
-    correct: Annotated[
-        bool | None,
-        Ask(
-            help="Have a corrected forecast among the experts: a linear combination of them, with a"
-            " constant, learned from the rows before. If not said, with every loss but log and"
-            " zero-one.",
-            panel=INPUT,
-        ),
-    ] = None,
-    format: Annotated[
-        str | None,
-        Ask(help="csv, tsv, parquet or jsonl; by the extension if not given.", panel=INPUT),
-    ] = None,
-    header: Annotated[
-        bool,
-        Ask(help="Whether a CSV file begins with names.", panel=INPUT),
-    ] = True,
-    quotes: Annotated[
-        str,
-        QUOTES,
-    ] = "auto",
-    on_error: Annotated[
-        str,
-        Ask(help="At a bad row: stop, or skip and count it.", panel=INPUT),
-    ] = "stop",
-    learner: Annotated[
-        str | None,
-        Ask(
-            help="Its name, as in hedge, ada-hedge, ml-poly, boa, squint or fixed-share; if not"
-            " given, one that is good without a word.",
-            panel=MASTER,
-        ),
-    ] = None,
-    parameter: Annotated[
-        list[str] | None,
-        Ask(
-            names=("-p", "--param"),
-            help="A parameter of it, as in rate=0.1; may be repeated.",
-            metavar="NAME=VALUE",
-            panel=MASTER,
-        ),
-    ] = None,
-    loss: Annotated[
-        str | None,
-        Ask(
-            help="What forecasts cost: square (if not given), absolute, quantile, percentage, log"
-            " or zero-one.",
-            panel=MASTER,
-        ),
-    ] = None,
-    quantile: Annotated[
-        float | None,
-        Ask(help="Which quantile is forecast: implies --loss quantile.", panel=MASTER),
-    ] = None,
-    gradient: Annotated[
-        bool | None,
-        Ask(
-            help="Whether to compete with the best fixed weights (by gradients), not only with the"
-            " best expert.",
-            panel=MASTER,
-        ),
-    ] = None,
-    predictions: Annotated[
-        str | None,
-        Ask(metavar="FILE", help="Write every combined forecast: .csv or .parquet.", panel=OUTPUT),
-    ] = None,
-    weights: Annotated[
-        str | None,
-        Ask(
-            metavar="FILE", help="Write the weights of every round: .csv or .parquet.", panel=OUTPUT
-        ),
-    ] = None,
-    model: Annotated[
-        str | None,
-        Ask(metavar="FILE", help="Write the model, to go on with in Python.", panel=OUTPUT),
-    ] = None,
-    certificate: Annotated[
-        str | None,
-        Ask(
-            metavar="FILE",
-            help="Write the certificate (JSON); with --group, one a group: 'cert-{group}.json'.",
-            panel=OUTPUT,
-        ),
-    ] = None,
-    report: Annotated[
-        str | None,
-        Ask(metavar="FILE", help="Write a report (HTML).", panel=OUTPUT),
-    ] = None,
-    hindsight: Annotated[
-        bool,
-        Ask(
-            help="Compare with the best in hindsight, and certify the regret.",
-            panel=OUTPUT,
-        ),
-    ] = True,
-    quiet: Annotated[
-        bool, Ask(names=("--quiet", "-q"), help="Print nothing.", panel=OUTPUT)
-    ] = False,
-    json: Annotated[
-        bool, Ask(names=("--json",), help="Print the figures as JSON.", panel=OUTPUT)
-    ] = False,
-) -> None:
+def mix(given: Namespace) -> None:
     """Combine the forecasts of several experts into one, round by round.
 
     Every row is forecast before its outcome is seen. An expert may be missing from any row (an
-    empty cell): it is asleep there. Ctrl-C ends early, and everything asked for is written all the
-    same.
+    empty cell). Ctrl-C ends early; all files asked for are written nevertheless.
     """
-    from noregret.app.commands.mix.command import carry_out, columns_of, master_of, mixing_options
+    from noregret.app.commands.mix.mixing import Mix
+    from noregret.app.commands.outputs import Outputs
+    from noregret.app.commands.printing import command_line, concluded
+    from noregret.app.commands.progress import shown, stoppable
 
-    made = master_of(learner, parameter or [], loss, quantile, gradient)
-    options = mixing_options(
-        loss=made.cost.name,
-        target=target,
-        keep=columns_of(experts),
-        drop=columns_of(drop),
-        group=group,
-        only=only,
-        average=average,
-        correct=correct,
-        header=header,
-        quotes=quotes,
-        on_error=on_error,
-        format=format,
+    made = master_of(given)
+    work = Mix(
+        stream_for(given.data, mixing_options(given, made._round.cost.name)),
+        made,
+        Outputs.of(given),
+        hindsight=given.hindsight,
+        watch=given.report is not None or given.json,
+        command=command_line(),
     )
-    outputs = {
-        "predictions": predictions,
-        "weights": weights,
-        "model": model,
-        "certificate": certificate,
-        "report": report,
-    }
-    carry_out(forecasts, options, made, outputs, hindsight=hindsight, quiet=quiet, as_json=json)
+    with stoppable(work), shown(work, given.quiet or given.json):
+        result = work.go()
+    concluded(result, given, work.failures)
+
+
+def columns_of(given: list[str] | None) -> list[str]:
+    """Return the columns that are named, several in one word with commas between them.
+
+    >>> columns_of(["a,b", "c"])
+    ['a', 'b', 'c']
+    """
+    names = [name for word in given or [] for part in word.split(",") if (name := part.strip())]
+    if given and not names:
+        raise WrongUsage("--experts and --drop name columns: got none")
+    return names
+
+
+def mixing_options(given: Namespace, loss: str) -> Options:
+    """Return how forecasts are read; they are corrected where that makes sense, if not told."""
+    from noregret.streams.options import ASLEEP, AVERAGE, CORRECTED, MEDIAN
+
+    keep, drop = columns_of(given.experts), columns_of(given.drop)
+    if given.target is None:
+        raise WrongUsage("say which column holds the outcomes: --target COLUMN")
+    if keep and drop:
+        raise WrongUsage("name the columns to mix (--experts) or those to leave out (--drop)")
+    if given.only is not None and given.group is None:
+        raise WrongUsage("--only names one of the groups: say which column holds them (--group)")
+    if given.format not in (None, *TABLES):
+        raise WrongUsage(
+            f"forecasts come in tables ({', '.join(TABLES)}): got --format {given.format}"
+        )
+    add = [AVERAGE, MEDIAN] if given.average else []
+    if loss in CORRECTABLE if given.correct is None else given.correct:
+        add.append(CORRECTED)
+    return reading_options(given, missing=ASLEEP, add=add, keep=keep, drop=drop)
+
+
+def master_of(given: Namespace) -> Master:
+    """Return the master that a command line asks for."""
+    from noregret.app.commands.mix import DEFAULT, DEFAULT_PARAMS
+    from noregret.base.expert_losses import CONVEX
+    from noregret.base.registry import find
+    from noregret.experts import make
+
+    name, loss, params = given.learner, given.loss, params_of(given.parameter)
+    if name is not None and not name.strip():
+        raise WrongUsage("--learner names the algorithm that mixes: got nothing")
+    if given.quantile is not None:
+        if "loss_parameter" in params:
+            raise WrongUsage("the quantile is given twice: --quantile, and -p loss_parameter=…")
+        if loss not in (None, "quantile"):
+            raise WrongUsage(f"--quantile is of the quantile loss: leave out --loss {loss}")
+        loss, params["loss_parameter"] = "quantile", given.quantile
+    if loss is not None:
+        params["loss"] = loss
+    if given.gradient is not None:
+        params["gradient"] = given.gradient
+    try:
+        takes = inspect.signature(find(name or DEFAULT, "experts")).parameters
+        if given.gradient is not None and name is None and "gradient" not in takes:
+            raise WrongUsage(
+                f"--gradient and --no-gradient are for a --learner: {DEFAULT}, the default, does"
+                " both"
+            )
+        params = (DEFAULT_PARAMS if name is None else {}) | params
+        if params.get("loss", "square") not in CONVEX and "gradient" in takes:
+            params.setdefault("gradient", False)  # there is none to follow
+        made: Master = make(name or DEFAULT, **params)
+    except (TypeError, ValueError, LookupError) as error:
+        raise WrongUsage(str(error)) from None
+    return made
+
+
+def stream_for(data: list[str], options: Options) -> Any:
+    """Return the stream, or say that such files hold no tables."""
+    from noregret.streams import format_of, stream_of
+    from noregret.streams.source import as_paths
+
+    if format_of(as_paths(data), options).name not in TABLES:
+        raise WrongUsage(
+            f"forecasts come in a table with named columns: {', '.join(TABLES)}", file=data[0]
+        )
+    return stream_of(data, options)

@@ -1,134 +1,140 @@
-"""``noregret portfolio``: divide wealth among assets, and say how that compares in hindsight."""
+"""``noregret portfolio``: divide wealth among assets, and compare with hindsight."""
 
 from __future__ import annotations
 
-from typing import Annotated
+import time
+from dataclasses import replace
+from typing import TYPE_CHECKING
 
-from noregret.app.commands.options import INPUT, OUTPUT, Ask, params_of, reading_options
+from noregret.app.cli.options import (
+    CERTIFICATE,
+    DROP,
+    FORMAT,
+    HEADER,
+    INPUT,
+    JSON,
+    KEEP,
+    LEARNER,
+    METHOD,
+    MODEL,
+    OUTPUT,
+    PARAMETER,
+    QUIET,
+    REPORT,
+    argument,
+    file,
+    flag,
+    option,
+    params_of,
+    reading_options,
+)
+from noregret.errors import NoRegretError, WrongUsage
 
-STRATEGY = "How wealth is divided"
+if TYPE_CHECKING:
+    from argparse import Namespace
+
+    from noregret.portfolios.strategy import Strategy
+
+LOOK_LIKE_PRICES = "these look like prices: --prices turns them into relatives"
+
+EXAMPLE = "noregret portfolio RELATIVES.csv"
+OPTIONS = [
+    argument("data", "RELATIVES", "A file: one row per round, one column per asset; - is stdin."),
+    flag(
+        INPUT,
+        "--prices",
+        help="The numbers are prices, not relatives (each price divided by the one before).",
+    ),
+    option(INPUT, "--date", metavar="COLUMN", help="The column of dates."),
+    KEEP,
+    DROP,
+    FORMAT.but("File format: csv, tsv, parquet, jsonl or npz (default: by extension)."),
+    HEADER,
+    LEARNER.but(
+        "The strategy: eg-portfolio, universal-portfolio, ons-portfolio, uniform-rebalanced,"
+        " buy-and-hold or follow-the-leader.",
+        default="eg-portfolio",
+    ),
+    PARAMETER,
+    option(
+        METHOD,
+        "--cost",
+        metavar="SHARE",
+        help="Cost of trading, as a share of the amount sold and bought: 0.001 is 0.1%%.",
+    ),
+    file(OUTPUT, "--allocations", "Write the shares held in every round (CSV)."),
+    file(OUTPUT, "--relatives", "With --prices: write the relatives (CSV)."),
+    CERTIFICATE,
+    REPORT,
+    MODEL.but("Write the strategy with its state."),
+    QUIET,
+    JSON,
+]
 
 
-def portfolio(
-    data: Annotated[
-        str,
-        Ask(
-            argument=True,
-            help="A file: a row a round, a column an asset; or - for standard input.",
-            metavar="RELATIVES",
-        ),
-    ],
-    prices: Annotated[
-        bool,
-        Ask(
-            names=("--prices",),
-            help="The numbers are prices. Without it they are relatives: each price divided by the"
-            " one before.",
-            panel=INPUT,
-        ),
-    ] = False,
-    date: Annotated[
-        str | None,
-        Ask(help="The column that says when: no asset.", metavar="COLUMN", panel=INPUT),
-    ] = None,
-    keep: Annotated[
-        list[str] | None,
-        Ask(help="Use only this column, and others so named.", panel=INPUT),
-    ] = None,
-    drop: Annotated[
-        list[str] | None,
-        Ask(help="A column to leave out; may be repeated.", panel=INPUT),
-    ] = None,
-    format: Annotated[
-        str | None,
-        Ask(
-            help="csv, tsv, parquet, jsonl or npz; by the extension if not given.",
-            panel=INPUT,
-        ),
-    ] = None,
-    header: Annotated[
-        bool,
-        Ask(help="Whether a CSV file begins with names.", panel=INPUT),
-    ] = True,
-    learner: Annotated[
-        str,
-        Ask(
-            help="The strategy: eg-portfolio, universal-portfolio, ons-portfolio,"
-            " uniform-rebalanced, buy-and-hold or follow-the-leader.",
-            panel=STRATEGY,
-        ),
-    ] = "eg-portfolio",
-    parameter: Annotated[
-        list[str] | None,
-        Ask(
-            names=("-p", "--param"),
-            help="A parameter of the strategy, as in rate=0.1; may be repeated.",
-            metavar="NAME=VALUE",
-            panel=STRATEGY,
-        ),
-    ] = None,
-    cost: Annotated[
-        str | None,
-        Ask(
-            metavar="SHARE",
-            help="What trading costs, as a share of all that is sold and bought: 0.001 for 0.1%.",
-            panel=STRATEGY,
-        ),
-    ] = None,
-    allocations: Annotated[
-        str | None,
-        Ask(metavar="FILE", help="Write the shares held in every round (CSV).", panel=OUTPUT),
-    ] = None,
-    relatives: Annotated[
-        str | None,
-        Ask(
-            metavar="FILE",
-            help="With --prices: write the relatives (CSV).",
-            panel=OUTPUT,
-        ),
-    ] = None,
-    certificate: Annotated[
-        str | None,
-        Ask(metavar="FILE", help="Write the certificate (JSON).", panel=OUTPUT),
-    ] = None,
-    report: Annotated[
-        str | None,
-        Ask(metavar="FILE", help="Write a report (HTML).", panel=OUTPUT),
-    ] = None,
-    model: Annotated[
-        str | None,
-        Ask(metavar="FILE", help="Write the strategy with all it has learned.", panel=OUTPUT),
-    ] = None,
-    quiet: Annotated[
-        bool, Ask(names=("--quiet", "-q"), help="Print nothing.", panel=OUTPUT)
-    ] = False,
-    json: Annotated[
-        bool, Ask(names=("--json",), help="Print the figures as JSON.", panel=OUTPUT)
-    ] = False,
-) -> None:
-    """Divide wealth among assets, one round at a time, and say how well that went.
+def portfolio(given: Namespace) -> None:
+    """Divide wealth among assets, one round at a time, and report how well that went.
 
-    Shares are chosen before each round's relatives are seen. The wealth is compared with the best
-    asset's, that of equal shares, and that of the best shares to restore in every round.
+    Shares are chosen before each round's relatives are seen. The wealth is compared with that of
+    the best asset, of equal shares, and of the best constant shares.
     """
-    from noregret.app.commands.portfolio.command import carry_out
+    from noregret.app.commands.outputs import Outputs
+    from noregret.app.commands.portfolio.advice import advised
+    from noregret.app.commands.portfolio.writing import dates_of, likely, writers
+    from noregret.app.commands.printing import command_line, concluded
+    from noregret.app.results.portfolio import outcome_of
+    from noregret.proof.game.table_game import TableGame
+    from noregret.streams import stream_of
 
-    columns = [*(drop or []), *([date] if date is not None and not keep else [])]
-    carry_out(
-        data,
-        reading_options(drop=columns, keep=keep, format=format, header=header),
-        learner,
-        params_of(parameter or []),
-        {
-            "allocations": allocations,
-            "relatives": relatives,
-            "certificate": certificate,
-            "report": report,
-            "model": model,
-        },
-        prices=prices,
-        date=date,
-        cost=cost,
-        quiet=quiet,
-        as_json=json,
+    data, date, prices = given.data, given.date, given.prices
+    if given.relatives is not None and not prices:
+        raise WrongUsage("--relatives writes the relatives of prices: it needs --prices")
+    strategy, outputs = built(given), Outputs.of(given)
+    drop = [*(given.drop or []), *([date] if date is not None and not given.keep else [])]
+    options = reading_options(given, drop=drop)
+    outputs.check([data])
+    began = time.monotonic()
+    diary = strategy.keep_diary() if outputs.allocations or outputs.report else []
+    game = TableGame(
+        strategy, predictions=True, progress=False if given.quiet or given.json else None
     )
+    try:
+        game.play(stream_of([data], options))
+    except NoRegretError as error:
+        error.cures = advised(error)
+        raise
+    if not game.rounds:
+        raise NoRegretError(f"{data}: there are no rounds in it")
+    dates = None if date is None else dates_of(data, date, options, game.rounds + int(prices))
+    outcome = outcome_of(
+        game,
+        diary,
+        sources=(data,),
+        transforms=game.transforms,
+        dates=None if dates is None else (dates[0], dates[-1]),
+        note="" if prices or likely(game) else LOOK_LIKE_PRICES,
+        command=command_line(),
+    )
+    outcome = replace(outcome, seconds=time.monotonic() - began)
+    when = None if dates is None else dates[int(prices) :]
+    outcome, failures = outputs.write(outcome, writers(game, diary, when))
+    concluded(outcome, given, failures)
+
+
+def built(given: Namespace) -> Strategy:
+    """Return the strategy that a command line names."""
+    from noregret.portfolios import make
+
+    params, cost = params_of(given.parameter), given.cost
+    if cost is not None:
+        if "cost" in params:
+            raise WrongUsage("'cost' is given twice")
+        try:
+            params = params | {"cost": float(cost)}
+        except ValueError:
+            raise WrongUsage(f"--cost is a number, such as 0.001: got {cost!r}") from None
+    try:
+        strategy: Strategy = make(given.learner, **params)
+    except (TypeError, ValueError, LookupError) as error:
+        raise WrongUsage(f"{error} (see ‘noregret learners’)") from None
+    return strategy

@@ -1,234 +1,215 @@
-"""``noregret run``: learn from files of any usual kind, and write down how it went."""
+"""``noregret run``: learn from files, and report how well that went."""
 
 from __future__ import annotations
 
-from typing import Annotated
+import os
+import shlex
+from typing import TYPE_CHECKING, Any
 
-from noregret.app.commands.options import (
+from noregret.app.cli.options import (
+    CATEGORIES,
+    CERTIFICATE,
+    DATA,
+    DROP,
+    FORMAT,
+    HEADER,
+    HINDSIGHT,
     INPUT,
-    OUTPUT,
+    JSON,
+    KEEP,
+    LEARNER,
+    METHOD,
+    MISSING,
+    MODEL,
+    ON_ERROR,
+    PARAMETER,
+    PREDICTIONS,
+    QUIET,
     QUOTES,
     RECOVERY,
-    Ask,
-    fourier_text,
+    REPORT,
+    TARGET,
+    file,
+    number,
+    option,
     params_of,
     reading_options,
+    switch,
+    whole_number,
 )
 from noregret.app.results import DEFAULT_LEARNER
+from noregret.errors import Diverged, WrongUsage
 
-LEARNER = "What learns"
+if TYPE_CHECKING:
+    from argparse import Namespace
+
+    from noregret.app.commands.run.runner import Run
+
+EXAMPLE = "noregret run DATA.csv --target COLUMN"
+OPTIONS = [
+    DATA,
+    TARGET,
+    FORMAT,
+    HEADER,
+    QUOTES,
+    DROP,
+    KEEP,
+    CATEGORIES,
+    MISSING,
+    ON_ERROR,
+    option(
+        INPUT,
+        "--positive",
+        metavar="VALUE",
+        help="The value of the target that counts as +1; all others are −1.",
+    ),
+    option(
+        INPUT,
+        "--hash",
+        metavar="BITS",
+        type=whole_number,
+        help="Hash feature names into 2^BITS slots, so that memory is bounded.",
+    ),
+    LEARNER.but(
+        "The algorithm; ‘noregret learners’ lists all. auto needs no rate, no scale and no other"
+        " choice.",
+        default=DEFAULT_LEARNER,
+    ),
+    PARAMETER,
+    switch(METHOD, "--intercept", "Give every example a feature that is always 1."),
+    option(
+        METHOD,
+        "--scale",
+        metavar="RULE",
+        default="none",
+        help="Scale features: none, max (by the largest value so far), standard (mean 0, deviation"
+        " 1) or unit (every example to norm 1). auto needs none.",
+    ),
+    option(
+        METHOD,
+        "--fourier",
+        metavar="COUNT",
+        type=whole_number,
+        help="Turn each row into COUNT random Fourier features, after scaling: approximates a"
+        " Gaussian kernel with any linear learner.",
+    ),
+    option(
+        METHOD,
+        "--width",
+        metavar="NUMBER",
+        type=number,
+        help="Width of that kernel (default: 1).",
+    ),
+    option(
+        METHOD,
+        "--fourier-seed",
+        metavar="NUMBER",
+        type=whole_number,
+        help="Seed of the random features (default: 0).",
+    ),
+    PREDICTIONS,
+    MODEL,
+    CERTIFICATE,
+    REPORT,
+    HINDSIGHT,
+    QUIET,
+    JSON,
+    file(RECOVERY, "--checkpoint", "Keep a checkpoint, to resume from after an interruption."),
+    option(
+        RECOVERY,
+        "--every",
+        metavar="ROWS",
+        type=whole_number,
+        default=1_000_000,
+        help="Rows between checkpoints.",
+    ),
+    file(RECOVERY, "--resume", "Resume from a checkpoint, with the same options as before."),
+]
+CURES = (
+    "on the command line use -p rate=…, -p step=implicit, --scale unit",
+    "--learner auto, which needs none of these",
+)
 
 
-def run(
-    data: Annotated[
-        list[str],
-        Ask(
-            argument=True,
-            help="Files, one or several, globs, or - for standard input.",
-            metavar="DATA",
-        ),
-    ],
-    target: Annotated[
-        str | None,
-        Ask(help="The column to predict.", panel=INPUT),
-    ] = None,
-    learner: Annotated[
-        str,
-        Ask(
-            help="Its name: see ‘noregret learners’. auto needs no rate, no scale and no other"
-            " choice.",
-            panel=LEARNER,
-        ),
-    ] = DEFAULT_LEARNER,
-    parameter: Annotated[
-        list[str] | None,
-        Ask(
-            names=("-p", "--param"),
-            help="A parameter of the learner, as in loss=absolute; may be repeated.",
-            metavar="NAME=VALUE",
-            panel=LEARNER,
-        ),
-    ] = None,
-    format: Annotated[
-        str | None,
-        Ask(
-            help="csv, tsv, parquet, jsonl, svmlight, vw or npz; by the extension if not given.",
-            panel=INPUT,
-        ),
-    ] = None,
-    intercept: Annotated[
-        bool,
-        Ask(help="Give every example a feature that is always 1.", panel=INPUT),
-    ] = True,
-    scale: Annotated[
-        str,
-        Ask(
-            help="none, max (by the largest value so far), standard (mean 0, deviation 1), or unit"
-            " (every example to norm 1). auto needs none.",
-            panel=INPUT,
-        ),
-    ] = "none",
-    fourier: Annotated[
-        int | None,
-        Ask(
-            metavar="COUNT",
-            help="Let rows become so many random Fourier features, after scaling: nearly a kernel,"
-            " for any linear learner.",
-            panel=INPUT,
-        ),
-    ] = None,
-    width: Annotated[
-        float | None,
-        Ask(help="Of that kernel: distances that count as near; 1 if not given.", panel=INPUT),
-    ] = None,
-    fourier_seed: Annotated[
-        int | None,
-        Ask(help="What the features are drawn from; 0 if not given.", panel=INPUT),
-    ] = None,
-    drop: Annotated[
-        list[str] | None,
-        Ask(help="A column to leave out; may be repeated.", panel=INPUT),
-    ] = None,
-    keep: Annotated[
-        list[str] | None,
-        Ask(help="Use only this column, and others so named.", panel=INPUT),
-    ] = None,
-    categories: Annotated[
-        list[str] | None,
-        Ask(
-            help="A column whose values are names even where they look like numbers; may be"
-            " repeated.",
-            panel=INPUT,
-        ),
-    ] = None,
-    missing: Annotated[
-        str,
-        Ask(
-            help="An empty cell: stop there, take it for zero, or do that and add an indicator.",
-            panel=INPUT,
-        ),
-    ] = "stop",
-    header: Annotated[
-        bool,
-        Ask(help="Whether a CSV file begins with names.", panel=INPUT),
-    ] = True,
-    quotes: Annotated[
-        str,
-        QUOTES,
-    ] = "auto",
-    hash: Annotated[
-        int | None,
-        Ask(
-            metavar="BITS",
-            help="Let names share 2^BITS slots, so that memory is bounded.",
-            panel=INPUT,
-        ),
-    ] = None,
-    positive: Annotated[
-        str | None,
-        Ask(
-            metavar="VALUE",
-            help="The value of the target that is +1; all others are −1.",
-            panel=INPUT,
-        ),
-    ] = None,
-    on_error: Annotated[
-        str,
-        Ask(help="At a bad row: stop, or skip and count it.", panel=INPUT),
-    ] = "stop",
-    predictions: Annotated[
-        str | None,
-        Ask(
-            metavar="FILE",
-            help="Write every prediction, made before its outcome was seen: .csv or .parquet.",
-            panel=OUTPUT,
-        ),
-    ] = None,
-    model: Annotated[
-        str | None,
-        Ask(metavar="FILE", help="Write the model, for ‘noregret predict’.", panel=OUTPUT),
-    ] = None,
-    certificate: Annotated[
-        str | None,
-        Ask(metavar="FILE", help="Write the certificate (JSON).", panel=OUTPUT),
-    ] = None,
-    report: Annotated[
-        str | None,
-        Ask(metavar="FILE", help="Write a report (HTML).", panel=OUTPUT),
-    ] = None,
-    hindsight: Annotated[
-        bool,
-        Ask(
-            help="Compare with the best fixed predictor in hindsight, and certify the regret.",
-            panel=OUTPUT,
-        ),
-    ] = True,
-    quiet: Annotated[
-        bool, Ask(names=("--quiet", "-q"), help="Print nothing.", panel=OUTPUT)
-    ] = False,
-    json: Annotated[
-        bool, Ask(names=("--json",), help="Print the figures as JSON.", panel=OUTPUT)
-    ] = False,
-    checkpoint: Annotated[
-        str | None,
-        Ask(
-            metavar="FILE",
-            help="Keep a checkpoint, to go on from after an interruption of any kind.",
-            panel=RECOVERY,
-        ),
-    ] = None,
-    every: Annotated[
-        int,
-        Ask(metavar="ROWS", help="How often.", panel=RECOVERY),
-    ] = 1_000_000,
-    resume: Annotated[
-        str | None,
-        Ask(
-            metavar="FILE",
-            help="Go on from a checkpoint, with the same options as before.",
-            panel=RECOVERY,
-        ),
-    ] = None,
-) -> None:
-    """Learn from data, one example at a time, and say how well that went.
+def run(given: Namespace) -> None:
+    """Learn from data, one example at a time, and report how well that went.
 
-    Every outcome is predicted before it is seen. The outcomes tell which loss counts, square or for
-    labels logistic, unless -p loss=… does. Ctrl-C ends the run early, and everything asked for is
-    written all the same.
+    Every outcome is predicted before it is seen. The loss follows from the outcomes (square loss
+    for numbers, logistic loss for labels) unless -p loss=… sets it. Ctrl-C ends the run early;
+    all files asked for are written nevertheless.
     """
-    from noregret.app.commands.run.command import carry_out
+    from noregret.app.commands.outputs import Outputs
+    from noregret.app.commands.printing import command_line, concluded
+    from noregret.app.commands.progress import shown, stoppable
+    from noregret.app.commands.run.runner import Run
+    from noregret.app.results.loss_choice import is_open
+    from noregret.streams import stream_of
+    from noregret.streams.options import ASLEEP
 
-    options = reading_options(
-        target=target,
-        drop=drop,
-        keep=keep,
-        categories=categories,
-        missing=missing,
-        header=header,
-        quotes=quotes,
-        hash=hash,
-        intercept=intercept,
-        scale=scale,
-        fourier=fourier_text(fourier, width, fourier_seed),
-        positive=positive,
-        on_error=on_error,
-        format=format,
-    )
-    carry_out(
-        data,
-        options,
-        learner,
-        params_of(parameter or []),
-        {
-            "predictions": predictions,
-            "model": model,
-            "certificate": certificate,
-            "report": report,
-        },
-        hindsight=hindsight,
-        quiet=quiet,
-        as_json=json,
-        checkpoint=checkpoint,
-        every=every,
+    params = params_of(given.parameter)
+    options = reading_options(given, fourier=fourier_text(given))
+    if given.every < 1:
+        raise WrongUsage(f"--every is a number of rows, at least 1: got {given.every}")
+    if options.missing == ASLEEP:
+        raise WrongUsage("--missing asleep is for forecasts: ‘noregret mix’ reads them so")
+    made, resume = learner_of(given.learner, params), given.resume
+    if resume is not None and resume == given.checkpoint and not os.path.exists(resume):
+        resume = None  # it was interrupted before the first one: begin again
+    work = Run(
+        stream_of(given.data, options),
+        made,
+        Outputs.of(given),
+        hindsight=given.hindsight,
+        checkpoint=given.checkpoint,
+        every=given.every,
         resume=resume,
+        command=command_line(),
+        open_loss=is_open(given.learner, params),
     )
+    with stoppable(work), shown(work, given.quiet or given.json):
+        try:
+            result = work.go()
+        except Diverged as error:
+            if "rate" in made.params:
+                error.cures += CURES
+            raise
+        except KeyboardInterrupt:
+            raise KeyboardInterrupt(way_on(work)) from None
+    concluded(result, given, work.failures, way_on(work))
+
+
+def learner_of(learner: str, params: dict[str, Any]) -> Any:
+    """Return the learner that a command line asks for."""
+    from noregret.base.registry import built, families_with, find
+
+    try:
+        return built(find(learner, "learners"), params)
+    except (TypeError, ValueError, LookupError) as error:
+        known = learner if families_with(learner) else ""
+        named = (
+            f"; --learner names others than {DEFAULT_LEARNER}" if learner == DEFAULT_LEARNER else ""
+        )
+        raise WrongUsage(f"{error} (see ‘{f'noregret learners {known}'.strip()}’{named})") from None
+
+
+def fourier_text(given: Namespace) -> str | None:
+    """Write random Fourier features down as the options of a stream have them."""
+    width, seed = given.width, given.fourier_seed
+    if given.fourier is None:
+        if width is not None or seed is not None:
+            raise WrongUsage("--width and --fourier-seed say what --fourier COUNT draws: add it")
+        return None
+    return f"{given.fourier}:width={1.0 if width is None else width!r}:seed={seed or 0}"
+
+
+def way_on(work: Run) -> str:
+    """Return how to go on after an interruption, or what that would have needed."""
+    from noregret.streams.source import STDIN
+
+    if work.checkpoint is None:
+        return "it cannot be resumed: with --checkpoint FILE it could" if work.rounds else ""
+    if work.saved is None:
+        return ""
+    again = "" if " --resume" in work.command else f" --resume {shlex.quote(work.checkpoint)}"
+    same = ", with the same input" if STDIN in work.stream.paths else ""
+    return f"to go on{same}: {work.command}{again}"

@@ -1,42 +1,47 @@
-"""``noregret theorems``: what is promised, under which assumptions, and how tight that is."""
+"""``noregret theorems``: list all theorems, or explain one: its assumptions, how tight it is."""
 
 from __future__ import annotations
 
 import re
 from typing import TYPE_CHECKING
 
-import typer
-from rich.console import Console
-
-from noregret.adversaries.table import of_theorem
 from noregret.app.cli.family_words import WORDS, path_of
 from noregret.app.cli.latex_to_text import readable
-from noregret.app.commands.screen import screen, show
-from noregret.proof.theorems.registry import all_theorems, find_theorem
-from noregret.proof.theorems.theorem import QUANTITIES, Theorem
-from noregret.proof.theorems.tuning import takes_of
+from noregret.app.cli.options import argument
+from noregret.app.commands.printing import heading, screen, show
+from noregret.errors import WrongUsage
 
 if TYPE_CHECKING:
+    from argparse import Namespace
+
+    from rich.console import Console
+
     from noregret.base.algorithm import Named
+    from noregret.proof.theorems.theorem import Theorem
+
+EXAMPLE = "noregret theorems widrow-hoff"
+OPTIONS = [argument("name", "NAME", "The theorem to explain (default: list all).", required=False)]
 
 
-def theorems(
-    name: str = typer.Argument(None, help="The theorem to explain; without it, all are listed."),
-) -> None:
-    """List the theorems that learners answer for, or explain one."""
-    console = screen()
-    if name is None:
-        everything(console)
+def theorems(given: Namespace) -> None:
+    """List the theorems that the algorithms satisfy, or explain one."""
+    from noregret.proof.theorems.registry import find_theorem
+
+    if given.name is None:
+        everything(screen())
         return
     try:
-        found = find_theorem(name)
+        found = find_theorem(given.name)
     except ValueError as unknown:
-        raise typer.BadParameter(str(unknown)) from None
-    explain(console, *found)
+        raise WrongUsage(str(unknown)) from None
+    explain(screen(), *found)
 
 
 def everything(console: Console) -> None:
     """List all theorems, by what they bound."""
+    from noregret.proof.theorems.registry import all_theorems
+    from noregret.proof.theorems.theorem import QUANTITIES
+
     known = all_theorems().values()
     groups = {
         f"Bounds on {words}": [(t, of) for t, of in known if t.quantity == about and not t.warning]
@@ -56,7 +61,9 @@ def everything(console: Console) -> None:
 
 
 def explain(console: Console, theorem: Theorem, learner: type[Named] | None) -> None:
-    """Say all there is to say of a theorem."""
+    """Explain a theorem."""
+    from noregret.proof.theorems.theorem import QUANTITIES
+
     show(console, f"Theorem {theorem.name}", style="bold")
     what = QUANTITIES[theorem.quantity]
     console.print()
@@ -90,12 +97,6 @@ def explain(console: Console, theorem: Theorem, learner: type[Named] | None) -> 
     show(console, theorem.source, indent=2)
 
 
-def heading(console: Console, text: str) -> None:
-    """Begin a part."""
-    console.print()
-    show(console, text, style="bold")
-
-
 def owner(learner: type[Named] | None) -> str:
     """Name the learner that answers for a theorem, and its family unless it is the linear one."""
     if learner is None:
@@ -105,6 +106,8 @@ def owner(learner: type[Named] | None) -> str:
 
 def how_to_tune(theorem: Theorem, learner: type[Named]) -> str:
     """Write the call that builds a tuned learner."""
+    from noregret.proof.theorems.tuning import takes_of
+
     takes = [part if "=" in part else f"{part}=…" for part in takes_of(theorem).split(", ")]
     if theorem is not next(other for other in learner.theorems if other.tune is not None):
         takes.insert(0, f'"{theorem.name}"')
@@ -113,6 +116,8 @@ def how_to_tune(theorem: Theorem, learner: type[Named]) -> str:
 
 def attacked(theorem: Theorem, learner: type[Named] | None) -> list[str]:
     """Say how tight a theorem was when attacked."""
+    from noregret.adversaries.table import of_theorem
+
     entries = of_theorem(theorem.name)
     if not entries and learner is not None and learner.family != "learners":
         return ["No adversary has been written for it."]

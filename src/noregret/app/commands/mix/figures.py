@@ -55,7 +55,7 @@ def result_of(mix: Mix, started: str, began: float) -> MixResult:
         learner=repr(master),
         name=master.name,
         params={name: plain(value) for name, value in master.params.items()},
-        loss=master.cost.name,
+        loss=master._round.cost.name,
         total=mix.total,
         mistakes=None,
         weight=None,
@@ -99,14 +99,10 @@ def certified(mix: Mix) -> tuple[Certificate | None, str | None]:
     """Return the certificate, or why there is none."""
     if mix.grouped:
         return None, None
-    series = mix.only_series
-    if series.game is None:
+    if not mix.hindsight:
         return None, "the comparison with hindsight was not asked for (--no-hindsight)"
-    game = series.game
-    game.player = game.learner = series.master
-    game.transforms, game.target = mix.stream.transforms, mix.stream.target
     try:
-        return game.certificate(), None
+        return mix.only_series.game.certificate(), None
     except FAILED as error:
         return None, str(error) or "there is not enough memory"
 
@@ -120,9 +116,8 @@ def best_weights(mix: Mix) -> tuple[Convex | None, str]:
     try:
         if mix.grouped:
             return convex_of_groups(mix)
-        game = mix.only_series.game
-        assert game is not None
-        answer = game.evidence({}, USUAL).best_mixture()  # type: ignore[attr-defined]
+        evidence = mix.only_series.game.evidence({}, USUAL)
+        answer = evidence.best_mixture()  # type: ignore[attr-defined]
     except FAILED as error:
         return None, str(error) or "there is not enough memory"
     weights = dict(zip(mix.names, np.asarray(answer.witness).tolist(), strict=True))
@@ -163,9 +158,9 @@ def regret_of(mix: Mix) -> tuple[float | None, float | None]:
 
 
 def curve_of(mix: Mix) -> Curve:
-    """Return the curve of the game, or its last point where no record was kept."""
-    if not mix.grouped and (game := mix.only_series.game) is not None:
-        return game.curve
+    """Return the curve of the game; of many series, the end of all."""
+    if not mix.grouped:
+        return mix.only_series.game.curve
     nothing = np.full(1, np.nan)
     zero = np.zeros(1, dtype=np.int64)
     return Curve(np.array([mix.rounds]), np.array([mix.total]), zero, nothing, nothing)

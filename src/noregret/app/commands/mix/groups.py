@@ -96,8 +96,6 @@ def certificate_of(mix: Mix, group: str, kept: Kept) -> Certificate:
     master = mix.master.clone()
     master.check_names(mix.names)
     game = master.new_game(progress=False)
-    game.play(kept.X, kept.y)
-    game.names, game.target = list(mix.names), options.target
-    game.transforms = replace(options, only=group).transforms()
-    made: Certificate = game.certificate()
+    game.describe(replace(options, only=group).transforms(), options.target, mix.names)
+    made: Certificate = game.play(kept.X, kept.y).certificate()
     return made

@@ -15,8 +15,9 @@ import numpy as np
 from noregret.app.commands.mix.noting import Notes, Rows
 from noregret.app.commands.mix.refusing import LeftOut, nothing_learned
 from noregret.app.commands.mix.series import Series
-from noregret.app.commands.mix.writing import MixOutputs, write_all
-from noregret.app.results.run import Skipped
+from noregret.app.commands.mix.writing import check_groups, write_all
+from noregret.app.commands.outputs import Outputs
+from noregret.app.results.run import skipped
 from noregret.base.expert_losses import ExpertLoss, expert_loss
 from noregret.base.locks import Locks
 from noregret.errors import NoRegretError, WrongUsage
@@ -58,7 +59,7 @@ class Mix:
 
     stream: Stream
     master: Master
-    outputs: MixOutputs = field(default_factory=MixOutputs)
+    outputs: Outputs = field(default_factory=Outputs)
     hindsight: bool = True
     watch: bool = False
     command: str = ""
@@ -74,7 +75,7 @@ class Mix:
         self.grouped = options.group is not None and options.only is None
         self.group = options.group if self.grouped else None
         self.outputs.check(self.stream.paths)
-        self.outputs.check_groups(self.grouped)
+        check_groups(self.outputs, self.grouped)
         self.reading = reading
         self.reading.without_outcomes = True
         self.reading.wanted = lambda: not (self.stopping or self.over)
@@ -84,7 +85,7 @@ class Mix:
         self.notes = Notes(
             self.outputs,
             self.cost,
-            expected=self.master.pays_expected,
+            expected=self.master._round.pays_expected,
             averaged=AVERAGE in options.add,
             grouped=self.grouped,
             stored=self.grouped and (self.hindsight or self.outputs.certificate is not None),
@@ -133,19 +134,19 @@ class Mix:
         """Play a block, and note what is wanted of it."""
         if len(block):
             if isinstance(block.X, Sparse):
-                raise NoRegretError(f"{block.place_of(0)}: every row must have the same columns")
+                raise NoRegretError("every row must have the same columns").at(block.place_of(0))
             self.begin()
             self.notes.note(self.play(block))
         self.seen += len(block) + len(block.faults) if block.read is None else block.read
         self.size = block.size
-        self.left_out.add(Skipped(fault.place, fault.message) for fault in block.faults)
+        self.left_out.add(skipped(error) for _, error in block.faults)
         if block.faults and self.left_out.stop:
-            raise self.reading.refusal(block)
+            raise block.faults[0].error
 
     def begin(self) -> None:
         """Learn from the first block who the experts are."""
         if not self.names and self.reading.features:
-            self.names = self.reading.feature_names(self.reading.features)
+            self.names = list(self.reading.feature_names(self.reading.features))
             self.notes.begin(len(self.names))
 
     def play(self, block: Block) -> Rows:
@@ -180,8 +181,8 @@ class Mix:
         if group not in self.series:
             recorded = self.hindsight and not self.grouped
             made = Series(self.master.clone(), self.names, recorded)
-            if made.game is not None:
-                self.recording.enter_context(made.game.recorded())
+            made.game.describe(self.stream.transforms, self.stream.target)
+            self.recording.enter_context(made.game.recorded())
             self.series[group] = made
         return self.series[group]
 
@@ -235,7 +236,7 @@ class Mix:
 
 def cost_of(master: Master) -> ExpertLoss:
     """Return what forecasts cost a master, for tables of them."""
-    cost = master.cost
+    cost = master._round.cost
     if type(cost).__name__ == "PythonLoss":
         return expert_loss(cost)
     return expert_loss(cost.name, cost.parameter if cost.name == "quantile" else None)

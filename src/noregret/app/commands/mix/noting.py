@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from noregret.app.commands.mix.store import Store
-from noregret.app.commands.mix.writing import MixOutputs
+from noregret.app.commands.outputs import Outputs
 from noregret.app.commands.run.spool import Numbers
 from noregret.app.results.mix_history import Watching
 from noregret.base.expert_losses import ExpertLoss
@@ -63,7 +63,7 @@ class Notes:
 
     def __init__(
         self,
-        outputs: MixOutputs,
+        outputs: Outputs,
         cost: ExpertLoss,
         *,
         expected: bool,

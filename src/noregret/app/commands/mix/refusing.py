@@ -9,9 +9,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from noregret.app.results.run import Skipped
+from noregret.app.results.run import Skipped, skipped
 from noregret.errors import BadExample, NoRegretError
-from noregret.proof.game.play_blocks import without_round
 from noregret.streams.columns import listed
 
 if TYPE_CHECKING:
@@ -50,16 +49,15 @@ class LeftOut:
         rows: NDArray[np.int64],
         kept: NDArray[np.bool_],
         row: int,
-        error: BadExample,
+        error: NoRegretError,
     ) -> None:
         """Leave one of some rows of a block out, and note that; or stop there."""
         at = int(rows[row])
-        place, reason = block.place_of(at), without_round(str(error))
-        if self.stop or error.round is None:
-            error.args = (f"{place}: {reason}",)
+        error.at(block.place_of(at))
+        if self.stop or not isinstance(error, BadExample) or error.round is None:
             raise error
         kept[at] = False
-        self.add([Skipped(place, reason)])
+        self.add([skipped(error)])
 
 
 def nothing_learned(mix: Mix) -> BaseException:

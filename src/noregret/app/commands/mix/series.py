@@ -2,52 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
+from functools import partial
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
-from noregret.errors import BadExample
+from noregret.errors import BadExample, NoRegretError
+from noregret.proof.game.table_game import Refuse, TableGame
 from noregret.proof.game.table_rows import TableBlock
 
 if TYPE_CHECKING:
     from noregret.experts.master import Master
-    from noregret.proof.game.table_game import TableGame
 
 Floats = NDArray[np.float64]
-
-
-class Noted:
-    """A master whose forecasts and weights are written down while a game has it play.
-
-    Parameters
-    ----------
-    master
-        Who plays.
-    """
-
-    def __init__(self, master: Master) -> None:
-        self.master, self.at = master, 0
-        self.predictions: Floats = np.empty(0)
-        self.weights: Floats | None = None
-
-    def __getattr__(self, name: str) -> Any:
-        return getattr(self.master, name)
-
-    def into(self, predictions: Floats, weights: Floats | None) -> None:
-        """Write down what comes next here."""
-        self.predictions, self.weights, self.at = predictions, weights, 0
-
-    def play_block(self, X: Floats, y: Floats, predictions: Floats | None = None) -> None:
-        """Have rows played."""
-        here, before = slice(self.at, self.at + len(X)), self.master.rounds
-        used = None if self.weights is None else self.weights[here]
-        try:
-            self.master.play_block(X, y, self.predictions[here], used)
-        finally:
-            self.at += self.master.rounds - before
 
 
 class Series:
@@ -65,14 +35,8 @@ class Series:
 
     def __init__(self, master: Master, names: list[str], recorded: bool) -> None:
         self.master, self.names = master, names
-        self.game: TableGame | None = None
-        self.noted = Noted(master)
-        if recorded:
-            from noregret.proof.game.table_game import TableGame
-
-            self.game = TableGame(self.noted, progress=False)
-        else:
-            master.check_names(names)
+        keep = "auto" if recorded else "nothing"
+        self.game = TableGame(master, keep=keep, progress=False)
 
     def play(
         self,
@@ -80,7 +44,7 @@ class Series:
         y: Floats,
         predictions: Floats,
         weights: Floats | None,
-        refuse: Callable[[int, BadExample], None],
+        refuse: Refuse,
     ) -> None:
         """Predict every row, and learn from those with an outcome.
 
@@ -94,44 +58,23 @@ class Series:
             Told the row and why; it raises, or returns for the row to be left out.
         """
         for part, known in runs(~np.isnan(y)):
-            step = self.learn if known else self.foresee
-            step(X, y, predictions, weights, part, refuse)
-
-    def learn(
-        self,
-        X: Floats,
-        y: Floats,
-        predictions: Floats,
-        weights: Floats | None,
-        part: slice,
-        refuse: Callable[[int, BadExample], None],
-    ) -> None:
-        """Play rows with outcomes; those that are refused are passed over."""
-        at = part.start
-        while at < part.stop:
-            before = self.master.rounds
-            here = slice(at, part.stop)
-            self.noted.into(predictions[here], None if weights is None else weights[here])
-            try:
-                if self.game is None:
-                    self.noted.play_block(X[here], y[here])
-                else:
-                    self.game.play_block(TableBlock(X[here], y[here], self.names))
-                return
-            except BadExample as error:
-                row = at + self.master.rounds - before
-                predictions[row] = np.nan
-                refuse(row, error)
-                at = row + 1
+            if not known:
+                self.foresee(X, predictions, weights, part, refuse)
+                continue
+            self.game.play_block(
+                TableBlock(X[part], y[part], self.names),
+                partial(refuse_after, part.start, refuse),
+                predictions[part],
+                None if weights is None else weights[part],
+            )
 
     def foresee(
         self,
         X: Floats,
-        y: Floats,
         predictions: Floats,
         weights: Floats | None,
         part: slice,
-        refuse: Callable[[int, BadExample], None],
+        refuse: Refuse,
     ) -> None:
         """Predict rows whose outcomes are still to come."""
         self.master.check_names(self.names)
@@ -144,6 +87,11 @@ class Series:
                 continue
             if weights is not None:
                 weights[row] = self.master.weights(awake)
+
+
+def refuse_after(start: int, refuse: Refuse, row: int, error: NoRegretError) -> None:
+    """Refuse a row of a part that begins at ``start``."""
+    refuse(start + row, error)
 
 
 def runs(flags: NDArray[np.bool_]) -> Iterator[tuple[slice, bool]]:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass, replace
+from collections.abc import Iterator
+from functools import partial
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
@@ -11,44 +11,32 @@ import numpy as np
 from numpy.typing import NDArray
 
 from noregret.app.commands.run import predictions
-from noregret.app.commands.run.writing import Outputs
 from noregret.base.numbers import name_of
 from noregret.errors import NoRegretError, WrongUsage
 
 if TYPE_CHECKING:
     from noregret.app.commands.mix.mixing import Mix
+    from noregret.app.commands.outputs import Outputs
     from noregret.app.results.mix import MixResult
 
 Floats = NDArray[np.float64]
 GROUP = "{group}"
 
 
-@dataclass
-class MixOutputs(Outputs):
-    """What to write, and where."""
-
-    weights: str | None = None
-
-    def check(self, sources: Iterable[str], checkpoints: Iterable[str] = ()) -> None:
-        """Refuse at once what could not be written at the end."""
-        if self.weights is not None:
-            predictions.check_name(self.weights, "weights")
-        super().check(sources, checkpoints)
-
-    def check_groups(self, grouped: bool) -> None:
-        """Refuse one file for what each of many series has of its own."""
-        path = self.certificate
-        if grouped and path is not None and GROUP not in path:
-            raise WrongUsage(
-                f"{path}: every group has its own certificate: put {GROUP} where its name goes, as"
-                f" in cert-{GROUP}.json"
-            )
-        if not grouped and path is not None and GROUP in path:
-            raise WrongUsage(f"{path}: there are no groups: say which column names them (--group)")
-        if grouped and self.model is not None:
-            raise WrongUsage(
-                f"{self.model}: every group has its own model: choose one of them with --only"
-            )
+def check_groups(outputs: Outputs, grouped: bool) -> None:
+    """Refuse one file for what each of many series has of its own."""
+    path = outputs.certificate
+    if grouped and path is not None and GROUP not in path:
+        raise WrongUsage(
+            f"{path}: every group has its own certificate: put {GROUP} where its name goes, as"
+            f" in cert-{GROUP}.json"
+        )
+    if not grouped and path is not None and GROUP in path:
+        raise WrongUsage(f"{path}: there are no groups: say which column names them (--group)")
+    if grouped and outputs.model is not None:
+        raise WrongUsage(
+            f"{outputs.model}: every group has its own model: choose one of them with --only"
+        )
 
 
 def file_of(template: str, group: str) -> str:
@@ -62,24 +50,11 @@ def file_of(template: str, group: str) -> str:
 
 
 def write_all(mix: Mix, result: MixResult) -> tuple[MixResult, list[str]]:
-    """Write what was asked for; return the result with what was written, and what went wrong.
-
-    One file that cannot be written does not keep back the others.
-    """
-    done: dict[str, str] = {}
-    failures: list[str] = []
-    for kind, path in mix.outputs.given().items():
-        if kind == "certificate" and result.certificate is None and not mix.grouped:
-            continue
-        result = replace(result, outputs=done | {kind: path})
-        try:
-            WRITERS[kind](mix, path, result)
-            done[kind] = path
-        except NoRegretError as error:
-            failures.append(str(error))
-        except OSError as error:
-            failures.append(f"{path}: {error.strerror or error}")
-    return replace(result, outputs=done), failures
+    """Write what was asked for; return the result with what was written, and what went wrong."""
+    writers = {"predictions": write_predictions, "weights": write_weights, "model": write_model}
+    if mix.grouped:
+        writers["certificate"] = write_certificates
+    return mix.outputs.write(result, {kind: partial(write, mix) for kind, write in writers.items()})
 
 
 def write_predictions(mix: Mix, path: str, result: MixResult) -> None:
@@ -123,12 +98,8 @@ def write_model(mix: Mix, path: str, result: MixResult) -> None:
     mix.only_series.master.save(path)
 
 
-def write_certificate(mix: Mix, path: str, result: MixResult) -> None:
-    """Write the certificate, or those of all groups."""
-    if not mix.grouped:
-        assert result.certificate is not None
-        result.certificate.save(path)
-        return
+def write_certificates(mix: Mix, path: str, result: MixResult) -> None:
+    """Write the certificates of all groups."""
     if not mix.certificates:
         raise NoRegretError(f"{path}: {result.uncertified}")
     failures = [f for group in mix.certificates if (f := failure_of(mix, path, group))]
@@ -146,20 +117,3 @@ def failure_of(mix: Mix, path: str, group: str) -> str:
     except OSError as error:
         found = error.strerror or str(error)
     return f"{file}: no certificate of the group {name_of(group)!r}: {found}"
-
-
-def write_report(mix: Mix, path: str, result: MixResult) -> None:
-    """Write the report."""
-    from noregret.app.report.mix.html import page
-    from noregret.base.atomic_files import write_whole
-
-    write_whole(path, page(result).encode())
-
-
-WRITERS: dict[str, Callable[[Mix, str, MixResult], None]] = {
-    "predictions": write_predictions,
-    "weights": write_weights,
-    "model": write_model,
-    "certificate": write_certificate,
-    "report": write_report,
-}

@@ -2,35 +2,21 @@
 
 from __future__ import annotations
 
-import re
-import shlex
+from noregret.errors import Cure, NoRegretError, Use
 
-# What is said of files in general, and what to do here; the column is group 1 where there is one.
-IN_GENERAL = {
-    r"column '(.*)' holds (.*): drop it \(--drop .*": (
-        r"column '\1' holds \2: say that it tells when (--date {name}), or drop it (--drop {name})"
-    ),
-    r"(?:column|field) '(.*)' is empty: fill it in, or use --missing .*": (
-        r"column '\1' is empty: fill it in, or drop the asset (--drop {name})"
-    ),
-    r"column '(.*)': (.*), or read the column as names \(--categories .*": (
-        r"column '\1': \2, or drop the asset (--drop {name})"
-    ),
-    r"drop those that hold text, or name the target": (
-        r"drop those that hold text, as --date DAY or --drop NAME does"
-    ),
-}
+# What helps here instead of parameters that the command has no options for.
+INSTEAD = {"categories": ("date", "drop"), "missing": ("drop",), "target": ("date",)}
+TEXTS = {"date": "say which column tells when ({})", "drop": "drop the asset ({})"}
 
 
-def advised(message: str) -> str:
-    """Return a refusal of a file with advice that ``noregret portfolio`` can take.
-
-    >>> advised("column 'oil' is empty: fill it in, or use --missing zero")
-    "column 'oil' is empty: fill it in, or drop the asset (--drop oil)"
-    """
-    for said, instead in IN_GENERAL.items():
-        if found := re.search(said, message, re.DOTALL):
-            name = shlex.quote(found[1]) if found.re.groups else ""
-            put = found.expand(instead).replace("{name}", name)
-            return message[: found.start()] + put + message[found.end() :]
-    return message
+def advised(error: NoRegretError) -> tuple[Cure, ...]:
+    """Return what to do about a refusal of a file, as ``noregret portfolio`` can do it."""
+    column = ... if error.feature is None else error.feature
+    found: dict[str, Cure] = {}
+    for cure in error.cures:
+        if isinstance(cure, str):
+            found[cure] = cure
+            continue
+        for name in INSTEAD.get(cure.name, (cure.name,)):
+            found.setdefault(name, cure if name == cure.name else Use(name, column, TEXTS[name]))
+    return tuple(found.values())

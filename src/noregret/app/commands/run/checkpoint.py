@@ -13,9 +13,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from noregret.base.json_schemas import parsed
-from noregret.base.model_file import read_parts
-from noregret.base.packing import write_parts
 from noregret.errors import NoRegretError
 
 FORMAT = "noregret.checkpoint/2"
@@ -31,6 +28,8 @@ def companions(path: str | None) -> dict[str, str]:
 
 def write(path: str, arrays: Arrays, numbers: dict[str, Any]) -> None:
     """Write a checkpoint."""
+    from noregret.base.packing import write_parts
+
     text = json.dumps(numbers, sort_keys=True)
     arrays = {name: np.ascontiguousarray(array) for name, array in arrays.items()}
     metadata = {"format": FORMAT, "state": text, "digest": digest_of(text, arrays)}
@@ -39,6 +38,9 @@ def write(path: str, arrays: Arrays, numbers: dict[str, Any]) -> None:
 
 def read(path: str) -> tuple[Arrays, dict[str, Any]]:
     """Read a checkpoint, or say what is wrong with it."""
+    from noregret.base.json_schemas import parsed
+    from noregret.base.model_file import read_parts
+
     metadata, arrays = read_parts(path, "a checkpoint", NoRegretError)
     if metadata.get("format") != FORMAT:
         raise NoRegretError(f"{path}: not a checkpoint of this version")

@@ -15,7 +15,6 @@ from noregret.base.params import plain
 if TYPE_CHECKING:
     from noregret.app.commands.run.runner import Run
     from noregret.proof.certificates.certificate import Certificate
-    from noregret.proof.record.curve import Curve
 
 
 def conclude(
@@ -41,7 +40,7 @@ def conclude(
         constant=run.watching.constant() or constant_of_rows(run),
         certificate=certificate,
         uncertified=uncertified,
-        curve=curve_of(run),
+        curve=run.game.curve,
         heaviest=heaviest_of(run.reading.feature_name, learner.weights),
         transforms=run.stream.transforms,
         target=run.stream.target,
@@ -67,25 +66,8 @@ def conclude(
 def constant_of_rows(run: Run) -> Constant | None:
     """Return the best constant for a loss that only the outcomes themselves tell it for."""
     loss = run.learner.engine.loss
-    pages = None if run.game is None else run.game.ledger.pages
+    pages = run.game.ledger.pages
     if pages is None or run.weighted or loss.labels or loss.name == "square":
         return None
     outcomes = np.concatenate([np.empty(0), *(y for _, y in pages.blocks())])
     return best_of_outcomes(loss, outcomes)
-
-
-def curve_of(run: Run) -> Curve:
-    """Return the curve of the game, or its last point where no record was kept."""
-    from noregret.proof.record.curve import Curve
-
-    if run.game is not None:
-        return run.game.curve
-    nothing = np.full(1, np.nan)
-    learner = run.learner
-    return Curve(
-        np.array([learner.rounds]),
-        np.array([learner.total_loss]),
-        np.array([learner.mistakes]),
-        nothing,
-        nothing,
-    )

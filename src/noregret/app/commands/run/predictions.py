@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from noregret.base.atomic_files import beside
 from noregret.errors import WrongUsage
+from noregret.linear.learn_many import answers
 
 if TYPE_CHECKING:
     from noregret.linear.learner import Learner
@@ -40,7 +41,7 @@ def tables(
         row, scores, outcomes = block.T
         columns: dict[str, Any] = {
             "row": row.astype(np.int64),
-            "prediction": np.asarray(learner.answers(scores)),
+            "prediction": np.asarray(answers(learner._entry, scores)),
         }
         if not np.isnan(outcomes).all():
             columns["outcome"] = outcomes

@@ -41,7 +41,6 @@ def save(run: Run, path: str) -> None:
         "stream": stream,
         "traces": traces(run, stream["mark"]),
         "watching": watching,
-        "ledger": None,
         "size": run.size,
         "seen": run.seen,
         "spent": run.spent,
@@ -53,9 +52,8 @@ def save(run: Run, path: str) -> None:
     }
     if names and not run.reading.named:
         raise NoRegretError("the features of this learner are not those of its stream")
-    if run.game is not None:
-        ledger_arrays, state["ledger"] = ledger_state(run.game.ledger)
-        kept |= checkpoint.with_prefix("ledger.", ledger_arrays)
+    ledger_arrays, state["ledger"] = ledger_state(run.game.ledger)
+    kept |= checkpoint.with_prefix("ledger.", ledger_arrays)
     checkpoint.write(path, kept, state)
 
 
@@ -102,7 +100,8 @@ def restore(run: Run, path: str) -> None:
     """Go on from a checkpoint: everything is as it was between two blocks."""
     arrays, state = checkpoint.read(path)
     try:
-        settle_loss(run, state.get("choice"))
+        choice = state.get("choice") if run.open_loss else None
+        run.begin(None if choice is None else Choice(*choice))
         check_asked(asked(run), state["asked"], path)
         restore_state(run, path, arrays, state)
     except NoRegretError:
@@ -111,15 +110,6 @@ def restore(run: Run, path: str) -> None:
         raise NoRegretError(
             f"{path}: not a checkpoint that this version can use: {error}"
         ) from None
-
-
-def settle_loss(run: Run, choice: list[str] | None) -> None:
-    """Have an open loss be the one that was chosen then."""
-    if not run.open_loss or choice is None:
-        run.open_loss = False
-        run.begin()
-        return
-    run.begin(Choice(*choice))
 
 
 def check_asked(now: dict[str, Any], then: dict[str, Any], path: str) -> None:
@@ -171,5 +161,4 @@ def restore_state(run: Run, path: str, arrays: checkpoint.Arrays, state: dict[st
         run.spool = Numbers(3, run.beside[PREDICTIONS], *state["predictions"])
     if state["tags"] is not None:
         run.tags = Tags(run.beside[TAGS], *state["tags"])
-    if run.game is not None:
-        restore_ledger(run.game.ledger, checkpoint.of_prefix("ledger.", arrays), state["ledger"])
+    restore_ledger(run.game.ledger, checkpoint.of_prefix("ledger.", arrays), state["ledger"])

@@ -5,30 +5,29 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Callable, Iterator
-from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from itertools import chain
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-import numpy as np
-
+from noregret.app.commands.outputs import Outputs
 from noregret.app.commands.run.checkpoint import companions
 from noregret.app.commands.run.concluding import conclude
 from noregret.app.commands.run.spool import PREDICTIONS, TAGS, Numbers, Tags
 from noregret.app.commands.run.watching import Watching
-from noregret.app.commands.run.writing import Outputs, write_all
-from noregret.app.results.loss_choice import Choice, chosen, explained
-from noregret.app.results.run import Result, Skipped
+from noregret.app.commands.run.writing import write_all
+from noregret.app.results.loss_choice import Choice, chosen, explain
+from noregret.app.results.run import Result, Skipped, skipped
 from noregret.base.locks import Locks
 from noregret.errors import BadExample, NoRegretError
-from noregret.proof.game.play_blocks import Played, numbers_of, play_block
+from noregret.proof.game.game import Game
+from noregret.proof.game.play_blocks import Played, numbers_of
 
 if TYPE_CHECKING:
     from noregret.linear.learner import Learner
     from noregret.proof.certificates.certificate import Certificate
-    from noregret.proof.game.game import Game
+    from noregret.proof.record.ledger import Keep
     from noregret.streams.block import Block
     from noregret.streams.stream import Stream
 
@@ -95,11 +94,10 @@ class Run:
         self.spool: Numbers | None = None
         self.tags: Tags | None = None
         self.saved: int | None = None  # rounds in the last checkpoint
-        self.game: Game | None = None
         self.reading = self.stream.reading()
 
     def prepare(self) -> None:
-        """Begin, or go on from a checkpoint."""
+        """Go on from a checkpoint, or check that there is none yet."""
         if self.resume is not None:
             from noregret.app.commands.run.resuming import restore
 
@@ -109,25 +107,18 @@ class Run:
                 f"{self.checkpoint}: there already: --resume {self.checkpoint} goes on from it; to"
                 " begin again, remove it"
             )
-        else:
-            self.begin()
-            if self.outputs.predictions is not None:
-                self.spool = Numbers(3, self.beside.get(PREDICTIONS))
         self.reading.wanted = lambda: not self.stopping
         if self.checkpoint is not None:
             self.reading.keep_seals()
 
-    def begin(self, choice: Choice | None = None) -> None:
-        """Have everything ready for the learner, with the loss that was chosen for it."""
+    def begin(self, choice: Choice | None) -> None:
+        """Begin the game of the learner, with the loss that was chosen for it."""
+        self.choice = choice
         if choice is not None:
-            self.choice, self.open_loss = choice, False
             self.learner = type(self.learner)(**self.learner.params | {"loss": choice.loss})
         self.watching = Watching(self.learner.engine.loss)
-        if self.hindsight and not self.open_loss:
-            from noregret.proof.game.game import Game
-
-            self.game = Game(self.learner, progress=False, kept_at=self.beside.get("rows"))
-            self.game.transforms, self.game.target = self.stream.transforms, self.stream.target
+        keep: Keep = "auto" if self.hindsight else "nothing"
+        self.game = Game(self.learner, keep=keep, progress=False, kept_at=self.beside.get("rows"))
 
     # While it runs.
 
@@ -146,20 +137,12 @@ class Run:
     def played(self) -> Result:
         """Play, and write."""
         started = datetime.now(UTC).isoformat(timespec="seconds")
-        self.began = time.perf_counter()
-        before = self.spent
+        self.began = time.perf_counter() - self.spent
         try:
-            blocks = self.settled()
-            with self.recorded():
-                for block in blocks:
-                    self.take(block)
-                    self.spent = before + time.perf_counter() - self.began
-                    if self.told is not None:
-                        self.told(self)
-                    if self.is_due():
-                        self.save_checkpoint()
-                    if self.stopping:
-                        break
+            blocks = self.blocks()
+            scored = self.spool is not None or self.watches
+            with self.game.recorded():
+                self.game.play_blocks(self.reading, blocks, self.take, scored)
                 self.interrupted = self.stopping
                 if self.interrupted and self.checkpoint is not None and self.learner.rounds:
                     self.save_checkpoint()
@@ -167,23 +150,25 @@ class Run:
                 self.refuse_nothing()
             if not self.interrupted:
                 self.check_positive()
-            self.spent = before + time.perf_counter() - self.began
+            self.spent = time.perf_counter() - self.began
             return self.finish(started)
-        except BaseException:
+        except BaseException as error:
+            if isinstance(error, BadExample):
+                explain(error, self.choice)
             if self.checkpoint is not None and not Path(self.checkpoint).exists():
                 self.remove_checkpoint()  # nobody can go on from here
             raise
 
-    def settled(self) -> Iterator[Block]:
-        """Return the blocks to be played, when the first of them has settled an open loss."""
+    def blocks(self) -> Iterator[Block]:
+        """Begin, unless the run goes on, and return the blocks; the first chooses an open loss."""
         blocks = iter(self.reading)
-        if not self.open_loss:
+        if self.resume is not None:
             return blocks
-        first = next(blocks, None)
-        if first is None:
-            return blocks
-        self.begin(chosen(first, self.stream.options))
-        return chain([first], blocks)
+        first = next(blocks, None) if self.open_loss else None
+        self.begin(None if first is None else chosen(first, self.stream.options))
+        if self.outputs.predictions is not None:
+            self.spool = Numbers(3, self.beside.get(PREDICTIONS))
+        return blocks if first is None else chain([first], blocks)
 
     @property
     def rounds(self) -> int:
@@ -194,13 +179,6 @@ class Run:
     def mean(self) -> float:
         """What a round cost."""
         return self.learner.total_loss / max(1.0, self.watching.weight)
-
-    def recorded(self) -> AbstractContextManager[Any]:
-        """Have what is played written down, where it will be compared with hindsight."""
-        if self.game is None:
-            return nullcontext()
-        self.game.reading = self.reading
-        return self.game.recorded()
 
     def is_due(self) -> bool:
         """Whether it is time for a checkpoint."""
@@ -230,21 +208,18 @@ class Run:
                 " write the positive value as it stands in the data"
             )
 
-    def take(self, block: Block) -> None:
-        """Play a block, and note what is wanted of it."""
-        needs_scores = self.spool is not None or self.watches
-        scores = np.full(len(block), np.nan) if needs_scores else None
-        try:
-            played = play_block(self.learner, self.reading, block, scores)
-        except BadExample as error:
-            error.args = (explained(str(error), self.choice),)
-            raise
-        self.note(block, played, scores)
-        self.size = block.size
+    def take(self, block: Block, played: Played) -> None:
+        """Take note of a block that was played, tell of it, and save a checkpoint if one is due."""
+        self.note(block, played)
+        self.size, self.spent = block.size, time.perf_counter() - self.began
+        if self.told is not None:
+            self.told(self)
+        if self.is_due():
+            self.save_checkpoint()
 
-    def note(self, block: Block, played: Played, scores: Any) -> None:
+    def note(self, block: Block, played: Played) -> None:
         """Note the rows of a block."""
-        y, importances, kept = block.y, block.importances, played.kept
+        y, importances, kept, scores = block.y, block.importances, played.kept, played.scores
         numbers = numbers_of(block, self.seen)
         tags = block.tags
         if kept is not None:
@@ -254,15 +229,14 @@ class Run:
             tags = None if tags is None else [t for t, k in zip(tags, kept, strict=True) if k]
         self.weighted = self.weighted or importances is not None
         self.watching.note(y, scores if self.watches else None, importances)
-        if self.spool is not None:
+        if self.spool is not None and scores is not None:
             self.note_tags(tags, len(y))
             self.spool.add(numbers, scores, y)
         self.skipped += len(played.refused)
         more = max(0, TOLD - len(self.skipped_rows))
-        self.skipped_rows += [
-            Skipped(place, explained(reason, self.choice))
-            for place, reason in played.refused[:more]
-        ]
+        for error in played.refused[:more]:
+            explain(error, self.choice)
+            self.skipped_rows.append(skipped(error))
         self.seen += len(block) + len(block.faults)
 
     def note_tags(self, tags: list[str] | None, rows: int) -> None:
@@ -300,10 +274,9 @@ class Run:
 
     def certified(self) -> tuple[Certificate | None, str | None]:
         """Return the certificate, or why there is none."""
-        if self.game is None:
+        if not self.hindsight:
             return None, "the comparison with hindsight was not asked for (--no-hindsight)"
         try:
-            self.game.names = self.reading.feature_names(self.game.ledger.books.features)
             return self.game.certificate(), None
         except (NoRegretError, ArithmeticError, MemoryError, ValueError) as error:
             return None, str(error) or "there is not enough memory"

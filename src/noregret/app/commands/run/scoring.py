@@ -10,13 +10,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from noregret.app.commands.outputs import Outputs
 from noregret.app.commands.run import predictions
-from noregret.app.commands.run.writing import Outputs
 from noregret.base.model_file import UNUSABLE, load_with_stream
 from noregret.base.numbers import clean
-from noregret.errors import BadExample, ModelFileError, NoRegretError
+from noregret.errors import ModelFileError, NoRegretError, on_command_line
 from noregret.linear.learner import Learner
-from noregret.proof.game.play_blocks import Refused, numbers_of, score_block
+from noregret.proof.game.play_blocks import numbers_of, score_block
 from noregret.streams import formats, stream_of
 from noregret.streams.options import Options
 from noregret.streams.source import suffix_of
@@ -58,15 +58,15 @@ def score(
         if missing is not None:
             options = replace(options, missing=missing)
         stream = stream_of(data, options)
-        Outputs(path).check([model, *stream.paths])
+        Outputs(predictions=path).check([model, *stream.paths])
         reading = stream.reading(learning=False)
         restore(reading, learner, kept, arrays)
     except NoRegretError:
         raise
     except UNUSABLE as error:
         raise ModelFileError(f"{model}: how its data were read makes no sense: {error}") from None
-    if learner.caveat is not None:
-        print(f"note: {learner.caveat}", file=sys.stderr)
+    if learner._caveat is not None:
+        print(f"note: {learner._caveat}", file=sys.stderr)
     found = scored(learner, reading)
     if path is not None:
         predictions.write(path, found)
@@ -107,13 +107,12 @@ def scored(learner: Learner, reading: Reading) -> Iterator[Any]:
             tags = iter([[tag for tag, kept in zip(given, there, strict=True) if kept]])
         yield from predictions.tables(iter([rows]), tags, learner)
         seen += len(block) + len(block.faults)
-        bad = refused + [(fault.row, Refused(fault.place, fault.message)) for fault in block.faults]
-        for _, (place, reason) in sorted(bad, key=lambda found: found[0]):
+        for _, error in sorted([*refused, *block.faults], key=lambda fault: fault.row):
             if reading.options.on_error == "stop":
-                raise BadExample(f"{place}: {reason}")
+                raise error
             skipped += 1
             if skipped <= TOLD:
-                print(f"skipped: {clean(f'{place}: {reason}')}", file=sys.stderr)
+                print(f"skipped: {clean(on_command_line(error))}", file=sys.stderr)
     if skipped > TOLD:
         print(f"skipped: {skipped} rows in all", file=sys.stderr)
     if not seen:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from noregret.app.report.certificate.verdict import Verdict, verdict_of, verdict_on
 from noregret.base.numbers import clean, count, figure, name_of, percent
+from noregret.limits import INTERCEPT
 from noregret.proof.certificates.certificate import LINEAR
 
 if TYPE_CHECKING:
@@ -15,7 +16,6 @@ if TYPE_CHECKING:
     from noregret.proof.theorems.assumptions import Finding
 
 # The transform that gives every row a constant, and the name of that feature.
-INTERCEPT = "intercept"
 # How much of the digest is shown.
 DIGITS = 12
 # How many weights of the best fixed predictor are shown.
@@ -134,7 +134,7 @@ def facts(certificate: Certificate) -> Iterator[Fact]:
     whose = " of the weights being averaged" if averaged else ""
     if "take" in certificate.params:  # one pass of a learner, of which something is taken
         whose = " of the weights on the way"
-    about = f"{figure(paid.mean)} a round ({loss_of(paid.name)}{whose})"
+    about = f"{figure(paid.mean)} per round ({loss_of(paid.name)}{whose})"
     yield Fact("loss", figure(paid.total), about)
     if paid.mistakes is not None:
         share = percent(paid.mistakes / data.rounds)

@@ -53,24 +53,25 @@ def verdict_of(certificate: Certificate) -> Verdict:
 
 def verdict_on(promise: Promise) -> Verdict:
     """Say what to make of one of its promises."""
-    mood, headline, words = judged(promise)
-    return Verdict(
-        mood, headline, words, clean(promise.name), in_one_line(promise.name), promise.tightness
-    )
+    plain = promise.wording.plain if promise.wording else ""
+    return Verdict(*judged(promise), clean(promise.name), plain, promise.tightness)
 
 
 def which_would(learner: str, family: str) -> str:
     """Say which parameters a theorem would cover."""
-    from noregret.base.registry import all_of
+    from noregret.base.registry import find
     from noregret.proof.theorems.tuning import takes_of
 
-    kind = all_of(family).get(learner)
-    if kind is not None and kind.unproven:
-        return kind.unproven
-    tunable = [] if kind is None else [t for t in kind.theorems if t.tune is not None]
-    if kind is None or not tunable:
-        return "‘noregret theorems’ lists what is proven."
-    first = tunable[0]
+    unknown = "‘noregret theorems’ lists what is proven."
+    try:
+        kind = find(learner, family)
+    except ValueError:
+        return unknown
+    if kind.unproven:
+        return str(kind.unproven)
+    first = next((theorem for theorem in kind.theorems if theorem.tune is not None), None)
+    if first is None:
+        return unknown
     return (
         f"{kind.__name__}.tuned({takes_of(first)}) chooses some that one covers;"
         f" ‘noregret theorems {first.name}’ explains it."
@@ -87,17 +88,12 @@ def judged(promise: Promise) -> tuple[Mood, str, str]:
         return unmeasured(promise, what, most)
     shown = f"{what.capitalize()} is {figure(promise.measured)}; the theorem allows {most}"
     if promise.holds is None:
-        return (
-            "open",
-            "UNDECIDED",
-            f"{shown}. The interval of hindsight is too wide to tell whether the promise was kept:"
-            " certificate(limits=Limits(tolerance=…)) narrows it.",
-        )
+        return "open", "UNDECIDED", f"{shown}. {why_undecided(promise)}"
     if promise.holds:
         part = part_of_bound(promise.tightness)
         used = f": {part} of the bound" if part else ""
         return "good", "PROMISE KEPT", f"{shown}{used}."
-    if is_likely(promise.name):
+    if promise.wording is not None and promise.wording.likely:
         return (
             "open",
             "BOUND EXCEEDED, AS MAY HAPPEN",
@@ -108,6 +104,21 @@ def judged(promise: Promise) -> tuple[Mood, str, str]:
         "BOUND EXCEEDED: THIS IS A BUG",
         f"{shown}, and every assumption held. A theorem cannot fail, so noregret has a bug: please"
         " report it, with this certificate and the data.",
+    )
+
+
+def why_undecided(promise: Promise) -> str:
+    """Return why a figure may be within its bound or not."""
+    from noregret.proof.theorems.theorem import REGRETS
+
+    if promise.quantity in REGRETS:
+        return (
+            "The interval of hindsight is too wide to tell whether the promise was kept:"
+            " certificate(limits=Limits(tolerance=…)) narrows it."
+        )
+    return (
+        "They differ by less than the rounding of scores: subtract large offsets from the"
+        " columns, or scale them."
     )
 
 
@@ -137,12 +148,10 @@ def unmeasured(promise: Promise, what: str, most: str) -> tuple[Mood, str, str]:
 
 def subject(promise: Promise) -> str:
     """Name what the theorem bounds."""
-    from noregret.proof.theorems.registry import all_theorems
     from noregret.proof.theorems.theorem import QUANTITIES
 
-    known = all_theorems().get(promise.name)
-    if known and known[0].about:
-        return known[0].about
+    if promise.wording is not None:
+        return promise.wording.about
     return QUANTITIES.get(promise.quantity, f"the {clean(promise.quantity)}")
 
 
@@ -171,32 +180,14 @@ def why_not(promise: Promise) -> str:
 
 def remedy_of(promise: Promise, failed: Finding) -> str:
     """Say what to do about an assumption that failed; empty where there is nothing to say."""
-    from noregret.proof.theorems.assumptions import Structural
-    from noregret.proof.theorems.registry import all_theorems
+    from noregret.proof.theorems.assumptions import UNTRAINED
 
-    known = all_theorems().get(promise.name)
-    kinds = [a for a in known[0].assumptions if not isinstance(a, Structural)] if known else []
-    # The first that was looked at is the one that all theorems share.
-    pairs = zip(kinds, promise.assumptions[1:], strict=False)
-    return next((kind.remedy for kind, found in pairs if found is failed), "")
+    remedies = promise.wording.remedies if promise.wording else ()
+    own = [found for found in promise.assumptions if found.name != UNTRAINED]
+    pairs = zip(remedies, own, strict=False)
+    return next((remedy for remedy, found in pairs if found is failed), "")
 
 
 def is_unclear(found: Finding) -> bool:
     """Whether an assumption was measured, and still it is not known whether it held."""
     return found.holds is None and found.measured is not None
-
-
-def is_likely(name: str) -> bool:
-    """Whether a theorem holds with a stated chance only."""
-    from noregret.proof.theorems.registry import all_theorems
-
-    known = all_theorems().get(name)
-    return known is not None and known[0].likely
-
-
-def in_one_line(name: str) -> str:
-    """Return a theorem's promise in plain text; empty for one that this version does not know."""
-    from noregret.proof.theorems.registry import all_theorems
-
-    known = all_theorems().get(name)
-    return known[0].plain if known else ""

@@ -17,11 +17,10 @@ from noregret.app.report.echo.words import (
     speed,
     title,
 )
+from noregret.app.report.page.document import document, header, tile
 from noregret.app.report.page.markup import Html, element
 from noregret.app.report.page.sections import again_section, facts, section, shown
 from noregret.app.report.run.certificate import certificate_section
-from noregret.app.report.run.head import tile
-from noregret.app.report.run.html import document
 from noregret.base.numbers import duration, figure
 
 if TYPE_CHECKING:
@@ -51,22 +50,12 @@ def sections(result: EchoResult) -> list[str]:
 
 def head(result: EchoResult) -> Html:
     """Return the title, the verdict and the headline figures."""
-    said, tiles = judged(result), list(headline_figures(result))
-    return element(
-        "header",
-        element(
-            "div",
-            element("p", "noregret", class_="brand"),
-            element("button", "Dark or light", type="button", id="theme", hidden=""),
-            class_="top",
-        ),
-        element("h1", title(result)),
-        element(
-            "p", element("span", said.headline, class_=f"badge {said.mood}"), class_="verdict-mark"
-        ),
-        element("p", sentence(result), class_="verdict"),
-        *(element("p", note, class_="aside") for note in result.notes),
-        element("div", *tiles, class_="tiles", style=f"--columns:{min(len(tiles), 4)}"),
+    return header(
+        title(result),
+        judged(result),
+        sentence(result),
+        headline_figures(result),
+        notes=[element("p", note, class_="aside") for note in result.notes],
     )
 
 
@@ -94,7 +83,7 @@ def sentence(result: EchoResult) -> str:
 
 def headline_figures(result: EchoResult) -> Iterable[Html]:
     """Yield the headline figures."""
-    yield tile("sound", duration(result.seconds), f"{figure(result.rate)} samples a second")
+    yield tile("sound", duration(result.seconds), f"{figure(result.rate)} samples per second")
     yield tile("delay", *delayed(result))
     linear, output = result.erle(linear=True), result.erle()
     if linear is not None and output is not None:
@@ -142,7 +131,7 @@ def made_section(result: EchoResult) -> Html:
 
 def told(sound: Sound) -> Html:
     """Say what a file is."""
-    kind = f"{sound.format} {sound.subtype.replace('_', ' ')}, {sound.rate:,} samples a second"
+    kind = f"{sound.format} {sound.subtype.replace('_', ' ')}, {sound.rate:,} samples per second"
     more = f"{kind}, {duration(sound.seconds)}" + (
         f", {sound.channels} channels" if sound.channels > 1 else ""
     )

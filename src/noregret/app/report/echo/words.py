@@ -41,8 +41,11 @@ def speed(result: EchoResult) -> str:
 def delayed(result: EchoResult) -> tuple[str, str]:
     """Return the delay that was found, and what it is."""
     if result.delay is None:
-        return "none", "no echo was found to tell a delay from"
-    return f"{1000 * result.delay:.0f} ms", "from the far end to the microphone, found by itself"
+        return "none", "no echo was found"
+    return (
+        f"{1000 * result.delay:.0f} ms",
+        "from the loudspeaker signal to the microphone, estimated",
+    )
 
 
 def judged(result: EchoResult) -> Verdict:
@@ -81,20 +84,20 @@ def beside_hindsight(result: EchoResult) -> float | None:
 def compared(gain: float) -> str:
     """Say what the linear part left beside the best fixed filter."""
     how = "less" if gain >= 0 else "more"
-    return f"{how} is left than by the best fixed filter in hindsight"
+    return f"{how} echo left than with the best fixed filter in hindsight"
 
 
 def reduction(found: Reduction) -> str:
     """Say what a figure of echo reduction is."""
     if found.alone is None:
-        return "quieter while the far end speaks, near voice and all (ERLE)"
+        return "quieter while the far end speaks, near voice included (ERLE)"
     return f"less echo where it is alone (ERLE); {decibel(found.overall)} in all"
 
 
 def sound(result: EchoResult) -> str:
     """Say how much sound there was, and how long it took."""
     return (
-        f"{duration(result.seconds)} at {result.rate:,} samples a second;"
+        f"{duration(result.seconds)} at {result.rate:,} samples per second;"
         f" {duration(result.spent)}, {speed(result)}"
     )
 

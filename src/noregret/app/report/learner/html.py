@@ -33,10 +33,8 @@ from noregret.errors import NoRegretError
 
 if TYPE_CHECKING:
     from noregret.base.algorithm import Named
-    from noregret.batch.game import BatchGame
     from noregret.experts.ensemble import Experts
-    from noregret.proof.game.game import Game
-    from noregret.proof.game.table_game import TableGame
+    from noregret.proof.certificates.certifiable import Certifiable
 
 # What one of a family is called, and what its weights are.
 KINDS = {
@@ -95,7 +93,7 @@ def experts_card(experts: Experts) -> str:
     )
 
 
-def game_card(game: Game | TableGame | BatchGame) -> str:
+def game_card(game: Certifiable) -> str:
     """Return a game as HTML."""
     player: Any = game.learner
     _, title = KINDS.get(player.family, ("", "Weights"))
@@ -116,7 +114,8 @@ def game_card(game: Game | TableGame | BatchGame) -> str:
 def head(over: str, player: Named) -> Html:
     """Return who it is, with its parameters."""
     name = type(player).__name__
-    if getattr(player, "averaged_weights", False) and "averaged" not in player.params:
+    averages = getattr(getattr(player, "engine", None), "mean_kept", False)
+    if averages and "averaged" not in player.params:
         name = f"averaged({name})"
     return titles(over, name, parameters(player))
 
@@ -127,16 +126,15 @@ def parameters(player: Named) -> str:
     return ", ".join(f"{clean(key)} = {told(value)}" for key, value in given if value is not None)
 
 
-def facts(rounds: int, player: Any, game: Any = None) -> Iterator[Fact]:
+def facts(rounds: int, player: Any, game: Certifiable | None = None) -> Iterator[Fact]:
     """Yield the figures, of a game or of all that was learned."""
     width = len(asked(lambda: named(player)) or [])
     of = (COLUMNS | {"filters": "tap"}).get(player.family, "feature")
     yield Fact("rounds", figure(rounds), f"with {count(width, of)}" if width else "")
-    source = player if game is None else game
-    loss = asked(lambda: float(source.total_loss if game is None else source.loss))
+    loss = asked(lambda: float(player.total_loss if game is None else game.loss))
     if loss is not None and np.isfinite(loss):
         name = asked(lambda: loss_of(loss_name(player)))
-        yield Fact("loss", figure(loss), f"{figure(loss / rounds)} a round ({name})")
+        yield Fact("loss", figure(loss), f"{figure(loss / rounds)} per round ({name})")
     mistakes = asked(lambda: mistakes_of(player) if game is None else game.counted_mistakes)
     if mistakes is not None:
         yield Fact("mistakes", figure(mistakes), percent(mistakes / rounds))

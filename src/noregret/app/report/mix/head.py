@@ -15,8 +15,9 @@ from noregret.app.report.mix.words import (
     sentence,
     title,
 )
-from noregret.app.report.page.markup import Html, element
-from noregret.app.report.run.head import stopped, tile
+from noregret.app.report.page.document import header, tile
+from noregret.app.report.page.markup import Html
+from noregret.app.report.run.head import stopped
 from noregret.app.report.run.words import compared, judged
 from noregret.base.numbers import brief, figure, name_of
 
@@ -26,23 +27,13 @@ if TYPE_CHECKING:
 
 def head(result: MixResult) -> Html:
     """Return the title, the verdict and the figures."""
-    said = judged(result)
-    badge = element("span", said.headline, class_=f"badge {said.mood}")
-    found = list(headline_figures(result))
-    columns = len(found) if len(found) <= 6 else 4
-    return element(
-        "header",
-        element(
-            "div",
-            element("p", "noregret", class_="brand"),
-            element("button", "Dark or light", type="button", id="theme", hidden=""),
-            class_="top",
-        ),
-        element("h1", title(result), title=" ".join(result.sources)),
-        stopped(result) if result.interrupted else "",
-        "" if result.groups else element("p", badge, class_="verdict-mark"),
-        element("p", sentence(result), class_="verdict"),
-        element("div", *found, class_="tiles", style=f"--columns:{columns}"),
+    return header(
+        title(result),
+        None if result.groups else judged(result),
+        sentence(result),
+        headline_figures(result),
+        sources=result.sources,
+        notes=[stopped(result)] if result.interrupted else [],
     )
 
 

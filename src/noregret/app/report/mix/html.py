@@ -15,10 +15,10 @@ from noregret.app.report.mix.tables import (
     notes_list,
 )
 from noregret.app.report.mix.words import title
+from noregret.app.report.page.document import document
 from noregret.app.report.page.markup import Html, element
 from noregret.app.report.page.sections import again_section, made_section, section, skipped_section
 from noregret.app.report.run.certificate import certificate_section
-from noregret.app.report.run.html import document
 
 if TYPE_CHECKING:
     from noregret.app.results.mix import MixResult
@@ -49,7 +49,7 @@ def weights_section(result: MixResult) -> Html:
     """Return who counted when."""
     if result.history is None or not len(result.history.rounds):
         return Html("")
-    return section("Who counted when", weights_chart(result), leader_strips(result))
+    return section("Weights over time", weights_chart(result), leader_strips(result))
 
 
 def course_section(result: MixResult) -> Html:

@@ -9,7 +9,8 @@
 ``learner``
     ``name``, ``params``, and ``python``: how Python would write it.
 ``loss``
-    ``name``, ``parameter``, and the mixture's ``total`` and ``mean``.
+    ``name``, ``parameter``, and the mixture's ``total`` and ``mean``; with the square loss its
+    ``rmse`` too, here and below.
 ``experts``
     Each with its ``name``, ``total``, ``mean``, ``awake`` (rounds), ``weight`` for the next round,
     whether it was ``added``, and what it paid itself while awake (``own``) and the mixture in the
@@ -39,6 +40,7 @@ What is not known is null.
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING, Any
 
 from noregret.app.report.run.json import data as data_of_run
@@ -56,7 +58,10 @@ def as_dict(result: MixResult) -> dict[str, Any]:
     certificate = result.certificate
 
     def paid(total: float | None, **more: Any) -> dict[str, Any] | None:
-        return None if total is None else {"total": total, "mean": total / rows, **more}
+        if total is None:
+            return None
+        rmse = {"rmse": math.sqrt(max(0.0, total / rows))} if result.loss == "square" else {}
+        return {"total": total, "mean": total / rows, **rmse, **more}
 
     made = {
         "format": FORMAT,

@@ -9,7 +9,6 @@ from rich.console import Group, RenderableType
 from rich.table import Table
 from rich.text import Text
 
-from noregret.app.report.certificate.text import COLOURS, Bar
 from noregret.app.report.mix.experts import loss_words
 from noregret.app.report.mix.verdicts import verdicts
 from noregret.app.report.mix.words import (
@@ -21,9 +20,17 @@ from noregret.app.report.mix.words import (
     regret_words,
     title,
 )
-from noregret.app.report.run.text import LONGEST_BAR, fitting, left_out, verdict, written
-from noregret.app.report.run.words import took
-from noregret.base.numbers import SLIGHT, brief, clean, count, figure, name_of, weight
+from noregret.app.report.run.words import judged, took
+from noregret.app.report.terminal import (
+    INTERRUPTED,
+    bars,
+    figures,
+    fitting,
+    left_out,
+    verdict,
+    written,
+)
+from noregret.base.numbers import MIN_SHOWN_WEIGHT, brief, clean, count, figure, name_of, weight
 
 if TYPE_CHECKING:
     from noregret.app.results.mix import MixResult
@@ -36,9 +43,9 @@ def summary(result: MixResult) -> RenderableType:
     """Return the mix as Rich shows it."""
     parts: list[RenderableType] = [Text(title(result), "bold", overflow="fold")]
     if result.interrupted:
-        parts.append(Text("Interrupted: this is how far it came.", COLOURS["bad"]))
+        parts.append(INTERRUPTED)
     parts += [Text(), rounds(result), Text(), comparison(result), Text(), regret(result)]
-    parts += [Text(), *(group_verdicts(result) if result.groups else [verdict(result)])]
+    parts += [Text(), *(group_verdicts(result) if result.groups else [verdict(judged(result))])]
     parts += [Text(), *weights(result)]
     if len(result.groups) > 1:
         parts += [Text(), *series(result)]
@@ -67,16 +74,15 @@ def comparison(result: MixResult) -> Table:
     table.add_column("", overflow="ellipsis", no_wrap=True)
     square = result.loss == "square"
     loss = "mean loss" if square else f"mean {loss_words(result)} loss"
-    table.add_column(loss, justify="right", no_wrap=True)
     if square:
         table.add_column("RMSE", justify="right", no_wrap=True)
+    table.add_column(loss, justify="right", no_wrap=True)
     table.add_column("÷ average", justify="right", no_wrap=True)
     for line in lines(result):
         label = line.label + {"convex": " in hindsight"}.get(line.kind, "")
         name = Text(f"{label}: {name_of(line.name)}" if line.name else label)
-        cells = [brief(line.mean)]
-        if square:
-            cells.append(brief(line.rmse or 0.0))
+        cells = [brief(line.rmse or 0.0)] if square else []
+        cells.append(brief(line.mean))
         cells.append("" if line.ratio is None else f"{line.ratio:.3f}")
         style = "bold" if line.kind == "mixture" else ""
         table.add_row(name, *(Text(cell) for cell in cells), style=style)
@@ -95,17 +101,12 @@ def facts(found: Iterable[tuple[str, str]]) -> Table | None:
 
 def regret(result: MixResult) -> Table:
     """Return the regret and its bound."""
-    table = fitting()
-    table.add_column(style="dim", no_wrap=True)
-    table.add_column(style="bold", justify="right", no_wrap=True)
-    table.add_column(overflow="fold")
-    for label, found in (("regret", regret_words(result)), ("bound", bound_words(result))):
-        if found is not None:
-            table.add_row(Text(label), Text(found[0]), Text(found[1]))
+    found = [("regret", regret_words(result)), ("bound", bound_words(result))]
+    rows = [(label, *words) for label, words in found if words is not None]
     if result.convex is None and result.without_convex:
         why = f"the best weights in hindsight are not known: {clean(result.without_convex)}"
-        table.add_row(Text("weights"), Text("–"), Text(why))
-    return table
+        rows.append(("weights", "–", why))
+    return figures(rows)
 
 
 def group_verdicts(result: MixResult) -> list[RenderableType]:
@@ -113,34 +114,21 @@ def group_verdicts(result: MixResult) -> list[RenderableType]:
     found = verdicts(result)
     if not found:
         return [Text(clean(result.uncertified or ""), "dim", overflow="fold")]
-    return [
-        Text.assemble(
-            (said.headline, f"bold {COLOURS[said.mood]}"),
-            f"  {said.words}" if said.words else f" (theorem {said.theorem})",
-            overflow="fold",
-        )
-        for said in found
-    ]
+    return [verdict(said) for said in found]
 
 
 def weights(result: MixResult) -> list[RenderableType]:
     """Return who leads now, with bars."""
     order = sorted(result.experts, key=lambda expert: -expert.weight)
-    shown = [expert for expert in order[:HEAVIEST] if expert.weight >= SLIGHT] or order[:1]
+    shown = [expert for expert in order[:HEAVIEST] if expert.weight >= MIN_SHOWN_WEIGHT] or order[
+        :1
+    ]
     largest = shown[0].weight
-    table = fitting()
-    table.add_column(max_width=34, no_wrap=True, overflow="ellipsis")
-    table.add_column(justify="right", no_wrap=True)
-    table.add_column()
-    for expert in shown:
-        share = expert.weight / largest if largest > 0 else 0.0
-        table.add_row(
-            Text(name_of(expert.name)),
-            Text(weight(expert.weight)),
-            Bar(share, "blue", LONGEST_BAR, ""),
-        )
+    table = bars(
+        (one.name, weight(one.weight), one.weight / (largest or 1.0), "blue") for one in shown
+    )
     rest = 1 - sum(expert.weight for expert in shown)
-    if len(order) > len(shown) and rest >= SLIGHT:
+    if len(order) > len(shown) and rest >= MIN_SHOWN_WEIGHT:
         others = count(len(order) - len(shown), "other")
         table.add_row(Text(others, "dim"), Text(weight(rest), "dim"), Text())
     mean = ", on average over the series" if result.groups else ""

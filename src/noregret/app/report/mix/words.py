@@ -140,14 +140,16 @@ def regret_words(result: MixResult) -> tuple[str, str] | None:
     if result.certificate is not None:
         certificate = result.certificate
         lower, upper = certificate.regret.lower, certificate.regret.upper
-        what = f"to {comparator_of(result)}{whose(result)}"
+        what = f"total loss minus that of {comparator_of(result)}{whose(result)}"
         if not math.isfinite(upper):
             return f"≥ {brief(lower)}", what
-        return brief(upper), f"{what}; {brief(upper / result.rows)} a round"
+        return brief(upper), f"{what}; {brief(upper / result.rows)} per round"
     if result.regret is None:
         return None
-    whom = "to the best expert" + (" of each series" if result.groups else whose(result))
-    return brief(result.regret), f"{whom}; {brief(result.regret / result.rows)} a round"
+    whom = "total loss minus that of the best expert" + (
+        " of each series" if result.groups else whose(result)
+    )
+    return brief(result.regret), f"{whom}; {brief(result.regret / result.rows)} per round"
 
 
 def comparator_of(result: MixResult) -> str:
@@ -183,7 +185,7 @@ def bound_words(result: MixResult) -> tuple[str, str] | None:
 def used(share: float | None) -> str:
     """Say how much of a bound is used."""
     part = part_of_bound(share)
-    return f"{part} of it is used" if part else ""
+    return f"limit on the regret; {part} of it is used" if part else "limit on the regret"
 
 
 def notes(result: MixResult) -> Iterator[tuple[str, str]]:
@@ -211,14 +213,14 @@ def notes(result: MixResult) -> Iterator[tuple[str, str]]:
 def sentence(result: MixResult) -> str:
     """Say how it went in one plain sentence or two."""
     if not result.rows:
-        return "No row was learned from, so there is nothing to tell."
+        return "No row was learned from, so there is nothing to report."
     found = {line.kind: line for line in lines(result)}
     mine, square = found["mixture"], result.loss == "square"
 
     def size(line: Line | None) -> float | None:
         return None if line is None else line.rmse if square else line.mean
 
-    what = "root mean square error" if square else f"mean {loss_words(result)} loss"
+    what = "RMSE" if square else f"mean {loss_words(result)} loss"
     told = f"Over {count(result.rows, 'round')}, the mixture's {what} is {brief(size(mine) or 0.0)}"
     both = [against(size(mine), size(found.get("average")), "the plain average's")]
     if result.best is not None:

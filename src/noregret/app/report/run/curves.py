@@ -85,7 +85,7 @@ def regret_chart(result: Result) -> Html | None:
     if len(finite(allowed)):
         series.append(Series("allowed by the bound", allowed, "bound"))
         scale, note = with_bound(regret, allowed)
-    words = "What was paid beyond the best fixed predictor for the rounds so far."
+    words = "Total loss minus that of the best fixed predictor for the rounds so far."
     drawn = line_chart(
         Axis("rounds", plain_rounds(rounds), lines=False),
         Axis("regret", scale),

@@ -14,7 +14,7 @@ from noregret.app.report.page.roster import bar, chip, heading
 from noregret.app.report.page.sections import section, shown
 from noregret.app.report.run.curves import plain_rounds
 from noregret.app.report.run.words import standing_of
-from noregret.base.numbers import SLIGHT, brief, clean, count, name_of, weight
+from noregret.base.numbers import MIN_SHOWN_WEIGHT, brief, clean, count, name_of, weight
 
 if TYPE_CHECKING:
     from noregret.app.results.findings import Found, Member
@@ -57,7 +57,7 @@ def layers(found: Found) -> list[Layer]:
     return [
         Layer(name, found.shares[:, k], look_of(k))
         for k, name in enumerate(found.groups)
-        if found.shares[:, k].max(initial=0.0) >= SLIGHT
+        if found.shares[:, k].max(initial=0.0) >= MIN_SHOWN_WEIGHT
     ]
 
 
@@ -70,9 +70,9 @@ def shares_chart(found: Found) -> Html:
     scale = plain_rounds(rounds)._replace(low=min(1.0, float(rounds[0])))
     ends = "; ".join(f"{one.name} {weight(now[one.name])}" for one in drawn)
     return figure_of(
-        "Who counted when",
-        f"The weights of its {count(len(found.members), 'member')}, by kind; the figures are for"
-        " the next round.",
+        "Weights over time",
+        f"The weights of the {count(len(found.members), 'learner')} that it combines, by kind; the"
+        " figures are for the next round.",
         [Key(one.look, one.name, weight(now[one.name])) for one in drawn],
         area_chart(
             Axis("rounds", scale, lines=False),
@@ -86,7 +86,7 @@ def shares_chart(found: Found) -> Html:
 
 def leading(found: Found) -> list[Member]:
     """Return the members that count most."""
-    return [member for member in found.members if member.weight >= SLIGHT][:LISTED]
+    return [member for member in found.members if member.weight >= MIN_SHOWN_WEIGHT][:LISTED]
 
 
 def members_table(result: Result, found: Found) -> Html:
@@ -95,7 +95,7 @@ def members_table(result: Result, found: Found) -> Html:
     best = min(found.members, key=lambda member: member.loss)
     shown, added = leading(found), ""
     if best not in shown:
-        shown, added = [*shown, best], ", and the one that lost least"
+        shown, added = [*shown, best], ", and the one with the least loss"
     largest = max(member.weight for member in shown)
     rows = [member_row(member, looks[member.group], largest) for member in shown]
     own = standing_of(result).loss
@@ -103,10 +103,10 @@ def members_table(result: Result, found: Found) -> Html:
         rows.append(whole_row(f"{name_of(result.name)}, all of them together", own))
     names = [("", ""), ("kind", "group name"), ("mean loss alone", "number")]
     names += [("weight now", "number"), ("", "bar")]
-    words = f"The heaviest of {count(len(found.members), 'member')}{added}."
+    words = f"The heaviest of {count(len(found.members), 'learner')}{added}."
     return element(
         "table",
-        caption("Who leads", f"{words} Each learned from every row, whatever its weight."),
+        caption("Largest weights", f"{words} Each learned from every row, whatever its weight."),
         heading(names),
         element("tbody", *rows),
         class_="roster",
@@ -157,8 +157,8 @@ def features_table(found: Found) -> Html:
     return element(
         "table",
         caption(
-            "What the features do",
-            "Shares in what features do to a plain linear prediction, whatever their units.",
+            "Influence of the features",
+            "Share of each feature in the changes of a plain linear prediction.",
         ),
         element("tbody", *rows),
         class_="roster",

@@ -6,13 +6,14 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
 from noregret.app.report.certificate.verdict import subject
+from noregret.app.report.page.document import header, tile
 from noregret.app.report.page.markup import Html, element
 from noregret.app.report.run.words import (
-    Standing,
-    among,
+    Measure,
+    best_fixed,
     compared,
     judged,
-    lost,
+    measure_of,
     regret,
     sentence,
     standing_of,
@@ -26,22 +27,13 @@ if TYPE_CHECKING:
 
 def head(result: Result) -> Html:
     """Return the title, the figures and the verdict."""
-    said = judged(result)
-    return element(
-        "header",
-        element(
-            "div",
-            element("p", "noregret", class_="brand"),
-            element("button", "Dark or light", type="button", id="theme", hidden=""),
-            class_="top",
-        ),
-        element("h1", title(result), title=" ".join(result.sources)),
-        stopped(result) if result.interrupted else "",
-        element(
-            "p", element("span", said.headline, class_=f"badge {said.mood}"), class_="verdict-mark"
-        ),
-        element("p", sentence(result), class_="verdict"),
-        tiles(result),
+    return header(
+        title(result),
+        judged(result),
+        sentence(result),
+        headline_figures(result),
+        sources=result.sources,
+        notes=[stopped(result)] if result.interrupted else [],
     )
 
 
@@ -57,50 +49,28 @@ def stopped(result: Result) -> Html:
     )
 
 
-def tile(label: str, number: str, words: str, mood: str = "") -> Html:
-    """Return a headline figure; words after the number are smaller."""
-    unit = ""
-    if number[:1].isdigit():
-        number, space, rest = number.partition(" ")
-        unit = space + rest
-    return element(
-        "div",
-        element("div", label, class_="label"),
-        element(
-            "div", number, element("span", unit, class_="unit") if unit else "", class_="figure"
-        ),
-        element("div", words, class_="words"),
-        class_=f"tile {mood}".strip(),
-    )
-
-
-def tiles(result: Result) -> Html:
-    """Return the headline figures, in one row or in two."""
-    found = list(headline_figures(result))
-    columns = len(found) if len(found) <= 6 else 4
-    return element("div", *found, class_="tiles", style=f"--columns:{columns}")
-
-
 def headline_figures(result: Result) -> Iterable[Html]:
     """Yield the headline figures."""
     now = standing_of(result)
     yield tile("rows", figure(result.rows), count(result.features, "feature"))
-    if now.loss is not None:
-        yield tile("mean loss", brief(now.loss), lost(result))
     if now.accuracy is not None and result.mistakes is not None:
         yield tile("accuracy", percent(now.accuracy), count(result.mistakes, "mistake"))
-    yield from versus(result, now)
+    error = measure_of(result)
+    if error.mine is not None:
+        squares = f"mean square loss {brief(now.loss or 0.0)}" if error.name == "RMSE" else ""
+        yield tile(error.name, brief(error.mine), squares or "mean per row")
+    yield from versus(result, error)
     yield from promised(result)
 
 
-def versus(result: Result, now: Standing) -> Iterable[Html]:
+def versus(result: Result, error: Measure) -> Iterable[Html]:
     """Yield the comparisons."""
-    if result.constant is not None and now.constant is not None:
-        value = f"{brief(result.constant.value)} for every row loses {brief(now.constant)}"
-        yield tile("vs best constant", compared(now.loss, now.constant) or "–", value)
-    if now.hindsight is not None:
-        words = f"the best fixed predictor{among(result)} loses {brief(now.hindsight)}"
-        yield tile("vs hindsight", compared(now.loss, now.hindsight) or "–", words)
+    if result.constant is not None and error.constant is not None:
+        value = f"always predicting {brief(result.constant.value)} has {brief(error.constant)}"
+        yield tile("vs best constant", compared(error.mine, error.constant) or "–", value)
+    if error.hindsight is not None:
+        words = f"{best_fixed(result)} has {brief(error.hindsight)}"
+        yield tile("vs hindsight", compared(error.mine, error.hindsight) or "–", words)
 
 
 def promised(result: Result) -> Iterable[Html]:

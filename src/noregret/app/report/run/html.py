@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
+from noregret.app.report.page.document import document
 from noregret.app.report.page.markup import Html, element
-from noregret.app.report.page.script import SCRIPT
 from noregret.app.report.page.sections import (
     again_section,
     features_section,
@@ -14,7 +13,6 @@ from noregret.app.report.page.sections import (
     section,
     skipped_section,
 )
-from noregret.app.report.page.style import STYLE
 from noregret.app.report.run.certificate import certificate_section
 from noregret.app.report.run.curves import loss_chart, regret_chart
 from noregret.app.report.run.found import STYLE as FOUND
@@ -26,33 +24,11 @@ from noregret.app.report.run.words import title
 if TYPE_CHECKING:
     from noregret.app.results.run import Result
 
-# Nothing may be fetched from anywhere: the browser sees to it.
-POLICY = (
-    "default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'; img-src data:;"
-    " media-src data:"
-)
-
 
 def page(result: Result) -> str:
     """Return the page."""
     style = "" if result.found is None else FOUND
     return document(title(result), result.version, sections(result), style)
-
-
-def document(heading: str, version: str, inside: Iterable[str], style: str = "") -> str:
-    """Return a whole page, with what is to be added to the style sheet."""
-    top = element(
-        "head",
-        element("meta", charset="utf-8"),
-        element("meta", http_equiv="Content-Security-Policy", content=POLICY),
-        element("meta", name="viewport", content="width=device-width, initial-scale=1"),
-        element("meta", name="color-scheme", content="light dark"),
-        element("meta", name="generator", content=f"noregret {version}"),
-        element("title", f"{heading} · noregret"),
-        element("style", Html(STYLE + style)),
-    )
-    body = element("body", element("main", *inside), element("script", Html(SCRIPT)))
-    return f"<!DOCTYPE html>\n{element('html', top, body, lang='en')}\n"
 
 
 def sections(result: Result) -> list[str]:

@@ -8,6 +8,9 @@
     ``place`` and ``reason``) and ``shared`` (hash slots that hold more than one name).
 ``learner``
     ``name``, ``params``, and ``python``: how Python would write it.
+``error``
+    ``name`` (RMSE, MAE, log loss, or the mean of another loss); the figure of the run, ``mine``,
+    and those of the best ``constant`` and of the best fixed predictor in ``hindsight``.
 ``loss``
     ``name``, ``total``, ``mean``, ``mistakes`` and ``accuracy`` (of labels), and ``chosen``: why
     this loss, where the outcomes chose it (``outcomes``: labels or numbers, and ``words``).
@@ -44,7 +47,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from noregret.app.report.run.words import standing_of
+from noregret.app.report.run.words import measure_of, standing_of
 
 if TYPE_CHECKING:
     from noregret.app.results.findings import Found
@@ -60,6 +63,7 @@ def as_dict(result: Result) -> dict[str, Any]:
         "format": FORMAT,
         "data": data(result),
         "learner": {"name": result.name, "params": result.params, "python": result.learner},
+        "error": measure_of(result)._asdict(),
         "loss": {
             "name": result.loss,
             "total": result.total,

@@ -7,29 +7,29 @@ from typing import TYPE_CHECKING
 
 from rich.console import Group, RenderableType
 from rich.padding import Padding
-from rich.table import Table
 from rich.text import Text
 
 from noregret.app.report.certificate.sheet import Fact
-from noregret.app.report.certificate.text import COLOURS, Bar, columns
 from noregret.app.report.certificate.verdict import subject
 from noregret.app.report.run.words import (
-    USUAL,
-    against,
-    among,
+    MEASURES,
+    best_fixed,
+    error_against,
+    frequent_label,
     judged,
     lost,
+    measure_of,
     regret,
     standing_of,
     title,
     took,
 )
+from noregret.app.report.terminal import INTERRUPTED, bars, figures, left_out, verdict, written
 from noregret.base.numbers import (
     brief,
     clean,
     count,
     figure,
-    name_of,
     part_of_bound,
     percent,
     signed,
@@ -37,20 +37,15 @@ from noregret.base.numbers import (
 
 if TYPE_CHECKING:
     from noregret.app.results.findings import Found
-    from noregret.app.results.run import Result, Skipped
-
-# Cells of the longest bar.
-LONGEST_BAR = 24
-# Rows left out that are shown.
-SHOWN = 3
+    from noregret.app.results.run import Result
 
 
 def summary(result: Result) -> RenderableType:
     """Return the run as Rich shows it."""
     parts: list[RenderableType] = [Text(title(result), "bold", overflow="fold")]
     if result.interrupted:
-        parts.append(Text("Interrupted: this is how far it came.", COLOURS["bad"]))
-    parts += [Text(), figures(result), Text(), verdict(result)]
+        parts.append(INTERRUPTED)
+    parts += [Text(), figures(facts(result)), Text(), verdict(judged(result))]
     if result.found is not None:
         parts += [Text(), Text("What it found", "dim"), *told(result.found)]
     elif result.heaviest:
@@ -62,46 +57,36 @@ def summary(result: Result) -> RenderableType:
     return Group(*parts)
 
 
-def fitting() -> Table:
-    """Return a table without lines, as wide as what is in it."""
-    table = columns()
-    table.expand = False
-    return table
-
-
-def figures(result: Result) -> Table:
-    """Return the figures."""
-    table = fitting()
-    table.add_column(style="dim", no_wrap=True)
-    table.add_column(style="bold", justify="right", no_wrap=True)
-    table.add_column(overflow="fold")
-    for fact in facts(result):
-        table.add_row(Text(fact.label), Text(fact.figure), Text(fact.words))
-    return table
-
-
 def facts(result: Result) -> Iterator[Fact]:
     """Yield the figures with what they mean."""
-    now = standing_of(result)
     yield Fact("rows", figure(result.rows), f"{count(result.features, 'feature')}; {took(result)}")
     if result.choice is not None:
-        yield Fact("outcomes", clean(result.choice.outcomes), clean(result.choice.words))
-    if now.loss is not None:
-        yield Fact("mean loss", brief(now.loss), lost(result))
-    if result.constant is not None and now.constant is not None:
-        what = f"the best constant, {brief(result.constant.value)}"
-        yield Fact("constant", brief(now.constant), against(now.loss, now.constant, what) or what)
-    if now.hindsight is not None and result.certificate is not None:
-        what = f"the best in hindsight{among(result) or f' ({USUAL})'}"
-        yield Fact(
-            "hindsight", brief(now.hindsight), against(now.loss, now.hindsight, what) or what
-        )
-    if result.mistakes is not None and now.accuracy is not None:
-        right = f"labels predicted wrongly: {percent(now.accuracy)} were right"
-        yield Fact("mistakes", figure(result.mistakes), right)
+        yield Fact("target", clean(result.choice.outcomes), clean(result.choice.words))
+    yield from errors(result)
     yield from promised(result)
     if result.shared:
-        yield Fact("shared", figure(result.shared), "slots of the hash hold more than one name")
+        yield Fact("shared", figure(result.shared), "hash slots hold more than one feature name")
+
+
+def errors(result: Result) -> Iterator[Fact]:
+    """Yield accuracy and error, and the error of what it is compared with."""
+    now, error = standing_of(result), measure_of(result)
+    if result.mistakes is not None and now.accuracy is not None:
+        often = frequent_label(result)
+        beside = "" if often is None else f"; the most frequent label: {percent(often)}"
+        yield Fact("accuracy", percent(now.accuracy), count(result.mistakes, "mistake") + beside)
+    if error.mine is not None:
+        mean = f"mean {lost(result)}" if error.name in MEASURES.values() else "per row"
+        squares = f" {brief(now.loss or 0.0)}" if error.name == "RMSE" else ""
+        yield Fact(error.name, brief(error.mine), mean + squares)
+    if result.constant is not None and error.constant is not None:
+        what = f"the best constant, {brief(result.constant.value)}"
+        how = error_against(error.mine, error.constant, what) or what
+        yield Fact("  constant", brief(error.constant), how)
+    if error.hindsight is not None and result.certificate is not None:
+        what = f"{best_fixed(result)} in hindsight"
+        how = error_against(error.mine, error.hindsight, what) or what
+        yield Fact("  hindsight", brief(error.hindsight), how)
 
 
 def promised(result: Result) -> Iterator[Fact]:
@@ -113,17 +98,9 @@ def promised(result: Result) -> Iterator[Fact]:
     promise = certificate.theorem
     if promise is not None and promise.bound is not None:
         part = part_of_bound(promise.tightness)
-        used = f", of which {part} is used" if part else ""
-        yield Fact("bound", brief(promise.bound), f"on {subject(promise).rstrip(',')}{used}")
-
-
-def verdict(result: Result) -> Text:
-    """Return what to make of it."""
-    said = judged(result)
-    colour = f"bold {COLOURS[said.mood]}"
-    if said.mood == "good":
-        return Text.assemble((said.headline, colour), f" (theorem {said.theorem})")
-    return Text.assemble((said.headline, colour), f"  {said.words}", overflow="fold")
+        used = f"; {part} of it is used" if part else ""
+        words = f"limit on {subject(promise).rstrip(',')}{used}"
+        yield Fact("bound", brief(promise.bound), words)
 
 
 def told(found: Found) -> list[RenderableType]:
@@ -138,37 +115,9 @@ def told(found: Found) -> list[RenderableType]:
 def heaviest(weights: Iterable[tuple[str, float]]) -> list[RenderableType]:
     """Return the heaviest features, with bars."""
     weights = list(weights)
-    largest = max((abs(weight) for _, weight in weights), default=0.0)
-    table = fitting()
-    table.add_column(max_width=34, no_wrap=True, overflow="ellipsis")
-    table.add_column(justify="right", no_wrap=True)
-    table.add_column()
-    for name, weight in weights:
-        style = "blue" if weight > 0 else "yellow"
-        share = abs(weight) / largest if largest else 0.0
-        table.add_row(
-            Text(name_of(name)), Text(signed(weight, brief)), Bar(share, style, LONGEST_BAR, "")
-        )
-    return [Text("Heaviest features", "dim"), table]
-
-
-def left_out(number: int, first: tuple[Skipped, ...]) -> list[RenderableType]:
-    """Return the rows that were left out."""
-    parts: list[RenderableType] = [Text(f"{count(number, 'row')} left out", "bold")]
-    parts += [
-        Text.assemble((f"  {clean(row.place)}  ", "dim"), clean(row.reason), overflow="fold")
-        for row in first[:SHOWN]
-    ]
-    if number > min(SHOWN, len(first)) and first:
-        parts.append(Text(f"  and {number - min(SHOWN, len(first)):,} more", "dim"))
-    return parts
-
-
-def written(outputs: dict[str, str]) -> Table:
-    """Return the files that were written."""
-    table = fitting()
-    table.add_column(style="dim", no_wrap=True)
-    table.add_column(overflow="fold")
-    for kind, path in outputs.items():
-        table.add_row(Text(clean(kind)), Text(clean(path)))
-    return table
+    largest = max((abs(weight) for _, weight in weights), default=0.0) or 1.0
+    rows = (
+        (name, signed(w, brief), abs(w) / largest, "blue" if w > 0 else "yellow")
+        for name, w in weights
+    )
+    return [Text("Features of the largest weights", "dim"), bars(rows)]

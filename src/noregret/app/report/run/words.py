@@ -51,6 +51,35 @@ def standing_of(result: Result) -> Standing:
     )
 
 
+class Measure(NamedTuple):
+    """Error as a reader knows it: its name, and the figures of the run and of what it is beside."""
+
+    name: str
+    mine: float | None
+    constant: float | None
+    hindsight: float | None
+
+
+# The loss by the name that its mean has elsewhere.
+MEASURES = {"square": "RMSE", "absolute": "MAE", "logistic": "log loss"}
+
+
+def measure_of(result: Result) -> Measure:
+    """Return the error of a run: RMSE, MAE, log loss, or else the mean of its loss."""
+    now = standing_of(result)
+    means = [now.loss, now.constant, now.hindsight]
+    if result.loss == "square":
+        means = [None if mean is None else math.sqrt(max(0.0, mean)) for mean in means]
+    return Measure(MEASURES.get(result.loss, f"mean {lost(result)}"), *means)
+
+
+def frequent_label(result: Result) -> float | None:
+    """Return the accuracy of the most frequent label; None where it is not known."""
+    if result.loss != "logistic" or result.constant is None:
+        return None
+    return 1 / (1 + math.exp(-abs(result.constant.value)))
+
+
 def known(number: float | None) -> float | None:
     """Return a number; None for one that is not finite."""
     return None if number is None or not math.isfinite(number) else number
@@ -85,14 +114,41 @@ def against(mine: float | None, other: float | None, what: str) -> str:
     return f"{how} {link} {what}" if how else ""
 
 
+def error_against(mine: float | None, other: float | None, what: str) -> str:
+    """Say how much less or more error there is than with something else; empty as above.
+
+    >>> error_against(1.0, 4.0, "the best constant")
+    '75.0% less error than the best constant'
+    >>> error_against(50.0, 2.0, "the best constant")
+    '25 times the error of the best constant'
+    """
+    how = compared(mine, other)
+    if how == "the same":
+        return f"the same error as {what}"
+    if how.endswith("times as much"):
+        return f"{how.removesuffix(' as much')} the error of {what}"
+    return f"{how} error than {what}" if how else ""
+
+
+def best_fixed(result: Result) -> str:
+    """Name the best fixed predictor in hindsight, and the class that it is the best of."""
+    scaled = any(transform.startswith("scale=") for transform in result.transforms)
+    of = " on the scaled features" if scaled else ""
+    comparator = USUAL if result.certificate is None else result.certificate.hindsight.comparator
+    if comparator == USUAL:
+        return f"the best fixed linear model{of}"
+    return f"the best fixed predictor{of} ({clean(comparator)})"
+
+
 def regret(result: Result) -> tuple[str, str] | None:
-    """Return the regret, and what it is a row; None without a certificate."""
+    """Return the regret, and what it is; None without a certificate."""
     if result.certificate is None:
         return None
     lower, upper = result.certificate.regret.lower, result.certificate.regret.upper
     if not math.isfinite(upper):
         return f"≥ {brief(lower)}", ""
-    return brief(upper), f"{brief(upper / result.rows)} a row" if result.rows else ""
+    each = f"; {brief(upper / result.rows)} per row" if result.rows else ""
+    return brief(upper), f"total loss minus hindsight's{each}"
 
 
 def title(result: Result) -> str:
@@ -123,7 +179,7 @@ def speed(result: Result) -> str:
 def took(result: Result) -> str:
     """Say how long it took, and how fast that was."""
     fast = speed(result)
-    back = f"; {duration(result.looked_back)} to look back" if result.looked_back >= LONG else ""
+    back = f"; hindsight took {duration(result.looked_back)}" if result.looked_back >= LONG else ""
     return duration(result.seconds) + (f", {fast}" if fast else "") + back
 
 
@@ -139,25 +195,19 @@ def sentence(result: Result) -> str:
     """Say how it went in one plain sentence or two."""
     now = standing_of(result)
     if now.loss is None:
-        return "No row was learned from, so there is nothing to tell."
-    told = f"Over {count(result.rows, 'row')}, {name_of(result.name)} lost {brief(now.loss)} a row"
+        return "No row was learned from, so there is nothing to report."
+    error = measure_of(result)
+    reached = f"{'an' if error.name == 'RMSE' else 'a'} {error.name} of {brief(error.mine or 0.0)}"
+    if now.accuracy is not None:
+        reached = f"an accuracy of {percent(now.accuracy)} and {reached}"
+    told = f"Over {count(result.rows, 'row')}, {name_of(result.name)} reached {reached}"
     both = (
-        against(now.loss, now.constant, "the best constant guess"),
-        against(now.loss, now.hindsight, f"the best fixed predictor in hindsight{among(result)}"),
+        error_against(error.mine, error.constant, "the best constant prediction"),
+        error_against(error.mine, error.hindsight, f"{best_fixed(result)} in hindsight"),
     )
     compares = ", and ".join(filter(None, both))
     told += f": {compares}. " if compares else ". "
     return told + promise_words(result)
-
-
-def among(result: Result) -> str:
-    """Say among which predictors, of which data, the best in hindsight is; empty for the usual."""
-    if result.certificate is None:
-        return ""
-    comparator = clean(result.certificate.hindsight.comparator)
-    if any(transform.startswith("scale=") for transform in result.transforms):
-        comparator += ", of the data as scaled on the way"
-    return "" if comparator == USUAL else f" ({comparator})"
 
 
 def promise_words(result: Result) -> str:
@@ -169,7 +219,7 @@ def promise_words(result: Result) -> str:
         return "No theorem covers these parameters, so nothing was promised."
     holds, failed = certificate.theorem.holds, certificate.theorem.failed
     if holds:
-        return "What the theorem promised was kept."
+        return "The theorem's promise was kept."
     if failed is not None:
         return f"No bound is claimed, since ‘{clean(failed.name)}’ did not hold."
     return judged(result).words

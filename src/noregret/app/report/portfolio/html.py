@@ -15,15 +15,12 @@ from noregret.app.report.charts.bars import diverging
 from noregret.app.report.charts.lines import Series, line_chart
 from noregret.app.report.charts.plot import Axis, Key, figure_of
 from noregret.app.report.charts.scale import Scale, fitted
+from noregret.app.report.page.document import document, header, tile
 from noregret.app.report.page.markup import Html, element
-from noregret.app.report.page.script import SCRIPT
 from noregret.app.report.page.sections import again_section, facts, section, shown
-from noregret.app.report.page.style import STYLE
-from noregret.app.report.portfolio.text import compared, money, sentence, shares_of, title
+from noregret.app.report.portfolio.words import compared, money, sentence, shares_of, title
 from noregret.app.report.run.certificate import certificate_section
 from noregret.app.report.run.curves import described, plain_rounds
-from noregret.app.report.run.head import tile
-from noregret.app.report.run.html import POLICY
 from noregret.base.numbers import brief, count, duration, figure, part_of_bound, percent
 
 if TYPE_CHECKING:
@@ -36,18 +33,8 @@ MARKS = {True: "kept", False: "broken", None: "not claimed"}
 
 def page(outcome: Outcome) -> str:
     """Return the page."""
-    top = element(
-        "head",
-        element("meta", charset="utf-8"),
-        element("meta", http_equiv="Content-Security-Policy", content=POLICY),
-        element("meta", name="viewport", content="width=device-width, initial-scale=1"),
-        element("meta", name="color-scheme", content="light dark"),
-        element("meta", name="generator", content=f"noregret {outcome.version}"),
-        element("title", f"{title(outcome)} · noregret"),
-        element("style", Html(STYLE + AREAS)),
-    )
     anything = cast("Any", outcome)
-    parts = [
+    sections = [
         head(outcome),
         section("How it went", wealth_chart(outcome)),
         section("What it held", shares_chart(outcome)),
@@ -56,29 +43,19 @@ def page(outcome: Outcome) -> str:
         made_section(outcome),
         again_section(anything),
     ]
-    body = element("body", element("main", *parts), element("script", Html(SCRIPT)))
-    return f"<!DOCTYPE html>\n{element('html', top, body, lang='en')}\n"
+    return document(title(outcome), outcome.version, sections, AREAS)
 
 
 def head(outcome: Outcome) -> Html:
     """Return the title, the verdict and the headline figures."""
-    said = verdict_of(outcome.certificate)
-    tiles = list(headline_figures(outcome))
-    return element(
-        "header",
-        element(
-            "div",
-            element("p", "noregret", class_="brand"),
-            element("button", "Dark or light", type="button", id="theme", hidden=""),
-            class_="top",
-        ),
-        element("h1", title(outcome), title=" ".join(outcome.sources)),
-        element(
-            "p", element("span", said.headline, class_=f"badge {said.mood}"), class_="verdict-mark"
-        ),
-        element("p", f"Note: {outcome.note}.", class_="verdict") if outcome.note else "",
-        element("p", sentence(outcome), class_="verdict"),
-        element("div", *tiles, class_="tiles", style=f"--columns:{len(tiles)}"),
+    note = element("p", f"Note: {outcome.note}.", class_="verdict")
+    return header(
+        title(outcome),
+        verdict_of(outcome.certificate),
+        sentence(outcome),
+        headline_figures(outcome),
+        sources=outcome.sources,
+        notes=[note] if outcome.note else [],
     )
 
 

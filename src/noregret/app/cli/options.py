@@ -1,0 +1,227 @@
+"""The options of all commands, each described once; and the values that several commands read."""
+
+from __future__ import annotations
+
+from argparse import ArgumentTypeError, BooleanOptionalAction
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+from noregret.errors import WrongUsage
+
+if TYPE_CHECKING:
+    from argparse import Namespace
+
+    from noregret.streams.options import Options
+
+# Headings of the help.
+ARGUMENTS, INPUT, METHOD, OUTPUT = "Arguments", "Input", "Method", "Output"
+RECOVERY = "Recovery"
+WORDS = {"true": True, "false": False, "none": None}
+
+
+@dataclass(frozen=True)
+class Option:
+    """An option of a command, or an argument where the name has no dashes.
+
+    Parameters
+    ----------
+    names
+        The ways to write it.
+    panel
+        The heading of the help under which it is listed.
+    settings
+        Everything else that ``argparse`` is told: help, metavar, type, default, action.
+    required
+        Whether an argument must be given.
+    """
+
+    names: tuple[str, ...]
+    panel: str
+    settings: dict[str, Any]
+    required: bool = False
+
+    @property
+    def is_argument(self) -> bool:
+        """Whether it is given by its place."""
+        return not self.names[0].startswith("-")
+
+    @property
+    def takes_value(self) -> bool:
+        """Whether a value follows its name."""
+        return not self.is_argument and self.settings.get("action") in (None, "append")
+
+    def but(self, help: str = "", **settings: Any) -> Option:
+        """Return the option as another command has it."""
+        settings = self.settings | ({"help": help} if help else {}) | settings
+        return replace(self, settings=settings)
+
+
+def option(panel: str, *names: str, help: str, **settings: Any) -> Option:
+    """Return an option that takes a value."""
+    return Option(names, panel, {"help": help} | settings)
+
+
+def file(panel: str, name: str, help: str) -> Option:
+    """Return an option that names a file."""
+    return option(panel, name, metavar="FILE", help=help)
+
+
+def columns(name: str, help: str) -> Option:
+    """Return an option that names columns, and may be repeated."""
+    return option(INPUT, name, metavar="COLUMN", action="append", help=help)
+
+
+def flag(panel: str, *names: str, help: str) -> Option:
+    """Return an option without a value."""
+    return Option(names, panel, {"help": help, "action": "store_true"})
+
+
+def switch(panel: str, name: str, help: str, default: bool | None = True) -> Option:
+    """Return an option that is switched on, or off with --no-."""
+    settings = {"help": help, "action": BooleanOptionalAction, "default": default}
+    return Option((name,), panel, settings)
+
+
+def argument(
+    name: str, metavar: str, help: str, *, many: bool = False, required: bool = True
+) -> Option:
+    """Return an argument, which is given by its place."""
+    settings = {"help": help, "metavar": metavar, "nargs": "*" if many else "?"}
+    return Option((name,), ARGUMENTS, settings, required)
+
+
+def whole_number(text: str) -> int:
+    """Read a whole number."""
+    try:
+        return int(text)
+    except ValueError:
+        raise ArgumentTypeError(f"{text!r} is not a whole number") from None
+
+
+def number(text: str) -> float:
+    """Read a number."""
+    try:
+        return float(text)
+    except ValueError:
+        raise ArgumentTypeError(f"{text!r} is not a number") from None
+
+
+DATA = argument("data", "DATA", "One or more files or globs; - is standard input.", many=True)
+
+TARGET = option(INPUT, "--target", metavar="COLUMN", help="The column to predict.")
+FORMAT = option(
+    INPUT,
+    "--format",
+    metavar="NAME",
+    help="File format: csv, tsv, parquet, jsonl, svmlight, vw or npz (default: by extension).",
+)
+DROP = columns("--drop", "A column to leave out; may be repeated.")
+KEEP = columns("--keep", "Use only this column; may be repeated.")
+CATEGORIES = columns(
+    "--categories", "A column of category names, even if they look like numbers; may be repeated."
+)
+HEADER = switch(INPUT, "--header", "Whether the first line of a CSV file holds column names.")
+QUOTES = option(
+    INPUT,
+    "--quotes",
+    metavar="RULE",
+    default="auto",
+    help="Double quotes in CSV and TSV: multiline (a quoted value may span lines), line (it ends"
+    " on its line), none (quotes are ordinary characters), or auto: multiline for CSV, line for"
+    " TSV.",
+)
+MISSING = option(
+    INPUT,
+    "--missing",
+    metavar="RULE",
+    default="stop",
+    help="At an empty cell: stop, use zero, or use zero and add an indicator feature.",
+)
+ON_ERROR = option(
+    INPUT,
+    "--on-error",
+    metavar="RULE",
+    default="stop",
+    help="At a row that cannot be read: stop, or skip and count it.",
+)
+GROUP = option(
+    INPUT,
+    "--group",
+    metavar="COLUMN",
+    help="The column that names the series of a row; each series is mixed on its own.",
+)
+ONLY = option(INPUT, "--only", metavar="GROUP", help="Use only this group.")
+
+LEARNER = option(
+    METHOD, "--learner", metavar="NAME", help="The algorithm; ‘noregret learners’ lists all."
+)
+PARAMETER = option(
+    METHOD,
+    "-p",
+    "--param",
+    dest="parameter",
+    metavar="NAME=VALUE",
+    action="append",
+    help="A parameter of the algorithm, such as rate=0.1; may be repeated.",
+)
+
+PREDICTIONS = file(
+    OUTPUT,
+    "--predictions",
+    "Write every prediction, made before its outcome was seen (.csv or .parquet).",
+)
+MODEL = file(OUTPUT, "--model", "Write the trained model, for ‘noregret predict’ or Python.")
+CERTIFICATE = file(OUTPUT, "--certificate", "Write the certificate (JSON).")
+REPORT = file(OUTPUT, "--report", "Write a report (HTML).")
+HINDSIGHT = switch(
+    OUTPUT,
+    "--hindsight",
+    "Compare with the best fixed predictor in hindsight, and certify the regret.",
+)
+QUIET = flag(OUTPUT, "-q", "--quiet", help="Print nothing.")
+JSON = flag(OUTPUT, "--json", help="Print the results as JSON.")
+
+
+def params_of(given: list[str] | None) -> dict[str, Any]:
+    """Read parameters written as name=value."""
+    params: dict[str, Any] = {}
+    for text in given or []:
+        name, equals, value = text.partition("=")
+        name = name.strip().replace("-", "_")
+        if not equals or not name:
+            raise WrongUsage(f"{text!r}: write a parameter as name=value, as in rate=0.1")
+        if name in params:
+            raise WrongUsage(f"{name!r} is given twice")
+        params[name] = value_of(value.strip())
+    return params
+
+
+def value_of(text: str) -> Any:
+    """Return a parameter's value: a number, true, false or none, or text."""
+    if text.lower() in WORDS:
+        return WORDS[text.lower()]
+    for kind in (int, float):
+        try:
+            return kind(text)
+        except ValueError:
+            continue
+    return text
+
+
+def reading_options(given: Namespace, **instead: Any) -> Options:
+    """Return how data are read; what makes no sense is wrong usage."""
+    from dataclasses import fields
+
+    from noregret.checks import one_of
+    from noregret.streams.options import CHOICES, LISTS, Options
+
+    names = {field.name for field in fields(Options)}
+    told = {name: value for name, value in vars(given).items() if name in names} | instead
+    for name in LISTS:
+        told[name] = tuple(told.get(name) or ())
+    try:
+        for name in CHOICES.keys() & told.keys():
+            one_of(f"--{name.replace('_', '-')}", told[name], CHOICES[name])
+        return Options(**told)
+    except ValueError as error:
+        raise WrongUsage(str(error)) from None

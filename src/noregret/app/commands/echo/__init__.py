@@ -1,1 +1,0 @@
-"""The command ``noregret echo``: read two recordings, cancel the echo, write what is left."""

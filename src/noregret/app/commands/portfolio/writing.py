@@ -1,0 +1,78 @@
+"""The tables that ``noregret portfolio`` writes, and the dates of their rows."""
+
+from __future__ import annotations
+
+import csv
+import gzip
+import io
+import os
+from collections.abc import Callable, Iterable, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from noregret.base.atomic_files import write_whole
+from noregret.errors import NoRegretError
+
+if TYPE_CHECKING:
+    from noregret.app.results.portfolio import Outcome
+    from noregret.proof.game.table_game import TableGame
+    from noregret.streams.options import Options
+
+Floats = NDArray[np.float64]
+# Medians of relatives outside of this range are those of prices.
+LIKELY = (0.2, 5.0)
+
+
+def likely(game: TableGame) -> bool:
+    """Whether the numbers of most rounds are such as relatives are."""
+    middle = np.median([m for X, _ in game.table.blocks() for m in np.median(X, axis=1).tolist()])
+    return bool(LIKELY[0] <= middle <= LIKELY[1])
+
+
+def dates_of(path: str, column: str, options: Options, rows: int) -> list[str] | None:
+    """Return what a column of a CSV file says, row by row; None for files of other kinds."""
+    kind = options.format or Path(path.removesuffix(".gz")).suffix.removeprefix(".")
+    if kind not in ("csv", "tsv") or not os.path.isfile(path) or not options.header:
+        return None
+    opener: Callable[..., Any] = gzip.open if path.endswith(".gz") else open
+    with opener(path, "rt", encoding="utf-8-sig", errors="replace", newline="") as file:
+        lines = csv.reader(file, delimiter="\t" if kind == "tsv" else ",")
+        names = next(lines, [])
+        if column not in names:
+            raise NoRegretError(f"{path}: there is no column {column!r}")
+        at = names.index(column)
+        found = [line[at] for line in lines if len(line) > at]
+    return found if len(found) == rows else None
+
+
+def writers(
+    game: TableGame, diary: list[Floats], dates: Sequence[str] | None
+) -> dict[str, Callable[[str, Outcome], None]]:
+    """Return what writes each file."""
+
+    def allocations(path: str, outcome: Outcome) -> None:
+        when = dates or range(1, outcome.rounds + 1)
+        pairs = zip(when, diary, strict=True)
+        lines = ([str(moment), *map(repr, row.tolist())] for moment, row in pairs)
+        write_table(path, ["date" if dates else "round", *outcome.assets], lines)
+
+    def relatives(path: str, outcome: Outcome) -> None:
+        rows = (row for X, _ in game.table.blocks() for row in X.tolist())
+        write_table(path, outcome.assets, (list(map(repr, row)) for row in rows))
+
+    def model(path: str, outcome: Outcome) -> None:
+        game.player.save(path)
+
+    return {"allocations": allocations, "relatives": relatives, "model": model}
+
+
+def write_table(path: str, names: Sequence[str], lines: Iterable[list[str]]) -> None:
+    """Write a table as CSV."""
+    text = io.StringIO()
+    writer = csv.writer(text, lineterminator="\n")
+    writer.writerow(names)
+    writer.writerows(lines)
+    write_whole(path, text.getvalue().encode())

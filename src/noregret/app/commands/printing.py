@@ -1,0 +1,80 @@
+"""What a command prints: its result as text or JSON, and paragraphs on a terminal."""
+
+from __future__ import annotations
+
+import shlex
+import shutil
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from noregret.app.commands.exit_codes import INTERRUPTED
+from noregret.errors import NoRegretError
+
+if TYPE_CHECKING:
+    from argparse import Namespace
+
+    from rich.console import Console
+
+
+def concluded(
+    result: Any, given: Namespace, failures: Sequence[str] = (), way_on: str = ""
+) -> None:
+    """Print a result; then raise what could not be written, or that it was interrupted."""
+    from noregret.app.report import renderer
+
+    if given.json:
+        import json
+
+        made = renderer(f"{result.kind} json")(result)
+        print(json.dumps(made, indent=1, ensure_ascii=False, allow_nan=False))
+    elif not given.quiet:
+        screen().print(renderer(f"{result.kind} text")(result))
+    if failures:
+        raise NoRegretError("\n".join(failures))
+    if getattr(result, "interrupted", False):
+        if given.quiet or not way_on:
+            raise SystemExit(INTERRUPTED)
+        raise KeyboardInterrupt(way_on)
+
+
+def screen() -> Console:
+    """Return a screen that is neither too narrow nor too wide to read."""
+    from rich.console import Console
+
+    console = Console(highlight=False, markup=False)
+    console.width = max(40, min(console.width, 100))
+    return console
+
+
+def show(console: Console, text: str, indent: int = 0, style: str = "", hang: int = 0) -> None:
+    """Print a paragraph, its lines after the first indented by ``hang`` more."""
+    from rich.padding import Padding
+    from rich.text import Text
+
+    width = console.width - indent - hang
+    lines = Text(text, style=style).wrap(console, max(20, width))
+    for number, line in enumerate(lines):
+        line.rstrip()
+        console.print(Padding(line, (0, 0, 0, indent + (hang if number else 0)), expand=False))
+
+
+def heading(console: Console, text: str) -> None:
+    """Begin a part."""
+    console.print()
+    show(console, text, style="bold")
+
+
+def command_line() -> str:
+    """Return the command line as it was typed."""
+    return shlex.join(["noregret", *sys.argv[1:]])
+
+
+def command_path() -> str:
+    """Return how to call the command from here: with its folder, if that is not on the path."""
+    beside = Path(sys.executable).with_name("noregret")
+    if shutil.which("noregret") or not beside.is_file():
+        return "noregret"
+    here = Path.cwd()
+    return str(beside.relative_to(here) if beside.is_relative_to(here) else beside)

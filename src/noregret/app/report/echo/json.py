@@ -1,0 +1,50 @@
+"""A cancelled echo for machines."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from noregret.proof.certificates.certificate import number
+
+if TYPE_CHECKING:
+    from noregret.echo.result import EchoResult, Reduction
+    from noregret.proof.certificates.certificate import Certificate
+
+
+def decibels(found: Reduction | None) -> dict[str, float | None] | None:
+    """Return a figure of echo reduction for machines."""
+    return None if found is None else found._asdict()
+
+
+def without_filter(certificate: Certificate) -> dict[str, Any]:
+    """Return a certificate without the thousands of taps of the best filter: its file has them."""
+    made = certificate.to_dict()
+    del made["hindsight"]["witness"], made["seal"]
+    return made
+
+
+def as_dict(result: EchoResult) -> dict[str, Any]:
+    """Return the figures for machines."""
+    known, certificate = result.known, result.certificate
+    found: dict[str, Any] = {
+        "far": result.far.path,
+        "mic": result.mic.path,
+        "rate": result.rate,
+        "seconds": result.seconds,
+        "tail": result.tail,
+        "block": result.block,
+        "suppress": result.suppress,
+        "delay": result.delay,
+        "erle": {"linear": decibels(result.erle(linear=True)), "output": decibels(result.erle())},
+        "speed": result.speed,
+        "notes": list(result.notes),
+        "certificate": None if certificate is None else without_filter(certificate),
+        "outputs": result.outputs,
+    }
+    if known is not None:
+        found["near"] = {
+            "sdr_before": number(known.before),
+            "sdr_after": number(known.after),
+            "change": number(known.near_change),
+        }
+    return found

@@ -1,0 +1,81 @@
+"""The frame of every page: the document, its header, and headline figures."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING
+
+from noregret.app.report.page.markup import Html, element
+from noregret.app.report.page.script import SCRIPT
+from noregret.app.report.page.style import STYLE
+
+if TYPE_CHECKING:
+    from noregret.app.report.certificate.verdict import Verdict
+
+# Nothing may be fetched from anywhere: the browser sees to it.
+POLICY = (
+    "default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'; img-src data:;"
+    " media-src data:"
+)
+
+
+def document(heading: str, version: str, inside: Iterable[str], style: str = "") -> str:
+    """Return a whole page, with what is to be added to the style sheet."""
+    top = element(
+        "head",
+        element("meta", charset="utf-8"),
+        element("meta", http_equiv="Content-Security-Policy", content=POLICY),
+        element("meta", name="viewport", content="width=device-width, initial-scale=1"),
+        element("meta", name="color-scheme", content="light dark"),
+        element("meta", name="generator", content=f"noregret {version}"),
+        element("title", f"{heading} · noregret"),
+        element("style", Html(STYLE + style)),
+    )
+    body = element("body", element("main", *inside), element("script", Html(SCRIPT)))
+    return f"<!DOCTYPE html>\n{element('html', top, body, lang='en')}\n"
+
+
+def header(
+    title: str,
+    said: Verdict | None,
+    sentence: str,
+    tiles: Iterable[Html],
+    *,
+    sources: Sequence[str] = (),
+    notes: Iterable[Html] = (),
+) -> Html:
+    """Return the title, the verdict, what there is to know, and the headline figures."""
+    found = list(tiles)
+    badge = said and element("span", said.headline, class_=f"badge {said.mood}")
+    columns = len(found) if len(found) <= 6 else 4
+    return element(
+        "header",
+        element(
+            "div",
+            element("p", "noregret", class_="brand"),
+            element("button", "Dark or light", type="button", id="theme", hidden=""),
+            class_="top",
+        ),
+        element("h1", title, title=" ".join(sources)) if sources else element("h1", title),
+        element("p", badge, class_="verdict-mark") if badge else "",
+        *notes,
+        element("p", sentence, class_="verdict"),
+        element("div", *found, class_="tiles", style=f"--columns:{columns}"),
+    )
+
+
+def tile(label: str, number: str, words: str, mood: str = "") -> Html:
+    """Return a headline figure; words after the number are smaller."""
+    unit = ""
+    if number[:1].isdigit():
+        number, space, rest = number.partition(" ")
+        unit = space + rest
+    return element(
+        "div",
+        element("div", label, class_="label"),
+        element(
+            "div", number, element("span", unit, class_="unit") if unit else "", class_="figure"
+        ),
+        element("div", words, class_="words"),
+        class_=f"tile {mood}".strip(),
+    )

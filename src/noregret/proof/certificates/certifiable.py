@@ -1,0 +1,161 @@
+"""A game that can be certified: what a certificate, its verification and the reports ask of it."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any, Protocol
+
+from noregret.base.display import as_text
+from noregret.hindsight.proofs.answer import USUAL, Limits
+
+if TYPE_CHECKING:
+    from noregret.proof.certificates.certificate import Certificate
+    from noregret.proof.theorems.base_evidence import BaseEvidence
+    from noregret.proof.theorems.theorem import Theorem
+
+
+class LearnerLike(Protocol):
+    """An algorithm that a certificate can be about: a learner, a master, a method, a canceller."""
+
+    @property
+    def name(self) -> str:
+        """The name by which it is found again."""
+
+    @property
+    def family(self) -> str:
+        """The family in which that name is unique."""
+
+    @property
+    def params(self) -> Mapping[str, Any]:
+        """The parameters it was built with."""
+
+    @property
+    def theorems(self) -> tuple[Theorem, ...]:
+        """The theorems it answers for, the most important first."""
+
+
+class Certifiable(ABC):
+    """A game whose result can be certified: the base of all games.
+
+    A game knows who played (``learner``), the figures of what was played, and the evidence that
+    theorems are evaluated on. ``answers`` keeps what hindsight found: no search is repeated.
+    """
+
+    learner: LearnerLike
+
+    def __init__(self) -> None:
+        self.answers: dict[Any, Any] = {}
+        self.names: Sequence[str] | None = None
+        self._transforms: tuple[str, ...] = ()
+        self._target: str | None = None
+
+    # The data.
+
+    def describe(
+        self, transforms: Sequence[str], target: str | None, names: Sequence[str] | None = None
+    ) -> None:
+        """Note how the data were read; without ``names``, those of the columns stay as they are."""
+        self._transforms, self._target = tuple(transforms), target
+        if names is not None:
+            self.names = names
+
+    @property
+    def transforms(self) -> tuple[str, ...]:
+        """What was done to the data on the way."""
+        return self._transforms
+
+    @property
+    def target(self) -> str | None:
+        """The column that held the outcomes."""
+        return self._target
+
+    @property
+    @abstractmethod
+    def rounds(self) -> int:
+        """The number of rounds played."""
+
+    @property
+    @abstractmethod
+    def width(self) -> int:
+        """The number of features or columns."""
+
+    @property
+    @abstractmethod
+    def feature_names(self) -> list[str]:
+        """The names of the features or columns; "0", "1", … where they have none."""
+
+    @property
+    @abstractmethod
+    def digest(self) -> str:
+        """A digest of the data: the same numbers give the same digest, whatever their format."""
+
+    # The figures.
+
+    @property
+    @abstractmethod
+    def loss(self) -> float:
+        """The cumulative loss."""
+
+    @property
+    @abstractmethod
+    def loss_name(self) -> str:
+        """The name of the loss."""
+
+    @property
+    def counted_mistakes(self) -> float | None:
+        """The number of wrong predictions; None where outcomes are not labels."""
+        return None
+
+    @property
+    def averaged(self) -> bool:
+        """Whether the learner predicts with the mean of its weights, by ``noregret.averaged``."""
+        return False
+
+    # The proof.
+
+    @abstractmethod
+    def check(self) -> None:
+        """Raise an error if the record of the game is incomplete."""
+
+    @abstractmethod
+    def evidence(
+        self, given: Mapping[str, Any], limits: Limits, answers: dict[Any, Any] | None = None
+    ) -> BaseEvidence:
+        """Return what a theorem may look at; ``answers`` are kept there, or in ``self.answers``."""
+
+    def certificate(
+        self, theorem: str | None = None, *, limits: Limits = USUAL, **given: Any
+    ) -> Certificate:
+        """State the loss, how it compares with the best in hindsight, and what was promised.
+
+        Parameters
+        ----------
+        theorem
+            Which promise to evaluate; by default the first whose assumptions held.
+        limits
+            How hard to search for the best in hindsight.
+        **given
+            What a theorem is told besides, such as ``radius`` for the ball to compare with.
+        """
+        from noregret.proof.certificates.issue import certify
+
+        return certify(self, theorem, limits, given)
+
+    def restated(self, witness: Mapping[str, float]) -> Certifiable | None:
+        """Return this game with stated weights in place of those found; None if it found none."""
+        return None
+
+    def from_sums(self) -> Certifiable | None:
+        """Return this game as if sums over its rows were all that is left; None if they are few.
+
+        A game of many rows ends like that.
+        """
+        return None
+
+    def _repr_html_(self) -> str:
+        return as_text("game card", self)
+
+    def __repr__(self) -> str:
+        mean = f", mean loss {self.loss / self.rounds:.6g}" if self.rounds else ""
+        return f"<{type(self).__name__} of {self.learner!r}: {self.rounds} rounds{mean}>"

@@ -1,0 +1,96 @@
+"""What every game shows to theorems, certificates and their verification."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
+
+if TYPE_CHECKING:
+    from noregret.hindsight import Answer, Limits
+
+A = TypeVar("A")
+
+
+class BaseEvidence(ABC):
+    """The figures of a game, and the best in hindsight: each question is answered once.
+
+    Parameters
+    ----------
+    given
+        What a theorem is told besides the parameters: a radius, a confidence.
+    limits
+        How hard to search.
+    answers
+        Where answers are kept.
+    """
+
+    # What a theorem can be told.
+    told: ClassVar[tuple[str, ...]] = ()
+    # How far a figure may exceed its bound, relatively: the rounding of sums.
+    bound_tolerance: ClassVar[float] = 1e-9
+    names: Sequence[str]
+
+    def __init__(self, given: Mapping[str, Any], limits: Limits, answers: dict[Any, Any]) -> None:
+        self.given, self.limits, self.answers = given, limits, answers
+
+    @property
+    @abstractmethod
+    def rounds(self) -> int:
+        """T, the number of rounds."""
+
+    @property
+    @abstractmethod
+    def rounds_before(self) -> int | None:
+        """The number of rounds learned before the game; None where there can be none."""
+
+    @property
+    @abstractmethod
+    def loss(self) -> float:
+        """The cumulative loss."""
+
+    @property
+    @abstractmethod
+    def mistakes(self) -> float | None:
+        """The number of mistakes; None if they are not counted."""
+
+    @property
+    def rounding(self) -> float:
+        """The rounding of the learner's own numbers in the loss, besides that of sums."""
+        return 0.0
+
+    @property
+    def blur(self) -> float:
+        """The size of the sums that the loss is a difference of; 0 if it is not a difference."""
+        return 0.0
+
+    def once(self, key: Any, ask: Callable[[], A]) -> A:
+        """Return the answer to a question, from memory if it was asked before."""
+        key = (key, self.limits)
+        if key not in self.answers:
+            self.answers[key] = ask()
+        answer: A = self.answers[key]
+        return answer
+
+    @abstractmethod
+    def usual(self) -> Answer:
+        """Return the best in hindsight where a theorem does not name a class of its own."""
+
+    @abstractmethod
+    def witness_of(self, answer: Answer) -> dict[str, float]:
+        """Return the weights of the best in hindsight by name."""
+
+    @abstractmethod
+    def paid_by(self, witness: Mapping[str, float], comparator: str) -> tuple[float, ...] | None:
+        """Return the loss of a witness and a bound on its rounding error, from the rows alone.
+
+        None if the witness is about other features.
+        """
+
+    @abstractmethod
+    def is_within(self, witness: Mapping[str, float], comparator: str) -> bool:
+        """Return whether a witness is about these features and belongs to its class."""
+
+    def is_proven(self, stated: str, found: str) -> bool:
+        """Return whether what was found of one class holds for the one stated."""
+        return stated == found
