@@ -6,6 +6,7 @@ import contextlib
 import copy
 import json
 import os
+import re
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -87,8 +88,8 @@ BAD = {
     "[]": "not a noregret certificate",
     "{}": "not a noregret certificate",
     '{"format": 3}': "not a noregret certificate",
-    GOOD[:300]: "damaged: line",
-    GOOD + "x": "damaged: line",
+    GOOD[:300]: "damaged: ",
+    GOOD + "x": "damaged: ",
     GOOD.replace("certificate/1", "certificate/2"): "use a newer noregret",
     GOOD.replace('"rate": 0.3', '"rate": NaN'): "NaN is not a finite number",
     GOOD.replace('"rate": 0.3', '"rate": -Infinity'): "not a finite number",
@@ -112,7 +113,7 @@ def test_a_bad_file_is_refused_by_name_and_field(text: str, file: Path) -> None:
     file.write_text(text, encoding="utf-8")
     with pytest.raises(CertificateError) as caught:
         load_certificate(file)
-    assert str(caught.value).startswith((f"{file}: ", f"{file}, line 1, "))
+    assert re.match(rf"{re.escape(str(file))}(, line \d+, column \d+)?: ", str(caught.value))
     assert BAD[text] in str(caught.value)
     assert len(str(caught.value)) < len(str(file)) + 300
     assert isinstance(caught.value, ValueError)
