@@ -1,6 +1,6 @@
-"""Write the tables of docs/auto.md and README.md from what ``benchmarks quality`` measures.
+"""Write the tables of docs/auto.md from what ``benchmarks quality`` measures.
 
-    NOREGRET_DATA=FOLDER python tools/quality_table.py [SET …]     # of all sets, or of some
+    NOREGRET_DATA=FOLDER python tools/quality_table.py [SET …]     # all sets by default
 
 The package must be installed with the extra ``bench``. Peers that were measured before, with the
 same data, versions and code, are not measured again. FOLDER has the sets that do not come with a
@@ -22,7 +22,7 @@ from benchmarks._quality_figures import Figure  # noqa: E402
 from benchmarks._quality_sets import THERE, real  # noqa: E402
 from benchmarks.quality import ORDERS, Result, better, measured, told  # noqa: E402
 
-PAGE, README = ROOT / "docs" / "auto.md", ROOT / "README.md"
+PAGE = ROOT / "docs" / "auto.md"
 # Sets, and peers, of the table of what a rate is worth.
 RATES = ("bikes", "bikes, raw", "flights", "elec2", "a9a", "rcv1")
 PEERS = ("VW", "River SGD", "scikit-learn")
@@ -84,20 +84,6 @@ def quality(results: list[Result], order: str) -> str:
     return table(["set", "size", "`auto`", "best default", "best tuned", "best linear"], rows)
 
 
-def brief(results: list[Result]) -> str:
-    """Return the same of a few sets, both orders side by side."""
-    rows = []
-    for name in RATES:
-        both = [found for found in results if found.name == name]  # in order, then shuffled
-        cells = [name_of(both[0])]
-        for found in both:
-            default, tuned = found.best(tuned=False)[1][0], found.best(tuned=True)[1][0]
-            cells += [ours(found), told(default), told(tuned)]
-        rows.append(cells)
-    headings = ["`auto`", "best default", "best tuned"]
-    return table(["", *headings, "`auto`, shuffled", *headings[1:]], rows)
-
-
 def count(results: list[Result], order: str) -> str:
     """Say on how many sets we are as good as others."""
     some = [found for found in results if found.order == order]
@@ -123,7 +109,6 @@ def main(names: list[str]) -> None:
     ]
     fill(PAGE, "rates", rates(results))
     fill(PAGE, "quality", "\n\n".join(parts))
-    fill(README, "quality", brief(results))
 
 
 if __name__ == "__main__":
