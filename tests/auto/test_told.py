@@ -147,7 +147,7 @@ def test_the_feature_that_matters_is_named_first(loss: str, unit: float, others:
 def test_as_many_names_as_features_are_wanted() -> None:
     learner = auto()
     learner.learn_one([1.0, 2.0], 3.0)
-    with pytest.raises(ValueError, match="2 features are known: got 1"):
+    with pytest.raises(ValueError, match="expected 2 names of features: got 1"):
         learner.describe(["height"])
-    with pytest.raises(ValueError, match="2 features are known: got 3"):
+    with pytest.raises(ValueError, match="expected 2 names of features: got 3"):
         learner.findings(["a", "b", "c"])

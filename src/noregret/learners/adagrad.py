@@ -1,15 +1,15 @@
 """AdaGrad: steps that become smaller where gradients have been large.
 
-Every feature has a rate of its own, which the gradients that it met bring down:
+Each feature has its own rate, which falls as its gradients add up:
 
-    w_i ← w_i − η · g_i / √(Σ g_i²),   back into the box |w_i| ≤ U where there is one
+    w_i ← w_i − η · g_i / √(Σ g_i²),   clipped to the box |w_i| ≤ U, if any
 
 The sum runs over all rounds so far, this one included. The norm form has one rate for all features,
 η/√(Σ‖g‖²), and stays in the ball ‖w‖ ≤ U.
 
 Promise. With D = 2U and η = D/√2, the regret against every point of the box is at most
 √2·D·Σ_i √(Σ_t g_{t,i}²); in the norm form, against every point of the ball, √2·D·√(Σ‖g_t‖²).
-Without a radius the bound is in terms of how far the weights went.
+Without a radius the bound depends on the largest weights reached.
 """
 
 from __future__ import annotations
@@ -35,32 +35,32 @@ if TYPE_CHECKING:
     from noregret.proof.theorems.evidence import Evidence
 
 FORMS = ("diagonal", "norm")
-# η where there is no radius to tell it.
-RATE = 0.5
-# Squares of gradients below this underflow, and rounding blurs hindsight: no bound is less.
+# η without a radius.
+DEFAULT_RATE = 0.5
+# Smallest bound: below it squares of gradients underflow and rounding dominates hindsight.
 MIN_BOUND = 1e-140
 
 
 def rate_of(params: Mapping[str, Any]) -> float:
-    """Return η: as given, or U√2, or a half where nothing is known."""
+    """Return η: the parameter if given, else U√2, else the default."""
     if params["rate"] is not None:
         return float(params["rate"])
-    return RATE if params["radius"] is None else math.sqrt(2) * float(params["radius"])
+    return DEFAULT_RATE if params["radius"] is None else math.sqrt(2) * float(params["radius"])
 
 
-def times(params: Mapping[str, Any]) -> float:
-    """Return D²/(2η) + η, by which the roots of the sums of squares are multiplied."""
+def bound_factor(params: Mapping[str, Any]) -> float:
+    """Return D²/(2η) + η, the factor of the roots of the sums of squares."""
     rate, radius = rate_of(params), float(params["radius"])
     return 2 * radius * radius / rate + rate
 
 
 def roots_of(evidence: Evidence) -> Floats:
-    """Return √Σg² of every feature; in the norm form, of all together."""
+    """Return √Σg² of each feature; in the norm form, of all features together."""
     return np.asarray(np.sqrt(evidence.account("squares")))
 
 
 def free(evidence: Evidence) -> float:
-    """Return the bound for every u in a ball, from how far the weights went.
+    """Return the bound for every u in a ball, from the largest weights reached.
 
     Σ_i (m_i + |u_i|)² √S_i/(2η) + η Σ_i √S_i, at the worst u of norm R or less.
     """
@@ -77,43 +77,43 @@ def best_in_box(evidence: Evidence) -> Answer:
 
 
 def norm_so_far(moment: Moment) -> float:
-    """Return the bound of the norm form at a moment."""
-    return times(moment.params) * math.sqrt(moment.gradient_squares)
+    """Return the bound of the norm form so far."""
+    return bound_factor(moment.params) * math.sqrt(moment.gradient_squares)
 
 
 def covers(params: Mapping[str, Any], form: str, bounded: bool) -> bool:
-    """Whether the learner is of that form, with or without a radius, on a convex loss."""
+    """Return whether the learner has this form, with or without a radius, and a convex loss."""
     same = params["form"] == form and (params["radius"] is not None) == bounded
     return same and loss_name(params) != "mistake"
 
 
 def tuned(radius: float) -> dict[str, Any]:
-    """Return the rate for a domain of that radius."""
+    """Return the parameters for a domain of this radius."""
     return {"radius": radius, "rate": math.sqrt(2) * positive("radius", radius)}
 
 
 def tuned_norm(radius: float) -> dict[str, Any]:
-    """Return the same for the norm form."""
+    """Return the parameters of the norm form for a ball of this radius."""
     return tuned(radius) | {"form": "norm"}
 
 
 @register
 class Adagrad(Learner):
-    """Gradient descent with a rate for every feature, found from the gradients.
+    """Gradient descent with one rate per feature, adapted to the gradients.
 
     Parameters
     ----------
     loss
         Any loss of ``gradient-descent``.
     rate
-        η, above 0. Without it U√2, as the promise asks, or 0.5 where there is no radius.
+        η, above 0. By default U√2, as the theorem requires, or 0.5 without a radius.
     form
-        ``diagonal``, a rate for every feature, or ``norm``, one for all.
+        ``diagonal``, one rate per feature, or ``norm``, one rate for all.
     radius
-        U, above 0: keep every |w_i| ≤ U (diagonal), or ‖w‖₂ ≤ U (norm). Without it the weights
-        are free.
+        U, above 0: keep every |w_i| ≤ U (diagonal) or ‖w‖₂ ≤ U (norm). If None, the weights are
+        unconstrained.
     loss_parameter
-        The loss's own number, as in ``gradient-descent``.
+        Parameter of the loss, as in ``gradient-descent``.
 
     Examples
     --------
@@ -148,11 +148,11 @@ class Adagrad(Learner):
                 Structural(r"$g_t$ is the gradient of the loss at $w_t$"),
                 CONVEX,
             ),
-            bound=lambda e: max(MIN_BOUND, times(e.params) * float(roots_of(e).sum())),
+            bound=lambda e: max(MIN_BOUND, bound_factor(e.params) * float(roots_of(e).sum())),
             best=best_in_box,
             covers=lambda p: covers(p, "diagonal", bounded=True),
             tune=tuned,
-            tuning=r"$\eta = U\sqrt2$, which is the default where a `radius` is given",
+            tuning=r"$\eta = U\sqrt2$, the default when a `radius` is given",
             needs_rows=True,
             source="Duchi, Hazan and Singer, 2011",
         ),
@@ -170,12 +170,12 @@ class Adagrad(Learner):
                 Structural(r"$g_t$ is the gradient of the loss at $w_t$"),
                 CONVEX,
             ),
-            bound=lambda e: max(MIN_BOUND, times(e.params) * float(roots_of(e)[0])),
+            bound=lambda e: max(MIN_BOUND, bound_factor(e.params) * float(roots_of(e)[0])),
             best=lambda e: e.best_in_ball(float(e.params["radius"])),
             so_far=norm_so_far,
             covers=lambda p: covers(p, "norm", bounded=True),
             tune=tuned_norm,
-            tuning=r"$\eta = U\sqrt2$, which is the default where a `radius` is given",
+            tuning=r"$\eta = U\sqrt2$, the default when a `radius` is given",
             source="Duchi, Hazan and Singer, 2011",
         ),
         Theorem(
@@ -192,8 +192,8 @@ class Adagrad(Learner):
             ),
             assumptions=(
                 Structural(
-                    r"the weights are free and start at 0; $u$ is compared with up to the norm of"
-                    " the last weights, or up to the radius that the certificate is given"
+                    r"the weights are unconstrained and start at 0; $\|u\|$ is at most the norm of"
+                    " the final weights, or the radius passed to the certificate"
                 ),
                 Structural(r"$g_t$ is the gradient of the loss at $w_t$"),
                 CONVEX,

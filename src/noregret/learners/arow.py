@@ -1,13 +1,13 @@
-"""Adaptive regularisation of weights: move most what is least certain.
+"""Adaptive regularisation of weights (AROW): move the least certain weights most.
 
-Every direction has a confidence. An example short of margin 1 moves the weights along those that it
-knows little of, and makes them more certain:
+Each direction has a confidence. An example with a margin below 1 moves the weights most along the
+directions of low confidence, and raises the confidence there:
 
     if y (w·x) < 1:   w ← w + y (1 − y w·x) / (1 + xᵀPx) · P x,   P ← (P⁻¹ + x xᵀ)⁻¹
 
-P starts at I/r. The diagonal form keeps the diagonal of P⁻¹ alone: a confidence for each feature.
+P starts at I/r. The diagonal form keeps only the diagonal of P⁻¹: one confidence per feature.
 
-Promise. With K the rounds in which the weights moved, of which U were no mistakes, z = Σ_K y x and
+Promise. With K the rounds in which the weights moved, U of them without a mistake, z = Σ_K y x and
 B = r I + Σ_K x xᵀ (its diagonal in the diagonal form), for every u with hinge loss H over all
 rounds there are at most  H − U + ‖u‖_B · ‖z‖_{B⁻¹}  mistakes. In the full form ‖z‖²_{B⁻¹} is the
 sum over K of 1 − (1 − y w·x)²/(1 + xᵀPx), at most ln det(B/r) + U.
@@ -35,8 +35,8 @@ if TYPE_CHECKING:
 
 
 def margins_of(evidence: Evidence) -> Floats:
-    """Play the game again and return y w·x of every round, before it was learned from."""
-    # Not a clone: an averaged one would score by the mean of its weights.
+    """Replay the game and return y w·x of each round, before its update."""
+    # Not a clone: an averaged learner would score with the mean of its weights.
     learner, parts = evidence.learner, []
     again = type(learner)(**learner.params)
 
@@ -49,7 +49,7 @@ def margins_of(evidence: Evidence) -> Floats:
 
 
 def promise(evidence: Evidence) -> float:
-    """Return the smallest bound on mistakes found over u."""
+    """Return the smallest bound on mistakes found over all u."""
     bound = evidence.once("confidence", lambda: lowest(evidence))
     if not np.isfinite(bound):
         raise NoRegretError("the examples are too large for a bound on mistakes", "scale them")
@@ -69,14 +69,14 @@ def lowest(evidence: Evidence) -> float:
 
 @register
 class Arow(Learner):
-    """Binary classification that learns which weights it can rely on.
+    """Binary classification that tracks the confidence in each weight.
 
     Parameters
     ----------
     penalty
-        r, above 0: the smaller, the further a single example moves the weights.
+        r, above 0. The smaller, the further a single example moves the weights.
     form
-        ``full``, n² a round for up to 4096 features, or ``diagonal``.
+        ``full``, n² operations per round for up to 4096 features, or ``diagonal``.
 
     Examples
     --------
@@ -99,7 +99,7 @@ class Arow(Learner):
             formula=r"M \le \min_u \left[ H_u + \|u\|_B \, \|z\|_{B^{-1}} \right] - U",
             plain="mistakes <= min over u of  H(u) + ‖u‖_B ‖z‖_B⁻¹,  - U",
             where=(
-                r"$K$ are the rounds in which the weights moved, $U$ of them right;"
+                r"$K$ are the rounds in which the weights moved, $U$ of them without a mistake;"
                 r" $z = \sum_K y_t x_t$; $B = rI + \sum_K x_t x_t^\top$, or its diagonal;"
                 r" $H_u = \sum_t \max(0, 1 - y_t\, u \cdot x_t)$ over all rounds"
             ),

@@ -1,22 +1,22 @@
-"""Auto: no rate, no scale, no horizon, no choice.
+"""Auto: no rate, scale, horizon or model to choose.
 
-Many learners see every row at once, and a master mixes what they say:
+A bank of learners sees every row, and a master mixes their predictions:
 
     filters         least squares with four memories, from all rounds to the last hundred or so
     first order     AdaGrad at four rates, and diagonal filters with four memories
-    combinations    small filters over what those say
-    outcomes        the same again with the latest outcomes, and how far off the mixture was
-    guesses         the running mean, the last outcome; even odds, where outcomes are labels
+    combinations    small filters over the predictions of those
+    outcomes        the same with the latest outcomes and the latest errors of the mixture
+    constants       the running mean and the last outcome; even odds for labels
 
-None depends on the unit of a feature or of the outcomes. Filters rest when there are more than 256
-features. Log-odds are mixed as chances, which are never 0 or 1.
+No learner depends on the unit of a feature or of the outcomes. Filters are switched off above 256
+features. For labels, probabilities are mixed, and they are never 0 or 1.
 
-Promise. For every learner k of the bank, with prior weight π_k: where outcomes are labels,
-L_A − L_k ≤ ln(1/π_k). Else AdaHedge's bound, where s_t is how far the losses of a round are
-apart, S the largest s_t and n the number of learners:
-(1 + ln(1/π_k)/ln n)(½√(ln n Σ s_t²) + S(⅔ ln n + 1)) + [o_k]₊. An outcome far beyond the usual
-errors counts as if it were nearer, so that it cannot outweigh all others; o_k is what such rounds
-cost more, beside k, than what counted.
+Promise. For every learner k of the bank, with prior weight π_k: for labels,
+L_A − L_k ≤ ln(1/π_k); for numbers AdaHedge's bound,
+(1 + ln(1/π_k)/ln n)(½√(ln n Σ s_t²) + S(⅔ ln n + 1)) + [o_k]₊,
+where s_t is the range of the learners' losses in round t, S the largest s_t and n the number of
+learners. An outlying outcome is clipped to eight usual errors when learners are weighted, so that
+it cannot outweigh all others; o_k is the regret to k that this clipping left out.
 """
 
 from __future__ import annotations
@@ -39,42 +39,42 @@ if TYPE_CHECKING:
     from noregret.auto.findings import Member
     from noregret.proof.theorems.evidence import Evidence
 
-# Outcomes that may be out at most.
-MOST_DELAY = 100_000
+MAX_DELAY = 100_000  # outcomes
 
 
 def regret_to_the_best(evidence: Evidence) -> float:
-    """Return what the mixture lost more than the best of the bank."""
+    """Return the loss of the mixture minus that of the best learner of the bank."""
     return -float(evidence.account("excess").min())
 
 
 def promise(evidence: Evidence) -> float:
-    """Return the price of the best of the bank."""
+    """Return the bound on the regret to the best learner of the bank."""
     return float(evidence.account("price")[int(evidence.account("excess").argmin())])
 
 
 @register
 class Auto(Learner):
-    """Many learners side by side and the mixture of them: nothing to choose.
+    """A mixture of many learners, with nothing to tune.
 
     Parameters
     ----------
     loss
-        ``square``, ``absolute``, ``quantile``, or ``logistic`` where outcomes are labels.
+        ``square``, ``absolute`` or ``quantile`` for numbers, ``logistic`` for labels.
     loss_parameter
         The quantile, between 0 and 1.
     recent
-        Whether some learners see the latest outcomes. Turn it off where these will not be known.
+        If True, some learners also use the latest outcomes. Set it to False if these will not be
+        known when predictions are made.
     delay
-        Number of outcomes that are still out when a prediction is made. With 24, the prediction
-        of round t that counts is made from the outcomes up to round t − 25 and nothing later, so
-        that losses and certificates are those of a service whose outcomes come 24 rounds late;
-        learning takes twice as long. ``predict_one`` uses all that was learned: in such a
-        service, call ``learn_one`` when an outcome arrives. No theorem covers delayed outcomes.
+        Number of outcomes still unknown when a prediction is made, up to 100,000. With 24, the
+        prediction that counts for round t uses only the outcomes up to round t − 25, so losses and
+        certificates are those of a service whose outcomes arrive 24 rounds late; learning takes
+        twice as long. ``predict_one`` uses everything learned so far: in such a service, call
+        ``learn_one`` when an outcome arrives. No theorem covers delayed outcomes.
 
     Examples
     --------
-    The features are in metres and in grams, and nobody said so:
+    Features in metres and in grams need no scaling:
 
     >>> learner = Auto()
     >>> for t in range(300):
@@ -91,7 +91,7 @@ class Auto(Learner):
     """
 
     name = "auto"
-    unproven = "The promises of auto are about outcomes that are not delayed: delay=0."
+    unproven = "The theorems of auto hold for outcomes without delay (delay=0)."
     engine: Bank
     theorems = (
         Theorem(
@@ -107,11 +107,11 @@ class Auto(Learner):
                 " + max(0, o_k)"
             ),
             where=(
-                r"$k$ is any learner of the bank or either of the mixtures that are weighed beside"
-                r" them, $\pi_k$ its prior weight and $n$ their number; $s_t$ is how far their"
-                r" losses in round $t$ are apart, and $S$ the largest $s_t$. An outcome that is"
-                r" eight usual errors off counts as if it were no further off than that; $o_k$ is"
-                r" what the regret to $k$ was more in such rounds than what counted"
+                r"$k$ is any learner of the bank or either of the two mixtures weighted with them,"
+                r" $\pi_k$ its prior weight and $n$ their number; $s_t$ is the range of their"
+                r" losses in round $t$, and $S$ the largest $s_t$. For the weights, an outcome more"
+                r" than eight usual errors off is clipped to eight; $o_k$ is the part of the regret"
+                r" to $k$ that clipping left out"
             ),
             assumptions=(Structural("the square, the absolute or the quantile loss"),),
             measured=regret_to_the_best,
@@ -125,14 +125,14 @@ class Auto(Learner):
             formula=r"L_A - L_k \le \ln(1/\pi_k)",
             plain="regret to k <= ln(1/prior)",
             where=(
-                r"$k$ is any learner of the bank or the mixture that is weighed beside them, and"
-                r" $\pi_k$ its prior weight"
+                r"$k$ is any learner of the bank or the mixture weighted with them, $\pi_k$ its"
+                r" prior weight"
             ),
-            assumptions=(Structural("the logistic loss; chances are mixed"),),
+            assumptions=(Structural("the logistic loss; probabilities are mixed"),),
             measured=regret_to_the_best,
             bound=promise,
             covers=lambda p: p["loss"] == "logistic" and p["delay"] == 0,
-            source="Vovk, 1990; the mixture of Bayes",
+            source="Vovk, 1990; Bayesian mixture",
         ),
     )
 
@@ -147,58 +147,59 @@ class Auto(Learner):
         if not isinstance(recent, bool):
             raise ValueError(f"recent must be True or False: got {recent!r}")
         counts = isinstance(delay, Integral) and not isinstance(delay, bool)
-        if not (counts and 0 <= delay <= MOST_DELAY):
-            raise ValueError(f"delay must be a whole number up to {MOST_DELAY:,}: got {delay!r}")
+        if not (counts and 0 <= delay <= MAX_DELAY):
+            raise ValueError(f"delay must be a whole number up to {MAX_DELAY:,}: got {delay!r}")
         kind = DelayedBank if delay else Bank
         super().__init__(kind(loss, loss_parameter, recent, int(delay)))
         self.loss, self.loss_parameter = loss, loss_parameter
         self.recent, self.delay = recent, delay
 
     def set_state(self, arrays: dict[str, Any], numbers: dict[str, Any], names: list[str]) -> None:
-        """Go on from a state, or raise ValueError where it does not fit."""
+        """Restore a state, or raise ValueError if it does not fit."""
         if self.delay and "behind.rounds" not in numbers:
             raise ValueError(
-                "with a delay, earlier versions counted losses that were not served: learn it anew"
+                "models with a delay saved by earlier versions counted losses of predictions that"
+                " were never served: train again"
             )
         super().set_state(arrays, numbers, names)
 
-    # What it has found.
+    # Findings.
 
     @property
     def members(self) -> list[Member]:
-        """The learners of the bank: the name, the kind, the weight and the loss so far of each."""
+        """The learners of the bank: name, kind, weight and cumulative loss of each."""
         from noregret.auto.findings import members_of
 
         return self._entry.undisturbed(lambda: members_of(self.engine))
 
     @property
     def history(self) -> tuple[np.ndarray[Any, np.dtype[np.int64]], Floats]:
-        """Rounds, about a hundred, and the weights of all learners after them, a row each."""
+        """About a hundred rounds, and the weights of all learners after each, one row per round."""
         return self._entry.undisturbed(self.engine.history)
 
     @property
     def _caveat(self) -> str | None:
-        """What to know before predicting many rows with it that nothing is learned from."""
+        """A caveat for predicting many rows without learning from them."""
         from noregret.auto.findings import caveat_of
 
         return self._entry.undisturbed(lambda: caveat_of(self.engine))
 
     def findings(self, features: Sequence[str] | None = None) -> dict[str, Any]:
-        """Return what it has found, as plain values; names of features may be given."""
+        """Return the findings as plain values; names of features may be passed."""
         from noregret.auto.findings import findings_of
 
         return self._entry.undisturbed(lambda: findings_of(self.engine, self._named(features)))
 
     def describe(self, features: Sequence[str] | None = None) -> str:
-        """Say in plain words what it has found: who leads, drift, which features matter."""
+        """Return the findings as text: the best learners, drift, which features matter."""
         from noregret.auto.findings import words_of
 
         return self._entry.undisturbed(lambda: words_of(self.engine, self._named(features)))
 
     def _named(self, features: Sequence[str] | None) -> Callable[[int], str]:
-        """Return what tells the name of a feature: there may be millions, of which few are told."""
+        """Return a function from positions to names: of millions of features, few are named."""
         known = self.engine.size
         if features is not None and len(features) != known:
-            raise ValueError(f"{known} features are known: got {len(features)} names")
+            raise ValueError(f"expected {known} names of features: got {len(features)}")
         names = features or self._entry.known.names
         return names.__getitem__ if names else str

@@ -1,17 +1,17 @@
-"""Coin betting: gradient descent without a rate, by a gambler who never goes broke.
+"""Coin betting: gradient descent without a rate.
 
-Each gradient is the outcome of a coin, c = −g/L. The gambler starts with wealth ε, bets the share
-of it that the coins so far suggest (Krichevsky and Trofimov's estimate), and the bet is the
-weights:
+Each gradient is the outcome of a coin toss, c = −g/L. A gambler starts with wealth ε and bets the
+share of it given by Krichevsky and Trofimov's estimate from the coins so far, which never loses
+everything. The bet is the weights:
 
     w ← (Σ c) / (t + 1) · wealth,   wealth ← wealth + c·w
 
-Rounds without a gradient are no bets. The coordinate form has a gambler for every feature.
+Rounds with zero gradient are skipped. The coordinate form has one gambler per feature.
 
 Promise. If ‖g_t‖ ≤ L in T rounds, then for every u
 regret(u) ≤ L·( ‖u‖·√(T ln(1 + 24T²‖u‖²/ε²)) + ε );
 in the coordinate form, with every |g_{t,i}| ≤ L and T_i the rounds with g_{t,i} ≠ 0, the sum over i
-of the same with |u_i| and T_i. No rate was to be tuned for it, and no u to be known.
+of the same with |u_i| and T_i. Nothing needs to be tuned or known of u.
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ def bend(u: Floats, rounds: Floats, wealth: float) -> Floats:
 
 
 def reach(evidence: Evidence) -> float:
-    """Return the radius of the ball of comparators: as told, or as long as the last weights."""
+    """Return the radius of the comparators: as given, or the norm of the final weights."""
     told = evidence.given.get("radius")
     return evidence.norm if told is None else positive("radius", told)
 
@@ -65,7 +65,7 @@ def norm_bound(evidence: Evidence) -> float:
 
 
 def coordinate_bound(evidence: Evidence) -> float:
-    """Return the bound of the coordinate form at nearly the best u; any u gives one."""
+    """Return the bound of the coordinate form at a nearly optimal u; any u is valid."""
     rounds, p = evidence.account("count"), evidence.params
     lipschitz, wealth = p["lipschitz"], p["wealth"]
     u = evidence.best_priced(
@@ -78,21 +78,21 @@ def coordinate_bound(evidence: Evidence) -> float:
 
 @register
 class CoinBetting(Learner):
-    """Learning without a rate: Krichevsky and Trofimov's bets on the gradients.
+    """Linear learning without a rate, by Krichevsky and Trofimov's bets on the gradients.
 
     Parameters
     ----------
     loss
-        Any convex loss of ``gradient-descent``; the promise needs gradients of limited size.
+        Any convex loss of ``gradient-descent``; the theorem needs bounded gradients.
     form
-        ``coordinate``, a gambler for every feature, or ``norm``, one for all.
+        ``coordinate``, one gambler per feature, or ``norm``, one for all.
     wealth
-        ε, above 0: what every gambler starts with, and what is lost at most against u = 0.
+        ε, above 0: the initial wealth of each gambler, and the most it can lose against u = 0.
     lipschitz
-        L, above 0: the largest |g_i| (coordinate) or ‖g‖₂ (norm) to come. A larger one is taken
-        as if it were L, and nothing is promised any more.
+        L, above 0: the largest |g_i| (coordinate) or ‖g‖₂ (norm) to expect. Larger gradients are
+        clipped to L, and the theorem no longer applies.
     loss_parameter
-        The loss's own number, as in ``gradient-descent``.
+        Parameter of the loss, as in ``gradient-descent``.
 
     Examples
     --------
@@ -156,8 +156,8 @@ class CoinBetting(Learner):
                     "norm(gradient)",
                 ),
                 Structural(
-                    r"for every $u$: it is compared with up to the norm of the last weights, or up"
-                    " to the radius that the certificate is given"
+                    r"for every $u$ of at most the norm of the final weights, or of the radius"
+                    " passed to the certificate"
                 ),
                 CONVEX,
             ),
@@ -184,5 +184,5 @@ class CoinBetting(Learner):
         self.loss_parameter = loss_parameter
 
     def _accounts(self) -> dict[str, Floats]:
-        """Return how many bets there were, and the weights that came of them."""
+        """Return the number of bets and the resulting weights."""
         return {"count": super()._accounts()["count"], "weights": self.engine.weights()}

@@ -1,7 +1,7 @@
 """Learning an AND of literals by elimination.
 
-Start with all 2n literals (every feature and its negation). Whenever a positive example was taken
-for a negative, strike out the literals it falsifies:
+Start with all 2n literals (every feature and its negation). After each false negative, drop the
+literals that the example falsifies:
 
     on a missed positive:   drop "x_i" where x_i is false,  "not x_i" where it is true
 
@@ -84,7 +84,7 @@ class Conjunction(Learner):
 
     @property
     def literals(self) -> list[str]:
-        """The literals still kept; before the first positive, all 2n of them."""
+        """The remaining literals; before the first positive example, all 2n of them."""
         pairs = list(zip(self.features, self.engine.weights().tolist(), strict=True))
         if not self.engine.scalars()["started"]:
             return sorted(literal for name, _ in pairs for literal in (name, f"not {name}"))

@@ -4,9 +4,9 @@ Keep non-negative weights that add up to 1, and change each by a factor:
 
     w_i ← w_i · exp(−η · loss'(w·x, y) · x_i) / Z
 
-The signed form has weights of either sign and total size at most U: it is the same update on
-the doubled example (U x, −U x). Both find a few good features among many irrelevant ones: what
-they lose grows with the logarithm of the number of features.
+The signed form has weights of either sign with Σ|w_i| ≤ U: it is the same update on the doubled
+example (U x, −U x). Both find a few good features among many irrelevant ones: the regret grows
+with the logarithm of the number of features.
 
 Promise. Square loss, R = max_t (max_i x_{t,i} − min_i x_{t,i}), any c > 0, η = 2c/(R²(2+c)):
 the cumulative loss is at most the minimum over u in the simplex of
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
 
 def promise(evidence: Evidence) -> float:
-    """Return the bound, at the spread R that the examples had.
+    """Return the bound at the measured spread R of the examples.
 
     In terms of the rate, (1/2 + 1/c) R² is 1/η and 1 + c/2 is 1/(1 − ηR²/2).
     """
@@ -47,7 +47,7 @@ def tuned(
     peak: float | None = None,
     weight: float | None = None,
 ) -> dict[str, Any]:
-    """Return the best rate where some u in the simplex, or its signed form, loses at most ``loss``.
+    """Return the best rate if some u in the simplex, or its signed form, loses at most ``loss``.
 
     Either ``spread``, the largest max x − min x of an example, or ``peak``, the largest |x_i|, must
     be known; the signed form needs ``peak``.
@@ -55,7 +55,7 @@ def tuned(
     n = whole("dimension", dimension) * (1 if weight is None else 2)
     if (spread is None) == (peak is None) or (weight is not None and peak is None):
         raise ValueError(
-            "give peak, the largest |x_i| of any example, or for the simplex"
+            "give peak, the largest |x_i| of any example; or, for the simplex,"
             " spread, the largest max x − min x"
         )
     if peak is not None:
@@ -63,7 +63,7 @@ def tuned(
         wide = 2 * total * positive("peak", peak)
     else:
         wide = positive("spread", spread)
-    least = wide**2 * 1e-12  # a rate of 2/R² itself promises nothing
+    least = wide**2 * 1e-12  # at the rate 2/R² the bound is infinite
     c = wide * math.sqrt(2 * math.log(max(2, n)) / max(least, not_negative("loss", loss)))
     return {"rate": 2 * c / (wide**2 * (2 + c)), "dimension": dimension, "weight": weight}
 
@@ -81,16 +81,16 @@ class ExponentiatedGradient(Learner):
     schedule
         ``constant``, ``sqrt`` (α/√t) or ``horizon`` (α/√T).
     horizon
-        T, the number of rounds to come, for the horizon schedule.
+        T, the number of rounds, for the horizon schedule.
     weight
-        U, above 0, for weights of either sign with Σ|w_i| ≤ U; without it, the simplex.
+        U, above 0, for weights of either sign with Σ|w_i| ≤ U. If None, the simplex.
     dimension
-        n, where the number of features is known beforehand; weights start at 1/n. Without it,
-        n is the number of columns, or of the names seen so far.
+        n, the number of features if known beforehand; weights start at 1/n. By default the number
+        of columns, or of the names seen so far.
     step
         ``explicit``, or ``implicit`` for the exact minimiser.
     loss_parameter
-        The loss's own number, as in ``gradient-descent``.
+        Parameter of the loss, as in ``gradient-descent``.
 
     Examples
     --------
@@ -127,8 +127,7 @@ class ExponentiatedGradient(Learner):
                     "spread(x)",
                 ),
                 Shown(
-                    "all features are there from the first round, or `dimension` says how many"
-                    " there will be",
+                    "all features appear in the first round, or `dimension` gives their number",
                     known_from_the_start,
                 ),
             ),

@@ -1,11 +1,11 @@
-"""Follow the leader: play what would have been best so far. A warning.
+"""Follow the leader: play the best point so far. A warning.
 
     w ← argmin over the domain of  Σ g_s·w,   g_s the gradients of the losses seen
 
 On the ball the leader is −U·G/‖G‖ for the sum G of the gradients, on the box the corner opposite
-to their signs. It is the natural thing to do and it can fail in every single round: on [−1,1]
-against the losses θ/2, −θ, θ, −θ, … it pays 1 a round where standing still pays nothing.
-``ftrl`` is the cure.
+to their signs. It is the obvious strategy, and it can fail in every round: on [−1,1] against the
+losses θ/2, −θ, θ, −θ, … it loses 1 per round, and the fixed point 0 loses nothing. ``ftrl`` is the
+remedy.
 """
 
 from __future__ import annotations
@@ -36,11 +36,11 @@ class FollowTheLeader(Learner):
     radius
         U, above 0: the radius of the ball, or half the width of the box.
     loss_parameter
-        The loss's own number, as in ``gradient-descent``.
+        Parameter of the loss, as in ``gradient-descent``.
 
     Examples
     --------
-    It pays 1 in every round but the first, where θ = 0 pays nothing:
+    It loses 1 in every round but the first; θ = 0 loses nothing:
 
     >>> learner = FollowTheLeader()
     >>> for slope in [0.5] + [-1.0, 1.0] * 50:
@@ -59,7 +59,7 @@ class FollowTheLeader(Learner):
             name="ftl-fails",
             quantity="regret",
             formula=r"L_A - L_0 = T - 1",
-            plain="regret = T - 1 on a sequence of T rounds: no promise",
+            plain="regret = T - 1 on some sequence of T rounds: no bound",
             assumptions=(
                 Structural(
                     r"$\theta \in [-1,1]$, losses $\theta/2, -\theta, \theta, -\theta, \dots$:"

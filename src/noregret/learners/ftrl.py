@@ -1,10 +1,10 @@
-"""Follow the regularised leader: the leader, held back.
+"""Follow the regularised leader (FTRL): the leader, stabilised by a regulariser.
 
     w ← argmin over the domain of  η · Σ g_s·w + regulariser(w)
 
-The Euclidean regulariser ½‖w‖² gives w = −η·G, scaled back to the ball where it leaves it; G is
-the sum of the gradients. The entropic one gives w_i ∝ exp(−η·G_i) on the simplex, or its signed
-form of total weight U.
+The Euclidean regulariser ½‖w‖² gives w = −η·G, projected on the ball, if any; G is the sum of the
+gradients. The entropic one gives w_i ∝ exp(−η·G_i) on the simplex, or its signed form of total
+weight U.
 
 Promise. For every u, with gradients g_t of the losses:
 regret(u) ≤ ‖u‖²/(2η) + (η/2)·Σ‖g_t‖².
@@ -47,21 +47,21 @@ class Ftrl(Learner):
     schedule
         ``constant``, ``horizon`` (α/√T), or for the Euclidean regulariser ``sqrt`` (α/√t).
     horizon
-        T, the number of rounds to come, for the horizon schedule.
+        T, the number of rounds, for the horizon schedule.
     regulariser
         ``euclidean`` or ``entropic``.
     radius
-        U, above 0: keep ‖w‖₂ ≤ U (Euclidean). Without it the weights are free.
+        U, above 0: keep ‖w‖₂ ≤ U (Euclidean). If None, the weights are unconstrained.
     weight
-        U, above 0, for entropic weights of either sign with Σ|w_i| ≤ U; without it the simplex.
+        U, above 0, for entropic weights of either sign with Σ|w_i| ≤ U. If None, the simplex.
     dimension
-        n of the entropic form, where it is known beforehand, as in ``exponentiated-gradient``.
+        n of the entropic form if known beforehand, as in ``exponentiated-gradient``.
     loss_parameter
-        The loss's own number, as in ``gradient-descent``.
+        Parameter of the loss, as in ``gradient-descent``.
 
     Examples
     --------
-    Where ``follow-the-leader`` pays 100, this pays little:
+    ``follow-the-leader`` loses 100 here:
 
     >>> learner = Ftrl(loss="linear", rate=1.0, schedule="horizon", horizon=101, radius=1.0)
     >>> for slope in [0.5] + [-1.0, 1.0] * 50:
@@ -84,8 +84,8 @@ class Ftrl(Learner):
             assumptions=(
                 Structural(
                     r"Euclidean regulariser, $\eta$ constant or $\alpha/\sqrt T$; for every $u$ in"
-                    r" the domain. Without a `radius`, $u$ is compared with up to the norm of the"
-                    " last weights, or up to the radius that the certificate is given"
+                    r" the domain. Without a `radius`, $\|u\|$ is at most the norm of the final"
+                    " weights, or the radius passed to the certificate"
                 ),
                 Structural(r"$g_t$ is the gradient of the loss at $w_t$"),
                 CONVEX,
@@ -132,8 +132,8 @@ class Ftrl(Learner):
                 raise ValueError("radius goes with regulariser='euclidean'; weight with 'entropic'")
             if schedule == "sqrt":
                 raise ValueError(
-                    "with the entropic regulariser a rate that changes would change every weight"
-                    " in every round: use schedule='horizon', or exponentiated-gradient"
+                    "schedule='sqrt' would change every entropic weight in every round:"
+                    " use schedule='horizon', or exponentiated-gradient"
                 )
             # At a fixed rate the leader's weights are those of exponentiated gradient.
             engine = Multiplicative(

@@ -1,11 +1,11 @@
-"""FTRL-Proximal: the regularised leader, held near where it was, many weights exactly zero.
+"""FTRL-Proximal: the regularised leader with proximal terms and exactly sparse weights.
 
-Every feature has a rate of its own, η_i = α/(β + √Σg_i²), and
+Each feature has its own rate, η_i = α/(β + √Σg_i²), and
 
     w ← argmin  Σ g_s·w + Σ_s Σ_i (σ_{s,i}/2)(w_i − w_{s,i})² + (β/2α)‖w‖² + λ₁‖w‖₁ + (λ₂/2)‖w‖²
 
-where σ_s is by how much 1/η rose in round s. That has a closed form, a feature at a time, and a
-feature that is absent stays as it is. λ₁ keeps at zero the weights that earn less than they cost.
+where σ_s is the increase of 1/η in round s. This has a closed form per feature, and absent features
+do not change. λ₁ keeps weights of little use at exactly zero.
 
 Promise. For every u, with gradients g_t of the losses and H_{t,i} = 1/η_{t,i} + λ₂:
 regret(u) ≤ λ₁‖u‖₁ + (λ₂/2 + β/2α)‖u‖² + ½ Σ_t Σ_i [ σ_{t,i}(u_i − w_{t,i})² + g_{t,i}²/H_{t,i} ].
@@ -28,11 +28,11 @@ from noregret.proof.theorems.theorem import Theorem, loss_name
 if TYPE_CHECKING:
     from noregret.proof.theorems.evidence import Evidence
 
-SEARCH = 200
+GOLDEN_SECTION_STEPS = 200
 
 
 def reach(evidence: Evidence) -> float:
-    """Return the radius of the ball of comparators: as told, or as long as the last weights."""
+    """Return the radius of the comparators: as given, or the norm of the final weights."""
     from noregret.checks import positive
 
     told = evidence.given.get("radius")
@@ -40,10 +40,10 @@ def reach(evidence: Evidence) -> float:
 
 
 def worst(stiffness: Floats, pulls: Floats, radius: float) -> float:
-    """Return the maximum of Σ (½ h v² + c v) over ‖v‖ ≤ radius, for h and c that are not negative.
+    """Return the maximum of Σ (½ h v² + c v) over ‖v‖ ≤ radius, for h, c ≥ 0.
 
-    It lies on the border, where v = c/(μ − h). For every μ above the largest h,
-    ½ (μ radius² + Σ c²/(μ − h)) is not below it; the least of these is the maximum.
+    It lies on the boundary, where v = c/(μ − h). For every μ above the largest h,
+    ½ (μ radius² + Σ c²/(μ − h)) is an upper bound; the least of these is the maximum.
     """
     top = float(stiffness.max(initial=0.0))
 
@@ -55,7 +55,7 @@ def worst(stiffness: Floats, pulls: Floats, radius: float) -> float:
     if size == 0 or radius == 0:
         return 0.5 * top * radius**2
     low, high = math.log(size / radius) - 40, math.log(size / radius)
-    for _ in range(SEARCH):
+    for _ in range(GOLDEN_SECTION_STEPS):
         left, right = low + 0.382 * (high - low), low + 0.618 * (high - low)
         if above(math.exp(left)) <= above(math.exp(right)):
             high = right
@@ -84,17 +84,17 @@ class FtrlProximal(Learner):
     rate
         α, above 0: the rate of a feature is α/(β + √Σg²).
     beta
-        β, above 0: how large gradients have to become before they bring the rate down.
+        β, above 0: the size of √Σg² from which on the rate falls noticeably.
     l1
-        λ₁, 0 or above: the larger, the more weights are exactly zero.
+        λ₁, at least 0. The larger, the more weights are exactly zero.
     l2
-        λ₂, 0 or above: the larger, the shorter the weights.
+        λ₂, at least 0. The larger, the smaller the weights.
     loss_parameter
-        The loss's own number, as in ``gradient-descent``.
+        Parameter of the loss, as in ``gradient-descent``.
 
     Examples
     --------
-    The feature that says nothing about the label has no weight at all:
+    The feature that is unrelated to the label has weight 0:
 
     >>> learner = FtrlProximal(rate=0.5, l1=2.0)
     >>> for k in range(200):
@@ -124,12 +124,12 @@ class FtrlProximal(Learner):
             ),
             where=(
                 r"$H_{t,i} = (\beta + \sqrt{\sum_{s \le t} g_{s,i}^2})/\alpha + \lambda_2$;"
-                r" $\sigma_{t,i}$ is by how much it rose in round $t$"
+                r" $\sigma_{t,i}$ is its increase in round $t$"
             ),
             assumptions=(
                 Structural(
-                    r"for every $u$: it is compared with up to the norm of the last weights, or up"
-                    " to the radius that the certificate is given"
+                    r"for every $u$ of at most the norm of the final weights, or of the radius"
+                    " passed to the certificate"
                 ),
                 Structural(r"$g_t$ is the gradient of the loss at $w_t$; the start is 0"),
                 CONVEX,
@@ -157,5 +157,5 @@ class FtrlProximal(Learner):
 
     @property
     def nonzero(self) -> int:
-        """How many weights are not zero."""
+        """The number of nonzero weights."""
         return int(np.count_nonzero(self.weights))

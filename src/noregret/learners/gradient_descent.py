@@ -1,13 +1,13 @@
-"""Online gradient descent, for any loss, with projection.
+"""Online gradient descent on any loss, with projection.
 
-Step against the slope of the loss, then go back to the nearest point of the domain:
+Step against the gradient of the loss, then project on the domain:
 
     w ← project( w − η_t · loss'(w·x, y) · x )
 
 Promise. On a ball of radius U, with gradients of norm at most G, the regret against every point
-of the ball is at most U·G·√(8T) for η_t = (U√2/G)/√t, whatever T turns out to be; and at most
-U·G·√T for η = U/(G√T), where T is known beforehand. At any constant η the regret against any u is
-at most ‖u‖²/(2η) + (η/2)·Σ‖g‖², where the g are the gradients that were met.
+of the ball is at most U·G·√(8T) for η_t = (U√2/G)/√t and any T, and at most U·G·√T for
+η = U/(G√T) if T is known beforehand. At any constant η the regret against any u is at most
+‖u‖²/(2η) + (η/2)·Σ‖g‖², with the gradients g that occurred.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ if TYPE_CHECKING:
 
 
 def bounded(params: Mapping[str, Any]) -> bool:
-    """Whether the learner projects, with explicit steps on a convex loss."""
+    """Return whether the learner projects, with explicit steps on a convex loss."""
     return (
         params["radius"] is not None
         and params["step"] == "explicit"
@@ -55,12 +55,12 @@ def reach(evidence: Evidence) -> float:
 
 
 def is_box(params: Mapping[str, Any]) -> bool:
-    """Whether the domain is a box."""
+    """Return whether the domain is a box."""
     return bool(params["domain"] == "box")
 
 
 def best(evidence: Evidence) -> Answer:
-    """Return the best predictor of the learner's own domain."""
+    """Return the best predictor of the learner's domain."""
     radius = float(evidence.params["radius"])
     boxed = is_box(evidence.params)
     return evidence.best_in_box(radius) if boxed else evidence.best_in_ball(radius)
@@ -76,12 +76,12 @@ def so_far(moment: Moment, times: float, rounds: int | None = None) -> float | N
 
 @dataclass(frozen=True)
 class Steep(Assumption):
-    """The gradients are no longer than R/rate, or so many times that."""
+    """The norms of the gradients are at most ``times`` R/rate."""
 
     times: float
 
     def measured(self, radius: float) -> AtMost:
-        """Return the assumption for a domain of that radius."""
+        """Return the assumption for a domain of this radius."""
         return AtMost(
             self.statement,
             "gradient",
@@ -90,62 +90,62 @@ class Steep(Assumption):
         )
 
     def limit_of(self, params: Mapping[str, Any]) -> tuple[str, float] | None:
-        """Watch the gradient, unless the size of the domain depends on what is to come."""
+        """Watch the gradient; the radius of a box depends on features still to come."""
         return None if is_box(params) else self.measured(params["radius"]).limit_of(params)
 
     def may_hold(self, moment: Moment) -> bool:
-        """Compare the longest gradient so far with the limit."""
+        """Compare the largest norm of a gradient so far with the limit."""
         params = moment.params
         return is_box(params) or self.measured(params["radius"]).may_hold(moment)
 
     def check(self, evidence: Evidence) -> Finding:
-        """Compare the longest gradient with the limit."""
+        """Compare the largest norm of a gradient with the limit."""
         return self.measured(reach(evidence)).check(evidence)
 
 
 def tuned_to_horizon(radius: float, lipschitz: float, horizon: int) -> dict[str, Any]:
-    """Return the rate for T known beforehand."""
+    """Return the parameters for a known T."""
     rate = positive("radius", radius) / positive("lipschitz", lipschitz)
     return {"rate": rate, "schedule": "horizon", "horizon": horizon, "radius": radius}
 
 
 def tuned_anytime(radius: float, lipschitz: float) -> dict[str, Any]:
-    """Return the rate for any T."""
+    """Return the parameters for any T."""
     rate = positive("radius", radius) / positive("lipschitz", lipschitz)
     return {"rate": rate, "schedule": "sqrt", "radius": radius}
 
 
 def tuned_ogd(radius: float, lipschitz: float) -> dict[str, Any]:
-    """Return the rate for any T, √2 times as large."""
+    """Return the parameters for any T, with a rate √2 times as large."""
     params = tuned_anytime(radius, lipschitz)
     return params | {"rate": params["rate"] * math.sqrt(2)}
 
 
 @register
 class GradientDescent(Learner):
-    """Gradient descent on any convex loss: everywhere, in a ball or in a box.
+    """Gradient descent on any convex loss, unconstrained or in a ball or a box.
 
     Parameters
     ----------
     loss
         ``square``, ``absolute``, ``quantile``, ``epsilon-insensitive``,
         ``squared-epsilon-insensitive``, ``huber``, ``hinge``, ``squared-hinge``, ``logistic``,
-        ``linear`` (the outcome is the slope), ``mistake``, or a ``PythonLoss`` of your own.
+        ``linear`` (the outcome is the slope), ``mistake``, or a custom ``PythonLoss``.
     rate
         Above 0: η of the constant schedule, α of α/√t and α/√T.
     schedule
         ``constant``, ``sqrt`` (α/√t) or ``horizon`` (α/√T).
     horizon
-        T, the number of rounds to come, for the horizon schedule.
+        T, the number of rounds, for the horizon schedule.
     domain
-        ``everything``, ``ball`` (‖w‖₂ ≤ U) or ``box`` (every |w_i| ≤ U); a ball where only a
-        radius is given.
+        ``everything`` (unconstrained), ``ball`` (‖w‖₂ ≤ U) or ``box`` (every |w_i| ≤ U). By
+        default a ball if a radius is given.
     radius
         U, above 0: the radius of the ball, or half the width of the box.
     step
         ``explicit``, or ``implicit`` for the exact minimiser of η·loss + ½‖change‖².
     loss_parameter
-        The loss's own number: q of ``quantile`` (0 to 1, default ½), ε of the insensitive losses
+        Parameter of the loss: q of ``quantile`` (0 to 1, default ½), ε of the insensitive losses
         (default 0.1), δ of ``huber`` (default 1).
 
     Examples
@@ -232,9 +232,9 @@ class GradientDescent(Learner):
             plain="regret against u <= ‖u‖²/(2 rate) + (rate/2) Σ ‖gradient‖²",
             assumptions=(
                 Structural(
-                    r"explicit steps at a constant $\eta$ from 0, on a ball or everywhere; for"
-                    r" every $u$ in the domain. Without a `radius`, $u$ is compared with up to the"
-                    " norm of the last weights, or up to the radius that the certificate is given"
+                    r"explicit steps at a constant $\eta$ from 0, on a ball or unconstrained; for"
+                    r" every $u$ in the domain. Without a `radius`, $\|u\|$ is at most the norm of"
+                    " the final weights, or the radius passed to the certificate"
                 ),
                 Structural(r"$g_t$ is the gradient of the loss at $w_t$"),
                 CONVEX,

@@ -2,7 +2,7 @@
 
     if y (w·x) < 1:   w ← w + η_t y x
 
-It goes on after mistakes have ceased, until every example has a margin of 1.
+Unlike the perceptron it also learns from correct predictions, until every margin is at least 1.
 
 Promise. With ‖x‖ ≤ R and η = U/(R√T), for every u with ‖u‖ ≤ U:
 Σ hinge(w_t) − Σ hinge(u) ≤ U·R·√T. There is no projection.
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 
 def best(evidence: Evidence) -> Answer:
-    """Return the best of the ball that the rate is right for."""
+    """Return the best predictor of the ball for which the rate is tuned."""
     radius = evidence.params["rate"] * evidence.largest("norm")
     if radius >= MAX_PARAMETER:
         raise NoRegretError(
@@ -47,7 +47,7 @@ def tuned(radius: float, norm: float, horizon: int) -> dict[str, Any]:
 
 @register
 class Hinge(Learner):
-    """Binary classification with a margin, the online SVM.
+    """Binary classification with a margin: the online SVM.
 
     Parameters
     ----------
@@ -56,7 +56,7 @@ class Hinge(Learner):
     schedule
         ``constant``, ``sqrt`` (α/√t) or ``horizon`` (α/√T).
     horizon
-        T, the number of rounds to come, for the horizon schedule.
+        T, the number of rounds, for the horizon schedule.
 
     Examples
     --------
@@ -80,8 +80,8 @@ class Hinge(Learner):
             plain="regret <= U R √T",
             assumptions=(
                 Structural(
-                    r"$R = \max_t \|x_t\|_2$ and $U = R\,\cdot$`rate`: the rate that is right for"
-                    " a ball of that radius, in which the comparator lies"
+                    r"$R = \max_t \|x_t\|_2$ and $U = R\,\cdot$`rate`, the radius for which the"
+                    " rate is tuned; the comparator lies in this ball"
                 ),
                 WithinHorizon(),
             ),

@@ -2,16 +2,15 @@
 
     f ← project( f − η_t · loss'(f(x), y) · k(x, ·) )
 
-Every example of a slope other than zero joins the function. When as many have joined as the budget
-allows, the one that the others can best stand in for goes: what it says is given to them, and f
-moves by an e that is counted.
+Every example with a nonzero slope becomes a support vector. At the budget, the support vector that
+the others approximate best is projected on them and removed, which changes f by e.
 
-Promise. At a constant η, against every u (of the ball, where there is one), with norms those of the
-kernel's space, the regret is at most
+Promise. At a constant η, against every u (of the ball, if any), with norms in the kernel's space,
+the regret is at most
 
     ‖u‖²/(2η) + (η/2)·Σ‖g‖² + (1/(2η))·Σ(‖e‖² − 2⟨e, f⟩ + 2‖e‖‖u‖),
 
-where f is the function that e was taken from. The last sum is what the budget costs, as measured.
+where f is the function before the removal. The last sum is the measured cost of the budget.
 """
 
 from __future__ import annotations
@@ -34,7 +33,7 @@ if TYPE_CHECKING:
 
 
 def promise(evidence: KernelEvidence) -> float:
-    """Return the bound for the longest u that the learner is compared with."""
+    """Return the bound for comparators of the largest norm."""
     radius, params = linearised.radius_of(evidence), evidence.params
     without = linearised.promise(params, radius, evidence.figure("gradient_squares"))
     rate = params["rate"] / math.sqrt(params["horizon"] or 1)
@@ -44,34 +43,34 @@ def promise(evidence: KernelEvidence) -> float:
 
 @register
 class KernelGradientDescent(KernelLearner):
-    """Gradient descent on any convex loss in the space of a kernel: everywhere, or in a ball.
+    """Gradient descent on any convex loss in the space of a kernel, unconstrained or in a ball.
 
     Parameters
     ----------
     loss
-        One of those of ``gradient-descent``, or a ``PythonLoss`` of your own.
+        Any loss of ``gradient-descent``.
     rate
         Above 0: η of the constant schedule, α of α/√t and α/√T.
     schedule
         ``constant``, ``sqrt`` (α/√t) or ``horizon`` (α/√T).
     horizon
-        T, the number of rounds to come, for the horizon schedule.
+        T, the number of rounds, for the horizon schedule.
     radius
-        U, above 0: the radius of the ball, in the norm of the kernel's space; everywhere if not
-        given.
+        U, above 0: the radius of the ball, in the norm of the kernel's space. If None, the function
+        is unconstrained.
     kernel
         ``rbf``, exp(−‖x−z‖²/(2 width²)); ``polynomial``, (x·z + offset)^degree; or ``linear``, x·z.
     width
-        Of ``rbf``, above 0: distances that count as near.
+        Length scale of ``rbf``, above 0.
     degree
-        Of ``polynomial``, 1 to 20.
+        Degree of ``polynomial``, 1 to 20.
     offset
-        Of ``polynomial``, 0 or above: what lower powers count.
+        Offset of ``polynomial``, at least 0: the weight of the lower powers.
     budget
-        The most support vectors, 1 to 1024. A round costs that many times the numbers of a row,
-        one that is learned from when all are in use besides the square of the budget.
+        Maximum number of support vectors, 1 to 1024. A round costs the budget times the number of
+        features; an update at the budget costs its square on top.
     loss_parameter
-        The loss's own number, as in ``gradient-descent``.
+        Parameter of the loss, as in ``gradient-descent``.
 
     Examples
     --------
@@ -103,14 +102,14 @@ class KernelGradientDescent(KernelLearner):
                 " + Σ (‖e‖² − 2⟨e, f⟩ + 2‖e‖‖u‖)/(2 rate)"
             ),
             where=(
-                r"norms are those of the kernel's space; $e_t$ is what removing a support vector"
-                r" took from $f_t$, the function after the step and before the projection"
+                r"norms are those of the kernel's space; $e_t$ is the change of $f_t$, the function"
+                r" after the step and before the projection, by the removal of a support vector"
             ),
             assumptions=(
                 Structural(
-                    r"a constant $\eta$ from 0, on a ball or everywhere; for every $u$ in the"
-                    r" domain. Without a `radius`, $u$ is compared with up to the norm of the last"
-                    " function, or up to the radius that the certificate is given"
+                    r"a constant $\eta$ from 0, on a ball or unconstrained; for every $u$ in the"
+                    r" domain. Without a `radius`, $\|u\|$ is at most the norm of the final"
+                    " function, or the radius passed to the certificate"
                 ),
                 NEAR,
                 CONVEX,

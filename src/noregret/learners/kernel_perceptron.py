@@ -1,16 +1,16 @@
 """The kernel perceptron, within a budget.
 
-Only after a mistake, the example joins the function with its label:
+After a mistake, add the example with its label:
 
     if y f(x) ≤ 0:   f ← f + y k(x, ·)
 
-When as many examples have joined as the budget allows, the one that the others can best stand in
-for goes: what it says is given to them, and f moves by an e whose norm is counted.
+At the budget, the support vector that the others approximate best is projected on them and
+removed, which changes f by e.
 
-Promise. With norms those of the kernel's space and R = max √k(x, x), where nothing was removed: at
-most (R/γ)² mistakes if some v of norm 1 has y v(x) ≥ γ, and on any data, for every u of hinge loss
-H, at most ((‖u‖R + √(‖u‖²R² + 4H))/2)². Whatever was removed, for every u there are at most
-H + ‖u‖(‖f‖ + Σ‖e‖) mistakes, where f is the last function: Σ‖e‖ is the price of the budget.
+Promise. With norms in the kernel's space and R = max √k(x, x), if nothing was removed: at most
+(R/γ)² mistakes if some v of norm 1 has y v(x) ≥ γ, and on any data, for every u of hinge loss H, at
+most ((‖u‖R + √(‖u‖²R² + 4H))/2)². With removals, for every u there are at most
+H + ‖u‖(‖f‖ + Σ‖e‖) mistakes, where f is the final function: Σ‖e‖ is the cost of the budget.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from noregret.proof.theorems.theorem import Theorem
 if TYPE_CHECKING:
     from noregret.proof.theorems.kernel_evidence import KernelEvidence
 
-# Of examples below this, k(x, x) is as good as zero and nothing is learned.
+# Examples with a smaller k(x, x) are treated as zero.
 MIN_KERNEL = 1e-100
 
 
@@ -43,43 +43,43 @@ def reach(evidence: KernelEvidence) -> float:
 
 
 def by_margin(evidence: KernelEvidence) -> float:
-    """Return (R/γ)² for the largest margin γ that is certain."""
+    """Return (R/γ)² for the largest margin γ that is proven."""
     return (reach(evidence) / evidence.margin().lower) ** 2
 
 
 def on_any_data(evidence: KernelEvidence) -> float:
-    """Return the smallest bound found over u."""
+    """Return the smallest bound found over all u."""
     reach(evidence)
     return evidence.mistake_bound().loss
 
 
 def with_removals(evidence: KernelEvidence) -> float:
-    """Return the smallest H(u) + ‖u‖(‖f‖ + Σ‖e‖) found over u."""
+    """Return the smallest H(u) + ‖u‖(‖f‖ + Σ‖e‖) found over all u."""
     reach(evidence)
     return evidence.budget_bound().loss
 
 
 @register
 class KernelPerceptron(KernelLearner):
-    """Binary classification by correcting mistakes in the space of a kernel.
+    """Binary classification by the perceptron in the space of a kernel.
 
     Parameters
     ----------
     kernel
         ``rbf``, exp(−‖x−z‖²/(2 width²)); ``polynomial``, (x·z + offset)^degree; or ``linear``, x·z.
     width
-        Of ``rbf``, above 0: distances that count as near.
+        Length scale of ``rbf``, above 0.
     degree
-        Of ``polynomial``, 1 to 20.
+        Degree of ``polynomial``, 1 to 20.
     offset
-        Of ``polynomial``, 0 or above: what lower powers count.
+        Offset of ``polynomial``, at least 0: the weight of the lower powers.
     budget
-        The most support vectors, 1 to 1024. A round costs that many times the numbers of a row,
-        one that is learned from when all are in use besides the square of the budget.
+        Maximum number of support vectors, 1 to 1024. A round costs the budget times the number of
+        features; an update at the budget costs its square on top.
 
     Examples
     --------
-    No straight line tells these apart:
+    No straight line separates these:
 
     >>> learner = KernelPerceptron(width=0.5)
     >>> corners = [([0.0, 0.0], -1), ([1.0, 1.0], -1), ([0.0, 1.0], 1), ([1.0, 0.0], 1)]
@@ -140,7 +140,7 @@ class KernelPerceptron(KernelLearner):
             formula=r"M \le \min_u \left[ H_u + \|u\| \Big( \|f_T\| + \sum_t \|e_t\| \Big) \right]",
             plain="mistakes <= min over u of  H(u) + ‖u‖ (‖f‖ + Σ ‖e‖)",
             where=(
-                r"$f_T$ is the last function, $e_t$ is what removing a support vector took from it,"
+                r"$f_T$ is the final function, $e_t$ its change by the removal of a support vector,"
                 r" and $H_u = \sum_t \max(0, 1 - y_t u(x_t))$"
             ),
             assumptions=(
@@ -149,7 +149,7 @@ class KernelPerceptron(KernelLearner):
             ),
             bound=with_removals,
             needs_rows=True,
-            source="as Novikoff, 1962, whatever is removed",
+            source="as Novikoff, 1962, with removals",
         ),
     )
 

@@ -1,6 +1,6 @@
 """Online logistic regression.
 
-P(y = 1 | x) = 1/(1 + exp(−w·x)); the loss is the surprise −ln P of the label that came:
+P(y = 1 | x) = 1/(1 + exp(−w·x)); the loss is −ln P of the observed label:
 
     w ← project( w + η_t · y · P(the other label) · x )
 
@@ -23,7 +23,7 @@ from noregret.proof.theorems.theorem import Theorem
 
 
 def promise(params: Mapping[str, Any], rounds: int) -> float:
-    """Return R²/rate · √T, three times that without a horizon."""
+    """Return R²/rate · √T, or three times that without a horizon."""
     times, over = (3.0, rounds) if params["horizon"] is None else (1.0, params["horizon"])
     return float(times * params["radius"] ** 2 / params["rate"] * math.sqrt(over))
 
@@ -46,9 +46,9 @@ class Logistic(Learner):
     schedule
         ``constant``, ``sqrt`` (α/√t) or ``horizon`` (α/√T).
     horizon
-        T, the number of rounds to come, for the horizon schedule.
+        T, the number of rounds, for the horizon schedule.
     radius
-        R, above 0: keep ‖w‖ ≤ R. Without it the weights are free.
+        R, above 0: keep ‖w‖ ≤ R. If None, the weights are unconstrained.
     step
         ``explicit``, or ``implicit`` for the exact minimiser.
 
@@ -83,9 +83,7 @@ class Logistic(Learner):
                     lambda p: p["radius"] / p["rate"],
                     "norm(x)",
                 ),
-                WithinHorizon(
-                    r"no more rounds than the horizon, where there is one", optional=True
-                ),
+                WithinHorizon(r"no more rounds than the horizon, if any", optional=True),
             ),
             bound=lambda e: promise(e.params, e.rounds),
             best=lambda e: e.best_in_ball(float(e.params["radius"])),

@@ -1,13 +1,13 @@
-"""Max-margin: the approximate large margin algorithm, ALMA.
+"""Max-margin: the approximate large margin algorithm (ALMA).
 
-Of examples scaled to norm 1, correct by every one that is short of a margin, and ask for less with
+Scale examples to norm 1, and correct whenever the margin is below a threshold that shrinks with
 every correction. After k − 1 corrections:
 
     if y (w·x)/‖x‖ ≤ (1 − α) √8/(α √k):   w ← w + √(2/k) · y x/‖x‖,   scaled back to ‖w‖ ≤ 1
 
 Promise. If some unit vector v has y (v·x)/‖x‖ ≥ γ in every round, there are at most
-(2/γ²)(2/α − 1)² + 8/α − 4 corrections. So whoever goes round and round the same examples comes to
-an end, and every example then has a margin of at least (1 − α) γ: as α → 0, the largest there is.
+(2/γ²)(2/α − 1)² + 8/α − 4 corrections. So repeated passes over the same examples converge, and
+every example then has a margin of at least (1 − α) γ: as α → 0, the largest possible.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 
 
 def on_the_sphere(rows: Rows) -> Rows:
-    """Return the examples scaled to norm 1; those of zeros stay so."""
+    """Return the examples scaled to norm 1; zero examples stay zero."""
 
     def source() -> Iterator[tuple[Any, Floats]]:
         for block, outcomes in rows.blocks():
@@ -41,8 +41,7 @@ def on_the_sphere(rows: Rows) -> Rows:
             short = squares < MIN_NORM**2
             if abs(block[short]).max() > 0 if short.any() and block.shape[1] else False:
                 raise NoRegretError(
-                    f"there are examples of norm below {MIN_NORM:g}, too small to be"
-                    " scaled to norm 1",
+                    f"some examples have a norm below {MIN_NORM:g}, too small to scale to norm 1",
                     "scale them up",
                 )
             yield row_scaled(block, 1 / np.sqrt(np.where(short, 1.0, squares))), outcomes
@@ -58,8 +57,8 @@ def margin(evidence: Evidence) -> Margin:
     )
 
 
-def surely(evidence: Evidence) -> float:
-    """Return a margin that the scaled examples surely have, before their scaling was rounded."""
+def proven_margin(evidence: Evidence) -> float:
+    """Return a proven lower bound on the margin of the scaled examples, without their rounding."""
     return margin(evidence).lower - growth(evidence.features + 8)
 
 
@@ -68,25 +67,25 @@ def separable(evidence: Evidence) -> Finding:
     first = evidence.inseparable_after()
     if first is not None:
         return Finding("margin > 0", 0.0, 0.0, False, first)
-    found = surely(evidence)
+    found = proven_margin(evidence)
     return Finding("margin > 0", 0.0, max(0.0, found), True if found > 0 else None)
 
 
 def promise(evidence: Evidence) -> float:
     """Return (2/γ²)(2/α − 1)² + 8/α − 4."""
     part = 2 / evidence.params["accuracy"]
-    return float(2 * ((part - 1) / surely(evidence)) ** 2 + 4 * part - 4)
+    return float(2 * ((part - 1) / proven_margin(evidence)) ** 2 + 4 * part - 4)
 
 
 @register
 class MaxMargin(Learner):
-    """Binary classification that approaches the largest margin; the examples' norms do not matter.
+    """Binary classification that approximates the largest margin, whatever the examples' norms.
 
     Parameters
     ----------
     accuracy
-        α, above 0 and at most 1: the share of the largest margin to do without. With 1 only
-        mistakes are corrected; corrections grow like 1/α².
+        α, above 0 and at most 1: the share of the largest margin given up. With 1 only mistakes
+        are corrected; the number of corrections grows like 1/α².
 
     Examples
     --------
@@ -113,8 +112,8 @@ class MaxMargin(Learner):
             ),
             plain="corrections <= (2/γ²)(2/α − 1)² + 8/α − 4",
             where=(
-                r"$\alpha$ is `accuracy`; every mistake is a correction. Once a whole round of the"
-                r" examples brings none, each has a margin of at least $(1-\alpha)\gamma$"
+                r"$\alpha$ is `accuracy`; every mistake is a correction. After a pass over the"
+                r" examples without any, each has a margin of at least $(1-\alpha)\gamma$"
             ),
             assumptions=(
                 Shown(
@@ -137,5 +136,5 @@ class MaxMargin(Learner):
 
     @property
     def corrections(self) -> int:
-        """How many examples it was corrected by: every mistake, and those short of the margin."""
+        """The number of corrections: mistakes, and margins below the threshold."""
         return self.engine.correction_count

@@ -1,6 +1,6 @@
-"""Normalised least mean squares.
+"""Normalised least mean squares (NLMS).
 
-Widrow-Hoff with the step divided by the size of the example, so that no scale has to be known:
+Widrow-Hoff with the step divided by the squared norm of the example, so that no scale is needed:
 
     w ← w − η (w·x − y) x / (ε + ‖x‖²)
 
@@ -8,7 +8,7 @@ With η = 1 and ε near 0 the new weights predict the example just seen exactly.
 
 Promise. It is Widrow-Hoff on examples and outcomes divided by √(ε + ‖x‖²), so for 0 < η < 1 the
 sum of (w·x − y)²/(ε + ‖x‖²) is at most the minimum over u of the same sum for u, divided by
-1−η, plus ‖u‖²/η; whatever the size of the examples.
+1−η, plus ‖u‖²/η, for examples of any size.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
 
 def normalised(evidence: Evidence) -> Rows:
-    """Return the rows, each divided by √(ε + ‖x‖²) with its outcome."""
+    """Return the rows and outcomes, each divided by √(ε + ‖x‖²)."""
     epsilon, rows = evidence.params["epsilon"], evidence.rows
 
     def source() -> Iterator[tuple[Any, Any]]:
@@ -44,9 +44,9 @@ def normalised(evidence: Evidence) -> Rows:
 
 
 def normalised_loss(evidence: Evidence) -> float | None:
-    """Return the sum of (w·x − y)²/(ε + ‖x‖²), by playing the game again.
+    """Replay the game and return the sum of (w·x − y)²/(ε + ‖x‖²).
 
-    The weights are those that are averaged, where the learner predicts with their mean.
+    If the learner predicts with averaged weights, the sum is over the weights before averaging.
     """
     if evidence.rounds_before:
         return None
@@ -60,14 +60,14 @@ def normalised_loss(evidence: Evidence) -> float | None:
 
 @register
 class Nlms(Learner):
-    """Linear regression by normalised steps; the adaptive filter of echo cancellers.
+    """Linear regression by normalised steps, the adaptive filter of echo cancellers.
 
     Parameters
     ----------
     rate
-        η, between 0 and 2; 1 goes all the way to the example, less averages noise out.
+        η, between 0 and 2. 1 fits the latest example exactly; less averages out noise.
     epsilon
-        ε, above 0: keeps the step small for examples near zero.
+        ε, above 0: limits the step for examples near zero.
 
     Examples
     --------
@@ -102,7 +102,7 @@ class Nlms(Learner):
                 ).loss
             ),
             measured=normalised_loss,
-            about="the loss, each round's divided by epsilon + ‖x‖²,",
+            about="the loss, with each round divided by epsilon + ‖x‖²,",
             needs_rows=True,
             source="Cesa-Bianchi, Long and Warmuth, 1996, on normalised examples",
         ),

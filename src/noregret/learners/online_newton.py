@@ -1,18 +1,18 @@
-"""The online Newton step: gradient descent that has learned the curvature of its losses.
+"""The online Newton step: gradient descent that learns the curvature of the losses.
 
     A ← A + c x xᵀ,   w ← w − ℓ' A⁻¹ x
 
 A starts at λI, and ℓ' is the slope of the loss at the score. c is the curvature of the largest
-parabola that touches the loss at the score and stays below it wherever a comparator's score may be:
-2 for the square loss, which is a parabola itself; for others as large as the radius R allows, since
-no u with ‖u‖ ≤ R has a score beyond R‖x‖. Weights whose score would be beyond are moved back,
-w ← w − a A⁻¹ x, before they predict: the projection, in the norm of A, on all w with |w·x| ≤ R‖x‖.
-The diagonal form keeps the diagonal of A alone and costs as much as x has entries.
+parabola that touches the loss at the score and stays below it at every score of a comparator:
+2 for the square loss, itself a parabola; for others as large as the radius R allows, since no u
+with ‖u‖ ≤ R has a score beyond R‖x‖. Before a prediction, weights with a larger score are
+projected in the norm of A on all w with |w·x| ≤ R‖x‖, that is w ← w − a A⁻¹ x. The diagonal form
+keeps only the diagonal of A, and a round costs as much as x has entries.
 
 Promise. With g_t the gradients, on any data: the regret against every u with ‖u‖ ≤ R is at most
 λR²/2 + ½ Σ g_tᵀ A_t⁻¹ g_t, which grows like ln T. The square loss needs no radius: then the loss is
-at most the minimum over all u of  L(u) + λ‖u‖²/2,  plus the same sum. The diagonal form pays
-besides for the distance of u from the weights on the way, ½ Σ c_t x_{t,i}² (w_{t,i} − u_i)².
+at most the minimum over all u of  L(u) + λ‖u‖²/2,  plus the same sum. The bound of the diagonal
+form has another term for the distance of u from the weights, ½ Σ c_t x_{t,i}² (w_{t,i} − u_i)².
 """
 
 from __future__ import annotations
@@ -49,12 +49,12 @@ def everywhere(evidence: Evidence) -> float:
 
 
 def diagonal(evidence: Evidence) -> float:
-    """Return the bound of the diagonal form at a u that nearly minimises it."""
+    """Return the bound of the diagonal form at a nearly optimal u."""
     return evidence.once("diagonal", lambda: lowest_diagonal(evidence))
 
 
 def lowest_diagonal(evidence: Evidence) -> float:
-    """Return the least bound of a few u; any that is in the domain is valid."""
+    """Return the least bound over a few u; any u in the domain is valid."""
     grown, pull, last = (evidence.account(name) for name in ("grown", "pull", "weights"))
     loss = evidence.learner.engine.loss
     found = best_centred(evidence.rows, loss, 0.5 * grown, pull / grown, evidence.limits)
@@ -65,7 +65,7 @@ def lowest_diagonal(evidence: Evidence) -> float:
 
 
 def within(u: Floats, radius: float) -> Floats:
-    """Return u, shortened where it is longer than the radius."""
+    """Return u, scaled down to the radius if it is longer."""
     size = norm_above(u)
     return u if size <= radius else u * (radius / size * (1 - 8 * UNIT))
 
@@ -75,7 +75,7 @@ def at(evidence: Evidence, u: Floats) -> float:
     grown, pull = evidence.account("grown"), evidence.account("pull")
     price, moved = evidence.account("price")[0], evidence.account("moved")[0]
     squares = float(grown @ u**2)
-    # Every sum on the way has as many terms as there were rounds, at most.
+    # The rounding error of sums of at most as many terms as there were rounds.
     lost = 8 * (evidence.rounds + len(u) + 16) * UNIT * (squares + moved)
     return upward(
         evidence.loss_of(u) + 0.5 * squares - float(u @ pull) + 0.5 * moved + price + lost
@@ -83,7 +83,7 @@ def at(evidence: Evidence, u: Floats) -> float:
 
 
 def covers(params: Mapping[str, Any], form: str, bounded: bool) -> bool:
-    """Whether the learner is of that form, with or without a radius."""
+    """Return whether the learner has this form, with or without a radius."""
     return params["form"] == form and (params["radius"] is not None) == bounded
 
 
@@ -96,12 +96,11 @@ class OnlineNewton(Learner):
     loss
         ``square`` for numbers; ``logistic`` or ``squared-hinge`` for labels.
     penalty
-        λ, above 0: what a weight of 1 costs. The smaller, the larger the first steps.
+        λ, above 0: the penalty on squared weights. The smaller, the larger the first steps.
     form
-        ``full``, n² a round for up to 4096 features, or ``diagonal``.
+        ``full``, n² operations per round for up to 4096 features, or ``diagonal``.
     radius
-        R, above 0: how long weights may be, in that scores stay within R‖x‖. The square loss can
-        do without.
+        R, above 0: scores are kept within R‖x‖. Required except for the square loss.
 
     Examples
     --------
@@ -172,13 +171,13 @@ class OnlineNewton(Learner):
             ),
             where=(
                 r"$A_t$ is the diagonal of $\lambda I + \sum_{s \le t} c_s x_s x_s^\top$, $w_t$ the"
-                " weights that predicted. How far they were from $u$ is measured, not bounded"
+                " weights that predicted. Their distance from $u$ is measured, not bounded"
                 " beforehand"
             ),
             assumptions=(
                 Structural(
                     r"diagonal form; any data, from zero weights; for every $u$, with $\|u\| \le R$"
-                    " where there is a radius. Any is valid; the best found is reported"
+                    " if there is a radius. Any $u$ is valid; the best found is reported"
                 ),
             ),
             bound=diagonal,
@@ -199,7 +198,7 @@ class OnlineNewton(Learner):
         self.loss, self.penalty, self.form, self.radius = loss, penalty, form, radius
 
     def _accounts(self) -> dict[str, Floats]:
-        """Return the sums that the bounds are made of."""
+        """Return the sums from which the bounds are computed."""
         arrays, numbers = self.engine.get_state() if self.form == "diagonal" else ({}, {})
         numbers = numbers or self.engine.scalars()
         kept = {name: np.array([numbers[name]]) for name in ("price", "moved")}

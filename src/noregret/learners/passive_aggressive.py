@@ -1,6 +1,6 @@
 """Passive-aggressive learning.
 
-Do nothing while the example has margin 1; otherwise take the smallest step that gives it one:
+If the example has a margin of at least 1, do nothing; else take the smallest step that gives it 1:
 
     w ← w + τ y x,   τ = hinge/‖x‖²                      (pa)
                      τ = min(C, hinge/‖x‖²)              (pa-i)
@@ -50,7 +50,7 @@ def promise(evidence: Evidence) -> float:
         )
     if not 0 < 1 / (2 * c) < MAX_PARAMETER:
         raise NoRegretError(
-            f"no bound on mistakes can be computed for aggressiveness {c:g}",
+            f"the bound on mistakes cannot be computed for aggressiveness {c:g}",
             "choose one nearer to 1",
         )
     return float(times * 2 * c * evidence.best_penalised(1 / (2 * c)).loss)
@@ -65,7 +65,7 @@ class PassiveAggressive(Learner):
     form
         ``pa``, ``pa-i`` (steps at most C) or ``pa-ii`` (steps shrunk by 1/(2C)).
     aggressiveness
-        C, above 0, for ``pa-i`` and ``pa-ii``: the smaller, the more noise it forgives.
+        C, above 0, for ``pa-i`` and ``pa-ii``. The smaller, the more robust to noise.
     loss
         ``hinge`` for labels, ``epsilon-insensitive`` for numbers.
     epsilon

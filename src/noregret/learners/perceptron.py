@@ -1,14 +1,14 @@
 """The perceptron.
 
-Only after a mistake, add the example with its label:
+After a mistake, add the example with its label:
 
     if y (w·x) ≤ 0:   w ← w + y x
 
 A score of zero counts as a mistake. The averaged form predicts with the mean of all weights so
-far, which settles down where the data cannot be separated.
+far, which converges even if the data are not separable.
 
 Promise. If some unit vector v has y (v·x) ≥ γ in every round, and ‖x‖ ≤ R, there are at most
-(R/γ)² mistakes. On any data at all, for every u with hinge loss H over the rounds, there are at
+(R/γ)² mistakes. On any data, for every u with hinge loss H over the rounds, there are at
 most ((‖u‖R + √(‖u‖²R² + 4H))/2)².
 """
 
@@ -31,13 +31,13 @@ if TYPE_CHECKING:
 
 
 def longest(evidence: Evidence) -> float:
-    """Return R; where squares underflow, what it surely does not exceed."""
+    """Return R, or an upper bound on it if squares underflow."""
     measured = evidence.largest("norm")
     return measured if measured >= MIN_NORM else evidence.rows.survey.longest
 
 
 def by_margin(evidence: Evidence) -> float:
-    """Return (R/γ)² for the largest margin γ that is certain."""
+    """Return (R/γ)² for the largest margin γ that is proven."""
     margin, norm = evidence.margin().lower, not_faint(evidence)
     ratio = norm / margin if margin > 0 else math.inf
     if not ratio * ratio < math.inf:
@@ -50,18 +50,18 @@ def by_margin(evidence: Evidence) -> float:
 
 
 def on_any_data(evidence: Evidence) -> float:
-    """Return the smallest bound found over u."""
+    """Return the smallest bound found over all u."""
     not_faint(evidence)
     return evidence.mistake_bound().loss
 
 
 def not_faint(evidence: Evidence) -> float:
-    """Return R, where the learner's own scores are more than underflow."""
+    """Return R, or raise NoRegretError if the learner's scores underflow."""
     norm = longest(evidence)
     if 0 < norm < MIN_NORM:
         raise NoRegretError(
             f"the examples (norms up to {norm:g}) are too small for a bound on"
-            " mistakes, as the learner's scores underflow",
+            " mistakes: the learner's scores underflow",
             "scale them",
         )
     return norm

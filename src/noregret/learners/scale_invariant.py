@@ -1,17 +1,16 @@
-"""A learner that knows no units: metres or millimetres, it predicts the same.
+"""A learner whose predictions do not depend on the units of the features.
 
-A gambler for every feature bets on its gradients, and measures them by the largest value that the
-feature has had. With c = −g x/L the coin of a round (g the slope of the loss), G the sum of the
-coins so far, S² that of their squares, M the largest |x| so far, this round's included, and
-s² = S² + M²:
+For each feature a gambler bets on the gradients, in units of the largest value of the feature so
+far. With the coin c = −g x/L of a round (g the slope of the loss), G the sum of the coins so far,
+S² the sum of their squares, M the largest |x| so far, including this round, and s² = S² + M²:
 
     w = wealth · clip(G/s, −1, 1) / (2 s),   wealth ← wealth · (1 + c · clip(G/s, −1, 1)/(2 s))
 
-Whatever positive factors multiply the columns, w·x stays the same: nothing has to be scaled, and no
-rate has to be found. This is the second of the algorithms of Kempka, Kotłowski and Warmuth.
+Multiplying columns by positive factors leaves w·x unchanged: no scaling and no rate are needed.
+This is the second algorithm of Kempka, Kotłowski and Warmuth.
 
-Promise. If |g_t| ≤ L in every round, then for every u, with s_i as it is in the end and V_i the sum
-of c²/s² over the rounds,
+Promise. If |g_t| ≤ L in every round, then for every u, with the final s_i and V_i the sum of c²/s²
+over the rounds,
 regret(u) ≤ L · Σ_i ( 2|u_i| s_i · ln(1 + 2|u_i| s_i exp(V_i/2 + 1/4)/ε) + ε ).
 """
 
@@ -33,17 +32,17 @@ from noregret.proof.theorems.theorem import Theorem, loss_name
 if TYPE_CHECKING:
     from noregret.proof.theorems.evidence import Evidence
 
-# The losses whose slopes have a limit.
+# Losses with bounded slopes.
 BOUNDED = ("absolute", "quantile", "epsilon-insensitive", "huber", "hinge", "mistake", "logistic")
 
 
 def steepest(loss: str | Loss, parameter: float | None) -> float:
-    """Return the largest slope of a loss, or raise ValueError where it has none."""
+    """Return the largest slope of a loss, or raise ValueError if it is unbounded."""
     made = make_loss(loss, parameter)
     if type(made) is not Loss or made.name not in BOUNDED:
         raise ValueError(
-            f"the slope of the {made.name} loss has no limit of its own: give lipschitz=L, the"
-            " largest to come"
+            f"the slope of the {made.name} loss is unbounded: give lipschitz=L, the largest"
+            " slope to expect"
         )
     if made.name == "quantile":
         return max(made.parameter, 1 - made.parameter)
@@ -68,7 +67,7 @@ def bend(u: Floats, size: Floats, log_odds: Floats) -> Floats:
 
 
 def promise(evidence: Evidence) -> float:
-    """Return the bound at nearly the best u; any u gives one."""
+    """Return the bound at a nearly optimal u; any u is valid."""
     lipschitz, wealth = lipschitz_of(evidence), float(evidence.params["wealth"])
     peak, spent = evidence.account("peak"), evidence.account("spent")
     size = np.sqrt(evidence.account("squares") + peak**2)
@@ -82,7 +81,7 @@ def promise(evidence: Evidence) -> float:
 
 
 def lipschitz_of(evidence: Evidence) -> float:
-    """Return L, as given or the loss's own."""
+    """Return L: as given, or the largest slope of the loss."""
     p = evidence.params
     given = p["lipschitz"]
     return steepest(p["loss"], p["loss_parameter"]) if given is None else float(given)
@@ -97,20 +96,20 @@ def not_too_steep(evidence: Evidence) -> Finding:
 
 @register
 class ScaleInvariant(Learner):
-    """Linear prediction whatever the units of the features, without a rate.
+    """Linear prediction independent of the units of the features, without a rate.
 
     Parameters
     ----------
     loss
-        Any convex loss of ``gradient-descent``. Those whose slope has no limit (``square``,
-        ``linear``, the squared ones, your own) need ``lipschitz``.
+        Any convex loss of ``gradient-descent``. Those with unbounded slopes (``square``,
+        ``linear``, the squared losses, custom losses) need ``lipschitz``.
     wealth
-        ε, above 0: what every feature's gambler starts with.
+        ε, above 0: the initial wealth per feature.
     lipschitz
-        L, above 0: the largest slope of the loss by the score; without it the loss's own. A larger
-        one is taken as if it were L, and nothing is promised any more.
+        L, above 0: the largest derivative of the loss by the score; by default that of the loss.
+        Larger slopes are clipped to L, and the theorem no longer applies.
     loss_parameter
-        The loss's own number, as in ``gradient-descent``.
+        Parameter of the loss, as in ``gradient-descent``.
 
     Examples
     --------
@@ -145,14 +144,12 @@ class ScaleInvariant(Learner):
                 r"$s_i^2 = \max_t x_{t,i}^2 + \sum_t c_{t,i}^2$ with coins"
                 r" $c_{t,i} = g_t x_{t,i}/L$, $g_t$ the slope of the loss; $V_i$ is the sum of"
                 r" $c_{t,i}^2$ over $s_i^2$ as it was before the outcome, and at most"
-                r" $\log_2(s_i^2/x_i^2)$, $x_i$ the feature's first value but 0; $\varepsilon$ is"
+                r" $\log_2(s_i^2/x_i^2)$, $x_i$ the feature's first nonzero value; $\varepsilon$ is"
                 r" `wealth`"
             ),
             assumptions=(
                 Shown(r"the slope of the loss by the score is at most $L$", not_too_steep),
-                Structural(
-                    "the weights of a round are found when its example is seen, before its outcome"
-                ),
+                Structural("the weights of a round depend on its example, but not on its outcome"),
                 CONVEX,
             ),
             bound=promise,
@@ -176,5 +173,5 @@ class ScaleInvariant(Learner):
         self.loss_parameter = loss_parameter
 
     def _accounts(self) -> dict[str, Floats]:
-        """Return what the promise is made of."""
+        """Return the numbers from which the bound is computed."""
         return super()._accounts() | {"weights": self.engine.weights()}

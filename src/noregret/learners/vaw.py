@@ -1,11 +1,10 @@
-"""The Vovk–Azoury–Warmuth forecaster: ridge regression that reckons with x before it predicts.
+"""The Vovk–Azoury–Warmuth forecaster: ridge regression that includes x before it predicts.
 
     A ← A + x xᵀ,   ŷ = bᵀ A⁻¹ x,   then  b ← b + y x
 
-A starts at λI. The x at hand is already in A when its outcome is predicted, which holds predictions
-back where x is unlike those before: this is what ridge regression lacks for a bound on any data.
-With forgetting f < 1, what is old fades by f in each round: A ← f A + x xᵀ and b ← f b, for
-outcomes whose rule drifts.
+A starts at λI. The current x is already in A when its outcome is predicted, which shrinks
+predictions for unfamiliar x; ridge regression lacks this and has no such bound on all data. With
+forgetting f < 1 the past decays by f per round, A ← f A + x xᵀ and b ← f b, to follow drift.
 
 Promise. On any data, the cumulative square loss is at most the minimum over u of  L(u) + λ‖u‖²,
 plus Y² ln det(A/λ), where Y is the largest |y|. It grows like Y² n ln T.
@@ -24,10 +23,10 @@ from noregret.linear.learner import Floats, Learner
 from noregret.proof.theorems.assumptions import AtMost, Structural
 from noregret.proof.theorems.theorem import Theorem
 
-# The part of P that no row has touched is 1/λ, and a row's rounding moves weights there: scores are
-# then off by about the square of the rounding, 10⁻³², times ‖x‖²/λ.
+# In directions without data P is 1/λ, and the rounding of a row moves weights there: the error of a
+# score is about the square of the rounding, 10⁻³², times ‖x‖²/λ.
 WITHIN_DIGITS = AtMost(
-    r"$\|x_t\|_2 \le 10^{10} \sqrt\lambda$ in every round: beyond, 16 digits do not hold $A$",
+    r"$\|x_t\|_2 \le 10^{10} \sqrt\lambda$ in every round: beyond, $A$ exceeds double precision",
     "norm",
     lambda p: 1e10 * math.sqrt(p["penalty"]),
     "norm(x)",
@@ -45,7 +44,7 @@ def promise(evidence: Evidence) -> float:
 
 
 def so_far(moment: Moment) -> float | None:
-    """Return the bound at a moment, where sums are kept."""
+    """Return the bound so far, or None if no sums are kept."""
     if moment.sums is None:
         return None
     penalty, gram = moment.params["penalty"], moment.sums.gram
@@ -57,15 +56,15 @@ def so_far(moment: Moment) -> float | None:
 class Vaw(Learner):
     """Linear regression with the smallest regret known on any data; no rate to choose.
 
-    A round costs n² for n features; there is room for 4096 of them.
+    A round costs n² operations for n features, at most 4096.
 
     Parameters
     ----------
     penalty
-        λ, above 0: what a weight of 1 costs. The smaller, the freer the first predictions.
+        λ, above 0: the penalty on squared weights. The smaller, the larger the first predictions.
     forgetting
-        f, above 0 and at most 1: how much of the past is kept in each round. The promise is for 1.
-        No direction becomes less certain than it was at first, so that nothing winds up.
+        f, above 0 and at most 1: the share of the past kept per round. The theorem needs 1. The
+        variance of a weight never exceeds its initial value, so covariances cannot wind up.
 
     Examples
     --------
@@ -75,7 +74,7 @@ class Vaw(Learner):
     >>> learner.features, learner.weights.round(2)
     (['one', 'size'], array([1.01, 1.99]))
 
-    The weights say 8.97 here; but a size of 4 was never seen, which holds the prediction back:
+    The weights alone give 8.97 here; a size of 4 is new, which shrinks the prediction:
 
     >>> round(learner.predict_one({"size": 4.0, "one": 1.0}), 1)
     8.0
@@ -99,7 +98,7 @@ class Vaw(Learner):
             plain="loss <= min over u of  L(u) + penalty ‖u‖²,  + Y² ln det(A/penalty)",
             where=r"$A_T = \lambda I + \sum_t x_t x_t^\top$; $Y = \max_t |y_t|$",
             assumptions=(
-                Structural("nothing is forgotten; any data, from zero weights"),
+                Structural("no forgetting; any data, from zero weights"),
                 WITHIN_DIGITS,
             ),
             bound=promise,

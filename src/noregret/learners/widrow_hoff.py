@@ -4,8 +4,8 @@ After each outcome, take a small step against the error:
 
     w ← w − η (w·x − y) x
 
-The implicit form measures the error where the step ends instead of where it starts, which divides
-the step by 1 + η‖x‖² and is stable at any rate.
+The implicit form measures the error at the end of the step instead of its start, which divides the
+step by 1 + η‖x‖² and is stable at any rate.
 
 Promise. If every ‖x‖ ≤ 1 and 0 < η < 1, the cumulative square loss is at most the minimum over u
 of  L(u)/(1−η) + ‖u‖²/η.
@@ -26,13 +26,13 @@ from noregret.proof.theorems.theorem import Theorem
 
 
 def promise(params: Mapping[str, Any]) -> dict[str, float]:
-    """Return how the promise weighs L(u) and ‖u‖²."""
+    """Return the factors of ‖u‖² and L(u) in the bound."""
     rate, norm = params["rate"], params["norm"]
     return {"penalty": norm**2 / rate, "scale": 1 / (1 - rate)}
 
 
 def tuned(radius: float, loss: float, norm: float = 1.0) -> dict[str, Any]:
-    """Return the best rate where some u of norm at most ``radius`` loses at most ``loss``."""
+    """Return the best rate if some u of norm at most ``radius`` loses at most ``loss``."""
     reach = positive("norm", norm) * positive("radius", radius)
     root = math.sqrt(not_negative("loss", loss))
     return {"rate": min(reach / (reach + root), 0.999), "norm": norm}
@@ -47,7 +47,7 @@ class WidrowHoff(Learner):
     rate
         η, the size of the step: between 0 and 1 for the explicit step, above 0 for the implicit.
     norm
-        X, the largest ‖x‖ to expect; the step is η/X². Leave it at 1 for examples scaled to it.
+        X, above 0: the largest ‖x‖ to expect; the step is η/X².
     step
         ``explicit``, or ``implicit`` for the exact minimiser, which cannot overshoot.
 

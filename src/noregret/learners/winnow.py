@@ -1,13 +1,13 @@
-"""Winnow: mistakes that grow with the logarithm of the number of features.
+"""Winnow: a mistake bound that grows with the logarithm of the number of features.
 
-Only after a mistake, multiply:
+After a mistake, multiply:
 
     if y (w·x) ≤ 0:   w_i ← w_i · exp(η y x_i) / Z
 
-``normalised`` keeps the weights on the simplex, ``balanced`` lets them have either sign (a copy
-of every feature with the opposite sign), and ``winnow1`` is Littlestone's first algorithm for
-features that are 0 or 1: weights start at 1, double when a positive was missed, vanish when a
-negative was taken; it says yes when the weights of the features present exceed n/2.
+``normalised`` keeps the weights on the simplex, ``balanced`` allows either sign (a copy of every
+feature with the opposite sign), and ``winnow1`` is Littlestone's first algorithm for features that
+are 0 or 1: it predicts positive if the weights of the features present exceed n/2; weights start at
+1, double after a false negative and become 0 after a false positive.
 
 Promise. If x ∈ [−1,1]ⁿ and some u ≥ 0 with Σu_i = 1 has y (u·x) ≥ δ in every round, normalised
 Winnow with η = ½ ln((1+δ)/(1−δ)) makes at most 2 ln(n)/δ² mistakes. If the label is an OR of k
@@ -47,7 +47,7 @@ if TYPE_CHECKING:
 
 
 def rate_of(params: Mapping[str, Any]) -> float:
-    """Return the rate, the usual one where none was given."""
+    """Return the rate, or the default if none is given."""
     return 0.1 if params["rate"] is None else float(params["rate"])
 
 
@@ -57,7 +57,7 @@ def signed(evidence: Evidence) -> float | None:
 
 
 def wide_enough(evidence: Evidence) -> Finding:
-    """Check that some weights have the margin that the rate is meant for."""
+    """Check that some weights have the margin for which the rate is tuned."""
     wanted = math.tanh(rate_of(evidence.params))
     name = f"margin >= {wanted:.6g}"
     first = too_narrow_after(evidence)
@@ -69,7 +69,7 @@ def wide_enough(evidence: Evidence) -> Finding:
 
 
 def too_narrow_after(evidence: Evidence) -> int | None:
-    """Return the first round after which no weights have the margin that the rate is meant for."""
+    """Return the first round after which no weights have the margin for which the rate is tuned."""
     wanted = math.tanh(rate_of(evidence.params))
     return evidence.once(
         "too narrow",
@@ -83,7 +83,7 @@ def margin_of(evidence: Evidence, rows: Rows) -> Margin:
 
 
 def by_weights(evidence: Evidence) -> Answer:
-    """Return the weights of the largest margin by their mistakes, or else the best found."""
+    """Return the weights of the largest margin with their mistakes, or the best found."""
     first, least = too_narrow_after(evidence), 0.0
     tried = evidence.least_squares_of_labels()
     tried = tried if signed(evidence) else np.maximum(tried, 0.0)
@@ -107,7 +107,7 @@ def is_disjunction(evidence: Evidence) -> Finding:
 
 
 def tuned(margin: float, dimension: int | None = None) -> dict[str, Any]:
-    """Return the rate for weights that have that margin in every round."""
+    """Return the parameters for weights that have this margin in every round."""
     if not positive("margin", margin) < 1:
         raise ValueError(f"margin must lie between 0 and 1: got {margin!r}")
     return {"rate": math.atanh(margin), "dimension": dimension}
@@ -120,12 +120,12 @@ class Winnow(Learner):
     Parameters
     ----------
     rate
-        η, above 0; without it 0.1. Winnow1 has none: its factor is 2.
+        η, above 0; by default 0.1. Not for ``winnow1``, whose factor is 2.
     form
         ``normalised``, ``balanced`` or ``winnow1``.
     dimension
-        n, where the number of features is known beforehand. Without it, n is the number of
-        columns, or of the names seen so far.
+        n, the number of features if known beforehand. By default the number of columns, or of the
+        names seen so far.
 
     Examples
     --------
@@ -156,8 +156,7 @@ class Winnow(Learner):
                     wide_enough,
                 ),
                 Shown(
-                    "all features are there from the first round, or `dimension` says how many"
-                    " there will be",
+                    "all features appear in the first round, or `dimension` gives their number",
                     known_from_the_start,
                 ),
             ),
@@ -186,8 +185,7 @@ class Winnow(Learner):
                     is_disjunction,
                 ),
                 Shown(
-                    "all features are there from the first round, or `dimension` says how many"
-                    " there will be",
+                    "all features appear in the first round, or `dimension` gives their number",
                     known_from_the_start,
                 ),
             ),
