@@ -21,7 +21,7 @@ README = ROOT / "README.md"
 MEASURED = (
     ("Predict and learn one dict of 20 numbers", "dict of 20, predict_one + learn_one"),
     (
-        "Learn 624 MB of Vowpal Wabbit text, gradient descent",
+        "Learn 624 MB of Vowpal Wabbit text, `widrow-hoff`",
         "624 MB of VW text, whole command, learning only",
     ),
     (
