@@ -74,7 +74,7 @@ def test_windows_are_rows_whether_or_not_they_are_written_out(
     x, d = shaped(kind, seed, samples)
     cut = seed % (samples + 1)
     found = Windows(lambda: [(x[:cut], d[:cut]), (x[cut:], d[cut:])], taps)
-    found.most = 1 + seed % 200
+    found.length = 1 + seed % 200
     rows, rng = Rows(windows(x, taps), d), np.random.default_rng(seed)
     w, a = rng.normal(size=taps), rng.normal(size=samples)
     assert (np.concatenate([np.asarray(X) for X, _ in found.blocks()]) == windows(x, taps)).all()

@@ -110,8 +110,8 @@ def test_arrays_are_kept_as_they_are_and_not_copied() -> None:
 @pytest.mark.parametrize(
     ("X", "y", "message"),
     [
-        ([[1.0, 2.0]], [1.0, 2.0], "one outcome each"),
-        ([1.0, 2.0], [1.0, 2.0], "one outcome each"),
+        ([[1.0, 2.0]], [1.0, 2.0], "one outcome per row"),
+        ([1.0, 2.0], [1.0, 2.0], "one outcome per row"),
         ([[1.0]], [np.nan], "outcome"),
         ([[np.nan]], [1.0], "finite"),
         ([[np.inf]], [1.0], "finite"),

@@ -208,9 +208,9 @@ def test_what_cannot_be_answered_is_refused() -> None:
         best_sequences(np.zeros((2, 0)), 1)
     with pytest.raises(BadExample, match="round 2: the loss of expert 1 is nan"):
         best_sequences([[1.0], [math.nan]], 1)
-    with pytest.raises(BadExample, match="a block has 3 experts, those before it 2"):
+    with pytest.raises(BadExample, match="a block has 3 experts, but earlier ones have 2"):
         best_sequences(lambda: [np.ones((2, 2)), np.ones((2, 3))], 1)
-    with pytest.raises(ValueError, match="say by which loss"):
+    with pytest.raises(ValueError, match="outcomes need a loss"):
         best_sequences(Rows([[1.0]], [1.0]), 1)
     with pytest.raises(ValueError, match="needs outcomes"):
         best_sequences([[1.0]], 1, "square")

@@ -1,8 +1,8 @@
-"""The best fixed predictor after the fact, with a proof of how good the answer is.
+"""The best fixed predictor in hindsight, with a proof of how good the answer is.
 
-The functions ``best_…`` return an ``Answer``, ``largest_margin…`` a ``Margin``: intervals whose
-ends are proven. They read ``Rows``, a record that can be read again; ``LeastSquares`` answers from
-sums alone.
+The functions ``best_…`` return an ``Answer`` and ``largest_margin…`` a ``Margin``: intervals whose
+ends are both proven. They read ``Rows``, which can be iterated repeatedly; ``LeastSquares`` needs
+only sums over the rows.
 """
 
 from importlib import import_module
@@ -45,8 +45,8 @@ __all__ = [
     "largest_margin",
     "largest_margin_of_weights",
 ]
-# The module of each, imported when it is asked for: a command needs few of them.
-_HOMES = {
+# The module of each public name, imported on first use: most commands need only a few of them.
+_MODULES = {
     "Answer": "proofs.answer",
     "LeastSquares": "solvers.square",
     "Limits": "proofs.answer",
@@ -72,9 +72,9 @@ _HOMES = {
 
 
 def __getattr__(name: str) -> Any:
-    if name not in _HOMES:
+    if name not in _MODULES:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    return getattr(import_module(f"{__name__}.{_HOMES[name]}"), name)
+    return getattr(import_module(f"{__name__}.{_MODULES[name]}"), name)
 
 
 def __dir__() -> list[str]:

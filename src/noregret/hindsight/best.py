@@ -1,9 +1,8 @@
-"""The best fixed predictor after the fact: one function a class of predictors.
+"""The best fixed predictor in hindsight: one function per class of predictors.
 
-Each returns an ``Answer``: a witness, what it attains, and a lower bound that no predictor of the
-class can beat. Sharp and quick for the square loss (from sums, see ``square``); for the other
-losses Newton's method over the rows, stopped at a relative gap of 1e-6 unless the limits say
-otherwise.
+Each returns an ``Answer``: a witness, its loss, and a lower bound on the loss of every predictor in
+the class. The square loss is solved exactly and fast from sums over the rows (see ``square``), all
+other losses by Newton's method on the rows, which stops at a relative gap of 1e-6 by default.
 """
 
 from __future__ import annotations
@@ -28,7 +27,7 @@ from noregret.hindsight.solvers.tangent import Quadratic, over_rows
 
 
 def best_linear(rows: Rows) -> Answer:
-    """Return the best of all linear predictors for the square loss; of several, a short one.
+    """Return the best linear predictor for the square loss, one of small norm if it is not unique.
 
     Examples
     --------
@@ -41,8 +40,8 @@ def best_linear(rows: Rows) -> Answer:
 def best_ridge(rows: Rows, penalty: float, scale: float = 1.0) -> Answer:
     """Return the minimiser of  scale · L(u) + penalty · ‖u‖²  for the square loss L.
 
-    This is the right-hand side of Widrow-Hoff (scale 1/(1−η), penalty X²/η) and of the
-    Vovk-Azoury-Warmuth forecaster (scale 1, penalty λ).
+    This is the right-hand side of the bounds of Widrow-Hoff (scale 1/(1−η), penalty X²/η) and of
+    the Vovk-Azoury-Warmuth forecaster (scale 1, penalty λ).
     """
     return quadratic.best_ridge(square_loss(rows), penalty, scale)
 
@@ -62,14 +61,14 @@ def best_in_ball(
     rows
         The examples. Labels may be −1/+1 or 0/1.
     loss
-        Any convex loss of the core by name, or one of your own (whose convexity is taken on
-        trust: the lower bound holds if it is convex).
+        The name of a convex loss, or a custom loss. The lower bound is valid only if it is convex,
+        which is not checked for a custom loss.
     radius
         U > 0.
     loss_parameter
-        The loss's ε, δ or quantile, where it has one and was given by name.
+        The ε, δ or quantile of a loss that has one and is given by name.
     limits
-        When to stop. The interval is honest wherever it stops.
+        When to stop. The interval is valid wherever the search stops.
 
     Examples
     --------
@@ -100,28 +99,28 @@ def best_in_simplex(
     limits: Limits = USUAL,
     start: Floats | None = None,
 ) -> Answer:
-    """Return the weighting u that minimises  scale · L(u) + entropy · KL(u ‖ uniform).
+    """Return the weights u in the simplex that minimise  scale · L(u) + entropy · KL(u ‖ uniform).
 
-    The weights are not negative and sum to 1. This is the right-hand side of exponentiated
-    gradient; without entropy, the best in the simplex.
+    The weights are non-negative and sum to 1. This is the right-hand side of the bound of
+    exponentiated gradient; with ``entropy=0``, the best predictor in the simplex.
 
     Parameters
     ----------
     rows
         The examples.
     loss
-        Any convex loss of the core by name, or one of your own.
+        The name of a convex loss, or a custom loss.
     entropy, scale
         b ≥ 0 and a > 0 in a L(u) + b KL(u ‖ uniform).
     weight
-        U, for weights of either sign: the features are then (U x, −U x), and the witness has a
-        part for every U x_i followed by one for every −U x_i.
+        U, for weights of either sign. The features are then (U x, −U x), and the witness holds the
+        weights of all U x_i followed by those of all −U x_i.
     loss_parameter
-        The loss's ε, δ or quantile, where it has one and was given by name.
+        The ε, δ or quantile of a loss that has one and is given by name.
     limits
-        When to stop. The interval is honest wherever it stops.
+        When to stop. The interval is valid wherever the search stops.
     start
-        Weights, none of them zero, to begin the search at; uniform if not given.
+        Positive weights to start the search from; uniform by default.
 
     Examples
     --------
@@ -145,7 +144,7 @@ def best_in_simplex(
 
 
 def square_loss(rows: Rows) -> Quadratic:
-    """Return the square loss on the rows, by way of sums where there are not too many features."""
+    """Return the square loss on the rows, from sums unless there are too many features."""
     if rows.shape[1] > MAX_DENSE:
         return over_rows(rows)
     sums = LeastSquares(rows.shape[1])

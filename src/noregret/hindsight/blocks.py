@@ -1,4 +1,4 @@
-"""A block of rows, dense or sparse, and the few things that hindsight asks of one."""
+"""Operations on a block of rows, dense or sparse."""
 
 from __future__ import annotations
 
@@ -11,19 +11,20 @@ from noregret.base.sparse_rows import checked_csr
 from noregret.errors import BadExample
 from noregret.hindsight.proofs.rounding import Floats
 
-# Rows summed in one go: enough to make Python's share vanish, few enough to stay in cache and to
-# keep the rounding error of long sums small.
+# Rows per block: enough to amortise Python's overhead, few enough to fit in the cache and to keep
+# the rounding error of sums small.
 DENSE_ROWS = 4_096
 SPARSE_ROWS = 16_384
+# Numbers of sparse rows that are converted to dense ones at a time.
 DENSE_NUMBERS = 2**21
-# A product of sparse rows beats one of dense rows when they are emptier than one in so many.
-SPARSE_PAYS = 20
+# A sparse matrix product is faster than a dense one if fewer than one number in 20 is stored.
+SPARSE_RATIO = 20
 
 Block = Any  # a 2-d float64 array or a SciPy CSR array
 
 
 def pieces(X: Any, y: Any) -> Iterator[tuple[Block, Floats]]:
-    """Check rows and outcomes and cut them, without a copy, into blocks of moderate length."""
+    """Check rows and outcomes and split them into blocks, without a copy."""
     outcomes = np.ascontiguousarray(y, dtype=np.float64)
     if not np.isfinite(outcomes).all():
         raise BadExample("an outcome is not a finite number")
@@ -33,7 +34,8 @@ def pieces(X: Any, y: Any) -> Iterator[tuple[Block, Floats]]:
         table, step = np.ascontiguousarray(X, dtype=np.float64), DENSE_ROWS
     if table.ndim != 2 or outcomes.shape != (table.shape[0],):
         raise BadExample(
-            f"rows are a table with one outcome each: got shapes {table.shape}, {outcomes.shape}"
+            f"expected a 2-d table and one outcome per row, got shapes {table.shape} and"
+            f" {outcomes.shape}"
         )
     for start in range(0, len(outcomes), step):
         part = slice(start, start + step)
@@ -41,12 +43,12 @@ def pieces(X: Any, y: Any) -> Iterator[tuple[Block, Floats]]:
 
 
 def is_sparse(block: Block) -> bool:
-    """Whether a block is a SciPy sparse array."""
+    """Return whether a block is a SciPy sparse array."""
     return hasattr(block, "tocsr")
 
 
 def csr(X: Any) -> Any:
-    """Return a CSR array of float64 without repeated entries."""
+    """Return X as a CSR array of float64 without duplicate entries."""
     from scipy import sparse
 
     table = sparse.csr_array(checked_csr(X), dtype=np.float64)
@@ -57,7 +59,7 @@ def csr(X: Any) -> Any:
 
 
 def row_slice(table: Block, part: slice) -> Block:
-    """Return some rows as a view."""
+    """Return a slice of rows as a view."""
     if not is_sparse(table):
         return table[part]
     from scipy import sparse
@@ -73,14 +75,14 @@ def row_slice(table: Block, part: slice) -> Block:
 
 
 def with_values(block: Block, values: Floats) -> Block:
-    """Return a sparse block with other values in the same places."""
+    """Return a sparse block of the same structure with other values."""
     from scipy import sparse
 
     return sparse.csr_array((values, block.indices, block.indptr), shape=block.shape)
 
 
 def padded(block: Block, width: int) -> Block:
-    """Return the block with columns of zeros up to a width."""
+    """Return the block, padded with columns of zeros to a width."""
     missing = width - block.shape[1]
     if not missing:
         return block
@@ -98,27 +100,27 @@ def magnitude(block: Block) -> Block:
 
 
 def squared(block: Block) -> Block:
-    """Return X with every number squared."""
+    """Return the elementwise square of X."""
     return with_values(block, block.data**2) if is_sparse(block) else block * block
 
 
 def row_squares(block: Block) -> Floats:
-    """Return ‖x_t‖² for every row."""
+    """Return ‖x_t‖² of each row."""
     with np.errstate(over="ignore", invalid="ignore"):
         if is_sparse(block):
             return np.asarray(squared(block).sum(axis=1)).ravel()
         return np.asarray(np.einsum("ti,ti->t", block, block))
 
 
-def most_in_a_row(block: Block) -> int:
-    """Return the most numbers that a row holds."""
+def max_row_entries(block: Block) -> int:
+    """Return the largest number of stored entries in a row."""
     if is_sparse(block):
         return int(np.diff(block.indptr).max(initial=0))
     return int(block.shape[1])
 
 
 def row_scaled(block: Block, factors: Floats) -> Block:
-    """Return every row times its factor; rows whose factor is zero are left out."""
+    """Return each row times its factor, without the rows whose factor is zero."""
     used = np.flatnonzero(factors)
     if len(used) < len(factors):
         block, factors = block[used], factors[used]
@@ -128,10 +130,10 @@ def row_scaled(block: Block, factors: Floats) -> Block:
 
 
 def products(block: Block) -> Iterator[Floats]:
-    """Yield parts of Σ x_t x_tᵀ."""
+    """Yield matrices whose sum is Σ x_t x_tᵀ."""
     if not is_sparse(block):
         yield block.T @ block
-    elif SPARSE_PAYS * block.nnz < block.shape[0] * block.shape[1]:
+    elif SPARSE_RATIO * block.nnz < block.shape[0] * block.shape[1]:
         yield (block.T @ block).toarray()
     else:
         step = max(1, DENSE_NUMBERS // max(1, block.shape[1]))

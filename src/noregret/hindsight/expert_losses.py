@@ -1,8 +1,8 @@
-"""What every expert pays in every round, and in all.
+"""The losses of experts, per round and in total.
 
-Experts are the columns of a table. It holds either their advice, with an outcome for every round
-and a loss to compare the two, or their losses themselves. In a game in which experts slept, it is
-the completed table: a sleeper counts as having said what the mixture said.
+Experts are the columns of a table. It holds either their advice, with an outcome per round and a
+loss to compare the two, or the losses themselves. For a game with sleeping experts it is the
+completed table, where a sleeping expert has the forecast of the mixture.
 """
 
 from __future__ import annotations
@@ -20,19 +20,22 @@ from numpy.typing import ArrayLike, NDArray
 from noregret.base.compiled.losses import Loss, PythonLoss
 from noregret.errors import BadExample, NoRegretError
 from noregret.hindsight.blocks import is_sparse
+from noregret.hindsight.proofs.answer import Answer
 from noregret.hindsight.proofs.rounding import Floats
 from noregret.hindsight.rows import Rows
 from noregret.hindsight.sums import ColumnSums
 from noregret.limits import SMALLEST, UNIT
 
-# How many numbers are looked at in one go.
+# Numbers processed at a time.
 NUMBERS_PER_BLOCK = 2**16
-# By how many roundings the loss of one round may be off.
-ROUNDINGS = 16
-# Finite sums that are too large for a number are above this.
+# Bound on the relative error of one computed loss, in units of 2⁻⁵³.
+LOSS_ROUNDINGS = 16
+# A finite sum that overflows is at least this large.
 MAX_FLOAT = sys.float_info.max
+NO_OUTCOMES = "a loss needs outcomes: pass blocks of (advice, outcomes), or losses without a loss"
 
 Given = Rows | ArrayLike | Callable[[], Iterable[Any]]
+# Bounds on the error of each loss, in units of 2⁻⁵³: relative to the loss, and absolute.
 Doubts = tuple[int, int]
 
 
@@ -43,13 +46,13 @@ class Totals:
     Parameters
     ----------
     parts
-        Three numbers for every expert, whose sum it is.
+        Three numbers per expert, which sum to its loss.
     off
-        By how much that sum may be off.
+        Bounds on the error of these sums.
     endless
-        Whether the loss of some round was infinite, so that the sum is beyond doubt.
+        Which experts had an infinite loss in some round, so that their sum is infinite too.
     rounds
-        How many rounds were summed.
+        The number of rounds.
     """
 
     parts: Floats
@@ -57,16 +60,16 @@ class Totals:
     endless: NDArray[np.bool_]
     rounds: int
 
-    exact: ClassVar[bool] = True  # sums, not the end of a search
+    exact: ClassVar[bool] = True  # sums, not the result of a search
 
     @property
     def values(self) -> Floats:
-        """The losses, rounded."""
+        """The losses, rounded once."""
         return sum_of_parts(self.parts)
 
     @property
     def best(self) -> int:
-        """The expert of least loss, as exactly as the sums are known; of several, the first."""
+        """The expert with the smallest loss, compared without rounding; the first of several."""
         values = self.values
         least = int(np.argmin(values))
         if math.isfinite(values[least]):
@@ -77,7 +80,7 @@ class Totals:
 
     @property
     def below(self) -> Floats:
-        """What the losses are surely not below."""
+        """Lower bounds on the losses."""
         values = self.values
         with np.errstate(invalid="ignore"):
             below = np.where(self.off > 0, np.nextafter(values - self.off, -np.inf), values)
@@ -86,9 +89,16 @@ class Totals:
 
     @property
     def above(self) -> Floats:
-        """What the losses are surely not above."""
+        """Upper bounds on the losses."""
         values = self.values
         return np.where(self.off > 0, np.nextafter(values + self.off, np.inf), values)
+
+    def answer(self, comparator: str) -> Answer:
+        """Return the best expert, with a proof that no other has a smaller loss."""
+        best, witness = self.best, np.zeros(len(self.off))
+        witness[best] = 1.0
+        above, lower = float(self.above[best]), float(self.below.min())
+        return Answer(comparator, above, lower, witness, exact=True)
 
 
 def expert_losses(
@@ -98,20 +108,9 @@ def expert_losses(
     loss_parameter: float | None = None,
     doubts: Doubts | None = None,
 ) -> Totals:
-    """Return the cumulative loss of every expert, summed so that rounding hardly shows.
+    """Return the cumulative loss of every expert, from compensated sums.
 
-    Parameters
-    ----------
-    given
-        Advice and outcomes as ``Rows``; or a table of losses; or a function that returns a fresh
-        iterator of blocks each time it is called, (advice, outcomes) or losses.
-    loss
-        By name, or one of your own; None where the table holds losses.
-    loss_parameter
-        The loss's quantile, where it was given by name.
-    doubts
-        By how much the losses themselves may be off, where the table holds computed ones: see
-        ``doubts_of``. Those of a loss are known, and a table is exact if nothing is said.
+    The parameters are those of ``best_expert``.
 
     Examples
     --------
@@ -149,22 +148,22 @@ def sum_of_parts(parts: Floats) -> Floats:
 
 
 def doubts_of(loss: Any) -> Doubts:
-    """Return by how many roundings of itself the loss of a round may be off, and of 1."""
+    """Return bounds on the error of a computed loss: relative and absolute, in units of 2⁻⁵³."""
     name = loss if isinstance(loss, str) else getattr(loss, "name", "")
     if loss is None or (name == "zero-one" and not isinstance(loss, PythonLoss)):
         return 0, 0
-    return ROUNDINGS, 4 if name == "log" else 0
+    return LOSS_ROUNDINGS, 4 if name == "log" else 0
 
 
 def loss_blocks(given: Given, loss: Any, loss_parameter: float | None = None) -> Iterator[Floats]:
-    """Yield the losses of all experts, few rounds at a time."""
+    """Yield the losses of all experts, block by block."""
     value = None if loss is None else value_of(loss, loss_parameter)
     rounds, width = 0, 0
     for X, y in blocks_of(given):
         if value is None and y is not None:
-            raise ValueError("there are outcomes: say by which loss the advice is to be judged")
+            raise ValueError("advice and outcomes need a loss: pass one, such as loss='square'")
         if value is not None and y is None:
-            raise ValueError("a loss needs outcomes: give (advice, outcomes), or only losses")
+            raise ValueError(NO_OUTCOMES)
         step = max(1, NUMBERS_PER_BLOCK // max(1, X.shape[1]))
         for start in range(0, len(X), step):
             part = X[start : start + step]
@@ -172,15 +171,15 @@ def loss_blocks(given: Given, loss: Any, loss_parameter: float | None = None) ->
                 with np.errstate(all="ignore"):
                     part = value(part, y[start : start + step, None])
             part = np.ascontiguousarray(part, dtype=np.float64)
-            refuse_unfit(part, rounds, width)
+            check_losses(part, rounds, width)
             rounds, width = rounds + len(part), part.shape[1]
             yield part
     if not rounds:
-        raise NoRegretError("there are no rounds to compare the experts on")
+        raise NoRegretError("there are no rounds, so the experts cannot be compared")
 
 
 def blocks_of(given: Given) -> Iterator[tuple[Floats, Any]]:
-    """Yield tables with their outcomes, or with None."""
+    """Yield tables of advice with their outcomes, or tables of losses with None."""
     if isinstance(given, Rows):
         blocks: Iterable[Any] = given.blocks()
     elif callable(given):
@@ -193,8 +192,8 @@ def blocks_of(given: Given) -> Iterator[tuple[Floats, Any]]:
         y = None if y is None else np.asarray(y, dtype=np.float64)
         if X.ndim != 2 or (y is not None and y.shape != X.shape[:1]):
             raise BadExample(
-                "experts are the columns of a table, with one outcome a row or none at all:"
-                f" got shapes {X.shape}, {None if y is None else y.shape}"
+                "expected a 2-d table with one column per expert, and one outcome per row if any:"
+                f" got shapes {X.shape} and {None if y is None else y.shape}"
             )
         if len(X) and not X.shape[1]:
             raise NoRegretError("there are no experts to compare with")
@@ -204,8 +203,8 @@ def blocks_of(given: Given) -> Iterator[tuple[Floats, Any]]:
 def value_of(loss: Any, loss_parameter: float | None) -> Callable[[Floats, Floats], Floats]:
     """Return the loss as a function of arrays of advice and outcomes."""
     if isinstance(loss, Loss):
-        asked = np.frompyfunc(loss.value, 2, 1)
-        return lambda x, y: np.asarray(asked(x, y), dtype=np.float64)
+        vectorised = np.frompyfunc(loss.value, 2, 1)
+        return lambda x, y: np.asarray(vectorised(x, y), dtype=np.float64)
     if not isinstance(loss, str):
         value: Callable[[Floats, Floats], Floats] = loss.value
         return value
@@ -214,15 +213,15 @@ def value_of(loss: Any, loss_parameter: float | None) -> Callable[[Floats, Float
     return value_of(expert_loss(loss, loss_parameter), None)
 
 
-def refuse_unfit(losses: Floats, before: int, width: int) -> None:
-    """Refuse losses that are no numbers, and those of other experts than before."""
+def check_losses(losses: Floats, before: int, width: int) -> None:
+    """Raise an error for losses that are not numbers, or for another number of experts."""
     if before and losses.shape[1] != width:
-        raise BadExample(f"a block has {losses.shape[1]} experts, those before it {width}")
+        raise BadExample(f"a block has {losses.shape[1]} experts, but earlier ones have {width}")
     wrong = ~(losses > -np.inf)
     if wrong.any():
         row, column = np.argwhere(wrong)[0].tolist()
         raise BadExample(
-            f"the loss of expert {column + 1} is {losses[row, column]}. Where experts"
-            " slept, give the table with the mixture's forecasts in their places",
+            f"the loss of expert {column + 1} is {losses[row, column]}. For sleeping experts, fill"
+            " in the forecasts of the mixture",
             round=before + row + 1,
         )

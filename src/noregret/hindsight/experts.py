@@ -1,7 +1,7 @@
-"""The best expert after the fact, and the best mixture of experts.
+"""The best expert in hindsight, and the best mixture of experts.
 
-A mixture q says q·x. As its weights sum to 1, it is off by q·(x − y): hindsight looks at the
-residuals x − y, which lose nothing where all the forecasts are large numbers and close together.
+A mixture q predicts q·x. As its weights sum to 1, its error is q·(x − y), so the search uses the
+residuals x − y. They keep their digits when all forecasts are large and close together.
 """
 
 from __future__ import annotations
@@ -18,7 +18,14 @@ from noregret.errors import BadExample
 from noregret.hindsight.best import best_in_simplex
 from noregret.hindsight.blocks import pieces
 from noregret.hindsight.classes.simplex import Simplex
-from noregret.hindsight.expert_losses import MAX_FLOAT, Doubts, Given, blocks_of, expert_losses
+from noregret.hindsight.expert_losses import (
+    MAX_FLOAT,
+    NO_OUTCOMES,
+    Doubts,
+    Given,
+    blocks_of,
+    expert_losses,
+)
 from noregret.hindsight.given_loss import Confined, GivenLoss, functions_of
 from noregret.hindsight.proofs.answer import USUAL, Answer, Limits
 from noregret.hindsight.proofs.rounding import Floats, downward, upward
@@ -31,15 +38,18 @@ from noregret.hindsight.solvers.square import LeastSquares
 from noregret.limits import SMALLEST, UNIT
 
 BEST, MIXTURES = "the best expert", "convex combinations of the experts"
-# Up to this many numbers are held in memory as they are needed, and beyond made anew in each pass.
+# Transformed tables of up to this many numbers are held in memory; larger ones are recomputed in
+# each pass.
 MAX_HELD_NUMBERS = 2**25
-# Losses that scale with the residuals, and how: those beyond the range are brought into it.
+# Losses that are homogeneous in the residuals, with their degree. Residuals outside of this range
+# are rescaled.
 DEGREE = {"square": 2, "absolute": 1, "quantile": 1}
-PLAIN_RANGE = (1e-100, 1e100)
-# The relative gap with which an answer from sums alone is as good as one from the rows.
-SHARP_GAP = 1e-6
+UNSCALED_RANGE = (1e-100, 1e100)
+# An answer from sums alone is accepted up to this relative gap.
+MAX_SUMS_GAP = 1e-6
 
-Change = Callable[[Floats, Floats, int], tuple[Floats, Floats]]
+# From a block, its outcomes and the number of rows before it to another block with its outcomes.
+Transform = Callable[[Floats, Floats, int], tuple[Floats, Floats]]
 
 
 def best_expert(
@@ -49,19 +59,20 @@ def best_expert(
     loss_parameter: float | None = None,
     doubts: Doubts | None = None,
 ) -> Answer:
-    """Return the expert of least cumulative loss; of several, the first.
+    """Return the expert with the smallest cumulative loss, the first one in case of ties.
 
     Parameters
     ----------
     given
-        Advice and outcomes as ``Rows``; or a table of losses; or a function that returns a fresh
-        iterator of blocks each time it is called, (advice, outcomes) or losses.
+        Advice and outcomes as ``Rows``; or a table of losses; or a function that returns a new
+        iterator of blocks, (advice, outcomes) or losses, each time it is called.
     loss
-        By name, or one of your own; None where the table holds losses.
+        The name of a loss, or a custom loss; None if the table holds losses.
     loss_parameter
-        The loss's quantile, where it was given by name.
+        The quantile of a loss given by name.
     doubts
-        By how much the losses of a table may be off, as for ``expert_losses``.
+        Rounding errors in the losses of a table, as returned by ``doubts_of``. By default a table
+        of losses is exact.
 
     Examples
     --------
@@ -69,11 +80,7 @@ def best_expert(
     >>> answer.witness, answer.loss
     (array([0., 0., 1.]), 0.75)
     """
-    totals = expert_losses(given, loss, loss_parameter=loss_parameter, doubts=doubts)
-    witness = np.zeros(len(totals.off))
-    witness[totals.best] = 1.0
-    loss_above, lower = float(totals.above[totals.best]), float(totals.below.min())
-    return Answer(BEST, loss_above, lower, witness, exact=True)
+    return expert_losses(given, loss, loss_parameter=loss_parameter, doubts=doubts).answer(BEST)
 
 
 def best_convex(
@@ -87,16 +94,14 @@ def best_convex(
 
     Parameters
     ----------
-    given
-        Advice and outcomes as ``Rows``; or a table of losses; or a function that returns a fresh
-        iterator of blocks each time it is called, (advice, outcomes) or losses.
+    given, loss_parameter
+        As in ``best_expert``.
     loss
-        By name, or one of your own (whose convexity is taken on trust: the lower bound holds if it
-        is convex); None where the table holds losses, of which a mixture pays q·loss.
-    loss_parameter
-        The loss's quantile, where it was given by name.
+        The name of a loss, or a custom loss; None if the table holds losses, of which a mixture
+        pays the weighted mean. The lower bound is valid only if the loss is convex, which is not
+        checked for a custom loss.
     limits
-        When to stop. The interval is honest wherever it stops.
+        When to stop. The interval is valid wherever the search stops.
 
     Examples
     --------
@@ -109,25 +114,25 @@ def best_convex(
         answer = best_expert(given)  # the minimum of a linear function is at a corner
     elif name == "square":
         answer = best_by_sums(given, limits) or best_by_residuals(
-            prepared(given, residuals), name, None, limits
+            transformed(given, residuals), name, None, limits
         )
     elif name in DEGREE:
-        answer = best_by_residuals(prepared(given, residuals), name, parameter, limits)
+        answer = best_by_residuals(transformed(given, residuals), name, parameter, limits)
     elif name == "percentage":
-        relative = prepared(given, shares_of_outcomes)
+        relative = transformed(given, relative_residuals)
         answer = best_by_residuals(relative, "absolute", None, limits)
     elif name == "log":
         answer = best_by_logarithms(given, limits)
     elif name or not getattr(loss, "convex", True):
         shown = name or getattr(loss, "name", "given")
-        raise ValueError(f"the {shown} loss is not convex: no best mixture can be proven")
+        raise ValueError(f"the {shown} loss is not convex, so no mixture can be proven best")
     else:
-        answer = best_by_functions(prepared(given, as_they_are), loss, limits)
+        answer = best_by_functions(transformed(given, lambda X, y, _: (X, y)), loss, limits)
     return replace(answer, comparator=MIXTURES)
 
 
 def known_as(loss: Any, loss_parameter: float | None) -> tuple[str, float | None]:
-    """Return the name of a loss of the library and its parameter; no name for one of your own."""
+    """Return the name and parameter of a loss of the library; an empty name for a custom loss."""
     if loss is None or isinstance(loss, PythonLoss):
         return "", None
     from noregret.base.expert_losses import expert_loss
@@ -138,7 +143,7 @@ def known_as(loss: Any, loss_parameter: float | None) -> tuple[str, float | None
     name, parameter = getattr(loss, "name", ""), getattr(loss, "parameter", None)
     if name not in (*DEGREE, "percentage", "log"):
         return "", None
-    # One of your own may be called like one of the library, and be another.
+    # A custom loss may have the name of another loss of the library.
     x, y = np.array([0.25, 0.75, 0.5]), np.array([1.0, 1.0, 0.5])
     alike = np.allclose(loss.value(x, y), expert_loss(name, parameter).value(x, y), rtol=1e-12)
     return (name, parameter) if alike else ("", None)
@@ -147,50 +152,52 @@ def known_as(loss: Any, loss_parameter: float | None) -> tuple[str, float | None
 def best_by_residuals(
     rows: Rows, loss: str, loss_parameter: float | None, limits: Limits
 ) -> Answer:
-    """Return the best mixture for a loss of the residuals alone, of whatever size."""
+    """Return the best mixture for a loss of the residuals, rescaled if they are huge or tiny."""
     largest = max((size_of(X) for X, _ in rows.blocks()), default=0.0)
-    if largest == 0.0 or PLAIN_RANGE[0] < largest < PLAIN_RANGE[1] or not math.isfinite(largest):
+    if not (0 < largest < math.inf) or is_unscaled(largest):
         return best_of_residuals(rows, loss, loss_parameter, limits)
     exponent = math.frexp(largest)[1]
-    scaled = prepared(rows, lambda X, y, _: (np.ldexp(X, -exponent), y))
+    scaled = transformed(rows, lambda X, y, _: (np.ldexp(X, -exponent), y))
     answer = best_of_residuals(scaled, loss, loss_parameter, limits)
-    # Numbers may have underflowed: a mixture's residual is then off by less than the smallest.
+    # Where numbers underflow, the error of a mixture's residual is below the smallest number.
     lost = 4 * scaled.shape[0] * SMALLEST
     back = DEGREE[loss] * exponent
     with np.errstate(over="ignore"):
         high, low = np.ldexp([upward(answer.loss + lost), max(0.0, answer.lower - lost)], back)
-    # What is too small for a number is still not zero.
+    # A positive loss that underflows to zero must stay positive.
     above, below = upward(max(float(high), SMALLEST)), downward(float(low))
     return replace(answer, loss=above, lower=min(max(0.0, below), MAX_FLOAT))
 
 
 def best_by_sums(given: Given, limits: Limits) -> Answer | None:
-    """Return the best mixture for the square loss by one pass, where that is sharp enough."""
-    sums, sizes = LeastSquares(), [0.0]
-    for X, y in changed(given, residuals):
-        sizes.append(size_of(X))
-        if X.shape[1] > MAX_DENSE or not (
-            sizes[-1] == 0.0 or PLAIN_RANGE[0] < sizes[-1] < PLAIN_RANGE[1]
-        ):
+    """Return the best mixture for the square loss from one pass; None if it is not accurate."""
+    sums, largest = LeastSquares(), 0.0
+    for X, y in transformed_blocks(given, residuals):
+        size = size_of(X)
+        if X.shape[1] > MAX_DENSE or not (size == 0.0 or is_unscaled(size)):
             return None
+        largest = max(largest, size)
         sums.add(X, y)
-    if not any(sizes):
+    if not largest:
         return None
-    start = favouring_small(np.diag(sums.gram))
+    start = start_weights(np.diag(sums.gram))
     answer = quadratic.best_in_simplex(sums.quadratic(), 0.0, 1.0, None, limits, start)
-    return answer if answer.relative_gap <= max(limits.tolerance, SHARP_GAP) else None
+    return answer if answer.relative_gap <= max(limits.tolerance, MAX_SUMS_GAP) else None
 
 
 def best_of_residuals(
     rows: Rows, loss: str, loss_parameter: float | None, limits: Limits
 ) -> Answer:
-    """Return the best mixture where the rows are residuals of moderate size."""
-    start = favouring_small(rows.column_squares(np.ones(rows.shape[0])))
+    """Return the best mixture for rows that are residuals of moderate size."""
+    start = start_weights(rows.column_squares(np.ones(rows.shape[0])))
     return best_in_simplex(rows, loss, loss_parameter=loss_parameter, limits=limits, start=start)
 
 
-def favouring_small(squares: Floats) -> Floats:
-    """Return weights to start from at which no expert, however wrong, outweighs all others."""
+def start_weights(squares: Floats) -> Floats:
+    """Return weights inversely proportional to the norm of each expert's residuals.
+
+    A search that starts from them is not dominated by an expert with huge errors.
+    """
     sizes = np.sqrt(squares)
     least = float(sizes[sizes > 0].min(initial=np.inf))
     shares = 1 / np.maximum(sizes, 0.1 * least) if math.isfinite(least) else np.ones(len(sizes))
@@ -198,15 +205,20 @@ def favouring_small(squares: Floats) -> Floats:
 
 
 def size_of(X: Floats) -> float:
-    """Return the size of the largest number."""
+    """Return the largest absolute value."""
     return float(np.abs(X).max(initial=0.0))
+
+
+def is_unscaled(size: float) -> bool:
+    """Return whether residuals of this size need no rescaling."""
+    return UNSCALED_RANGE[0] < size < UNSCALED_RANGE[1]
 
 
 def best_by_logarithms(given: Given, limits: Limits) -> Answer:
     """Return the best mixture for −y ln x − (1 − y) ln(1 − x)."""
-    rows = prepared(given, probabilities)
+    rows = transformed(given, probabilities)
     answer = best_logarithm(rows, limits)
-    # 1 − x and 1 − y are rounded once, so that a logarithm is off by less than a rounding of 1.
+    # 1 − x and 1 − y are rounded once, so the error of a logarithm is below one rounding of 1.
     off = 4 * UNIT * (float(rows.outcomes.sum()) + answer.loss)
     if math.isinf(answer.loss):
         return answer
@@ -214,14 +226,14 @@ def best_by_logarithms(given: Given, limits: Limits) -> Answer:
 
 
 def best_by_functions(rows: Rows, loss: Any, limits: Limits) -> Answer:
-    """Return the best mixture for a loss of which value and derivative can be asked."""
+    """Return the best mixture for a custom loss, given by its value and derivative."""
     ends = [(float(X.min()), float(X.max())) for X, _ in rows.blocks() if X.size]
     low, high = min((a for a, _ in ends), default=0.0), max((b for _, b in ends), default=0.0)
     confined, simplex = Confined(*functions_of(loss), low, high), Simplex(rows.shape[1], 0.0)
     answers = []
-    for smooth in (True, False):  # most losses are, and are done with quickly
+    for smooth in (True, False):  # most losses are smooth, and these are solved fast
         losses = GivenLoss(confined, rows.outcomes, smooth)
-        with np.errstate(all="ignore"):  # a search that is led astray only proves less
+        with np.errstate(all="ignore"):  # a search that goes astray only proves less
             found = minimise(rows, losses, simplex, simplex.centre, limits)
             answers.append(Answer(MIXTURES, *proven(rows, losses, simplex, found), found.w))
         simplex = Simplex(rows.shape[1], 0.0)
@@ -231,44 +243,39 @@ def best_by_functions(rows: Rows, loss: Any, limits: Limits) -> Answer:
     return replace(best, lower=max(answer.lower for answer in answers))
 
 
-def prepared(given: Given, change: Change) -> Rows:
-    """Return changed rows; each number may be rounded twice, for which the proofs leave room."""
+def transformed(given: Given, transform: Transform) -> Rows:
+    """Return transformed rows; the proofs allow for two roundings per number."""
     kept, numbers = Rows(), 0
-    for X, y in changed(given, change):
+    for X, y in transformed_blocks(given, transform):
         numbers += X.size
         if numbers > MAX_HELD_NUMBERS:
-            return Rows(source=lambda: changed(given, change))
+            return Rows(source=lambda: transformed_blocks(given, transform))
         kept.add(X, y)
     return kept
 
 
-def changed(given: Given, change: Change) -> Iterator[tuple[Floats, Floats]]:
-    """Yield changed rows, few at a time."""
+def transformed_blocks(given: Given, transform: Transform) -> Iterator[tuple[Floats, Floats]]:
+    """Yield transformed rows block by block."""
     before = 0
     for table, outcomes in blocks_of(given):
         if outcomes is None:
-            raise ValueError("a loss needs outcomes: give (advice, outcomes), or only losses")
+            raise ValueError(NO_OUTCOMES)
         for X, y in pieces(table, outcomes):
-            yield change(X, y, before)
+            yield transform(X, y, before)
             before += len(y)
 
 
-def as_they_are(X: Floats, y: Floats, before: int) -> tuple[Floats, Floats]:
-    """Return the rows."""
-    return X, y
-
-
 def residuals(X: Floats, y: Floats, before: int) -> tuple[Floats, Floats]:
-    """Return x − y, whose best value is 0."""
+    """Return x − y, with 0 as the outcome."""
     with np.errstate(over="ignore"):
         return X - y[:, None], np.zeros_like(y)
 
 
-def shares_of_outcomes(X: Floats, y: Floats, before: int) -> tuple[Floats, Floats]:
-    """Return (x − y)/|y|."""
+def relative_residuals(X: Floats, y: Floats, before: int) -> tuple[Floats, Floats]:
+    """Return (x − y)/|y|, with 0 as the outcome."""
     if not y.all():
         raise BadExample(
-            "the percentage loss needs outcomes other than 0",
+            "the percentage loss is not defined for an outcome of 0",
             round=before + 1 + int(np.argmin(np.abs(y))),
         )
     with np.errstate(over="ignore"):
@@ -276,7 +283,7 @@ def shares_of_outcomes(X: Floats, y: Floats, before: int) -> tuple[Floats, Float
 
 
 def probabilities(X: Floats, y: Floats, before: int) -> tuple[Floats, Floats]:
-    """Return what was said of either outcome, weighted by how much of it came."""
+    """Return the forecast probabilities of 1 and of 0, with the outcomes y and 1 − y as weights."""
     wrong = ~((X.min(axis=1) >= 0) & (X.max(axis=1) <= 1) & (y >= 0) & (y <= 1))
     if wrong.any():
         raise BadExample(

@@ -1,7 +1,7 @@
-"""Losses of one's own over the advice of experts, asked for whole arrays at a time.
+"""Custom losses of experts' advice, evaluated on whole arrays.
 
-A mixture never leaves the range of the advice, and a loss need not be defined elsewhere: outside,
-its tangent at the border stands for it, which keeps it convex.
+A mixture never leaves the range of the advice, and a loss may be undefined elsewhere. Outside this
+range it is continued by its tangents at the ends, which keeps it convex.
 """
 
 from __future__ import annotations
@@ -12,17 +12,16 @@ from typing import Any
 import numpy as np
 
 from noregret.base.compiled.losses import Loss
-from noregret.hindsight.losses import Slopes
-from noregret.hindsight.opaque import Opaque, SmoothedOpaque
+from noregret.hindsight.opaque import Opaque, difference_quotient
 from noregret.hindsight.proofs.rounding import Floats
 
 Function = Callable[[Floats, Floats], Any]
-# Turns of halving an interval and of drawing the secant, until nothing is left of it.
-HALVINGS = 100
+# Steps of the search for a root, which alternates between the secant method and bisection.
+MAX_ROOT_STEPS = 100
 
 
 class Confined:
-    """A convex loss, known between two scores and continued by its tangents beyond."""
+    """A convex loss that is defined between two scores and continued by its tangents beyond."""
 
     def __init__(self, value: Function, derivative: Function, low: float, high: float) -> None:
         self.inner_value, self.inner_slope = value, derivative
@@ -41,10 +40,10 @@ class Confined:
         return np.asarray(self.inner_slope(inside, outcomes), dtype=np.float64)
 
     def implicit_step(self, scores: Floats, outcomes: Floats, rate: float, norm2: float) -> Floats:
-        """Return how far to go down to where the slope is that far over the rate.
+        """Return (s − p)/norm2 for the point p with p + step ℓ'(p) = s, where step = rate · norm2.
 
-        The point p with p + rate ℓ'(p) = s lies between s and s − rate ℓ'(s). Where the loss is a
-        line or a parabola in between, the secant leads there at once.
+        It lies between s and s − step ℓ'(s). If the loss is a line or a parabola in between, the
+        first step of the secant method finds it.
         """
         step = rate * norm2
         from_here = step * self.slope(scores, outcomes)
@@ -55,7 +54,7 @@ class Confined:
         below, above = np.where(down, from_there, from_here), np.where(down, from_here, from_there)
         point, small = scores.copy(), 2.0**-44 * np.abs(from_here)
         left = np.flatnonzero(from_here)
-        for turn in range(HALVINGS):
+        for turn in range(MAX_ROOT_STEPS):
             if not len(left):
                 break
             a, b, under, over = low[left], high[left], below[left], above[left]
@@ -73,42 +72,24 @@ class Confined:
 
 
 class GivenLoss(Opaque):
-    """The losses of all rounds, by the functions that were given."""
+    """The losses of all rounds, by functions of arrays."""
 
     def __init__(self, loss: Confined, outcomes: Floats, smooth: bool) -> None:
         super().__init__(loss, outcomes)  # type: ignore[arg-type]
         self.smooth = smooth
-        self.near = 1e-6 * ((loss.high - loss.low) or abs(loss.high) or 1.0)
+        self.difference = 1e-6 * ((loss.high - loss.low) or abs(loss.high) or 1.0)
 
-    def asked(self, question: Any, *given: Any) -> Floats:
-        """Ask for all rounds at once."""
-        return np.asarray(question(*given), dtype=np.float64)
+    def evaluated(self, function: Any, *given: Any) -> Floats:
+        """Return the values of a function for all rounds, from one call."""
+        return np.asarray(function(*given), dtype=np.float64)
 
-    def curvature(self, scores: Floats) -> Floats:
-        """Return the second derivative in every round, from differences."""
-        return rise(self.slope, scores, self.near)
-
-    def smoothed(self, width: float, anchor: Floats) -> Slopes:
-        """Return the smooth stand-in."""
-        return SmoothedGiven(self, width, anchor)
-
-
-class SmoothedGiven(SmoothedOpaque):
-    """Its stand-in, with differences in its units."""
-
-    def curvature(self, scores: Floats) -> Floats:
-        """Return the second derivative in every round, from differences."""
-        assert isinstance(self.loss, GivenLoss)
-        return rise(self.slope, scores, self.loss.near)
-
-
-def rise(slope: Callable[[Floats], Floats], scores: Floats, near: float) -> Floats:
-    """Return how fast a slope rises at the scores, between points on either side of them."""
-    return np.maximum(0.0, (slope(scores + near) - slope(scores - near)) / (2 * near))
+    def curvature_of(self, slope: Callable[[Floats], Floats], scores: Floats) -> Floats:
+        """Return the derivative of a slope, from differences on the scale of the advice."""
+        return difference_quotient(slope, scores, self.difference)
 
 
 def functions_of(loss: Any) -> tuple[Function, Function]:
-    """Return value and derivative of a loss of one's own, as functions of arrays."""
+    """Return value and derivative of a custom loss, as functions of arrays."""
     if isinstance(loss, Loss):
         return tuple(np.frompyfunc(ask, 2, 1) for ask in (loss.value, loss.slope))  # type: ignore[return-value]
     return loss.value, loss.derivative

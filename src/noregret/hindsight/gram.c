@@ -2,19 +2,19 @@
 
 #include "cpu_dispatch.h"
 
-#define CHUNK 64 /* rows at a time: the columns of a tile then stay in the nearest cache */
+#define CHUNK 64 /* rows at a time, so that the columns of a tile stay in the L1 cache */
 
 #if defined(__GNUC__)
 /* The sums of one tile, up to 4 or 8 rows by three vectors of the matrix, are held in registers
-   while the chunk streams past: a vector of each row is multiplied by numbers of the same row.
-   Products are fused with their sums where the compiler may (-ffp-contract=fast).
+   while the chunk is read: a vector of each row is multiplied by numbers of the same row. The
+   compiler may fuse products with sums (-ffp-contract=fast).
 
-   Every width is a function of its own, chosen when called: the clones of a function would all
-   hold the widest vector, the narrower ones in memory. */
+   There is one function per vector width, chosen at run time: clones of a single function would
+   all use the widest vector, and keep it in memory where registers are narrower. */
 typedef struct {
     const double *down, *across; /* where the tile's rows and columns begin in the first x */
     ptrdiff_t stride, count;
-    double *sums; /* the tile itself, one of its rows every `pitch` numbers */
+    double *sums; /* the tile itself, with `pitch` numbers from one row to the next */
     ptrdiff_t pitch;
 } tile;
 
@@ -70,8 +70,8 @@ ADD_TILE(four, 4, 4, __attribute__((target("fma"))))
 ADD_TILE(eight, 8, 8, __attribute__((target("avx512f"))))
 #endif
 
-/* Add one chunk, tile after tile from the lower right corner, so that what does not come out even
-   remains at the top. n >= lanes; most is the height of a full tile, a multiple of lanes. */
+/* Add one chunk, tile by tile from the lower right corner, so that partial tiles are at the top.
+   n >= lanes; most is the height of a full tile, a multiple of lanes. */
 static void add_chunk(adder *add, int lanes, int most, const double *rows, ptrdiff_t stride,
                       ptrdiff_t count, ptrdiff_t n, double *gram) {
     for (ptrdiff_t bottom = n, top; bottom > 0; bottom = top) {
@@ -84,7 +84,7 @@ static void add_chunk(adder *add, int lanes, int most, const double *rows, ptrdi
             const tile t = {rows + top, rows + right, stride, count, gram + top * n + right, n};
             add(&t, bottom - top, vectors);
         }
-        if (right > top) { /* only at the top, where n is no multiple of lanes */
+        if (right > top) { /* only at the top, if n is not a multiple of lanes */
             double corner[8 * 8] = {0};
             const tile t = {rows, rows, stride, count, corner, lanes};
             add(&t, bottom, 1);
@@ -98,8 +98,8 @@ static void add_chunk(adder *add, int lanes, int most, const double *rows, ptrdi
 }
 #endif
 
-static void add_plainly(const double *rows, ptrdiff_t stride, ptrdiff_t count, ptrdiff_t n,
-                        double *gram) {
+static void add_scalar(const double *rows, ptrdiff_t stride, ptrdiff_t count, ptrdiff_t n,
+                       double *gram) {
     for (ptrdiff_t i = 0; i < n; i++) {
         for (ptrdiff_t j = i; j < n; j++) {
             double sum = 0;
@@ -131,6 +131,6 @@ void noregret_gram(const double *rows, ptrdiff_t stride, ptrdiff_t count, ptrdif
             continue;
         }
 #endif
-        add_plainly(chunk, stride, size, n, gram);
+        add_scalar(chunk, stride, size, n, gram);
     }
 }

@@ -1,4 +1,4 @@
-"""The largest margin of a function of a kernel's space, and labels that no function separates."""
+"""The largest margin of a function in a kernel's space, and labels that no function separates."""
 
 from __future__ import annotations
 
@@ -25,9 +25,10 @@ from noregret.limits import UNIT
 
 
 def margin_in_space(space: KernelRows, limits: Limits) -> Margin:
-    """Return the largest margin γ of a function of norm 1; the witness are coefficients.
+    """Return the largest margin γ of a function of norm 1; the witness holds its coefficients.
 
-    The upper end is about all functions of the space, and infinite where only some are at hand.
+    The upper end is valid for all functions of the space, and infinite if only those of the support
+    vectors were searched.
     """
     labels, at = as_labels(space.rows.outcomes), space.chosen[0]
     found = largest_margin(space.model, limits=limits)
@@ -47,7 +48,7 @@ def margin_in_space(space: KernelRows, limits: Limits) -> Margin:
 
 
 def contradicted_after(space: KernelRows) -> int | None:
-    """Return the first round whose example came before with the other label, if there is one."""
+    """Return the first round whose example occurred before with the other label, or None."""
     labels, seen, at = as_labels(space.rows.outcomes).tolist(), dict[bytes, float](), 0
     for block, _ in space.rows.blocks():
         for x in dense(block, space.rows.shape[1]) + 0.0:  # so that −0 is 0
@@ -58,7 +59,7 @@ def contradicted_after(space: KernelRows) -> int | None:
 
 
 def fewest_mistakes(space: KernelRows, tried: list[Floats]) -> tuple[float, Floats]:
-    """Return the most mistakes that the best of some functions makes, and its coefficients."""
+    """Return an upper bound on the mistakes of the best of some functions, and its coefficients."""
     labels, counts = as_labels(space.rows.outcomes), []
     for c in tried:
         scores, off = scores_of(space, space.chosen[0], c)
@@ -80,11 +81,9 @@ def priced_hinge_in_space(space: KernelRows, price: float, limits: Limits) -> An
 
 
 def best_by(space: KernelRows, w: Floats, bound: Callable[[float, float], float]) -> Answer:
-    """Return the function near some coordinates whose norm and hinge loss give the least bound."""
-    losses, tried = (
-        losses_of("hinge", space.rows.outcomes),
-        [np.zeros(len(w)), *functions(space, w)],
-    )
+    """Return the function near coordinates w whose norm and hinge loss give the smallest bound."""
+    losses = losses_of("hinge", space.rows.outcomes)
+    tried = [np.zeros(len(w)), *functions(space, w)]
     bounds = [
         bound(norm_of(space, space.chosen[0], c), paid_above(space, losses, c)) for c in tried
     ]

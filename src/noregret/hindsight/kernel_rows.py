@@ -1,12 +1,12 @@
-"""Examples as points of a kernel's space, in coordinates: so that all of hindsight applies there.
+"""Examples as points in a kernel's space, in coordinates that the linear solvers can search.
 
 Some of the examples are landmarks. With K their Gram matrix and K = L Lᵀ, the coordinates of x are
-L⁻¹ k(landmarks, x). Coordinates serve to search; they carry rounding errors that grow with the
-condition of K, so nothing is proven by them. What is proven (see ``kernel_proofs``) is about
-functions Σ c_i k(s_i, ·) as exact arithmetic would have them, from kernels with their errors.
+L⁻¹ k(landmarks, x). Their rounding errors grow with the condition number of K, so they are used for
+the search only. The proofs (see ``kernel_proofs``) are about functions Σ c_i k(s_i, ·) in exact
+arithmetic, and use kernels with bounds on their errors.
 
-Up to ``MAX_WHOLE_SPACE_ROUNDS`` rounds the functions are those of the whole space; beyond, those of
-the support vectors that the learner kept.
+Up to ``MAX_WHOLE_SPACE_ROUNDS`` rounds, the comparators are all functions of the space; beyond,
+those of the support vectors that the learner kept.
 """
 
 from __future__ import annotations
@@ -24,29 +24,29 @@ from noregret.hindsight.proofs.rounding import Floats
 from noregret.hindsight.rows import Rows
 from noregret.hindsight.solvers.dependence import surely_curved
 
-# Rounds up to which functions are those of the whole space.
+# Rounds up to which the comparators are all functions of the space.
 MAX_WHOLE_SPACE_ROUNDS = 2_000
-# Numbers in all coordinates together, at most: half a gigabyte.
+# Numbers in the coordinates of all examples: half a gigabyte.
 MAX_NUMBERS = 2**26
-# Landmarks of which less than this share of k(x, x) is new are left out.
+# An example is a landmark if the others leave at least this share of k(x, x).
 MIN_NEW_SHARE = 1e-13
-# The same for support vectors, tried one after the other until independence is proven.
-CLEARLY_NEW = (1e-10, 1e-9, 1e-8, 1e-7, 1e-6, 1e-5, 1e-4, 1e-3, 1e-2, 1e-1)
+# The same for support vectors, tried in this order until independence is proven.
+MIN_NEW_SHARES_OF_VECTORS = (1e-10, 1e-9, 1e-8, 1e-7, 1e-6, 1e-5, 1e-4, 1e-3, 1e-2, 1e-1)
 
-# From one table, or two, to k(x, z) for all pairs of their rows, and the error of each.
+# From one or two tables to k(x, z) for all pairs of rows, with bounds on the errors.
 Gram = Callable[..., tuple[Floats, Floats]]
 
 
 @dataclass
 class KernelRows:
-    """A game's examples in the space of a kernel.
+    """The examples of a game in the space of a kernel.
 
     Parameters
     ----------
     rows
-        The examples as they came.
+        The examples.
     gram
-        From one table, or two, to k(x, z) for all pairs of rows, and by how much each may be off.
+        From one or two tables to k(x, z) for all pairs of rows, with bounds on the errors.
     vectors
         The support vectors that the learner kept.
     """
@@ -57,14 +57,14 @@ class KernelRows:
 
     @property
     def complete(self) -> bool:
-        """Whether functions are those of the whole space."""
+        """True if the comparators are all functions of the space."""
         return self.rows.shape[0] <= MAX_WHOLE_SPACE_ROUNDS
 
     @cached_property
     def distinct(self) -> tuple[Floats, NDArray[np.intp], NDArray[np.intp]]:
-        """The different rows that landmarks are chosen from, where each was first, and each row's.
+        """The distinct rows, the first occurrence of each, and for each row its distinct row.
 
-        Equal rows are one point of the space: as one they cannot differ by rounding.
+        Equal rows are one point of the space, and must not differ by rounding.
         """
         table = self.vectors
         if self.complete:
@@ -82,30 +82,30 @@ class KernelRows:
 
     @property
     def table(self) -> Floats:
-        """The rows that landmarks are chosen from."""
+        """The distinct rows, from which the landmarks are chosen."""
         return self.distinct[0]
 
     @cached_property
     def products(self) -> tuple[Floats, Floats]:
-        """The Gram matrix of the table, and its errors."""
+        """The Gram matrix of the table, and bounds on its errors."""
         return self.gram(self.table)
 
     @cached_property
     def chosen(self) -> tuple[NDArray[np.intp], Floats, Floats]:
-        """Which rows of the table are landmarks, their factor L, and coordinates of all.
+        """The landmarks as rows of the table, their factor L, and the coordinates of all rows.
 
-        Where functions are those of the support vectors, landmarks are surely independent.
+        Landmarks that are support vectors are proven to be independent.
         """
         if self.complete:
             return self.pivoted(MIN_NEW_SHARE)
-        for share in CLEARLY_NEW:
+        for share in MIN_NEW_SHARES_OF_VECTORS:
             chosen = self.pivoted(share)
             if self.curved(chosen[0])[1] > 0:
                 return chosen
         return self.pivoted(1.0)
 
     def pivoted(self, share: float) -> tuple[NDArray[np.intp], Floats, Floats]:
-        """Choose landmarks by a Cholesky factor with pivots."""
+        """Choose landmarks by a pivoted Cholesky factorisation."""
         from scipy.linalg import lapack
 
         K = self.products[0]
@@ -122,7 +122,7 @@ class KernelRows:
         return order[:rank], coordinates[order[:rank]], coordinates
 
     def curved(self, at: NDArray[np.intp]) -> tuple[Floats, float]:
-        """Return D and s with K − s D² surely positive semidefinite, of some rows of the table."""
+        """Return D and s such that K − s D² is positive semidefinite, for rows of the table."""
         K, off = (matrix[np.ix_(at, at)] for matrix in self.products)
         lengths = np.sqrt(K.diagonal())
         if not len(at) or not lengths.all():
@@ -132,27 +132,27 @@ class KernelRows:
 
     @property
     def independent(self) -> bool:
-        """Whether no row of the table but the landmarks says anything."""
+        """True if all rows of the table other than the landmarks are zero in the space."""
         lengths = self.products[0].diagonal()
         return len(self.chosen[0]) == int(np.count_nonzero(lengths))
 
     @property
     def landmarks(self) -> Floats:
-        """The examples that functions are made of."""
+        """The landmarks."""
         return np.asarray(self.table[self.chosen[0]])
 
     @property
     def names(self) -> list[str]:
-        """What the landmarks are called: by their round, or their number among support vectors."""
+        """The names of the landmarks: their round, or their number among the support vectors."""
         return [self.name_of(at) for at in self.distinct[1][self.chosen[0]].tolist()]
 
     def name_of(self, at: int) -> str:
-        """Return what a round, or a support vector, is called."""
+        """Return the name of a round or a support vector."""
         return f"{'row' if self.complete else 'vector'} {at + 1}"
 
     @cached_property
     def places(self) -> dict[str, int]:
-        """Where in the table everything is that a function may be made of, by its name."""
+        """The row of the table for each name that a witness may contain."""
         if self.complete:
             return {self.name_of(k): int(at) for k, at in enumerate(self.distinct[2])}
         return dict(zip(self.names, self.chosen[0].tolist(), strict=True))
@@ -168,7 +168,8 @@ class KernelRows:
             return Rows(coordinates[self.distinct[2]], self.rows.outcomes, features=rank)
         if rounds * rank > MAX_NUMBERS:
             raise NoRegretError(
-                f"{rounds} rounds with {rank} support vectors are too many to look back on",
+                f"{rounds} rounds with {rank} support vectors are too many to search for the best"
+                " function in hindsight",
                 f"play fewer rounds, or with a budget of at most {MAX_NUMBERS // rounds}",
             )
         made, outcomes = Rows(features=rank), iter(self.rows.blocks())
@@ -177,7 +178,7 @@ class KernelRows:
         return made
 
     def near(self, at: NDArray[np.intp]) -> Iterator[tuple[Floats, Floats]]:
-        """Yield k(x, s) and its errors, x the examples of a block and s some rows of the table."""
+        """Yield k(x, s) and its errors, for the examples x of each block and s in the table."""
         if self.complete:
             K, off = (matrix[:, at] for matrix in self.products)
             yield K[self.distinct[2]], off[self.distinct[2]]
@@ -186,9 +187,9 @@ class KernelRows:
             yield self.gram(dense(block, self.table.shape[1]), self.table[at])
 
     def coefficients(self, w: Floats, count: int | None = None) -> Floats:
-        """Return the coefficients of the function with these coordinates, or the first of them.
+        """Return the coefficients of the function with these coordinates.
 
-        The first coordinates are those of the first landmarks, whatever the others are.
+        With a ``count``, only the first coordinates are used: they belong to the first landmarks.
         """
         from scipy.linalg import solve_triangular
 
@@ -199,7 +200,7 @@ class KernelRows:
         return made
 
     def counts(self) -> list[int]:
-        """Return how many landmarks to make functions of: fewer have smaller coefficients."""
+        """Return numbers of landmarks to try: fewer landmarks give smaller coefficients."""
         factor = self.chosen[1]
         pivots = factor.diagonal() / np.sqrt(self.products[0].diagonal()[self.chosen[0]])
         counts = {int(np.count_nonzero(pivots >= least)) for least in (0, 1e-6, 1e-5, 1e-4, 1e-3)}
@@ -207,6 +208,6 @@ class KernelRows:
 
 
 def dense(block: object, width: int) -> Floats:
-    """Return a block with all its columns, zeros written out."""
+    """Return a block as a dense array, padded to a width."""
     full = padded(block, width)
     return np.ascontiguousarray(full.toarray() if is_sparse(full) else full, dtype=np.float64)

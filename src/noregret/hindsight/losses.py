@@ -1,12 +1,12 @@
-"""The core's convex losses over a whole record, each with the lines that lie below it.
+"""The convex losses of all rounds, as functions of the scores, with lines that lie below them.
 
-A loss ℓ_t is bound to the outcome of its round and seen as a function of the score alone. What
-proves a lower bound is a line below it, ℓ_t(s) ≥ a s − c, with a as its slope and c = ℓ_t*(a), the
-Fenchel conjugate. All losses but the logistic are one formula,
+A loss ℓ_t has its outcome built in and is a function of the score alone. A lower bound is proven by
+a line below it, ℓ_t(s) ≥ a s − c, with slope a and c = ℓ_t*(a), the Fenchel conjugate. All losses
+except the logistic loss are one formula,
 
     ℓ(s) = max over low ≤ a ≤ high of  a (s − centre) − flat |a| − softness a²/2,
 
-so that their slope is a line with a flat spot, clipped; and smoothing such a loss is adding to its
+so their slope is a clipped line with a flat section, and smoothing such a loss increases its
 softness.
 """
 
@@ -34,9 +34,9 @@ class Slopes(Protocol):
         """Return the second derivative in every round."""
 
     def lines(self, scores: Floats) -> tuple[Floats, Floats]:
-        """Return a and c with a s − c below the loss itself in every round, for every score s.
+        """Return a and c of lines a s − c that lie below the loss in every round, for all scores s.
 
-        At the given scores they touch the loss, or nearly so. Rounding errors are added to c.
+        They (nearly) touch the loss at the given scores. Rounding errors are added to c.
         """
 
 
@@ -50,14 +50,14 @@ class Losses(Slopes, Protocol):
         """Return the loss in every round."""
 
     def value_above(self, scores: Floats, off: Floats) -> Floats:
-        """Return what the loss in every round is not above, where scores may be off by so much."""
+        """Return an upper bound per round, for scores with errors of up to ``off``."""
 
     def smoothed(self, width: float, anchor: Floats) -> Slopes:
-        """Return max over a of  a s − ℓ*(a) − width (a − anchor)²/2,  a smooth lower stand-in."""
+        """Return max over a of  a s − ℓ*(a) − width (a − anchor)²/2,  a smooth lower bound."""
 
 
 class Clipped:
-    """Losses whose slope is a line with a flat spot around the centre, clipped to an interval."""
+    """Losses whose slope is a line with a flat section at the centre, clipped to an interval."""
 
     def __init__(
         self,
@@ -71,18 +71,18 @@ class Clipped:
         self.flat, self.softness = flat, softness
         self.resting = np.clip(0.0, low, high)
         self.smooth = softness > 0 or bool(np.all(np.equal(low, high)))
-        # Zero is a slope of the loss, of a line through zero: so it is nowhere below it.
+        # The line of slope 0 through 0 lies below the loss, so the loss is never negative.
         self.nonnegative = bool(np.all(np.less_equal(low, 0)) and np.all(np.greater_equal(high, 0)))
 
     def pull(self, scores: Floats) -> Floats:
-        """Return how far each score lies outside the flat spot, with its sign."""
+        """Return the signed distance of each score from the flat section."""
         away = scores - self.centre
         if self.flat:
             away -= np.clip(away, -self.flat, self.flat)
         return away
 
     def slope(self, scores: Floats) -> Floats:
-        """Return the derivative in every round; at a kink, the number nearest to zero."""
+        """Return the derivative in every round; at a kink, the subgradient nearest to zero."""
         pull = self.pull(scores)
         if self.softness:
             pull /= self.softness
@@ -90,7 +90,7 @@ class Clipped:
         return np.where(pull > 0, self.high, np.where(pull < 0, self.low, self.resting))
 
     def curvature(self, scores: Floats) -> Floats:
-        """Return the second derivative in every round; at a bend, that of the steeper side."""
+        """Return the second derivative in every round; where it jumps, the larger value."""
         if not self.softness:
             return np.zeros_like(scores)
         pull = self.pull(scores)
@@ -101,7 +101,7 @@ class Clipped:
         return bent / self.softness
 
     def parts(self, scores: Floats) -> tuple[Floats, Floats]:
-        """Return the loss in every round and the size of the terms it is made of."""
+        """Return the loss in every round, and the sum of the sizes of its terms."""
         slope, away = self.slope(scores), scores - self.centre
         gain, cost = slope * away, (self.flat + 0.5 * self.softness * np.abs(slope)) * np.abs(slope)
         return gain - cost, np.abs(gain) + cost
@@ -111,18 +111,18 @@ class Clipped:
         return self.parts(scores)[0]
 
     def value_above(self, scores: Floats, off: Floats) -> Floats:
-        """Return what the loss is not above: a convex function is largest at an end."""
+        """Return an upper bound per round: a convex function is largest at an end."""
         off = widened(scores, off)
         return np.maximum(self.value_at_most(scores - off), self.value_at_most(scores + off))
 
     def value_at_most(self, scores: Floats) -> Floats:
-        """Return what the loss at the scores is not above; infinity where numbers do not reach."""
+        """Return an upper bound on the loss at exact scores; infinity on overflow."""
         value, size = self.parts(scores)
         above = value + 8 * UNIT * size + 4 * SMALLEST * (scores != self.centre)
         return np.where(np.isnan(above), np.inf, above)
 
     def conjugate(self, slopes: Floats) -> tuple[Floats, Floats]:
-        """Return ℓ*(a) in every round and the size of the terms it is made of."""
+        """Return ℓ*(a) in every round, and the sum of the sizes of its terms."""
         gain = slopes * self.centre
         cost = (self.flat + 0.5 * self.softness * np.abs(slopes)) * np.abs(slopes)
         return gain + cost, np.abs(gain) + cost
@@ -135,15 +135,15 @@ class Clipped:
         """Return the highest lines of these slopes below the loss."""
         value, size = self.conjugate(slopes)
         above = value + 8 * UNIT * size + 4 * SMALLEST * (slopes != 0)
-        return slopes, np.where(np.isnan(above), np.inf, above)  # inf − inf is nothing known
+        return slopes, np.where(np.isnan(above), np.inf, above)  # inf − inf proves nothing
 
     def smoothed(self, width: float, anchor: Floats) -> Slopes:
-        """Return the smooth stand-in: a loss of the same form, softer and moved."""
+        """Return the smooth approximation: a loss of the same form, softer and shifted."""
         return Smoothed(self, width, anchor)
 
 
 class Smoothed(Clipped):
-    """A softer loss of the same form, whose slopes are also slopes of the loss it stands for."""
+    """A softer loss of the same form, whose slopes are also slopes of the original loss."""
 
     def __init__(self, loss: Clipped, width: float, anchor: Floats) -> None:
         super().__init__(
@@ -152,7 +152,7 @@ class Smoothed(Clipped):
         self.loss = loss
 
     def lines(self, scores: Floats) -> tuple[Floats, Floats]:
-        """Return lines below the loss itself, of the slopes that the stand-in has here."""
+        """Return lines below the original loss, with the slopes of this approximation."""
         return self.loss.line_of(self.slope(scores))
 
 
@@ -166,7 +166,7 @@ class Logistic:
         self.labels = labels
 
     def wrong(self, scores: Floats) -> Floats:
-        """Return the probability of the label that did not come."""
+        """Return the predicted probability of the wrong label."""
         margin = self.labels * scores
         small = np.exp(-np.abs(margin))
         return np.where(margin > 0, small, 1.0) / (1.0 + small)
@@ -177,7 +177,7 @@ class Logistic:
         return np.log1p(np.exp(-np.abs(margin))) + np.maximum(0.0, -margin)
 
     def value_above(self, scores: Floats, off: Floats) -> Floats:
-        """Return what the loss in every round is not above."""
+        """Return an upper bound per round, for scores with errors of up to ``off``."""
         worst = scores - self.labels * widened(scores, off)
         return self.value(worst) * (1 + 16 * UNIT) + SMALLEST
 
@@ -204,13 +204,13 @@ class Logistic:
 
 
 def losses_of(loss: str | Loss, outcomes: Floats, loss_parameter: float | None = None) -> Losses:
-    """Bind a loss, by name or of one's own, to the outcomes of all rounds."""
+    """Return a loss, by name or custom, as a function of the scores of all rounds."""
     known = make_loss(loss, loss_parameter)
     y = as_labels(outcomes) if known.labels else outcomes
     if isinstance(known, PythonLoss):
         return Opaque(known, y)
     if known.name not in MADE:
-        raise ValueError(f"the {known.name} loss is not convex: no best predictor can be proven")
+        raise ValueError(f"the {known.name} loss is not convex, so no predictor can be proven best")
     return MADE[known.name](y, known.parameter)
 
 
@@ -220,7 +220,7 @@ def as_labels(outcomes: Floats) -> Floats:
         return outcomes
     if np.isin(outcomes, (0.0, 1.0)).all():
         return 2.0 * outcomes - 1.0
-    raise BadExample("labels are −1 and +1, or 0 and 1")
+    raise BadExample("labels must be −1 and +1, or 0 and 1")
 
 
 MADE: dict[str, Callable[[Floats, float], Losses]] = {
@@ -242,7 +242,7 @@ MADE: dict[str, Callable[[Floats, float], Losses]] = {
 
 
 def is_square(loss: str | Loss) -> bool:
-    """Whether a loss is the square loss of the core."""
+    """Return whether a loss is the built-in square loss."""
     return (loss if isinstance(loss, str) else loss.name) == "square" and (
         isinstance(loss, str) or type(loss) is Loss
     )

@@ -1,10 +1,10 @@
-"""The largest margin: how surely a fixed linear predictor tells the two labels apart.
+"""The largest margin of a fixed linear predictor: how clearly it separates the two labels.
 
-For the perceptron: the largest γ with y_t (v·x_t) ≥ γ in all rounds for some v of norm 1, or 0
-where no v separates the labels. (That of Winnow is in ``weights_margin``.)
+For the perceptron: the largest γ with y_t (v·x_t) ≥ γ in all rounds for some v of norm 1, or 0 if
+no v separates the labels. (The margin for Winnow is in ``weights_margin``.)
 
-It is proven from two sides. Any v has a margin, min_t y_t v·x_t: the lower end. Any p ≥ 0 of sum 1
-over the rounds proves an upper end, ‖Σ p_t y_t x_t‖, as no margin exceeds a mean over the rounds.
+Both ends are proven. The margin min_t y_t v·x_t of any v is a lower bound. Any p ≥ 0 of sum 1 over
+the rounds gives an upper bound, ‖Σ p_t y_t x_t‖, as no margin exceeds a mean over the rounds.
 """
 
 from __future__ import annotations
@@ -22,23 +22,24 @@ from noregret.hindsight.proofs.rounding import Floats, downward, norm, norm_abov
 from noregret.hindsight.rows import Rows, score_error
 from noregret.hindsight.solvers.curvature import curvature_of
 from noregret.hindsight.solvers.newton import lowest_along
+from noregret.hindsight.solvers.penalised import Penalised
 from noregret.limits import UNIT
 
 
 @dataclass(frozen=True)
 class Margin:
-    """The largest margin, between two ends that are both proven.
+    """The largest margin, as an interval whose ends are both proven.
 
     Parameters
     ----------
     lower
-        The margin that the witness surely has.
+        The margin of the witness is at least this.
     upper
-        No predictor of the kind has a larger one.
+        No predictor of the class has a larger margin.
     witness
-        The weights; all zero where no margin was found.
+        The weights; all zero if no margin was found.
     shares
-        The weighting of the rounds that proves the upper end, where it was kept.
+        The weights of the rounds that prove the upper end, if they were kept.
     """
 
     lower: float
@@ -48,21 +49,21 @@ class Margin:
 
     @property
     def gap(self) -> float:
-        """How much larger than the witness's the largest margin may be."""
+        """The width of the interval."""
         return self.upper - self.lower
 
     @property
     def separable(self) -> bool | None:
-        """Whether some predictor has a positive margin; None where neither is proven."""
+        """True if some predictor has a positive margin, False if none has, None if not proven."""
         return True if self.lower > 0 else False if self.upper <= 0 else None
 
 
 def largest_margin(rows: Rows, *, limits: Limits = USUAL) -> Margin:
     """Return the largest margin γ of a v of norm 1, as an interval.
 
-    The method of multipliers on the hard-margin support vector machine, min ‖w‖²/2 with all
-    y_t (w·x_t) ≥ 1. A step solves Newton's equations over the rounds near the margin: with 2,000 of
-    these or 2,000 features by a factor, beyond by conjugate gradients.
+    This is the method of multipliers for the hard-margin support vector machine, min ‖w‖²/2 subject
+    to y_t (w·x_t) ≥ 1. Each step solves Newton's equations over the rounds near the margin: by a
+    Cholesky factor for up to 2,000 such rounds or features, by conjugate gradients beyond.
 
     Examples
     --------
@@ -70,13 +71,13 @@ def largest_margin(rows: Rows, *, limits: Limits = USUAL) -> Margin:
     >>> round(margin.lower, 4), round(margin.upper, 4), margin.separable
     (2.4, 2.4, True)
     """
-    with np.errstate(all="ignore"):  # what overflows in the search is no part of the proof
+    with np.errstate(all="ignore"):  # an overflow in the search does not affect the proof
         found = searched(rows, limits)
     return found.proven(rows, labels_of(rows))
 
 
 def searched(rows: Rows, limits: Limits) -> Pair:
-    """Return the best that the method of multipliers finds."""
+    """Return the best weights of features and of rounds that the method of multipliers finds."""
     began = time.monotonic()
     labels = labels_of(rows)
     hard = Clipped(np.where(labels > 0, -np.inf, 0.0), np.where(labels > 0, 0.0, np.inf), labels)
@@ -93,7 +94,7 @@ def searched(rows: Rows, limits: Limits) -> Pair:
             break
         if time.monotonic() - began > limits.seconds:
             break
-        moved = width * norm(slopes - anchor)  # how far the rounds are from where they belong
+        moved = width * norm(slopes - anchor)  # the violation of the constraints
         if longest * norm(w + g) <= 0.3 * moved:
             width *= 0.1 if moved > 0.3 * last else 1.0
             last, anchor = moved, slopes
@@ -103,20 +104,20 @@ def searched(rows: Rows, limits: Limits) -> Pair:
         curvature = curvature_of(rows, current.curvature(scores))
         direction = curvature.solve(1.0, -(w + g), None, 0.01)
         along = rows.scores(direction)
-        taken = lowest_along(current, Free(), w, direction, scores, along)
+        taken = lowest_along(current, Penalised(0.5), w, direction, scores, along)
         w, scores = w + taken * direction, scores + taken * along
     return found
 
 
 def labels_of(rows: Rows) -> Floats:
-    """Return the labels as −1 and +1, of one round at least."""
+    """Return the labels as −1 and +1; raise an error if there are none."""
     if not rows.shape[0]:
         raise ValueError("a margin needs at least one round")
     return as_labels(rows.outcomes)
 
 
 class Pair:
-    """The best weights, and the best weighting of the rounds, found so far."""
+    """The best weights of the features, and of the rounds, found so far."""
 
     def __init__(self, shape: tuple[int, int]) -> None:
         rounds, features = shape
@@ -124,7 +125,7 @@ class Pair:
         self.low, self.up = 0.0, math.inf
 
     def see(self, w: Floats, margins: Floats, p: Floats, length: float) -> None:
-        """Keep what is better."""
+        """Keep the new weights of features or of rounds if they are better."""
         size, weight = norm(w), float(p.sum())
         if 0 < size < math.inf and (low := float(margins.min()) / size) > self.low:
             self.w, self.low = w / size, low
@@ -132,12 +133,12 @@ class Pair:
             self.p, self.up = p / weight, up
 
     def proven(self, rows: Rows, labels: Floats) -> Margin:
-        """Return the interval, its ends moved apart by the rounding errors."""
+        """Return the interval, widened by the rounding errors."""
         sure = labels * rows.scores(self.w) - score_error(rows, self.w)
         low = downward(float(sure.min()) / (norm_above(self.w) or 1.0))
         if low <= 0:
             low, self.w = 0.0, np.zeros_like(self.w)
-        if not 0.5 < total(self.p) < 2:  # it overflowed; any weighting is valid
+        if not 0.5 < total(self.p) < 2:  # it overflowed; any weights are valid
             self.p = np.full(len(labels), 1.0 / len(labels))
         sums, off = rows.combined(labels * self.p)
         up = upward(norm_above(np.abs(sums) + off) / (total(self.p) * (1 - 8 * UNIT)))
@@ -147,15 +148,3 @@ class Pair:
             up, self.p = 0.0, np.zeros(len(labels))
             self.p[pair] = 1 / len(pair)
         return Margin(low, up, self.w, self.p)
-
-
-class Free:
-    """All predictors, each paying ‖w‖²/2."""
-
-    def room(self, w: Floats, direction: Floats) -> float:
-        """Return that there is no border."""
-        return math.inf
-
-    def price_slope(self, w: Floats, direction: Floats) -> float:
-        """Return how fast ‖w‖²/2 rises."""
-        return float(w @ direction)

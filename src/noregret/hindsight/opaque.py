@@ -1,4 +1,4 @@
-"""Losses of one's own: only value and slope can be asked, and convexity is taken on trust."""
+"""Custom losses: only value and slope are available, and convexity is not checked."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 class Opaque:
-    """A loss of which only value and slope can be asked, in Python, one number at a time."""
+    """A loss with a value and a slope only, evaluated in Python one number at a time."""
 
     smooth = False
     nonnegative = False
@@ -24,26 +24,30 @@ class Opaque:
     def __init__(self, loss: Loss, outcomes: Floats) -> None:
         self.loss, self.outcomes = loss, outcomes
 
-    def asked(self, question: Any, *given: Any) -> Floats:
-        """Ask in every round."""
-        return np.asarray(np.frompyfunc(question, len(given), 1)(*given), dtype=np.float64)
+    def evaluated(self, function: Any, *given: Any) -> Floats:
+        """Return the values of a function for all rounds."""
+        return np.asarray(np.frompyfunc(function, len(given), 1)(*given), dtype=np.float64)
 
     def value(self, scores: Floats) -> Floats:
         """Return the loss in every round."""
-        return self.asked(self.loss.value, scores, self.outcomes)
+        return self.evaluated(self.loss.value, scores, self.outcomes)
 
     def value_above(self, scores: Floats, off: Floats) -> Floats:
-        """Return what the loss is not above, if its function is right to the last digits."""
+        """Return an upper bound per round, if the loss function is accurate to the last digits."""
         value = np.maximum(self.value(scores - off), self.value(scores + off))
         return value + rounded(value)
 
     def slope(self, scores: Floats) -> Floats:
         """Return the derivative in every round."""
-        return self.asked(self.loss.slope, scores, self.outcomes)
+        return self.evaluated(self.loss.slope, scores, self.outcomes)
 
     def curvature(self, scores: Floats) -> Floats:
         """Return the second derivative in every round, from differences."""
-        return differences(self.slope, scores)
+        return self.curvature_of(self.slope, scores)
+
+    def curvature_of(self, slope: Callable[[Floats], Floats], scores: Floats) -> Floats:
+        """Return the derivative of a slope, from differences on the scale of the scores."""
+        return difference_quotient(slope, scores, 1e-6 * (1 + np.abs(scores)))
 
     def lines(self, scores: Floats) -> tuple[Floats, Floats]:
         """Return the tangents at the scores."""
@@ -52,12 +56,12 @@ class Opaque:
         return slope, reach - value + rounded(np.abs(reach) + np.abs(value))
 
     def smoothed(self, width: float, anchor: Floats) -> Slopes:
-        """Return the smooth stand-in."""
+        """Return the smooth approximation."""
         return SmoothedOpaque(self, width, anchor)
 
 
 class SmoothedOpaque:
-    """The stand-in for an opaque loss: its slope is where the implicit step leads."""
+    """The smooth approximation of an opaque loss, whose slopes are those of implicit steps."""
 
     def __init__(self, loss: Opaque, width: float, anchor: Floats) -> None:
         self.loss, self.width, self.anchor = loss, width, anchor
@@ -66,16 +70,16 @@ class SmoothedOpaque:
         """Return the derivative in every round."""
         step = self.loss.loss.implicit_step
         moved = scores + self.width * self.anchor
-        return self.loss.asked(step, moved, self.loss.outcomes, self.width, 1.0) / self.width
+        return self.loss.evaluated(step, moved, self.loss.outcomes, self.width, 1.0) / self.width
 
     def curvature(self, scores: Floats) -> Floats:
         """Return the second derivative in every round, from differences."""
-        return differences(self.slope, scores)
+        return self.loss.curvature_of(self.slope, scores)
 
     def lines(self, scores: Floats) -> tuple[Floats, Floats]:
-        """Return mixtures of two tangents, at either side of where the implicit step leads.
+        """Return mixtures of two tangents, one on each side of the end of the implicit step.
 
-        At a kink the tangents differ, and a mixture has any slope between theirs.
+        At a kink the tangents differ, and their mixtures have every slope in between.
         """
         wanted = self.slope(scores)
         point = scores + self.width * (self.anchor - wanted)
@@ -97,11 +101,12 @@ class SmoothedOpaque:
 
 
 def rounded(size: Floats) -> Floats:
-    """Return what a few roundings take from numbers of a size, those below all others too."""
+    """Return a bound on the error of a few roundings of numbers of a size, underflow included."""
     return 8 * (UNIT * np.abs(size) + SMALLEST)
 
 
-def differences(slope: Callable[[Floats], Floats], scores: Floats) -> Floats:
-    """Return how fast a slope rises at the scores."""
-    near = 1e-6 * (1 + np.abs(scores))
+def difference_quotient(
+    slope: Callable[[Floats], Floats], scores: Floats, near: Floats | float
+) -> Floats:
+    """Return (slope(s + near) − slope(s − near)) / (2 near), or 0 where that is negative."""
     return np.maximum(0.0, (slope(scores + near) - slope(scores - near)) / (2 * near))

@@ -1,9 +1,9 @@
-"""The smallest bound that the perceptron's theorem gives on any data.
+"""The smallest mistake bound that the perceptron's theorem gives on any data.
 
 For every u with hinge loss H_u the perceptron makes at most M_u mistakes, where √M_u is the root of
-m² = m R ‖u‖ + H_u.  Any u is valid: the best found is returned, with a proof of how much better
-another could be. If H_u ≥ A − G ‖u‖ for all u, no M_u is below min(A, (A R/G)²): where
-√M R ≥ G the bound of a shorter u is smaller, else that of a longer one, up to ‖u‖ = A/G.
+m² = m R ‖u‖ + H_u.  Any u is valid: the best one found is returned, with a proof of how much better
+another could be. If H_u ≥ A − G ‖u‖ for all u, no M_u is below min(A, (A R/G)²): a shorter u has a
+smaller bound if √M R ≥ G, and otherwise a longer one, up to ‖u‖ = A/G.
 """
 
 from __future__ import annotations
@@ -31,15 +31,15 @@ from noregret.hindsight.rows import Rows
 from noregret.hindsight.solvers.newton import minimise, proven
 from noregret.limits import SMALLEST, UNIT
 
-# How many radii are tried.
+# Radii to try.
 MAX_RADII = 40
 
 
 def best_mistake_bound(rows: Rows, *, limits: Limits = USUAL) -> Answer:
     """Return the smallest ((‖u‖R + √(‖u‖²R² + 4 H_u))/2)² found over u, as an interval.
 
-    For a radius, the least hinge loss of a u in the ball; over the radii, a search for where the
-    bound turns from falling to rising.
+    For each radius it minimises the hinge loss in the ball; a one-dimensional search finds the
+    radius at which the bound is smallest.
 
     Examples
     --------
@@ -52,7 +52,7 @@ def best_mistake_bound(rows: Rows, *, limits: Limits = USUAL) -> Answer:
     w = best = np.zeros(features)
     bound = float(rounds)
     rising = falling = line_of(rows, losses.slope(np.zeros(rounds)), -np.ones(rounds))
-    # The norms are known as surely as sums of so many squares are.
+    # A lower bound on the longest norm, given the rounding error of its sum of squares.
     at_least = longest * (1 - 4 * growth(rows.survey.filled + 16)) - 64 * SMALLEST
     lower = least_bound(rising, falling, at_least)
     low, high, radius = 0.0, math.inf, 1.0 / longest if longest else 0.0
@@ -64,7 +64,7 @@ def best_mistake_bound(rows: Rows, *, limits: Limits = USUAL) -> Answer:
         sharper = replace(limits, tolerance=0.2 * limits.tolerance)
         try:
             found = minimise(rows, losses, ball, ball.inside(hint), sharper)
-        except NoRegretError:  # beyond what can be searched; what was found so far is valid
+        except NoRegretError:  # the radius is out of range; the best u so far is still valid
             break
         w = found.w
         here = mistake_bound(norm_above(w), proven(rows, losses, ball, found)[0], longest)
@@ -83,7 +83,7 @@ def best_mistake_bound(rows: Rows, *, limits: Limits = USUAL) -> Answer:
 
 
 def mistake_bound(size: float, hinge: float, longest: float) -> float:
-    """Return the bound of a predictor of that norm and hinge loss, rounded up."""
+    """Return the bound for a predictor with this norm and hinge loss, rounded up."""
     reach = size * longest
     return upward(((reach + math.sqrt(reach * reach + 4 * hinge)) / 2) ** 2 * (1 + 16 * UNIT))
 
@@ -96,13 +96,13 @@ class Line(NamedTuple):
 
 
 def line_of(rows: Rows, slopes: Floats, constants: Floats) -> Line:
-    """Return what lines below the losses say of the hinge loss of all u."""
+    """Return the lower bound on the hinge loss of all u that lines below the losses prove."""
     sums, off = rows.combined(slopes)
     return Line(max(0.0, downward(-total(constants))), norm_above(np.abs(sums) + off))
 
 
 def between(low: float, high: float, rising: Line, falling: Line) -> float:
-    """Return the next radius to try: where the two lines meet, if that is well inside."""
+    """Return the next radius to try: the intersection of the two lines, if it is well inside."""
     if not low or not math.isfinite(high):
         return 4 * low or high / 4
     steeper = falling.fall - rising.fall
@@ -111,14 +111,14 @@ def between(low: float, high: float, rising: Line, falling: Line) -> float:
 
 
 def least_bound(rising: Line, falling: Line, longest: float) -> float:
-    """Return what no bound is below, by the best mixture of two lines."""
+    """Return a lower bound on all mistake bounds, from the best mixture of two lines."""
     best, low, high = 0.0, 0.0, 1.0
     for part in (0.0, 1.0, *(0.5 for _ in range(60))):
         mixed = part if part != 0.5 else 0.5 * (low + high)
         start = (1 - mixed) * rising.start + mixed * falling.start
         fall = (1 - mixed) * rising.fall + mixed * falling.fall
         root = start * max(0.0, longest) / fall if fall else math.inf
-        long = root * root  # infinite where a power would raise
+        long = root * root  # unlike root**2, this overflows to infinity
         best = max(best, downward(min(start, long) * (1 - 64 * UNIT)))
         if part == 0.5:
             low, high = (mixed, high) if long > start else (low, mixed)

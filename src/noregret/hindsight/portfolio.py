@@ -1,9 +1,9 @@
-"""The best of portfolios after the fact: the best asset, and the best constant rebalanced one.
+"""The best asset and the best constant rebalanced portfolio in hindsight.
 
 A constant rebalanced portfolio u restores the same shares before every round and multiplies its
-wealth by u·x. Its loss is minus the logarithm of its wealth. The best asset is a sum a column; the
-best constant rebalanced portfolio is found by Newton's method on the simplex. The proof that none
-is much better is the concavity of the logarithm: for every other portfolio v
+wealth by u·x. Its loss is minus the logarithm of its wealth. The loss of an asset is one sum per
+column; the best constant rebalanced portfolio is found by Newton's method on the simplex. That no
+other is much better follows from the concavity of the logarithm: for every portfolio v
 
     Σ ln(v·x_t / u·x_t)  ≤  T ln( (1/T) Σ v·x_t / u·x_t )  ≤  T ln( max_i (1/T) Σ x_{t,i} / u·x_t ).
 """
@@ -25,28 +25,28 @@ from noregret.limits import UNIT
 
 ASSETS = "single assets"
 REBALANCED = "constant rebalanced portfolios"
-# Of so many assets the best alone are the start: the answer is mostly made of few.
+# Assets with which the search starts, as the best portfolio usually holds only a few.
 MAX_FIRST_ASSETS = 64
-# The most roundings of itself by which a computed logarithm is off.
-LOGARITHM = 8
-# Scores below this may have lost digits by underflow.
+# Bound on the relative error of a computed logarithm, in units of 2⁻⁵³.
+LOG_ROUNDINGS = 8
+# Scores below this may have lost digits to underflow.
 MIN_SCORE = 1e-280
-# Rows added up at a time, where a sum is to be proven.
+# Rows per partial sum in sums whose error is bounded.
 ROWS_PER_SUM = 128
-# What is added to the diagonal of the curvature, as a share of its mean, where assets are alike.
+# Added to the diagonal of the curvature, relative to its mean, in case assets are equal.
 DIAGONAL_SHARE = 1e-12
-# The share of the gap asked for at which the search ends, if it gets there.
+# The search stops early at this share of the requested gap.
 GAP_SHARE = 1e-3
-# The share of a direction's first slope at which a step along it is long enough.
-FLAT_SLOPE = 0.1
-# Steps that bring little, after which there is nothing more to be had.
-PATIENCE = 4
+# A line search stops when the slope falls to this share of the initial one.
+SLOPE_SHARE = 0.1
+# Steps with little progress after which the search stops.
+MAX_IDLE_STEPS = 4
 
 Blocks = Callable[[], Iterable[Floats]]
 
 
 def best_asset(blocks: Blocks) -> Answer:
-    """Return the asset of the greatest wealth; ``blocks`` yields the relatives, block by block.
+    """Return the asset with the largest wealth; ``blocks`` returns blocks of price relatives.
 
     Examples
     --------
@@ -54,12 +54,9 @@ def best_asset(blocks: Blocks) -> Answer:
     array([0., 1.])
     """
     totals = losses_of_assets(blocks)
-    best = totals.best
-    if not totals.values[best] < math.inf:
+    if not totals.values.min() < math.inf:
         raise NoRegretError("every asset fell to 0 at some time: none has a finite log-wealth")
-    witness = np.zeros(len(totals.off))
-    witness[best] = 1.0
-    return Answer(ASSETS, float(totals.above[best]), float(totals.below.min()), witness, exact=True)
+    return totals.answer(ASSETS)
 
 
 def log_wealth_of_assets(blocks: Blocks) -> Floats:
@@ -75,28 +72,28 @@ def losses_of_assets(blocks: Blocks) -> Totals:
             with np.errstate(divide="ignore"):
                 yield -np.log(block)
 
-    return expert_losses(losses, doubts=(LOGARITHM, 0))
+    return expert_losses(losses, doubts=(LOG_ROUNDINGS, 0))
 
 
 def best_rebalanced(
     blocks: Blocks, *, limits: Limits = USUAL, start: Floats | None = None
 ) -> Answer:
-    """Return the constant rebalanced portfolio of the greatest wealth, with a proven gap.
+    """Return the constant rebalanced portfolio with the largest wealth, with a proven gap.
 
     Parameters
     ----------
     blocks
-        A function that returns the relatives anew each time: blocks of rounds × assets, none
-        negative, at least one positive in every round.
+        A function that returns the price relatives each time it is called: blocks of
+        rounds × assets, without negative numbers and with a positive one in every round.
     limits
-        When to stop; a relative gap counts from a log-wealth of 1 on. The interval is honest
-        wherever it stops.
+        When to stop; the gap is relative to the log-wealth, or to 1 if that is smaller. The
+        interval is valid wherever the search stops.
     start
-        Where to begin, if something is known that may be near.
+        A portfolio to start from, if a good one is known.
 
     Examples
     --------
-    Half and half turns two assets that come to nothing into growth:
+    Holding half of each turns two assets without growth into growth:
 
     >>> X = np.array([[1.0, 2.0], [1.0, 0.5]] * 10)
     >>> answer = best_rebalanced(lambda: [X])
@@ -109,9 +106,9 @@ def best_rebalanced(
 def searched(
     blocks: Blocks, limits: Limits, start: Floats | None = None, *, scaled: bool = False
 ) -> Search:
-    """Search for the best constant rebalanced portfolio, and return where that ended.
+    """Search for the best constant rebalanced portfolio, and return the final state of the search.
 
-    ``scaled`` says that the largest number of every row is 1 already.
+    ``scaled`` promises that the largest number of every row is 1.
     """
     search = Search(blocks, start, scaled)
     until = time.monotonic() + limits.seconds
@@ -121,9 +118,9 @@ def searched(
         search.look()
         wanted = 0.5 * limits.tolerance * max(1.0, abs(search.loss))
         if search.gap <= wanted:
-            # Newton's last steps are the best: one more is cheap and leaves next to nothing.
+            # Newton's method converges quadratically: one more step is cheap and closes the gap.
             wasted += search.gap > 0.5 * before
-            if search.gap <= GAP_SHARE * wanted or wasted >= PATIENCE:
+            if search.gap <= GAP_SHARE * wanted or wasted >= MAX_IDLE_STEPS:
                 break
         if time.monotonic() > until or not search.moved():
             break
@@ -131,10 +128,10 @@ def searched(
 
 
 class Search:
-    """A portfolio on its way to the best one.
+    """The state of the search: the current portfolio and the best one so far.
 
-    Rows are divided by their largest number, whose logarithms are added up apart, so that neither
-    tiny nor enormous relatives matter.
+    Rows are divided by their largest number, and the logarithms of these are summed separately, so
+    that tiny and huge relatives do no harm.
     """
 
     def __init__(
@@ -143,7 +140,7 @@ class Search:
         self.blocks, self.is_scaled = blocks, is_scaled
         logs = [np.log(block.max(axis=1)) for block in blocks()]
         if not logs:
-            raise NoRegretError("there are no rounds to look back at")
+            raise NoRegretError("there are no rounds, so there is no best portfolio")
         self.rounds = sum(map(len, logs))
         self.peaks = -total(np.concatenate(logs))
         for u in self.starts(start):
@@ -152,12 +149,12 @@ class Search:
                 break
         self.loss, self.gap = math.inf, math.inf
         self.best: tuple[float, float, Floats] | None = None
-        self.on_trust = 0
+        self.blind_steps = 0
 
-    def starts(self, told: Floats | None) -> Iterator[Floats]:
-        """Yield where to start; the last surely loses no round, as it holds all assets."""
-        if told is not None:
-            yield told
+    def starts(self, given: Floats | None) -> Iterator[Floats]:
+        """Yield portfolios to start from; the last holds all assets, so it never loses all."""
+        if given is not None:
+            yield given
         wealth = log_wealth_of_assets(self.blocks)
         few = np.zeros(len(wealth))
         few[np.argsort(-wealth, kind="stable")[:MAX_FIRST_ASSETS]] = 1.0 / min(
@@ -167,16 +164,16 @@ class Search:
         yield np.full(len(wealth), 1.0 / len(wealth))
 
     def scaled(self) -> Iterator[Floats]:
-        """Yield the rows, each divided by its largest number."""
+        """Yield the rows divided by their largest number."""
         for block in self.blocks():
             yield block if self.is_scaled else block / block.max(axis=1, keepdims=True)
 
     def scores_of(self, u: Floats) -> Floats:
-        """Return u·x of every scaled row."""
+        """Return u·x for every scaled row."""
         return np.concatenate([block @ u for block in self.scaled()])
 
     def look(self) -> None:
-        """Find loss, gap, and the quadratic that resembles the function around here."""
+        """Compute the loss, the gap and the quadratic approximation at the current portfolio."""
         n = len(self.u)
         self.curvature = np.zeros((n, n))
         sums, at = np.zeros(n), 0
@@ -184,7 +181,7 @@ class Search:
             ratios = block / self.scores[at : at + len(block), None]
             at += len(block)
             sums += ratios.sum(axis=0)
-            ratios -= 1.0  # on the simplex a constant makes no difference
+            ratios -= 1.0  # a constant makes no difference on the simplex
             self.curvature += ratios.T @ ratios
         self.loss = self.peaks - float(np.log(self.scores).sum())
         self.gap = self.rounds * math.log(max(1.0, float(sums.max()) / self.rounds))
@@ -193,22 +190,22 @@ class Search:
             self.best = self.gap, self.loss, self.u
 
     def moved(self) -> bool:
-        """Take one step; return False when there is none to take."""
+        """Take one step; return False if there is none to take."""
         n = len(self.u)
         level = DIAGONAL_SHARE * float(np.trace(self.curvature)) / n + 1e-300
         curved = self.curvature + level * np.eye(n)
         target = least_quadratic(curved, self.slope + level * self.u, self.u)
         if self.stepped(target - self.u):
             return True
-        # The rule that Cover gave never goes down, however badly the quadratic was solved.
+        # Cover's rule never loses wealth, however badly the quadratic was solved.
         if self.stepped(self.u * self.pull - self.u):
             return True
-        # As high as can be seen; the gap may still become smaller, and the best one is kept.
-        self.on_trust += 1
-        return self.on_trust <= PATIENCE and self.put(target)
+        # The wealth is maximal up to rounding, but the gap may still shrink; the best one is kept.
+        self.blind_steps += 1
+        return self.blind_steps <= MAX_IDLE_STEPS and self.put(target)
 
     def stepped(self, direction: Floats) -> bool:
-        """Go in a direction as far as it is best; return whether that was anywhere."""
+        """Take the best step in a direction; return whether the portfolio changed."""
         along = self.scores_of(direction)
         step = best_step(self.scores, along)
         if step == 0.0:
@@ -216,7 +213,7 @@ class Search:
         return self.put(self.u + step * direction)
 
     def put(self, u: Floats) -> bool:
-        """Go to a point, unless all is lost there; return whether that is another one."""
+        """Move to a portfolio, unless it loses everything; return whether it is another one."""
         u = np.maximum(u, 0.0)
         u = u / u.sum()
         scores = self.scores_of(u)
@@ -228,18 +225,18 @@ class Search:
 
     @property
     def found(self) -> Floats:
-        """The best portfolio so far: the one of the smallest gap."""
+        """The best portfolio so far: the one with the smallest gap."""
         return self.u if self.best is None else self.best[2]
 
     def answer(self) -> Answer:
-        """Return the best that was found, with what surely none exceeds."""
+        """Return the best portfolio found, with a proven bound on all others."""
         u = self.found
         loss, off = loss_of(self.blocks, u)
         lower = loss - off - self.proven_gap(u)
         return Answer(REBALANCED, upward(loss + off, off), downward(lower, abs(loss) + off), u)
 
     def proven_gap(self, u: Floats) -> float:
-        """Return what no portfolio exceeds this one by."""
+        """Return an upper bound on the log-wealth that any portfolio gains over this one."""
         sums, lost = np.zeros(len(u)), np.zeros(len(u))
         for block in self.scaled():
             ratios = ratios_to(block, u)
@@ -253,7 +250,7 @@ class Search:
 
 
 def loss_of(blocks: Blocks, u: Floats) -> tuple[float, float]:
-    """Return what a constant rebalanced portfolio loses, and how far rounding may have it off.
+    """Return the loss of a constant rebalanced portfolio, and a bound on its rounding error.
 
     >>> round(math.exp(-loss_of(lambda: [np.array([[1.0, 3.0]])], np.array([0.5, 0.5]))[0]), 6)
     2.0
@@ -264,21 +261,21 @@ def loss_of(blocks: Blocks, u: Floats) -> tuple[float, float]:
         scores = (block / most[:, None]) @ u
         faint = scores < MIN_SCORE
         scores[faint], powers = scores_by_powers(block[faint], u)
-        with np.errstate(divide="ignore", invalid="ignore"):  # shares of a forged witness
+        with np.errstate(divide="ignore", invalid="ignore"):  # a forged witness may hold anything
             logs += np.log(scores).tolist()
             logs += np.log(most[~faint]).tolist()
         logs += (math.log(2) * powers).tolist()
     sizes = total(np.abs(logs))
     if not math.isfinite(sizes):
         return math.inf, 0.0
-    off = len(logs) // 2 * growth(3 * len(u)) + (LOGARITHM + 8) * UNIT * sizes
+    off = len(logs) // 2 * growth(3 * len(u)) + (LOG_ROUNDINGS + 8) * UNIT * sizes
     return -math.fsum(logs), off
 
 
 def scores_by_powers(block: Floats, u: Floats) -> tuple[Floats, Floats]:
-    """Return u·x of every row as a number near 1, or 0, and the power of two that it is times.
+    """Return u·x for every row as a number near 1, or 0, and a power of two to multiply it by.
 
-    Of the terms only those are lost to underflow that are nothing beside the largest.
+    Only terms that are negligible next to the largest one underflow.
     """
     (shares, of_shares), (numbers, of_numbers) = np.frexp(u), np.frexp(block)
     terms, powers = shares * numbers, (of_shares + of_numbers).astype(np.float64)
@@ -289,7 +286,7 @@ def scores_by_powers(block: Floats, u: Floats) -> tuple[Floats, Floats]:
 
 
 def ratios_to(block: Floats, u: Floats) -> Floats:
-    """Return x/(u·x) for the numbers of every row; infinity where numbers do not reach."""
+    """Return x/(u·x) for the numbers of every row; infinity on overflow."""
     scores = block @ u
     faint = scores < MIN_SCORE
     with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
@@ -302,7 +299,7 @@ def ratios_to(block: Floats, u: Floats) -> Floats:
 
 
 def best_step(scores: Floats, along: Floats) -> float:
-    """Return where between 0 and 1 the sum of ln(scores + step·along) is greatest, nearly."""
+    """Return the step between 0 and 1 that nearly maximises the sum of ln(scores + step·along)."""
 
     def slope(step: float) -> float:
         there = scores + step * along
@@ -310,15 +307,15 @@ def best_step(scores: Floats, along: Floats) -> float:
             return -math.inf
         return float((along / there).sum())
 
-    # A slope so small that rounding may give it either sign is as good as none: at a step of
-    # Newton's, another processor would find the other, and go elsewhere.
+    # Do not search for a slope of exactly zero: near it, rounding decides the sign, and another
+    # processor would take another step.
     first = slope(0.0)
     if not first > 0:
         return 0.0
     low, step, high = 0.0, 1.0, 1.0
     for _ in range(60):
         there = slope(step)
-        if abs(there) < FLAT_SLOPE * first or (step == 1.0 and there > 0):
+        if abs(there) < SLOPE_SHARE * first or (step == 1.0 and there > 0):
             return step
         low, high = (step, high) if there > 0 else (low, step)
         step = 0.5 * (low + high)

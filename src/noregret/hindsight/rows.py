@@ -1,7 +1,7 @@
-"""The examples on record, to be read again as often as hindsight asks.
+"""Recorded examples that can be iterated repeatedly.
 
-Rows come in blocks, dense or sparse, held in memory as they are or read anew from a source. All
-that hindsight computes is made of passes over them: scores X w, combinations Xᵀ a, and the
+Rows come in blocks, dense or sparse, held in memory or read again from a source in each pass.
+Everything in hindsight is computed from passes over them: scores X w, combinations Xᵀ a, and the
 weighted Gram matrix Σ d_t x_t x_tᵀ.
 """
 
@@ -19,7 +19,7 @@ from noregret.hindsight.blocks import (
     Block,
     is_sparse,
     magnitude,
-    most_in_a_row,
+    max_row_entries,
     padded,
     pieces,
     products,
@@ -32,29 +32,29 @@ from noregret.hindsight.blocks import (
 from noregret.hindsight.proofs.rounding import Floats, growth, norm_above, two_sum
 from noregret.limits import MAX_VALUE, MIN_NORM, SMALLEST
 
-# The rows whose sum may lose digits, where a sum is to be proven.
+# Rows per partial sum in sums whose error is bounded.
 ROWS_PER_SUM = 128
 
 Source = Callable[[], Iterable[tuple[Any, Any]]]
 
 
 class Survey(NamedTuple):
-    """What one pass over the rows finds out.
+    """Summary of the rows, from one pass.
 
     Parameters
     ----------
     outcomes
         All outcomes, in order.
     features
-        n: blocks with fewer columns count as filled up with zeros.
+        n; blocks with fewer columns are padded with zeros.
     longest
-        A number not below max ‖x_t‖.
+        An upper bound on max ‖x_t‖.
     numbers
-        How many numbers there are, zeros of dense rows included.
+        Stored entries in total, including zeros of dense rows.
     filled
-        The most numbers in a row, zeros of dense rows included.
+        Stored entries in the fullest row, including zeros of dense rows.
     depth
-        The most additions that a sum over all rows puts one after the other.
+        The largest number of consecutive additions in a sum over all rows.
     """
 
     outcomes: Floats
@@ -68,17 +68,17 @@ class Survey(NamedTuple):
 class Rows:
     """Examples with their outcomes, block by block.
 
-    Blocks are kept as they are, not copied: do not write in an array after handing it over.
+    Blocks are not copied: do not modify an array after passing it.
 
     Parameters
     ----------
     X, y
-        The first block, if there is one already.
+        The first block, if any.
     features
-        The least number of columns; blocks may have more.
+        The minimum number of columns; blocks may have more.
     source
-        In place of blocks in memory: a function that returns a fresh iterator of (X, y) blocks
-        each time it is called. The rows must be the same each time.
+        Instead of blocks in memory: a function that returns a new iterator of (X, y) blocks each
+        time it is called, always over the same rows.
 
     Examples
     --------
@@ -89,7 +89,7 @@ class Rows:
     array([2., 2.])
     """
 
-    # What a score is multiplied by after it was summed, and so what its underflow is.
+    # A score is multiplied by this after summation, and so is its underflow.
     factor = 1.0
 
     def __init__(
@@ -107,15 +107,15 @@ class Rows:
             self.add(X, y)
 
     def add(self, X: Any, y: Any) -> Rows:
-        """Take more rows on record."""
+        """Add rows."""
         if self.source is not None:
-            raise ValueError("rows that come from a source take no more blocks")
+            raise ValueError("blocks cannot be added to rows that are read from a source")
         self.kept.extend(pieces(X, y))
         self.__dict__.pop("survey", None)
         return self
 
     def blocks(self) -> Iterator[tuple[Block, Floats]]:
-        """Yield every block with its outcomes, in order."""
+        """Yield the blocks with their outcomes, in order."""
         if self.source is None:
             yield from self.kept
         else:
@@ -124,7 +124,7 @@ class Rows:
 
     @cached_property
     def survey(self) -> Survey:
-        """The facts that need a pass of their own."""
+        """Summary of the rows, computed once."""
         outcomes, features, longest = [], self.least_features, 0.0
         numbers, filled, most, blocks = 0, 0, 0, 0
         for block, y in self.blocks():
@@ -133,7 +133,7 @@ class Rows:
             squares = row_squares(block)
             if not np.isfinite(squares).all():
                 raise BadExample(
-                    "hindsight needs rows whose squared norm is a finite number",
+                    "the squared norm of a row is not a finite number, so no predictor is best",
                     f"look for NaN, infinities or values beyond {MAX_VALUE:g}",
                 )
             length = float(np.sqrt(squares.max(initial=0.0)))
@@ -141,7 +141,7 @@ class Rows:
                 length = faint_length(block)
             longest = max(longest, length)
             numbers += block.nnz if is_sparse(block) else block.size
-            filled = max(filled, most_in_a_row(block))
+            filled = max(filled, max_row_entries(block))
             most, blocks = max(most, block.shape[0]), blocks + 1
         return Survey(
             np.concatenate(outcomes) if outcomes else np.zeros(0),
@@ -163,7 +163,7 @@ class Rows:
         return len(self.survey.outcomes), self.survey.features
 
     def scores(self, weights: Floats, *, absolute: bool = False) -> Floats:
-        """Return X w, or |X| |w|, from which the rounding error of the former is bounded."""
+        """Return X w, or |X| |w|, which bounds the rounding error of X w."""
         parts = [
             (magnitude(block) if absolute else block) @ weights[: block.shape[1]]
             for block, _ in self.blocks()
@@ -171,16 +171,16 @@ class Rows:
         return np.concatenate(parts) if parts else np.zeros(0)
 
     def combine(self, shares: Floats, *, absolute: bool = False) -> Floats:
-        """Return Xᵀ a, or |X|ᵀ |a|, from which the rounding error of the former is bounded."""
+        """Return Xᵀ a, or |X|ᵀ |a|, which bounds the rounding error of Xᵀ a."""
         sums = np.zeros(self.shape[1])
         for block, part in self.paired(shares):
             sums[: block.shape[1]] += (magnitude(block) if absolute else block).T @ part
         return sums
 
     def combined(self, shares: Floats) -> tuple[Floats, Floats]:
-        """Return Xᵀ a, summed with care, and by how much each of its numbers may be off.
+        """Return Xᵀ a from compensated sums, and bounds on the errors.
 
-        Few rows at a time, whose sums are added without loss: so the error does not grow with the
+        Partial sums over a few rows are added without loss, so the error does not grow with the
         number of rows.
         """
         sums, lost, sizes = (np.zeros(self.shape[1]) for _ in range(3))
@@ -195,7 +195,7 @@ class Rows:
         return sums + lost, growth(ROWS_PER_SUM + 8) * sizes + len(shares) * SMALLEST
 
     def gram(self, weights: Floats) -> Floats:
-        """Return Σ d_t x_t x_tᵀ for weights d_t ≥ 0; rows of weight zero cost nothing."""
+        """Return Σ d_t x_t x_tᵀ for weights d_t ≥ 0; rows of weight zero are skipped."""
         features = self.shape[1]
         sums = np.zeros((features, features))
         for block, part in self.paired(weights):
@@ -212,7 +212,7 @@ class Rows:
         return sums
 
     def pick(self, chosen: NDArray[Any]) -> Block:
-        """Return the chosen rows (not zero in a vector over all rounds) as one block."""
+        """Return the rows where ``chosen`` is not zero as one block."""
         from scipy import sparse
 
         features = self.shape[1]
@@ -224,7 +224,7 @@ class Rows:
         return np.concatenate(parts) if parts else np.zeros((0, features))
 
     def only(self, columns: NDArray[np.intp]) -> Rows:
-        """Return the rows with some of their columns."""
+        """Return the rows restricted to some columns."""
         features = self.shape[1]
         return Rows(
             features=len(columns),
@@ -232,7 +232,7 @@ class Rows:
         )
 
     def paired(self, values: NDArray[Any]) -> Iterator[tuple[Block, NDArray[Any]]]:
-        """Yield every block with its own part of a vector over all rounds."""
+        """Yield the blocks, each with its part of a vector over all rounds."""
         start = 0
         for block, _ in self.blocks():
             stop = start + block.shape[0]
@@ -241,7 +241,7 @@ class Rows:
 
 
 def faint_length(block: Block) -> float:
-    """Return the length of the longest row of a block where its square would underflow."""
+    """Return the norm of the longest row of a block whose squares would underflow."""
     largest = float(magnitude(block).max()) if min(block.shape) else 0.0
     if largest == 0.0:
         return 0.0
@@ -250,7 +250,7 @@ def faint_length(block: Block) -> float:
 
 
 def score_error(rows: Rows, weights: Floats, blur: int = 0) -> Floats:
-    """Return by how much each score may be off, where each weight may be off by some roundings."""
+    """Return bounds on the errors of the scores, for weights that are off by ``blur`` roundings."""
     if not weights.any():
         return np.zeros(rows.shape[0])
     filled = rows.survey.filled

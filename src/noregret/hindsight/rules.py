@@ -1,7 +1,7 @@
-"""The best OR of features and the best AND of literals after the fact, where one fits all rounds.
+"""The best OR of features and the best AND of literals in hindsight.
 
-Features are 0 and 1. Whether some rule fits is decided exactly. The shortest OR is a set-cover
-problem: a short one is found greedily, and any that fits is a valid witness.
+Features are 0 and 1. Whether some rule fits all rounds is decided exactly. Finding the shortest OR
+is a set-cover problem: a short one is found greedily, and any that fits is a valid witness.
 """
 
 from __future__ import annotations
@@ -19,19 +19,19 @@ from noregret.hindsight.proofs.answer import Answer
 from noregret.hindsight.proofs.rounding import Floats
 from noregret.hindsight.rows import Rows
 
-# Features up to which every OR is tried.
+# Number of features up to which every OR is tried.
 MAX_ENUMERATED_FEATURES = 12
 DISJUNCTIONS = "disjunctions of features"
 CONJUNCTIONS = "conjunctions of literals"
 
 
 def score_disjunction(X: Floats, weights: Floats) -> Floats:
-    """Return scores above 0 where some feature of weight 1 is present."""
+    """Return scores that are positive if some feature of weight 1 is present."""
     return np.asarray(X @ weights - 0.5)
 
 
 def score_conjunction(X: Floats, weights: Floats) -> Floats:
-    """Return ½ less the literals that fail: weight 1 asks for a feature, −1 for its absence."""
+    """Return ½ minus the number of failed literals: weight 1 requires a feature, −1 its absence."""
     wanted = np.maximum(weights, 0.0)
     return np.asarray(0.5 - (wanted.sum() - X @ wanted) - X @ np.maximum(-weights, 0.0))
 
@@ -43,9 +43,9 @@ SCORED: dict[str, Callable[[Floats, Floats], Floats]] = {
 
 
 def best_disjunction(rows: Rows) -> Answer:
-    """Return an OR of few features that fits the labels, or else one that errs little.
+    """Return an OR of few features that fits the labels, or else one with few mistakes.
 
-    Of up to 12 features it is the best of all, beyond that one that no further feature improves.
+    Up to 12 features it is the best of all; beyond, one that no further feature improves.
 
     Examples
     --------
@@ -64,7 +64,7 @@ def best_disjunction(rows: Rows) -> Answer:
     answer = rule_answer(rows, weights, DISJUNCTIONS, impossible)
     if not answer.loss or not binary:
         return answer
-    cost = counts * labels  # what it costs not to fire, or earns
+    cost = counts * labels  # mistakes made, or avoided, by predicting negative
     if table.shape[1] <= MAX_ENUMERATED_FEATURES:
         every = np.array(list(product((0, 1), repeat=table.shape[1])), dtype=np.float64)
         wrong = cost @ (table.astype(np.float64) @ every.T == 0)
@@ -74,7 +74,7 @@ def best_disjunction(rows: Rows) -> Answer:
 
 
 def improved(table: NDArray[np.bool_], cost: Floats) -> Floats:
-    """Return an OR to which each feature was added that helped most, until none did."""
+    """Return an OR built greedily: the most useful feature is added until none helps."""
     weights, silent = np.zeros(table.shape[1]), np.ones(len(cost), dtype=bool)
     while silent.any():
         gains = cost[silent] @ table[silent]
@@ -98,14 +98,14 @@ def best_conjunction(rows: Rows) -> Answer:
     positive = table[labels > 0]
     if len(positive):
         weights = np.asarray(positive.all(axis=0) * 1.0 - (~positive).all(axis=0) * 1.0)
-    else:  # any literal that no example has would do: the first feature's, twice, has none
+    else:
         weights = never(table)
-    # Without a positive example some AND fits: that of a feature and its opposite is never true.
+    # Without a positive example some AND always fits: that of a feature and its negation.
     return rule_answer(rows, weights, CONJUNCTIONS, binary and len(positive) > 0)
 
 
 def never(table: NDArray[np.bool_]) -> Floats:
-    """Return literals that no row satisfies together, as far as one row each can be ruled out."""
+    """Return one literal per feature, chosen greedily so that few rows satisfy all of them."""
     weights = np.zeros(table.shape[1])
     left = table
     for i in range(table.shape[1]):
@@ -117,9 +117,9 @@ def never(table: NDArray[np.bool_]) -> Floats:
 
 
 def booleans(rows: Rows) -> tuple[NDArray[np.bool_], Floats, Floats, bool]:
-    """Return the rows as truth values, each once a label; labels; how often; if all are 0 or 1.
+    """Return the distinct rows as truth values, their labels and counts, and if all are 0 or 1.
 
-    Anything that is not 0 counts as 1.
+    Any value other than 0 counts as 1.
     """
     seen: dict[bytes, int] = {}
     binary = True
@@ -143,7 +143,7 @@ def booleans(rows: Rows) -> tuple[NDArray[np.bool_], Floats, Floats, bool]:
 
 
 def rule_answer(rows: Rows, weights: Floats, words: str, impossible: bool) -> Answer:
-    """Return a rule with its mistakes over all rounds; impossible if, where it errs, all do."""
+    """Return a rule with its mistakes over all rounds; ``impossible`` if no rule fits them all."""
     score = SCORED[words]
     marks = as_labels(rows.outcomes)
     missed, at = 0, 0

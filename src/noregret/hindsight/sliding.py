@@ -1,9 +1,9 @@
-"""Windows that slide over a signal: their Gram matrix from correlations, and the windows as rows.
+"""Sliding windows of a signal: their Gram matrix from correlations, and the windows as rows.
 
-Row t holds x_t, x_{t−1}, … of a signal, zeros before the first; its outcome is d_t of another. The
-Gram matrix R_ij = Σ_t x_{t−i} x_{t−j} is nearly Toeplitz: R_ij = R_{i+1,j+1} + x_{T−i} x_{T−j}. Its
-last row is a correlation, of T·n products in all instead of T·n²; the others follow from it by
-additions alone, so that every R_ij is off by no more than a sum of as many products is.
+Row t holds x_t, x_{t−1}, … of a signal, with zeros before its start; its outcome is d_t of another
+signal. The Gram matrix R_ij = Σ_t x_{t−i} x_{t−j} is nearly Toeplitz: R_ij = R_{i+1,j+1} +
+x_{T−i} x_{T−j}. Its last row is a correlation, with T·n products in total instead of T·n². The
+other rows follow by additions alone, so each R_ij has the error of a sum of as many products.
 """
 
 from __future__ import annotations
@@ -20,18 +20,18 @@ from noregret.hindsight.solvers.square import LeastSquares, Sum
 from noregret.limits import SMALLEST
 
 Signals = Callable[[], Iterable[tuple[Floats, Floats]]]
-# Products that are added up before what rounding loses is kept.
+# Products per plain sum; these sums are then added with compensation.
 MAX_PLAIN_PRODUCTS = 4_096
 
 
 def histories(
-    signals: Iterable[tuple[Floats, Floats]], taps: int, most: int
+    signals: Iterable[tuple[Floats, Floats]], taps: int, length: int
 ) -> Iterator[tuple[Floats, Floats]]:
-    """Yield signals in pieces, each x with the taps − 1 samples before it."""
+    """Yield the signals in pieces of up to ``length``, each x with the taps − 1 samples before."""
     before = np.zeros(taps - 1)
     for x, d in signals:
-        for start in range(0, len(x), most):
-            part = slice(start, start + most)
+        for start in range(0, len(x), length):
+            part = slice(start, start + length)
             history = np.concatenate([before, x[part]])
             yield history, d[part]
             before = history[len(history) - taps + 1 :]
@@ -69,43 +69,43 @@ def correlated(signals: Iterable[tuple[Floats, Floats]], taps: int) -> LeastSqua
 
 
 class Windows(Rows):
-    """The windows as rows that can be read again; most passes are made without writing them out.
+    """The windows as rows; most passes do not materialise them.
 
     Parameters
     ----------
     signals
-        Returns a fresh iterator of the signals, block by block, each time it is called.
+        Returns a new iterator over blocks of the two signals each time it is called.
     taps
         n, the length of a window.
     """
 
     def __init__(self, signals: Signals, taps: int) -> None:
-        super().__init__(source=self.written_out, features=taps)
+        super().__init__(source=self.materialised, features=taps)
         self.signals, self.taps = signals, taps
-        self.most = min(DENSE_ROWS, max(1, DENSE_NUMBERS // taps))
+        self.length = min(DENSE_ROWS, max(1, DENSE_NUMBERS // taps))
 
-    def written_out(self) -> Iterator[tuple[Floats, Floats]]:
+    def materialised(self) -> Iterator[tuple[Floats, Floats]]:
         """Yield the windows, newest sample first, with their outcomes."""
-        for history, d in histories(self.signals(), self.taps, self.most):
+        for history, d in histories(self.signals(), self.taps, self.length):
             yield sliding_window_view(history, self.taps)[:, ::-1], d
 
     def scores(self, weights: Floats, *, absolute: bool = False) -> Floats:
-        """Return X w, or |X| |w|, from which the rounding error of the former is bounded."""
+        """Return X w, or |X| |w|, which bounds the rounding error of X w."""
         parts = [
             np.convolve(np.abs(history) if absolute else history, weights, "valid")
-            for history, _ in histories(self.signals(), self.taps, self.most)
+            for history, _ in histories(self.signals(), self.taps, self.length)
         ]
         return np.concatenate([np.zeros(0), *parts])
 
     def combine(self, shares: Floats, *, absolute: bool = False) -> Floats:
-        """Return Xᵀ a, or |X|ᵀ |a|, from which the rounding error of the former is bounded."""
+        """Return Xᵀ a, or |X|ᵀ |a|, which bounds the rounding error of Xᵀ a."""
         sums = np.zeros(self.taps)
         for history, part in self.with_histories(shares):
             sums += lagged(np.abs(history) if absolute else history, part)
         return sums
 
     def combined(self, shares: Floats) -> tuple[Floats, Floats]:
-        """Return Xᵀ a, summed with care, and by how much each of its numbers may be off."""
+        """Return Xᵀ a from compensated sums, and bounds on the errors."""
         sums, sizes = Sum((self.taps,)), np.zeros(self.taps)
         for history, part in self.with_histories(shares):
             for start in range(0, len(part), ROWS_PER_SUM):
@@ -116,9 +116,9 @@ class Windows(Rows):
         return sums.value, growth(ROWS_PER_SUM + 8) * sizes + len(shares) * SMALLEST
 
     def with_histories(self, values: Floats) -> Iterator[tuple[Floats, Floats]]:
-        """Yield every piece of the input with its own part of a vector over all rounds."""
+        """Yield the pieces of the input, each with its part of a vector over all rounds."""
         start = 0
-        for history, d in histories(self.signals(), self.taps, self.most):
+        for history, d in histories(self.signals(), self.taps, self.length):
             yield history, values[start : start + len(d)]
             start += len(d)
 
@@ -129,6 +129,6 @@ def lagged(history: Floats, a: Floats) -> Floats:
 
 
 def norms(signal: Iterable[Floats], taps: int) -> Iterator[Floats]:
-    """Yield the norm of every window."""
+    """Yield the norms of the windows, block by block."""
     for history, _ in histories(((x, x) for x in signal), taps, MAX_PLAIN_PRODUCTS):
         yield np.sqrt(np.convolve(history * history, np.ones(taps), "valid"))

@@ -1,11 +1,11 @@
-"""Sums over all rows that looking back needs: outer products, and losses with switches."""
+"""Compiled sums over rows: outer products, and losses of experts with switches."""
 
 from libc.math cimport INFINITY
 from libc.stdint cimport uint32_t
 
 import numpy as np
 
-# Sums of outer products over rows, as fast as the machine multiplies.
+# Sums of outer products.
 
 
 cdef extern from "gram.h" nogil:
@@ -13,32 +13,32 @@ cdef extern from "gram.h" nogil:
 
 
 def add_outer_products(const double[:, :] rows not None, double[:, ::1] gram not None):
-    """Add Σ x xᵀ to a matrix, of which only the part on and above the diagonal is meaningful."""
+    """Add Σ x xᵀ to a matrix; only its part on and above the diagonal is valid."""
     cdef Py_ssize_t n = rows.shape[1], stride = rows.strides[0] // <Py_ssize_t> sizeof(double)
     if gram.shape[0] != n or gram.shape[1] != n:
         raise ValueError(f"expected a matrix of {n} rows and columns")
     if n > 1 and rows.strides[1] != sizeof(double):
-        raise ValueError("the numbers of a row must follow each other in memory")
+        raise ValueError("the numbers of a row must be contiguous in memory")
     if rows.shape[0] > 1 and (stride < n or rows.strides[0] % <Py_ssize_t> sizeof(double)):
-        raise ValueError("the rows must follow each other in memory")
+        raise ValueError("the rows must not overlap and must be in increasing order in memory")
     if rows.shape[0] and n:
         with nogil:
             noregret_gram(&rows[0, 0], max(stride, n), rows.shape[0], n, &gram[0, 0])
 
 
 def depth_of(Py_ssize_t count):
-    """Return how many additions that puts one after the other in each number, at most."""
+    """Return the largest number of consecutive additions in an element, for that many rows."""
     return count // 64 + 67
 
 
-# Sums over the rows of a table of losses, and the best ways through it with few switches.
+# Column sums of a table of losses, and the best paths through it with few switches.
 #
-# A way with at most k switches that ends at expert i after round t either stays with i or comes from
-# the best way with at most k − 1 switches after round t − 1:
+# A path with at most k switches that ends at expert i after round t either stays with i or comes from
+# the best path with at most k − 1 switches after round t − 1:
 #
 #     D_t[k, i] = loss[t, i] + min(D_{t−1}[k, i], min over j of D_{t−1}[k − 1, j]).
 #
-# All D are pairs of numbers, of which the second keeps what rounding takes from the first.
+# Every D is a pair of numbers, the second of which holds the rounding error of the first.
 
 cdef extern from "switching.h" nogil:
     void noregret_add_rows(const double* table, Py_ssize_t rows, Py_ssize_t n,
@@ -59,7 +59,7 @@ cdef extern from "switching.h" nogil:
 
 
 cdef class ColumnSums:
-    """The sum of every column: ``parts`` holds high, low and rest, and ``lost`` their error."""
+    """Column sums: ``parts`` holds high, low and rest, and ``lost`` bounds their error."""
 
     cdef readonly object parts, lost
     cdef readonly Py_ssize_t rows
@@ -93,7 +93,7 @@ cdef class Paths:
 
     def __cinit__(self, Py_ssize_t experts, Py_ssize_t most):
         if experts < 1 or most < 0:
-            raise ValueError("there must be an expert, and no fewer than 0 switches")
+            raise ValueError("there must be at least one expert and 0 switches")
         self.rounds, self.layers = 0, most + 1
         cdef Py_ssize_t width = (most + 4) // 4 * 4
         self.state, self.best = np.zeros((3, experts, width)), np.zeros((6, width))
@@ -106,10 +106,10 @@ cdef class Paths:
             &self.best[4, 0], &self.best[5, 0])
 
     def add(self, const double[:, ::1] table not None):
-        """Follow the paths through more rounds.
+        """Extend the paths by more rounds.
 
-        Returns for every round and every number of switches the expert at which the best path ends
-        and the round, counted from 0, at which it came to that expert.
+        Returns, for every round and every number of switches, the expert at which the best path
+        ends and the round, counted from 0, in which it switched to that expert.
         """
         if table.shape[1] != self.paths.n:
             raise ValueError(f"expected {self.paths.n} columns, got {table.shape[1]}")
@@ -119,7 +119,7 @@ cdef class Paths:
         cdef uint32_t[:, ::1] to_experts = experts
         cdef uint32_t[:, ::1] to_starts = starts
         if self.rounds + rows >= 2**32:
-            raise ValueError("more than 4,294,967,295 rounds cannot be followed")
+            raise ValueError("at most 4,294,967,295 rounds are supported")
         if rows:
             with nogil:
                 noregret_follow(&self.paths, &table[0, 0], rows, <double>self.rounds, self.layers,
@@ -128,6 +128,6 @@ cdef class Paths:
         return experts, starts
 
     def losses(self):
-        """Return the least loss for every number of switches, as two parts to be added."""
+        """Return the smallest loss for every number of switches, as two parts to be added."""
         return (np.asarray(self.best)[0, : self.layers].copy(),
                 np.asarray(self.best)[1, : self.layers].copy())

@@ -1,8 +1,8 @@
-"""The best sequences of experts: one expert after another, with few switches between them.
+"""The best sequences of experts with few switches, in hindsight.
 
-By dynamic programming over rounds, for every number of switches up to the most at once, in time
-rounds × experts × switches and in memory rounds × switches. The search is exact: all that can be
-lost is rounding, of which sums of pairs of numbers leave next to nothing.
+Dynamic programming over rounds finds them for every number of switches up to a maximum, in time
+rounds × experts × switches and memory rounds × switches. The search is exact except for rounding,
+which compensated sums keep tiny.
 """
 
 from __future__ import annotations
@@ -30,16 +30,16 @@ from noregret.limits import SMALLEST, UNIT
 
 
 class Segment(NamedTuple):
-    """Some rounds in a row that are left to one expert.
+    """Consecutive rounds in which a sequence follows one expert.
 
     Parameters
     ----------
     first, last
-        The first of the rounds and the last, counted from 1.
+        The first and the last of these rounds, counted from 1.
     expert
         The expert, counted from 0.
     loss
-        What it pays in these rounds.
+        Its loss in these rounds.
     """
 
     first: int
@@ -50,16 +50,16 @@ class Segment(NamedTuple):
 
 @dataclass(frozen=True)
 class Sequences:
-    """The best sequences of experts for every number of switches up to the most.
+    """The best sequences of experts for every number of switches up to a maximum.
 
     Parameters
     ----------
     losses
-        The least cumulative loss of a sequence with at most k switches, for k = 0, 1, …, most.
+        The smallest cumulative loss of a sequence with at most k switches, for k = 0, 1, …, most.
     rounding
-        By how much each of them may be off.
+        Bounds on the rounding errors of these losses.
     rounds, experts
-        How many there were.
+        The number of rounds and of experts.
     """
 
     losses: Floats
@@ -71,22 +71,22 @@ class Sequences:
     given: Given = field(repr=False)
     loss: Any = field(repr=False)
 
-    exact: ClassVar[bool] = True  # sums, not the end of a search
+    exact: ClassVar[bool] = True  # sums, not the result of a search
 
     @property
     def most(self) -> int:
-        """The most switches that were asked for."""
+        """The maximum number of switches."""
         return len(self.losses) - 1
 
     def segments(self, switches: int) -> list[Segment]:
-        """Return a best sequence with at most so many switches, which it need not use up.
+        """Return a best sequence with at most this many switches; it may use fewer.
 
-        What each segment pays is summed in one more pass over the rounds.
+        The loss of each segment takes another pass over the rounds.
         """
         return paid_along(self.given, self.stays(switches), self.loss)
 
     def stays(self, switches: int) -> list[tuple[int, int]]:
-        """Return the first round of every segment, counted from 1, and the expert it is left to."""
+        """Return the first round, counted from 1, and the expert of each segment."""
         if not 0 <= switches <= self.most:
             raise ValueError(f"switches must be between 0 and {self.most}, got {switches}")
         offsets = np.cumsum([0, *(len(part) for part in self.ends)])
@@ -103,9 +103,9 @@ class Sequences:
         return found[::-1]
 
     def answer(self, switches: int) -> Answer:
-        """Return the least loss with at most so many switches, with a proof of either end.
+        """Return the smallest loss with at most this many switches, with both ends proven.
 
-        The witness holds two numbers for every segment: its first round and its expert.
+        The witness holds two numbers per segment: its first round and its expert.
         """
         witness = np.array(self.stays(switches), dtype=np.float64).ravel()
         loss, off = float(self.losses[switches]), float(self.rounding[switches])
@@ -131,17 +131,10 @@ def best_sequences(
 
     Parameters
     ----------
-    given
-        Advice and outcomes as ``Rows``; or a table of losses; or a function that returns a fresh
-        iterator of blocks each time it is called, (advice, outcomes) or losses.
+    given, loss, loss_parameter, doubts
+        As in ``best_expert``.
     most
-        The most switches between experts.
-    loss
-        By name, or one of your own; None where the table holds losses.
-    loss_parameter
-        The loss's quantile, where it was given by name.
-    doubts
-        By how much the losses of a table may be off, as for ``expert_losses``.
+        The maximum number of switches between experts.
 
     Examples
     --------
@@ -181,13 +174,12 @@ def best_sequences(
 
 
 def off_by(losses: Floats, rounds: int, size: float, doubt: int, of_one: int) -> Floats:
-    """Return by how much the least losses may be off.
+    """Return bounds on the errors of the smallest losses.
 
-    What rounding takes from the first numbers of the pairs is at most u a round, as a share of what
-    a path has paid; only that is rounded again, when it is added and when two paths are compared.
-    Where losses are negative, a path's sum is no measure of its parts: there, ``size`` is, not
-    below the sum of the largest losses of all rounds. Losses that were computed are each off by
-    some roundings.
+    Rounding takes at most u per round from the first number of a pair, relative to the loss of a
+    path. Only that error is rounded again, when it is added and when two paths are compared. If
+    losses are negative, the sum of a path does not bound its terms; then ``size`` does, an upper
+    bound on the sum of the largest losses of all rounds. Computed losses have errors of their own.
     """
     again = (rounds + 8) * UNIT
     sizes = np.abs(losses) + size
@@ -208,14 +200,14 @@ def paid_along(
     *,
     loss_parameter: float | None = None,
 ) -> list[Segment]:
-    """Return what a sequence of experts pays, segment by segment.
+    """Return the losses of a sequence of experts, segment by segment.
 
     Parameters
     ----------
     given, loss, loss_parameter
-        As for ``best_sequences``.
+        As in ``best_expert``.
     stays
-        For every segment its first round, counted from 1, and its expert.
+        The first round, counted from 1, and the expert of each segment.
 
     Examples
     --------
@@ -226,7 +218,7 @@ def paid_along(
     sums = [ColumnSums(1) for _ in plan]
     firsts = np.array([first for first, _ in plan])
     if not plan or firsts[0] != 1 or (np.diff(firsts) < 1).any():
-        raise ValueError("segments must follow each other, beginning with round 1")
+        raise ValueError("segments must be in order and begin with round 1")
     before = 0
     for block in loss_blocks(given, loss, loss_parameter):
         after = before + len(block)
@@ -238,7 +230,7 @@ def paid_along(
             current += 1
         before = after
     if firsts[-1] > before:
-        raise ValueError(f"a segment begins with round {firsts[-1]}, after the last, {before}")
+        raise ValueError(f"a segment begins in round {firsts[-1]}, but there are {before} rounds")
     lasts = [*(firsts[1:] - 1).tolist(), before]
     return [
         Segment(first, last, expert, math.fsum(total.parts.ravel()))

@@ -1,4 +1,4 @@
-/* Sums over the rows of a table that keep what rounding loses, and the best paths through it. */
+/* Compensated column sums of a table of losses, and the best paths through it. */
 #ifndef NOREGRET_SWITCHING_H
 #define NOREGRET_SWITCHING_H
 
@@ -9,8 +9,9 @@
 
 #include "cpu_dispatch.h"
 
-/* Add every row to the column sums. A sum is high + low + rest, and off by at most its rows' number
-   times 2^-53 times lost, the total of what was added to rest. An infinite sum has no other parts. */
+/* Add every row to the column sums. A sum is high + low + rest, with an error of at most the number
+   of rows times 2^-53 times lost, the sum of the sizes of all terms of rest. The other parts of an
+   infinite sum are 0. */
 static DISPATCHED(void, noregret_add_rows,
                   (const double *table, ptrdiff_t rows, ptrdiff_t n, double *restrict high,
                    double *restrict low, double *restrict rest, double *restrict lost),
@@ -31,15 +32,15 @@ static DISPATCHED(void, noregret_add_rows,
     }
 }
 
-/* For every expert i and every number of switches k < width, the least loss of a path that ends at i
-   after at most k switches: high + low, and the round at which its last segment began. One expert
-   after the other, each with its numbers for all k next to each other. */
+/* For every expert i and every number of switches k < width, the smallest loss of a path that ends at
+   i after at most k switches: high + low, and the round in which its last segment began. The numbers
+   of an expert for all k are contiguous. */
 typedef struct {
     ptrdiff_t n, width;           /* width: a multiple of 4 */
     double *high, *low, *start;   /* n by width */
-    double *best_high, *best_low; /* for every k, the least over i */
+    double *best_high, *best_low; /* for every k, the smallest over i */
     double *best_start, *best_expert;
-    double *from_high, *from_low; /* for every k, what a path pays that switches now */
+    double *from_high, *from_low; /* for every k, the loss of a path that switches now */
 } noregret_paths;
 
 static DISPATCHED(void, noregret_follow,

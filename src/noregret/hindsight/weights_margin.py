@@ -1,8 +1,8 @@
-"""The largest margin of weights that are not negative and sum to 1, for Winnow.
+"""The largest margin of non-negative weights of sum 1, for Winnow.
 
-It is the value of a game: u chooses weights, p a weighting of the rounds, and u wins
-Σ p_t y_t x_t·u. Either player's choice bounds the value: min_t y_t u·x_t from below, and
-max_i Σ p_t y_t x_ti from above.
+It is the value of a zero-sum game: one player chooses weights u of the features, the other weights
+p of the rounds, and the payoff is Σ p_t y_t x_t·u. Any u bounds the value from below, by
+min_t y_t u·x_t, and any p from above, by max_i Σ p_t y_t x_ti.
 """
 
 from __future__ import annotations
@@ -24,8 +24,8 @@ def largest_margin_of_weights(
 ) -> Margin:
     """Return the largest margin δ of weights u ≥ 0 of sum 1, as an interval.
 
-    A linear program, solved by Clarabel's interior-point method on the rows as one sparse matrix,
-    which takes far longer than ``largest_margin``. The margin may be negative: then no such weights
+    This is a linear program, solved by Clarabel's interior-point method on the rows as one sparse
+    matrix, which is much slower than ``largest_margin``. If the margin is negative, no such weights
     separate the labels.
 
     Parameters
@@ -33,10 +33,10 @@ def largest_margin_of_weights(
     rows
         The examples.
     weight
-        U, for weights of either sign: the features are then (U x, −U x), and the witness has a
-        part for every U x_i followed by one for every −U x_i.
+        U, for weights of either sign. The features are then (U x, −U x), and the witness holds the
+        weights of all U x_i followed by those of all −U x_i.
     limits
-        When to stop; of these, the seconds.
+        When to stop; only ``seconds`` is used.
 
     Examples
     --------
@@ -50,7 +50,7 @@ def largest_margin_of_weights(
     if weight is not None:
         rows = Doubled(rows, positive("weight", weight))
     u, p = solved_game(rows, labels, limits)
-    blur = 4  # what u and p are off by after they were divided by their sums
+    blur = 4  # roundings in u and p, which were divided by their sums
     low = float((labels * rows.scores(u) - score_error(rows, u, blur)).min())
     sums, off = rows.combined(labels * p)
     up = upward(float((sums + (1 + blur) * off).max()))
@@ -60,7 +60,7 @@ def largest_margin_of_weights(
 
 
 def solved_game(rows: Rows, labels: Floats, limits: Limits) -> tuple[Floats, Floats]:
-    """Return near-best weights u and weighting p of the game with payoffs y_t x_ti."""
+    """Return nearly optimal u and p of the game with payoffs y_t x_ti."""
     import clarabel
     from scipy import sparse
 
