@@ -1,4 +1,4 @@
-"""Parameters and states checked once, where they come in, with messages that name what is wrong."""
+"""Validation of parameters and states, with messages that name the fault."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def positive(name: str, value: Any, *, below: float = math.inf) -> float:
 
 
 def not_negative(name: str, value: Any) -> float:
-    """Return a number that is 0 or above, or raise ValueError."""
+    """Return a number of at least 0, or raise ValueError."""
     if (
         isinstance(value, Real)
         and not isinstance(value, bool)
@@ -50,7 +50,7 @@ def one_of(name: str, value: Any, choices: Sequence[str]) -> str:
     raise ValueError(said + (loss_hint(value, choices) if name == "loss" else ""))
 
 
-# Losses by the names that other libraries have for them.
+# Names of losses in other libraries.
 OTHER_NAMES: dict[str, tuple[str, ...]] = {
     **dict.fromkeys(("mae", "l1", "mean_absolute_error", "absolute_error", "abs"), ("absolute",)),
     **dict.fromkeys(
@@ -70,21 +70,21 @@ OTHER_NAMES: dict[str, tuple[str, ...]] = {
 
 
 def loss_hint(wrong: Any, choices: Sequence[str]) -> str:
-    """Return which of the choices a loss's name in another library stands for, in words."""
+    """Return a hint if the name is that of a loss in another library."""
     usual = OTHER_NAMES.get(wrong.lower(), ()) if isinstance(wrong, str) else ()
     meant = [name for name in usual if name in choices]
     return f"; {wrong} is called {meant[0]} here" if meant else ""
 
 
 def hint(wrong: str, known: Iterable[str]) -> str:
-    """Return the nearest of the names that there are, or all of them."""
+    """Return a hint with the nearest known names, or all of them."""
     if near := difflib.get_close_matches(wrong, list(known)):
         return f"did you mean {' or '.join(near)}?"
     return f"choose one of {', '.join(known)}" if list(known) else "it takes none"
 
 
 def unknown_parameter(owner: str, wrong: str, known: Sequence[str]) -> str:
-    """Say that there is no such parameter, which is the nearest, and which there are."""
+    """Return a message about an unknown parameter, with the nearest and all known ones."""
     near = difflib.get_close_matches(wrong, known)
     also = f" It takes {', '.join(known)}" if near else ""
     return f"{owner} has no parameter {wrong!r}: {hint(wrong, known)}{also}"
@@ -93,9 +93,9 @@ def unknown_parameter(owner: str, wrong: str, known: Sequence[str]) -> str:
 def bound(
     owner: str, signature: inspect.Signature, args: Sequence[Any], params: Mapping[str, Any]
 ) -> inspect.BoundArguments:
-    """Return arguments as parameters, with their defaults; the first parameter is ``self``.
+    """Bind arguments to parameters, with their defaults; the first parameter is ``self``.
 
-    Raise TypeError that names the nearest parameter where there is none of a name.
+    The TypeError for an unknown parameter suggests the nearest.
     """
     _, *known = signature.parameters
     if wrong := next((name for name in params if name not in known), None):
@@ -118,9 +118,9 @@ def truth(name: str, value: Any) -> bool:
 def state_numbers(
     numbers: dict[str, Any], like: dict[str, Any], signed: Sequence[str] = ()
 ) -> None:
-    """Raise ValueError where the numbers of a state are not of the kind that a learner keeps.
+    """Raise ValueError if the numbers of a state have the wrong names, types or signs.
 
-    ``signed`` names those that may be negative, without the part of a learner before the last dot.
+    ``signed`` names those that may be negative, without the part before the last dot.
     """
     if numbers.keys() != like.keys():
         raise ValueError(f"expected the numbers {sorted(like)}, got {sorted(numbers)}")

@@ -1,8 +1,8 @@
-"""Errors as data: what happened, where, and what to do about it, worded at the edge.
+"""Errors as data: what happened, where, and the cure; formatted where they are shown.
 
-All are ``NoRegretError``. Code that catches one and knows more sets fields; no code reads or
-changes the text. ``str(error)`` words it for Python, the command line words it for itself. A
-``DataWarning`` is about data that can be used, but are perhaps not what they seem.
+All are ``NoRegretError``. Code that catches one may add fields; no code reads or changes the text.
+``str(error)`` formats it for Python, ``on_command_line`` for the command line. A ``DataWarning``
+is about usable data that may not mean what they seem to.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from typing import Any, NamedTuple, Self
 
 
 class Use(NamedTuple):
-    """A cure that is a parameter: its name, its value (``...`` for any), and the words around."""
+    """A cure that is a parameter: its name, its value (``...`` for any), and the text around it."""
 
     name: str
     value: Any = ...
@@ -21,12 +21,12 @@ class Use(NamedTuple):
 
 
 def as_argument(use: Use) -> str:
-    """Word a parameter as Python code has it."""
+    """Format a parameter as Python code."""
     return f"{use.name}={'…' if use.value is ... else repr(use.value)}"
 
 
 def as_option(use: Use) -> str:
-    """Word a parameter as the command line has it."""
+    """Format a parameter as a command line option."""
     import shlex
 
     option = f"--{use.name.replace('_', '-')}"
@@ -43,7 +43,7 @@ Wording = Callable[[Use], str]
 
 
 class Place(NamedTuple):
-    """A place in a file, or in a table; lines, columns and rows of files count from 1."""
+    """A place in a file or table; lines, columns and rows of files count from 1."""
 
     file: str | None = None
     line: int | None = None
@@ -60,7 +60,7 @@ class Place(NamedTuple):
 
 
 class NoRegretError(Exception):
-    """Anything noregret refuses to do.
+    """The base of all errors raised by noregret.
 
     Parameters
     ----------
@@ -97,9 +97,9 @@ class NoRegretError(Exception):
         self.round, self.unit = round, unit
 
     def at(self, place: Place | None = None, **fields: Any) -> Self:
-        """Add what is known of the place; fields that are set already stay.
+        """Add fields of the place; those already set are kept.
 
-        A place in another file than the one that is named already is none of the error's.
+        A place in a different file is ignored.
         """
         found = fields if place is None else place._asdict() | fields
         if self.file is not None and str(found.get("file") or self.file) != self.file:
@@ -111,24 +111,24 @@ class NoRegretError(Exception):
 
     @property
     def place(self) -> str:
-        """Where it happened, in words; a round is named where there is no row of a file."""
+        """The place as text; the round is given if there is no row of a file."""
         place = Place(self.file, self.line, self.column, self.row)
         counted = self.round is not None and self.line is None and self.row is None
         return ", ".join(filter(None, [str(place), f"{self.unit} {self.round}" if counted else ""]))
 
     @property
     def reason(self) -> str:
-        """What happened and what to do about it, in words."""
+        """The message: what happened and the cure."""
         return self.reasoned(as_argument)
 
     def reasoned(self, wording: Wording) -> str:
-        """Word what happened and what to do about it."""
+        """Format what happened and the cure."""
         cures = [c if isinstance(c, str) else c.text.format(wording(c)) for c in self.cures]
         cure = ", or ".join(filter(None, [", ".join(cures[:-1]), *cures[-1:]]))
         return ": ".join(filter(None, [self.what, cure]))
 
     def worded(self, wording: Wording) -> str:
-        """Word the error: the place, what happened, what to do."""
+        """Format the error: the place, what happened, the cure."""
         return ": ".join(filter(None, [self.place, self.reasoned(wording)]))
 
     def __str__(self) -> str:
@@ -136,7 +136,7 @@ class NoRegretError(Exception):
 
 
 class BadExample(NoRegretError, ValueError):
-    """An example that cannot be learned from or predicted for; nothing was learned from it."""
+    """An example that cannot be learned or predicted; the learner is unchanged."""
 
 
 class BadLabel(BadExample):
@@ -144,11 +144,11 @@ class BadLabel(BadExample):
 
 
 class WrongUsage(NoRegretError, ValueError):
-    """A request that makes no sense, whatever the data hold; the command ends with 2."""
+    """An invalid request, whatever the data; the command exits with 2."""
 
 
 class Diverged(NoRegretError, ArithmeticError):
-    """The next step would have carried the weights away; they are as they were before it."""
+    """The next step would have made the weights diverge; they are unchanged."""
 
 
 class ModelFileError(NoRegretError, ValueError):
@@ -156,23 +156,23 @@ class ModelFileError(NoRegretError, ValueError):
 
 
 class CertificateError(NoRegretError, ValueError):
-    """A certificate file that is damaged, foreign, changed since it was made, or makes no sense."""
+    """A certificate file that is damaged, foreign, modified or invalid."""
 
 
 def on_command_line(error: BaseException) -> str:
-    """Word an error for the command line."""
+    """Format an error for the command line."""
     return error.worded(as_option) if isinstance(error, NoRegretError) else str(error)
 
 
 class DataWarning(UserWarning):
-    """Data that can be used, but perhaps not as they were meant."""
+    """Data that can be used, but may not mean what they seem to."""
 
 
 def tell(message: str) -> None:
-    """Warn of something in the data, once for each message."""
+    """Warn about the data, once per message."""
     warnings.warn(message, DataWarning, stacklevel=3)
 
 
 def foreign(said: object) -> str:
-    """Return what another library says of an error: its first line, without the full stop."""
+    """Return the first line of another library's error, without the full stop."""
     return str(said).partition("\n")[0].rstrip(".")

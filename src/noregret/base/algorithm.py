@@ -1,4 +1,4 @@
-"""What everything that is registered by name can do: parameters, copies and files."""
+"""The base of every registered algorithm: parameters, copies and files."""
 
 from __future__ import annotations
 
@@ -20,19 +20,18 @@ N = TypeVar("N", bound="Named")
 
 
 class Named:
-    """An algorithm that is known by name and answers for theorems.
+    """An algorithm that is registered by name and has theorems.
 
-    Each stores its parameters under their own names. ``get_state`` returns arrays, numbers and the
-    names of columns by which another of the same parameters goes on; ``set_state`` takes them, and
-    refuses what makes no sense.
+    Parameters are attributes of the same names. ``get_state`` returns the arrays, numbers and
+    column names of the state; ``set_state`` restores them, or raises ValueError if invalid.
     """
 
     name: ClassVar[str]
     family: ClassVar[str] = "learners"
     theorems: ClassVar[tuple[Theorem, ...]] = ()
-    # What to say where no theorem covers the parameters, if there is something better to say.
+    # Explanation for parameters that no theorem covers, instead of the standard one.
     unproven: ClassVar[str] = ""
-    # Methods that change it without the rounds reaching the record of a certified game.
+    # Methods that change the state without the record of a certified game.
     _unrecorded: ClassVar[tuple[str, ...]] = ()
 
     def __init_subclass__(cls, **kwargs: Any) -> None:
@@ -44,30 +43,30 @@ class Named:
 
         @property
         def rounds(self) -> int:
-            """How many rounds it has learned from."""
+            """The number of rounds learned."""
 
         def get_state(self) -> tuple[dict[str, Any], dict[str, Any], list[str]]:
-            """Return all that it has learned."""
+            """Return the state."""
 
         def set_state(
             self, arrays: dict[str, Any], numbers: dict[str, Any], names: list[str]
         ) -> None:
-            """Go on from a state."""
+            """Restore a state."""
 
         def new_game(self, **options: Any) -> Any:
-            """Return a game for it to play in; the options are those of ``noregret.play``."""
+            """Return a game for this algorithm; the options are those of ``noregret.play``."""
 
     @classmethod
     def tuned(cls: type[N], theorem: str | None = None, **known: Any) -> N:
-        """Build one with the parameters that a theorem asks for.
+        """Build an instance with the parameters that a theorem requires.
 
         Parameters
         ----------
         theorem
-            Which of its theorems; the first that can do with what is known, if not given.
+            The name of the theorem; by default the first whose requirements are given.
         **known
-            What is known beforehand, such as ``radius``, ``lipschitz`` and ``horizon``:
-            ``noregret theorems NAME`` says what a theorem takes.
+            Quantities known beforehand, such as ``radius``, ``lipschitz`` and ``horizon``; see
+            ``noregret theorems NAME``.
 
         Examples
         --------
@@ -82,27 +81,27 @@ class Named:
     @classmethod
     @cache
     def _parameters(cls) -> Mapping[str, inspect.Parameter]:
-        """Return the parameters that it takes: they are asked for with every copy."""
+        """Return the signature, cached because every copy needs it."""
         return inspect.signature(cls).parameters
 
     @property
     def params(self) -> dict[str, Any]:
-        """The parameters it was built with."""
+        """The parameters of the constructor."""
         return {name: getattr(self, name) for name in self._parameters()}
 
     def clone(self: N) -> N:
-        """Return a fresh one with the same parameters, which has learned nothing."""
+        """Return an untrained instance with the same parameters."""
         return type(self)(**self.params)
 
     def copy(self: N) -> N:
-        """Return a copy that goes on from here on its own."""
+        """Return an independent copy, including the state."""
         return copy.deepcopy(self)
 
     def __deepcopy__(self: N, memo: dict[int, Any]) -> N:
         other = self.clone()
         try:
             other.set_state(*self.get_state())
-        except ValueError as error:  # numbers of a forged file that overflowed since
+        except ValueError as error:  # numbers of a forged file that have overflowed
             raise NoRegretError(f"the state cannot be copied: {error}") from None
         return other
 
@@ -114,7 +113,7 @@ class Named:
     def save(self, path: str | Path) -> None:
         """Write the model to one file: named arrays and a JSON header, no pickle.
 
-        The file appears whole or not at all. ``noregret.load`` reads it back.
+        The write is atomic. ``noregret.load`` reads the file.
         """
         from noregret.base.model_file import save
 
@@ -134,7 +133,7 @@ class Named:
 
 
 def explaining(init: Callable[..., None]) -> Callable[..., None]:
-    """Return an ``__init__`` whose errors name the parameter that was meant."""
+    """Wrap an ``__init__`` so that errors suggest the nearest parameter."""
 
     @wraps(init)
     def __init__(self: Any, *args: Any, **params: Any) -> None:  # noqa: N807
@@ -151,7 +150,7 @@ def explaining(init: Callable[..., None]) -> Callable[..., None]:
 
 
 def is_default(value: Any, default: Any) -> bool:
-    """Whether a parameter's value is the one that it has when not given."""
+    """Return whether a parameter has its default value."""
     return isinstance(value, type(default)) and bool(value == default)
 
 

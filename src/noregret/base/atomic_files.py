@@ -1,4 +1,4 @@
-"""Files that are written whole, and files that outlive the process that writes them."""
+"""Atomic writes, and append-only files that survive the process."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from noregret.base.locks import MAX_NAME, SUFFIX, is_named, remove_abandoned
 from noregret.base.platform_files import try_lock
 from noregret.errors import NoRegretError
 
-# Bytes read at a time to check a file.
+# Bytes per read when a file is checked.
 BYTES_PER_READ = 1 << 20
 
 if TYPE_CHECKING:
@@ -24,12 +24,12 @@ if TYPE_CHECKING:
 
 
 def write_whole(path: str | Path, contents: bytes) -> None:
-    """Write a file so that it is there whole or not at all."""
+    """Write a file atomically."""
     write_pieces(path, [contents])
 
 
 def write_pieces(path: str | Path, pieces: Iterable[Buffer]) -> None:
-    """Write a file piece by piece so that it is there whole or not at all."""
+    """Write a file atomically, in pieces."""
     with beside(path) as place, open(place, "wb") as file:
         for piece in pieces:
             file.write(piece)
@@ -37,9 +37,9 @@ def write_pieces(path: str | Path, pieces: Iterable[Buffer]) -> None:
 
 @contextmanager
 def beside(path: str | Path) -> Iterator[str]:
-    """Have a file to write to, which takes the place of another when it is complete.
+    """Open a temporary file that replaces another when the block ends without an error.
 
-    A link stays one: what it leads to is replaced.
+    A symbolic link is kept, and its target replaced.
     """
     place = Path(os.path.realpath(path))
     if not place.parent.is_dir():
@@ -65,13 +65,13 @@ def beside(path: str | Path) -> Iterator[str]:
 
 
 def temporary(place: Path) -> tuple[int, str]:
-    """Return a new file beside another, open and locked, and its path.
+    """Return a new temporary file in the same folder, open and locked, and its path.
 
-    It is locked as long as it is open, so that other processes know that it is not abandoned.
+    The lock tells other processes that the file is not abandoned.
     """
     while True:
         descriptor, made = tempfile.mkstemp(SUFFIX, f".{place.name[:MAX_NAME]}.", place.parent)
-        # One may have been taken for abandoned before it was locked.
+        # Another process may have removed it as abandoned before it was locked.
         if try_lock(descriptor) is not False and is_named(descriptor, made):
             return descriptor, made
         os.close(descriptor)
@@ -79,7 +79,7 @@ def temporary(place: Path) -> tuple[int, str]:
 
 @contextmanager
 def naming(path: str | Path) -> Iterator[None]:
-    """Have errors of the operating system name the file that the user knows."""
+    """Make errors of the operating system name the user's file, not the temporary one."""
     try:
         yield
     except OSError as error:
@@ -95,9 +95,9 @@ def _umask() -> int:
 
 
 class Growing(FileIO):
-    """A file that is only added to, with a digest of all that it holds if it has a path.
+    """An append-only file, with a digest of its contents if it has a path.
 
-    Nothing waits in a buffer: what cannot be written is told at once, and only once.
+    Writes are unbuffered, so that errors are raised at once, and only once.
     """
 
     def __init__(self, file: str | int, mode: str, path: str | None) -> None:
@@ -106,7 +106,7 @@ class Growing(FileIO):
         self.hash = None if path is None else hashlib.blake2b(digest_size=16)
 
     def add(self, contents: memoryview) -> None:
-        """Write all of it where the file is at."""
+        """Write all bytes at the current position."""
         rest = contents.cast("B")
         if self.hash is not None:
             self.hash.update(rest)
@@ -114,14 +114,14 @@ class Growing(FileIO):
             rest = rest[self.write(rest) :]
 
     def settle(self) -> str | None:
-        """Have all of it on disk, and return its digest."""
+        """Flush the file to disk and return its digest."""
         with naming(self.path or tempfile.gettempdir()):
             os.fsync(self.fileno())
         return None if self.hash is None else self.hash.hexdigest()
 
 
 def opened(path: str | None) -> Growing:
-    """Open a new file to add to; without a path, one that is gone with the process."""
+    """Create an append-only file; without a path, a temporary one."""
     if path is not None:
         return Growing(path, "w+b", path)
     with naming(tempfile.gettempdir()), tempfile.TemporaryFile(buffering=0) as file:
@@ -129,7 +129,7 @@ def opened(path: str | None) -> Growing:
 
 
 def reopened(path: str, size: int, digest: str) -> Growing:
-    """Open a file that belongs to a checkpoint; what it holds beyond a size is forgotten."""
+    """Open a file of a checkpoint and truncate it to the size in the checkpoint."""
     try:
         file = Growing(path, "r+b", path)
     except FileNotFoundError:
@@ -146,7 +146,7 @@ def reopened(path: str, size: int, digest: str) -> Growing:
 
 
 def check_contents(file: Growing, size: int, digest: str) -> None:
-    """Refuse a file whose first bytes are not those that the checkpoint counts on."""
+    """Raise NoRegretError if the file's contents differ from those of the checkpoint."""
     assert file.hash is not None
     if os.fstat(file.fileno()).st_size < size:
         raise NoRegretError("shorter than when the checkpoint was made", file=file.path)
@@ -164,7 +164,7 @@ def check_contents(file: Growing, size: int, digest: str) -> None:
 
 
 def same_file(one: str, other: str) -> bool:
-    """Whether two paths lead to one file, by links of any kind."""
+    """Return whether two paths lead to the same file."""
     if os.path.realpath(one) == os.path.realpath(other):
         return True
     return os.path.exists(one) and os.path.exists(other) and os.path.samefile(one, other)

@@ -1,8 +1,7 @@
-"""Objects as they show themselves: the one place where a lower package asks the report.
+"""Text and HTML representations: the only place where a lower package imports the report.
 
-Learners, games and certificates have a card in a notebook and a text in a terminal, but know
-nothing of pages: the report is imported when the first of them is shown. ``app.report.FORMS``
-lists the forms.
+Learners, games and certificates show a card in a notebook and text in a terminal. The report is
+imported when the first of them is shown. ``app.report.FORMS`` lists the forms.
 """
 
 from __future__ import annotations
@@ -14,7 +13,7 @@ if TYPE_CHECKING:
 
 
 def as_text(form: str, thing: object) -> str:
-    """Return an object as plain text or HTML, in a form of that name."""
+    """Return an object as plain text or HTML, in the named form."""
     from noregret.app.report import renderer
 
     text: str = renderer(form)(thing)
@@ -22,7 +21,7 @@ def as_text(form: str, thing: object) -> str:
 
 
 def as_renderable(form: str, thing: object) -> RenderableType:
-    """Return an object for Rich to print, in a form of that name."""
+    """Return an object for Rich to print, in the named form."""
     from noregret.app.report import renderer
 
     found: RenderableType = renderer(form)(thing)

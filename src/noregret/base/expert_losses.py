@@ -1,4 +1,4 @@
-"""What forecasts cost, as functions of whole arrays: for hindsight, and for anyone who asks."""
+"""Losses of forecasts as functions of arrays."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ from noregret.base.compiled.losses import EXPERT_LOSSES, Loss, PythonLoss, find_
 
 Floats = NDArray[np.float64]
 Function = Callable[[Floats, Floats], Floats]
-# Weighing experts by exp(−η loss) loses nothing to mixing up to this η, for forecasts and outcomes
-# in a range of width 1, and what it is divided by for a range of width w: w to this power.
+# The largest η for which exp(−η loss) is concave, for forecasts and outcomes in a range of width 1,
+# and the power of w by which it is divided for a range of width w.
 EXP_CONCAVE = {"square": (0.5, 2), "log": (1.0, 0)}
 CONVEX = ("square", "absolute", "log", "quantile", "percentage")
 
@@ -26,11 +26,11 @@ class ExpertLoss:
     Parameters
     ----------
     name, parameter
-        Its name, and its quantile where it has one.
+        Its name, and the quantile of the quantile loss.
     value, derivative
-        What a forecast x costs when y happens, and how fast that rises with x.
+        The loss of a forecast x for the outcome y, and its derivative by x.
     convex
-        Whether it is convex in x; one of your own is taken to be.
+        If True, it is convex in x; assumed for custom losses.
     """
 
     name: str
@@ -41,7 +41,7 @@ class ExpertLoss:
 
 
 def log_value(x: Floats, y: Floats) -> Floats:
-    """Return −y ln x − (1 − y) ln(1 − x), where nothing times infinity is nothing."""
+    """Return −y ln x − (1 − y) ln(1 − x), where 0 · ∞ = 0."""
     with np.errstate(divide="ignore", invalid="ignore"):
         one = np.where(y > 0, -y * np.log(x), 0.0)
         other = np.where(y < 1, -(1 - y) * np.log(1 - x), 0.0)
@@ -49,13 +49,13 @@ def log_value(x: Floats, y: Floats) -> Floats:
 
 
 def log_derivative(x: Floats, y: Floats) -> Floats:
-    """Return its derivative by x."""
+    """Return the derivative of the log loss by x."""
     with np.errstate(divide="ignore", invalid="ignore"):
         return np.asarray(np.where(y > 0, -y / x, 0.0) + np.where(y < 1, (1 - y) / (1 - x), 0.0))
 
 
 def expert_loss(loss: str | Loss = "square", parameter: float | None = None) -> ExpertLoss:
-    """Return a loss by name, or one of your own, as functions of arrays.
+    """Return a loss, by name or custom, as functions of arrays.
 
     Parameters
     ----------
@@ -101,7 +101,7 @@ def expert_loss(loss: str | Loss = "square", parameter: float | None = None) -> 
 
 
 def exp_concavity(loss: Any, low: float, high: float) -> float | None:
-    """Return the largest η for which e^(−η loss) is concave in the forecast, where it is known."""
+    """Return the largest η for which e^(−η loss) is concave in the forecast, or None."""
     name = loss if isinstance(loss, str) else getattr(loss, "name", "")
     if name not in EXP_CONCAVE or isinstance(loss, PythonLoss):
         return None

@@ -1,4 +1,4 @@
-"""The six families of algorithms, each found by the files of its package."""
+"""The six families of algorithms, discovered by the files of their packages."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from importlib import import_module
 from pkgutil import iter_modules
 from typing import Any
 
-# The package of every family: one file an algorithm, in the order in which names are looked up.
+# The package of each family, in the order of lookup; one file per algorithm.
 FAMILIES = {
     "learners": "noregret.learners",
     "experts": "noregret.experts.masters",
@@ -24,41 +24,41 @@ def modules_of(family: str) -> list[str]:
 
 
 def class_name(name: str) -> str:
-    """Return what the class of an algorithm must be called, from its name or its file's."""
+    """Return the class name of an algorithm, from its name or its file's."""
     return "".join(word.capitalize() for word in name.replace("_", "-").split("-"))
 
 
 def homes(family: str) -> dict[str, str]:
-    """Return the module of every class of a family, by the name of the class."""
+    """Return the module of each class of a family, by class name."""
     return {class_name(module.rpartition(".")[2]): module for module in modules_of(family)}
 
 
 def fetched(family: str, name: str) -> Any:
-    """Return a class of a family by its name; None where there is none of that name."""
+    """Return a class of a family by its name, or None."""
     home = homes(family).get(name) if name[:1].isupper() else None
     return None if home is None else getattr(import_module(home), name)
 
 
 class Front:
-    """The front page of a family's package: what it offers, fetched when it is asked for.
+    """The namespace of a family's package, with lazy imports.
 
     Parameters
     ----------
     family
         The family.
     **others
-        What it offers besides its algorithms, with the module in which each is.
+        Names besides the algorithms, each with its module.
     """
 
     def __init__(self, family: str, **others: str) -> None:
         self.family, self.others = family, others
 
     def names(self) -> list[str]:
-        """Return all that is offered."""
+        """Return all names."""
         return sorted([*self.others, *homes(self.family), "make"])
 
     def fetch(self, name: str) -> Any:
-        """Return what is offered under a name."""
+        """Import and return the object of a name."""
         if name == "__all__":
             return self.names()
         if name in self.others:
@@ -69,7 +69,7 @@ class Front:
         return found
 
     def make(self, name: str, **params: Any) -> Any:
-        """Build one of the family by name."""
+        """Build an algorithm of the family by name."""
         from noregret.base.registry import built, find
 
         return built(find(name, self.family), params)

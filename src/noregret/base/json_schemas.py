@@ -1,4 +1,4 @@
-"""JSON of files checked against a schema; the headers of model files and checkpoints."""
+"""JSON checked against a schema: certificates, and the headers of model files and checkpoints."""
 
 from __future__ import annotations
 
@@ -9,25 +9,25 @@ from typing import Any
 
 from noregret.errors import NoRegretError
 
-# Digits of the longest whole number that a header can hold.
+# Digits of the longest integer in a header.
 MAX_DIGITS = 20
-# Letters of what a validator says that are repeated.
-MAX_SAID = 200
+# Characters of a validator's message that are shown.
+MAX_MESSAGE = 200
 
 
 def parsed(text: str, kind: str, path: object, wrong: type[NoRegretError]) -> dict[str, Any]:
-    """Return a header, or raise which of its fields cannot be so.
+    """Parse a header, or raise an error that names the invalid field.
 
     Parameters
     ----------
     text
         The JSON text.
     kind
-        The definition in the schema that it must meet: ``model`` or ``checkpoint``.
+        The definition in the schema: ``model`` or ``checkpoint``.
     path
         The file, for messages.
     wrong
-        What to raise.
+        The class of the error.
     """
     try:
         header: dict[str, Any] = json.loads(text, parse_int=_whole, parse_constant=_refused)
@@ -40,16 +40,16 @@ def parsed(text: str, kind: str, path: object, wrong: type[NoRegretError]) -> di
 
 
 def fault_in(contents: Any, validator: Any, whole: str) -> str | None:
-    """Return which field a schema does not allow and why, without repeating what may be a file.
+    """Return the invalid field and the reason, without repeating long contents.
 
     Parameters
     ----------
     contents
-        What was parsed.
+        The parsed JSON.
     validator
-        Of the schema.
+        The validator of the schema.
     whole
-        What to call the contents where no field of theirs is at fault.
+        The name of the contents, if the fault is not in one field.
     """
     fault = next(validator.iter_errors(contents), None)
     if fault is None:
@@ -59,7 +59,7 @@ def fault_in(contents: Any, validator: Any, whole: str) -> str | None:
     fault = best_match([fault])
     field = ".".join(map(str, fault.absolute_path)) or whole
     said = fault.message
-    return f"{field}: {said if len(said) < MAX_SAID else said[: MAX_SAID - 1] + '…'}"
+    return f"{field}: {said if len(said) < MAX_MESSAGE else said[: MAX_MESSAGE - 1] + '…'}"
 
 
 def _whole(text: str) -> int:
@@ -74,7 +74,7 @@ def _refused(text: str) -> float:
 
 @cache
 def schema(name: str) -> dict[str, Any]:
-    """Return a JSON Schema that comes with the package."""
+    """Return a JSON Schema shipped with the package."""
     text = resources.files("noregret.base").joinpath(name).read_text("utf-8")
     found: dict[str, Any] = json.loads(text)
     return found
@@ -82,7 +82,7 @@ def schema(name: str) -> dict[str, Any]:
 
 @cache
 def validator(name: str, kind: str | None = None) -> Any:
-    """Return what checks contents against a schema, or one of its definitions."""
+    """Return the validator of a schema, or of one of its definitions."""
     from jsonschema import Draft202012Validator
 
     part = {} if kind is None else {"$ref": f"#/$defs/{kind}"}

@@ -1,7 +1,7 @@
-"""Locks on files that end with the process that holds them, however it ends.
+"""File locks that are released when their process ends, however it ends.
 
-A lock file lies beside the file that it protects, as ``.NAME.lock.noregret``, and names the process
-that holds it. Those of a killed process, and its temporary files, are locked by nobody: the next
+The lock file ``.NAME.lock.noregret`` lies next to the file that it protects and names the process
+that holds it. Lock files and temporary files of a killed process are no longer locked: the next
 write to the same folder removes them.
 """
 
@@ -18,19 +18,18 @@ from pathlib import Path
 from noregret.base.platform_files import is_own, open_unlinked, try_lock
 from noregret.errors import NoRegretError
 
-# The end of the name of every file that may be removed when no process has locked it.
+# The suffix of files that may be removed when no process has locked them.
 SUFFIX = ".noregret"
-# A longer name would leave no room for what is added to it.
+# Bytes of a file name, which leaves room for prefix and suffix.
 MAX_NAME = 200
-# Attempts to get a lock, and seconds between them: a process that looks for what is left over
-# holds it for a moment.
-ATTEMPTS, PAUSE = 5, 0.02
+# Attempts to get a lock, and seconds between them: a process that cleans up holds it for a moment.
+ATTEMPTS, RETRY_SECONDS = 5, 0.02
 
 _searched: set[tuple[int, str]] = set()
 
 
 def is_named(descriptor: int, path: str) -> bool:
-    """Tell whether a path still leads to an open file."""
+    """Return whether a path still leads to an open file."""
     try:
         return os.path.samestat(os.fstat(descriptor), os.stat(path, follow_symlinks=False))
     except FileNotFoundError:
@@ -48,7 +47,7 @@ class Lock:
     Raises
     ------
     NoRegretError
-        Where another process has the lock.
+        If another process has the lock.
     """
 
     def __init__(self, path: str) -> None:
@@ -58,7 +57,7 @@ class Lock:
         remove_abandoned(place.parent)
         for attempt in range(ATTEMPTS):
             if attempt:
-                time.sleep(PAUSE)
+                time.sleep(RETRY_SECONDS)
             if (descriptor := self.attempt()) is not None:
                 break
         else:
@@ -80,21 +79,21 @@ class Lock:
             raise NoRegretError(
                 f"its lock file {self.file} cannot be opened: {error.strerror}", file=self.path
             ) from None
-        # It may have been removed between the two steps by a run that has just ended.
+        # A run that has just ended may have removed it between the two steps.
         if try_lock(descriptor) is not False and is_named(descriptor, self.file):
             return descriptor
         os.close(descriptor)
         return None
 
     def holder(self) -> str:
-        """Name the process that has the lock."""
+        """Return a description of the process that has the lock."""
         with suppress(OSError, ValueError):
             return f"process {int(Path(self.file).read_text('ascii'))}"
         return "its process is not known"
 
 
 def release(file: str, descriptor: int) -> None:
-    """Remove a lock file while it is locked, and give it up."""
+    """Remove a lock file while it is locked, then release it."""
     with suppress(OSError):
         if is_named(descriptor, file):
             os.unlink(file)
@@ -114,13 +113,13 @@ class Locks:
             raise
 
     def release(self) -> None:
-        """Give up all of them."""
+        """Release all locks."""
         while self.held:
             self.held.pop().release()
 
 
 def remove_abandoned(folder: Path) -> None:
-    """Remove what killed processes of this user left in a folder; looked for once per process."""
+    """Remove files left in a folder by killed processes of this user, once per process."""
     key = (os.getpid(), str(folder))
     if key in _searched:
         return

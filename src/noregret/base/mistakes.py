@@ -1,4 +1,4 @@
-"""What counts as a mistake: one rule for learners, batch methods, hindsight and reports."""
+"""The definition of a mistake, for learners, batch methods, hindsight and reports."""
 
 from __future__ import annotations
 
@@ -7,10 +7,10 @@ from numpy.typing import NDArray
 
 
 def are_mistakes(labels: NDArray[np.float64], scores: NDArray[np.float64]) -> NDArray[np.bool_]:
-    """Return which labels, −1 or +1, the scores get wrong.
+    """Return a mask of the labels, −1 or +1, that the scores get wrong.
 
-    A score of zero, which is a chance of exactly ½, is a mistake whatever the label: theorems on
-    mistakes count it so, and so does the core (``Engine``).
+    A score of zero, a probability of exactly ½, is a mistake whatever the label, as in the theorems
+    on mistakes and in ``Engine``.
 
     >>> are_mistakes(np.array([1.0, 1.0, -1.0]), np.array([0.5, 0.0, 0.0])).tolist()
     [False, True, True]

@@ -1,7 +1,7 @@
-"""Models on disk: one file of named arrays with a JSON header, in the safetensors format.
+"""Model files: named arrays and a JSON header, in the safetensors format.
 
-Nothing in a file is ever run: the header names what is registered and its parameters, the
-arrays are numbers, and a digest over both tells a damaged file from a good one.
+No code is ever loaded from a file: the header has the registered name and the parameters, the
+arrays are numbers, and a digest over both detects damage.
 """
 
 from __future__ import annotations
@@ -28,11 +28,11 @@ if TYPE_CHECKING:
     from noregret.base.compiled.losses import Loss
 
 FORMAT = "noregret.model/1"
-# Of files in which arrays that are mostly zero are packed; earlier versions cannot read these.
+# The format with packed arrays (see ``packing``), which earlier versions cannot read.
 FORMAT_PACKED = "noregret.model/2"
-# What the names of arrays begin with that belong to the stream.
+# Prefix of the names of arrays that belong to the stream.
 STREAM = "stream."
-# What building a learner from a file that makes no sense may raise.
+# Errors that an invalid file may cause while a learner is built.
 UNUSABLE = (ArithmeticError, AttributeError, LookupError, RecursionError, TypeError, ValueError)
 
 
@@ -41,10 +41,9 @@ def save(
     path: str | Path,
     stream: tuple[Mapping[str, NDArray[Any]], dict[str, Any]] | None = None,
 ) -> None:
-    """Write a learner to a file, whole or not at all.
+    """Write a learner to a file atomically.
 
-    ``stream`` is how its data were read, if a prediction is to read others in the same way: the
-    arrays and the numbers that a reading keeps with a model.
+    ``stream`` has the arrays and numbers with which later data can be read in the same way.
     """
     header, arrays = described(learner)
     if stream is not None:
@@ -54,7 +53,7 @@ def save(
 
 
 def described(learner: Named) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
-    """Return all that is needed to build a learner again: JSON, and arrays."""
+    """Return the JSON and the arrays from which a learner can be rebuilt."""
     arrays, numbers, names = learner.get_state()
     header: dict[str, Any] = {
         "learner": learner.name,
@@ -69,7 +68,7 @@ def described(learner: Named) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
 
 
 def rebuilt(header: Mapping[str, Any], arrays: dict[str, NDArray[Any]], loss: Loss | None) -> Any:
-    """Return the learner that a description is of."""
+    """Rebuild a learner from its description."""
     params = {
         name: restored(name, value, loss, "load(…, loss=…)")
         for name, value in header["params"].items()
@@ -81,7 +80,7 @@ def rebuilt(header: Mapping[str, Any], arrays: dict[str, NDArray[Any]], loss: Lo
 
 
 def write(path: str | Path, header: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> None:
-    """Write a file, whole or not at all."""
+    """Write a file atomically."""
     kept, lengths = packed(arrays)
     own = {"format": FORMAT_PACKED, "packed": lengths} if lengths else {"format": FORMAT}
     text = json.dumps({**own, **header}, sort_keys=True)
@@ -90,19 +89,19 @@ def write(path: str | Path, header: dict[str, Any], arrays: dict[str, NDArray[An
 
 
 def load(path: str | Path, *, loss: Loss | None = None) -> Any:
-    """Read a learner, of any family, or an ensemble from the file that its ``save`` wrote.
+    """Read a learner of any family, or an ensemble, from a file written by ``save``.
 
     Parameters
     ----------
     path
         The file.
     loss
-        The loss, for a learner whose loss is written in Python: code is not kept in files.
+        The loss, for a learner with a custom Python loss: files contain no code.
 
     Raises
     ------
     ModelFileError
-        Where the file is damaged, is not a model, or is from a newer version.
+        If the file is damaged, is not a model, or is from a newer version.
 
     Examples
     --------
@@ -120,7 +119,7 @@ def load(path: str | Path, *, loss: Loss | None = None) -> Any:
 def load_with_stream(
     path: str | Path, loss: Loss | None = None
 ) -> tuple[Any, dict[str, Any] | None, dict[str, NDArray[Any]]]:
-    """Read a learner, and what is kept of how its data were read: JSON or None, and arrays."""
+    """Read a learner, and the state of its stream: JSON or None, and arrays."""
     metadata, arrays = read_parts(path, "a noregret model", ModelFileError)
     try:
         text = metadata["noregret"]
@@ -164,7 +163,7 @@ def load_with_stream(
 def read_parts(
     path: str | Path, what: str, wrong: type[NoRegretError]
 ) -> tuple[dict[str, str], dict[str, NDArray[Any]]]:
-    """Read the parts of a file; arrays are views of what is there, so nothing else is allocated."""
+    """Read the parts of a file; arrays are views of its bytes, so nothing else is allocated."""
     from safetensors import SafetensorError, safe_open
 
     if Path(path).is_dir():
@@ -193,10 +192,10 @@ def _values(header: Any) -> list[Any]:
 
 
 def exact(value: float | int | bool) -> Any:
-    """JSON has no infinity, and integers must stay integers: floats travel as hexadecimal text."""
+    """Write floats as hexadecimal text: JSON has no infinity, and integers must stay integers."""
     return value.hex() if isinstance(value, float) else value
 
 
 def inexact(value: Any) -> Any:
-    """Return what ``exact`` wrote down."""
+    """Invert ``exact``."""
     return float.fromhex(value) if isinstance(value, str) else value

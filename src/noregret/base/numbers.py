@@ -1,18 +1,18 @@
-"""Numbers and names as people read them."""
+"""Numbers and names formatted for people."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Callable
 
-# Names longer than this are cut: the file has them whole.
-LONGEST_NAME = 40
-# Weights below this are written as nothing.
+# Characters of a name that are shown; files have it in full.
+MAX_NAME = 40
+# Weights below this are shown as 0%.
 MIN_SHOWN_WEIGHT = 0.0005
 
 
 def figure(number: float) -> str:
-    """Write a number with the digits that matter: six, or all those before the point.
+    """Format a number with six significant digits, or all digits before the point.
 
     >>> figure(0.0609727), figure(1234567.89), figure(17379), figure(-3e-9)
     ('0.0609727', '1,234,567.9', '17,379', '-3e-09')
@@ -38,7 +38,7 @@ def brief(number: float) -> str:
 
 
 def compact(number: float, digits: int = 6) -> str:
-    """Write a number as short as it goes, for an axis.
+    """Format a number for an axis, as short as possible.
 
     >>> compact(10_000), compact(2.5e6), compact(-0.05), compact(1e-7), compact(999)
     ('10k', '2.5M', '-0.05', '1e-7', '999')
@@ -52,7 +52,7 @@ def compact(number: float, digits: int = 6) -> str:
 
 
 def signed(number: float, write: Callable[[float], str] = figure) -> str:
-    """Write a number with its sign.
+    """Format a number with its sign.
 
     >>> signed(2.5), signed(-2.5), signed(0)
     ('+2.5', '-2.5', '0')
@@ -61,7 +61,7 @@ def signed(number: float, write: Callable[[float], str] = figure) -> str:
 
 
 def weight(share: float) -> str:
-    """Write a weight; the slightest as nothing.
+    """Format a weight in percent; negligible ones as 0%.
 
     >>> weight(0.4321), weight(0.0004), weight(1.0)
     ('43.2%', '0%', '100%')
@@ -70,7 +70,7 @@ def weight(share: float) -> str:
 
 
 def duration(seconds: float) -> str:
-    """Write how long something took.
+    """Format a duration.
 
     >>> duration(0.0314), duration(12.34), duration(125), duration(7384)
     ('31 ms', '12.3 s', '2 min 5 s', '2 h 3 min')
@@ -87,7 +87,7 @@ def duration(seconds: float) -> str:
 
 
 def megabytes(size: float) -> str:
-    """Write a number of bytes.
+    """Format a number of bytes.
 
     >>> megabytes(512), megabytes(83_000), megabytes(1.25e9)
     ('512 B', '83 kB', '1.25 GB')
@@ -99,7 +99,7 @@ def megabytes(size: float) -> str:
 
 
 def percent(share: float) -> str:
-    """Write a share in percent; small ones never as nothing.
+    """Format a share in percent; a small one is never rounded to zero.
 
     >>> percent(0.641), percent(0.00342), percent(1e-9), percent(0.99999)
     ('64.1%', '0.342%', '1e-07%', '99.999%')
@@ -111,7 +111,7 @@ def percent(share: float) -> str:
 
 
 def part_of_bound(share: float | None) -> str:
-    """Write how much of a bound is used, in one way everywhere: a regret below zero uses nothing.
+    """Format the share of a bound that is used; a negative regret uses nothing.
 
     >>> part_of_bound(0.641), part_of_bound(-0.0347), part_of_bound(None)
     ('64.1%', 'nothing', '')
@@ -122,7 +122,7 @@ def part_of_bound(share: float | None) -> str:
 
 
 def clean(text: str) -> str:
-    r"""Write text so that it cannot do anything: no control characters, no change of direction.
+    r"""Escape control characters and changes of text direction.
 
     >>> print(clean("a\x1b[31mb\u202e"))
     a\x1b[31mb\u202e
@@ -130,14 +130,14 @@ def clean(text: str) -> str:
     return "".join(c if c.isprintable() else ascii(c)[1:-1] for c in text)
 
 
-def name_of(text: str, longest: int = LONGEST_NAME) -> str:
-    """Write a feature's name, cut where it is long."""
+def name_of(text: str, longest: int = MAX_NAME) -> str:
+    """Escape a feature's name, and truncate it if it is long."""
     shown = clean(text)
     return shown if len(shown) <= longest else shown[: longest - 1] + "…"
 
 
 def count(number: int, word: str) -> str:
-    """Write a number of things.
+    """Format a count with its noun.
 
     >>> count(1, "round"), count(2000, "round")
     ('1 round', '2,000 rounds')

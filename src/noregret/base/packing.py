@@ -1,8 +1,8 @@
-"""Named arrays in a file of the safetensors format: written one by one, those mostly zero packed.
+"""Named arrays in safetensors files; arrays that are mostly zero are packed.
 
-A learner has room for every feature up to the largest position, of which a stream may have named
-but a few. Of an array that is mostly zero, only the pages that are not are written: their numbers
-under ``name.pages``, their contents under ``name.page_data``.
+A learner has room for every feature up to the largest position, of which a stream may use only a
+few. Of an array that is mostly zero, only the nonzero pages are written: their indices as
+``name.pages``, their contents as ``name.page_data``.
 """
 
 from __future__ import annotations
@@ -24,11 +24,10 @@ if TYPE_CHECKING:
 
     Arrays = dict[str, NDArray[Any]]
 
-# Numbers from which on it is worth looking for zeros, and numbers that a packed array has at most:
-# those of all positions that a stream may have, as auto keeps them.
+# Lengths of arrays that may be packed, up to those of auto for all positions of a stream.
 MIN_PACKED_NUMBERS, MAX_PACKED_NUMBERS = 2**16, 2**29
 PAGES, DATA = ".pages", ".page_data"
-# Types as the format names them, in the order in which its own writer sorts them, largest first.
+# The format's names of types, in the order of its own writer, largest first.
 TYPES = {
     np.dtype(kind): name
     for kind, name in (
@@ -39,7 +38,7 @@ TYPES = {
 
 
 def packed(arrays: Mapping[str, NDArray[Any]]) -> tuple[Arrays, dict[str, int]]:
-    """Return arrays as they are written, and how long those are that were packed."""
+    """Return the arrays to write, and the lengths of those that were packed."""
     kept: Arrays = {}
     lengths: dict[str, int] = {}
     for name, array in arrays.items():
@@ -57,7 +56,7 @@ def packed(arrays: Mapping[str, NDArray[Any]]) -> tuple[Arrays, dict[str, int]]:
 
 
 def pages_of(array: NDArray[Any]) -> NDArray[np.int64] | None:
-    """Return the pages that are not zero, where they are less than half of all; else None."""
+    """Return the indices of nonzero pages if they are less than half of all, else None."""
     if array.dtype != np.float64 or array.ndim != 1 or len(array) < MIN_PACKED_NUMBERS:
         return None
     pages = used_pages(np.ascontiguousarray(array)).astype(np.int64)
@@ -65,7 +64,7 @@ def pages_of(array: NDArray[Any]) -> NDArray[np.int64] | None:
 
 
 def unpacked(arrays: Arrays, lengths: Mapping[str, Any]) -> Arrays:
-    """Return the arrays that ``packed`` was given, or raise ValueError where they make no sense."""
+    """Invert ``packed``, or raise ValueError if the arrays are invalid."""
     found = dict(arrays)
     for name, length in lengths.items():
         pages, data = found.pop(name + PAGES), found.pop(name + DATA)
@@ -88,7 +87,7 @@ def unpacked(arrays: Arrays, lengths: Mapping[str, Any]) -> Arrays:
 def write_parts(
     path: str | Path, arrays: Mapping[str, NDArray[Any]], metadata: Mapping[str, str]
 ) -> None:
-    """Write a file whole or not at all, an array at a time; the same for the same arrays."""
+    """Write a file atomically, one array at a time; equal arrays give equal bytes."""
     order = list(TYPES)
     names = sorted(arrays, key=lambda name: (order.index(arrays[name].dtype), name))
     header: dict[str, Any] = {"__metadata__": dict(sorted(metadata.items()))}

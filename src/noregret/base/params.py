@@ -1,4 +1,4 @@
-"""Parameters as a JSON file can hold them, and back."""
+"""Conversion of parameters to JSON and back."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from noregret.errors import NoRegretError
 
 
 def plain(value: Any) -> Any:
-    """Return a parameter's value as JSON has it; what is written in Python, by its name only."""
+    """Return a parameter's value as JSON; Python functions are replaced by their names."""
     if isinstance(value, list | tuple):
         return [plain(each) for each in value]
     if isinstance(value, Named):
@@ -27,7 +27,7 @@ def plain(value: Any) -> Any:
 
 
 def is_python(value: Any) -> bool:
-    """Whether a value stands for something written in Python, or has such a parameter."""
+    """Return whether a value stands for Python code, or has a parameter that does."""
     if not isinstance(value, dict):
         return False
     inner = value.get("params")
@@ -35,7 +35,7 @@ def is_python(value: Any) -> bool:
 
 
 def restored(name: str, value: Any, loss: Loss | None, how: str) -> Any:
-    """Return the value that a plain one stands for; ``how`` says how to give a loss in Python."""
+    """Return the value of JSON; ``how`` tells the user where to pass a Python loss."""
     if isinstance(value, dict) and "params" in value:
         from noregret.base.registry import built, find
 

@@ -1,4 +1,4 @@
-"""Plain text for wherever it is printed: without what a terminal's encoding cannot write."""
+"""Plain text in the characters that a terminal's encoding has."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import sys
 from rich.console import Console, RenderableType
 
 WIDTH = 80
-# What is written in place of letters that an encoding does not have.
+# Replacements of characters that an encoding lacks.
 PLAIN = str.maketrans(
     {"‖": "|", "·": "*", "√": "sqrt ", "≤": "<=", "’": "'", "‘": "'", "…": ".", "²": "^2", "−": "-"}
     | dict.fromkeys("╭╮╰╯┏┓┗┛┡┩╇┳┻└┘┴", "+")
@@ -19,7 +19,7 @@ PLAIN = str.maketrans(
 
 
 def plain_text(shown: RenderableType) -> str:
-    """Return what Rich shows as text of 80 columns, in letters that standard output can write."""
+    """Return a Rich object as text of 80 columns, in the encoding of standard output."""
     page = io.StringIO()
     console = Console(
         file=page, width=WIDTH, color_system=None, force_terminal=False, legacy_windows=False
@@ -29,7 +29,7 @@ def plain_text(shown: RenderableType) -> str:
 
 
 def for_encoding(text: str, encoding: str | None) -> str:
-    """Return text that an encoding can write; lines of boxes become dashes and bars.
+    """Replace characters that an encoding lacks; box-drawing lines become dashes and bars.
 
     >>> for_encoding("╭─╮ ‖u‖", "ascii")
     '+-+ |u|'

@@ -1,7 +1,7 @@
-"""Calls to the operating system that differ between platforms, in one place.
+"""Operating system calls that differ between platforms.
 
-Every other module that reads at a place, locks, polls or opens a descriptor calls these functions.
-The branches for Windows are untested: they are there so that only this module has to be right.
+All other modules read at an offset, lock, poll and open descriptors through these functions. The
+branches for Windows are untested.
 """
 
 from __future__ import annotations
@@ -24,18 +24,18 @@ _seeking = threading.Lock()
 
 
 def open_to_read(path: str) -> int:
-    """Return a descriptor of a file, to read its bytes as they are."""
+    """Open a file to read its bytes and return the descriptor."""
     return os.open(path, os.O_RDONLY | BINARY)
 
 
 def open_unlinked(path: str, *, create: bool = False) -> int:
-    """Return a descriptor of a file to read and write, refusing symbolic links."""
+    """Open a file to read and write, refusing symbolic links, and return the descriptor."""
     created = os.O_CREAT if create else 0
     return os.open(path, os.O_RDWR | created | BINARY | NO_LINKS, 0o644)
 
 
 def read_at(descriptor: int, place: int, size: int) -> bytes:
-    """Return bytes of a file, fewer only at its end; its position stays."""
+    """Read bytes at an offset, fewer only at the end of the file; its position stays."""
     parts = []
     while size > 0 and (part := _read_some_at(descriptor, size, place)):
         parts.append(part)
@@ -44,7 +44,7 @@ def read_at(descriptor: int, place: int, size: int) -> bytes:
 
 
 def _seek_and_read(descriptor: int, size: int, place: int) -> bytes:
-    """Read as ``os.pread`` does, safe against other calls of this function only."""
+    """Emulate ``os.pread``; safe only against other calls of this function."""
     with _seeking:
         before = os.lseek(descriptor, 0, os.SEEK_CUR)
         try:
@@ -58,19 +58,19 @@ _read_some_at = getattr(os, "pread", _seek_and_read)
 
 
 def is_ready(descriptor: int) -> bool:
-    """Tell whether a pipe or device can be read without waiting; False where that is unknown."""
-    if sys.platform == "win32":  # it can poll sockets alone
+    """Return whether a pipe or device can be read without waiting; False if unknown."""
+    if sys.platform == "win32":  # polls only sockets
         return False
     return bool(select.select([descriptor], [], [], 0)[0])
 
 
 def is_own(state: os.stat_result) -> bool:
-    """Tell whether this user owns a file; every file where files have no owners."""
+    """Return whether this user owns a file; True on platforms without owners."""
     return not hasattr(os, "geteuid") or state.st_uid == os.geteuid()
 
 
 def try_lock(descriptor: int) -> bool | None:
-    """Lock an open file; return False where another process has, None where there are no locks."""
+    """Lock an open file; return False if another process has the lock, None if unsupported."""
     try:
         if sys.platform == "win32":
             msvcrt.locking(descriptor, msvcrt.LK_NBLCK, 1)

@@ -1,4 +1,4 @@
-"""Names of features that are columns: made up when they are asked for, as there may be millions."""
+"""Names of columns as features, generated on demand because there may be millions."""
 
 from __future__ import annotations
 
@@ -7,12 +7,12 @@ from typing import overload
 
 
 class Positions(Sequence[str]):
-    """The names "0", "1", …, after others that come first.
+    """The names "0", "1", …, after a few given names.
 
     Parameters
     ----------
     size
-        The number of names in all.
+        The total number of names.
     first
         The names that come first, such as that of an intercept.
 
@@ -41,7 +41,7 @@ class Positions(Sequence[str]):
         return self.first[place] if place < len(self.first) else str(place - len(self.first))
 
     def at(self, name: str) -> int | None:
-        """Return the position of a name; None where there is none of that name."""
+        """Return the position of a name, or None."""
         if name in self.first:
             return self.first.index(name)
         if not (name.isascii() and name.isdigit() and len(name) < 20):

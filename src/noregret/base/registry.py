@@ -1,4 +1,4 @@
-"""Everything by name. An algorithm's file registers it under its family; all else looks here."""
+"""The registry: algorithms by family and name."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ K = TypeVar("K", bound="type[Named]")
 
 
 def register(kind: K) -> K:
-    """Class decorator: make a learner, or one of another family, known by its ``name``."""
+    """Register a class under its ``name``, as a decorator."""
     known = _registered[in_family(kind.family)]
     if kind.name in known:
         raise ValueError(f"two {kind.family} are called {kind.name!r}")
@@ -30,7 +30,7 @@ def register(kind: K) -> K:
 
 
 def in_family(family: str) -> str:
-    """Return the name of a family, if it is one."""
+    """Return the name of a family, or raise ValueError."""
     if family not in FAMILIES:
         raise ValueError(f"unknown family {family!r}: {hint(family, FAMILIES)}")
     return family
@@ -49,20 +49,20 @@ def everyone() -> list[type[Named]]:
 
 
 def families_with(name: str) -> list[str]:
-    """Return the families in which something has that name."""
+    """Return the families that have an algorithm of this name."""
     return [family for family in FAMILIES if name in all_of(family)]
 
 
 def find(name: str, family: str | None = None) -> type[Any]:
-    """Return the class of that name; the error of a wrong one lists the nearest.
+    """Return the class of this name; the error for an unknown name suggests the nearest.
 
-    Where several families have the name, it is the first's, unless the family is given.
+    If several families have the name, the first one is used unless the family is given.
     """
     families = list(FAMILIES) if family is None else [in_family(family)]
     for each in families:
         if name not in _registered[each]:
             module = f"{FAMILIES[each]}.{name.replace('-', '_')}"
-            if module in modules_of(each):  # its file alone
+            if module in modules_of(each):  # import only its file
                 import_module(module)
         if name in _registered[each]:
             return _registered[each][name]
@@ -83,7 +83,7 @@ def find(name: str, family: str | None = None) -> type[Any]:
 
 
 def make(name: str, **params: Any) -> Any:
-    """Build a learner by name, or else one of the other families.
+    """Build a learner, or an algorithm of another family, by name.
 
     >>> import noregret
     >>> noregret.make("widrow-hoff", rate=0.2)
@@ -93,7 +93,7 @@ def make(name: str, **params: Any) -> Any:
 
 
 def built(kind: type[Named], params: Mapping[str, Any]) -> Any:
-    """Build one of a class; the error of a wrong parameter lists the nearest."""
+    """Build an instance; the error for an unknown parameter suggests the nearest."""
     known = inspect.signature(kind).parameters
     for given in params:
         if given not in known:

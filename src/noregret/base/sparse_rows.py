@@ -1,7 +1,7 @@
-"""Sparse matrices, checked once: nothing reads their parts before they are known to fit together.
+"""Validation of sparse matrices, before any code reads their arrays.
 
-SciPy trusts the three arrays of a CSR matrix, which any code may have replaced, and so do the loops
-of the core. What leaves here has indices within its columns and rows within its data.
+SciPy and the compiled loops trust the three arrays of a CSR matrix, which any code may have
+replaced. After validation indices lie within the columns and rows within the data.
 """
 
 from __future__ import annotations
@@ -15,16 +15,16 @@ from noregret.errors import BadExample
 from noregret.limits import MAX_POSITIONS
 
 Floats = NDArray[np.float64]
-# The core counts columns in int32.
+# Compiled loops index columns with int32.
 
 
 def checked_csr(X: Any) -> Any:
-    """Return a sparse matrix, or one sparse row, as CSR, after looking at all of its parts.
+    """Return a sparse matrix, or one sparse row, as validated CSR.
 
     Raises
     ------
     BadExample
-        Where its rows do not lie within its data, or an index is no column of it.
+        If its rows do not lie within its data, or an index exceeds its columns.
     """
     csr = as_csr(X)
     check_parts(np.asarray(csr.indptr), np.asarray(csr.indices), np.asarray(csr.data), csr.shape)
@@ -32,7 +32,7 @@ def checked_csr(X: Any) -> Any:
 
 
 def as_csr(X: Any) -> Any:
-    """Return a sparse matrix, or one sparse row, as CSR: as it is if it is one, not looked at."""
+    """Return a sparse matrix, or one sparse row, as CSR, without validation."""
     from scipy import sparse
 
     try:
@@ -48,7 +48,7 @@ def as_csr(X: Any) -> Any:
 
 
 def converted(X: Any) -> Any:
-    """Return a matrix of another format as CSR, after looking at the parts that SciPy trusts."""
+    """Convert a matrix of another format to CSR, after validating the arrays that SciPy trusts."""
     X = X.copy()  # other threads may change it meanwhile
     if X.format in ("csc", "bsr"):
         high, wide = X.blocksize if X.format == "bsr" else (1, 1)
@@ -68,7 +68,7 @@ def converted(X: Any) -> Any:
 def check_parts(
     starts: NDArray[Any], indices: NDArray[Any], data: NDArray[Any], shape: tuple[int, int]
 ) -> None:
-    """Refuse the parts of a compressed matrix that do not fit together."""
+    """Raise BadExample if the arrays of a compressed matrix are inconsistent."""
     rows, width = shape
     if data.dtype.kind not in "fiub":
         raise BadExample(f"sparse values must be numbers: got {data.dtype}")
@@ -89,7 +89,7 @@ def check_parts(
 
 
 def check_starts(starts: NDArray[Any], most: int) -> None:
-    """Refuse rows that do not follow each other within the data."""
+    """Raise BadExample if rows are not consecutive slices of the data."""
     wrong = (starts[1:] < starts[:-1]) | (starts[1:] > most)
     if wrong.any():
         row = int(np.argmax(wrong))
@@ -100,7 +100,7 @@ def check_starts(starts: NDArray[Any], most: int) -> None:
 
 
 def check_indices(starts: NDArray[Any], indices: NDArray[Any], width: int) -> None:
-    """Refuse an index that is no column, in the type in which it came: a cast would cut it."""
+    """Raise BadExample for an index beyond the columns, before a cast could truncate it."""
     if len(indices) and not 0 <= indices.min() <= indices.max() < width:
         at = int(np.argmax((indices < 0) | (indices >= width)))
         row = int(np.searchsorted(starts, at, "right")) - 1
@@ -111,10 +111,10 @@ def check_indices(starts: NDArray[Any], indices: NDArray[Any], width: int) -> No
 
 
 def sparse_parts(X: Any) -> tuple[NDArray[np.int64], NDArray[np.int32], Floats, int]:
-    """Return (starts, indices, data, width) of a sparse matrix, indices increasing in each row.
+    """Return (starts, indices, data, width) of a sparse matrix, with indices sorted in each row.
 
-    Starts and indices are copies: other threads may change the matrix meanwhile, and the core
-    finds its place in memory by them.
+    Starts and indices are copies, since compiled loops use them as offsets and other threads may
+    change the matrix meanwhile.
     """
     csr = as_csr(X)
     starts, indices, data = np.array(csr.indptr), np.array(csr.indices), np.asarray(csr.data)

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from noregret.base.compiled.machine import Inside
-from noregret.base.compiled.weigher import LEAST_PRIOR, Weigher
+from noregret.base.compiled.weigher import MIN_PRIOR, Weigher
 from noregret.base.expert_losses import expert_loss
 from noregret.checks import truth
 from noregret.errors import BadExample, NoRegretError
@@ -334,9 +334,9 @@ def checked_prior(prior: Any) -> list[float] | None:
     largest = max(weights)
     shares = [weight / largest for weight in weights]
     total = math.fsum(shares)
-    if min(shares) / total < LEAST_PRIOR:
+    if min(shares) / total < MIN_PRIOR:
         raise ValueError(
-            f"prior weights are too far apart: none may be below {LEAST_PRIOR:g} of the total"
+            f"prior weights are too far apart: none may be below {MIN_PRIOR:g} of the total"
         )
     return [share / total for share in shares]
 

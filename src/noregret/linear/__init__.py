@@ -1,4 +1,4 @@
-"""Linear learners: inputs of every kind, as rows for an engine, and what every learner can do.
+"""Linear learners: their base class, and the conversion of inputs to rows for an engine.
 
 ``learner`` is their base and ``inputs`` reads examples; ``engine`` has the compiled rounds and
 updates.

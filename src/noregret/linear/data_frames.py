@@ -1,7 +1,7 @@
-"""Data frames of any make, through narwhals, as blocks of named rows.
+"""Data frames of any library, through narwhals, as blocks of named rows.
 
-A data frame gives the same numbers as its rows given as dicts, one after the other: features join
-in the row in which they first appear, and a row that would be refused ends what is learned.
+A data frame gives the same numbers as its rows one by one as dicts: features join in the row in
+which they first appear, and learning stops at a row that is refused.
 """
 
 from __future__ import annotations
@@ -25,12 +25,12 @@ if TYPE_CHECKING:
 
 Floats = NDArray[np.float64]
 
-# Rows read at a time: enough to make Python's share small, few enough to stay in cache.
+# Rows per block: enough to hide Python's overhead, few enough to stay in cache.
 ROWS_PER_BLOCK = 8_192
 
 
 class SparseBlock(NamedTuple):
-    """Sparse rows for the core: where each starts, positions, values, and what is unseen."""
+    """Sparse rows for the engine: starts, positions, values, and the number of unseen features."""
 
     starts: NDArray[np.int64]
     indices: NDArray[np.int32]
@@ -41,18 +41,18 @@ class SparseBlock(NamedTuple):
 
 
 class NamedBlock:
-    """Some rows of a data frame: its numbers, and its strings as indicator features.
+    """A block of rows of a data frame: its numbers, and its strings as indicator features.
 
     Parameters
     ----------
     names
         The names of the numeric features, in alphabetical order.
     numbers
-        One column a numeric feature.
+        One column per numeric feature.
     indicators
         For each string column, the indicator's name in each row.
     fault
-        Why the block ends before its last row, or None.
+        The error that ends the block before its last row, or None.
     """
 
     def __init__(
@@ -66,9 +66,9 @@ class NamedBlock:
         self.rows = len(numbers)
 
     def arrivals(self, entry: Entry) -> dict[int, set[str]]:
-        """Return which features the learner has never seen, by the row in which they first appear.
+        """Return the features new to the learner, by the row in which they first appear.
 
-        They must join there and not earlier, as they would if the rows came one by one.
+        They must join there and not earlier, as if the rows came one by one.
         """
         first: dict[str, int] = {}
         for column in self.indicators:
@@ -84,7 +84,7 @@ class NamedBlock:
         return new
 
     def sparse(self, entry: Entry, start: int, stop: int) -> SparseBlock:
-        """Return rows start to stop as sparse rows, with what is unseen in each."""
+        """Return rows start to stop as sparse rows, with the number of unseen features in each."""
         rows = stop - start
         at = [np.tile(np.asarray(positions(entry, self.names), dtype=np.int32), (rows, 1))]
         at += [np.array([positions(entry, c[start:stop])], np.int32).T for c in self.indicators]
@@ -105,7 +105,7 @@ class NamedBlock:
         )
 
     def unusable(self, row: int, round: int) -> BadExample:
-        """Explain a number that is not finite, or too large, in a column never learned from."""
+        """Return the error for a number that is not finite, or too large, in a new column."""
         k = int(np.argmin(np.abs(self.numbers[row]) < MAX_VALUE))
         what = f"feature {self.names[k]!r} is {self.numbers[row, k]:g}: every value must be finite"
         return BadExample(f"{what}, and at most {MAX_VALUE:g}", round=round, feature=self.names[k])
@@ -126,7 +126,7 @@ def split_target(X: Any, target: str) -> tuple[Any, Any]:
 
 
 def series_like(X: Any, values: NDArray[Any], name: str) -> Any:
-    """Return one value a row as a series like the data frame, with its index; else as they are."""
+    """Return values as a series of the frame's library, with its index; else unchanged."""
     if not is_frame(X):
         return values
     import narwhals as nw
@@ -139,9 +139,9 @@ def series_like(X: Any, values: NDArray[Any], name: str) -> Any:
 
 
 def frame_like(X: Any, names: Iterable[Any], values: NDArray[Any]) -> Any:
-    """Return columns of these names as a frame like the given one; else the array as it is.
+    """Return named columns as a frame of the given frame's library; else the array unchanged.
 
-    The names are text but for pandas, where columns are called by anything.
+    Names are strings, except for pandas, which allows any object.
     """
     if not is_frame(X):
         return values
@@ -158,9 +158,9 @@ def frame_like(X: Any, names: Iterable[Any], values: NDArray[Any]) -> Any:
 
 
 def labels_like(X: Any, labels: Iterable[Any]) -> list[Any]:
-    """Return labels as a column of such a data frame holds them: as text if they are of many kinds.
+    """Return labels for a column of such a data frame: as strings if their types differ.
 
-    Columns of pandas hold anything.
+    Columns of pandas hold any object.
     """
     import narwhals as nw
 
@@ -170,19 +170,19 @@ def labels_like(X: Any, labels: Iterable[Any]) -> list[Any]:
 
 
 def as_texts(names: Iterable[Any]) -> list[str]:
-    """Return names as text: as Python writes them where two, such as 1 and "1", would be one."""
+    """Return names as strings, by ``repr`` if two, such as 1 and "1", would coincide."""
     found = list(names)
     texts = [str(name) for name in found]
     return texts if len(set(texts)) == len(texts) else [repr(name) for name in found]
 
 
 def is_frame(X: Any) -> bool:
-    """Whether rows come as a data frame."""
+    """Return whether rows are a data frame."""
     return not isinstance(X, list | tuple) and is_named(X)
 
 
 def rows_of(X: Any, rows: NDArray[np.int64]) -> Any:
-    """Return rows of a data frame by number, some perhaps several times."""
+    """Return rows of a data frame by index, with repetitions."""
     import narwhals as nw
 
     return nw.from_native(X, eager_only=True)[rows.tolist()].to_native()
@@ -245,7 +245,7 @@ def named_block(frame: nw.DataFrame[Any]) -> NamedBlock:
 
 
 def given_twice(names: set[str], indicators: list[list[str]]) -> tuple[int, str] | None:
-    """Return the first row, and the feature, that comes as a column and as an indicator too."""
+    """Return the first row and feature given both as a column and as an indicator."""
     seen = set(names)
     clashing: set[str] = set()
     for column in indicators:

@@ -1,7 +1,7 @@
-"""What callers may hand over, turned into what the core plays: rows of columns, or named rows.
+"""Conversion of inputs of any kind to rows for the engine: rows of columns, or named rows.
 
-One example is a dict, a 1-d array (anything NumPy takes for one) or one sparse row. Many are a
-2-d array, a SciPy sparse matrix, a data frame (see ``frames``), or a list of dicts.
+One example is a dict, a 1-d array (or anything NumPy converts to one) or one sparse row. Many are
+a 2-d array, a SciPy sparse matrix, a data frame (see ``data_frames``), or a list of dicts.
 """
 
 from __future__ import annotations
@@ -20,21 +20,21 @@ from noregret.linear.engine.entry import SparseRow
 
 Floats = NDArray[np.float64]
 
-# Numbers handed to the core at a time: enough to make Python's share vanish, few enough to
-# stay in cache where a copy is needed, and to answer Ctrl-C soon.
+# Numbers per block: enough to hide Python's overhead, few enough to answer Ctrl-C soon, and to stay
+# in cache if a copy is needed.
 BLOCK_NUMBERS = 2_000_000
 COPIED_NUMBERS = 262_144
-# What Python or NumPy would turn into a number though it is none.
+# Types that Python or NumPy would convert to numbers, but are not.
 NOT_NUMBERS = (str, bytes, complex, np.complexfloating)
 
 
 def block_rows(columns: int, numbers: int = BLOCK_NUMBERS) -> int:
-    """Return how many rows of that many entries make a block."""
+    """Return the number of rows of this many entries per block."""
     return min(65_536, max(1, numbers // max(1, columns)))
 
 
 def as_example(x: Any) -> dict[str, Any] | Floats | SparseRow:
-    """Turn one example of any accepted kind into one that the core reads directly."""
+    """Convert one example of any accepted kind to one that the entry reads directly."""
     if isinstance(x, Mapping) or (hasattr(x, "keys") and hasattr(x, "__getitem__")):
         return {key: x[key] for key in x.keys()}  # noqa: SIM118  (a Series iterates over values)
     if hasattr(x, "tocsr"):
@@ -53,7 +53,7 @@ def as_example(x: Any) -> dict[str, Any] | Floats | SparseRow:
 
 
 def numbers_of(x: Any) -> NDArray[Any]:
-    """Return what NumPy makes of x, or raise where that is no array of numbers."""
+    """Convert x to an array, or raise BadExample if it has no numbers."""
     if is_masked_array(x) and np.ma.is_masked(x):
         raise TypeError("masked")
     array = np.asarray(x)
@@ -74,17 +74,17 @@ def is_masked_array(x: Any) -> bool:
 
 
 def as_floats(array: NDArray[Any]) -> Floats:
-    """Return numbers as the core reads them; copied only where they are not so already."""
+    """Return contiguous float64 numbers, copied only if needed."""
     return np.require(array, np.float64, ["C", "A"])
 
 
 def kind_of(x: Any) -> str:
-    """Name a thing's type for a message."""
+    """Describe the type of an object for a message."""
     return f"an array of {x.dtype}" if isinstance(x, np.ndarray) else f"a {type(x).__name__}"
 
 
 def sparse_row(x: Any) -> SparseRow:
-    """Turn a SciPy sparse row into a row of the core."""
+    """Convert a SciPy sparse row to a row of the entry."""
     if x.ndim == 2 and x.shape[0] != 1:
         raise BadExample(f"an example is one row: got a sparse matrix of shape {x.shape}")
     _, indices, data, width = sparse_parts(x)
@@ -92,7 +92,7 @@ def sparse_row(x: Any) -> SparseRow:
 
 
 class Outcomes(NamedTuple):
-    """Outcomes as numbers, up to the first that is none; ``bad`` shows that one."""
+    """Outcomes as numbers, up to the first invalid one, which is ``bad``."""
 
     values: Floats
     first_boolean: int | None
@@ -100,19 +100,19 @@ class Outcomes(NamedTuple):
 
 
 def as_outcomes(y: Any) -> Outcomes:
-    """Read outcomes of any kind."""
+    """Convert outcomes of any kind."""
     if not isinstance(y, list | tuple):
         try:
             given = np.asarray(y)
         except (TypeError, ValueError):
-            raise BadExample(f"outcomes are one number a row: got {kind_of(y)}") from None
+            raise BadExample(f"outcomes must be one number per row: got {kind_of(y)}") from None
         if given.ndim != 1:
-            raise BadExample(f"outcomes are one number a row: got shape {given.shape}")
+            raise BadExample(f"outcomes must be one number per row: got shape {given.shape}")
         if given.dtype.kind in "fiub" and not (is_masked_array(y) and np.ma.is_masked(y)):
             first = 0 if given.dtype.kind == "b" else None
             return Outcomes(as_floats(given), first, None)
-        if given.dtype.kind in "mMcV":  # dates would turn into numbers, complex ones lose a part
-            raise BadExample(f"outcomes are one number a row: got an array of {given.dtype}")
+        if given.dtype.kind in "mMcV":  # dates would become numbers, complex ones lose a part
+            raise BadExample(f"outcomes must be one number per row: got an array of {given.dtype}")
         y = y.tolist() if is_masked_array(y) else given.tolist()
     numbers: list[float] = []
     for value in y:
@@ -128,20 +128,22 @@ def as_outcomes(y: Any) -> Outcomes:
 
 
 def as_importances(importance: Any, rows: int) -> Floats | None:
-    """Read how much each row counts; None where all count the same."""
+    """Convert importances; return None if all are equal to 1."""
     if importance is None:
         return None
     try:
         weights = as_floats(numbers_of(importance))
     except (TypeError, ValueError):
-        raise BadExample(f"importances are one number a row: got {kind_of(importance)}") from None
+        raise BadExample(
+            f"importances must be one number per row: got {kind_of(importance)}"
+        ) from None
     if weights.shape != (rows,):
         raise BadExample(f"{rows} rows, but importances of shape {weights.shape}")
     return None if (weights == 1).all() else weights
 
 
 def row_count(X: Any) -> int:
-    """Return how many rows a table has."""
+    """Return the number of rows of a table."""
     try:
         return int(X.shape[0]) if hasattr(X, "shape") else len(X)
     except (TypeError, IndexError):
@@ -149,7 +151,7 @@ def row_count(X: Any) -> int:
 
 
 def not_rows(X: Any) -> BadExample:
-    """Say what many examples look like."""
+    """Return the error for rows of an unknown kind."""
     return BadExample(
         "rows are a 2-d array of numbers, a sparse matrix, a data frame or a list of dicts:"
         f" got {kind_of(X)}"
@@ -157,7 +159,7 @@ def not_rows(X: Any) -> BadExample:
 
 
 def is_named(X: Any) -> bool:
-    """Whether the rows come with names: a list of dicts or a data frame."""
+    """Return whether rows have names: a list of dicts or a data frame."""
     if isinstance(X, np.ndarray | memoryview) or hasattr(X, "tocsr"):
         return False
     if isinstance(X, Sequence):
@@ -197,7 +199,7 @@ def ragged(X: Any) -> BadExample | None:
 
 
 def dense_blocks(table: NDArray[Any]) -> Iterator[tuple[slice, Floats]]:
-    """Cut an array into blocks of rows, copying only what is not float64 rows already."""
+    """Cut an array into blocks of rows, copying only if they are not contiguous float64 rows."""
     ready = (
         table.dtype == np.float64
         and table.flags.aligned

@@ -1,4 +1,4 @@
-"""What the learners of a kernel's space share."""
+"""The base of the kernel learners."""
 
 from __future__ import annotations
 
@@ -14,33 +14,33 @@ if TYPE_CHECKING:
 class KernelLearner(Learner):
     """A function Σ c_j k(s_j, ·) of some of the examples, its support vectors.
 
-    ``weights`` is its slope at x = 0: of the linear kernel all there is, of others not.
+    ``weights`` is its gradient at x = 0, which determines it for the linear kernel only.
     """
 
     engine: KernelMachine
 
     @property
     def support_vectors(self) -> Floats:
-        """The examples that it keeps, a row each, in the order of ``features``."""
+        """The support vectors, one per row, in the order of ``features``."""
         return self._entry.undisturbed(lambda: self.engine.support()[0])
 
     @property
     def coefficients(self) -> Floats:
-        """The coefficient of each of them."""
+        """The coefficient of each support vector."""
         return self._entry.undisturbed(lambda: self.engine.support()[1])
 
     @property
     def norm(self) -> float:
-        """The norm of its function in the kernel's space."""
+        """The norm of the function in the kernel's space."""
         return self._entry.undisturbed(self.engine.norm)
 
     @property
     def removed(self) -> int:
-        """How often a support vector had to go, as the budget was full."""
+        """The number of support vectors removed because of the budget."""
         return self.engine.removed
 
     def _evidence_kind(self) -> type[KernelEvidence]:
-        """Return what its theorems look at."""
+        """Return the evidence for its theorems."""
         from noregret.proof.theorems.kernel_evidence import KernelEvidence
 
         return KernelEvidence

@@ -1,4 +1,4 @@
-"""Many examples at once, of every kind, as rounds of an entry: what ``learn_many`` stands on."""
+"""``learn_many`` and ``predict_many``: examples of every kind, as rounds of an entry."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ Block = Floats | tuple[NDArray[np.int64], NDArray[np.int32], Floats, int]
 
 
 def learn(entry: Entry, X: Any, y: Any, importance: Any) -> None:
-    """Learn from rows of any kind, each of which may count more or less than one."""
+    """Learn from rows of any kind, with optional importances."""
     weights = inputs.as_importances(importance, inputs.row_count(X))
     if weights is not None and not entry.engine.takes_importance:
         X, y = repeated(X, y, copies_of(weights))
@@ -34,13 +34,13 @@ def learn(entry: Entry, X: Any, y: Any, importance: Any) -> None:
 
 
 def copies_of(weights: Floats) -> NDArray[np.int64]:
-    """Return importances as numbers of copies, or refuse them."""
+    """Return importances as numbers of copies, or raise BadExample."""
     whole = (weights == np.floor(weights)) & (weights >= 0) & (weights < 2**31)
     if not whole.all():
         row = int(np.argmin(whole))
         raise BadExample(
-            f"the importance is {weights[row]:g}: this learner takes whole numbers"
-            " only, for so many rows each. Learners with an implicit step take any",
+            f"the importance is {weights[row]:g}: this learner takes only whole numbers,"
+            " as numbers of copies. Learners with an implicit step take any",
             row=row,
         )
     return weights.astype(np.int64)
@@ -53,9 +53,9 @@ def learn_block(
     importances: Floats | None = None,
     constant: float = 0.0,
 ) -> None:
-    """Learn from rows as the core reads them: an array, or (starts, indices, data, width).
+    """Learn from an array, or from (starts, indices, data, width).
 
-    With a constant every row ends in one more column of that value, and no row is copied.
+    With a constant, every row has one more column of that value, without a copy.
     """
     if isinstance(block, np.ndarray):
         with _held(entry, block.shape[1] + bool(constant)):
@@ -69,12 +69,12 @@ def learn_block(
 def play(
     entry: Entry, X: Any, y: Any, scores: Floats | None = None, weights: Floats | None = None
 ) -> None:
-    """Predict and learn row by row; fill in the scores as far as rows are played."""
+    """Predict and learn row by row; fill in the scores of the rows played."""
     outcomes = inputs.as_outcomes(y)
     rows = inputs.row_count(X)
     if outcomes.bad is None and len(outcomes.values) != rows:
         raise BadExample(f"{rows} rows, but {len(outcomes.values)} outcomes")
-    if outcomes.bad is not None:  # the rows before it are learned, as they would be one by one
+    if outcomes.bad is not None:  # the rows before it are learned, as one by one
         X = (checked_csr(X) if hasattr(X, "tocsr") else X)[: len(outcomes.values)]
         fine = slice(len(outcomes.values))
         scores, weights = some(scores, fine), some(weights, fine)
@@ -123,9 +123,9 @@ def _play_table(
 
 @contextmanager
 def _held(entry: Entry, width: int | None = None) -> Iterator[None]:
-    """Hold the learner for a block, of so many columns if they have no names.
+    """Lock the learner for a block, with a number of columns if these have no names.
 
-    What joined is forgotten again if not one row was learned.
+    New features are removed again if no row was learned.
     """
     entry.hold()
     try:
@@ -145,7 +145,7 @@ def _held(entry: Entry, width: int | None = None) -> Iterator[None]:
 def play_columns(
     entry: Entry, X: Floats, y: Floats, names: list[str] | None, out: Floats | None
 ) -> None:
-    """Play dense rows of a stream whose columns have these names, in this order; or none."""
+    """Play dense rows of a stream whose columns have these names in this order, or no names."""
     if names is None:
         with _held(entry, X.shape[1]):
             block_rows.play_dense(entry, X, y, out)
@@ -193,7 +193,7 @@ def _play_segment(
     out: Floats | None,
     weights: Floats | None,
 ) -> None:
-    """Play rows in which no feature is new, but for those that arrive with the first."""
+    """Play rows whose new features all appear in the first row."""
     with _held(entry):
         block_rows.admit_names(entry, new)
         at = block_rows.positions(entry, block.names)
@@ -210,7 +210,7 @@ def _play_segment(
 
 
 def scores_of(entry: Entry, X: Any) -> Floats:
-    """Return the score of every row, as an array whatever the rows came in."""
+    """Return the score of every row as an array, for rows of any kind."""
     if inputs.row_count(X) == 0 and isinstance(X, list | tuple):
         return np.empty(0)
     if inputs.is_named(X):
@@ -251,7 +251,7 @@ def _scores_of_named(entry: Entry, X: Any) -> Floats:
 
 
 def answers(entry: Entry, scores: Floats) -> NDArray[Any]:
-    """Return scores as the user's kind of outcomes: numbers, or labels like those seen."""
+    """Convert scores to the user's kind of outcomes: numbers, or labels like those seen."""
     if not entry.engine.loss.labels:
         return scores
     if entry.predicts_booleans:
@@ -260,17 +260,17 @@ def answers(entry: Entry, scores: Floats) -> NDArray[Any]:
 
 
 def label_pair(entry: Entry) -> tuple[Any, Any]:
-    """Return the negative and the positive label, as the data write them."""
+    """Return the negative and the positive label, as written in the data."""
     return (False, True) if entry.predicts_booleans else (entry.negative_label, 1)
 
 
 def some(values: Floats | None, part: slice) -> Floats | None:
-    """Return part of an array, where there is one."""
+    """Return a slice of an array, or None."""
     return None if values is None else values[part]
 
 
 def repeated(X: Any, y: Any, copies: NDArray[np.int64]) -> tuple[Any, Any]:
-    """Return rows and outcomes, each so many times."""
+    """Repeat rows and outcomes."""
     rows = np.repeat(np.arange(len(copies)), copies)
     if isinstance(X, list | tuple) and (not X or inputs.is_named(X)):
         taken: Any = [X[row] for row in rows]

@@ -1,4 +1,4 @@
-"""What every learner can do, whatever its update."""
+"""The base class of all linear learners."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ L = TypeVar("L", bound="Learner")
 
 
 class Measurement(NamedTuple):
-    """The largest value of something a theorem may assume to be small.
+    """The largest value of a quantity that theorems bound.
 
     ``first_over`` is the first round in which it exceeded ``limit``, None if it never did.
     """
@@ -47,10 +47,10 @@ class Learner(Named, ExampleCalls):
 
     @property
     def engine(self) -> Engine:
-        """The engine that learns: its loss, its weights and its update."""
+        """The engine: loss, weights and update."""
         return self._entry.engine
 
-    # Many examples. One comes through the compiled calls: learn_one, predict_one and others.
+    # Many examples. For one there are the compiled learn_one, predict_one and others.
 
     def learn_many(self, X: Any, y: Any, importance: Any = None) -> None:
         """Learn from many examples, in order: the same as ``learn_one`` for each.
@@ -61,16 +61,15 @@ class Learner(Named, ExampleCalls):
             A 2-d array, a SciPy sparse matrix, a data frame (pandas, polars, Arrow, …) or a list
             of dicts.
         y
-            One outcome a row.
+            One outcome per row.
         importance
-            How much each row counts, 1 if not given. A row of importance k takes one step that
-            stands for k, where the learner has such a step; else whole numbers are taken for so
-            many rows, and others are refused.
+            The weight of each row, by default 1. A row of importance k counts as k rows: in one
+            implicit step if the learner has it, else as k copies for whole numbers only.
 
         Notes
         -----
-        When a row is refused, the rows before it have been learned, that row and those after it
-        have not; the exception's ``round`` says which it was.
+        If a row is refused, the rows before it have been learned, and it and those after it have
+        not; the exception's ``round`` is its round.
         """
         learn_many.learn(self._entry, X, y, importance)
 
@@ -81,22 +80,22 @@ class Learner(Named, ExampleCalls):
         return series_like(X, learn_many.answers(self._entry, scores), "prediction")
 
     def predict_many(self, X: Any) -> Any:
-        """Predict the outcome of every row; nothing changes."""
+        """Predict the outcome of every row; the learner does not change."""
         scores = learn_many.scores_of(self._entry, X)
         return series_like(X, learn_many.answers(self._entry, scores), "prediction")
 
     def decision_many(self, X: Any) -> Any:
         """Return the score w·x of every row.
 
-        As all that is predicted for many rows: an array; a series of its own library for a data
-        frame, with its index.
+        Like all predictions for many rows, this is an array; for a data frame, a series of its
+        library, with its index.
         """
         return series_like(X, learn_many.scores_of(self._entry, X), "decision")
 
     # Probabilities.
 
     def predict_proba_one(self, x: Any) -> dict[Any, float]:
-        """Return the probability of each label; only where the loss is logistic."""
+        """Return the probability of each label; for the logistic loss only."""
         self._check_probable()
         positive = float(_sigmoid(np.float64(self.decision_one(x))))
         low, high = learn_many.label_pair(self._entry)
@@ -105,7 +104,7 @@ class Learner(Named, ExampleCalls):
     def predict_proba_many(self, X: Any) -> Any:
         """Return an array of two columns, the probabilities of the negative and positive label.
 
-        For a data frame, a frame of its own library with a column a label.
+        For a data frame, a frame of its library with one column per label.
         """
         self._check_probable()
         positive = _sigmoid(learn_many.scores_of(self._entry, X))
@@ -119,7 +118,7 @@ class Learner(Named, ExampleCalls):
                 "use the logistic loss, or decision_one",
             )
 
-    # What it has learned.
+    # Results.
 
     @property
     def weights(self) -> Floats:
@@ -133,12 +132,12 @@ class Learner(Named, ExampleCalls):
 
     @property
     def rounds(self) -> int:
-        """How many examples it has learned from."""
+        """The number of examples learned."""
         return self.engine.played
 
     @property
     def total_loss(self) -> float:
-        """The sum of the losses of all rounds, each of the prediction made before learning.
+        """The sum of the losses of all rounds, each predicted before it was learned.
 
         For an averaged learner these are the losses of the weights being averaged.
         """
@@ -146,12 +145,12 @@ class Learner(Named, ExampleCalls):
 
     @property
     def mistakes(self) -> int:
-        """How many labels it got wrong before learning them; a zero score is wrong."""
+        """The number of labels predicted wrongly before learning them; a zero score is wrong."""
         return self.engine.mistake_count
 
     @property
     def measured(self) -> dict[str, Measurement]:
-        """What theorems assume, as measured: norms of x, the outcome and the gradient."""
+        """Quantities that theorems bound, as measured: norms of x, the outcome and the gradient."""
         return {name: Measurement(*m) for name, m in self.engine.measured().items()}
 
     def watch(self, measure: str, limit: float) -> None:
@@ -161,26 +160,26 @@ class Learner(Named, ExampleCalls):
             raise ValueError(f"unknown measurement {measure!r}: choose one of {known}")
         self.engine.watch(measure, limit)
 
-    # For games and commands: what differs between learners.
+    # For games and commands.
 
     def _accounts(self) -> dict[str, Floats]:
-        """Return what its theorems need of its state when a game is over, by name."""
+        """Return the parts of the state that its theorems need after a game, by name."""
         kept = getattr(self.engine, "accounts", dict)
         return dict(kept())
 
     @property
     def _caveat(self) -> str | None:
-        """What to know before predicting many rows with it that nothing is learned from."""
+        """A caveat for predicting many rows without learning from them."""
         return None
 
     def _evidence_kind(self) -> type[Evidence]:
-        """Return what its theorems look at when a game is over."""
+        """Return the evidence for its theorems after a game."""
         from noregret.proof.theorems.evidence import Evidence
 
         return Evidence
 
     def new_game(self, **options: Any) -> Game:
-        """Return a game for it to play in; the options are those of ``noregret.play``."""
+        """Return a game for this learner; the options are those of ``noregret.play``."""
         from noregret.proof.game.game import Game
 
         return Game(self, **options)
@@ -188,35 +187,35 @@ class Learner(Named, ExampleCalls):
     # Copies and files.
 
     def get_state(self) -> State:
-        """Return (arrays, numbers, names): all that the learner has learned."""
+        """Return the state: (arrays, numbers, names)."""
         return self._entry.get_state()
 
     def set_state(self, arrays: dict[str, Any], numbers: dict[str, Any], names: list[str]) -> None:
-        """Take a state over, or raise ValueError where it does not fit."""
+        """Restore a state, or raise ValueError if it does not fit."""
         self._entry.set_state(arrays, numbers, names)
 
     def clone(self: L) -> L:
-        """Return a fresh learner with the same parameters, which has learned nothing."""
+        """Return an untrained learner with the same parameters."""
         fresh = super().clone()
         if self.engine.mean_kept and not fresh.engine.mean_kept:
             fresh.engine.keep_mean()
         return fresh
 
     def to_onnx(self, path: str | Path | None = None, dtype: str = "float64") -> Any:
-        """Return the model for other runtimes, as an ONNX model, where ``onnx`` is installed.
+        """Return the model as an ONNX model for other runtimes; needs the package ``onnx``.
 
         Parameters
         ----------
         path
-            A file to write it to.
+            The file to write, if any.
         dtype
-            ``float64``, or ``float32`` for runtimes that know nothing else.
+            ``float64``, or ``float32`` for runtimes that support nothing else.
 
         Notes
         -----
-        The input ``X`` has a column for each of ``features``, in that order; a string is a column
-        ``name=value`` of 0 and 1. Numbers come out as ``variable``; labels as ``label``, with
-        ``probabilities`` where the loss is logistic, else with ``scores``.
+        The input ``X`` has one column per feature, in the order of ``features``; a string is a
+        column ``name=value`` of 0 and 1. The output is ``variable`` for numbers; ``label`` for
+        labels, with ``probabilities`` for the logistic loss, else with ``scores``.
 
         Examples
         --------

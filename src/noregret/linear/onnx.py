@@ -1,8 +1,8 @@
-"""Linear models for other runtimes: a model's weights as an ONNX graph.
+"""Export of linear models to ONNX.
 
-From X of N rows and a column a feature follow the scores X w + b, and from these ``variable`` where
-outcomes are numbers; ``label`` and ``probabilities`` where they are labels and the loss is
-logistic; ``label`` and ``scores`` where it is another.
+The graph computes the scores X w + b for X of N rows and one column per feature. Its outputs are
+``variable`` for numbers, ``label`` and ``probabilities`` for labels with the logistic loss, and
+``label`` and ``scores`` for labels with another loss.
 """
 
 from __future__ import annotations
@@ -25,25 +25,25 @@ if TYPE_CHECKING:
 
 Floats = NDArray[np.float64]
 DTYPES = ("float64", "float32")
-# Versions that every runtime of the last years reads.
+# Versions that all recent runtimes support.
 OPSET, IR = 17, 8
-# Examples on which the graph is compared with the model before it is given out.
-TRIED = 16
+# Examples on which weights and scores of the model are compared before the export.
+CHECKED_EXAMPLES = 16
 
 
 class Linear(NamedTuple):
-    """A linear model: what it predicts is weights · x + constant, or follows from it.
+    """A linear model with the scores weights · x + constant.
 
     Parameters
     ----------
     name
-        Of the algorithm.
+        The name of the algorithm.
     features, weights, constant
-        The names of the columns, and what each counts.
+        The names and weights of the columns, and the intercept.
     labels
         The negative and the positive label; None for numbers.
     probable
-        Whether 1/(1 + exp(−score)) is the probability of the positive label.
+        If True, 1/(1 + exp(−score)) is the probability of the positive label.
     """
 
     name: str
@@ -55,7 +55,7 @@ class Linear(NamedTuple):
 
 
 class Predictor(Protocol):
-    """What can be asked for a score."""
+    """A model with weights and scores."""
 
     @property
     def name(self) -> str:
@@ -85,13 +85,13 @@ def to_onnx(
     Parameters
     ----------
     model
-        Who is asked for its weights, features and scores.
+        The model with weights, features and scores.
     fixed
-        The learner that knows which features and labels there are: the model itself, if it is one.
+        The learner that has the features and labels: the model itself, if it is a learner.
     path
-        Where to write it.
+        The file to write, if any.
     dtype
-        ``float64``, or ``float32`` for runtimes that know nothing else.
+        ``float64``, or ``float32`` for runtimes that support nothing else.
     """
     one_of("dtype", dtype, DTYPES)
     try:
@@ -106,7 +106,7 @@ def to_onnx(
 
 
 def linear_of(model: Predictor, fixed: Learner) -> Linear:
-    """Return the weights of a model, or refuse it where its scores are more than that."""
+    """Return the weights of a model, or raise NoRegretError if its scores are not linear."""
     if not model.features:
         raise NoRegretError(f"{model.name} has met no feature yet: there is no model to write")
     if not fixed.engine.linear:
@@ -114,7 +114,11 @@ def linear_of(model: Predictor, fixed: Learner) -> Linear:
             f"the predictions of {model.name} are more than weights times features, which is all"
             " that can be written: noregret.load and pickle keep it whole"
         )
-    rows = np.random.default_rng(0).integers(0, 2, (TRIED, len(model.features))).astype(float)
+    rows = (
+        np.random.default_rng(0)
+        .integers(0, 2, (CHECKED_EXAMPLES, len(model.features)))
+        .astype(float)
+    )
     rows[0] = 0.0
     scores = np.asarray(model.decision_many(as_known(rows, fixed)))
     weights, constant = np.asarray(model.weights, dtype=np.float64), float(scores[0])
@@ -127,7 +131,7 @@ def linear_of(model: Predictor, fixed: Learner) -> Linear:
 
 
 def as_known(rows: Floats, fixed: Learner) -> Any:
-    """Return rows as the learner knows them: by name, or by position."""
+    """Return rows with names or by position, as the learner has its features."""
     names = fixed._entry.known.names
     return [dict(zip(names, row, strict=True)) for row in rows.tolist()] if names else rows
 
@@ -186,7 +190,7 @@ def graph_of(model: Linear, dtype: np.dtype[Any]) -> Any:
 
 
 def narrowed(weights: Floats, dtype: np.dtype[Any], name: str) -> NDArray[Any]:
-    """Return weights as numbers of a type, or refuse those that are too large for it."""
+    """Convert weights to a type, or raise NoRegretError if they overflow."""
     with np.errstate(over="ignore", under="ignore"):
         found = weights.astype(dtype)
     if not np.isfinite(found).all():
@@ -195,7 +199,7 @@ def narrowed(weights: Floats, dtype: np.dtype[Any], name: str) -> NDArray[Any]:
 
 
 def probabilities() -> list[Any]:
-    """Return the nodes that make probabilities of scores."""
+    """Return the nodes that convert scores to probabilities."""
     from onnx import helper
 
     return [

@@ -1,11 +1,11 @@
-"""Random Fourier features: the kernel exp(−‖x−z‖²/(2 width²)), nearly, for any linear learner.
+"""Random Fourier features: an approximation of the RBF kernel for any linear learner.
 
     φ(x) = √(2/D) · (cos ω_1·x, …, cos ω_{D/2}·x, sin ω_1·x, …, sin ω_{D/2}·x)
 
-The frequencies ω are normal with deviation 1/width, so that φ(x)·φ(z) is k(x, z) on average, and
-off by about 1/√D; ‖φ(x)‖ is 1. What a feature contributes to them is drawn from the seed and its
-name (the position of a column, where columns have no names): features may join later, and their
-order does not matter.
+The frequencies ω are normal with standard deviation 1/width, so that φ(x)·φ(z) is the kernel
+exp(−‖x−z‖²/(2 width²)) with an error of about 1/√D; ‖φ(x)‖ is 1. The frequencies of a feature are
+drawn from the seed and its name (or the position of a column without a name): features may join
+later, and their order does not matter.
 """
 
 from __future__ import annotations
@@ -34,11 +34,11 @@ class Fourier:
     Parameters
     ----------
     count
-        D, an even number from 2 to 100,000: how many features there will be.
+        D, the number of features: an even number from 2 to 100,000.
     width
-        Of the kernel, above 0: distances that count as near.
+        The length scale of the kernel, above 0.
     seed
-        A whole number, 0 or above. The same seed gives the same features everywhere.
+        An integer of at least 0. The same seed gives the same features everywhere.
 
     Examples
     --------
@@ -73,7 +73,7 @@ class Fourier:
 
     @classmethod
     def of(cls, text: str | int) -> Fourier:
-        """Read what ``str`` writes: ``300:width=1:seed=0``, of which the last parts may be missing.
+        """Parse the output of ``str``: ``300:width=1:seed=0``, whose last parts may be missing.
 
         >>> Fourier.of("100:width=2.5")
         Fourier(count=100, width=2.5, seed=0)
@@ -93,12 +93,12 @@ class Fourier:
 
     @property
     def names(self) -> list[str]:
-        """What the features are called, in alphabetical order."""
+        """The names of the features, in alphabetical order."""
         half, digits = self.count // 2, len(str(self.count // 2))
         return [f"{part} {k:0{digits}}" for part in ("cos", "sin") for k in range(1, half + 1)]
 
     def frequencies(self, name: str) -> Floats:
-        """Return what a feature contributes to every ω: normal numbers, by Box and Muller."""
+        """Return the entries of a feature in every ω: normal numbers, by Box and Muller."""
         found = self._drawn.get(name)
         if found is None:
             key = blake2b(f"{self.seed}:{name}".encode(), digest_size=16).digest()
@@ -111,18 +111,18 @@ class Fourier:
         return found
 
     def table(self, names: Iterable[str]) -> Floats:
-        """Return the frequencies of several features, a row each."""
+        """Return the frequencies of several features, one row each."""
         rows = [self.frequencies(name) for name in names]
         return np.array(rows) if rows else np.zeros((0, self.count // 2))
 
     # Examples of every kind.
 
     def transform(self, X: Any) -> Any:
-        """Return the features of one example or of many, in the kind in which they came.
+        """Return the features of one or many examples, as the same kind of container.
 
-        Arrays and sparse matrices become arrays, dicts become dicts, data frames data frames of
-        their own library, a stream of ``noregret.streams`` another stream; an iterator over pairs
-        (x, y), one over pairs of features and outcomes.
+        Arrays and sparse matrices become arrays, dicts dicts, data frames data frames of their
+        library, streams of ``noregret.streams`` streams, and iterators over pairs (x, y) iterators
+        over pairs of features and outcomes.
         """
         if (with_fourier := getattr(type(X), "with_fourier", None)) is not None:  # a stream
             return with_fourier(X, str(self))
@@ -145,7 +145,7 @@ class Fourier:
             indices, data = indices[: starts[-1]], data[: starts[-1]]
             check(data, places, indices)
             out = np.empty((len(starts) - 1, self.count))
-            # Frequencies for the columns that occur: there may be 2^31 others.
+            # Frequencies only for the columns that occur: there may be 2^31 others.
             there, at = np.unique(indices, return_inverse=True)
             at = at.astype(np.int32)
             lift_sparse(starts, at, data, self.table(map(str, there.tolist())), out)
@@ -196,7 +196,7 @@ def fourier(data: Any, count: int = 300, width: float = 1.0, seed: int = 0) -> A
     data
         An array, a sparse matrix, a data frame, dicts, an iterator over pairs, or a stream.
     count, width, seed
-        Those of ``Fourier``.
+        As in ``Fourier``.
 
     Examples
     --------
@@ -208,7 +208,7 @@ def fourier(data: Any, count: int = 300, width: float = 1.0, seed: int = 0) -> A
 
 
 def read_names(row: Mapping[str, Any]) -> dict[str, float]:
-    """Return a named row as numbers: text as indicators."""
+    """Return a named row as numbers, with strings as indicators."""
     found: dict[str, float] = {}
     for key, value in row.items():
         name, number = (f"{key}={value}", 1.0) if isinstance(value, str) else (key, value)
@@ -230,7 +230,7 @@ def read_names(row: Mapping[str, Any]) -> dict[str, float]:
 
 
 def check(values: Floats, rows: Any, columns: Any) -> None:
-    """Refuse what is not finite, at its place: that of every value is given."""
+    """Raise BadExample, with the row and column, for a value that is not finite."""
     usable = np.abs(values) < MAX_VALUE
     if not usable.all():
         row, column = (np.broadcast_to(at, values.shape)[~usable][0] for at in (rows, columns))

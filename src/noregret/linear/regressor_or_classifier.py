@@ -1,7 +1,6 @@
-"""Which learners predict numbers and which predict labels: what their losses say.
+"""Learners as regressors and classifiers, by their losses.
 
-Other libraries want it said in the class: a regressor, or a classifier. A learner whose loss can be
-chosen is both.
+Other libraries have separate classes for the two. A learner with a choice of losses is both.
 """
 
 from __future__ import annotations
@@ -18,12 +17,12 @@ from noregret.linear.learner import all_learners
 if TYPE_CHECKING:
     from noregret.linear.learner import Learner
 
-# What a loss that can be chosen is where it is not chosen, by whether outcomes are labels.
-CHOSEN = {
+# The default loss of a learner with a choice of losses, by whether outcomes are labels.
+DEFAULT_LOSS = {
     False: ("square", "absolute", "epsilon-insensitive"),
     True: ("logistic", "hinge", "mistake"),
 }
-# What to try where steps overshoot.
+# Parameters to try if steps overshoot.
 CURES: tuple[dict[str, Any], ...] = ({"step": "implicit"}, {"loss": "huber"})
 SUFFIXES = {False: "Regressor", True: "Classifier"}
 
@@ -34,14 +33,14 @@ class Kind(NamedTuple):
     Parameters
     ----------
     name
-        What other libraries know it by, such as ``PerceptronClassifier``.
+        Its name in other libraries, such as ``PerceptronClassifier``.
     learner
-        Its class here.
+        Its class.
     labels
-        Whether it predicts labels.
+        If True, it predicts labels.
     params
-        The parameters whose usual values differ from the learner's own: a loss of the other kind,
-        and steps that would overshoot on columns that nobody has scaled.
+        Defaults that differ from the learner's: a loss of the other kind, and steps that do not
+        overshoot on unscaled columns.
     """
 
     name: str
@@ -51,7 +50,7 @@ class Kind(NamedTuple):
 
     @property
     def signature(self) -> inspect.Signature:
-        """The learner's parameters, with their usual values as this kind."""
+        """The learner's parameters, with their defaults as this kind."""
         own = inspect.signature(self.learner)
         return own.replace(
             parameters=[
@@ -66,7 +65,7 @@ class Kind(NamedTuple):
         Raises
         ------
         ValueError
-            Where its loss is for outcomes of the other kind.
+            If its loss is for outcomes of the other kind.
         """
         made = self.learner(**{**self.params, **params})
         if predicts(made) is not self.labels:
@@ -77,7 +76,7 @@ class Kind(NamedTuple):
 
 
 def predicts(learner: Learner) -> bool | None:
-    """Whether a learner predicts labels (True) or numbers (False); None for neither."""
+    """Return whether a learner predicts labels (True) or numbers (False), or None for neither."""
     loss = learner.engine.loss
     return None if loss.name == "linear" else bool(loss.labels)
 
@@ -99,9 +98,9 @@ def kinds_of(learner: type[Learner]) -> list[Kind]:
 
 
 def cure(kind: Kind) -> dict[str, Any]:
-    """Return what keeps steps on columns that nobody has scaled from overshooting.
+    """Return parameters with which steps on unscaled columns do not overshoot.
 
-    Nothing, where they do not: else implicit steps, or a loss of bounded slope.
+    Empty if they do not anyway; else implicit steps, or a loss of bounded slope.
     """
     known = inspect.signature(kind.learner).parameters.keys()
     for params in ({}, *CURES):
@@ -114,7 +113,7 @@ def cure(kind: Kind) -> dict[str, Any]:
 
 
 def overshoots(learner: Learner) -> bool:
-    """Whether a fresh learner diverges on a column that is not scaled."""
+    """Return whether an untrained learner diverges on an unscaled column."""
     signs = np.where(np.arange(60) % 2, 1.0, -1.0)
     try:
         learner.learn_many(100 * signs[:, None], signs)
@@ -126,16 +125,16 @@ def overshoots(learner: Learner) -> bool:
 
 
 def chosen(learner: type[Learner], labels: bool) -> Iterator[dict[str, Any]]:
-    """Yield parameters to try for outcomes of a kind, where a learner's loss can be chosen."""
+    """Yield parameters to try for outcomes of a kind, if a learner has a choice of losses."""
     known = inspect.signature(learner).parameters
-    for loss in CHOSEN[labels] if "loss" in known else ():
+    for loss in DEFAULT_LOSS[labels] if "loss" in known else ():
         yield {"loss": loss}
-        if "radius" in known:  # some losses are for bounded weights alone
+        if "radius" in known:  # some losses need bounded weights
             yield {"loss": loss, "radius": 10.0}
 
 
 def all_kinds() -> dict[str, Kind]:
-    """Return every learner as what it can be, by the name of the class.
+    """Return every learner as a regressor, a classifier or both, by class name.
 
     >>> [name for name in all_kinds() if name.startswith("P")]
     ['PassiveAggressiveClassifier', 'PassiveAggressiveRegressor', 'PerceptronClassifier']

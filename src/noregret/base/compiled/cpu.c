@@ -18,7 +18,7 @@ static int highest(void) {
                : NOREGRET_AVX2;
 }
 
-/* A name that is unknown allows everything here; importing noregret.base.compiled refuses it. */
+/* An unknown name allows every level here; importing noregret.base.compiled raises an error. */
 __attribute__((constructor)) static void choose(void) {
     const char *const allowed = getenv("NOREGRET_CPU");
     noregret_cpu = highest();

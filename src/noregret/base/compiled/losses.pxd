@@ -7,7 +7,7 @@ cdef struct LossTable:
     double parameter
     double curvature     # of an unbounded slope (explicit steps above 2/curvature overshoot), or 0
     bint labels          # outcomes are -1 or +1
-    void* python         # the loss object, where its functions are Python's
+    void* python         # the loss object, if its functions are Python's
 
 
 cdef class Loss:

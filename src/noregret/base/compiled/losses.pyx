@@ -193,12 +193,12 @@ cdef class Loss:
         self.table.python = NULL
 
     def value(self, double score, double outcome):
-        """What the score costs when the outcome is known."""
+        """Return the loss of a score for an outcome."""
         check_built(self)
         return self.checked(self.table.value(&self.table, score, outcome))
 
     def slope(self, double score, double outcome):
-        """How fast that cost rises with the score."""
+        """Return the derivative of the loss by the score."""
         check_built(self)
         return self.checked(self.table.slope(&self.table, score, outcome))
 
@@ -206,7 +206,7 @@ cdef class Loss:
         """Return t such that w - t x minimises rate · loss + ½‖change‖², where ‖x‖² = norm2."""
         if self.table.implicit is NULL:
             raise ValueError(f"the {self.name} loss has no implicit step")
-        if norm2 == 0:  # an example of zeros: no step changes its score
+        if norm2 == 0:  # a zero example: no step changes its score
             return 0.0
         return self.checked(self.table.implicit(&self.table, score, outcome, rate, norm2))
 
@@ -215,7 +215,7 @@ cdef class Loss:
 
     @property
     def labels(self):
-        """Whether outcomes are labels, −1 or +1."""
+        """True if outcomes are labels, −1 or +1."""
         return bool(self.table.labels)
 
     def __repr__(self):
@@ -226,12 +226,12 @@ cdef class Loss:
 
 
 cdef class PythonLoss(Loss):
-    """A loss of your own: ``PythonLoss(value, slope, name="custom", labels=False)``.
+    """A custom loss: ``PythonLoss(value, slope, name="custom", labels=False)``.
 
     value and slope are functions of (score, outcome); with labels the outcomes are −1 and +1.
 
-    The slope must not fall as the score rises (a convex loss), else no promise holds and the
-    implicit step has no meaning.
+    The slope must not decrease with the score (a convex loss), else no theorem applies and the
+    implicit step is undefined.
     """
 
     def __init__(self, value=None, slope=None, name="custom", labels=False):
@@ -248,7 +248,7 @@ cdef class PythonLoss(Loss):
         return value
 
     def raise_failure(self):
-        """Raise what the Python function raised, if it did."""
+        """Raise the exception of the Python functions, if any."""
         if self.failure is not None:
             failure, self.failure = self.failure, None
             raise failure
@@ -258,7 +258,7 @@ cdef class PythonLoss(Loss):
 
 
 cdef int check_built(Loss loss) except -1:
-    """Refuse a loss that has no functions: one is made by make_loss, or by PythonLoss."""
+    """Raise ValueError for a loss without functions, built neither by make_loss nor by PythonLoss."""
     if loss.table.value is NULL or loss.table.slope is NULL:
         raise ValueError("this loss was never built: use make_loss(name), or PythonLoss(value, slope)")
     return 0
@@ -301,7 +301,7 @@ cdef dict TABLES = {
 }
 
 LOSSES = tuple(TABLES)
-# The losses that take a parameter: what it is called, and what it lies below.
+# The losses with a parameter: its name, and its upper limit.
 PARAMETERS = {
     "quantile": ("q", 1.0),
     "epsilon-insensitive": ("epsilon", INFINITY),
@@ -311,7 +311,7 @@ PARAMETERS = {
 
 
 cdef Loss as_loss(object loss, object parameter):
-    """Find a loss by name, or take a Loss as it is; without a parameter it has its default."""
+    """Return a loss by name, or a Loss as it is; the parameter has a default."""
     cdef Loss found
     if isinstance(loss, Loss):
         check_built(loss)
@@ -333,11 +333,11 @@ cdef Loss as_loss(object loss, object parameter):
 
 
 def make_loss(loss, parameter=None):
-    """Return the loss of that name; ``parameter`` is its ε, δ or quantile where it has one."""
+    """Return the named loss; ``parameter`` is its ε, δ or quantile, if it has one."""
     return as_loss(loss, parameter)
 
 
-# The losses of forecasts: those of the linear learners that suit them, and some of their own.
+# The losses of forecasts: some of those above, and zero-one, log and percentage.
 
 cdef double different_value(const LossTable* t, double s, double y) noexcept nogil:
     return 1.0 if s != y else 0.0
@@ -351,7 +351,7 @@ cdef double log_value(const LossTable* t, double s, double y) noexcept nogil:
         paid -= y * log(s)
     if y < 1:
         paid -= (1 - y) * log(1 - s)
-    return paid + 0.0  # minus zero is zero
+    return paid + 0.0  # turns −0 into 0
 
 cdef double log_slope(const LossTable* t, double s, double y) noexcept nogil:
     cdef double slope = 0
@@ -385,7 +385,7 @@ EXPERT_LOSSES = ("square", "absolute", "zero-one", "log", "quantile", "percentag
 
 
 def find_loss(loss, parameter=None):
-    """Return the loss of that name, or one of your own as it is."""
+    """Return the named loss, or a custom one as it is."""
     if isinstance(loss, str):
         one_of("loss", loss, EXPERT_LOSSES)
     if isinstance(loss, str) and loss in FORECAST_LOSSES:

@@ -1,4 +1,4 @@
-"""The machine underneath: its vector instructions, its forks, its memory."""
+"""Vector instructions, forks and memory of the machine."""
 
 from cpython.pythread cimport PyThread_get_thread_ident
 from libc.math cimport isfinite
@@ -32,13 +32,13 @@ def level():
 
 
 def check_variable():
-    """Refuse a value of ``NOREGRET_CPU`` that names no level."""
+    """Raise NoRegretError if ``NOREGRET_CPU`` names no level."""
     wanted = os.environ.get(VARIABLE)
     if wanted and wanted not in LEVELS:
         raise NoRegretError(f"{VARIABLE}={wanted} names no level of vector instructions; choose one of {', '.join(LEVELS)}, or leave it unset")
 
 
-# A gate that a fork closes: threads in the middle of a round finish it, others wait until it is done.
+# A gate that a fork closes: threads within a round finish it, others wait until the fork is done.
 #
 # A forked process has a copy of all memory, but only of the thread that forked. Data that another
 # thread was changing at that moment would stay half changed in the copy, and its locks would stay
@@ -52,14 +52,14 @@ cdef extern from *:
     """
     long noregret_deeper(long by) noexcept
 
-# Seconds between two polls, and how long a fork waits for a round of another thread: a thread that
-# itself waits for the forking one would never finish.
+# Seconds between two polls, and the most that a fork waits for rounds of other threads: one that
+# itself waits for the forking thread would never finish.
 POLL_SECONDS = 1e-4
 MAX_FORK_SECONDS = 30.0
 
-cdef long inside = 0            # how often threads have come in and not gone out
+cdef long inside = 0            # entries of all threads not yet left
 cdef unsigned long closer = 0   # the thread that forks, or 0
-cdef long forks = 0             # how often this process is a copy
+cdef long forks = 0             # number of forks from the first process to this one
 
 
 cdef int come_in() except -1:
@@ -81,12 +81,12 @@ cdef void go_out() noexcept:
 
 
 cdef long generation() noexcept:
-    """How often this process is a copy: what a thread of before has locked stays so."""
+    """Return the number of forks down to this process: locks from before a fork may be stuck."""
     return forks
 
 
 def close():
-    """Have the gate closed before a fork, when all other threads are out."""
+    """Close the gate before a fork, after all other threads have left."""
     global closer
     end = monotonic() + MAX_FORK_SECONDS
     while closer and monotonic() < end:  # another fork
@@ -103,14 +103,14 @@ def reopen():
 
 
 def open_copy():
-    """Open the gate in the copy, in which no other thread is left."""
+    """Open the gate in the child, which has no other thread."""
     global closer, inside, forks
     closer, inside = 0, noregret_deeper(0)
     forks += 1
 
 
 class Inside:
-    """A change that no fork should come in the middle of: ``with Inside(): …``."""
+    """A block of code that no fork may interrupt: ``with Inside(): …``."""
 
     def __enter__(self):
         come_in()
@@ -123,7 +123,7 @@ if hasattr(os, "register_at_fork"):
     os.register_at_fork(before=close, after_in_parent=reopen, after_in_child=open_copy)
 
 
-# Arrays that take memory only where something was written.
+# Arrays whose pages take memory only once they are written.
 #
 # The state of a learner has room for every feature up to the largest position, and a single row may
 # name position 16,777,215. A fresh array is all zero and costs nothing until it is written to, page by
@@ -133,12 +133,12 @@ if hasattr(os, "register_at_fork"):
 PAGE_NUMBERS = 512
 cdef enum:
     PAGE = 512
-# Numbers from which on an array is kept out of huge pages, which would take 2 MB for each number written.
+# Longer arrays are kept out of huge pages, which would take 2 MB for each number written.
 cdef Py_ssize_t MIN_LARGE_ARRAY = 2**23
 
 
 def zeros(Py_ssize_t count):
-    """Return zeros that take memory only where they are written to."""
+    """Return zeros whose pages take memory only once they are written."""
     if count < MIN_LARGE_ARRAY or not hasattr(mmap, "MADV_NOHUGEPAGE"):
         return np.zeros(count)
     held = mmap.mmap(-1, 8 * count, flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS)
@@ -148,7 +148,7 @@ def zeros(Py_ssize_t count):
 
 
 cdef bint is_zero(const double* page, Py_ssize_t count) noexcept nogil:
-    """Whether all bits are 0: −0 counts as written."""
+    """Return whether all bits are 0, so that −0 counts as nonzero."""
     cdef const uint64_t* words = <const uint64_t*> page
     cdef uint64_t found = 0
     cdef Py_ssize_t k
@@ -158,7 +158,7 @@ cdef bint is_zero(const double* page, Py_ssize_t count) noexcept nogil:
 
 
 def copied(const double[::1] array, Py_ssize_t length=-1):
-    """Return a copy, with zeros at its end up to a length, that takes memory where the array is not zero."""
+    """Return a copy, padded with zeros to a length, that takes memory only for nonzero pages."""
     cdef Py_ssize_t n = array.shape[0], start = 0, count
     made = zeros(max(n, length))
     cdef double[::1] out = made
@@ -172,7 +172,7 @@ def copied(const double[::1] array, Py_ssize_t length=-1):
 
 
 def used_pages(const double[::1] array):
-    """Return the numbers of the pages that are not all zero."""
+    """Return the indices of the nonzero pages."""
     cdef Py_ssize_t n = array.shape[0], start = 0
     used = np.zeros((n + PAGE - 1) // PAGE, dtype=np.uint8)
     cdef unsigned char[::1] marks = used
@@ -184,7 +184,7 @@ def used_pages(const double[::1] array):
 
 
 def all_finite(const double[::1] array):
-    """Whether no number is infinite or NaN."""
+    """Return whether all numbers are finite."""
     cdef Py_ssize_t k
     for k in range(array.shape[0]):
         if not isfinite(array[k]):
@@ -193,7 +193,7 @@ def all_finite(const double[::1] array):
 
 
 def any_negative(const double[::1] array):
-    """Whether a number is below 0."""
+    """Return whether any number is negative."""
     cdef Py_ssize_t k
     for k in range(array.shape[0]):
         if array[k] < 0:

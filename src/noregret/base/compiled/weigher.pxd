@@ -24,9 +24,9 @@ cdef class Weigher:
     cdef readonly Py_ssize_t n
     cdef public object given_prior
     cdef long long rounds
-    cdef dict arrays                    # name -> NumPy array; the pointers below look into them
+    cdef dict arrays                    # name -> NumPy array; the pointers below point into them
     cdef double* prior                  # of each expert, adding up to 1
-    cdef double* p                      # the weights of the next round, where they are fresh
+    cdef double* p                      # the weights of the next round, if they are fresh
 
     cdef bint fresh
 

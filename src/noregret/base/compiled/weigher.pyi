@@ -3,7 +3,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-LEAST_PRIOR: float
+MIN_PRIOR: float
 
 class Weigher:
     n: int

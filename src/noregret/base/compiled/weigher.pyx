@@ -20,18 +20,18 @@ cnp.import_array()
 # one loss of 1e300, the weights of the others are as exact as ever. A sleeping expert is charged the
 # loss of the mixture, so that its weight does not change.
 
-# No gap grows beyond this: the weight is nothing long before.
+# Gaps are clipped to this; the weight is zero long before.
 cdef double MAX_GAP = 1e305
-# No prior weight is below this: what exp cannot hold is then nothing beside it.
-LEAST_PRIOR = 1e-290
-cdef double LEAST_SUM = 1e-290
+# No prior weight is below this, so that weights that underflow are negligible beside it.
+MIN_PRIOR = 1e-290
+cdef double MIN_SUM = 1e-290
 
 
 cdef class Weigher:
-    """How experts are weighed; each kind keeps its own arrays."""
+    """The base of rules that turn losses of experts into weights; each has its own arrays."""
 
-    ARRAYS = ()                 # of one number an expert, besides the prior
-    SCRATCH = ()                # made again whenever arrays move
+    ARRAYS = ()                 # one number per expert each, besides the prior
+    SCRATCH = ()                # allocated again whenever arrays move
     NUMBERS = ()                # attributes that belong to the state
     SIGNED = ()                 # those of them that may be negative
 
@@ -40,26 +40,26 @@ cdef class Weigher:
         self.arrays = {}
         self.begin(0)
 
-    # What a kind of weigher says for itself.
+    # The rule itself.
 
     cdef void weigh(self, double* p, const unsigned char* awake) noexcept nogil:
-        """Fill in the weights of the next round; those of sleepers are 0."""
+        """Fill in the weights of the next round; those of sleeping experts are 0."""
 
     cdef double weigh_all(self, double* p) noexcept nogil:
-        """Fill in the weights of the next round, all being awake; return what to multiply them by."""
+        """Fill in the weights of the next round, all awake; return the factor to multiply them by."""
         self.weigh(p, NULL)
         return 1.0
 
     cdef bint knows_excess(self) noexcept nogil:
-        """Whether it keeps what each lost more than the mixture, as ``excess`` has it."""
+        """True if ``excess`` is available."""
         return False
 
     def excess(self):
-        """Return what each lost more than the mixture."""
+        """Return the loss of each expert minus that of the mixture."""
         return np.zeros(self.n)
 
     cdef void update(self, double own, const double* losses, const unsigned char* awake, double low, double high) noexcept nogil:
-        """Learn what each lost, sleepers what the mixture lost, ``own``; low and high are its ends."""
+        """Learn the losses, whose range is low to high; sleeping experts are charged ``own``, the mixture's."""
 
     # The experts.
 
@@ -75,21 +75,21 @@ cdef class Weigher:
         self.started()
 
     def started(self):
-        """Fill in what is not zero before the first round."""
+        """Fill in the numbers that are nonzero before the first round."""
 
     def join(self, share, others):
-        """Let an expert in; it counts as having lost what the mixture lost.
+        """Add an expert, with the past losses of the mixture.
 
         Parameters
         ----------
         share
             Its share of the prior.
         others
-            Numbers of its own for some of the arrays; zero if not given.
+            Its numbers in some of the arrays; zero by default.
         """
         made = {}
-        if min(share, self.arrays["prior"].min() * (1 - share)) < LEAST_PRIOR:
-            raise ValueError(f"prior weights would be too far apart: none may be below {LEAST_PRIOR:g}")
+        if min(share, self.arrays["prior"].min() * (1 - share)) < MIN_PRIOR:
+            raise ValueError(f"prior weights would be too far apart: none may be below {MIN_PRIOR:g}")
         for name, array in self.arrays.items():
             if name in self.SCRATCH:
                 continue
@@ -101,18 +101,18 @@ cdef class Weigher:
         self.joined()
 
     def joined(self):
-        """Look after what depends on how many there are."""
+        """Update settings that depend on the number of experts."""
 
     cdef double* look_up(self, str name):
         return <double*> cnp.PyArray_DATA(<cnp.ndarray> self.arrays[name])
 
     cdef void relocate(self):
-        """Look up the arrays again after they moved."""
+        """Update the pointers after the arrays moved."""
         self.prior, self.p = self.look_up("prior"), self.look_up("p")
         self.fresh = False
 
     cdef void next_weights(self) noexcept nogil:
-        """Have the weights of the next round at hand."""
+        """Compute the weights of the next round."""
         cdef double scale
         if not self.fresh:
             scale = self.weigh_all(self.p)
@@ -121,7 +121,7 @@ cdef class Weigher:
             self.fresh = True
 
     cdef double normalise(self, double* p, const unsigned char* awake) noexcept nogil:
-        """Make weights add up to 1; the prior's where there are none. Return what they added up to."""
+        """Normalise the weights, or use the prior if all are zero; return their sum before."""
         cdef Py_ssize_t i
         cdef double total
         if awake != NULL:
@@ -134,9 +134,9 @@ cdef class Weigher:
             for i in range(self.n):
                 p[i] = self.prior[i] if awake == NULL or awake[i] else 0.0
                 total += p[i]
-        if total > LEAST_SUM:
+        if total > MIN_SUM:
             noregret_multiply(p, 1 / total, self.n)
-        elif total > 0:  # of which the inverse is no number
+        elif total > 0:  # whose inverse overflows
             for i in range(self.n):
                 p[i] /= total
         return total
@@ -144,12 +144,12 @@ cdef class Weigher:
     # The state.
 
     def get_state(self):
-        """Return the arrays and the numbers that it goes on from."""
+        """Return the arrays and numbers of the state."""
         kept = {name: self.arrays[name].copy() for name in ("prior", *self.ARRAYS)}
         return kept, {name: getattr(self, name) for name in self.NUMBERS}
 
     def set_state(self, arrays, numbers):
-        """Go on from a state; ValueError where it makes none, and then it stays as it was."""
+        """Restore a state, or raise ValueError and stay unchanged."""
         found = self.checked_arrays(arrays)
         kept = {name: getattr(self, name) for name in self.NUMBERS}
         state_numbers(numbers, kept, self.SIGNED)
@@ -162,14 +162,14 @@ cdef class Weigher:
             raise
 
     def take(self, arrays, numbers):
-        """Have these arrays and numbers."""
+        """Replace the arrays and numbers."""
         self.arrays, self.n = arrays, len(arrays["prior"])
         self.relocate()
         for name, value in numbers.items():
             setattr(self, name, value)
 
     def checked_arrays(self, arrays):
-        """Return the arrays of a state, or raise ValueError where they make none."""
+        """Return the arrays of a state, or raise ValueError if invalid."""
         wanted = {"prior", *self.ARRAYS}
         if set(arrays) != wanted:
             raise ValueError(f"expected the arrays {sorted(wanted)}, got {sorted(arrays)}")
@@ -177,24 +177,24 @@ cdef class Weigher:
         for name, array in arrays.items():
             array = np.array(array)
             if array.dtype != np.float64 or array.ndim != 1 or array.shape != np.shape(arrays["prior"]):
-                raise ValueError(f"{name} must hold one number an expert")
+                raise ValueError(f"{name} must hold one number per expert")
             if not np.isfinite(array).all():
                 raise ValueError(f"{name} holds a number that is not finite")
             found[name] = array
         prior = found["prior"]
-        if len(prior) and (prior.min() < LEAST_PRIOR or abs(math.fsum(prior) - 1) > 1e-9):
+        if len(prior) and (prior.min() < MIN_PRIOR or abs(math.fsum(prior) - 1) > 1e-9):
             raise ValueError("the prior must be positive and add up to 1")
         return found
 
     def check_state(self):
-        """Refuse numbers that this kind cannot have."""
+        """Raise ValueError if the state is invalid."""
 
 
 cdef enum:  # Pace
     CONSTANT            # the rate as it is
     SHRINKING           # rate / sqrt(t)
-    ADAPTIVE            # rate / what mixing has cost so far (AdaHedge)
-    LEADERS             # all on the best so far
+    ADAPTIVE            # rate / cumulative mixing cost (AdaHedge)
+    LEADERS             # all weight on the best so far
 
 PACES = ("constant", "shrinking", "adaptive", "leaders")
 
@@ -205,20 +205,20 @@ cdef class Exponential(Weigher):
     Parameters
     ----------
     rate
-        η; of the shrinking pace η_t = rate/√t, of the adaptive one rate/(what mixing has cost so far).
+        η; for the shrinking pace η_t = rate/√t, for the adaptive one rate/(cumulative mixing cost).
     pace
         ``constant``, ``shrinking``, ``adaptive`` or ``leaders``.
     prior
-        The weights before the first round; equal if not given.
+        The weights before the first round; equal by default.
     """
 
     cdef public double rate, mixing_cost, spreads, rates
-    cdef public double own_gap       # of the mixture to the best expert: negative where it is better
+    cdef public double own_gap       # of the mixture to the best expert: negative if the mixture is better
     cdef int pace
-    cdef double* gap                 # what each has lost more than the best had before the latest round
+    cdef double* gap                 # cumulative loss minus that of the best before the latest round
     cdef double least                # of the gaps
     cdef bint uneven                 # whether priors differ
-    cdef double eager                # what to multiply weights by that were made while learning, or 0
+    cdef double eager                # factor of weights computed while learning, or 0
     ARRAYS = ("gap",)
     NUMBERS = ("rate", "mixing_cost", "spreads", "rates", "own_gap")
     SIGNED = ("own_gap",)
@@ -235,7 +235,7 @@ cdef class Exponential(Weigher):
         self.eager = 0
 
     def check_state(self):
-        """Gaps are not negative, and there is a rate."""
+        """Raise ValueError if a gap is negative or there is no rate."""
         if self.n and self.arrays["gap"].min() < 0:
             raise ValueError("a gap to the best expert is negative")
         if not self.rate > 0:
@@ -243,7 +243,7 @@ cdef class Exponential(Weigher):
 
     @property
     def current_rate(self):
-        """η of the next round."""
+        """Return η of the next round."""
         return self.rate_now()
 
     cdef double rate_now(self) noexcept nogil:
@@ -261,14 +261,14 @@ cdef class Exponential(Weigher):
         if scale > 0:
             return scale
         if rate < INFINITY:
-            # Equal priors need not be multiplied by.
+            # Equal priors cancel.
             return 1 / noregret_decayed(
                 self.prior if self.uneven else NULL, rate, self.gap, self.reference(rate), p, self.n)
         self.weigh(p, NULL)
         return 1.0
 
     cdef double reference(self, double rate) noexcept nogil:
-        """Return from where gaps are counted: from the best, where that is not near enough as it is."""
+        """Return the offset of the gaps: the least gap, or 0 if that is small enough."""
         return 0.0 if rate * self.least < 1 else self.least
 
     cdef void weigh(self, double* p, const unsigned char* awake) noexcept nogil:
@@ -288,7 +288,7 @@ cdef class Exponential(Weigher):
         return True
 
     def excess(self):
-        """Return what each lost more than the mixture."""
+        """Return the loss of each expert minus that of the mixture."""
         return self.arrays["gap"] - self.own_gap
 
     cdef void update(self, double own, const double* losses, const unsigned char* awake, double low, double high) noexcept nogil:
@@ -302,7 +302,7 @@ cdef class Exponential(Weigher):
         self.advance(losses, low)
 
     cdef void advance(self, const double* losses, double low) noexcept nogil:
-        """Move the gaps; where the next rate is known and priors are equal, make weights on the way."""
+        """Update the gaps; compute the weights on the way if the next rate is known and priors are equal."""
         cdef double before = self.least, rate, sum
         self.eager = 0
         if self.uneven or self.pace == ADAPTIVE or self.pace == LEADERS:
@@ -316,28 +316,28 @@ cdef class Exponential(Weigher):
             self.eager = 1 / sum
 
     def join(self, share, others):
-        """Let an expert in, at the gap of the mixture."""
+        """Add an expert, at the gap of the mixture."""
         if self.own_gap < 0:
             self.arrays["gap"] -= self.own_gap
             self.own_gap = 0.0
         Weigher.join(self, share, others | {"gap": self.own_gap})
 
     cdef double cost_of_mixing(self, double rate, const double* losses, double low, double high) noexcept nogil:
-        """Return what the mixture loses above the mixed loss, −ln Σ p exp(−η loss)/η: never negative."""
+        """Return the loss of the mixture above the mix loss −ln Σ p exp(−η loss)/η; at least 0."""
         cdef double mean = 0, lost
         cdef Py_ssize_t i
         self.next_weights()
         for i in range(self.n):
             mean += self.p[i] * (losses[i] - low)
         if rate < INFINITY:
-            # Shares of weight that are lost, gathered as small numbers so that small rates count too.
+            # Sum the shares of weight lost, accurate for small rates too.
             lost = noregret_lost(self.p, rate, losses, low, self.n)
             if lost > -0.5:
                 return max(0.0, mean + log1p(lost) / rate)
         return min(max(0.0, mean - self.mixed_loss(rate, losses, low)), high - low)
 
     cdef double mixed_loss(self, double rate, const double* losses, double low) noexcept nogil:
-        """Return the mixed loss above low, from gaps: weights that are too small for numbers count."""
+        """Return the mix loss above low, from gaps, so that weights that underflow count."""
         cdef double best = INFINITY, before = 0, after = 0, gap
         cdef Py_ssize_t i
         for i in range(self.n):
@@ -351,10 +351,10 @@ cdef class Exponential(Weigher):
         return best + (log(before) - log(after)) / rate
 
 
-# Weights that are held from round to round, so that experts may give some of theirs to others.
+# Weights that are kept from round to round, so that experts can share some with others.
 
 cdef class Holding(Weigher):
-    """Every expert holds a weight; at first its prior."""
+    """Weights kept per expert, initially the prior."""
 
     ARRAYS = ("held",)
 
@@ -363,16 +363,16 @@ cdef class Holding(Weigher):
         self.held = self.look_up("held")
 
     def started(self):
-        """Every expert holds its prior."""
+        """Start with the prior."""
         self.arrays["held"][:] = self.arrays["prior"]
 
     def join(self, share, others):
-        """Let an expert in with its share of all that is held."""
+        """Add an expert with its share of all weight."""
         self.arrays["held"] *= 1 - share
         Weigher.join(self, share, others | {"held": share})
 
     def check_state(self):
-        """What is held adds up to 1."""
+        """Raise ValueError unless the weights are nonnegative and add up to 1."""
         held = self.arrays["held"]
         if self.n and (held.min() < 0 or abs(math.fsum(held) - 1) > 1e-6):
             raise ValueError("the weights held must not be negative and must add up to 1")
@@ -384,18 +384,18 @@ cdef class Holding(Weigher):
 
 
 cdef class Sharing(Holding):
-    """Exponential weights of which every expert gives a share away after each round.
+    """Exponential weights, of which each expert gives away a share after every round.
 
     Parameters
     ----------
     rate
         η.
     share
-        α: what each gives to the others, in equal parts.
+        α: the share that each gives to the others, in equal parts.
     variable
-        Whether an expert gives in proportion to its loss: 1 − (1 − α)^loss.
+        If True, an expert's share depends on its loss: 1 − (1 − α)^loss.
     prior
-        The weights before the first round; equal if not given.
+        The weights before the first round; equal by default.
     """
 
     def __init__(self, rate=1.0, share=0.0, variable=False, prior=None):
@@ -408,7 +408,7 @@ cdef class Sharing(Holding):
         if self.n == 1:
             return
         total = noregret_decayed(self.held, self.rate, losses, low, self.p, self.n)
-        if not total > LEAST_SUM:  # the only ones left were hit beyond what numbers hold
+        if not total > MIN_SUM:  # the sum underflows
             self.decay_from_the_best(losses)
             total = 1
         for i in range(self.n):
@@ -423,7 +423,7 @@ cdef class Sharing(Holding):
             self.held[i] = max(0.0, self.held[i] + pool / (self.n - 1))
 
     cdef void decay_from_the_best(self, const double* losses) noexcept nogil:
-        """Decay weights whose plain products underflow: as logarithms, from the largest."""
+        """Decay weights whose products underflow, as logarithms relative to the largest."""
         cdef Py_ssize_t i
         cdef double most = -INFINITY, total = 0, now
         for i in range(self.n):
@@ -437,35 +437,35 @@ cdef class Sharing(Holding):
             self.p[i] /= total
 
 
-# Weighing experts by their regrets and the squares of these: no rate to choose, no range to know.
+# Second-order weights, by regrets and their squares: no rate to choose, no range to know.
 #
-# Regrets are measured in units of the largest seen so far, so that neither their squares nor a range
-# of 1e-300 are beyond what numbers hold.
+# Regrets are in units of the largest so far, so that neither their squares nor a range of 1e-300
+# overflow or underflow.
 
-# Squint's rates: each half the one before. It starts anew when regrets have grown this much.
+# Squint's rates, each half the one before. It restarts when regrets have grown by this factor.
 cdef enum:
     RATES = 28
 cdef double MAX_GROWTH = 256.0
-# Regrets may exceed what a rate was made for by this much: exp(x − x²) ≤ 1 + x holds down to −0.68,
-# not only to −1/2, so that rounding never decides which rates are dropped.
+# Regrets may exceed the limit of a rate by this factor, so that rounding never decides which rates
+# are dropped: exp(x − x²) ≤ 1 + x holds down to −0.68, not only to −1/2.
 cdef double RATE_SLACK = 1 + 1e-6
 
 
 cdef class Scaled(Weigher):
-    """What the three have in common: the largest regret so far."""
+    """The base of the three: the largest regret so far."""
 
     cdef public double unit             # the largest |regret| of a round so far
     NUMBERS = ("unit",)
 
     def bounds(self):
-        """Return what the regret to each expert is at most."""
+        """Return a bound on the regret to each expert."""
         return np.zeros(self.n)
 
 
 cdef class Polynomial(Scaled):
     """ML-Poly: weights  prior · (regret)₊ / (B + Σ regret²), B the largest square so far."""
 
-    cdef public double progress          # sum of prior-weighted squares over what came before
+    cdef public double progress          # sum of prior-weighted squares over the sums before
     cdef public long long jumps          # rounds in which the largest square more than doubled
     cdef double* regret
     cdef double* squares                 # in units of unit²
@@ -477,7 +477,7 @@ cdef class Polynomial(Scaled):
         self.regret, self.squares = self.look_up("regret"), self.look_up("squares")
 
     def check_state(self):
-        """Squares are not negative."""
+        """Raise ValueError if a sum of squares is negative."""
         if self.n and self.arrays["squares"].min() < 0:
             raise ValueError("a sum of squares is negative")
 
@@ -486,7 +486,7 @@ cdef class Polynomial(Scaled):
         self.normalise(p, awake)
 
     cdef void update(self, double own, const double* losses, const unsigned char* awake, double low, double high) noexcept nogil:
-        # Sleepers lost what the mixture lost, so that their regret is 0.
+        # Sleeping experts are charged the loss of the mixture, so their regret is 0.
         cdef double most = max(own - low, high - own), factor = 1, grown
         cdef bint jumped = False
         if most > self.unit:
@@ -503,13 +503,13 @@ cdef class Polynomial(Scaled):
             self.progress += grown
 
     def bounds(self):
-        """√((B + Σr²)/prior) · (√progress + jumps/√2)."""
+        """Return √((B + Σr²)/prior) · (√progress + jumps/√2)."""
         grown = self.progress ** 0.5 + self.jumps * 0.5 ** 0.5
         return self.unit * np.sqrt((1 + self.arrays["squares"]) / self.arrays["prior"]) * grown
 
 
 cdef double excess_of(double ratio) noexcept nogil:
-    """Return the most by which x exceeds x^ratio for any x: about (ratio − 1)/e, and below 1."""
+    """Return the maximum over x of x − x^ratio: about (ratio − 1)/e, and below 1."""
     cdef double more = ratio - 1
     if not more > 0:
         return 0.0
@@ -519,12 +519,12 @@ cdef double excess_of(double ratio) noexcept nogil:
 cdef class Bernstein(Scaled):
     """BOA: weights  prior · η · exp(η · (regret − Σ η r²)), with a rate η for each expert."""
 
-    cdef public double slack             # what changing rates has added to the sum of weights
+    cdef public double slack             # growth of the sum of weights by changing rates
     cdef double* score                   # Σ r − η r², in units of unit
     cdef double* squares                 # Σ r², in units of unit²
     cdef double* costs                   # Σ η r², in units of unit
     cdef double* rates                   # η of the next round, in units of 1/unit
-    cdef double* wanted                  # the ln 1/prior that rates are tuned to, as it was at first
+    cdef double* wanted                  # the initial ln 1/prior, to which rates are tuned
     cdef double* behind                  # scratch
     ARRAYS = ("score", "squares", "costs", "wanted")
     NUMBERS = ("unit", "slack")
@@ -542,15 +542,15 @@ cdef class Bernstein(Scaled):
             self.rates[i] = self.rate(i)
 
     def started(self):
-        """Rates are tuned to the prior."""
+        """Tune the rates to the prior."""
         self.arrays["wanted"][:] = np.maximum(0.5, -np.log(self.arrays["prior"]))
 
     def join(self, share, others):
-        """Let an expert in; the rates of the others stay as they are."""
+        """Add an expert; the rates of the others stay."""
         Weigher.join(self, share, others | {"wanted": max(0.5, -log(share))})
 
     def check_state(self):
-        """Squares and costs are not negative."""
+        """Raise ValueError if a sum is negative or a rate is out of range."""
         if self.n and min(self.arrays["squares"].min(), self.arrays["costs"].min()) < 0:
             raise ValueError("a sum of squares is negative")
         if self.n and self.arrays["wanted"].min() < 0.5:
@@ -580,10 +580,10 @@ cdef class Bernstein(Scaled):
         if most > before:
             self.unit = most
             factor = before / most
-        if before == 0:  # the first regrets only show their size
+        if before == 0:  # the first regrets only set the unit
             return
         for i in range(self.n):
-            # In the old unit first: a regret beyond it counts as one of that size.
+            # First in the old unit, to which larger regrets are clipped.
             r = (own - losses[i]) / self.unit
             rate = self.rates[i]
             self.score[i] = factor * (self.score[i] + r - rate * r * r)
@@ -594,7 +594,7 @@ cdef class Bernstein(Scaled):
         self.slack += sum
 
     def bounds(self):
-        """unit · (1 + Σ η r² + (ln 1/prior + ln(1 + slack))/η)."""
+        """Return unit · (1 + Σ η r² + (ln 1/prior + ln(1 + slack))/η)."""
         price = (np.log(1 / self.arrays["prior"]) + np.log1p(self.slack)) / self.arrays["rates"]
         return self.unit * (1 + self.arrays["costs"] + price)
 
@@ -602,11 +602,11 @@ cdef class Bernstein(Scaled):
 cdef class Grid(Scaled):
     """Squint on a grid of rates: weights  prior · Σ_j γ_j η_j exp(η_j regret − η_j² Σ r²)."""
 
-    cdef public double base              # the unit when this stretch began
+    cdef public double base              # the unit since the last restart
     cdef double* regret                  # in units of base
     cdef double* squares
-    cdef double* past                    # what earlier stretches promised
-    cdef double* behind                  # scratch: an exponent for every rate of every expert
+    cdef double* past                    # the sum of the bounds before the last restart
+    cdef double* behind                  # scratch: one exponent per rate and expert
     cdef double[RATES] rates
     cdef double[RATES] chances           # γ_j η_j
     cdef double[RATES] parts             # scratch
@@ -625,14 +625,14 @@ cdef class Grid(Scaled):
             self.chances[j] = self.rates[j] / ((j + 1) * (j + 2))
 
     def check_state(self):
-        """Squares are not negative, and units fit each other."""
+        """Raise ValueError if a sum of squares is negative or the units are inconsistent."""
         if self.n and min(self.arrays["squares"].min(), self.arrays["past"].min()) < 0:
             raise ValueError("a sum of squares is negative")
         if self.base > self.unit or (self.unit > 0) != (self.base > 0):
             raise ValueError("base and unit do not fit each other")
 
     cdef int fastest(self) noexcept nogil:
-        """Return the number of the largest rate that regrets allow."""
+        """Return the index of the largest rate that the regrets allow."""
         cdef int j = 0
         cdef double size = self.base
         while size * RATE_SLACK < self.unit and j < RATES - 1:
@@ -665,7 +665,7 @@ cdef class Grid(Scaled):
         if most > before:
             self.unit = most
             clip = before / most
-        if before == 0:  # the first regrets only show their size
+        if before == 0:  # the first regrets only set the unit
             self.base = self.unit
             return
         for i in range(self.n):
@@ -679,7 +679,7 @@ cdef class Grid(Scaled):
             self.base = self.unit
 
     cdef double promised(self, Py_ssize_t i, double unit) noexcept nogil:
-        """Return what the regret of this stretch is at most, rates being those for a unit."""
+        """Return the bound on the regret since the last restart, with the rates for a unit."""
         cdef int j
         cdef double rate = 0.5, size = self.base, least = INFINITY, chance
         for j in range(RATES):
@@ -691,6 +691,6 @@ cdef class Grid(Scaled):
         return self.base * least
 
     def bounds(self):
-        """unit + Σ over stretches of  min_j (ln(1/prior) + ln(1/γ_j))/η_j + η_j Σ r²."""
+        """Return unit + Σ over restarts of  min_j (ln(1/prior) + ln(1/γ_j))/η_j + η_j Σ r²."""
         here = np.array([self.promised(i, self.unit) for i in range(self.n)])
         return self.unit + self.arrays["past"] + (here if self.unit > 0 else 0.0)

@@ -11,7 +11,7 @@ typedef struct {
     double dot;  /* sum of p[i] x[i] */
     double low;  /* the smallest x[i] */
     double high; /* the largest */
-    double sane; /* 0 where every x[i] is finite, NaN otherwise */
+    double sane; /* 0 if every x[i] is finite, NaN otherwise */
 } noregret_survey;
 
 noregret_survey noregret_survey_of(const double *p, const double *x, ptrdiff_t n);
@@ -48,7 +48,7 @@ double noregret_regretted(double *regret, double *squares, const double *prior, 
 /* The sum of x. */
 double noregret_total(const double *x, ptrdiff_t n);
 
-/* Have numbers fetched from memory that will be needed soon. */
+/* Prefetch numbers from memory. */
 void noregret_fetch(const double *x, ptrdiff_t n);
 
 /* total[i] += x[i] - paid */

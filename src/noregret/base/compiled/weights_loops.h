@@ -18,7 +18,7 @@ INLINED lanes NAMED(chosen)(bits which, lanes a, lanes b) {
     return (lanes)((which & (bits)a) | (~which & (bits)b));
 }
 
-#ifndef ATLEAST /* what a machine may do in one step */
+#ifndef ATLEAST /* operations that are one instruction on some machines */
 #define SHIFT 0x1.8p52 /* adding it rounds to a whole number, which is then in the lowest bits */
 #define LESSER(a, b) NAMED(chosen)((b) < (a), (b), (a)) /* a where one is no number */
 #define ATLEAST(x, least) NAMED(chosen)((x) >= (least), (x), NAMED(all)(least))

@@ -27,7 +27,7 @@ cnp.import_array()
 #
 #     |v + a x|² = |v|² + 2 a v·x + a² |x|²
 #
-# Its rounding error is bounded as it grows; before the bound could matter the norm is counted anew.
+# A bound on its rounding error is kept; before that matters, the norm is recomputed.
 
 DOMAINS = ("everything", "ball", "box")
 STEPS = ("explicit", "implicit")
@@ -46,19 +46,19 @@ cdef enum:  # Step
 cdef double SMALLEST_FACTOR = 1e-100
 cdef double LARGEST_NORM2 = 1e220
 cdef double ROUNDING = 2.3e-16
-# What rounding adds to the norm in one round, relative to the terms of its sum. It must not depend
-# on how a row is written, dense or sparse.
-cdef double DOUBT_A_ROUND = 8 * ROUNDING
+# Rounding error of the norm per round, relative to the terms of its sum; the same for dense and
+# sparse rows.
+cdef double DOUBT_PER_ROUND = 8 * ROUNDING
 cdef enum:
     BLOCK = 1024
-# A norm is good enough for projection while its relative error is below this.
-cdef double DOUBT_ALLOWED = 1.5e-9
-# A prediction this many times larger than any outcome so far, and a step too long, is divergence.
-cdef double FAR_OFF = 1e3
+# Largest relative error of a norm used for projection.
+cdef double MAX_DOUBT = 1.5e-9
+# Steps that overshoot at predictions this many times larger than any outcome so far are divergence.
+cdef double MAX_DISTANCE = 1e3
 
 
 cdef class Additive(Engine):
-    """Gradient descent: explicit, implicit or normalised steps; everywhere, in a ball or a box."""
+    """Gradient descent: explicit, implicit or normalised steps; unconstrained, in a ball or a box."""
 
     def __init__(
         self, loss="square", rate=0.1, schedule="constant", horizon=None,
@@ -81,15 +81,15 @@ cdef class Additive(Engine):
 
     @cython.final
     cdef double travel(self, Row* row, double score, double slope, double y) noexcept nogil:
-        """How far to go: the t of w − t x.
+        """Return the length of the step: the t of w − t x.
 
-        A round of importance k takes the implicit step of k times the rate, whatever the step of others:
-        to the first order that is k copies, and it cannot overshoot. A mistake is corrected k times.
+        A round of importance k takes the implicit step at k times the rate: to first order this equals
+        k copies, and it cannot overshoot. A mistake is corrected k times.
         """
         cdef double rate = rate_at(&self.rate, self.rounds + 1)
         if self.importance == 0:
             return 0
-        if self.step == EXPLICIT and self.importance == 1:  # no division: the next score waits for this
+        if self.step == EXPLICIT and self.importance == 1:  # no division: the next score depends on this
             return rate * slope
         cdef double divisor = self.cushion + row.norm2 if self.step == NORMALISED else 1.0
         if self.step == IMPLICIT or self.importance != 1:
@@ -101,14 +101,14 @@ cdef class Additive(Engine):
 
     @cython.final
     cdef bint strays(self, const Row* row, double score, double slope, double y) noexcept nogil:
-        """Whether this explicit step overshoots, far out already: caught long before infinity.
+        """Return whether this explicit step overshoots far from all outcomes, long before infinity.
 
-        It does if the slope where it ends is steeper than where it starts, on the other side.
+        It does if the slope at its end is steeper than at its start, with the opposite sign.
         """
         cdef double there
         if (
             self.step != EXPLICIT or self.domain != EVERYTHING or self.importance != 1
-            or fabs(score) <= FAR_OFF * max(self.most[OUTCOME], fabs(y))
+            or fabs(score) <= MAX_DISTANCE * max(self.most[OUTCOME], fabs(y))
         ):
             return False
         there = score - rate_at(&self.rate, self.rounds + 1) * slope * row.norm2
@@ -133,7 +133,7 @@ cdef class Additive(Engine):
 
     @cython.final
     cdef int add(self, Row* row, double amount) noexcept nogil:
-        """stored += amount · x, and the norm follows."""
+        """Add amount · x to the stored numbers, and update the norm."""
         cdef double moved = 2 * amount * row.dot, grown = amount * amount * row.norm2
         cdef double bound = self.norm2 + fabs(moved) + grown
         if not bound < 1e280:
@@ -144,21 +144,21 @@ cdef class Additive(Engine):
         else:
             noregret_add_sparse(self.stored, amount, row.values, row.indices, row.count)
         self.norm2 = max(0.0, self.norm2 + moved + grown)
-        self.doubt += DOUBT_A_ROUND * bound
+        self.doubt += DOUBT_PER_ROUND * bound
         return FINE
 
     @cython.final
     cdef void project(self, Row* row) noexcept nogil:
-        """Back into the domain."""
+        """Project on the domain."""
         cdef double most2 = self.radius * self.radius, factor2 = self.factor * self.factor
         cdef Py_ssize_t i, k
         if self.domain == BOX:
             for k in range(row.count):
                 i = position(row, k)
                 self.stored[i] = max(-self.radius, min(self.radius, self.stored[i]))
-            self.norm2 = 0  # not needed: a box cannot be left
+            self.norm2 = 0  # not needed for a box
         elif self.domain == BALL and factor2 * (self.norm2 + self.doubt) > most2:
-            if self.doubt > DOUBT_ALLOWED * self.norm2:
+            if self.doubt > MAX_DOUBT * self.norm2:
                 self.recount()
             if factor2 * self.norm2 > most2:
                 self.factor = self.radius / sqrt(self.norm2)
@@ -167,7 +167,7 @@ cdef class Additive(Engine):
 
     @cython.final
     cdef void recount(self) noexcept nogil:
-        """Sum the squares again, in blocks, so that the sum is good for any number of features."""
+        """Recompute the sum of squares in blocks, accurate for any number of features."""
         cdef double total = 0, part
         cdef Py_ssize_t i = 0, end
         while i < self.size:
@@ -192,20 +192,20 @@ cdef class Additive(Engine):
 
     @property
     def takes_importance(self):
-        """Whether a round may stand for several: by an implicit step, or by correcting a mistake as often."""
+        """True if rounds may have importances: with implicit steps, or by correcting a mistake k times."""
         return True
 
     def scalars(self):
-        """Return the numbers that, with the arrays, make up the state."""
+        """Return the numbers of the state."""
         return Engine.scalars(self) | {"norm2": self.norm2, "doubt": self.doubt}
 
     def restore(self, numbers):
-        """Take the numbers of a state over."""
+        """Restore the numbers of a state."""
         Engine.restore(self, numbers)
         self.norm2, self.doubt = numbers["norm2"], numbers["doubt"]
 
     def advice(self, norm):
-        """Say what to change when the weights diverge."""
+        """Return advice for weights that diverge."""
         norm = max(norm, self.most[NORM])
         excess = 0.5 * self.loss.table.curvature * self.rate.value * norm**2
         if not 1 < excess < INFINITY:
@@ -216,12 +216,12 @@ cdef class Additive(Engine):
         )
 
     def cure(self):
-        """Name what this engine offers against steps that overshoot."""
+        """Return the remedy of this engine for steps that overshoot."""
         return "use step='implicit' or the learner nlms"
 
 
 cdef class Lazy(Additive):
-    """Follow the regularised leader: w = −rate · (sum of gradients), projected afresh each round.
+    """Follow the regularised leader: w = −rate · (sum of gradients), projected in each round.
 
     With an infinite rate the regulariser vanishes: follow the leader on the ball.
     """
@@ -240,11 +240,11 @@ cdef class Lazy(Additive):
 
     @property
     def takes_importance(self):
-        """Whether a round may stand for several."""
+        """True if rounds may have importances."""
         return False
 
     def cure(self):
-        """Name what this engine offers against steps that overshoot."""
+        """Return the remedy of this engine for steps that overshoot."""
         return "give a radius"
 
     cdef void refactor(self) noexcept nogil:
@@ -259,7 +259,7 @@ cdef class Lazy(Additive):
         if slope != 0 and row.norm2 != 0:
             if self.strays(row, score, slope, y) or self.add(row, -slope) != FINE:
                 return DIVERGED
-        if self.domain == BALL and self.doubt > DOUBT_ALLOWED * self.norm2:
+        if self.domain == BALL and self.doubt > MAX_DOUBT * self.norm2:
             self.recount()
         self.rounds += 1
         self.refactor()
@@ -267,14 +267,14 @@ cdef class Lazy(Additive):
         return FINE
 
 
-# The engine of ``max-margin``: corrections that shrink, of examples scaled to norm 1, in the unit ball.
+# The engine of ``max-margin``: shrinking corrections by examples scaled to norm 1, in the unit ball.
 
-# The squares of shorter rows have lost digits by underflow: nothing is learned from those.
+# Shorter rows are skipped, as their squares underflow.
 cdef double SHORTEST_NORM2 = 1e-290
 
 
 cdef class ShrinkingMargin(Additive):
-    """After k − 1 corrections an example short of the margin (1 − α)·B/√k moves w by C/√k."""
+    """After k − 1 corrections, an example with a margin below (1 − α)·B/√k moves w by C/√k."""
 
     cdef double accuracy
     cdef long long corrections
@@ -298,34 +298,34 @@ cdef class ShrinkingMargin(Additive):
 
     @property
     def correction_count(self):
-        """How many examples it was corrected by."""
+        """The number of corrections."""
         return self.corrections
 
     def accounts(self):
-        """Return what the promise is about."""
+        """Return the quantity that the theorem bounds."""
         return {"corrections": [float(self.corrections)]}
 
     @property
     def takes_importance(self):
-        """Whether a round may stand for several."""
+        """True if rounds may have importances."""
         return False
 
     def scalars(self):
-        """Return the numbers that, with the arrays, make up the state."""
+        """Return the numbers of the state."""
         return Additive.scalars(self) | {"corrections": self.corrections}
 
     def check_state(self, arrays, numbers):
-        """Raise ValueError where there are more corrections than rounds."""
+        """Raise ValueError if there are more corrections than rounds."""
         if numbers["corrections"] > numbers["rounds"]:
             raise ValueError("the state has more corrections than rounds")
 
     def restore(self, numbers):
-        """Take the numbers of a state over."""
+        """Restore the numbers of a state."""
         Additive.restore(self, numbers)
         self.corrections = numbers["corrections"]
 
 
-# Follow the leader on the box: the corner that would have been best so far.
+# Follow the leader on the box: the best corner so far.
 
 cdef class Leader(Engine):
     """The corner of the box [−radius, radius]ⁿ with the least linearised loss so far."""
@@ -346,7 +346,7 @@ cdef class Leader(Engine):
     cdef void begin(self, Py_ssize_t start) noexcept nogil:
         cdef Py_ssize_t i
         for i in range(start, self.size):
-            if self.sums[i] != 0 or self.stored[i] != 0:  # zeros take no memory until they are written to
+            if self.sums[i] != 0 or self.stored[i] != 0:  # untouched pages take no memory
                 self.sums[i] = self.stored[i] = 0
 
     cdef int update(self, Row* row, double score, double slope, double y) noexcept nogil:

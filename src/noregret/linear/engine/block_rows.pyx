@@ -17,33 +17,33 @@ from noregret.linear.engine.features cimport BY_NAME, BY_POSITION, MAX_VALUE, UN
 from noregret import limits
 from noregret.errors import BadExample
 
-# Numbers are checked on the way; a row that is refused ends the block.
+# Numbers are checked in the same pass; a refused row ends the block.
 
 cdef extern from "row_loops.h" nogil:
     void noregret_copy(double* out, const double* x, Py_ssize_t n) noexcept
 
 cdef enum:
-    AT_HAND = 4  # rows that have their constant: the first is read, the last was just written
-# Blocks of at least this many numbers are recorded whole, not row by row, where a game is recorded.
+    CONSTANT_ROWS = 4  # buffers of rows with a constant: the first is read, the last just written
+# Blocks of at least this many numbers are recorded as a whole, not row by row.
 cdef Py_ssize_t LARGE_BLOCK = 2**15
 
 
-# Rows without entries lie somewhere too: bounds are not checked where an address is taken.
+# The address of an empty row is taken without a bounds check.
 
 @cython.boundscheck(False)
 cdef inline const double* dense_row(const double[:, :] X, Py_ssize_t r) noexcept nogil:
-    """Return the address of a row, whose columns ``check_block`` has checked."""
+    """Return the address of a row that ``check_block`` has checked."""
     return &X[r, 0]
 
 
 @cython.boundscheck(False)
 cdef inline void point_at(Row* row, const int32_t[::1] indices, const double[::1] data, int64_t start) noexcept nogil:
-    """Let a row begin at a place of a sparse matrix, which ``check_starts`` has checked."""
+    """Point a row to its part of a sparse matrix that ``check_starts`` has checked."""
     row.values, row.indices = &data[0] + start, &indices[0] + start
 
 
 cdef int check_block(const double[:, :] X, Py_ssize_t size) except -1:
-    """The core reads a row as a run of numbers, one a feature."""
+    """Raise ValueError unless rows are contiguous, with one number per feature."""
     if X.shape[1] > 1 and X.strides[1] != sizeof(double):
         raise ValueError("the numbers of a row must follow each other in memory")
     if X.shape[1] != size:
@@ -52,7 +52,7 @@ cdef int check_block(const double[:, :] X, Py_ssize_t size) except -1:
 
 
 cdef int check_starts(const int64_t[::1] starts, Py_ssize_t indices, Py_ssize_t data) except -1:
-    """Rows follow each other and end where the data do, at the latest."""
+    """Raise BadExample unless rows are consecutive and end within the data."""
     cdef Py_ssize_t r
     cdef bint falls = starts.shape[0] == 0 or starts[0] < 0
     for r in range(1, starts.shape[0]):
@@ -63,7 +63,7 @@ cdef int check_starts(const int64_t[::1] starts, Py_ssize_t indices, Py_ssize_t 
 
 
 cdef int check_positions(const int64_t[::1] starts, const int32_t[::1] indices, Py_ssize_t size) except -1:
-    """Refuse rows, checked by ``check_starts``, of which an index is no position below the size."""
+    """Raise BadExample for an index beyond the size, in rows checked by ``check_starts``."""
     cdef Py_ssize_t r
     cdef int64_t k
     for r in range(starts.shape[0] - 1):
@@ -81,14 +81,14 @@ cdef int check_lengths(Py_ssize_t rows, const double[::1] y, const double[::1] o
 
 def play_dense(Entry entry not None, const double[:, :] X not None, const double[::1] y not None, double[::1] out=None,
                const double[::1] importances=None, double constant=0):
-    """Play the rows of an array, up to the first that is refused; raise why.
+    """Play the rows of an array; raise at the first that is refused.
 
-    With a constant every row ends in one more column of that value.
+    With a constant, every row has one more column of that value.
     """
     cdef Py_ssize_t r = 0, rows = X.shape[0], columns = X.shape[1], start, noted = 0
     cdef int status = FINE
     cdef bint longer = constant != 0, plain = importances is None and not longer
-    cdef double[:, ::1] held = np.full((AT_HAND, columns + 1), constant)
+    cdef double[:, ::1] held = np.full((CONSTANT_ROWS, columns + 1), constant)
     cdef Py_ssize_t ready = 0
     cdef Row row
     row.indices, row.count, row.spread = NULL, columns + longer, 0
@@ -105,10 +105,10 @@ def play_dense(Entry entry not None, const double[:, :] X not None, const double
             with nogil:
                 while r < rows and not entry.due:
                     if longer:
-                        while ready < min(r + AT_HAND, rows):
-                            noregret_copy(&held[ready % AT_HAND, 0], dense_row(X, ready), columns)
+                        while ready < min(r + CONSTANT_ROWS, rows):
+                            noregret_copy(&held[ready % CONSTANT_ROWS, 0], dense_row(X, ready), columns)
                             ready += 1
-                        row.values = &held[r % AT_HAND, 0]
+                        row.values = &held[r % CONSTANT_ROWS, 0]
                     else:
                         row.values = dense_row(X, r)
                     if importances is not None:
@@ -141,7 +141,7 @@ def play_sparse(Entry entry not None, const int64_t[::1] starts not None, const 
                 const double[::1] importances=None, double constant=0):
     """Play sparse rows: row r holds data[starts[r]:starts[r + 1]] at those indices, increasing.
 
-    With a constant every row ends in one more column of that value.
+    With a constant, every row has one more column of that value.
     """
     cdef Py_ssize_t r = 0, rows = starts.shape[0] - 1, count, k
     cdef int status = FINE
@@ -157,7 +157,7 @@ def play_sparse(Entry entry not None, const int64_t[::1] starts not None, const 
         check_lengths(rows, y, out)
         rows = until_refused(entry, importances, rows)
         if longer:
-            room = AT_HAND, np.diff(starts).max(initial=0) + 1
+            room = CONSTANT_ROWS, np.diff(starts).max(initial=0) + 1
             held, places = np.empty(room), np.empty(room, np.int32)
         while r < rows and status == FINE:
             with nogil:
@@ -165,14 +165,14 @@ def play_sparse(Entry entry not None, const int64_t[::1] starts not None, const 
                     row.count = starts[r + 1] - starts[r] + longer
                     point_at(&row, indices, data, starts[r])
                     if longer:
-                        while ready < min(r + AT_HAND, rows):
-                            k, count = ready % AT_HAND, starts[ready + 1] - starts[ready]
+                        while ready < min(r + CONSTANT_ROWS, rows):
+                            k, count = ready % CONSTANT_ROWS, starts[ready + 1] - starts[ready]
                             point_at(&row, indices, data, starts[ready])
                             noregret_copy(&held[k, 0], row.values, count)
                             memcpy(&places[k, 0], row.indices, count * sizeof(int32_t))
                             held[k, count], places[k, count] = constant, entry.engine.size - 1
                             ready += 1
-                        row.values, row.indices = &held[r % AT_HAND, 0], &places[r % AT_HAND, 0]
+                        row.values, row.indices = &held[r % CONSTANT_ROWS, 0], &places[r % CONSTANT_ROWS, 0]
                     if importances is not None:
                         entry.engine.importance = importances[r]
                     if not noregret_ordered(row.indices, row.count, entry.engine.size):
@@ -194,7 +194,7 @@ def play_sparse(Entry entry not None, const int64_t[::1] starts not None, const 
 
 
 def learn_weighted(Entry entry not None, x, y, double importance):
-    """Learn from one example that stands for several."""
+    """Learn from one example with an importance."""
     entry.hold()
     try:
         if until_refused(entry, np.full(1, importance), 1) == 0:
@@ -207,7 +207,7 @@ def learn_weighted(Entry entry not None, x, y, double importance):
 
 
 cdef Py_ssize_t until_refused(Entry entry, const double[::1] importances, Py_ssize_t rows) except -1:
-    """Return how many rows come before one whose importance cannot be taken."""
+    """Return the number of rows before the first with an invalid importance."""
     cdef Py_ssize_t r
     if importances is None:
         return rows
@@ -224,7 +224,7 @@ cdef Py_ssize_t until_refused(Entry entry, const double[::1] importances, Py_ssi
 
 
 cdef int refuse_importance(Entry entry, double importance) except -1:
-    """Say why a row's importance cannot be taken."""
+    """Raise BadExample for an invalid importance."""
     round, what = entry.engine.rounds + 1, f"the importance is {importance:g}"
     if entry.engine.takes_importance:
         raise BadExample(what, "give a number of at least 0", round=round)
@@ -276,7 +276,7 @@ def score_sparse(Entry entry not None, const int64_t[::1] starts not None, const
                  const double[::1] data not None, const int64_t[::1] unseen not None,
                  const double[::1] unseen_sums not None, const double[::1] unseen_squares not None,
                  double[::1] out not None):
-    """Fill out with the scores of sparse rows; unseen counts features never learned from."""
+    """Fill out with the scores of sparse rows; ``unseen`` counts their unknown features."""
     cdef Py_ssize_t r, rows = starts.shape[0] - 1
     cdef int status = FINE
     cdef Row row
@@ -286,7 +286,7 @@ def score_sparse(Entry entry not None, const int64_t[::1] starts not None, const
         check_starts(starts, indices.shape[0], data.shape[0])
         check_lengths(rows, unseen_sums, out)
         if unseen.shape[0] != rows or unseen_squares.shape[0] != rows:
-            raise ValueError("one count of unseen features a row")
+            raise ValueError("expected one count of unseen features per row")
         with nogil:
             for r in range(rows):
                 row.count = starts[r + 1] - starts[r]
@@ -310,7 +310,7 @@ cdef int score_row(Entry entry, Row* row, double* out) noexcept nogil:
 
 
 def positions(Entry entry not None, names):
-    """Return the position of each name, −1 for those never learned from."""
+    """Return the position of each name, −1 for unknown ones."""
     names = list(names)
     entry.enter(False)
     try:
@@ -321,7 +321,7 @@ def positions(Entry entry not None, names):
 
 
 def admit_names(Entry entry not None, names):
-    """Let new names join, in alphabetical order."""
+    """Add new names, in alphabetical order."""
     names = set(names)
     entry.enter(True)
     try:
@@ -340,9 +340,8 @@ def admit_names(Entry entry not None, names):
 
 # The rows of a stream: sparse, with features that join as they appear, and with importances.
 #
-# A stream gives every feature a position when it first appears. A row whose last position is beyond
-# those known brings new features with it: they join in that round, and not before, as they would if
-# the examples came one by one.
+# A stream gives each feature a position when it first appears. A row whose last position is new adds
+# features: they join in that round and not before, as if the examples came one by one.
 
 cdef Py_ssize_t MAX_COLUMNS = limits.MAX_COLUMNS
 
@@ -352,9 +351,9 @@ def play_rows(
     const double[::1] data not None, const double[::1] y not None,
     const double[::1] importances=None, double[::1] out=None, names=None,
 ):
-    """Play sparse rows, up to the first that is refused; raise why.
+    """Play sparse rows; raise at the first that is refused.
 
-    ``names(start, stop)`` gives the names of positions; without it, features are columns.
+    ``names(start, stop)`` returns the names of positions; without it, features are columns.
     """
     cdef Py_ssize_t r = 0, rows, before = 0, needed
     cdef int status = FINE
@@ -394,7 +393,7 @@ def play_rows(
                 if status == FINE:
                     growing = False
                     r += 1
-        if entry.due:  # by a row that was played after the engine had grown
+        if entry.due:  # a page filled by a row played after the engine had grown
             entry.hand_over()
         if r or growing:
             join(entry, names)
@@ -404,7 +403,7 @@ def play_rows(
             refuse_importance(entry, importances[rows])
     finally:
         try:
-            if growing:  # only a refused row brought these
+            if growing:  # only a refused row has these
                 entry.drop(before, entry.known.kind if r else kind)
             elif entry.engine.size != entry.known.count:  # an interruption came before they could join
                 join(entry, names)
@@ -414,7 +413,7 @@ def play_rows(
 
 
 cdef int check_rows(const int64_t[::1] starts, indices, data, y, importances, out) except -1:
-    """Check that the arrays of some rows fit together."""
+    """Raise BadExample if the arrays of rows are inconsistent."""
     rows = starts.shape[0] - 1
     check_starts(starts, len(indices), len(data))
     if any(given is not None and len(given) != rows for given in (y, importances, out)):
@@ -423,7 +422,7 @@ cdef int check_rows(const int64_t[::1] starts, indices, data, y, importances, ou
 
 
 cdef int meet_stream(Entry entry, bint named) except -1:
-    """Refuse a stream that knows its features in another way than this learner."""
+    """Raise BadExample if a stream has names and the learner positions, or vice versa."""
     if named:
         entry.meet_names()
     elif entry.known.kind == BY_NAME:
@@ -439,7 +438,7 @@ cdef int play_ordered(Entry entry, Row* row, double y, double importance, double
 
 
 cdef list names_from(Entry entry, names):
-    """Return the names of the positions that joined, one each."""
+    """Return the names of the new positions."""
     found = list(names(len(entry.known.names), entry.engine.size))
     if len(found) != entry.engine.size - len(entry.known.names) or not all(isinstance(name, str) for name in found):
         raise BadExample(f"{len(found)} names for {entry.engine.size - len(entry.known.names)} features that joined")
@@ -447,7 +446,7 @@ cdef list names_from(Entry entry, names):
 
 
 cdef int join(Entry entry, names) except -1:
-    """Let the features by name that the engine has made room for."""
+    """Add the names of features for which the engine has made room."""
     if names is None:
         entry.known.grow(entry.engine.size)
     elif len(entry.known.names) < entry.engine.size or entry.known.kind == UNKNOWN:
@@ -457,7 +456,7 @@ cdef int join(Entry entry, names) except -1:
 
 def score_rows(Entry entry not None, const int64_t[::1] starts not None, const int32_t[::1] indices not None,
                const double[::1] data not None, double[::1] out not None):
-    """Fill out with the scores of sparse rows; positions beyond those known are features never learned from."""
+    """Fill out with the scores of sparse rows; positions beyond the known ones are unseen features."""
     cdef Py_ssize_t r, rows = starts.shape[0] - 1
     cdef int status = FINE
     cdef bint by_position = entry.known.kind == BY_POSITION
@@ -467,7 +466,7 @@ def score_rows(Entry entry not None, const int64_t[::1] starts not None, const i
     try:
         check_starts(starts, indices.shape[0], data.shape[0])
         if out.shape[0] != rows:
-            raise ValueError("one score a row")
+            raise ValueError("expected one score per row")
         with nogil:
             for r in range(rows):
                 point_at(&row, indices, data, starts[r])

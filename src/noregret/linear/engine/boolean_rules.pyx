@@ -1,4 +1,4 @@
-"""Two learners of Boolean rules that are linear too: Littlestone's Winnow1 and conjunctions."""
+"""Linear learners of Boolean rules: Littlestone's Winnow1 and conjunctions."""
 
 from noregret.linear.engine.engine cimport FINE, NOT_BOOLEAN, Engine, Row, position
 from noregret.base.compiled.losses cimport as_loss
@@ -15,10 +15,10 @@ cdef bint boolean(const Row* row) noexcept nogil:
 
 
 cdef class Winnow1(Engine):
-    """Weights start at 1, double when a positive is missed, vanish when a negative is taken.
+    """Weights start at 1, double after a false negative, become 0 after a false positive.
 
-    Says yes when the weights of the features present exceed n/2. Weights are whole numbers, so a
-    threshold of n/2 + 1/4 is the same rule and no score is ever zero.
+    The prediction is positive if the weights of the features present exceed n/2. Weights are
+    integers, so a threshold of n/2 + 1/4 is the same rule and no score is ever zero.
     """
 
     def __init__(self, dimension=None):
@@ -63,7 +63,7 @@ cdef class Winnow1(Engine):
 
 
 cdef class Conjunction(Engine):
-    """All literals at first; every positive that was missed strikes out those it falsifies.
+    """All literals at first; every false negative removes those it falsifies.
 
     A kept literal "x_i" is stored as 1, "not x_i" as −1, neither as 0. The score is ½ minus the
     number of kept literals that the example falsifies. Before the first positive all 2n literals
@@ -85,7 +85,7 @@ cdef class Conjunction(Engine):
             return NOT_BOOLEAN
         if slope == 0 or y < 0:
             return FINE
-        # At most n + 1 rounds come here, so looking at every feature costs nothing in the long run.
+        # At most n + 1 rounds get here, so a loop over all features is affordable.
         for i in range(self.size):
             present = False
             if k < row.count and position(row, k) == i:
@@ -104,15 +104,15 @@ cdef class Conjunction(Engine):
         return FINE
 
     cdef double outside_mean(self) noexcept nogil:
-        """A feature to come was absent from every positive: its negation is kept since the first."""
+        """Initialise new features: absent from every positive example, so their negations are kept."""
         return self.clock_at_start - self.clock if self.started else 0
 
     def scalars(self):
-        """Return the numbers that, with the arrays, make up the state."""
+        """Return the numbers of the state."""
         return Engine.scalars(self) | {"started": bool(self.started), "clock_at_start": self.clock_at_start}
 
     def restore(self, numbers):
-        """Take the numbers of a state over."""
+        """Restore the numbers of a state."""
         Engine.restore(self, numbers)
         self.started, self.clock_at_start = numbers["started"], numbers["clock_at_start"]
         self.initial = -1 if self.started else 0

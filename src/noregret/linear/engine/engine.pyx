@@ -20,7 +20,7 @@ MEASURE_NAMES = ("norm", "peak", "spread", "outcome", "gradient", "gradient_peak
 SCHEDULES = ("constant", "sqrt", "horizon")
 
 cdef double CLOCK_RANGE = 1e4
-# Norms are below 1e150, as single values are, and losses small enough to be added up for ever.
+# Limits of squared norms, whose roots are below 1e150 like single values, and of losses to add up.
 cdef double LARGEST_NORM2 = 1e300
 cdef double LARGEST_LOSS = 1e290
 
@@ -61,7 +61,7 @@ cdef class Engine:
             self.limit[k] = INFINITY
         self.relocate()
 
-    # What a kind of engine says for itself.
+    # The update of an engine.
 
     cdef double score(self, Row* row) noexcept nogil:
         """Return w·x for the current weights, and fill in the row's measurements."""
@@ -77,20 +77,20 @@ cdef class Engine:
         return self.factor * (row.dot + self.initial * row.unseen_sum) + self.offset
 
     cdef int update(self, Row* row, double score, double slope, double y) noexcept nogil:
-        """Learn from the outcome, or return why not and leave everything as it was."""
+        """Learn from the outcome, or return the reason not to and change nothing."""
         return FINE
 
     cdef void begin(self, Py_ssize_t start) noexcept nogil:
-        """Give the features from start on their first weights."""
+        """Set the initial weights of the features from start on."""
         cdef Py_ssize_t i
         for i in range(start, self.size):
-            if self.stored[i] != self.initial:  # what is zero already takes no memory until it is written to
+            if self.stored[i] != self.initial:  # untouched pages take no memory
                 self.stored[i] = self.initial
 
     # The weights and their mean.
 
     cdef void relocate(self):
-        """Look up the arrays again after they moved."""
+        """Update the pointers after the arrays moved."""
         self.stored = <double*> cnp.PyArray_DATA(<cnp.ndarray> self.arrays["stored"])
         self.capacity = cnp.PyArray_DIM(<cnp.ndarray> self.arrays["stored"], 0)
         if self.mean_kept:
@@ -98,15 +98,15 @@ cdef class Engine:
             self.mean_clock = <double*> cnp.PyArray_DATA(<cnp.ndarray> self.arrays["mean_clock"])
 
     def length(self, name, size):
-        """Return how many numbers an array holds for so many features."""
+        """Return the length of an array for a number of features."""
         return size
 
     def room_for(self, size):
-        """Return for how many features to make room where so many need it."""
+        """Return the number of features to allocate room for."""
         return max(size, 2 * self.capacity, 16)
 
     cdef int resize(self, Py_ssize_t size) except -1:
-        """Make room for more features, or forget the latest again."""
+        """Allocate room for more features, or remove the latest."""
         cdef Py_ssize_t before = self.size, i
         if size > self.capacity:
             room = self.room_for(size)
@@ -136,7 +136,7 @@ cdef class Engine:
         self.relocate()
 
     cdef void flush(self) noexcept nogil:
-        """Settle the mean of every feature and restart the clock, before the scale changes."""
+        """Update the mean of every feature and restart the clock, before the scale changes."""
         cdef Py_ssize_t i
         if self.mean_kept:
             for i in range(self.size):
@@ -227,12 +227,12 @@ cdef class Engine:
 
     @property
     def takes_importance(self):
-        """Whether a round may stand for several: it needs an implicit step, which never overshoots."""
+        """True if rounds may have importances; needs an implicit step, which never overshoots."""
         return False
 
     @property
     def linear(self):
-        """Whether predictions are w·x, with weights that do not depend on x."""
+        """True if predictions are w·x, with weights that do not depend on x."""
         return True
 
     # What was measured, and the whole state as named arrays and numbers.
@@ -249,7 +249,7 @@ cdef class Engine:
 
     @property
     def mistake_count(self):
-        """How many rounds had the wrong sign; a zero score is wrong."""
+        """The number of rounds with the wrong sign; a zero score is wrong."""
         return self.mistakes
 
     def watch(self, str measure, double limit):
@@ -269,7 +269,7 @@ cdef class Engine:
         }
 
     def scalars(self):
-        """Return the numbers that, with the arrays, make up the state."""
+        """Return the numbers of the state."""
         state = {
             "size": self.size, "factor": self.factor, "offset": self.offset, "clock": self.clock,
             "clock_rounds": self.clock_rounds,
@@ -283,12 +283,12 @@ cdef class Engine:
         return state
 
     def get_state(self):
-        """Return (arrays, numbers): all that prediction and learning depend on."""
+        """Return the state: (arrays, numbers)."""
         cut = {name: copied(array[:self.length(name, self.size)]) for name, array in self.arrays.items()}
         return cut, self.scalars()
 
     def set_state(self, arrays, numbers):
-        """Take a state over, or raise ValueError where it does not fit."""
+        """Restore a state, or raise ValueError if it does not fit."""
         size = numbers["size"]
         mean = {"mean_sum", "mean_clock"}
         expected = self.arrays.keys() | mean if numbers["mean_kept"] else self.arrays.keys() - mean
@@ -308,10 +308,10 @@ cdef class Engine:
         self.restore(numbers)
 
     def check_state(self, arrays, numbers):
-        """Raise ValueError where arrays of the right size hold what this engine never does."""
+        """Raise ValueError if arrays of the right size have invalid contents."""
 
     def restore(self, numbers):
-        """Take the numbers of a state over."""
+        """Restore the numbers of a state."""
         cdef int k
         if numbers["rounds"] < 0 or not np.isfinite(numbers["factor"]):
             raise ValueError("the state's numbers make no sense")
@@ -325,15 +325,14 @@ cdef class Engine:
             self.first_over[k] = numbers[f"first_over_{name}"]
 
     def advice(self, norm):
-        """Say what to change when the weights diverge."""
+        """Return advice for weights that diverge."""
         return "use a smaller rate"
 
 
-# An engine that does not learn: it checks and measures rows, and can record them. Its weights are set
-# from outside, by batch methods.
+# An engine that does not learn: it checks, measures and records rows. Batch methods set its weights.
 
 cdef class FixedWeights(Engine):
-    """Weights that only change when others are given."""
+    """An engine with given weights."""
 
     def __init__(self, loss="square", loss_parameter=None):
         self.loss = as_loss(loss, loss_parameter)
@@ -346,5 +345,5 @@ cdef class FixedWeights(Engine):
         self.offset = offset
 
     def advice(self, norm):
-        """Say what to change when the square of an outcome does not fit."""
+        """Return advice for outcomes whose squares overflow."""
         return "scale the outcomes down"

@@ -1,7 +1,7 @@
-"""Where examples come in, are checked once, and reach the engine.
+"""The entry of a learner: reads and checks examples and passes them to the engine.
 
-A learner has an ``Entry``, and its methods for one example pass straight on to it, compiled, so that a
-call costs little more than its arithmetic. ``block_rows`` plays blocks of rows through the same entry.
+The learner's methods for one example call it directly, compiled, so that a call costs little more than
+its arithmetic. ``block_rows`` plays blocks of rows through the same entry.
 """
 
 from cpython.float cimport PyFloat_AS_DOUBLE, PyFloat_CheckExact
@@ -32,21 +32,21 @@ from noregret.limits import MAX_COLUMNS
 
 cnp.import_array()
 
-# Seconds between two looks at a learner that another thread uses.
+# Seconds between two polls of a learner that another thread uses.
 POLL_SECONDS = 1e-4
 
 
 cdef class Entry:
-    """The way into a learner: its engine and its features, one thread at a time.
+    """The engine and the features of a learner, for one thread at a time.
 
     Parameters
     ----------
     engine
-        What learns; none of its own before ``begin``.
+        The engine; an empty one before ``begin``.
     """
 
     def __cinit__(self):
-        # Before begin nothing works, but nothing may crash either.
+        # Calls before begin must raise, not crash.
         self.engine = Engine.__new__(Engine)
         self.engine.loss = as_loss("square", None)
         self.known = Features()
@@ -62,7 +62,7 @@ cdef class Entry:
     # Reading an example.
 
     cdef int take(self, object x, Row* row, bint learning) except -1:
-        """Read x into a row. When learning, its new features join."""
+        """Read x into a row; when learning, add its new features."""
         if isinstance(x, dict):
             if self.known.kind == BY_POSITION:
                 self.meet_names()
@@ -90,7 +90,7 @@ cdef class Entry:
         return self.take(self.held, row, learning)
 
     cdef int columns(self, Py_ssize_t count, Row* row, bint learning) except -1:
-        """Check the width of a row of columns; the first row learned from settles it."""
+        """Check the width of a row of columns, which the first learned row fixes."""
         cdef Py_ssize_t k
         row.unseen, row.unseen_sum, row.unseen_norm2, row.spread = 0, 0, 0, 0
         if self.known.kind == BY_POSITION and count == self.known.count:
@@ -106,7 +106,7 @@ cdef class Entry:
         return 0
 
     def meet_columns(self, Py_ssize_t count, bint learning):
-        """Take the number of columns as settled, or refuse it."""
+        """Check the number of columns, or fix it."""
         if self.known.kind == BY_NAME:
             raise BadExample(
                 f"this learner knows its features by name ({', '.join(self.known.names[:3])}, …)",
@@ -123,7 +123,7 @@ cdef class Entry:
             self.settle_columns(count)
 
     cdef int settle_columns(self, Py_ssize_t count) except -1:
-        """Have so many columns from now on."""
+        """Fix the number of columns."""
         cdef bint inside = self.busy and self.owner == PyThread_get_thread_ident()
         if not inside:
             self.enter(True)
@@ -136,7 +136,7 @@ cdef class Entry:
         return 0
 
     def meet_names(self):
-        """Refuse names where features are known by position."""
+        """Raise BadExample for names if features have positions."""
         if self.known.kind == BY_POSITION:
             raise BadExample(
                 f"this learner knows its features by position ({self.known.count} columns)", "give an array, not names"
@@ -156,7 +156,7 @@ cdef class Entry:
         return number
 
     def bad_outcome(self, shown):
-        """Explain which outcomes this learner takes."""
+        """Raise BadExample for an invalid outcome."""
         cdef long long round = self.engine.rounds + 1
         if self.engine.loss.table.labels:
             message = f"the label is {shown}: labels are −1 and +1, 0 and 1, or False and True"
@@ -188,7 +188,7 @@ cdef class Entry:
     # One example.
 
     cdef double score(self, Row* row) noexcept nogil:
-        """The score that predictions are made from; NaN where x cannot be used."""
+        """Return the score, or NaN if x is invalid."""
         cdef double score = self.engine.score(row)
         if not row.norm2 < MAX_VALUE * MAX_VALUE:
             return NAN
@@ -196,11 +196,11 @@ cdef class Entry:
             score = self.engine.mean_score(row)
         return INFINITY if isnan(score) else score
 
-    # One thread at a time: the GIL is free while a block is played, and Python code may run while an
-    # example is read.
+    # One thread at a time: the GIL is released while a block is played, and Python code may run while
+    # an example is read.
 
     cdef int wait(self, bint readers_too) except -1:
-        """Wait until no other thread is at it."""
+        """Wait until no other thread has the lock."""
         if self.owner != 0 and self.owner == PyThread_get_thread_ident():
             raise NoRegretError("a loss, or a value being read, must not use the learner that is using it")
         while self.owner != 0 or (readers_too and self.readers):
@@ -213,7 +213,7 @@ cdef class Entry:
         return self.check_whole()
 
     cdef int check_whole(self) except -1:
-        """Refuse to go on where the features and the weights are not as many, as rows are read by both."""
+        """Raise NoRegretError if the numbers of features and weights differ."""
         if not self.built:
             raise NoRegretError("this learner was never built: its __init__ has not run")
         if self.known.count != self.engine.size or self.engine.size > self.engine.capacity:
@@ -224,14 +224,14 @@ cdef class Entry:
         return 0
 
     cdef int enter(self, bint readers_too) except -1:
-        """Have the learner for one call."""
+        """Lock the learner for one call."""
         if not (self.claimed and not self.busy and self.owner == PyThread_get_thread_ident()):
             self.take_turn(readers_too)
         self.owner, self.busy = PyThread_get_thread_ident(), True
         return 0
 
     cdef int take_turn(self, bint readers_too) except -1:
-        """Wait until no other thread is at it, nor forks; whoever does so calls ``go_out`` when done."""
+        """Lock the learner, and hold off forks, until ``go_out``."""
         come_in()
         try:
             self.wait(readers_too)
@@ -242,31 +242,31 @@ cdef class Entry:
         return 0
 
     cdef int read_along(self) except -1:
-        """Be one of those that score blocks with the GIL released."""
+        """Register a reader that scores a block with the GIL released."""
         self.take_turn(False)
         self.readers += 1
         return 0
 
     cdef void read_on(self) noexcept:
-        """Be done with a block."""
+        """Unregister a reader."""
         self.readers -= 1
         go_out()
 
     cdef void leave(self) noexcept:
-        """Let others at it again."""
+        """Release the lock."""
         self.busy = False
         if not self.claimed:
             self.owner = 0
             go_out()
 
     cpdef int hold(self) except -1:
-        """Have the learner for several calls that belong together."""
+        """Lock the learner for several calls."""
         self.take_turn(True)
         self.owner, self.claimed = PyThread_get_thread_ident(), True
         return 0
 
     cpdef void let_go(self) noexcept:
-        """Let others at it again; only the thread that holds it can."""
+        """Release the lock; only by the thread that holds it."""
         if self.claimed and not self.busy and self.owner == PyThread_get_thread_ident():
             self.owner, self.claimed = 0, False
             go_out()
@@ -294,7 +294,7 @@ cdef class Entry:
             self.labels = labels
             self.drop(count, kind)
             raise
-        else:  # one thread at a time here too
+        else:  # under the lock too
             if self.due:
                 self.hand_over()
         finally:
@@ -302,7 +302,7 @@ cdef class Entry:
         return 0
 
     cdef int play_recorded(self, Row* row, double y, double given) noexcept nogil:
-        """Play a row and write it down with the outcome as it was given, where there is a record."""
+        """Play a row, and record it with the original outcome if there is a recorder."""
         cdef int status
         if self.recorder is None:
             return self.engine.play(row, y)
@@ -314,13 +314,13 @@ cdef class Entry:
         return status
 
     cdef int hand_over(self) except -1:
-        """Hand the record's page over."""
+        """Flush the recorder's page."""
         self.due = False
         self.recorder.hand_over()
         return 0
 
     def record(self, Recorder recorder):
-        """Write down what is played from now on; None to stop."""
+        """Set the recorder of the following rounds, or None."""
         self.wait(True)
         if recorder is not None and self.recorder is not None:
             raise NoRegretError("this learner is in the middle of another game")
@@ -329,7 +329,7 @@ cdef class Entry:
         self.recorder, self.due = recorder, False
 
     def undo(self, Py_ssize_t count, int kind):
-        """Forget the features that only a refused example brought."""
+        """Remove the features of a refused example."""
         if not 0 <= count <= self.engine.size or kind not in (UNKNOWN, BY_POSITION, BY_NAME) or (kind == UNKNOWN and count):
             raise ValueError(f"there is no way back to {count} features")
         self.enter(True)
@@ -339,16 +339,16 @@ cdef class Entry:
             self.leave()
 
     cdef int drop(self, Py_ssize_t count, int kind) except -1:
-        """Go back to so many features, known in this way."""
+        """Restore the number and kind of features."""
         self.known.forget(count, kind)
         if self.engine.size != count:
             self.engine.resize(count)
         return 0
 
     def play_pairs(self, pairs, Py_ssize_t most, double[::1] out=None):
-        """Play up to so many (x, y) of an iterator, each asked for when those before it are learned.
+        """Play up to ``most`` pairs (x, y) of an iterator, each drawn after those before are learned.
 
-        Return how many there were. With ``out``, keep the scores there.
+        Return their number. With ``out``, store the scores there.
         """
         cdef Py_ssize_t k
         cdef double score
@@ -386,7 +386,7 @@ cdef class Entry:
         return score
 
     cdef object answer(self, double score):
-        """A score as the user's kind of outcome: a number, or a label like those seen."""
+        """Convert a score to the user's kind of outcome: a number, or a label like those seen."""
         if not self.engine.loss.table.labels:
             return score
         if self.labels & SEEN_BOOL:
@@ -395,28 +395,28 @@ cdef class Entry:
 
     @property
     def negative_label(self):
-        """How the data write the negative label: −1, or 0."""
+        """The negative label in the data: −1 or 0."""
         return 0 if self.labels & SEEN_ZERO else -1
 
     @property
     def predicts_booleans(self):
-        """Whether labels are False and True."""
+        """True if labels are False and True."""
         return bool(self.labels & SEEN_BOOL)
 
     def note_booleans(self):
-        """Remember that labels are False and True."""
+        """Record that labels are False and True."""
         if self.engine.loss.table.labels:
             self.labels |= SEEN_BOOL
 
     @property
     def feature_kind(self):
-        """Whether features are known by position, by name, or not yet."""
+        """The kind of features: by position, by name, or not known yet."""
         return self.known.kind
 
-    # Refusals.
+    # Errors.
 
     cdef int refuse(self, int status, double given, const Row* row) except -1:
-        """Raise what the status means, naming the round and the feature at fault."""
+        """Raise the error of a status, with the round and the feature."""
         cdef long long round = self.engine.rounds + 1
         cdef Py_ssize_t k
         cdef double value
@@ -459,7 +459,7 @@ cdef class Entry:
         )
 
     def refuse_value(self, int status, double value, Py_ssize_t position, long long round):
-        """Name the feature whose value is at fault."""
+        """Raise BadExample for the value of a feature."""
         name = self.known.describe(position) if position < self.known.count else f"column {position}"
         if status == NOT_BOOLEAN:
             what, cure = "this learner takes only 0 and 1, or False and True", ()
@@ -472,7 +472,7 @@ cdef class Entry:
     # The state.
 
     def get_state(self):
-        """Return (arrays, numbers, names): all that the learner has learned."""
+        """Return the state: (arrays, numbers, names)."""
         self.enter(False)
         try:
             arrays, numbers = self.engine.get_state()
@@ -482,7 +482,7 @@ cdef class Entry:
             self.leave()
 
     def current_weights(self):
-        """Return the weights that predictions use: the latest, or their mean."""
+        """Return the weights that predict: the latest, or their mean."""
         self.enter(False)
         try:
             return self.engine.mean_weights() if self.engine.mean_kept else self.engine.weights()
@@ -490,7 +490,7 @@ cdef class Entry:
             self.leave()
 
     def undisturbed(self, ask):
-        """Return what ``ask()`` finds while no other thread learns."""
+        """Return the result of ``ask()``, called under the lock."""
         self.enter(False)
         try:
             return ask()
@@ -498,7 +498,7 @@ cdef class Entry:
             self.leave()
 
     def set_state(self, arrays, numbers, names):
-        """Take a state over, or raise ValueError where it does not fit."""
+        """Restore a state, or raise ValueError if it does not fit."""
         state_numbers(numbers, self.get_state()[1], self.engine.SIGNED)
         if numbers["kind"] not in (UNKNOWN, BY_POSITION, BY_NAME) or (numbers["kind"] == UNKNOWN and numbers["size"]):
             raise ValueError("features are known by position or by name")
@@ -521,12 +521,12 @@ cdef class Entry:
 
 
 cdef class ExampleCalls:
-    """A learner's calls for one example, which pass straight on to its entry.
+    """The methods of a learner for one example, which call its entry.
 
     Parameters
     ----------
     engine
-        What learns.
+        The engine.
     """
 
     def __cinit__(self, *args, **options):
@@ -540,13 +540,13 @@ cdef class ExampleCalls:
         self._entry.play(x, y, NULL)
 
     def play_one(self, x, y):
-        """Predict, then learn; return the prediction, made before the outcome was looked at."""
+        """Predict, then learn; return the prediction, made before the outcome was seen."""
         cdef double score
         self._entry.play(x, y, &score)
         return self._entry.answer(score)
 
     def predict_one(self, x):
-        """Predict the outcome of one example; nothing changes."""
+        """Predict the outcome of one example; the learner does not change."""
         return self._entry.answer(self._entry.decide(x))
 
     def decision_one(self, x):
@@ -555,7 +555,7 @@ cdef class ExampleCalls:
 
 
 cdef class SparseRow:
-    """One row of columns of which only some are given: increasing indices, and their values."""
+    """A sparse row of columns: increasing indices and their values."""
 
     cdef readonly object indices, data
     cdef readonly Py_ssize_t width
@@ -564,7 +564,7 @@ cdef class SparseRow:
         cdef Py_ssize_t k, before = -1
         if indices.shape[0] != data.shape[0]:
             raise BadExample("a sparse row has as many indices as values")
-        # Copies that nobody else can write to or put others in the place of.
+        # Private copies that no other code can write to or replace.
         self.indices, self.data = np.array(indices, dtype=np.int32), np.array(data, dtype=np.float64)
         self.width = width
         indices = self.indices

@@ -1,7 +1,7 @@
-"""Named examples: numbers as they are, strings as indicators ``key=value``, booleans 0 and 1.
+"""Named examples: numbers, strings as indicators ``key=value``, booleans as 0 and 1.
 
-Names get their positions in order of appearance, those new in one example in alphabetical order,
-so that the order of keys never matters.
+Names get positions in order of appearance, and alphabetically within one example, so that the order
+of keys never matters.
 """
 
 from cpython.dict cimport PyDict_Contains, PyDict_GetItem, PyDict_Next
@@ -29,7 +29,7 @@ cdef extern from "Python.h":
 
 
 def check_text(str name):
-    """Refuse names that no file can hold."""
+    """Raise BadExample for a name that is not valid UTF-8."""
     try:
         name.encode()
     except UnicodeEncodeError:
@@ -63,7 +63,7 @@ cdef class Features:
             self.layout[k] = NULL
 
     cdef int reserve(self, Py_ssize_t size) except -1:
-        """Make room for a row of that many entries."""
+        """Allocate room for a row of this many entries."""
         if size <= self.room:
             return 0
         self.values = <double*> grown(self.values, size * sizeof(double))
@@ -76,7 +76,7 @@ cdef class Features:
         return 0
 
     cdef int read(self, dict example, long long round) except -1:
-        """Turn an example into the row at hand; names never learned from are set aside."""
+        """Read an example into the current row; unknown names are set aside."""
         cdef PyObject* key
         cdef PyObject* item
         cdef PyObject* found
@@ -95,7 +95,7 @@ cdef class Features:
             if not PyFloat_CheckExact(<object> item) or not PyUnicode_CheckExact(<object> key):
                 repeats = True
                 self.read_other(<object> key, <object> item, round)
-                if len(example) != size:  # a value's own code may do anything
+                if len(example) != size:  # code of a value may change the dict
                     raise BadExample("the example changed while it was being read", round=round)
                 continue
             number = PyFloat_AS_DOUBLE(<object> item)
@@ -122,7 +122,7 @@ cdef class Features:
         return self.order(repeats, round)
 
     cdef int read_constant(self) except -1:
-        """Add the constant feature to the row at hand."""
+        """Add the constant feature to the current row."""
         cdef PyObject* found = PyDict_GetItem(self.index, INTERCEPT)
         if found != NULL:
             self.put(<int32_t> PyLong_AsSsize_t(<object> found), self.constant)
@@ -137,7 +137,7 @@ cdef class Features:
         self.filled += 1
 
     cdef int read_other(self, object key, object item, long long round) except -1:
-        """Read an entry that is not simply a name and a float."""
+        """Read an entry that is not a string and a float."""
         cdef double number = 1.0
         if not isinstance(key, str):
             raise BadExample(f"feature names are strings: got {reprlib.repr(key)}", round=round)
@@ -170,7 +170,7 @@ cdef class Features:
         return 0
 
     cdef double read_number(self, object key, object item, long long round) except? -1:
-        """Take anything that is a number: integers, booleans, NumPy scalars, decimals."""
+        """Convert any number: integers, booleans, NumPy scalars, decimals."""
         try:
             if item is None or isinstance(item, (bytes, bytearray, complex, np.complexfloating)):
                 raise TypeError
@@ -183,12 +183,12 @@ cdef class Features:
             ) from None
 
     def refuse_number(self, key, double number, long long round):
-        """Say why a number cannot be learned from."""
+        """Raise BadExample for an invalid number."""
         what, cure = ("too large to be squared", "scale it down") if isfinite(number) else ("every value must be finite", ())
         raise BadExample(f"feature {key!r} is {number:g}: {what}", cure, round=round, feature=key)
 
     cdef int order(self, bint repeats, long long round) except -1:
-        """Sort the row by position (it mostly is) and refuse a feature given twice."""
+        """Sort the row by position (mostly sorted already), and refuse a feature given twice."""
         cdef Py_ssize_t i, j
         cdef int32_t position
         cdef double value
@@ -217,7 +217,7 @@ cdef class Features:
         return 0
 
     cdef int admit(self) except -1:
-        """Give the set-aside names their positions and complete the row at hand."""
+        """Give the unknown names positions and complete the current row."""
         if self.unseen:
             self.reserve(self.filled + len(self.unseen))
             for name, _ in self.unseen:
@@ -235,7 +235,7 @@ cdef class Features:
         return 0
 
     cdef int catch_up(self) except -1:
-        """Index the names that joined in a stream: only who looks names up pays for it."""
+        """Index the names that a stream has added; done only when names are looked up."""
         cdef Py_ssize_t k
         for k in range(len(self.index), len(self.names)):
             self.index[self.names[k]] = k
@@ -243,17 +243,17 @@ cdef class Features:
         return 0
 
     cdef int join(self, list names) except -1:
-        """Take on names that a stream has given the next positions."""
+        """Add names to which a stream has given the next positions."""
         self.names += names
         self.count, self.kind, self.index_behind = len(self.names), BY_NAME, True
         return 0
 
     cdef void grow(self, Py_ssize_t count) noexcept:
-        """Take on columns that a stream turned out to have."""
+        """Add columns found in a stream."""
         self.count, self.kind = count, BY_POSITION
 
     cdef int forget(self, Py_ssize_t count, int kind) except -1:
-        """Undo the latest admissions: the example that brought them was refused."""
+        """Remove the latest features, whose example was refused."""
         if self.index_behind:
             self.catch_up()
         if count != self.count:
@@ -271,9 +271,9 @@ cdef class Features:
         row.spread = 0
 
     def describe(self, Py_ssize_t position):
-        """Name a feature for a message."""
+        """Describe a feature for a message."""
         return f"feature {self.called(position)!r}" if self.kind == BY_NAME else f"column {position}"
 
     def called(self, position):
-        """Return the name of a feature; its number where it has none."""
+        """Return the name of a feature, or its position."""
         return self.names[position] if self.kind == BY_NAME and 0 <= position < len(self.names) else str(position)

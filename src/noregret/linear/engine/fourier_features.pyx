@@ -1,6 +1,6 @@
-"""Rows to cosines and sines of their products with frequencies, each of a row's features in order.
+"""Cosines and sines of the products of rows with frequencies, summed in the order of features.
 
-No BLAS: its sums depend on how rows come in blocks, and these must not.
+BLAS is not used, because its sums depend on the block size.
 """
 
 from libc.math cimport cos, sin, sqrt
@@ -13,7 +13,7 @@ from noregret.linear.engine.engine cimport noregret_add_dense
 
 
 def lift_dense(const double[:, ::1] X, const double[:, ::1] frequencies, double[:, ::1] out):
-    """Write the cosines of every row into the first columns of another, the sines into the last."""
+    """Write the cosines of every row into the first columns of the output, the sines into the last."""
     cdef Py_ssize_t r, k, half = frequencies.shape[1]
     cdef double[::1] angles = np.zeros(half)
     if X.shape[1] > frequencies.shape[0] or out.shape[0] != X.shape[0] or out.shape[1] < 2 * half:
@@ -55,7 +55,7 @@ def lift_sparse(
 
 
 cdef void turn(const double* angles, Py_ssize_t half, double* out, Py_ssize_t width) noexcept nogil:
-    """Angles to points of circles, all together of norm 1."""
+    """Replace angles by their cosines and sines, scaled to norm 1."""
     cdef double size = 1 / sqrt(<double> half)
     cdef Py_ssize_t k
     for k in range(half):

@@ -1,4 +1,4 @@
-"""Kernel learners: expansions over support vectors, and how they learn within a budget."""
+"""Kernel learners: expansions over a budget of support vectors."""
 
 from libc.math cimport exp, fabs, isfinite, sqrt
 
@@ -18,25 +18,25 @@ from noregret.errors import BadExample
 cnp.import_array()
 
 
-# Functions f = Σ c_j k(s_j, ·) of a kernel, for as many support vectors s_j as the budget allows.
+# Functions f = Σ c_j k(s_j, ·) of a kernel, with a budget of support vectors s_j.
 #
-# The vectors are kept feature by feature, one number of each, so that a row costs as much as it has
-# entries times the number of vectors, in loops that run along memory, and features may join later.
-# Sums run in the order of features, zeros adding nothing: dense and sparse rows give the same bits.
+# The vectors are stored by feature, so that a row costs its entries times the number of vectors, in
+# contiguous loops, and features may join later. Sums run in the order of features and zeros add
+# nothing, so dense and sparse rows give the same bits.
 
 KERNELS = ("rbf", "polynomial", "linear")
-# Numbers in all support vectors together, at most: half a gigabyte.
+# Limit of numbers in all support vectors together: half a gigabyte.
 MAX_NUMBERS = 2**26
 
 cdef double LARGEST_COEFFICIENT = 1e100
 cdef double MAX_VALUE = limits.MAX_VALUE, UNIT = limits.UNIT, SMALLEST = limits.SMALLEST
-# More than underflow can take from exp(−t).
+# An upper bound on the underflow error of exp(−t).
 cdef double UNDERFLOW = 1e-100
 # exp(−t) is zero from here on.
 cdef double LARGEST_EXPONENT = 1e4
 
 cdef enum:
-    TILE = 512  # columns whose sums stay in the nearest cache
+    TILE = 512  # columns whose sums stay in the L1 cache
 
 cdef enum:  # Kernel
     RBF
@@ -61,7 +61,7 @@ cdef inline void add_squared_distances(
 
 
 cdef class Support(Engine):
-    """A kernel, the support vectors, and the score that they make."""
+    """A kernel, the support vectors and their score."""
 
     def build(self, kernel, width, degree, offset, budget):
         """Start with the zero function."""
@@ -77,7 +77,7 @@ cdef class Support(Engine):
         self.relocate()
 
     def length(self, name, size):
-        """Return how many numbers an array holds for so many features."""
+        """Return the length of an array for a number of features."""
         return {"stored": size, "support": size * self.budget}.get(name, self.budget)
 
     cdef void relocate(self):
@@ -151,7 +151,7 @@ cdef class Support(Engine):
         return self.factor * total
 
     cdef void write(self, Py_ssize_t j, const Row* row, double square) noexcept nogil:
-        """Let the row be support vector j."""
+        """Store the row as support vector j."""
         cdef Py_ssize_t i, k
         for i in range(self.size):
             self.values[i * self.budget + j] = 0
@@ -159,14 +159,14 @@ cdef class Support(Engine):
             self.values[position(row, k) * self.budget + j] = row.values[k]
         self.squares[j] = square
 
-    # The kernel between tables, for proofs: right to the last digits, each with its error.
+    # The kernel between tables, with error bounds, for proofs.
 
     def gram_of(self, X, Z=None):
         """Return k(x, z) for every row x of one table and z of another."""
         return self.gram_within(X, Z)[0]
 
     def gram_within(self, X, Z=None):
-        """Return k(x, z) for all pairs of rows, and by how much each may be off.
+        """Return k(x, z) for all pairs of rows, with error bounds.
 
         The exact value is that of real arithmetic on the same numbers.
         """
@@ -180,7 +180,7 @@ cdef class Support(Engine):
             return values, off * error + lost
         off = (off + self.shift) * error + lost
         values += self.shift
-        # base^d is off by d·(|base| + off)^(d−1)·off, and by a rounding for every product.
+        # The error of base^d is d·(|base| + off)^(d−1)·off, plus one rounding per product.
         largest = np.abs(values) + off
         off = self.degree * largest ** (self.degree - 1) * (off + largest * 2 * UNIT)
         off += lost * np.maximum(1.0, largest) ** self.degree
@@ -192,8 +192,8 @@ cdef class Support(Engine):
     def rbf_within(self, X, Z):
         """Return the same for exp(−‖x − z‖²/(2 width²)), from differences: k(x, x) is exactly 1.
 
-        An exponent t is off by its share of the roundings, a sum of squares of differences having
-        one more for every feature; that makes exp(−t) off by as much times t.
+        The relative error of an exponent t is one rounding per feature and a few more; times t it is
+        the relative error of exp(−t).
         """
         cdef double[:, ::1] values
         cdef Py_ssize_t i, j
@@ -227,15 +227,15 @@ cdef class Support(Engine):
             made /= self.width
         return made
 
-    # What others see of it.
+    # Results.
 
     @property
     def linear(self):
-        """Whether predictions are w·x."""
+        """True if predictions are w·x."""
         return False
 
     def weights(self):
-        """Return the slope of f at x = 0; of the linear kernel, f is that and nothing else."""
+        """Return the gradient of f at x = 0, which determines f for the linear kernel only."""
         cdef double[::1] made = np.zeros(self.size)
         cdef double slope
         cdef Py_ssize_t i, j
@@ -250,18 +250,18 @@ cdef class Support(Engine):
         return np.asarray(made)
 
     def support(self):
-        """Return (vectors, coefficients): a row for each vector, in the order of features."""
+        """Return (vectors, coefficients): one row per vector, in the order of features."""
         table = self.arrays["support"][:self.size * self.budget].reshape(self.size, self.budget)
         return table[:, :self.vectors].T.copy(), self.factor * self.arrays["coefficients"][:self.vectors]
 
     # The state.
 
     def scalars(self):
-        """Return the numbers that, with the arrays, make up the state."""
+        """Return the numbers of the state."""
         return Engine.scalars(self) | {"vectors": self.vectors}
 
     def check_state(self, arrays, numbers):
-        """Raise ValueError where vectors beyond those counted are not zero."""
+        """Raise ValueError if unused vectors are nonzero."""
         size, vectors = numbers["size"], numbers["vectors"]
         if vectors > min(self.budget, numbers["rounds"]) or size * self.budget > MAX_NUMBERS:
             raise ValueError(f"the state has {vectors} support vectors: more than rounds, or than the budget")
@@ -272,7 +272,7 @@ cdef class Support(Engine):
             raise ValueError("the state has support vectors that are too large")
 
     def restore(self, numbers):
-        """Take the numbers of a state over."""
+        """Restore the numbers of a state."""
         cdef Py_ssize_t i, j
         cdef double value
         Engine.restore(self, numbers)
@@ -285,7 +285,7 @@ cdef class Support(Engine):
                 self.squares[j] += value * value
 
     def advice(self, norm):
-        """Say what to change when numbers become too large."""
+        """Return advice for numbers that become too large."""
         return "use a smaller rate, or scale the examples down"
 
 
@@ -293,43 +293,42 @@ cdef class Support(Engine):
 #
 #     f ← f − rate · loss'(f(x), y) · k(x, ·)
 #
-# When the budget is full, one vector is removed, possibly the new one, and its part of f is projected
-# on the others: f moves by e = c (φ_j − Σ a_i φ_i) for the best a. The vector with the shortest e is
-# removed. The best a follows from the inverse of the (normalised, slightly
-# lifted) Gram matrix, kept from round to round; how far f moved is computed with that a from
-# the Gram matrix itself, and rounded up. So the sums that theorems need hold whatever the rounding of
-# the inverse.
+# At the budget, one vector is removed, possibly the new one, and its part of f is projected on the
+# others: f moves by e = c (φ_j − Σ a_i φ_i) for the best a. The vector with the shortest e is removed.
+# The best a follows from the inverse of the (normalised, slightly lifted) Gram matrix, kept from round
+# to round; |e| is computed with that a from the Gram matrix itself and rounded up. So the sums that
+# theorems need are valid whatever the rounding of the inverse.
 
 # Added to the diagonal of the normalised Gram matrix, which rounding may have made singular.
 cdef double LIFT = 1e-5
 cdef double ROUNDING = 2.3e-16
-# Sums that bounds are made of are rounded up by more than an addition can lose.
+# Sums in bounds are rounded up by more than the rounding error of an addition.
 cdef double UPWARD = 1 + 4.5e-16
 cdef double LARGEST_KERNEL = 1e100
-# Examples of a smaller k(x, x) are as good as zero: nothing is learned from them.
+# Examples with a smaller k(x, x) are treated as zero.
 cdef double SMALLEST_KERNEL = 1e-200
 cdef double LARGEST_NORM2 = 1e180
 cdef double SMALLEST_FACTOR = 1e-60
-# A norm is good enough for projection while its relative error is below this.
-cdef double DOUBT_ALLOWED = 1.5e-9
-# A prediction this many times larger than any outcome so far, and a step too long, is divergence.
+# Largest relative error of a norm used for projection.
+cdef double MAX_DOUBT = 1.5e-9
+# Steps that overshoot at predictions this many times larger than any outcome so far are divergence.
 cdef double MAX_DISTANCE = 1e3
 
 
 cdef class KernelMachine(Support):
-    """Explicit steps on any loss, everywhere or in a ball; the perceptron has the mistake loss."""
+    """Explicit steps on any loss, unconstrained or in a ball; the perceptron has the mistake loss."""
 
     SIGNED = (*Engine.SIGNED, "exchanged")
 
     cdef Rate rate
-    cdef double radius                     # 0 for: everywhere
-    cdef double norm2, doubt               # |f|² in units of the factor, and how far it may be off
+    cdef double radius                     # 0 if unconstrained
+    cdef double norm2, doubt               # |f|² in units of the factor, and its error bound
     cdef double reach                      # the largest √k(x, x)
     cdef double steepness                  # Σ |gradient|²
-    cdef long long removals                # vectors that went,
-    cdef long long first_removal           # the first of them in this round,
-    cdef double moved                      # Σ |e|,
-    cdef double exchanged                  # and Σ |e|² − 2 e·f
+    cdef long long removals                # vectors removed
+    cdef long long first_removal           # round of the first removal
+    cdef double moved                      # Σ |e|
+    cdef double exchanged                  # Σ |e|² − 2 e·f
     cdef double[::1] lengths               # √k(s, s)
     cdef double[:, ::1] gram, inverse      # of the vectors at length 1, once the budget is full
     cdef double[:, ::1] scratch
@@ -345,7 +344,7 @@ cdef class KernelMachine(Support):
         self.radius = 0 if radius is None else positive("radius", radius)
         self.build(kernel, width, degree, offset, budget)
         self.lengths, self.scratch = np.zeros(self.budget), np.zeros((5, self.budget))
-        # Nobody touches these before the budget is full, so that they take no memory until then.
+        # Untouched until the budget is full, so they take no memory before.
         self.gram, self.inverse = np.zeros((self.budget, self.budget)), np.zeros((self.budget, self.budget))
 
     # A round.
@@ -364,7 +363,7 @@ cdef class KernelMachine(Support):
         return FINE
 
     cdef bint strays(self, double rate, double score, double slope, double own, double y) noexcept nogil:
-        """Whether this step overshoots, far out already."""
+        """Return whether this step overshoots far from all outcomes."""
         cdef double there
         if self.radius > 0 or fabs(score) <= MAX_DISTANCE * max(self.most[OUTCOME], fabs(y)):
             return False
@@ -372,7 +371,7 @@ cdef class KernelMachine(Support):
         return there * slope < 0 and fabs(there) > fabs(slope)
 
     cdef void step(self, const Row* row, double square, double own, double amount) noexcept nogil:
-        """f += amount · k(x, ·), within the budget and the ball."""
+        """Add amount · k(x, ·) to f, within the budget and the ball."""
         cdef double* near = &self.scratch[0, 0]
         cdef double rough = 0
         cdef Py_ssize_t j, n = self.vectors
@@ -393,17 +392,17 @@ cdef class KernelMachine(Support):
             self.project()
 
     cdef void put(self, Py_ssize_t j, const Row* row, double square, double own, double amount) noexcept nogil:
-        """Let the row be vector j."""
+        """Store the row as vector j, with its length."""
         self.write(j, row, square)
         self.coefficients[j], self.lengths[j] = amount, sqrt(own)
 
     cdef void project(self) noexcept nogil:
-        """Back into the ball: a change of the factor."""
+        """Project on the ball, by changing the factor."""
         cdef double most2 = self.radius * self.radius, factor2 = self.factor * self.factor
         cdef Py_ssize_t j
         if factor2 * (self.norm2 + self.doubt) <= most2:
             return
-        if self.doubt > DOUBT_ALLOWED * self.norm2:
+        if self.doubt > MAX_DOUBT * self.norm2:
             self.recount()
         if factor2 * self.norm2 > most2:
             self.factor = self.radius / sqrt(self.norm2)
@@ -414,7 +413,7 @@ cdef class KernelMachine(Support):
             self.factor = 1
 
     cdef void recount(self) noexcept nogil:
-        """Count |f|² anew."""
+        """Recompute |f|²."""
         cdef double* row = &self.scratch[4, 0]
         cdef double total = 0, rough = 0, term
         cdef Py_ssize_t i, j
@@ -458,7 +457,7 @@ cdef class KernelMachine(Support):
                     noregret_add_dense(&self.inverse[i, 0], -share, &self.inverse[j, 0], n)
 
     cdef double regress(self, const double* g, double* q) noexcept nogil:
-        """q of the best Σ q_i φ_i for a vector with products g; return its square distance from there."""
+        """Fill in q of the best Σ q_i φ_i for a vector with products g; return the squared distance."""
         cdef double rest = 1 + LIFT
         cdef Py_ssize_t i, n = self.budget
         for i in range(n):
@@ -470,14 +469,14 @@ cdef class KernelMachine(Support):
         return max(LIFT, rest)
 
     cdef void exchange(self, const Row* row, double square, double own, double amount) noexcept nogil:
-        """Take the row on, and let go whichever vector the others can best stand in for."""
+        """Add the row, and remove the vector that the others approximate best."""
         cdef double* g = &self.scratch[0, 0]
         cdef double* q = &self.scratch[1, 0]
         cdef double length = sqrt(own), rest, foreseen
         cdef Py_ssize_t i, j, turn
         for i in range(self.budget):
             g[i] /= self.lengths[i] * length
-        for turn in range(3):  # once more where the inverse has drifted; at last, for nothing in return
+        for turn in range(3):  # again if the inverse has drifted; at last without projection
             rest = self.regress(g, q)
             j = self.choose(q, rest, amount * length, &foreseen)
             if self.let_go(j, rest, amount * length, foreseen, turn == 2):
@@ -488,7 +487,7 @@ cdef class KernelMachine(Support):
             self.put(j, row, square, own, self.scratch[2, j] / length)
 
     cdef Py_ssize_t choose(self, const double* q, double rest, double fresh, double* foreseen) noexcept nogil:
-        """The vector that leaves least behind; budget for the new one."""
+        """Return the vector with the smallest residual, or budget for the new one."""
         cdef Py_ssize_t i, best = self.budget
         cdef double cost, size
         foreseen[0] = fresh * fresh * rest
@@ -500,9 +499,9 @@ cdef class KernelMachine(Support):
         return best
 
     cdef bint let_go(self, Py_ssize_t j, double rest, double fresh, double foreseen, bint plainly) noexcept nogil:
-        """Give what vector j says to the others, unless plainly, or that moves f much further than foreseen.
+        """Project vector j on the others, unless that moves f much further than expected; or just drop it.
 
-        What the new vector is to have is left in scratch[2, j].
+        The coefficient of the new vector is left in scratch[2, j].
         """
         cdef double* g = &self.scratch[0, 0]
         cdef double* a = &self.scratch[2, 0]
@@ -521,7 +520,7 @@ cdef class KernelMachine(Support):
             new_a = 0
             for i in range(n):
                 a[i] = 0
-        # far = (G a − g_j), f = G c: products of every vector with what is left behind, and with f.
+        # far = (G a − g_j), f = G c: products of every vector with the residual, and with f.
         for i in range(n):
             far[i] = new_a * g[i] - (self.gram[j, i] if j < n else g[i])
             f[i] = fresh * g[i]
@@ -552,7 +551,7 @@ cdef class KernelMachine(Support):
         return True
 
     cdef double last_product(self, const double* g, const double* a, double new_a, Py_ssize_t j) noexcept nogil:
-        """Of the new vector with Σ a_i φ_i − φ_j."""
+        """Return the product of the new vector with Σ a_i φ_i − φ_j."""
         cdef double total = new_a - g[j]
         cdef Py_ssize_t i
         for i in range(self.budget):
@@ -560,7 +559,7 @@ cdef class KernelMachine(Support):
         return total
 
     cdef double column(self, Py_ssize_t j, double rest, double* a) noexcept nogil:
-        """a of the best Σ a_i φ_i for vector j, the new one among them: its a is returned."""
+        """Fill in a of the best Σ a_i φ_i for vector j; return the a of the new vector."""
         cdef double* q = &self.scratch[1, 0]
         cdef double own = self.inverse[j, j] + q[j] * q[j] / rest
         cdef Py_ssize_t i
@@ -570,7 +569,7 @@ cdef class KernelMachine(Support):
         return q[j] / rest / own
 
     cdef void account(self, double square, double inner, double doubt) noexcept nogil:
-        """Write down that f moves by e, of that square length (at most) and product with f."""
+        """Record that f moves by e, given a bound on its squared length and its product with f."""
         self.removals += 1
         if self.first_removal == 0:
             self.first_removal = self.rounds + 1
@@ -580,7 +579,7 @@ cdef class KernelMachine(Support):
         self.doubt += 2 * doubt + ROUNDING * 8 * self.norm2 + ROUNDING * 2 * self.budget * square
 
     cdef void replace(self, Py_ssize_t j, double rest) noexcept nogil:
-        """Have the new vector in the place of vector j, in the Gram matrix and its inverse."""
+        """Replace vector j by the new one, in the Gram matrix and its inverse."""
         cdef double* g = &self.scratch[0, 0]
         cdef double* q = &self.scratch[1, 0]
         cdef double* p = &self.scratch[3, 0]
@@ -597,20 +596,20 @@ cdef class KernelMachine(Support):
         self.inverse[j, j] = 1 / rest - new * new / own
         self.gram[j, j] = 1
 
-    # What theorems ask for, and the state.
+    # Evidence for theorems, and the state.
 
     @property
     def removed(self):
-        """How many support vectors the budget cost so far."""
+        """The number of support vectors removed so far."""
         return self.removals
 
     def norm(self):
-        """Return the norm of f, computed anew."""
+        """Return the recomputed norm of f."""
         vectors, coefficients = self.support()
         return sqrt(max(0.0, float(coefficients @ self.gram_of(vectors) @ coefficients)))
 
     def accounts(self):
-        """Return what the promises need of the state."""
+        """Return the parts of the state that theorems need."""
         vectors, coefficients = self.support()
         return {
             "vectors": vectors, "coefficients": coefficients, "norm": np.array([self.norm()]),
@@ -621,7 +620,7 @@ cdef class KernelMachine(Support):
         }
 
     def scalars(self):
-        """Return the numbers that, with the arrays, make up the state."""
+        """Return the numbers of the state."""
         return Support.scalars(self) | {
             "norm2": self.norm2, "doubt": self.doubt, "reach": self.reach, "steepness": self.steepness,
             "removals": self.removals, "first_removal": self.first_removal, "moved": self.moved,
@@ -629,14 +628,14 @@ cdef class KernelMachine(Support):
         }
 
     def get_state(self):
-        """Return (arrays, numbers): all that prediction and learning depend on."""
+        """Return the state: (arrays, numbers)."""
         if self.loss is None:
             raise ValueError("this engine was never built")
         arrays, numbers = Support.get_state(self)
         return arrays | {"inverse": np.array(self.inverse).ravel()}, numbers
 
     def set_state(self, arrays, numbers):
-        """Take a state over, or raise ValueError where it does not fit, and then stay as before."""
+        """Restore a state, or raise ValueError and stay unchanged."""
         before = self.get_state()
         try:
             self.take(dict(arrays), numbers)
@@ -645,7 +644,7 @@ cdef class KernelMachine(Support):
             raise
 
     def take(self, arrays, numbers):
-        """Have this state."""
+        """Replace the state."""
         inverse = arrays.pop("inverse", None)
         count, full = self.budget**2, numbers["vectors"] == self.budget
         if inverse is None or inverse.shape != (count,) or inverse.dtype != np.float64 or not np.isfinite(inverse).all():
@@ -667,7 +666,7 @@ cdef class KernelMachine(Support):
         self.norm2, self.doubt = kept, numbers["doubt"]
 
     def restore(self, numbers):
-        """Take the numbers of a state over."""
+        """Restore the numbers of a state."""
         Support.restore(self, numbers)
         self.norm2, self.doubt, self.reach = numbers["norm2"], numbers["doubt"], numbers["reach"]
         self.steepness, self.removals = numbers["steepness"], numbers["removals"]

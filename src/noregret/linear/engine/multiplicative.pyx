@@ -2,13 +2,12 @@
 
     w_i ← w_i · exp(−step · x_i),   then divided by their sum
 
-The logarithms of the weights are kept, so that no weight is ever lost to underflow, and beside
-them the exponentials, relative to a common reference, so that predicting needs none. Their sum
-follows each change in twice the working precision; it is counted anew when it has fallen so far
-below its peak that rounding could show.
+The logarithms of the weights are kept, so that no weight underflows, and their exponentials relative
+to a common reference, so that predictions need none. The sum of these is updated in twice the working
+precision, and recomputed when it has fallen so far below its peak that rounding could show.
 
-Signed weights (mirrored) of total weight U are the simplex on (U x, −U x). A feature's two logarithms stay
-opposite, so one is kept.
+Signed weights (mirrored) of total weight U are the simplex on (U x, −U x). The two logarithms of a
+feature are opposite, so one is kept.
 """
 
 from libc.math cimport INFINITY, exp, fabs, isfinite, isnan
@@ -26,15 +25,15 @@ cnp.import_array()
 
 STEPS = ("explicit", "implicit")
 
-# Exponentials stay below exp(HEADROOM); the reference moves when one would not.
+# Exponentials stay below exp(HEADROOM); the reference moves if one would not.
 cdef double HEADROOM = 300
 cdef double SMALLEST_TOTAL = 1e-200
-# Twice the working precision allows this much cancellation before a recount.
+# Cancellation in twice the working precision before the sum is recomputed.
 cdef double CANCELLATION = 1e-13
 
 
 cdef class Multiplicative(Engine):
-    """Exponentiated gradient over the features seen so far, or ``dimension`` where that is more."""
+    """Exponentiated gradient over the features seen so far, or ``dimension`` if that is more."""
 
     SIGNED = (*Engine.SIGNED, "reference", "total", "total_rest", "unborn_sum")
 
@@ -46,7 +45,7 @@ cdef class Multiplicative(Engine):
     cdef double reference
     cdef double total, total_rest   # of the masses, twice the working precision
     cdef double total_peak          # since the last count
-    cdef double unborn_sum          # what the mean credits to a feature still to come
+    cdef double unborn_sum          # the sum for the mean of a feature still to come
     cdef double[3] sums_before      # before the latest features arrived: the sums,
     cdef object before              # and the whole state, where they moved the reference
 
@@ -75,7 +74,7 @@ cdef class Multiplicative(Engine):
     # The sum of the masses, and the factor that follows from it.
 
     cdef inline void accumulate(self, double value) noexcept nogil:
-        """total += value, keeping what rounding would drop."""
+        """Add to the total in twice the working precision."""
         cdef double s = self.total + value, b = s - self.total
         self.total_rest += (self.total - (s - b)) + (value - b)
         self.total = s
@@ -84,7 +83,7 @@ cdef class Multiplicative(Engine):
         return (2 if self.mirrored else 1) * exp(-self.reference)
 
     cdef double sum_with(self, Py_ssize_t unseen) noexcept nogil:
-        """The sum of all masses, features that are announced or just arriving included."""
+        """Return the sum of all masses, including announced and new features."""
         cdef Py_ssize_t waiting = max(self.dimension - self.size, unseen)
         return (self.total + self.total_rest) + (waiting * self.newborn_mass() if waiting > 0 else 0)
 
@@ -94,11 +93,11 @@ cdef class Multiplicative(Engine):
         self.initial = 0 if self.mirrored or self.sunk() else exp(-self.reference)
 
     cdef bint sunk(self) noexcept nogil:
-        """Whether every known feature has become negligible beside one that arrives now."""
+        """Return whether all known features are negligible beside a new one."""
         return self.reference < -HEADROOM
 
     cdef void place(self, Py_ssize_t i) noexcept nogil:
-        """Bring a feature's mass and stored number in line with its logarithm."""
+        """Update a feature's mass and stored number from its logarithm."""
         cdef double up = exp(self.logs[i] - self.reference), down
         if self.mirrored:
             down = exp(-self.logs[i] - self.reference)
@@ -114,7 +113,7 @@ cdef class Multiplicative(Engine):
         self.total_peak = self.total
 
     cdef void rebase(self, double reference) noexcept nogil:
-        """Express every mass relative to another reference."""
+        """Rescale all masses to another reference."""
         cdef Py_ssize_t i
         self.flush()
         self.reference = reference
@@ -151,7 +150,7 @@ cdef class Multiplicative(Engine):
             self.before = self.get_state() if self.sunk() else None
             self.sums_before = [self.total, self.total_rest, self.total_peak]
             Engine.resize(self, size)
-        elif self.before is not None:  # an example was refused: its new features never were,
+        elif self.before is not None:  # an example with new features was refused,
             self.set_state(*self.before)
         else:
             Engine.resize(self, size)
@@ -177,10 +176,10 @@ cdef class Multiplicative(Engine):
         return score
 
     cdef double others(self, const Row* row, double* top) noexcept nogil:
-        """The sum of exp(log − top) over the features that are not in the row."""
+        """Return the sum of exp(log − top) over the features not in the row."""
         cdef double high, low, value, b, s
         cdef Py_ssize_t i, k, waiting = max(self.dimension - self.size, 0)
-        # The sum less the row's share, in twice the working precision,
+        # The sum minus the row's share, in twice the working precision,
         high = self.total
         low = self.total_rest + (waiting * self.newborn_mass() if waiting > 0 else 0)
         for k in range(row.count):
@@ -193,7 +192,7 @@ cdef class Multiplicative(Engine):
         top[0] = self.reference
         if high + low > CANCELLATION * self.total:
             return high + low
-        # or, where the row holds nearly all of it, counted one by one from the logarithms.
+        # or, if the row has nearly all of it, summed from the logarithms.
         top[0] = 0 if waiting > 0 else -INFINITY
         k = 0
         for i in range(self.size):
@@ -214,7 +213,7 @@ cdef class Multiplicative(Engine):
         return s
 
     cdef double tilted(self, const Row* row, double step, double rest, double rest_top) noexcept nogil:
-        """The score after w_i ← w_i exp(−step x_i), without taking that step."""
+        """Return the score after w_i ← w_i exp(−step x_i), without taking that step."""
         cdef double top = rest_top, total, dot = 0, up, down
         cdef Py_ssize_t i, k
         # Relative to the largest exponent, so that nothing overflows.
@@ -289,18 +288,18 @@ cdef class Multiplicative(Engine):
 
     @property
     def takes_importance(self):
-        """Whether a round may stand for several."""
+        """True if rounds may have importances."""
         return bool(self.implicit)
 
     def scalars(self):
-        """Return the numbers that, with the arrays, make up the state."""
+        """Return the numbers of the state."""
         return Engine.scalars(self) | {
             "reference": self.reference, "total": self.total, "total_rest": self.total_rest,
             "total_peak": self.total_peak, "unborn_sum": self.unborn_sum,
         }
 
     def restore(self, numbers):
-        """Take the numbers of a state over."""
+        """Restore the numbers of a state."""
         Engine.restore(self, numbers)
         self.reference, self.total_peak = numbers["reference"], numbers["total_peak"]
         self.total, self.total_rest = numbers["total"], numbers["total_rest"]
@@ -311,5 +310,5 @@ cdef class Multiplicative(Engine):
         self.refactor()
 
     def advice(self, norm):
-        """Say what to change when the weights diverge."""
+        """Return advice for weights that diverge."""
         return "use a smaller rate, or scale the input or the outcomes down"

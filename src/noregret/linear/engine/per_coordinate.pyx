@@ -18,10 +18,10 @@ from noregret.checks import not_negative, positive
 cnp.import_array()
 
 
-# The base of engines that keep a few numbers for every feature besides its weight.
+# The base of engines that keep a few numbers per feature besides its weight.
 #
-# These numbers change only in rounds in which the feature is present, so that a round costs no more
-# than the row has entries, and a feature that comes late starts as if it had always been absent.
+# These numbers change only in rounds in which the feature is present, so that a round costs as much as
+# the row has entries, and a late feature starts as if it had always been absent.
 
 cdef class Coordinates(Engine):
     """The base: named arrays that grow with the features."""
@@ -30,7 +30,7 @@ cdef class Coordinates(Engine):
     SIGNED_ARRAYS = ("stored", "mean_sum", "mean_clock")
 
     cdef int keep(self, tuple names) except -1:
-        """Keep these arrays from now on."""
+        """Declare the arrays."""
         if len(names) > MOST_KEPT:
             raise ValueError(f"{len(names)} arrays: an engine keeps {MOST_KEPT} at most")
         self.kept_names = names
@@ -49,25 +49,25 @@ cdef class Coordinates(Engine):
         cdef Py_ssize_t i
         cdef int j
         for i in range(start, self.size):
-            if self.stored[i] != 0:  # what is zero already takes no memory until it is written to
+            if self.stored[i] != 0:  # untouched pages take no memory
                 self.stored[i] = 0
             for j in range(MOST_KEPT):
                 if self.kept[j] != NULL and self.kept[j][i] != self.newborn[j]:
                     self.kept[j][i] = self.newborn[j]
 
     def accounts(self):
-        """Return copies of what is kept of every feature, by name."""
+        """Return copies of the arrays, by name."""
         return {name: copied(self.arrays[name][:self.size]) for name in self.kept_names}
 
     def set_state(self, arrays, numbers):
-        """Take a state over, or raise ValueError where it does not fit."""
+        """Restore a state, or raise ValueError if it does not fit."""
         for name, array in arrays.items():
             if name not in self.SIGNED_ARRAYS and array.dtype == np.float64 and array.ndim == 1 and any_negative(array):
                 raise ValueError(f"array {name} holds a negative number")
         Engine.set_state(self, arrays, numbers)
 
     def advice(self, norm):
-        """Say what to change when the weights diverge."""
+        """Return advice for weights that diverge."""
         return "scale the examples and outcomes down"
 
 
@@ -75,7 +75,7 @@ cdef class Coordinates(Engine):
 #
 #     η_t = rate / √(sum of the squared gradients so far, this one included)
 #
-# Each engine keeps the terms of its bound: the sums of squares, and how far the weights went.
+# Each engine keeps the terms of its bound: the sums of squares, and the largest weights.
 
 cdef double MAX_SUM = 1e290
 cdef double MAX_SQUARES = 1e300
@@ -91,7 +91,7 @@ cdef enum:  # what Proximal keeps
 
 
 cdef class Diagonal(Coordinates):
-    """w_i ← w_i − rate · g_i/√(Σ g_i²), back into the box [−radius, radius] where there is one."""
+    """w_i ← w_i − rate · g_i/√(Σ g_i²), clipped to the box [−radius, radius], if any."""
 
     cdef double rate, radius
 
@@ -124,7 +124,7 @@ cdef class Diagonal(Coordinates):
 
 
 cdef class WholeNorm(Additive):
-    """w ← w − rate · g/√(Σ‖g‖²), back into the ball where there is one."""
+    """w ← w − rate · g/√(Σ‖g‖²), projected on the ball, if any."""
 
     cdef double squares, farthest
 
@@ -147,7 +147,7 @@ cdef class WholeNorm(Additive):
 
     @property
     def takes_importance(self):
-        """Whether a round may stand for several."""
+        """True if rounds may have importances."""
         return False
 
     def accounts(self):
@@ -155,21 +155,21 @@ cdef class WholeNorm(Additive):
         return {"squares": np.array([self.squares]), "farthest": np.array([self.farthest])}
 
     def scalars(self):
-        """Return the numbers that, with the arrays, make up the state."""
+        """Return the numbers of the state."""
         return Additive.scalars(self) | {"squares": self.squares, "farthest": self.farthest}
 
     def restore(self, numbers):
-        """Take the numbers of a state over."""
+        """Restore the numbers of a state."""
         Additive.restore(self, numbers)
         self.squares, self.farthest = numbers["squares"], numbers["farthest"]
 
     def advice(self, norm):
-        """Say what to change when the weights diverge."""
+        """Return advice for weights that diverge."""
         return "give a radius, or scale the examples and outcomes down"
 
 
 cdef class Proximal(Coordinates):
-    """The leader of the linearised losses, held where each round was played and by L1 and L2.
+    """The leader of the linearised losses, with proximal, L1 and L2 regularisation.
 
     With n = Σ g² of a feature and σ_t = (√n_t − √n_{t−1})/rate:
 
@@ -188,7 +188,7 @@ cdef class Proximal(Coordinates):
         self.keep(("pull", "squares", "anchor"))
 
     cdef bint fits(self, const Row* row, double slope) noexcept nogil:
-        """Whether no number of the update can become too large."""
+        """Return whether all numbers of the update stay finite."""
         cdef double g, w, pulled
         cdef Py_ssize_t i, k
         for k in range(row.count):
@@ -227,32 +227,32 @@ cdef class Proximal(Coordinates):
         return FINE
 
     def accounts(self):
-        """Return what the promise is made of."""
+        """Return the numbers from which the bound is computed."""
         kept = Coordinates.accounts(self)
         return kept | {"anchored": np.array([self.anchored]), "spent": np.array([self.spent])}
 
     def scalars(self):
-        """Return the numbers that, with the arrays, make up the state."""
+        """Return the numbers of the state."""
         return Coordinates.scalars(self) | {"anchored": self.anchored, "spent": self.spent}
 
     def restore(self, numbers):
-        """Take the numbers of a state over."""
+        """Restore the numbers of a state."""
         Coordinates.restore(self, numbers)
         self.anchored, self.spent = numbers["anchored"], numbers["spent"]
 
     def advice(self, norm):
-        """Say what to change when the weights diverge."""
+        """Return advice for weights that diverge."""
         return "use a smaller rate or a larger beta, or scale the examples and outcomes down"
 
 
-# Coin betting, engines without a rate: every round bets part of the wealth, which sets the step.
+# Coin betting: every round bets a share of the wealth, which sets the step without a rate.
 #
-# A gradient that is longer than ``lipschitz`` is taken as if it were just that long: the wealth then
-# stays positive, though nothing is promised any more.
+# Gradients are clipped to ``lipschitz``, so that the wealth stays positive; the theorem then no longer
+# applies.
 
 cdef double MAX_WEALTH = 1e280
-# A wealth that rounding alone could have brought to nothing keeps this share of itself.
-cdef double LEAST_SHARE = 1e-16
+# Least share of the wealth kept per round, so that rounding cannot make it zero.
+cdef double MIN_SHARE = 1e-16
 
 cdef enum:  # what CoordinateBets keeps
     WEALTH
@@ -282,7 +282,7 @@ cdef class NormBets(Engine):
         if size == 0:
             return FINE
         amount = -slope / self.lipschitz / max(1.0, size)
-        wealth = max(self.wealth + amount * score, LEAST_SHARE * self.wealth)
+        wealth = max(self.wealth + amount * score, MIN_SHARE * self.wealth)
         if not isfinite(size) or not wealth < MAX_WEALTH:
             return DIVERGED
         self.touch_row(row)
@@ -300,11 +300,11 @@ cdef class NormBets(Engine):
         return {"count": np.array([float(self.bets)])}
 
     def scalars(self):
-        """Return the numbers that, with the arrays, make up the state."""
+        """Return the numbers of the state."""
         return Engine.scalars(self) | {"wealth": self.wealth, "bets": self.bets}
 
     def restore(self, numbers):
-        """Take the numbers of a state over."""
+        """Restore the numbers of a state."""
         if not numbers["wealth"] > 0:
             raise ValueError("the state's wealth is not above 0")
         Engine.restore(self, numbers)
@@ -312,12 +312,12 @@ cdef class NormBets(Engine):
         self.factor = self.wealth / (self.bets + 1)
 
     def advice(self, norm):
-        """Say what to change when the weights diverge."""
+        """Return advice for weights that diverge."""
         return "the wealth grew without end: is the loss bounded below? Else scale the examples down"
 
 
 cdef class CoordinateBets(Coordinates):
-    """The same bets for every feature by itself."""
+    """The same bets, separately for each feature."""
 
     SIGNED_ARRAYS = (*Coordinates.SIGNED_ARRAYS, "coins")
     cdef double lipschitz
@@ -344,7 +344,7 @@ cdef class CoordinateBets(Coordinates):
             if coin == 0:
                 continue
             wealth = self.kept[WEALTH][i]
-            wealth = max(wealth + coin * self.stored[i], LEAST_SHARE * wealth)
+            wealth = max(wealth + coin * self.stored[i], MIN_SHARE * wealth)
             self.kept[WEALTH][i] = wealth
             self.kept[COINS][i] += coin
             self.kept[COUNT][i] += 1
@@ -352,20 +352,20 @@ cdef class CoordinateBets(Coordinates):
         return FINE
 
     def advice(self, norm):
-        """Say what to change when the weights diverge."""
+        """Return advice for weights that diverge."""
         return "the wealth grew without end: is the loss bounded below? Else scale the examples down"
 
 
 cdef class InvariantBets(Coordinates):
-    """Bets that know no units: each feature is measured by its own largest value so far.
+    """Bets independent of units: each feature is scaled by its largest value so far.
 
     With G the sum of the coins c = −g x, S² that of their squares, M the largest |x|, this one's
     included, and s² = S² + M²:
 
         w = wealth · clip(G/s, −1, 1) / (2 s)
 
-    is found when x is seen, since M may grow with it. The stored weights are those for rows that
-    bring nothing larger than before.
+    is computed when x is seen, since M may grow with it. The stored weights are for rows without new
+    maxima.
     """
 
     SIGNED_ARRAYS = (*Coordinates.SIGNED_ARRAYS, "pull")
@@ -379,7 +379,7 @@ cdef class InvariantBets(Coordinates):
         self.keep(("wealth", "pull", "squares", "peak", "spent"))
 
     cdef double share(self, Py_ssize_t i, double peak, double* s2) noexcept nogil:
-        """The share of the wealth that feature i bets, a unit of x for a unit of s."""
+        """Return the share of the wealth that feature i bets, per unit of x/s."""
         cdef double s
         s2[0] = self.kept[BET_SQUARES][i] + peak * peak
         if s2[0] == 0:
@@ -427,23 +427,23 @@ cdef class InvariantBets(Coordinates):
 
     @property
     def linear(self):
-        """Whether the weights of a round are known before its example: they are not."""
+        """False: the weights of a round depend on its example."""
         return False
 
     def accounts(self):
-        """Return what the promise is made of."""
+        """Return the numbers from which the bound is computed."""
         steep = {"steepest": np.array([self.steepest]), "first_steep": np.array([float(self.first_steep)])}
         return Coordinates.accounts(self) | steep
 
     def scalars(self):
-        """Return the numbers that, with the arrays, make up the state."""
+        """Return the numbers of the state."""
         return Coordinates.scalars(self) | {"steepest": self.steepest, "first_steep": self.first_steep}
 
     def restore(self, numbers):
-        """Take the numbers of a state over."""
+        """Restore the numbers of a state."""
         Coordinates.restore(self, numbers)
         self.steepest, self.first_steep = numbers["steepest"], numbers["first_steep"]
 
     def advice(self, norm):
-        """Say what to change when the weights diverge."""
+        """Return advice for weights that diverge."""
         return "the wealth grew without end: is the loss bounded below? Else scale the examples down"

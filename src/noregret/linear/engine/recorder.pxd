@@ -1,4 +1,4 @@
-"""What is written down while a learner plays."""
+"""The record of a game."""
 
 from noregret.linear.engine.engine cimport Engine, Row
 

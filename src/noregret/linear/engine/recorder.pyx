@@ -1,9 +1,9 @@
-"""Writing down what a learner plays: every row it learned from, in pages, and what theorems ask for.
+"""The record of a game: every learned row, in pages, and the quantities that theorems need.
 
-A page is an array of 8-byte words, row after row, as ``noregret_pack`` writes them: two rows are
-the same words if and only if they are the same numbers, however they came. Pages are handed over
-when they are full, and at marks: rounds that lie ever further apart. Where a page ends depends on the
-rows alone, not on the calls that they came in.
+A page is an array of 8-byte words, row after row, as ``noregret_pack`` writes them: two rows have the
+same words if and only if they have the same numbers, dense or sparse. Pages are passed on when they
+are full, and at marks, which are rounds at growing distances. Page boundaries depend only on the rows,
+not on the calls.
 """
 
 from libc.math cimport INFINITY, isfinite
@@ -22,7 +22,7 @@ cnp.import_array()
 cdef extern from "row_loops.h" nogil:
     Py_ssize_t noregret_pack(double* out, const double* x, const int32_t* at, Py_ssize_t n, double y) noexcept
 
-# A page is about this many words: in cache while it is worked on, Python's share of it small.
+# Words per page, about: few enough for the cache, enough to hide Python's overhead.
 cdef Py_ssize_t PAGE = 2**17
 cdef Py_ssize_t FIRST_PAGE = 2**10
 cdef uint64_t MAX_POSITIONS = limits.MAX_POSITIONS
@@ -40,11 +40,11 @@ cdef class Recorder:
     Parameters
     ----------
     engine
-        What is playing.
+        The engine that plays.
     sink
         Called as sink(words, rows) with every page.
     block_sink
-        Called as block_sink(X, y) with blocks of dense rows, which can be written down later.
+        Called as block_sink(X, y) with blocks of dense rows, which can be packed later.
     """
 
     def __cinit__(self, Engine engine not None, sink, block_sink=None):
@@ -56,7 +56,7 @@ cdef class Recorder:
         self.make_room(FIRST_PAGE)
 
     cdef void make_room(self, Py_ssize_t count) except *:
-        """Have room for so many words."""
+        """Allocate room for words."""
         page = np.empty(count)
         if self.used:
             page[:self.used] = self.page[:self.used]
@@ -64,20 +64,20 @@ cdef class Recorder:
         self.words = <double*> cnp.PyArray_DATA(<cnp.ndarray> page)
 
     cdef int reserve(self, const Row* row) noexcept nogil:
-        """Have room for a row before it is played; return whether there is."""
+        """Allocate room for a row before it is played; return whether that succeeded."""
         cdef Py_ssize_t needed = self.used + 2 * row.count + 2
         if needed <= self.room or self.by_block:
             return True
         with gil:
             try:
                 self.make_room(max(needed, 2 * self.room))
-            except BaseException as failure:  # also Ctrl-C, which must not get lost here
+            except BaseException as failure:  # also Ctrl-C, which must not be lost
                 self.failure = failure
                 return False
         return True
 
     cdef bint write(self, const Row* row, double y) noexcept nogil:
-        """Write down a row that was played; return whether the page should be handed over."""
+        """Record a played row; return whether the page is complete."""
         self.weight += row.count + 3
         if not self.by_block:
             self.used += noregret_pack(self.words + self.used, row.values, row.indices, row.count, y)
@@ -85,12 +85,12 @@ cdef class Recorder:
         return self.note() or self.weight >= self.enough
 
     cdef bint note(self) noexcept nogil:
-        """Note what theorems ask for; return whether the round is a mark."""
+        """Update the quantities that theorems need; return whether the round is a mark."""
         cdef double square = self.engine.last_gradient * self.engine.last_gradient
         cdef double total = self.gradient_squares + square
         cdef int k
         if not isfinite(total):
-            self.gradient_rest = 0  # what is lost of a sum that overflowed is no number
+            self.gradient_rest = 0  # the rest of a sum that overflowed is NaN
         elif self.gradient_squares >= square:
             self.gradient_rest += (self.gradient_squares - total) + square
         else:
@@ -112,7 +112,7 @@ cdef class Recorder:
         return self.engine.most[measure] if measure < MEASURES else self.largest_loss
 
     cpdef hand_over(self):
-        """Give the page to the sink and begin another."""
+        """Pass the page to the sink and begin another."""
         self.next_mark()
         self.weight = 0
         if not self.rows:
@@ -125,31 +125,31 @@ cdef class Recorder:
         else:
             self.used = self.rows = 0
             self.turn_page()
-        # Small pages while the game is young, so that a short one costs little.
+        # Small pages at first, so that a short game costs little.
         if self.enough < PAGE and 2 * len(words) > self.enough:
             self.enough *= 2
         self.outbox.append((self.sink, words, rows))
         self.deliver()
 
     cpdef deliver(self):
-        """Hand over what waits; what an interruption kept back is tried again the next time."""
+        """Flush pending pages; after an interruption, the next call tries again."""
         while self.outbox:
             sink, first, second = self.outbox[0]
             sink(first, second)
             del self.outbox[0]
 
     cdef void next_mark(self) noexcept:
-        """Set the next mark, if this one is reached."""
+        """Set the next mark if this one is reached."""
         cdef double after = self.engine.rounds * MARK_GROWTH
         if self.engine.rounds >= self.mark:
             self.mark = max(self.engine.rounds + 1, <long long> after)
 
     cdef bint takes_blocks(self) noexcept nogil:
-        """Whether rows may be kept as blocks from here on: a page begins, and it is a long one."""
+        """Return whether rows may be kept as blocks from here: at the start of a long page."""
         return self.block_sink is not None and self.rows == 0 and self.enough >= PAGE
 
     cdef int write_later(self, const double[:, :] X, const double[::1] y) except -1:
-        """Write down the rows of a block that did not fill a page."""
+        """Pack the rows of a block that did not fill a page."""
         cdef Py_ssize_t r, n = X.shape[1]
         if self.used + X.shape[0] * (2 * n + 2) > self.room:
             self.make_room(self.used + X.shape[0] * (2 * n + 2))
@@ -159,7 +159,7 @@ cdef class Recorder:
         return 0
 
     cdef int hand_over_block(self, object X, object y) except -1:
-        """Give rows that were not written down to the other sink."""
+        """Pass rows that were not packed to the block sink."""
         self.weight = 0
         self.next_mark()
         if len(y):
@@ -168,7 +168,7 @@ cdef class Recorder:
         return 0
 
     cdef int turn_page(self) except -1:
-        """Begin another page, one that was given back if there is one: new memory costs time."""
+        """Begin another page, reusing a returned one if possible."""
         if self.spare:
             self.page = self.spare.pop()
             self.room = len(self.page)
@@ -178,7 +178,7 @@ cdef class Recorder:
         return 0
 
     def give_back(self, words):
-        """Take a page back that nobody reads any more."""
+        """Take back a page that is no longer read."""
         base = words.base
         if isinstance(base, np.ndarray) and base.dtype == np.float64 and base.ndim == 1 and base.flags.carray \
                 and base is not self.page and len(self.spare) < 16 and not any(base is page for page in self.spare):
@@ -186,16 +186,16 @@ cdef class Recorder:
 
     @property
     def sum_of_squared_gradients(self):
-        """Σ‖g_t‖² over the rounds written down."""
+        """Σ‖g_t‖² over the recorded rounds."""
         return self.gradient_squares + self.gradient_rest
 
     @property
     def first_late(self):
-        """The round in which a feature joined that was not expected, or None."""
+        """The round in which an unexpected feature joined, or None."""
         return self.late or None
 
     def get_state(self):
-        """Return the page being written, and the numbers to go on from; all pages must be delivered."""
+        """Return the current page and the numbers of the state; all pages must be flushed."""
         return self.page[:self.used].copy(), {
             "rows": self.rows, "weight": self.weight, "enough": self.enough, "mark": self.mark, "expected": self.expected,
             "late": self.late, "weighted": self.weighted,
@@ -205,7 +205,7 @@ cdef class Recorder:
         }
 
     def set_state(self, page, numbers):
-        """Go on from a state, or raise ValueError where it makes none."""
+        """Restore a state, or raise ValueError if invalid."""
         cdef int k
         self.check_state(page, numbers)
         self.used = 0
@@ -222,7 +222,7 @@ cdef class Recorder:
             self.first_over[k] = numbers["first_over"][k]
 
     def check_state(self, page, numbers):
-        """Refuse a state that no recorder can have left."""
+        """Raise ValueError for an invalid state."""
         like = self.get_state()[1]
         if not isinstance(numbers, dict) or numbers.keys() != like.keys():
             raise ValueError(f"a record's state has {', '.join(like)}")
@@ -241,7 +241,7 @@ cdef class Recorder:
         unpacked(np.ascontiguousarray(page), numbers["rows"])
 
     def watch(self, measure, double limit):
-        """Note the first round in which a measurement exceeds a limit; return the watch's number."""
+        """Watch for the first round in which a measurement exceeds a limit; return the watch's index."""
         if self.watches == 16:
             raise ValueError("at most 16 limits can be watched")
         self.measure[self.watches] = WATCHED.index(measure)
@@ -257,10 +257,10 @@ cdef class Recorder:
 
 
 def packed(const double[:, :] X not None, const double[::1] y not None, double[::1] out not None):
-    """Write rows down as the recorder does; return how many words that took."""
+    """Pack rows as the recorder does; return the number of words."""
     cdef Py_ssize_t r, n = X.shape[1], used = 0
     if y.shape[0] != X.shape[0] or (n > 1 and X.strides[1] != sizeof(double)):
-        raise ValueError("one outcome a row, whose numbers follow each other in memory")
+        raise ValueError("expected one outcome per row, and contiguous rows")
     if out.shape[0] < X.shape[0] * (2 * n + 2):
         raise ValueError("no room for so many rows")
     with nogil:
@@ -295,7 +295,7 @@ def unpacked(const double[::1] words not None, Py_ssize_t rows):
             k = filled
             for j in range(runs):
                 start, length = <uint32_t> raw[at + 1 + j], <uint32_t> (raw[at + 1 + j] >> 32)
-                # In order, within int32, and no more of them than there are numbers.
+                # Increasing, within int32, and no more than there are numbers.
                 if k - filled + length > count or <uint64_t> start + length > MAX_POSITIONS \
                         or (k > filled and length and <int32_t> start <= indices[k - 1]):
                     at = most + 1

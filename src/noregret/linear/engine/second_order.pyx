@@ -16,13 +16,13 @@ from noregret.errors import BadExample
 cnp.import_array()
 
 
-# The matrix that second-order engines share, ridge regression, and confidence in weights.
+# The matrix of second-order engines, ridge regression, and confidence in weights.
 #
 #     A ← A + c x xᵀ,   w ← w + a A⁻¹ x
 #
-# P = A⁻¹ is kept as U D Uᵀ, which rounding cannot make anything but symmetric and positive, or as D
-# alone (diagonal). A round costs n² or as much as the row has entries. Before anything is written it
-# is known that all stays finite: a row that is refused leaves no trace.
+# P = A⁻¹ is kept as U D Uᵀ, which stays symmetric and positive under rounding, or as D alone
+# (diagonal). A round costs n², or as much as the row has entries. All numbers are known to stay finite
+# before anything is written, so a refused row leaves no trace.
 
 cdef extern from "udu_factors.h" nogil:
     void noregret_through(const double* u, const double* x, Py_ssize_t n, double* f) noexcept
@@ -42,7 +42,7 @@ MAX_FEATURES = 4096
 cdef double SMALLEST_SPREAD = 1e-300
 cdef double LARGEST_REACH = 1e290
 cdef double LARGEST_WEIGHT = 1e200
-# Sums that bounds are made of are rounded up by more than an addition can lose.
+# Sums in bounds are rounded up by more than the rounding error of an addition.
 cdef double UPWARD = 1 + 4.5e-16
 
 cdef class SecondOrder(Engine):
@@ -64,11 +64,11 @@ cdef class SecondOrder(Engine):
         return ("stored", "spreads", "factors") if self.full else ("stored", "spreads")
 
     def length(self, name, size):
-        """Return how many numbers an array holds for so many features."""
+        """Return the length of an array for a number of features."""
         return size * (size - 1) // 2 if name == "factors" else size
 
     def room_for(self, size):
-        """Return for how many features to make room; never for more than a full matrix takes."""
+        """Return the number of features to allocate room for, within the limit of a full matrix."""
         room = Engine.room_for(self, size)
         return min(room, MAX_FEATURES) if self.full else room
 
@@ -100,7 +100,7 @@ cdef class SecondOrder(Engine):
                 self.factors[i] = 0
 
     cdef double quadratic(self, const Row* row) noexcept nogil:
-        """xᵀ P x, features never learned from included."""
+        """Return xᵀ P x, including unseen features."""
         cdef double known
         if not self.full:
             known = noregret_weighted_square(self.spreads, row.values, row.indices, row.count)
@@ -112,7 +112,7 @@ cdef class SecondOrder(Engine):
         return known + row.unseen_norm2 / self.penalty
 
     cdef double weigh(self, const Row* row) noexcept nogil:
-        """xᵀ P x, and in the full form Uᵀ x, which the update needs."""
+        """Return xᵀ P x, and in the full form fill in Uᵀ x for the update."""
         cdef double* x = self.gain + self.capacity
         cdef double sum = 0
         cdef Py_ssize_t i, k
@@ -128,7 +128,7 @@ cdef class SecondOrder(Engine):
         return sum
 
     cdef double grown(self, double curvature, double amount) noexcept nogil:
-        """How far U reaches after an update, at most; infinite where it must not be made."""
+        """Return a bound on |U| after an update; infinite if the update is not allowed."""
         cdef double alpha = 1, next, f, v, sum = 0, steepest = 0, most = 0, reach = self.reach
         cdef Py_ssize_t j
         for j in range(self.size):
@@ -150,7 +150,7 @@ cdef class SecondOrder(Engine):
         return reach * (1 + sum * steepest)
 
     cdef int learn(self, const Row* row, double curvature, double amount) noexcept nogil:
-        """A += curvature · x xᵀ and w += amount · P x, of the P before; after weigh(row)."""
+        """A += curvature · x xᵀ and w += amount · P x, with the P before; after weigh(row)."""
         cdef double reach = self.grown(curvature, amount)
         cdef Py_ssize_t i
         if not reach < LARGEST_REACH or not isfinite(amount):
@@ -164,7 +164,7 @@ cdef class SecondOrder(Engine):
         return FINE
 
     cdef bint fits_diagonal(self, const Row* row, double curvature, double before, double after) noexcept nogil:
-        """Whether learn_diagonal may be called."""
+        """Return whether learn_diagonal may be called."""
         cdef double x, spread, there
         cdef Py_ssize_t i, k
         for k in range(row.count):
@@ -176,7 +176,7 @@ cdef class SecondOrder(Engine):
         return True
 
     cdef int learn_diagonal(self, const Row* row, double curvature, double before, double after) noexcept nogil:
-        """A += curvature · diag(x²), w += before · P x + after · P' x for P' after it."""
+        """A += curvature · diag(x²), w += before · P x + after · P' x, with P' the new P."""
         cdef double x, spread
         cdef Py_ssize_t i, k
         if not self.fits_diagonal(row, curvature, before, after):
@@ -190,16 +190,16 @@ cdef class SecondOrder(Engine):
         return FINE
 
     def scalars(self):
-        """Return the numbers that, with the arrays, make up the state."""
+        """Return the numbers of the state."""
         return Engine.scalars(self) | {"reach": self.reach}
 
     def restore(self, numbers):
-        """Take the numbers of a state over."""
+        """Restore the numbers of a state."""
         Engine.restore(self, numbers)
         self.reach = numbers["reach"]
 
     def check_state(self, arrays, numbers):
-        """Raise ValueError where this is not a positive matrix."""
+        """Raise ValueError if the matrix is not positive."""
         if self.full and numbers["size"] > MAX_FEATURES:
             raise ValueError(f"a full matrix has room for {MAX_FEATURES} features: got {numbers['size']}")
         low, high = SMALLEST_SPREAD, (1 + 1e-9) / self.penalty
@@ -211,12 +211,12 @@ cdef class SecondOrder(Engine):
             raise ValueError("array stored holds a number that is too large")
 
     def advice(self, norm):
-        """Say what to change when the numbers become too large."""
+        """Return advice for numbers that become too large."""
         return "scale the examples and outcomes to ordinary sizes, or use a larger penalty"
 
 
 cdef class Forward(SecondOrder):
-    """Ridge regression that has seen x already when it predicts: Vovk, Azoury and Warmuth."""
+    """Ridge regression that includes x before it predicts: Vovk, Azoury and Warmuth."""
 
     def __init__(self, penalty=1.0, forgetting=1.0):
         self.loss = as_loss("square", None)
@@ -242,7 +242,7 @@ cdef class Forward(SecondOrder):
         return FINE
 
     cdef void forget(self) noexcept nogil:
-        """P ← P/f, but no feature becomes less certain than it was at first: nothing winds up."""
+        """P ← P/f, limited to the initial variance of each feature, so that P cannot wind up."""
         cdef double* stretch = self.through
         cdef double most = 1 / sqrt(self.forgetting), low = most, high = 1
         cdef Py_ssize_t i
@@ -250,7 +250,7 @@ cdef class Forward(SecondOrder):
         for i in range(self.size):
             stretch[i] = max(1.0, min(most, 1 / sqrt(self.penalty * stretch[i])))
             low, high = min(low, stretch[i]), max(high, stretch[i])
-        if low == high:  # no feature is at its limit: the factors stay as they are
+        if low == high:  # no feature is at its limit: the factors stay
             for i in range(self.size):
                 self.spreads[i] *= low * low
         elif self.size:
@@ -261,21 +261,21 @@ cdef class Forward(SecondOrder):
 
     @property
     def linear(self):
-        """Whether predictions are w·x."""
+        """True if predictions are w·x."""
         return False
 
     def scalars(self):
-        """Return the numbers that, with the arrays, make up the state."""
+        """Return the numbers of the state."""
         return SecondOrder.scalars(self) | {"log_det": self.log_det}
 
     def restore(self, numbers):
-        """Take the numbers of a state over."""
+        """Restore the numbers of a state."""
         SecondOrder.restore(self, numbers)
         self.log_det = numbers["log_det"]
 
 
 cdef class Confidence(SecondOrder):
-    """Adaptive regularisation of weights: an example short of margin 1 moves what is least certain."""
+    """Adaptive regularisation of weights: a margin below 1 moves the least certain weights."""
 
     def __init__(self, penalty=1.0, form="full"):
         self.loss = as_loss("hinge", None)
@@ -296,8 +296,8 @@ cdef class Confidence(SecondOrder):
 #
 #     A ← A + c x xᵀ,   w ← w − slope · A⁻¹ x
 #
-# c is the curvature of the parabola that touches the loss at the prediction and stays below it as far
-# as weights may go; for the square loss it is the loss itself.
+# c is the curvature of the parabola that touches the loss at the prediction and stays below it within
+# the radius; for the square loss it is the loss itself.
 
 LOSSES = ("square", "logistic", "squared-hinge")
 
@@ -307,7 +307,7 @@ cdef enum:  # Kind
     SQUARED_HINGE
 
 cdef double LARGEST_SUM = 1e290
-# Where a parabola meets the loss this near, its curvature is taken from the second derivatives.
+# If a parabola meets the loss this near, its curvature is computed from second derivatives.
 cdef double NEAR_CONTACT = 0.01
 cdef double DOWNWARD = 1 - 1e-9
 
@@ -322,9 +322,9 @@ cdef double logistic_bend(double z) noexcept nogil:
 
 
 cdef double logistic_parabola(double z, double v) noexcept nogil:
-    """The curvature of the parabola that touches the logistic loss at z and meets it at v."""
+    """Return the curvature of the parabola that touches the logistic loss at z and meets it at v."""
     cdef double d, e
-    if z < 0:  # the mirror image differs by a line alone, and its digits do not cancel
+    if z < 0:  # the mirror image differs only by a line, and its digits do not cancel
         z, v = -z, -v
     d = v - z
     if fabs(d) < NEAR_CONTACT:
@@ -334,7 +334,7 @@ cdef double logistic_parabola(double z, double v) noexcept nogil:
 
 
 cdef double hinge_parabola(double z, double v) noexcept nogil:
-    """The same for the square of the hinge loss, v above z."""
+    """Return the same for the squared hinge loss, v above z."""
     cdef double short = 1 - z, d = v - z
     if short <= 0:
         return 0
@@ -342,7 +342,7 @@ cdef double hinge_parabola(double z, double v) noexcept nogil:
 
 
 cdef class Newton(SecondOrder):
-    """The online Newton step, with scores kept in |w·x| ≤ R ‖x‖ where there is a radius R."""
+    """The online Newton step, with scores kept in |w·x| ≤ R ‖x‖ if there is a radius R."""
 
     cdef int kind
     cdef double radius                  # 0 without one
@@ -450,14 +450,14 @@ cdef class Newton(SecondOrder):
 
     @property
     def linear(self):
-        """Whether predictions are w·x: not where scores are kept in a range."""
+        """True if predictions are w·x: not where scores are kept in a range."""
         return self.radius == 0
 
     def scalars(self):
-        """Return the numbers that, with the arrays, make up the state."""
+        """Return the numbers of the state."""
         return SecondOrder.scalars(self) | {"price": self.price, "moved": self.moved}
 
     def restore(self, numbers):
-        """Take the numbers of a state over."""
+        """Restore the numbers of a state."""
         SecondOrder.restore(self, numbers)
         self.price, self.moved = numbers["price"], numbers["moved"]
