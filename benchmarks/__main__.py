@@ -17,6 +17,7 @@ from rich.console import Console
 from rich.table import Table
 
 import benchmarks
+from benchmarks._compare import compare
 from benchmarks._harness import Disagreement, Failed, Grid, Row, skipped
 
 RESULTS = Path(__file__).with_name("results.md")
@@ -31,7 +32,15 @@ def main() -> None:
     options.add_argument(
         "--without", action="append", default=[], metavar="NAME", help="all but this one"
     )
+    options.add_argument(
+        "--compare", metavar="REV", help="this tree against a revision of it, without peers"
+    )
     given = options.parse_args()
+    if given.compare:
+        try:
+            sys.exit(0 if compare(given.compare) else 1)
+        except Failed as failure:
+            options.error(str(failure))
     for name in [*given.names, *given.without]:
         if name not in known:
             options.error(f"unknown benchmark {name!r}: choose from {', '.join(known)}")
