@@ -30,20 +30,20 @@ def pytest_collection_finish() -> None:
     gc.enable()
 
 
-@pytest.fixture(autouse=True)
-def _no_lines_of_progress(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Have stderr hold what went wrong alone, however slow the machine is."""
-    monkeypatch.setattr("noregret.proof.game.progress.SECONDS_PER_LINE", 1e6)
+@pytest.fixture(autouse=True, scope="session")
+def _at_once() -> Iterator[None]:
+    """Write no lines of progress, however slow the machine is, and do not wait for the disk.
 
+    No test pulls the plug, so none has to wait until its files are safe from that.
+    """
 
-@pytest.fixture(autouse=True)
-def _no_waiting_for_the_disk(monkeypatch: pytest.MonkeyPatch) -> None:
-    """No test pulls the plug, so none has to wait until its files are safe from that."""
-
-    def at_once(_: Any) -> None:
+    def fsync(_: Any) -> None:
         pass
 
-    monkeypatch.setattr(os, "fsync", at_once)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("noregret.proof.game.progress.SECONDS_PER_LINE", 1e6)
+        patch.setattr(os, "fsync", fsync)
+        yield
 
 
 @pytest.fixture(scope="session")
