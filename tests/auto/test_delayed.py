@@ -189,5 +189,5 @@ def test_models_that_counted_other_losses_are_refused() -> None:
     learner = auto(delay=2)
     arrays, numbers, names = learner.get_state()
     old = {name: value for name, value in numbers.items() if not name.startswith("behind.")}
-    with pytest.raises(ValueError, match="not served: learn it anew"):
+    with pytest.raises(ValueError, match="never served: train again"):
         learner.set_state(arrays, old, names)

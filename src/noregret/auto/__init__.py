@@ -1,5 +1,5 @@
-"""The bank of learners behind ``auto``, compiled, and its findings in words.
+"""The bank of learners of ``auto``, compiled, and its findings in words.
 
-``predicting`` combines the predictions of its members, ``learning`` teaches and weights them,
-``bank`` keeps the whole; ``memory_filters`` are its recursive filters.
+``predicting`` mixes the predictions of its members, ``learning`` updates and weights them, ``bank``
+has findings and state; ``memory_filters`` are its recursive filters.
 """

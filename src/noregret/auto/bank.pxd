@@ -9,25 +9,25 @@ cdef class Bank(LearningBank):
     pass
 
 cdef struct Held:
-    # A round whose outcome is still out: the row, and what will be learned from it.
+    # A round that the bank behind has still to learn.
     double* values
     int32_t* indices            # meaningful if sparse
     Py_ssize_t count
     Py_ssize_t room             # entries that fit
     Py_ssize_t size             # features known in that round
     bint sparse
-    double[48] says             # what everyone was served as saying
+    double[48] says             # the members' predictions as served
     double outcome
     double importance
 
 
 cdef class DelayedBank(Bank):
-    cdef readonly Bank behind               # the same bank, as many rounds behind as outcomes are out
-    cdef Held* held                         # a ring of the rounds that it has still to learn from
-    cdef long long first, waiting           # where the ring begins, and how many are in it
-    cdef double* served                     # what each member has lost as it was served
-    cdef Round then                         # what was served in the round at hand,
-    cdef Round recalled                     # and in the one that the bank behind learns from
+    cdef readonly Bank behind               # the same bank, ``delay`` rounds behind
+    cdef Held* held                         # ring buffer of the rounds that it has still to learn
+    cdef long long first, waiting           # start and length of the ring buffer
+    cdef double* served                     # cumulative losses of the members as served
+    cdef Round then                         # predictions served in the current round,
+    cdef Round recalled                     # and in the one that the bank behind learns
 
     cdef double serve(self, const Row* row) noexcept nogil
     cdef bint make_room(self, const Row* row) noexcept nogil

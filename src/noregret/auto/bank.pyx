@@ -1,4 +1,4 @@
-"""The bank behind ``auto``: its findings and its state, and the form that learns from delayed outcomes."""
+"""The bank of ``auto``: its findings, its state, and the form for delayed outcomes."""
 
 from libc.math cimport sqrt
 from libc.stdint cimport int32_t
@@ -11,7 +11,7 @@ cimport cython
 cimport numpy as cnp
 
 from noregret.auto.learning cimport LearningBank
-from noregret.auto.predicting cimport FULL, LAGGED, LOGISTIC, NUMBERS, SNAPSHOTS
+from noregret.auto.predicting cimport MAX_FILTER_FEATURES, MAX_LAGGED_FEATURES, LOGISTIC, FEATURE_NUMBERS, MAX_SNAPSHOTS
 from noregret.base.compiled.weigher cimport Weigher
 from noregret.linear.engine.engine cimport DIVERGED, FINE, NO_MEMORY, Engine, Row, position
 
@@ -22,21 +22,21 @@ from noregret.limits import MAX_VALUE
 cnp.import_array()
 
 
-# The whole bank: its findings, and its state.
+# Names in the state of all parts with a state of their own.
 
 PARTS = ("plain", "lagged", "combining", "following", "seeing", "among_base", "tracker", "leaner", "final")
 
 
 cdef class Bank(LearningBank):
-    """Learners of every speed, and the mixture of them; the parameters are those of ``PredictingBank``."""
+    """The engine of ``auto``; the parameters are those of ``PredictingBank``."""
 
     SIGNED = (*Engine.SIGNED, *Exponential.SIGNED)
 
-    # What it has found.
+    # Findings.
 
     @property
     def engine_is_full(self):
-        """Whether filters are at work: features are few enough."""
+        """True if the features are few enough for filters."""
         return bool(self.is_full())
 
     def member_weights(self):
@@ -44,26 +44,26 @@ cdef class Bank(LearningBank):
         return np.array([self.weight_of(k) for k in range(self.members)])
 
     def history(self):
-        """Return (rounds, the weights of every member after them), about a hundred of each."""
+        """Return (rounds, the weights of all members after each), for about a hundred rounds."""
         width = self.members + 1
         table = self.arrays["snapshots"][:self.taken * width].reshape(self.taken, width)
         return table[:, 0].astype(np.int64), table[:, 1:].copy()
 
     @property
     def first_loss(self):
-        """What the first round cost everyone, before anything was known."""
+        """The loss of the first round, equal for all members."""
         return self.opening
 
     def member_losses(self):
-        """Return what every member has lost, and the two mixtures that are weighed beside them."""
+        """Return the cumulative losses of all members, and of the mixtures weighted with them."""
         return self.total_loss + self.excess()
 
     def excess(self):
-        """Return what everyone has lost more than the mixture."""
+        """Return the losses of all members and mixtures minus that of the final mixture."""
         return self.final.excess() - self.arrays["beyond"]
 
     def accounts(self):
-        """Return what the promise needs: what everyone lost more than the mixture, and the price of each."""
+        """Return the evidence for the theorems: the excess of each member, and the bound on the regret to it."""
         prior = -np.log(self.final.get_state()[0]["prior"])
         if self.kind != LOGISTIC:
             log_n = self.final.rate
@@ -72,7 +72,7 @@ cdef class Bank(LearningBank):
         return {"excess": self.excess()[:self.members], "price": prior[:self.members]}
 
     def influence(self):
-        """Return how far each feature moves the prediction of ``weights``, as it varies."""
+        """Return the standard deviation of each feature's contribution to the predictions of ``weights``."""
         table, seen = self.features_seen()
         count, total, squares = table[seen, 16:19].T
         rounds = max(1, self.rounds)
@@ -82,14 +82,14 @@ cdef class Bank(LearningBank):
         return found
 
     def features_seen(self):
-        """Return the table of all features but the constant one, and which of them were ever present."""
-        table = self.arrays["features"][NUMBERS:(self.size + 1) * NUMBERS].reshape(-1, NUMBERS)
+        """Return the table of all features but the constant one, and the indices of those ever present."""
+        table = self.arrays["features"][FEATURE_NUMBERS:(self.size + 1) * FEATURE_NUMBERS].reshape(-1, FEATURE_NUMBERS)
         return table, np.flatnonzero(table[:, 16] > 0)
 
     def weights(self):
-        """Return a plain linear predictor: the filter that forgets nothing, or its diagonal form.
+        """Return a linear predictor: the filter without forgetting, or its diagonal form.
 
-        What is constant in it goes to the first feature that is, such as the intercept of a stream.
+        Its constant is added to the first constant feature, such as the intercept of a stream.
         """
         table, seen = self.features_seen()
         if self.is_full():
@@ -106,49 +106,49 @@ cdef class Bank(LearningBank):
 
     @property
     def linear(self):
-        """Whether predictions are weights times features."""
+        """False: predictions are not weights times features."""
         return False
 
     def advice(self, norm):
-        """Say what to change when numbers become too large."""
+        """Return advice for numbers that become too large."""
         return "scale the outcomes or the importances down"
 
     @property
     def takes_importance(self):
-        """Whether a round may stand for several."""
+        """True: rounds may have importances."""
         return True
 
-    # The state: that of the engine, and of every part under its name.
+    # The state: that of the engine, and of each part under its name.
 
     def parts(self):
-        """Return everything that keeps a state of its own, by name."""
+        """Return all parts with a state of their own, by name."""
         return {name: getattr(self, name) for name in PARTS}
 
     def outlook(self):
-        """Return what is known of the outcomes, in the order in which a state holds it."""
+        """Return the statistics of the outcomes, in the order of the state."""
         return [
             self.origin, self.low, self.high, self.mean, self.deviation, self.error, self.sizes, self.widest, self.opening, self.streak,
             self.averages[0], self.averages[1], self.averages[2], self.averages[3],
         ]
 
     def scalars(self):
-        """Return the numbers that, with the arrays, make up the state."""
+        """Return the numbers of the state."""
         own = Engine.scalars(self) | {"stride": self.stride, "taken": self.taken}
         for name, part in self.parts().items():
             own |= {f"{name}.{key}": value for key, value in part.get_state()[1].items()}
         return own
 
     def get_state(self):
-        """Return (arrays, numbers): all that prediction and learning depend on."""
+        """Return the state: (arrays, numbers)."""
         arrays = {name: array.copy() for name, array in self.arrays.items() if name not in ("stored", "features")}
-        arrays["features"] = copied(self.arrays["features"][:(self.size + 1) * NUMBERS])
+        arrays["features"] = copied(self.arrays["features"][:(self.size + 1) * FEATURE_NUMBERS])
         arrays["outlook"] = np.array(self.outlook())
         for name, part in self.parts().items():
             arrays |= {f"{name}.{key}": array for key, array in part.get_state()[0].items()}
         return arrays, self.scalars()
 
     def set_state(self, arrays, numbers):
-        """Take a state over, or raise ValueError where it does not fit, and then stay as before."""
+        """Restore a state, or raise ValueError and stay unchanged."""
         before = self.get_state()
         try:
             self.take(arrays, numbers)
@@ -157,14 +157,14 @@ cdef class Bank(LearningBank):
             raise
 
     def own_sizes(self, size):
-        """Return how many numbers each array of its own holds, for so many features."""
-        return {"features": (size + 1) * NUMBERS, "outcomes": self.ring, "foreseen": self.ring, "beyond": self.members + self.mixers,
-                "snapshots": SNAPSHOTS * (self.members + 1), "outlook": 14}
+        """Return the length of each of its own arrays, for a number of features."""
+        return {"features": (size + 1) * FEATURE_NUMBERS, "outcomes": self.ring, "foreseen": self.ring, "beyond": self.members + self.mixers,
+                "snapshots": MAX_SNAPSHOTS * (self.members + 1), "outlook": 14}
 
     def take(self, arrays, numbers):
-        """Have this state."""
+        """Replace the state."""
         size, taken = numbers["size"], numbers["taken"]
-        if numbers["mean_kept"] or not 0 <= taken <= SNAPSHOTS or numbers["stride"] < 1:
+        if numbers["mean_kept"] or not 0 <= taken <= MAX_SNAPSHOTS or numbers["stride"] < 1:
             raise ValueError("the state's numbers make no sense")
         sizes = self.own_sizes(size)
         own = {name: array for name, array in arrays.items() if "." not in name}
@@ -176,9 +176,9 @@ cdef class Bank(LearningBank):
             if not all_finite(array):
                 raise ValueError(f"array {name} holds a number that is not finite")
         if max(np.abs(own[name]).max(initial=0.0) for name in ("outcomes", "foreseen")) > MAX_VALUE:
-            raise ValueError("the state holds outcomes that nobody can have seen")
-        table = own["features"].reshape(-1, NUMBERS)
-        sums_of_squares = [at for at in range(8, NUMBERS) if at != 17]  # all but the sum of the values
+            raise ValueError("the state holds outcomes that are too large")
+        table = own["features"].reshape(-1, FEATURE_NUMBERS)
+        sums_of_squares = [at for at in range(8, FEATURE_NUMBERS) if at != 17]  # all but the sum of the values
         if any((table[:, at] < 0).any() for at in sums_of_squares) or not table[0, 16] > 0:
             raise ValueError("array features holds a negative sum of squares or variance")
         self.take_parts(arrays, numbers)
@@ -192,9 +192,9 @@ cdef class Bank(LearningBank):
         self.restore({name: value for name, value in numbers.items() if "." not in name})
 
     def take_parts(self, arrays, numbers):
-        """Have every part go on from its own part of a state."""
+        """Restore all parts from their parts of a state."""
         size = numbers["size"]
-        widths = {"plain": size + 1 if size <= FULL else None, "lagged": size + 3 if size <= LAGGED else None,
+        widths = {"plain": size + 1 if size <= MAX_FILTER_FEATURES else None, "lagged": size + 3 if size <= MAX_LAGGED_FEATURES else None,
                   "combining": 5, "following": 6, "seeing": 12, "among_base": self.base_members,
                   "tracker": self.members, "leaner": self.members, "final": self.members + self.mixers}
         for name, part in self.parts().items():
@@ -209,19 +209,18 @@ cdef class Bank(LearningBank):
 
 # Delayed outcomes: each prediction that counts is made before the latest ``delay`` outcomes arrive.
 #
-# The bank itself learns every round at once, and predicts the rows that come next. A second bank stays
-# ``delay`` rounds behind: its weights, filters and members have seen no outcome that was still
-# outstanding, so its prediction is the one that could have been served. Only the losses of that bank
-# are counted, and members are weighted by them.
+# The bank itself learns every round at once, and predicts new rows. A second bank stays ``delay``
+# rounds behind: it has seen no outstanding outcome, so its prediction is one that could have been
+# served. Only its losses count, and members are weighted by them.
 
 BEHIND, HELD = "behind.", "held."
-# Numbers kept of a waiting round besides its entries.
+# Numbers per held round besides its entries.
 ROUND_NUMBERS = 5
 
 
 @cython.final
 cdef class DelayedBank(Bank):
-    """A bank that counts what could have been served while outcomes were out."""
+    """A bank that counts the losses of predictions made before the latest outcomes."""
 
     def __init__(self, loss="square", loss_parameter=None, recent=True, delay=1):
         Bank.__init__(self, loss, loss_parameter, recent, delay)
@@ -253,7 +252,7 @@ cdef class DelayedBank(Bank):
         return self.serve(row) if self.learning and now == now else now
 
     cdef double serve(self, const Row* row) noexcept nogil:
-        """Return what the bank behind says of a row; features that it has yet to meet are unseen."""
+        """Return the prediction of the bank behind; features that it does not have yet are unseen."""
         cdef Row known = row[0]
         while known.count and position(&known, known.count - 1) >= self.behind.size:
             known.count -= 1
@@ -267,7 +266,7 @@ cdef class DelayedBank(Bank):
         self.behind.importance = self.importance
         if not self.behind.countable(far) or not self.countable(y - self.origin):
             return DIVERGED
-        # From here on nothing may fail, so that a refused round leaves everything as it was.
+        # Allocate everything before the first change, so that a refused round changes nothing.
         if self.room_for_steps(row.count) != FINE or not self.make_room(row):
             return NO_MEMORY
         status = Bank.update(self, row, score, slope, y)
@@ -283,7 +282,7 @@ cdef class DelayedBank(Bank):
         return FINE
 
     cdef bint make_room(self, const Row* row) noexcept nogil:
-        """Have room for a round to be held, and for the features of the one that is let go for it."""
+        """Allocate room to hold a round, and for the features of the one to be learned."""
         cdef Held* free_one = &self.held[(self.first + self.waiting) % (self.delay + 1)]
         cdef double* values
         cdef int32_t* indices
@@ -301,7 +300,7 @@ cdef class DelayedBank(Bank):
         return True
 
     cdef bint grow_behind(self, Py_ssize_t size) noexcept nogil:
-        """Let features join the bank behind; whether there was memory for them."""
+        """Add features to the bank behind; return whether there was memory."""
         with gil:
             try:
                 self.behind.resize(size)
@@ -310,7 +309,7 @@ cdef class DelayedBank(Bank):
                 return False
 
     cdef void hold(self, const Row* row, double y) noexcept nogil:
-        """Keep a round for the bank behind."""
+        """Hold a round for the bank behind."""
         cdef Held* held = &self.held[(self.first + self.waiting) % (self.delay + 1)]
         held.count, held.sparse, held.size = row.count, row.count > 0 and row.indices != NULL, self.size
         held.outcome, held.importance = y, self.importance
@@ -321,36 +320,36 @@ cdef class DelayedBank(Bank):
         self.waiting += 1
 
     cdef void catch_up(self) noexcept nogil:
-        """Have the bank behind learn from the oldest round that is held."""
+        """Let the bank behind learn the oldest held round."""
         cdef Held* held = &self.held[self.first]
         cdef Row row
         row.values, row.indices, row.count = held.values, held.indices if held.sparse else NULL, held.count
         row.unseen, row.unseen_sum, row.unseen_norm2, row.spread = 0, 0, 0, 0
         self.behind.importance, self.recalled.says = held.importance, held.says
         self.behind.give_chance(&self.recalled, 0, self.members + self.mixers)
-        # It learns exactly what this bank has learned before, so that it cannot be refused.
+        # This bank has learned the same round before, so it cannot be refused.
         self.behind.play(&row, held.outcome)
         self.first = (self.first + 1) % (self.delay + 1)
         self.waiting -= 1
 
-    # What it has found.
+    # Findings, of the predictions served.
 
     def excess(self):
-        """Return what everyone has lost, as served, more than what was served."""
+        """Return the losses of all members and mixtures, as served, minus that of the served mixture."""
         return self.arrays["served"] - self.total_loss
 
     def accounts(self):
-        """Return nothing: no promise is about delayed outcomes."""
+        """Return nothing: no theorem covers delayed outcomes."""
         return {}
 
     # The state.
 
     def scalars(self):
-        """Return the numbers that, with the arrays, make up the state."""
+        """Return the numbers of the state."""
         return Bank.scalars(self) | {BEHIND + name: value for name, value in self.behind.scalars().items()}
 
     def get_state(self):
-        """Return (arrays, numbers): all that prediction and learning depend on."""
+        """Return the state: (arrays, numbers)."""
         arrays, numbers = Bank.get_state(self)
         arrays |= {BEHIND + name: array for name, array in self.behind.get_state()[0].items()}
         return arrays | {HELD + name: array for name, array in self.held_rounds().items()}, numbers
@@ -373,11 +372,11 @@ cdef class DelayedBank(Bank):
         return found | {"values": np.concatenate(values), "places": np.concatenate(places)}
 
     def own_sizes(self, size):
-        """Return how many numbers each array of its own holds."""
+        """Return the length of each of its own arrays."""
         return Bank.own_sizes(self, size) | {"served": self.members + self.mixers}
 
     def take(self, arrays, numbers):
-        """Have this state."""
+        """Replace the state."""
         parts = {"": {}, BEHIND: {}, HELD: {}}
         for name, array in arrays.items():
             start = next((start for start in (BEHIND, HELD) if name.startswith(start)), "")
@@ -389,9 +388,9 @@ cdef class DelayedBank(Bank):
         self.hold_again(*held)
 
     def checked_rounds(self, held, numbers, behind):
-        """Return the held rounds of a state, or raise ValueError where they make no sense."""
+        """Return the held rounds of a state, or raise ValueError if invalid."""
         if held.keys() != {"rounds", "says", "values", "places"}:
-            raise ValueError("a bank with delayed outcomes keeps the rounds whose outcomes are out")
+            raise ValueError("the state of a bank with a delay must have the held rounds")
         if any(array.dtype != np.float64 or array.ndim != 1 or not np.isfinite(array).all() for array in held.values()):
             raise ValueError("held rounds are finite numbers of type float64")
         if len(held["rounds"]) % ROUND_NUMBERS or len(held["values"]) != len(held["places"]):
@@ -408,7 +407,7 @@ cdef class DelayedBank(Bank):
         if not fits:
             raise ValueError("the held rounds are not those before the latest")
         if max(np.abs(outcomes).max(initial=0), np.abs(values).max(initial=0)) > MAX_VALUE:
-            raise ValueError("the held rounds have values that nobody can have seen")
+            raise ValueError("the held rounds have values that are too large")
         ends = np.cumsum(counts).astype(int)
         for k, end in enumerate(ends):
             own = places[end - int(counts[k]):end]
@@ -419,7 +418,7 @@ cdef class DelayedBank(Bank):
         return rounds, says.reshape(-1, self.members + self.mixers), values, places
 
     def hold_again(self, rounds, says, const double[::1] values, const double[::1] places):
-        """Hold these rounds in place of those that are held."""
+        """Replace the held rounds."""
         cdef Py_ssize_t at = 0
         cdef int32_t[::1] indices = np.asarray(places).astype(np.int32)
         cdef Row row

@@ -1,7 +1,7 @@
-"""The members of the bank behind ``auto``: what each is called, and what the weights tell.
+"""Findings of ``auto``: the names and weights of its members, and a summary in words.
 
-Members of a bank come in a fixed order; this page names them, and puts into words who leads,
-whether old rows mislead, whether recent outcomes help, and which features matter.
+Members have a fixed order. The summary states which of them lead, whether old rows mislead, whether
+recent outcomes help, and which features matter.
 """
 
 from __future__ import annotations
@@ -18,19 +18,18 @@ from noregret.auto.predicting import KEEP, KEEP_ABOVE, KEEP_FIRST, LABEL_STEPS, 
 Floats = NDArray[np.float64]
 GUESSES, LONG, SHORT = "plain guesses", "long memory", "short memory"
 STEADY, COMBINED, RECENT = "first order", "combinations", "recent outcomes"
-# The one plain guess that sees recent outcomes.
+# The only constant member that uses recent outcomes.
 LAST = "last outcome"
 GROUPS = (LONG, SHORT, STEADY, COMBINED, RECENT, GUESSES)
 FORMS = ("", ", held to the range", ", robust")
-# A difference in loss below this part of it is none to speak of; nor is a lead over such a part of
-# the time.
+# Smaller relative differences in loss, and leads over a smaller share of rounds, are not mentioned.
 MIN_DIFFERENCE, MIN_LEAD_SHARE = 0.01, 0.04
-# Features named at most, and what they must do at least; rounds that are enough to tell more from.
+# Most features named, the least influence of each, and the rounds needed for more than the weights.
 MAX_FEATURES, MIN_FEATURE_SHARE, MIN_ROUNDS = 5, 0.005, 30
 
 
 def memory_of(keep: float) -> str:
-    """Say how many rounds a filter remembers that keeps so much of what it knew."""
+    """Return the memory of a filter in words, from the share of the past kept per round."""
     return "all rounds" if keep == 1 else f"{round(1 / (1 - keep)):,} rounds"
 
 
@@ -55,7 +54,7 @@ def roll_of(bank: Bank) -> list[tuple[str, str]]:
 
 
 class Member(NamedTuple):
-    """A learner of the bank: its weight in the next prediction, and what it has lost so far."""
+    """A learner of the bank: its weight in the next prediction, and its cumulative loss."""
 
     name: str
     group: str
@@ -70,27 +69,27 @@ def members_of(bank: Bank) -> list[Member]:
 
 
 def sees_outcomes(bank: Bank) -> NDArray[np.bool_]:
-    """Return which members see recent outcomes, the last outcome itself among them."""
+    """Return a mask of the members that use recent outcomes, including the last outcome itself."""
     return np.array([group == RECENT or name == LAST for name, group in roll_of(bank)])
 
 
 def seeing_weight(bank: Bank) -> float:
-    """Return how much of the weight is with members that see recent outcomes."""
+    """Return the total weight of the members that use recent outcomes."""
     return float(bank.member_weights()[sees_outcomes(bank)].sum())
 
 
 def grouped(bank: Bank, weights: Floats) -> dict[str, Any]:
-    """Return weights by group, most first: a number each, or a column over time."""
+    """Return weights by group, largest first: one number each, or one column over time."""
     groups = [group for _, group in roll_of(bank)]
     sums = {g: weights[..., [own == g for own in groups]].sum(axis=-1) for g in GROUPS}
     return dict(sorted(sums.items(), key=lambda item: -np.mean(item[1])))
 
 
 def findings_of(bank: Bank, name_of: Callable[[int], str]) -> dict[str, Any]:
-    """Return what a bank has found, as plain values; features are named by their positions."""
+    """Return the findings of a bank as plain values; ``name_of`` maps positions to names."""
     names, weights = [name for name, _ in roll_of(bank)], bank.member_weights()
     paid = bank.member_losses()[: bank.members]
-    # The first round cost everyone the same, and may have cost more than all others together.
+    # The loss of the first round is the same for all, and may exceed all others together.
     losses = np.maximum(0.0, paid - bank.first_loss)
     leader = int(np.argmax(weights))
     influence = bank.influence()
@@ -120,7 +119,7 @@ def findings_of(bank: Bank, name_of: Callable[[int], str]) -> dict[str, Any]:
 
 
 def drift_of(bank: Bank, losses: Floats) -> float:
-    """Return how much of its loss the filter that forgets nothing would save by forgetting."""
+    """Return the share of its loss that the filter without forgetting would save by forgetting."""
     filters = losses[: len(KEEP)] if bank.engine_is_full else losses[len(losses) :]
     if not len(filters):
         return 0.0
@@ -128,10 +127,10 @@ def drift_of(bank: Bank, losses: Floats) -> float:
 
 
 def recent_gain(bank: Bank, losses: Floats) -> float | None:
-    """Return the part of the loss that recent outcomes save; None if no member sees them.
+    """Return the share of the loss that recent outcomes save; None if no member uses them.
 
-    That compares the best member that sees them with the best that does not. The latter learn
-    nearly the same whether others see outcomes or not.
+    This compares the best member that uses them with the best that does not. The latter learn
+    nearly the same whether others use outcomes or not.
     """
     if not bank.recent:
         return None
@@ -141,7 +140,7 @@ def recent_gain(bank: Bank, losses: Floats) -> float | None:
 
 
 def caveat_of(bank: Bank) -> str | None:
-    """Say that predictions lean on recent outcomes, where they do."""
+    """Return a caveat if predictions depend on recent outcomes."""
     share = seeing_weight(bank)
     if share < 10 * MIN_DIFFERENCE:
         return None
@@ -153,7 +152,7 @@ def caveat_of(bank: Bank) -> str | None:
 
 
 def words_of(bank: Bank, name_of: Callable[[int], str]) -> str:
-    """Say in a few sentences what a bank has found."""
+    """Return the findings of a bank in a few sentences."""
     if not bank.played:
         return "Nothing has been learned yet."
     found = findings_of(bank, name_of)
@@ -189,7 +188,7 @@ def words_of(bank: Bank, name_of: Callable[[int], str]) -> str:
 
 
 def changes(bank: Bank) -> list[str]:
-    """Say which groups led before the one that leads now."""
+    """Return the groups that led before the current leader."""
     rounds, weights = bank.history()
     groups = [group for _, group in roll_of(bank)]
     table = np.stack([weights[:, [own == g for own in groups]].sum(axis=1) for g in GROUPS])

@@ -12,12 +12,11 @@ typedef long long bits __attribute__((vector_size(32), aligned(8), may_alias));
 #define ALL(a) ((lanes){(a), (a), (a), (a)})
 #define PLACE(k) (indices == NULL ? (k) : (ptrdiff_t)indices[k])
 
-/* Granted variances are raised when they should be this many times what they are. */
+/* Variances are raised when they should be at least this many times as large. */
 static const double RAISED = 2.0;
-/* Values whose square is no more than this count as absent: numbers have not the range for what they
-   would be granted. */
+/* Values with a square up to this count as zero: their variance would overflow. */
 static const double FAINT = 1e-150;
-/* Sizes and spreads are looked at so many times, and then every so many. */
+/* Sizes and spreads are checked for this many values at first, and then once per this many. */
 enum { OFTEN = 16 };
 
 double noregret_spread(double count, double sum, double sum2, double rounds) {

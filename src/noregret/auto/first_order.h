@@ -1,5 +1,5 @@
-/* Eight learners of the first order side by side: four AdaGrad at several rates, then four diagonal
-   filters that forget at several speeds. All that they know of a feature stands together. */
+/* Eight first-order learners: four AdaGrad at several rates, then four diagonal filters with several
+   memories. Their numbers for a feature lie side by side in memory. */
 #ifndef NOREGRET_LANES_H
 #define NOREGRET_LANES_H
 
@@ -16,36 +16,36 @@ typedef struct {
     double squares[NOREGRET_HALF];  /* of the gradients of each AdaGrad */
     double variance[NOREGRET_HALF]; /* of the weight, for each filter */
     double count, sum, sum2;        /* of the values other than zero */
-    double prior;                   /* the variance granted so far, in units of each filter's own */
-    double size;                    /* of a value, on average */
-    double spare[3];                /* so that features begin where memory is fetched from */
+    double prior;                   /* initial variance, in units of each filter's */
+    double size;                    /* mean size of a value */
+    double spare[3];                /* padding to whole cache lines */
 } noregret_feature;
 
-/* The spread of a feature: of those values that are not zero, less the more often they occur. */
+/* The spread of a feature's nonzero values, smaller the more often they occur. */
 double noregret_spread(double count, double sum, double sum2, double rounds);
 
-/* Adds w . x to out, and the variance of it to z; returns how many values are not zero. */
+/* Adds w . x to out, and its variance to z; returns the number of nonzero values. */
 ptrdiff_t noregret_lanes_score(const noregret_feature *features, const double *values,
                           const int32_t *indices, ptrdiff_t count, double *out, double *z);
 
-/* Notes the values of a round, and grants variances: `grant` to a feature of size 1. */
+/* Updates the statistics of features, and raises variances: to `grant` for a feature of size 1. */
 void noregret_lanes_observe(noregret_feature *features, const double *values, const int32_t *indices,
                             ptrdiff_t count, double grant, const double *most);
 
-/* Has the four AdaGrad meet gradients, the slopes times the values: adds how far a slope of 1 would move
-   their scores to `moves`, and keeps how far it would move each weight in `steps`, four of a value. */
+/* Adds the gradients, slopes times values, to the sums of the four AdaGrad; adds the change of their
+   scores per unit of slope to `moves`, and stores that of each weight in `steps`, four per value. */
 void noregret_lanes_meet(noregret_feature *features, const double *values, const int32_t *indices,
                          ptrdiff_t count, const double *slopes, const double *rates, double *steps,
                          double *moves);
 
-/* Learns: moves the weights of the four by their steps times the slopes, and those of the filters by
-   errors, times their gain; r is the weight of the observation for these, and `keep` what they keep. */
+/* Moves the weights of the four AdaGrad by their steps times the slopes, and those of the filters by
+   their gains times the errors; r is the weight of the observation, `keep` the share of the past kept. */
 void noregret_lanes_learn(noregret_feature *features, const double *values, const int32_t *indices,
                           ptrdiff_t count, const double *steps, const double *slopes,
                           const double *errors, const double *r, const double *keep,
                           const double *most);
 
-/* The sum of a[i] b[i], and the least and the largest of some numbers: of a few dozen, at once. */
+/* The sum of a[i] b[i], and the minimum and maximum, of a few dozen numbers. */
 double noregret_dot(const double *a, const double *b, ptrdiff_t n);
 void noregret_extent(const double *x, ptrdiff_t n, double *low, double *high);
 

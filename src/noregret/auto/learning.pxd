@@ -1,4 +1,4 @@
-"""How every member of a bank learns from an outcome."""
+"""Updates of the members of a bank, and of their weights."""
 
 from noregret.linear.engine.engine cimport Row
 from noregret.auto.memory_filters cimport Filters
@@ -7,13 +7,13 @@ from noregret.base.compiled.weigher cimport Weigher
 
 
 cdef class LearningBank(PredictingBank):
-    cdef double error                      # how far off the base is, mostly,
-    cdef double sizes                      # and the sum of how many features rows have
-    cdef double streak                     # outcomes in a row that were far off
-    cdef double opening                    # what the first round cost
-    cdef double widest                     # how far members' losses were apart, at most
-    cdef Round* judged                     # what members are weighed by; NULL for what they say now
-    cdef double* steps                     # scratch: four of every value of a row
+    cdef double error                      # usual absolute error of the base
+    cdef double sizes                      # sum of the numbers of features of all rows
+    cdef double streak                     # consecutive outlying outcomes
+    cdef double opening                    # loss of the first round
+    cdef double widest                     # largest range of the members' losses in a round
+    cdef Round* judged                     # predictions by which members are weighted; NULL for the current ones
+    cdef double* steps                     # scratch: four per value of a row
     cdef Py_ssize_t steps_room
 
     cdef double nearer(self, const Round* r, double y) noexcept nogil

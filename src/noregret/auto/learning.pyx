@@ -1,4 +1,4 @@
-"""The bank behind ``auto``: how its members learn, and are weighted by their losses."""
+"""The bank of ``auto``: updates of its members, and of their weights by their losses."""
 
 from libc.math cimport copysign, fabs, log, sqrt
 from libc.stdint cimport int32_t
@@ -6,7 +6,7 @@ from libc.stdlib cimport free, realloc
 
 from noregret.linear.engine.engine cimport DIVERGED, FINE, NO_MEMORY, Engine, Row
 from noregret.auto.memory_filters cimport MAX_INPUTS, Filters
-from noregret.auto.predicting cimport LOGISTIC, SNAPSHOTS, SQUARE, TILTED, PredictingBank, Round, chance_of, clip, noregret_feature
+from noregret.auto.predicting cimport LOGISTIC, MAX_SNAPSHOTS, SQUARE, TILTED, PredictingBank, Round, chance_of, clip, noregret_feature
 from noregret.base.compiled.weigher cimport Weigher
 
 from noregret.auto.predicting import GRANT_FIRST, KEEP_FIRST, LABEL_STEPS, STEPS
@@ -21,29 +21,30 @@ cdef double[4] STEP_SIZES, LABEL_STEP_SIZES, KEPT_FIRST, GRANTED_FIRST
 for lane in range(4):
     STEP_SIZES[lane], LABEL_STEP_SIZES[lane] = STEPS[lane], LABEL_STEPS[lane]
     KEPT_FIRST[lane], GRANTED_FIRST[lane] = KEEP_FIRST[lane], GRANT_FIRST[lane]
-# The range of outcomes that steps of the first order are made for, in mean distances from the mean.
+# The range of outcomes for first-order steps, in mean absolute deviations.
 cdef double OUTCOME_RANGE = 6.0
-# An error beyond this many usual ones counts as no more; usual errors are those of so many rounds.
+# Errors are clipped to this many usual ones (robust members, outlying outcomes); the usual error is a
+# moving average over ERROR_ROUNDS.
 cdef double ROBUST_ERRORS = 3.0, OUTLYING_ERRORS = 8.0, ERROR_ROUNDS = 200.0
-# So many outlying outcomes in a row may be flukes; more are how things are now.
+# Up to this many consecutive outlying outcomes are clipped; more are a change of level.
 cdef double MAX_FLUKES = 2
-# Rounds from which on it is known what is usual.
+# Rounds before which no outcome counts as outlying.
 cdef double SETTLED_ROUNDS = 10
-# 1/density of errors where they are 0, in mean errors: what makes a step of a quantile a Newton step.
+# 1/density of errors at 0, in mean errors, which turns a quantile step into a Newton step.
 cdef double TILT_STEP = 3.0
 cdef double MIN_WEIGHT = 1e-4
-# What numbers have the range for: losses, errors, and slopes times values.
+# Limits of losses, errors, and slopes times values, so that float64 does not overflow.
 cdef double MAX_LOSS = 1e290, MAX_ERROR = 1e180, MAX_GRADIENT = 1e140
 cdef double FAST_AVERAGE = 0.2, SLOW_AVERAGE = 0.05
 
 
 cdef inline double usable(double error) noexcept nogil:
-    """Return an error as it is, or nothing in place of one too large for numbers."""
+    """Return an error, or 0 if it is too large."""
     return error if fabs(error) < MAX_ERROR else 0.0
 
 
 cdef class LearningBank(PredictingBank):
-    """PredictingBank that learn."""
+    """A bank that learns."""
 
     cdef int play(self, Row* row, double y) noexcept nogil:
         cdef int status
@@ -75,9 +76,9 @@ cdef class LearningBank(PredictingBank):
         return FINE
 
     cdef double nearer(self, const Round* r, double y) noexcept nogil:
-        """Return the outcome as it counts: one far off, as long as it may be a fluke, counts as nearer.
+        """Return the outcome, clipped to OUTLYING_ERRORS from the base unless outlying outcomes persist.
 
-        Else a single one would outweigh all that was learned of who is good, and be expected again.
+        Otherwise a single outlier would dominate the weights of the members.
         """
         cdef double most = OUTLYING_ERRORS * self.error
         if self.kind == LOGISTIC or self.rounds < SETTLED_ROUNDS or fabs(y - r.base) <= most:
@@ -87,11 +88,11 @@ cdef class LearningBank(PredictingBank):
         return y if self.streak > MAX_FLUKES else r.base + copysign(most, y - r.base)
 
     cdef bint countable(self, double y) noexcept nogil:
-        """Whether numbers have the range for what anyone can lose."""
+        """Return whether no loss can overflow."""
         return self.worst(y) < MAX_LOSS
 
     cdef double worst(self, double y) noexcept nogil:
-        """Return what no member can lose more than, whatever it said."""
+        """Return an upper bound on the loss of any member."""
         cdef double off = fabs(y) + 2 * (self.high - self.low)
         if self.kind == LOGISTIC:
             return 0
@@ -117,7 +118,7 @@ cdef class LearningBank(PredictingBank):
         return self.importance * self.loss.table.value(&self.loss.table, r.says[k], y)
 
     cdef void weigh_members(self, Round* r, double y, double near) noexcept nogil:
-        """Have every weigher learn what everyone has lost, by the outcome as it counts."""
+        """Update all weighers with the members' losses, for the outcome as clipped."""
         cdef double[48] losses
         cdef double slope, own, guess, counted, loss
         cdef int k, everyone = self.members + self.mixers
@@ -132,7 +133,7 @@ cdef class LearningBank(PredictingBank):
         guess = self.mixed(self.final, r, everyone)
         own = self.importance * self.loss.table.value(&self.loss.table, guess, y)
         if near != y:
-            y = near  # what that leaves out is kept apart
+            y = near  # the part left out is summed in ``beyond``
             counted = self.importance * self.loss.table.value(&self.loss.table, guess, y)
             for k in range(everyone):
                 loss = self.loss_of(r, k, y)
@@ -148,7 +149,7 @@ cdef class LearningBank(PredictingBank):
         self.settle(self.leaner, losses, slope * r.says[self.members + 1], self.members)
 
     cdef double settle(self, Weigher weigher, const double* losses, double own, int n) noexcept nogil:
-        """Have a weigher learn what members have lost; return how far that is apart."""
+        """Update a weigher with the members' losses; return their range."""
         cdef double low, high
         noregret_extent(losses, n, &low, &high)
         weigher.update(own, losses, NULL, low, high)
@@ -158,7 +159,7 @@ cdef class LearningBank(PredictingBank):
         return high - low
 
     cdef double error_of(self, int code, double score, double y) noexcept nogil:
-        """Return the error that moves weights: plain (0), held to the range (1), robust (2), or plain for numbers near (3)."""
+        """Return the error for the update: plain (0), score clipped to the range (1), robust (2), or only outliers clipped (3)."""
         cdef double error, range, most
         if code == 0:
             return y - score
@@ -174,7 +175,7 @@ cdef class LearningBank(PredictingBank):
         return clip(error, -most, most)
 
     cdef void teach(self, Filters filters, const double* x, const double* scores, const double* z, int code, double y) noexcept nogil:
-        """Have four filters learn, each set of weights by errors of its own kind."""
+        """Update four filters, each set of weights with errors of its kind."""
         cdef double[4] r
         cdef double[12] fresh
         cdef double chance
@@ -197,7 +198,7 @@ cdef class LearningBank(PredictingBank):
         filters.waiting = 0
 
     cdef void correct(self, Filters filters, int row, const double* scores, int code) noexcept nogil:
-        """Move the weights of filters by what they had wrong in a row."""
+        """Update the weights of filters by their errors on a queued row."""
         cdef double[12] errors
         cdef double y = filters.told[2 * row], importance = filters.told[2 * row + 1]
         cdef int k
@@ -241,7 +242,7 @@ cdef class LearningBank(PredictingBank):
         noregret_lanes_learn(self.features, &one, NULL, 1, own, slopes, errors, weights, KEPT_FIRST, GRANTED_FIRST)
 
     cdef double slope_after(self, double score, double slope, double move, double y) noexcept nogil:
-        """Return the slope where a step ends that moves the score by so much for a slope of 1: it cannot overshoot."""
+        """Return the slope at the end of the implicit step, where ``move`` is the change of the score per unit of slope."""
         cdef double found, sign, far = 0, chance, step, each = move
         cdef int k
         if not move > 0:
@@ -251,7 +252,7 @@ cdef class LearningBank(PredictingBank):
             return found if fabs(found) < fabs(slope) else slope
         move *= self.importance
         sign = 1 if y > 0 else -1
-        for k in range(20):  # Newton's steps towards how far the score goes, from below
+        for k in range(20):  # Newton iteration from below for the change of the score
             chance = chance_of(-sign * score - far)
             step = (move * chance - far) / (1 + move * chance * (1 - chance))
             far = clip(far + step, 0, fabs(slope) * move)
@@ -260,7 +261,7 @@ cdef class LearningBank(PredictingBank):
         return -sign * far / each
 
     cdef int room_for_steps(self, Py_ssize_t count) noexcept nogil:
-        """Have room for four steps of every value of a row."""
+        """Allocate four steps per value of a row."""
         cdef double* found
         if count > self.steps_room:
             found = <double*> realloc(self.steps, 4 * 2 * count * sizeof(double))
@@ -273,7 +274,7 @@ cdef class LearningBank(PredictingBank):
         free(self.steps)
 
     cdef void remember(self, const Round* r, double y) noexcept nogil:
-        """Keep what later rounds are told of this one."""
+        """Update the statistics of outcomes that later rounds use."""
         cdef double rounds = self.rounds + 1, known, off = fabs(y - r.base)
         self.mean += (y - self.mean) / rounds
         self.deviation += (fabs(y - self.mean) - self.deviation) / rounds
@@ -294,18 +295,18 @@ cdef class LearningBank(PredictingBank):
         if self.rounds % self.stride == 0:
             self.take_snapshot()
 
-    # Who leads.
+    # Weights over time.
 
     cdef double weight_of(self, int k) noexcept nogil:
-        """Return the weight of a member in the next round, by whichever way."""
+        """Return the total weight of a member in the next round, directly and through the mixtures."""
         cdef double found = self.final.p[k] + self.final.p[self.members] * self.tracker.p[k]
         return found + self.final.p[self.members + 1] * self.leaner.p[k] if self.mixers == 2 else found
 
     cdef void take_snapshot(self) noexcept nogil:
-        """Write down the weights of members; every other snapshot goes where there is no room."""
+        """Record the members' weights; if there is no room, drop every other snapshot."""
         cdef int k, i, width = self.members + 1
-        if self.taken == SNAPSHOTS:
-            self.taken = SNAPSHOTS // 2
+        if self.taken == MAX_SNAPSHOTS:
+            self.taken = MAX_SNAPSHOTS // 2
             self.stride *= 2
             for i in range(self.taken):
                 for k in range(width):

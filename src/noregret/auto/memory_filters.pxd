@@ -1,4 +1,4 @@
-"""Four recursive least-squares filters on the same inputs, which differ in how fast they forget."""
+"""Four recursive least-squares filters on the same inputs, with different memories."""
 
 cdef extern from "memory_filters_loops.h" nogil:
     enum:
@@ -8,12 +8,12 @@ cdef extern from "memory_filters_loops.h" nogil:
 
 cdef class Filters:
     cdef readonly Py_ssize_t n             # inputs, the constant one included
-    cdef readonly int variants             # sets of weights, each moved by errors of its own
-    cdef readonly double rounds            # that they have learned from
-    cdef readonly double[4] forget         # what each keeps of what it knew, a round
-    cdef readonly double[4] most           # the variance that each grants to an input of spread 1
-    cdef double constant                   # and to the constant input
-    cdef object arrays                     # name -> NumPy array; the pointers below look into them
+    cdef readonly int variants             # sets of weights, each with its own errors
+    cdef readonly double rounds            # learned so far
+    cdef readonly double[4] forget         # share of the past that each keeps per round
+    cdef readonly double[4] most           # initial variance of the weight of an input of spread 1
+    cdef double constant                   # and of the constant input
+    cdef object arrays                     # name -> NumPy array; the pointers below point into them
     cdef double* U
     cdef double* D
     cdef double* w
@@ -22,13 +22,13 @@ cdef class Filters:
     cdef double* total
     cdef double* squares
     cdef double* k                         # gains, and scratch
-    cdef double* rows                      # that wait to be learned from,
+    cdef double* rows                      # queued rows,
     cdef double* told                      # outcome and importance of each,
-    cdef double* unsure                    # and four by four, how unsure the filters were
-    cdef double* worth                     # and what the observation is worth to them
+    cdef double* unsure                    # the variances of the four scores,
+    cdef double* worth                     # and the four weights of the observation
     cdef readonly int waiting
-    cdef readonly double looked            # rounds in which the inputs were looked at
-    cdef Py_ssize_t granted                # inputs that were granted any variance
+    cdef readonly double looked            # rounds in which the spreads were updated
+    cdef Py_ssize_t granted                # inputs with nonzero variance
 
     cdef void scores(self, const double* x, double* out) noexcept nogil
     cdef void spread(self, const double* x, double* z) noexcept nogil

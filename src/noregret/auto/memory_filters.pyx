@@ -1,8 +1,7 @@
-"""Four recursive filters on the same inputs: how they learn, grow, and are kept.
+"""Four recursive least-squares filters on the same inputs.
 
-The first input is the constant 1. The others may be in any unit: what a filter grants the weight of
-an input before it has learned anything is measured by how much that input varies, and raised when it
-turns out to vary less than it seemed to at first.
+The first input is the constant 1. The others may be in any unit: the initial variance of a weight is
+inverse to the measured spread of its input, and is raised if that turns out smaller than at first.
 """
 
 from libc.string cimport memcpy
@@ -27,26 +26,25 @@ cdef extern from "memory_filters_loops.h" nogil:
 cdef extern from "first_order.h" nogil:
     double noregret_spread(double count, double sum, double sum2, double rounds) noexcept
 
-# A spread is worth noticing from this part of the square of a value on; granted variances are raised
-# when they should be this many times what they are.
+# Smaller spreads, relative to the square of a value, are ignored.
 cdef double MIN_SPREAD_SHARE = 1e-12
-# Values whose square is no more than this count as absent: numbers have not the range for what they
-# would be granted.
+# Values with a square up to this count as zero: their variance would overflow.
 cdef double MIN_SQUARE = 1e-150
+# Variances are raised when they should be at least this many times as large.
 cdef double RAISE_FACTOR = 2.0
-# Spreads are looked at so many times, and then every so many; after so many rounds only then.
+# Spreads are checked for the first LOOK_PERIOD values of an input and then once per LOOK_PERIOD; after
+# SURE_ROUNDS they are also updated only once per LOOK_PERIOD rounds.
 cdef enum:
     LOOK_PERIOD = 16
     SURE_ROUNDS = 256
-# From this many inputs on, as many rows are learned from at a time as MAX_QUEUED_ROWS says: the numbers
-# are too many to be at hand, and would have to be fetched for each row.
+# Filters with more inputs learn MAX_QUEUED_ROWS rows at a time, as their matrix does not fit the cache.
 cdef enum:
     MAX_UNQUEUED_INPUTS = 16
-    EARLY_ROUNDS = 16           # rounds an input, until which every row counts at once
-# Arrays of one number an input, and of four.
+    EARLY_ROUNDS = 16           # rounds per input before which every row is learned at once
+# Arrays with one number per input, and scratch.
 SINGLE = ("prior", "count", "total", "squares")
 SCRATCH = ("k",)
-# Rows that wait to be learned from, and what is known of each.
+# The queued rows.
 QUEUE = {name: numbers * MAX_QUEUED_ROWS
          for name, numbers in {"rows": MAX_INPUTS, "told": 2, "unsure": FOUR, "worth": FOUR}.items()}
 
@@ -66,7 +64,7 @@ cdef class Filters:
     # Growing.
 
     cdef void grow(self, Py_ssize_t n):
-        """Have n inputs; new ones know nothing, and those beyond are forgotten."""
+        """Change the number of inputs to n; new ones start at zero, those beyond n are dropped."""
         cdef Py_ssize_t old = self.n, variant, kept = min(old, n)
         if n == old:
             return
@@ -85,12 +83,12 @@ cdef class Filters:
             self.restart()
 
     def sizes(self, n):
-        """Return how many numbers each array holds where there are n inputs."""
+        """Return the length of each array for n inputs."""
         found = {name: n for name in SINGLE} | {"D": FOUR * n, "k": FOUR * n * MAX_QUEUED_ROWS} | QUEUE
         return found | {"U": FOUR * (n * (n - 1) // 2), "w": FOUR * n * self.variants}
 
     cdef void relocate(self):
-        """Look up the arrays again after they moved."""
+        """Update the pointers after the arrays moved."""
         self.U, self.D, self.w, self.k = self.at("U"), self.at("D"), self.at("w"), self.at("k")
         self.prior, self.count = self.at("prior"), self.at("count")
         self.total, self.squares = self.at("total"), self.at("squares")
@@ -100,7 +98,7 @@ cdef class Filters:
         return <double*> cnp.PyArray_DATA(<cnp.ndarray> self.arrays[name])
 
     cdef void restart(self) noexcept nogil:
-        """Forget the weights; what was learned about the inputs themselves stays."""
+        """Reset the weights and covariances, but not the spreads of the inputs."""
         cdef Py_ssize_t i, lane
         self.prior[0] = self.constant / self.most[0]
         for i in range(2 * self.n * (self.n - 1)):
@@ -114,11 +112,11 @@ cdef class Filters:
     # Scores.
 
     cdef void scores(self, const double* x, double* out) noexcept nogil:
-        """Fill in w·x: four numbers for every set of weights."""
+        """Fill in w·x: four numbers per set of weights."""
         noregret_filters_score(self.w, x, self.n, self.variants, out)
 
     cdef void spread(self, const double* x, double* z) noexcept nogil:
-        """Fill in how unsure each filter is of its score; several threads may ask at once."""
+        """Fill in the variance of each filter's score; thread-safe."""
         cdef double[4 * MAX_INPUTS] f
         cdef double[4 * MAX_INPUTS] v
         noregret_filters_project(self.U, self.D, x, self.n, f, v, z)
@@ -126,7 +124,7 @@ cdef class Filters:
     # Learning.
 
     cdef void observe(self, const double* x) noexcept nogil:
-        """Take notice of the inputs of a round, before anything is learned from it."""
+        """Update the spreads of the inputs before a round is learned."""
         cdef Py_ssize_t i, count
         cdef double spread
         self.rounds += 1
@@ -146,7 +144,7 @@ cdef class Filters:
                     self.grant(i, 1 / spread)
 
     cdef void grant(self, Py_ssize_t i, double prior) noexcept nogil:
-        """Let the weight of an input vary more than it was let so far."""
+        """Raise the variance of an input's weight."""
         cdef double[4] more
         cdef int lane
         for lane in range(FOUR):
@@ -156,7 +154,7 @@ cdef class Filters:
         noregret_filters_raise(self.U, self.D, i, more, self.total[i] / self.looked, self.k)
 
     cdef bint queue(self, const double* x, double y, double importance, const double* z, const double* r) noexcept nogil:
-        """Have a row wait until there are enough to learn from; whether there are."""
+        """Queue a row; return whether the queue is full."""
         cdef int lane, row = self.waiting
         memcpy(self.rows + row * MAX_INPUTS, x, self.n * sizeof(double))
         self.told[2 * row], self.told[2 * row + 1] = y, importance
@@ -166,7 +164,7 @@ cdef class Filters:
         return self.waiting >= (MAX_QUEUED_ROWS if self.n > MAX_UNQUEUED_INPUTS and self.rounds > EARLY_ROUNDS * self.n else 1)
 
     cdef bint learn(self) noexcept nogil:
-        """Update the covariances by the rows that wait; whether the gains are numbers."""
+        """Update the covariances by the queued rows; return whether the gains are finite."""
         cdef bint sane = noregret_filters_learn(
             self.U, self.D, self.rows, MAX_INPUTS, self.waiting, self.prior, self.most, self.forget, self.worth, self.k, self.n)
         if not sane:
@@ -174,7 +172,7 @@ cdef class Filters:
         return sane
 
     cdef void step(self, int row, const double* errors) noexcept nogil:
-        """Move the weights by the gain of a row times the errors: four for every set."""
+        """Move the weights by the gain of a row times the errors, four per set."""
         noregret_filters_step(self.w, self.k + row * FOUR * self.n, errors, self.n, self.variants)
 
     def weights(self, variant, lane):
@@ -185,12 +183,12 @@ cdef class Filters:
     # The state.
 
     def get_state(self):
-        """Return the arrays and numbers that it goes on from."""
+        """Return the state: (arrays, numbers)."""
         kept = {name: array.copy() for name, array in self.arrays.items() if name not in SCRATCH}
         return kept, {"n": self.n, "rounds": self.rounds, "looked": self.looked, "waiting": self.waiting}
 
     def set_state(self, arrays, numbers):
-        """Go on from a state, or raise ValueError where it makes none."""
+        """Restore a state, or raise ValueError if invalid."""
         state_numbers(numbers, {"n": 1, "rounds": 0.0, "looked": 0.0, "waiting": 0})
         n = numbers["n"]
         if not 1 <= n <= MAX_INPUTS or numbers["waiting"] >= MAX_QUEUED_ROWS:

@@ -12,7 +12,7 @@
 #define TWO_TO(p, i) (*(pair *)((p) + 4 * (i)))
 #define INLINED static inline __attribute__((always_inline))
 
-/* No variance falls below this part of its prior: a filter never stops learning altogether. */
+/* Least variance relative to its prior, so that a filter never stops learning. */
 static const double LEAST = 1e-18;
 
 #define NAMED(name) narrow_##name

@@ -1,4 +1,4 @@
-/* The loops of filters.h, once for every kind of machine; STEP inputs fit into one of its vectors. */
+/* The loops of memory_filters_loops.h, for vectors that hold STEP inputs: included once per width. */
 
 typedef double NAMED(lanes) __attribute__((vector_size(32), aligned(8), may_alias));
 typedef long long NAMED(bits) __attribute__((vector_size(32), aligned(8), may_alias));
@@ -24,14 +24,13 @@ INLINED lanes NAMED(lesser)(lanes a, lanes b) {
     return (lanes)((which & (bits)b) | (~which & (bits)a));
 }
 
-/* The places of inputs that are not zero, even and odd ones: what is added up does not depend on
-   whether they are listed. */
+/* The positions of nonzero inputs, even and odd ones; sums do not depend on whether they are listed. */
 typedef struct {
     int even[NOREGRET_MAX_INPUTS], odd[NOREGRET_MAX_INPUTS];
     ptrdiff_t evens, odds;
 } NAMED(places);
 
-/* Whether no more than half of the inputs are not zero, so that listing them is worth it. */
+/* Whether at most half of the inputs are nonzero, so that listing them pays off. */
 INLINED int NAMED(listed)(const double *x, ptrdiff_t n, NAMED(places) *at) {
     at->evens = at->odds = 0;
     for (ptrdiff_t i = 0; i < n; i += 2) {
@@ -58,7 +57,7 @@ INLINED lanes NAMED(dot)(const double *u, const double *x, ptrdiff_t j, const NA
         }
         return a + b;
     }
-    for (; i + 2 <= j; i += 2) { /* two sums, so that they need not wait for each other */
+    for (; i + 2 <= j; i += 2) { /* two independent sums */
         a += AT(u, i) * ALL(x[i]);
         b += AT(u, i + 1) * ALL(x[i + 1]);
     }
@@ -84,13 +83,13 @@ static void NAMED(score)(const double *w, const double *x, ptrdiff_t n, int sets
         TO(out, 2) = c;
         return;
     }
-    for (; i + 4 <= n; i += 4) { /* four sums, so that they need not wait for each other */
+    for (; i + 4 <= n; i += 4) { /* four independent sums */
         a += AT(w, i) * ALL(x[i]);
         b += AT(w, i + 1) * ALL(x[i + 1]);
         c += AT(w, i + 2) * ALL(x[i + 2]);
         d += AT(w, i + 3) * ALL(x[i + 3]);
     }
-    /* each to the sum of its place, so that zeros after it change nothing */
+    /* each in the sum of its position, so that trailing zeros change nothing */
     if (i < n) {
         a += AT(w, i) * ALL(x[i]);
     }
@@ -122,7 +121,7 @@ typedef struct {
     lanes before, inverse; /* 1 + what the columns so far explain, and 1 over it */
 } NAMED(progress);
 
-/* The variance of column j follows; returns how much of the gain so far its column loses. */
+/* Updates the variance of column j; returns the factor by which its column loses the gain so far. */
 INLINED lanes NAMED(settled)(NAMED(progress) *p, double *D, lanes ceiling, lanes renewed, ptrdiff_t j, lanes f,
                       lanes v) {
     const lanes slope = p->weight * f, after = p->before + slope * v, part = -slope * p->inverse;
@@ -133,7 +132,7 @@ INLINED lanes NAMED(settled)(NAMED(progress) *p, double *D, lanes ceiling, lanes
     return part;
 }
 
-/* The sum of u[i] x[i] for i < j, an even number; every number of x stands there four times. */
+/* The sum of u[i] x[i] for i < j, j even; every number of x is repeated four times. */
 INLINED lanes NAMED(inner)(const double *u, const double *x, ptrdiff_t j) {
     pair sum = {0};
     for (ptrdiff_t i = 0; i < j; i += STEP) {
@@ -142,9 +141,9 @@ INLINED lanes NAMED(inner)(const double *u, const double *x, ptrdiff_t j) {
     return FOLDED(sum);
 }
 
-/* Columns are taken in pairs, so that the gain is read and written once for both, and every column
-   learns from all rows before the next: it is at hand meanwhile. While it learns from one row, it is
-   multiplied with the next. So are inputs, where vectors are wide. */
+/* Columns are processed in pairs, so that the gain is read and written once for both, and each column
+   is updated by all rows before the next, while it is in cache. During the update by one row it is
+   multiplied with the next. */
 INLINED void NAMED(learn_rows)(double *U, double *D, const double *x, ptrdiff_t stride, int rows,
                                const double *prior, lanes cap, lanes renewed, NAMED(progress) *p,
                                double *k, ptrdiff_t n) {
@@ -178,7 +177,7 @@ INLINED void NAMED(learn_rows)(double *U, double *D, const double *x, ptrdiff_t 
             f1 = AT(next, j + 1) + (FOLDED(a1) + second * AT(next, j));
         }
     }
-    if (n % 2 == 1) { /* the last column has no other beside it */
+    if (n % 2 == 1) { /* the last column has no partner */
         const ptrdiff_t j = n - 1;
         double *u = (double *)NAMED(column)(U, j);
         lanes f0 = AT(x, j) + NAMED(inner)(u, x, j);
@@ -257,7 +256,7 @@ static void NAMED(raise)(double *U, double *D, ptrdiff_t j, const double *more, 
     for (ptrdiff_t c = j; c >= 0 && (left[0] > 0 || left[1] > 0 || left[2] > 0 || left[3] > 0); c--) {
         const lanes a = AT(scratch, c), d = AT(D, c), grown = d + left * a * a;
         double *u = (double *)NAMED(column)(U, c);
-        /* where there is no variance yet, there is nothing to share */
+        /* without variance there is nothing to share */
         const bits some = grown > 0;
         const lanes part = (lanes)(some & (bits)(left * a / grown));
         left = (lanes)((some & (bits)(left * d / grown)) | (~some & (bits)left));

@@ -26,38 +26,38 @@ cdef enum:  # Kind
     LOGISTIC
 
 cdef enum:
-    FULL = MAX_INPUTS - 1      # features up to which there are filters,
-    LAGGED = 64                # and filters that see outcomes besides
+    MAX_FILTER_FEATURES = MAX_INPUTS - 1
+    MAX_LAGGED_FEATURES = 64   # of filters that also use outcomes
     LAGS = 3
-    NUMBERS = 24               # of a feature
-    SNAPSHOTS = 128            # of the weights of members, at most
+    FEATURE_NUMBERS = 24       # doubles per noregret_feature
+    MAX_SNAPSHOTS = 128        # of the members' weights
 
 
 cdef struct Round:
-    # What a round is predicted from, and what each member says.
+    # The inputs and predictions of all members in one round.
     double[264] x              # 1, then the features
     double[264] recent_x       # 1, the latest outcomes, then the features
-    double[16] several         # what those see who combine members,
-    double[16] following       # who follow the mixture and the latest outcomes,
-    double[16] seeing          # and who see all of that
-    double[12] plain_scores    # of the filters, before they are held to the range of outcomes
+    double[16] several         # inputs of filters over other members,
+    double[16] following       # over the base mixture and the latest outcomes,
+    double[16] seeing          # and over both
+    double[12] plain_scores    # of the filters, before they are clipped to the range of outcomes
     double[4] lagged_scores
     double[8] first_scores
     double[4] several_scores
     double[4] following_scores
     double[4] seeing_scores
-    double[4] first_z          # how unsure they are
+    double[4] first_z          # variances of the scores
     double[4] plain_z
     double[4] lagged_z
     double[4] several_z
     double[4] following_z
     double[4] seeing_z
-    double[48] says            # the members, as they are mixed,
-    double[48] chance          # and, where these are log-odds, the chance that they give +1
-    double[48] other           # and the other label
-    double base                # the mixture of those that see no outcomes
-    Py_ssize_t present         # features other than zero
-    bint full, lagged          # whether the filters, and those that see outcomes, take part
+    double[48] says            # predictions of the members; for labels log-odds,
+    double[48] chance          # the probabilities of +1
+    double[48] other           # and of −1
+    double base                # the mixture of the members that use no outcomes
+    Py_ssize_t present         # nonzero features
+    bint full, lagged          # whether the filters, and those that use outcomes, take part
 
 
 cdef class PredictingBank(Engine):
@@ -69,17 +69,17 @@ cdef class PredictingBank(Engine):
     cdef int kind, variants, at_first, at_mean, at_lagged, at_last, at_several, at_following, at_seeing
     cdef noregret_feature* features        # the constant one first
     cdef double tilt                       # the quantile
-    # Of outcomes, from the first one on: their range, mean and mean distance from that,
+    # Of the outcomes: the first one, and relative to it their range, mean and mean absolute deviation.
     cdef double origin, low, high, mean, deviation
-    cdef double[4] averages                # of the latest outcomes: few, more; the same as known after the delay
-    cdef double* outcomes                  # the latest ones, and what the base said of them, in rings
-    cdef double* foreseen
-    cdef double* beyond                    # what outlying rounds cost more beside each, above what counted
+    cdef double[4] averages                # moving averages of outcomes, fast and slow; the same after the delay
+    cdef double* outcomes                  # ring buffers of the latest outcomes,
+    cdef double* foreseen                  # and of the base's predictions of them
+    cdef double* beyond                    # regret to each member that clipping outlying outcomes left out
     cdef int ring
     cdef double* snapshots
     cdef long long stride                  # rounds between snapshots
     cdef int taken
-    cdef bint learning                     # whether the round at hand is about to be learned from
+    cdef bint learning                     # whether the current round will be learned
     cdef Round now
 
     cdef double look(self, Row* row, Round* r, int offset) noexcept nogil

@@ -1,4 +1,4 @@
-"""How the members of the bank behind ``auto`` predict, and how their predictions are combined."""
+"""The bank of ``auto``: predictions of its members, and their mixture."""
 
 from libc.math cimport M_PI, NAN, log, sqrt
 from libc.stdint cimport int32_t
@@ -23,23 +23,23 @@ from noregret.checks import one_of
 cnp.import_array()
 
 
-# Exponential weights that follow the current leader: each member shares some of its weight, ever less.
+# Exponential weights that track the current leader: each member gives away a shrinking share of its weight.
 #
-# After round t every member gives up 1/(4(t + 1)) of its weight, which is divided by the prior. So a member
-# that has fallen behind can lead again within a few rounds, and in the long run this costs no more
-# than about ln T / 4 besides the loss of the best. The rate is that of AdaHedge, or 1 for the log loss.
+# After round t every member gives up 1/(4(t + 1)) of its weight, which is distributed by the prior. So a
+# member that has fallen behind can lead again within a few rounds, at a total cost of about ln T / 4
+# besides the loss of the best. The rate is that of AdaHedge, or 1 for the log loss.
 
 cdef extern from "first_order.h" nogil:
     double noregret_dot(const double* a, const double* b, Py_ssize_t n) noexcept
 
-cdef double LEAST_SUM = 1e-290
-# The share of all weight that is given away after the first round.
-cdef double SHARED = 0.25
+cdef double MIN_SUM = 1e-290
+# The share of weight given away after the first round.
+cdef double FIRST_SHARE = 0.25
 
 
 @cython.final
 cdef class Tracker(Holding):
-    """Weights that are shared again after each round."""
+    """Exponential weights, partly redistributed after each round."""
 
     NUMBERS = ("mixing_cost", "turns")
 
@@ -48,10 +48,10 @@ cdef class Tracker(Holding):
         super().__init__(prior)
 
     def check_state(self):
-        """Check what is held, and what is counted."""
+        """Raise ValueError if the state is invalid."""
         Holding.check_state(self)
         if self.turns < 0 or self.mixing_cost < 0:
-            raise ValueError("there are no fewer rounds than none, and mixing never gains")
+            raise ValueError("the number of rounds and the mixing cost cannot be negative")
 
     cdef double rate_now(self) noexcept nogil:
         if self.rate > 0:
@@ -63,58 +63,55 @@ cdef class Tracker(Holding):
         cdef double mean = 0, rate = self.rate_now(), total, share, stays
         self.turns += 1
         if self.rate == 0:
-            for i in range(self.n):  # of equal losses, no more than rounding would be left
+            for i in range(self.n):  # relative to the least, so that equal losses leave no rounding error
                 self.p[i] = losses[i] - low
             mean = noregret_dot(self.held, self.p, self.n)
-            if rate == 0:  # nothing was ever lost by mixing
+            if rate == 0:  # no mixing cost so far
                 self.mixing_cost = mean
                 rate = self.rate_now()
                 if rate == 0:
                     return
         total = noregret_decayed(self.held, rate, losses, low, self.p, self.n)
-        if not total > LEAST_SUM:
+        if not total > MIN_SUM:
             return
         if self.rate == 0:
             self.mixing_cost += max(0.0, mean + log(total) / rate)
-        share = SHARED / (self.turns + 1)
+        share = FIRST_SHARE / (self.turns + 1)
         stays = (1 - share) / total
         for i in range(self.n):
             self.held[i] = stays * self.p[i] + share * self.prior[i]
 
 
-# The bank behind ``auto``: its predictions. Learners of every speed see each row once.
-#
 # A round has three stages. First, filters with several memories and first-order learners predict from
-# the row; a mixture of them is the base. Second, small filters combine these predictions with the
-# latest outcomes and the errors of the base. Third, all members are weighted by their losses.
+# the row; their mixture is the base. Second, small filters combine these predictions with the latest
+# outcomes and the errors of the base. Third, all members are weighted by their losses.
 #
-# Everything is in the unit of the outcomes, counted from the first of them; log-odds where outcomes are
-# labels. No number here depends on the unit of a feature.
+# All numbers are relative to the first outcome, in the unit of the outcomes; for labels they are
+# log-odds. None depends on the unit of a feature.
 
 cdef extern from "first_order.h" nogil:
-    double noregret_dot(const double* a, const double* b, Py_ssize_t n) noexcept
     Py_ssize_t noregret_lanes_score(const noregret_feature* features, const double* values, const int32_t* indices, Py_ssize_t count, double* out, double* z) noexcept
 
 LOSSES = ("square", "absolute", "quantile", "logistic")
-# The share of the past that filters keep per round, and the variance of a weight at the start: a filter
-# that forgets sooner has less to learn from, and starts with a smaller one.
+# The share of the past that filters keep per round, and the initial variance of a weight: smaller for
+# filters that forget faster, which have less to learn from.
 KEEP, GRANT = (1.0, 0.9999, 0.999, 0.99), (1.0, 0.3, 0.3, 0.1)
 LABEL_GRANT = (0.3, 0.1, 0.1, 0.03)
 KEEP_ABOVE, GRANT_ABOVE = (1.0, 0.9995, 0.998, 0.99), (1.0, 1.0, 1.0, 0.3)
-# Rates of AdaGrad, in deviations of outcomes and features; the share that diagonal filters keep.
+# Rates of AdaGrad, in deviations of outcomes and features; the share that diagonal filters keep per round.
 STEPS, LABEL_STEPS = (0.03, 0.12, 0.5, 2.0), (0.1, 0.4, 1.6, 6.4)
 KEEP_FIRST, GRANT_FIRST = (1.0, 0.9999, 0.999, 0.99), (1.0, 1.0, 1.0, 0.3)
-# The prior weight of each plain guess, and of all others together without the mixtures.
-PLAIN, SINGLE = 0.1, 0.15
+# The prior weight of each constant member (mean, even odds), and of all others together besides the mixtures.
+CONSTANT_PRIOR, SINGLE_PRIOR = 0.1, 0.15
 
-# Variances granted to the constant feature, in regression and for labels.
+# Initial variances of the constant feature's weight, for numbers and for labels.
 cdef double CONSTANT_VARIANCE = 1e4, CONSTANT_LABEL_VARIANCE = 100.0
-# The largest variance whose products stay finite.
+# Largest variance with finite products.
 cdef double MAX_VARIANCE = 1e300
 
 
 cdef class PredictingBank(Engine):
-    """Learners of every speed, and the mixture of them.
+    """The members of a bank and their mixture.
 
     Parameters
     ----------
@@ -123,9 +120,9 @@ cdef class PredictingBank(Engine):
     loss_parameter
         The quantile.
     recent
-        Whether some members see the latest outcomes.
+        If True, some members use the latest outcomes.
     delay
-        How many outcomes are still out when a prediction is made.
+        Number of outcomes still unknown when a prediction is made.
     """
 
     def __init__(self, loss="square", loss_parameter=None, recent=True, delay=0):
@@ -151,15 +148,15 @@ cdef class PredictingBank(Engine):
         self.begin_weighing()
         self.ring = delay + LAGS + 1
         self.arrays = self.arrays | {
-            "features": np.zeros(NUMBERS), "outcomes": np.zeros(self.ring), "foreseen": np.zeros(self.ring),
-            "snapshots": np.zeros(SNAPSHOTS * (self.members + 1)), "beyond": np.zeros(self.members + self.mixers),
+            "features": np.zeros(FEATURE_NUMBERS), "outcomes": np.zeros(self.ring), "foreseen": np.zeros(self.ring),
+            "snapshots": np.zeros(MAX_SNAPSHOTS * (self.members + 1)), "beyond": np.zeros(self.members + self.mixers),
         }
         self.stride = 1
         self.relocate()
         self.begin_constant()
 
     def number_members(self):
-        """Give every member its place: first those of the base, which see no outcomes."""
+        """Number the members: first those of the base, which use no outcomes."""
         self.at_first = 4 * self.variants
         self.at_mean = self.at_first + 8
         self.base_members = self.at_mean + (2 if self.kind == LOGISTIC else 1)  # and even odds
@@ -170,14 +167,14 @@ cdef class PredictingBank(Engine):
         self.mixers = 1 if self.kind == LOGISTIC else 2
 
     def begin_weighing(self):
-        """Start all weighers; most of the prior is for those who mix all others, and some for plain guesses."""
+        """Start all weighers; most of the prior is on the mixtures, some on constant members."""
         plain = range(self.at_mean, self.base_members)
         shares = np.full(self.members, 1.0)
-        shares[plain.start:plain.stop] = PLAIN * (self.members - len(plain)) / (1 - PLAIN * len(plain))
+        shares[plain.start:plain.stop] = CONSTANT_PRIOR * (self.members - len(plain)) / (1 - CONSTANT_PRIOR * len(plain))
         base = shares[:self.base_members] / shares[:self.base_members].sum()
         shares /= shares.sum()
-        single = SINGLE * shares
-        single[plain.start:plain.stop] = PLAIN
+        single = SINGLE_PRIOR * shares
+        single[plain.start:plain.stop] = CONSTANT_PRIOR
         rest = (1 - single.sum()) / self.mixers
         if self.kind != LOGISTIC:
             self.final.rate = math.log(self.members + self.mixers)
@@ -187,7 +184,7 @@ cdef class PredictingBank(Engine):
             weigher.begin(len(prior))
             (<Weigher> weigher).next_weights()
 
-    # Features come.
+    # New features.
 
     cdef void relocate(self):
         Engine.relocate(self)
@@ -199,23 +196,23 @@ cdef class PredictingBank(Engine):
             self.snapshots = <double*> cnp.PyArray_DATA(<cnp.ndarray> self.arrays["snapshots"])
 
     cdef int resize(self, Py_ssize_t size) except -1:
-        cdef Py_ssize_t room = cnp.PyArray_DIM(<cnp.ndarray> self.arrays["features"], 0) // NUMBERS
+        cdef Py_ssize_t room = cnp.PyArray_DIM(<cnp.ndarray> self.arrays["features"], 0) // FEATURE_NUMBERS
         if size + 1 > room:
-            self.arrays["features"] = copied(self.arrays["features"], max(size + 1, 2 * room, 16) * NUMBERS)
+            self.arrays["features"] = copied(self.arrays["features"], max(size + 1, 2 * room, 16) * FEATURE_NUMBERS)
         if size > cnp.PyArray_DIM(<cnp.ndarray> self.arrays["stored"], 0):
             self.arrays["stored"] = zeros(max(size, 2 * self.size, 16))
         self.relocate()
-        # New features are all zero: room beyond the size was never written to, as only features that
-        # nothing was learned from are ever forgotten.
+        # New features are all zero: memory beyond the size was never written, as only features that
+        # were never learned are removed.
         self.size = size
-        if size <= FULL:
+        if size <= MAX_FILTER_FEATURES:
             self.plain.grow(size + 1)
-        if size <= LAGGED:
+        if size <= MAX_LAGGED_FEATURES:
             self.lagged.grow(size + 3)
         return 0
 
     cdef begin_constant(self):
-        """Know of the constant feature that it is one."""
+        """Initialise the constant feature."""
         cdef int lane
         self.features.count = self.features.sum = self.features.sum2 = self.features.size = 1
         self.features.prior = CONSTANT_LABEL_VARIANCE if self.kind == LOGISTIC else CONSTANT_VARIANCE
@@ -223,13 +220,13 @@ cdef class PredictingBank(Engine):
             self.features.variance[lane] = <double> GRANT_FIRST[lane] * self.features.prior
 
     cdef bint is_full(self) noexcept nogil:
-        """Whether features are few enough for filters."""
-        return self.size <= FULL and self.plain.n == self.size + 1
+        """Return whether the features are few enough for filters."""
+        return self.size <= MAX_FILTER_FEATURES and self.plain.n == self.size + 1
 
     cdef bint is_lagged(self) noexcept nogil:
-        return self.size <= LAGGED and self.lagged.n == self.size + 3
+        return self.size <= MAX_LAGGED_FEATURES and self.lagged.n == self.size + 3
 
-    # What everyone says.
+    # Predictions.
 
     cdef double score(self, Row* row) noexcept nogil:
         cdef Round own
@@ -241,12 +238,12 @@ cdef class PredictingBank(Engine):
         return self.look(row, &own, 0)
 
     cdef double look(self, Row* row, Round* r, int offset) noexcept nogil:
-        """Return the prediction; what everyone says is in r."""
+        """Return the prediction; fill in those of all members in r."""
         cdef int k, everyone = self.members + self.mixers
         cdef double found
-        # Features that are new in this row count, as they will when it is learned from.
-        r.full = self.is_full() and self.size + row.unseen <= FULL
-        r.lagged = self.is_lagged() and self.size + row.unseen <= LAGGED
+        # New features of this row count, as they will when it is learned.
+        r.full = self.is_full() and self.size + row.unseen <= MAX_FILTER_FEATURES
+        r.lagged = self.is_lagged() and self.size + row.unseen <= MAX_LAGGED_FEATURES
         self.say_first(row, r)
         r.says[self.at_mean] = self.mean
         if self.kind == LOGISTIC:
@@ -255,7 +252,7 @@ cdef class PredictingBank(Engine):
         self.say_plain(row, r)
         self.give_chance(r, 0, self.base_members)
         r.base = self.mixed(self.among_base, r, self.base_members)
-        if not r.full:  # filters that rest repeat the base
+        if not r.full:  # inactive filters repeat the base
             for k in range(self.at_first):
                 r.says[k] = r.base
             self.give_chance(r, 0, self.at_first)
@@ -270,7 +267,7 @@ cdef class PredictingBank(Engine):
         return self.origin + self.mixed(self.final, r, everyone)
 
     cdef void give_chance(self, Round* r, int start, int stop) noexcept nogil:
-        """Note the chances that log-odds stand for."""
+        """Fill in the probabilities of log-odds."""
         cdef int k
         cdef double e, likely
         if self.kind == LOGISTIC:
@@ -280,15 +277,15 @@ cdef class PredictingBank(Engine):
                 r.chance[k], r.other[k] = (likely, e * likely) if r.says[k] >= 0 else (e * likely, likely)
 
     cdef double mixed(self, Weigher weigher, Round* r, int n) noexcept nogil:
-        """Return the mean of what n members say; of chances, where they are log-odds."""
+        """Return the weighted mean of n predictions; for labels, of probabilities."""
         if self.kind == LOGISTIC:
             return log(noregret_dot(weigher.p, r.chance, n) / noregret_dot(weigher.p, r.other, n))
         return noregret_dot(weigher.p, r.says, n)
 
     cdef double held(self, double score, bint wide) noexcept nogil:
-        """Hold a score to the range of the outcomes so far, or to one that is wider by itself on each side."""
+        """Clip a score to the range of the outcomes so far, or if wide, to three times that range."""
         cdef double more = self.high - self.low if wide else 0.0, most
-        if score != score:  # of numbers that are too large
+        if score != score:  # after an overflow
             return 0.0 if self.kind == LOGISTIC else self.mean
         if self.kind == LOGISTIC:
             most = log(2.0 * (self.rounds + 1))
@@ -296,11 +293,11 @@ cdef class PredictingBank(Engine):
         return clip(score, self.low - more, self.high + more)
 
     cdef double moderated(self, double score, double z) noexcept nogil:
-        """Return log-odds less sure than a score, by its variance."""
+        """Return log-odds shrunk by the variance of the score."""
         return self.held(score / sqrt(1 + M_PI / 8 * z), False)
 
     cdef void say_filter(self, Filters filters, const double* x, double* scores, double* z, double* says, bint wide) noexcept nogil:
-        """Have four filters say what they expect."""
+        """Fill in the scores and predictions of four filters."""
         cdef int k
         filters.scores(x, scores)
         if self.kind == LOGISTIC:
@@ -355,7 +352,7 @@ cdef class PredictingBank(Engine):
         self.say_filter(self.lagged, x, r.lagged_scores, r.lagged_z, r.says + self.at_lagged, False)
 
     cdef void say_several(self, Round* r, int offset) noexcept nogil:
-        """Have those speak who combine others."""
+        """Fill in the predictions of the filters over other members."""
         cdef int k
         cdef double* x = r.several
         cdef double* y = r.following
@@ -380,5 +377,5 @@ cdef class PredictingBank(Engine):
         self.say_filter(self.seeing, z, r.seeing_scores, r.seeing_z, r.says + self.at_seeing, False)
 
     cdef double recall(self, const double* ring, int back) noexcept nogil:
-        """Return what a ring holds of the latest round, or of those before; 0 from before the first."""
+        """Return the entry of a ring buffer from a number of rounds back; 0 before the first round."""
         return ring[(self.rounds - 1 - back) % self.ring] if back < self.rounds else 0.0
