@@ -23,10 +23,9 @@ OPENING = """\
 
 <!-- Written by tools/attack.py: change it there. -->
 
-A theorem holds on every sequence that meets its assumptions, so the way to learn how much of it
-is slack is to play against the learner. An adversary sees the prediction before it chooses the
-outcome. Each of these is a public generator; `noregret.play` shows it the learner as it is in every
-round:
+A theorem holds on every sequence that meets its assumptions, so to measure its slack, play against
+the learner. An adversary sees the prediction before it chooses the outcome. Each of these is a
+public generator; with `noregret.play`, it sees the current learner in every round:
 
 ```python
 from noregret import WidrowHoff, play
@@ -42,9 +41,9 @@ print(f"loss {promise.measured:.1f}, bound {promise.bound:.1f}")
 loss 2216.0, bound 2222.2
 ```
 
-The strongest attack on each theorem that we know of, with what was measured as a share of the
-bound. A figure of 1.000 says that the theorem cannot be improved; a smaller one says that either
-the theorem or the adversary can.
+The table shows the strongest known attack on each theorem, and the measured quantity divided by the
+bound. A ratio of 1.000 means that the theorem cannot be improved; a smaller one, that the theorem
+or the adversary can.
 
 ::::{list-table}
 :header-rows: 1
@@ -70,7 +69,7 @@ def page(entries: list[Entry]) -> str:
     spared = [(t, of) for t, of in all_theorems().values() if t.name not in attacked]
     by_chance = linked([theorem.name for theorem, _ in spared if theorem.quantity == "risk"])
     text += (
-        f"\n## Not attacked\n\n{by_chance}: there the examples are drawn by chance, and no"
+        f"\n## Not attacked\n\n{by_chance}: there the examples are random, and no"
         " adversary may choose them. The tests draw many samples from populations whose risk is"
         " known.\n"
     )
@@ -132,7 +131,7 @@ def called(params: object) -> str:
     shown = ", ".join(
         f"{k}={v:.6g}" if isinstance(v, float) else f"{k}={v}" for k, v in params.items()
     )
-    return f"`{shown}`" if shown else "as it comes"
+    return f"`{shown}`" if shown else "default parameters"
 
 
 if __name__ == "__main__":

@@ -39,7 +39,7 @@ def main() -> None:
         ("300 ms later", [clip.later(0.3) for clip in real], after_3_seconds),
         ("echo alone, both talk", both, echo_left),
         ("near alone", both, near_alone),
-        ("near beside all else", mixed, beside_all_else),
+        ("near speaker's SDR", mixed, beside_all_else),
     ]
     rows = []
     for name in bench.cancellers:

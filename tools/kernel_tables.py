@@ -54,7 +54,7 @@ def sets() -> Iterator[tuple[str, Any, Any, float]]:
 
 
 def played(learner: Any, X: Any, y: Any) -> tuple[float, float, float]:
-    """Return mistakes and hinge loss a round, and microseconds a row."""
+    """Return mistakes and hinge loss per round, and microseconds per row."""
     began = time.perf_counter()
     learner.learn_many(X, y)
     spent = time.perf_counter() - began
@@ -136,7 +136,7 @@ def main() -> None:
     made = {
         "compared": table(["mistakes", *pairs], list(compared()), figures=True),
         "budgets": table(
-            ["", "budget", "mistakes", "hinge loss", "removed", "Σ‖e‖", "‖f‖", "a row"],
+            ["", "budget", "mistakes", "hinge loss", "removed", "Σ‖e‖", "‖f‖", "per row"],
             list(budgets()),
             figures=True,
         ),
