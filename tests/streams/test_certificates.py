@@ -92,5 +92,5 @@ def test_a_transform_of_another_version_is_told(tmp_path: Path) -> None:
     file = write_csv(ROWS, tmp_path / "d.csv")
     contents = certificate_of(file).to_dict()
     contents["data"]["transforms"] = ["speed=3"]
-    with pytest.raises(noregret.CertificateError, match="'speed=3' is no transform"):
+    with pytest.raises(noregret.CertificateError, match="'speed=3' is not a transform"):
         verify(contents, file)

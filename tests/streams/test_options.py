@@ -269,7 +269,7 @@ def test_what_means_nothing_for_a_format_is_refused(
 ) -> None:
     (tmp_path / file).write_bytes(b"1 |\n")
     (name,) = options
-    said = f"{name} means nothing for {streams.formats()['.' + file[2:]].name} files"
+    said = f"{name} does not apply to {streams.formats()['.' + file[2:]].name} files"
     with pytest.raises(NoRegretError, match=said):
         streams.read(tmp_path / file, **options)
 
@@ -277,7 +277,7 @@ def test_what_means_nothing_for_a_format_is_refused(
 @pytest.mark.parametrize("file", ["d.svm", "d.vw"])
 def test_sparse_text_is_not_standardised(file: str, tmp_path: Path) -> None:
     (tmp_path / file).write_text("1 |\n", "utf-8")
-    with pytest.raises(NoRegretError, match="sparse, and to standardise"):
+    with pytest.raises(NoRegretError, match="sparse, and standardising"):
         list(streams.read(tmp_path / file, scale="standard"))
 
 

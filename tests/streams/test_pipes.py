@@ -138,7 +138,7 @@ def test_closed_input_is_told(closed: Any, monkeypatch: pytest.MonkeyPatch) -> N
 def test_input_needs_a_format_and_is_read_once() -> None:
     with pytest.raises(NoRegretError, match="say what it is with format="):
         streams.read("-")
-    with pytest.raises(NoRegretError, match="can be read once only"):
+    with pytest.raises(NoRegretError, match="can be read only once"):
         streams.read(["-", "-"], format="csv")
     for kind in ("parquet", "npz"):
         with pytest.raises(NoRegretError, match="standard input"):

@@ -190,7 +190,7 @@ def test_a_refused_row_leaves_no_trace(kind: str, bad: str, text: bool, tmp_path
 def test_sparse_arrays_are_not_standardised(tmp_path: Path) -> None:
     parts = {"data": [1.0], "indices": [0], "indptr": [0, 1], "shape": [1, 2]}
     np.savez(tmp_path / "d.npz", **parts, y=[1.0])  # type: ignore[arg-type]
-    with pytest.raises(NoRegretError, match="to standardise it would fill it up"):
+    with pytest.raises(NoRegretError, match="standardising would make it dense"):
         list(streams.read(tmp_path / "d.npz", scale="standard"))
     assert (
         noregret.play(noregret.make("nlms"), streams.read(tmp_path / "d.npz", scale="max")).rounds

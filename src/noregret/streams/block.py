@@ -1,4 +1,4 @@
-"""Rows on their way from a file to a learner."""
+"""Blocks of rows that a stream yields."""
 
 from __future__ import annotations
 
@@ -15,26 +15,26 @@ Floats = NDArray[np.float64]
 
 
 class Fault(NamedTuple):
-    """A row that cannot be used: how many good ones come before it, and what is wrong with it."""
+    """A row that cannot be used: the number of good rows before it, and the error."""
 
     row: int
     error: NoRegretError
 
 
 class Sparse(NamedTuple):
-    """Sparse rows: positions strictly increasing in each."""
+    """Sparse rows, with strictly increasing positions in each row."""
 
     starts: NDArray[np.int64]
     indices: NDArray[np.int32]
     data: Floats
 
     def part(self, start: int, stop: int) -> Sparse:
-        """Return some of the rows."""
+        """Return a range of rows."""
         return Sparse(self.starts[start : stop + 1], self.indices, self.data)
 
 
 def placed(faults: Iterable[Fault], file: str, before: int) -> list[Fault]:
-    """Return faults whose lines were counted in a piece of a file, counted in the whole file."""
+    """Return faults with line numbers of the whole file instead of a piece of it."""
     for _, error in (told := list(faults)):
         error.file, error.line = file, before + (error.line or 0)
     return told
@@ -42,14 +42,13 @@ def placed(faults: Iterable[Fault], file: str, before: int) -> list[Fault]:
 
 @dataclass
 class Block:
-    """Some rows of a stream, their outcomes, and what is known of them.
+    """Consecutive rows of a stream, with their outcomes.
 
-    ``y`` holds NaN where rows come without outcomes, to be predicted only. ``place_of(row)`` says
-    where a row came from. ``mark`` is where reading goes on after this block; ``size`` is
-    how many bytes of input were read up to there. ``booleans`` says whether outcomes are written as
-    true and false. ``groups`` holds for each row the number of its group, where rows have one.
-    ``read`` says how many rows were read, where some are neither here nor among the faults, and
-    ``numbers`` which of them these are, counted from 0.
+    ``y`` is NaN for rows without an outcome, which are only predicted. ``place_of(row)`` returns
+    the place of a row in its file. ``mark`` is the position after this block, and ``size`` the
+    bytes of input read up to it. ``booleans`` is True if outcomes are written as true and false.
+    ``groups`` holds the group number of each row, if there are groups. If rows were filtered out,
+    ``read`` is the number of rows read, and ``numbers`` the index of each row among them.
     """
 
     X: Floats | Sparse
@@ -69,7 +68,7 @@ class Block:
         return len(self.y)
 
     def rows(self, start: int, stop: int) -> Floats | Sparse:
-        """Return some of its rows."""
+        """Return a range of rows."""
         if isinstance(self.X, Sparse):
             return self.X.part(start, stop)
         return self.X[start:stop]

@@ -1,4 +1,4 @@
-"""Tables with named columns as rows of features: what CSV, Parquet and JSON lines have in common.
+"""Tables with named columns as rows of features, shared by CSV, Parquet and JSON lines.
 
 Numbers and booleans are features of their column's name; text becomes indicators ``column=value``.
 What is here is done in any thread; ``rows`` goes on with it, in order.
@@ -27,14 +27,14 @@ NOT_ADDING = {AVERAGE: "average", MEDIAN: "average", CORRECTED: "correct"}
 
 
 class Category(NamedTuple):
-    """A column of text: for each row the number of its value, −1 where it is missing."""
+    """A column of text: the index of the value in each row, −1 if it is missing."""
 
     name: str
     codes: NDArray[np.int32]
     values: list[str]
 
     def features(self) -> list[str]:
-        """Return the names of the features that its values stand for."""
+        """Return the name of the indicator feature for each value."""
         return [f"{self.name}={value}" for value in self.values]
 
 
@@ -52,14 +52,14 @@ class Table(NamedTuple):
 
 
 class Roles:
-    """What each column is for.
+    """The roles of the columns: target, features, groups.
 
     Parameters
     ----------
     kinds
-        What each column holds, by name.
+        The kind of values in each column, by name.
     options
-        How they are read.
+        The options of the stream.
     where
         The file, for messages.
     needs_target
@@ -77,7 +77,7 @@ class Roles:
         used = [name for name in names if name not in apart]
         if options.keep:
             used = [name for name in used if name in options.keep]
-        self.left_out: list[str] = []  # columns that are no experts, though nobody said so
+        self.left_out: list[str] = []  # columns that are ignored, as they hold no forecasts
         if options.missing == ASLEEP:
             used = self.experts_of(used)
         for name in used if self.target is None else [*used, self.target]:
@@ -102,7 +102,7 @@ class Roles:
             )
 
     def experts_of(self, columns: list[str]) -> list[str]:
-        """Return the columns of numbers; others are left out, unless they were asked for."""
+        """Return the numeric columns; others are ignored unless named in the options."""
         options, kinds, where = self.options, self.kinds, self.where
         experts = [name for name in columns if kinds[name] in (NUMBER, BOOLEAN)]
         self.left_out = [name for name in columns if name not in experts]
@@ -131,7 +131,7 @@ class Roles:
 
     @property
     def plain(self) -> bool:
-        """Whether every row has the same features."""
+        """True if every row has the same features."""
         return (
             not self.categories
             and self.options.missing != "indicator"
@@ -152,13 +152,13 @@ class Roles:
 
     @property
     def expert_places(self) -> NDArray[np.int32]:
-        """Where among these the columns of the table are."""
+        """The positions of the experts' columns among ``dense_names``."""
         at = {name: k for k, name in enumerate(self.dense_names)}
         return np.array([at[name] for name in self.numbers], dtype=np.int32)
 
 
 def check_columns(names: Sequence[str], options: Options, where: str, needs_target: bool) -> None:
-    """Check that the columns that the options name are there."""
+    """Check that the columns named in the options exist."""
     if needs_target and options.target is None:
         raise WrongUsage(
             f"there are {listed(names)}",
@@ -174,7 +174,7 @@ def check_columns(names: Sequence[str], options: Options, where: str, needs_targ
 
 
 def known(column: str, names: Sequence[str], where: str) -> None:
-    """Check that there is a column, or name the nearest."""
+    """Raise an error, with the most similar name, if a column does not exist."""
     if column not in names:
         check_separator(names, where)
         near = get_close_matches(column, names)
@@ -184,7 +184,7 @@ def known(column: str, names: Sequence[str], where: str) -> None:
 
 
 def headless(names: Sequence[str]) -> list[Use]:
-    """Return what to do where names are numbers, as if a file began with its first row."""
+    """Return the cure for a missing header, if the names of the columns look like numbers."""
     numbers = sum(map(is_number, names))
     if len(names) < 2 or 2 * numbers < len(names):
         return []
@@ -193,12 +193,12 @@ def headless(names: Sequence[str]) -> list[Use]:
 
 
 def no_header(names: Sequence[str], when: str = "") -> Use:
-    """Return what to do about a file that begins with its first row."""
+    """Return the cure for a file without a header."""
     return Use("header", False, f"{when}add {{}}: columns are then called 1 to {len(names)}")
 
 
 def is_number(text: str) -> bool:
-    """Whether text is a number."""
+    """Return whether a text is a number."""
     try:
         float(text)
     except ValueError:
@@ -207,7 +207,7 @@ def is_number(text: str) -> bool:
 
 
 def check_separator(names: Sequence[str], where: str) -> None:
-    """Check that a lone column is not a header whose names something else than commas separates."""
+    """Raise an error if the only column looks like a header with another separator."""
     convert = ("convert it to commas", Use("format", "tsv", "to tabs, and read it with {}"))
     read = Use("format", "tsv", "read it with {}")
     for mark, called, cure in (";", "';'", convert), ("\t", "tabs", read), ("|", "'|'", convert):
@@ -217,7 +217,7 @@ def check_separator(names: Sequence[str], where: str) -> None:
 
 
 def listed(names: Sequence[str], most: int = 12) -> str:
-    """Name some columns for a message, the last among them: it is the usual target."""
+    """Return a list of columns for a message, always with the last one, the usual target."""
     if not names:
         return "no columns"
     if len(names) <= most:
@@ -227,7 +227,7 @@ def listed(names: Sequence[str], most: int = 12) -> str:
 
 
 def kind_of(column: Any) -> str:
-    """Say what an Arrow type holds."""
+    """Return the kind of values of an Arrow type."""
     from pyarrow import types
 
     if types.is_dictionary(column):
@@ -249,7 +249,7 @@ def kind_of(column: Any) -> str:
 
 
 def encoded(table: Any, roles: Roles) -> Table:
-    """Return the columns that matter as arrays."""
+    """Return the columns in use as arrays."""
     rows = table.num_rows
     columns = {name: as_numbers(table.column(name), name, roles.where) for name in roles.numbers}
     intercept, added = roles.options.intercept, roles.options.add
@@ -281,7 +281,7 @@ def summaries(numbers: Floats, roles: Roles) -> int:
 
 
 def as_numbers(column: Any, name: str, where: str) -> Floats:
-    """Return a column of numbers or booleans as floats, NaN where it is missing."""
+    """Return a column of numbers or booleans as floats, with NaN for missing values."""
     import pyarrow as pa
 
     if pa.types.is_boolean(column.type):
@@ -294,7 +294,7 @@ def as_numbers(column: Any, name: str, where: str) -> Floats:
 
 
 def cast(column: Any, kind: Any, name: str, where: str) -> Any:
-    """Return an Arrow column as one of another type, or say that it cannot be."""
+    """Return an Arrow column as another type; raise an error if that is not possible."""
     import pyarrow as pa
 
     try:
@@ -307,9 +307,9 @@ def cast(column: Any, kind: Any, name: str, where: str) -> Any:
 
 
 def values_of(array: Any, kind: type[np.generic], missing: float) -> NDArray[Any]:
-    """Return an Arrow array of numbers, with another number where it is null.
+    """Return an Arrow array as a NumPy array, with ``missing`` in place of nulls.
 
-    By its buffers: Arrow's own way would import pandas, where that is installed, and take a while.
+    It reads the buffers, as Arrow's own conversion would import pandas, which is slow.
     """
     valid, values = array.buffers()
     part = slice(array.offset, array.offset + len(array))
@@ -323,7 +323,7 @@ def values_of(array: Any, kind: type[np.generic], missing: float) -> NDArray[Any
 
 
 def as_category(column: Any, name: str, where: str) -> Category:
-    """Return a column of names, or of anything that is taken for names."""
+    """Return a column as categories."""
     import pyarrow as pa
 
     if isinstance(column, pa.ChunkedArray):
@@ -346,7 +346,7 @@ def as_category(column: Any, name: str, where: str) -> Category:
 
 
 def outcomes_of(column: Any, roles: Roles) -> tuple[Floats, dict[int, str]]:
-    """Return outcomes as numbers, and what stands in rows where there is none."""
+    """Return outcomes as numbers, and the text of those that are not numbers, by row."""
     options, kind = roles.options, roles.kinds[roles.target or ""]
     if options.positive is not None:
         return labels_of(column, roles)
@@ -357,7 +357,7 @@ def outcomes_of(column: Any, roles: Roles) -> tuple[Floats, dict[int, str]]:
         if options.missing == ASLEEP:
             what = f"{what}: forecasts are compared with numbers"
             raise NoRegretError(what, file=roles.where)
-        # The rarer value is the one that is looked for, as a rule.
+        # The rarer value is usually the positive one.
         rarest = min(counts, key=counts.__getitem__) if counts else "VALUE"
         cure = Use("positive", rarest, "to tell one value from the rest, use {}")
         raise NoRegretError(what, cure, file=roles.where)
@@ -367,7 +367,7 @@ def outcomes_of(column: Any, roles: Roles) -> tuple[Floats, dict[int, str]]:
 
 
 def labels_of(column: Any, roles: Roles) -> tuple[Floats, dict[int, str]]:
-    """Return +1 where the outcome is the positive value, else −1."""
+    """Return +1 for outcomes equal to the positive value, −1 for others."""
     target, positive = roles.target or "", roles.options.positive or ""
     if roles.kinds[target] == TEXT:
         category = as_category(column, target, roles.where)
@@ -380,7 +380,7 @@ def labels_of(column: Any, roles: Roles) -> tuple[Floats, dict[int, str]]:
 
 
 def signed(values: Floats, positive: str, where: str | None) -> Floats:
-    """Return +1 where a number is the positive one, else −1."""
+    """Return +1 for numbers equal to the positive one, −1 for others."""
     wanted = {"true": 1.0, "false": 0.0}.get(positive.lower())
     if wanted is None:
         try:

@@ -56,7 +56,7 @@ def beyond(what: str, feature: str | None = None) -> BadExample:
 
 
 def empty(what: str, name: str) -> BadExample:
-    """Return the error for a cell that holds nothing."""
+    """Return the error for an empty cell."""
     cures = ("fill it in", Use("missing", "zero"), Use("missing", "indicator", "{}"))
     return BadExample(f"{what} {name!r} is empty", cures, feature=name)
 
@@ -64,7 +64,7 @@ def empty(what: str, name: str) -> BadExample:
 def too_large(table: Table, options: Options, scored: bool) -> Faults:
     """Return the rows with an infinity, or a number too large to be squared.
 
-    They are told here, so that no new feature joins with a row that is refused.
+    They are detected here, so that a row that is refused adds no features.
     """
     found: Faults = {}
     large = np.abs(table.numbers) >= LARGEST
@@ -79,7 +79,7 @@ def too_large(table: Table, options: Options, scored: bool) -> Faults:
 
 
 def unfit_forecasts(table: Table, options: Options) -> Faults:
-    """Return the rows in which every expert is asleep, or one says what is no forecast."""
+    """Return the rows in which all experts sleep or a forecast is not valid."""
     columns = sorted([*table.names, *options.add])
     forecasts = table.numbers[:, [columns.index(name) for name in table.names]]
     found = {
@@ -93,7 +93,7 @@ def unfit_forecasts(table: Table, options: Options) -> Faults:
 
 
 def empty_cells(table: Table) -> Faults:
-    """Return the rows in which something is missing."""
+    """Return the rows with missing values."""
     found: Faults = {}
     for category in table.categories:
         for row in np.flatnonzero(category.codes < 0).tolist():
@@ -106,7 +106,7 @@ def empty_cells(table: Table) -> Faults:
 
 
 def given_twice(table: Table, options: Options) -> Faults:
-    """Return the rows in which two columns make the same feature."""
+    """Return the rows in which two columns give the same feature."""
     categories = all_categories(table, options)
     makers = [{name} for name in number_names(table, options)]
     makers += [set(category.features()) for category in categories]
@@ -127,14 +127,14 @@ def given_twice(table: Table, options: Options) -> Faults:
 
 
 def number_names(table: Table, options: Options) -> list[str]:
-    """Return the names of the columns of numbers, as they stand."""
+    """Return the names of the numeric columns in order."""
     if table.whole:
         return sorted([*table.names, INTERCEPT])
     return [*table.names, INTERCEPT] if options.intercept else table.names
 
 
 def all_categories(table: Table, options: Options) -> list[Category]:
-    """Return the columns of text, and those that tell what is missing."""
+    """Return the text columns and the indicators of missing values."""
     told = missing_indicators(table) if options.missing == "indicator" else []
     return [*table.categories, *told]
 
@@ -165,7 +165,7 @@ def dense_rows(table: Table, options: Options) -> Floats:
 def sparse_rows(
     table: Table, options: Options, vocabulary: Vocabulary
 ) -> tuple[Sparse, NDArray[np.int32]]:
-    """Return the rows with their features in place, and the positions of all indicators."""
+    """Return the rows as sparse rows, and the positions of all indicators."""
     categories = all_categories(table, options)
     numbers, names = table.numbers, number_names(table, options)
     if len(names) > numbers.shape[1]:
@@ -186,7 +186,7 @@ def sparse_rows(
 
 
 def missing_indicators(table: Table) -> list[Category]:
-    """Return what is missing as text: ``column=missing``."""
+    """Return the indicators ``column=missing`` of missing values."""
     gaps = {category.name: category.codes < 0 for category in table.categories}
     if table.missing is not None:
         gaps |= dict(zip(table.names, table.missing.T, strict=True))
@@ -200,10 +200,10 @@ def missing_indicators(table: Table) -> list[Category]:
 def admit_new(
     names: list[str], categories: list[Category], vocabulary: Vocabulary, rows: int
 ) -> None:
-    """Let features join that were never seen: by the row in which they appear, then by name."""
+    """Add new features, ordered by the row in which they first appear and then by name."""
     if rows == 0:
         return
-    # With hashing all are told, so that those who share a slot are counted.
+    # With hashing all names are passed on, so that collisions are counted.
     hashed = vocabulary.bits is not None
     places = vocabulary.positions(names).tolist()
     new = {name: 0 for name, at in zip(names, places, strict=True) if hashed or at < 0}

@@ -1,16 +1,16 @@
-"""An expert made of the others: a linear combination of their forecasts, learned as they come.
+"""An expert derived from the others: a linear combination of their forecasts, learned online.
 
-Mixtures stay between the forecasts they mix. Where all of these are too high, say, that is not
-enough. This one starts at the average of the forecasts and learns to add a constant, a share of the
-average itself, and shares of each expert's difference from it, by recursive least squares:
+A mixture stays between the forecasts that it mixes, which is not enough if, say, all of them are
+too high. This expert starts at the average of the forecasts and learns to add a constant, a share
+of the average itself, and shares of each expert's difference from it, by recursive least squares:
 
     ŷ = x̄ + s·(b₀ + b₁·(x̄ − m)/s + Σᵢ wᵢ·(xᵢ − x̄)/s)
     b, w = argmin Σ ((y − ŷ)/s)² + ridge·(‖b‖² + ‖w‖²)
 
 with m the mean outcome and s the average's root mean square error so far, so that units do not
-matter. Who is asleep counts as saying the average. Of more than a hundred experts only the average
-is corrected, as a row costs the square of their number. What comes out is kept between the least
-and the largest of the outcomes so far and the forecasts at hand.
+matter. A sleeping expert counts as forecasting the average. With more than a hundred experts only
+the average is corrected, as the time per row is quadratic in their number. The result is clipped to
+the range of the outcomes so far and of the current forecasts.
 """
 
 from __future__ import annotations
@@ -23,20 +23,20 @@ from numpy.typing import NDArray
 from noregret.streams.parsing.recursive_least_squares import correct, fresh
 
 Floats = NDArray[np.float64]
-# How slowly the average is left. Of 0.3 to 50, this did well on each of ten sets of real and drawn
-# forecasts; on most, those from 1 to 20 did about as well.
+# The ridge penalty. Of values from 0.3 to 50, this did well on each of ten sets of real and
+# simulated forecasts; on most sets, values from 1 to 20 were about as good.
 RIDGE = 3.0
 
 
 class Correcting:
-    """What is known of experts' errors so far.
+    """A least-squares correction of experts' forecasts.
 
     Parameters
     ----------
     experts
-        How many there are.
+        The number of experts.
     ridge
-        How slowly to leave the average.
+        The penalty for departing from the average.
 
     Examples
     --------
@@ -63,15 +63,15 @@ class Correcting:
         Parameters
         ----------
         X
-            Rows of forecasts, NaN where there is none.
+            Rows of forecasts, NaN if missing.
         columns
-            Where those of the experts are.
+            The columns of the experts.
         at
             The column to fill.
         y
-            The outcomes, NaN where there is none yet: such a row is corrected, not learned from.
+            The outcomes; a row whose outcome is NaN is corrected, but not learned from.
         rows
-            Which rows, in this order; all if not given.
+            The rows to process, in this order; all by default.
         """
         chosen = np.arange(len(X)) if rows is None else np.ascontiguousarray(rows, dtype=np.int64)
         correct(X, np.asarray(columns, dtype=np.int32), at, y, chosen, *self.state)

@@ -1,6 +1,6 @@
-"""What quotes mean: where text may be cut, and which of them are letters.
+"""Quotes in CSV: where text may be split, and which quotes are ordinary characters.
 
-A line end inside a quoted value ends no line, where values may go on over several.
+If values may span several lines, a line end inside a quoted value does not end the row.
 """
 
 from __future__ import annotations
@@ -17,15 +17,15 @@ Places = NDArray[np.int64]
 
 
 class Quotes:
-    """Whether a quoted value is open, as text goes by in blocks.
+    """Tracks whether a quoted value is open, over consecutive blocks of text.
 
-    A quote opens a value only where one begins: after a delimiter or a line end. Elsewhere in a
-    value without quotes it is a letter as any other.
+    A quote opens a value only at its start, after a delimiter or a line end. Anywhere else in an
+    unquoted value it is an ordinary character.
 
     Parameters
     ----------
     delimiter
-        What stands between values.
+        The delimiter between values.
     """
 
     def __init__(self, delimiter: bytes) -> None:
@@ -35,7 +35,7 @@ class Quotes:
         self.closed = False  # whether that ended a quoted value
 
     def last_cut(self, block: bytes) -> int:
-        """Return where the last line of the next block ends that can be cut, 0 if none does."""
+        """Return the last line end in the next block at which it can be split, or 0."""
         was_inside = self.inside
         opens, closes = self.values_in(block)
         if was_inside:
@@ -54,7 +54,7 @@ class Quotes:
         text = np.frombuffer(block, dtype=np.uint8)
         quotes = np.flatnonzero(text == QUOTE)
         before = np.concatenate([[self.last], text])[quotes]
-        first = int(self.inside)  # of those that open a value, where all is regular
+        first = int(self.inside)  # the first opening quote, if quotes alternate
         opening = before[first::2]
         regular = np.isin(opening, self.before_values) | (opening == QUOTE)
         if not self.inside and len(quotes) and quotes[0] == 0 and self.last == QUOTE:
@@ -70,7 +70,7 @@ class Quotes:
         return opens, closes
 
     def one_by_one(self, quotes: Places, before: Places) -> tuple[Places, Places]:
-        """Do the same where some quotes are letters."""
+        """Do the same if some quotes are ordinary characters."""
         opens: list[int] = []
         closes: list[int] = []
         inside, closed = self.inside, -1 if self.closed else -2
@@ -88,9 +88,9 @@ class Quotes:
 def with_letters_quoted(text: bytes, delimiter: bytes, some_quote: bool) -> bytes:
     """Return text in which every value that begins with a quote is a quoted value.
 
-    Where ``some_quote``, one that is closed on its line before a delimiter or the line's end stays
-    as it is. In all others the quotes are letters: they are doubled, and the value is put between
-    quotes. Lines stay the same lines.
+    With ``some_quote``, a value that is closed on its line, before a delimiter or the line end, is
+    left alone. In all others the quotes are ordinary characters: they are doubled, and the value is
+    put in quotes. The lines stay the same.
     """
     if b'"' not in text:
         return text
@@ -105,7 +105,7 @@ def with_letters_quoted(text: bytes, delimiter: bytes, some_quote: bool) -> byte
 
 @cache
 def beginnings(delimiter: bytes, some_quote: bool) -> re.Pattern[bytes]:
-    """Return what finds the values that begin with a quote; group 1 is one that is quoted."""
+    """Return a pattern for values that begin with a quote; group 1 is a properly quoted one."""
     mark = re.escape(delimiter)
     starts = rb"(?:(?<=%b)|(?<=\n)|\A)" % mark
     closed = rb'("[^"\r\n]*+(?:""[^"\r\n]*+)*+"(?=%b|[\r\n]|\Z))|' % mark if some_quote else b""
@@ -113,10 +113,10 @@ def beginnings(delimiter: bytes, some_quote: bool) -> re.Pattern[bytes]:
 
 
 class Joined(NamedTuple):
-    """Quoted values whose lines could all be rows: a quote that is a letter may have joined them.
+    """Quoted values whose lines could all be rows, perhaps joined by a stray quote.
 
-    ``first`` and ``last`` are the lines of the first such value; ``lines`` counts, over all of
-    them, the lines that belong to the row before them.
+    ``first`` and ``last`` are the lines of the first such value; ``lines`` counts the lines that
+    were joined to an earlier row, over all such values.
     """
 
     first: int
@@ -125,7 +125,7 @@ class Joined(NamedTuple):
 
 
 def lines_that_look_like_rows(text: bytes, delimiter: bytes, columns: int) -> Joined | None:
-    """Return the quoted values over several lines that each have delimiters for all columns."""
+    """Return the multi-line quoted values whose lines all have delimiters for every column."""
     opens, closes = Quotes(delimiter).values_in(text)
     letters = np.frombuffer(text, dtype=np.uint8)
     ends = np.flatnonzero(letters == ord("\n"))

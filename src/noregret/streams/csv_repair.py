@@ -1,4 +1,4 @@
-"""CSV record by record: slow, and only where a block holds something that Arrow stumbles over."""
+"""CSV record by record: slow, and only for blocks that Arrow cannot parse."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ from noregret.streams.csv_quotes import Quotes
 NUMERAL = re.compile(
     r"\s*[+-]?(?:(?:\d+\.?\d*|\.\d+)(?:e[+-]?\d+)?|inf|infinity|nan)\s*", re.IGNORECASE | re.ASCII
 )
-# What to do about lines that are parts of one row.
+# The cure for rows that span several lines.
 JOIN = Use("quotes", "multiline", "where a value in quotes goes on over several lines, use {}")
 TRUTH = {"true": "true", "false": "false", "1": "true", "0": "false"}
 
 
 class Mended(NamedTuple):
-    """The records of a text that can be used, the lines they came from, and the others."""
+    """The usable records of a text with their lines, and the errors of the others."""
 
     text: bytes
     kept: list[int]
@@ -60,7 +60,7 @@ def split_names(text: bytes, path: str, delimiter: str, header: bool) -> tuple[l
 
 
 def check_header(names: Sequence[str], where: Place) -> None:
-    """Refuse names that are all numbers, not all whole: such a line is the first row of data."""
+    """Raise an error if all names are numbers, not all integers: then there is no header."""
     if len(names) < 2 or not all(map(is_number, names)):
         return
     if not all(name.lstrip("-").isdecimal() for name in names):
@@ -71,7 +71,7 @@ def check_header(names: Sequence[str], where: Place) -> None:
 
 
 def check_names(names: Sequence[str], where: Place) -> None:
-    """Refuse a name that two columns have."""
+    """Raise an error if two columns have the same name."""
     seen: set[str] = set()
     for name in names:
         if name in seen:
@@ -81,7 +81,7 @@ def check_names(names: Sequence[str], where: Place) -> None:
 
 
 def records(text: bytes, delimiter: str) -> Iterator[tuple[int, list[str] | BadExample]]:
-    """Yield the records, each with the line it begins in, or what is wrong with it.
+    """Yield the records, or the errors in them, with the line where each begins.
 
     Bytes that are not UTF-8 stay visible.
     """
@@ -118,9 +118,9 @@ def repaired(
     asleep: bool = False,
     by_line: bool = False,
 ) -> Mended:
-    """Tell the records that can be read from those that cannot.
+    """Separate the records that can be used from those that cannot.
 
-    ``asleep`` says whether numbers may be missing, ``by_line`` whether quotes end with the line.
+    With ``asleep`` numbers may be missing; with ``by_line`` quoted values end with the line.
     """
     good = io.StringIO()
     writer = csv.writer(good, delimiter=delimiter, lineterminator="\n")
@@ -146,7 +146,7 @@ def repaired(
 
 
 def usual(cell: str, kind: str | None, nothing: Sequence[str]) -> str:
-    """Return a cell as Arrow can read it."""
+    """Return a cell in a form that Arrow can parse."""
     if kind == NUMBER and cell.strip() in nothing:
         return ""
     if kind == NUMBER and NUMERAL.fullmatch(cell):
@@ -159,7 +159,7 @@ def usual(cell: str, kind: str | None, nothing: Sequence[str]) -> str:
 def check_cell(
     name: str, cell: str, kind: str | None, nothing: Sequence[str], asleep: bool
 ) -> None:
-    """Refuse a cell that does not hold what its column does."""
+    """Raise an error for a cell that is not of the kind of its column."""
     what, cures = "", list[Cure]()
     shown = cell if len(cell) <= 40 else cell[:40] + "…"
     if kind is not None and any("\udc80" <= letter <= "\udcff" for letter in cell):
@@ -175,7 +175,7 @@ def check_cell(
 
 
 def kind_of_most(values: Sequence[str | bytes], share: float, nothing: Sequence[str]) -> str:
-    """Return what most of a column's values are, those aside that are missing."""
+    """Return the kind of most values of a column, ignoring missing ones."""
     texts = [v if isinstance(v, str) else v.decode("utf-8", "replace") for v in values]
     there = [text for text in texts if text.strip() not in nothing]
     needed = share * max(1, len(there))

@@ -1,4 +1,4 @@
-"""A pass through a stream whose rows become random Fourier features, after they were scaled."""
+"""A pass through a stream that maps the scaled rows to random Fourier features."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from noregret.streams.stream import Reading, State, Stream, until
 
 
 class LiftedReading(Reading):
-    """Another pass, and what becomes of its rows. The intercept stays as it is."""
+    """A pass that maps the rows of another pass; the intercept is kept as it is."""
 
     def __init__(self, stream: Stream, learning: bool, state: State | None) -> None:
         self.inner = stream.reading_class(stream, learning, None)
@@ -46,7 +46,7 @@ class LiftedReading(Reading):
                 return
 
     def lifted(self, block: Block) -> Block:
-        """Return a block's rows as Fourier features, without those that have none."""
+        """Return a block with Fourier features, without rows that cannot be mapped."""
         self.draw()
         block = usable(block, self.inner)
         intercept = int(self.options.intercept)
@@ -58,7 +58,7 @@ class LiftedReading(Reading):
         return replace(block, X=out)
 
     def draw(self) -> None:
-        """Have frequencies for every feature that there has been; the intercept has none."""
+        """Draw frequencies for all features seen so far, except for the intercept."""
         known, names = len(self.frequencies), self.inner.feature_names(self.inner.features)
         if len(names) > known:
             drawn = self.fourier.table(names[known:])
@@ -67,35 +67,35 @@ class LiftedReading(Reading):
             self.frequencies = np.concatenate([self.frequencies, drawn])
 
     def keep_seals(self) -> None:
-        """Keep digests of all data that are read."""
+        """Keep digests of all data read."""
         self.inner.keep_seals()
 
-    # The state is that of the pass before: its names are not those that the learner knows.
+    # The state is that of the inner pass, whose feature names differ from those of the learner.
 
     def state(self) -> State:
-        """Return all that going on, and predicting, depend on."""
+        """Return the arrays and JSON values that resuming and predicting need."""
         return self.inner.state()
 
     def kept_with_model(self) -> State:
-        """Return what predicting depends on."""
+        """Return the state that predicting needs."""
         arrays, numbers = self.inner.kept_with_model()
         names = {k: v for k, v in self.inner.state()[0].items() if k.startswith("names.")}
         return names | arrays, numbers
 
     def set_state(self, arrays: dict[str, Floats], numbers: dict[str, object]) -> None:
-        """Take a state over; ValueError where it does not fit."""
+        """Restore a state; raise ValueError if it does not fit."""
         self.inner.set_state(arrays, numbers)
         self.mark = self.inner.mark
 
 
 def fourier_of(options: Options) -> Fourier:
-    """Return the map that the options ask for."""
+    """Return the map described by the options."""
     assert options.fourier is not None
     return Fourier.of(options.fourier)
 
 
 def usable(block: Block, reading: Reading) -> Block:
-    """Return a block with rows that hold something else than finite numbers among its faults."""
+    """Return a block in which rows with values that are not finite are faults."""
     X = block.X
     good = np.abs(X.data if isinstance(X, Sparse) else X) < MAX_VALUE
     if good.all():
@@ -117,7 +117,7 @@ def usable(block: Block, reading: Reading) -> Block:
 
 
 def without(block: Block, bad: Faults) -> Block:
-    """Return a block without some of its rows, which become faults."""
+    """Return a block with some of its rows turned into faults."""
     keep = np.ones(len(block), dtype=bool)
     keep[list(bad)] = False
     before = np.cumsum(keep) - keep  # good rows before each

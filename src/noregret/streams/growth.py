@@ -1,4 +1,4 @@
-"""Columns of text that bring a new value in almost every row: a feature each, seen once."""
+"""Warn about text columns with a new value, and so a new feature, in almost every row."""
 
 from __future__ import annotations
 
@@ -8,14 +8,14 @@ from collections.abc import Collection, Sequence
 
 from noregret.errors import tell
 
-# A column is told of after so many rows if so large a share of them brought a new value.
+# A column is reported after this many rows if more than this share of them has a new value.
 MIN_ROWS, MAX_SHARE = 1_000, 0.5
-# What would be a number but for thousands separators, a percent sign or a currency.
+# A number with thousands separators, a percent sign or a currency.
 ALMOST_A_NUMBER = re.compile(r"\s*[-+(]?\s*\W?\s*\d[\d,.'\s]*\s*(?:\W|[a-zA-Z]{1,3})?\)?\s*")
 
 
 class Growth:
-    """The new values of each column, counted as rows come."""
+    """Counts of the new values in each column."""
 
     def __init__(self) -> None:
         self.rows = 0
@@ -23,7 +23,7 @@ class Growth:
         self.told: set[str] = set()
 
     def note(self, names: Sequence[str], rows: int, columns: Collection[str], where: str) -> None:
-        """Take note of rows, and of the features that were new in them."""
+        """Count rows and the new features in them."""
         self.rows += rows
         latest: dict[str, str] = {}
         for name in names:
@@ -42,7 +42,7 @@ class Growth:
                 tell(f"{where}: {self.words(column, value)}")
 
     def words(self, column: str, value: str) -> str:
-        """Say what is odd about a column, and what to do."""
+        """Return the warning about a column, with what to do."""
         shown = repr(value if len(value) <= 40 else value[:40] + "…")
         cure = f"leave the column out (--drop {column}), or bound memory with --hash 20"
         if ALMOST_A_NUMBER.fullmatch(value):

@@ -1,4 +1,4 @@
-"""Forecasts in JSON lines: every line a row, who is null or not there asleep."""
+"""Forecasts in JSON lines: one row per line; experts that are null or absent sleep."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ import numpy as np
 from noregret.errors import BadExample
 from noregret.streams.columns import BOOLEAN, NUMBER, TEXT, Category, Roles, Table, summaries
 
-# A field holds numbers where so many of its values are.
+# A field is numeric if at least this share of its values are numbers.
 MIN_NUMBER_SHARE = 0.5
 Lines = Sequence[tuple[int, Any]]
 
 
 def kinds_of(examples: Lines, apart: str | None) -> dict[str, str]:
-    """Return what the fields of the first lines hold; the one apart holds names."""
+    """Return the kind of values of each field in the first lines; ``apart`` holds text."""
     values: dict[str, list[Any]] = {}
     for _, example in examples:
         if isinstance(example, dict):
@@ -29,7 +29,7 @@ def kinds_of(examples: Lines, apart: str | None) -> dict[str, str]:
 
 
 def kind_of(values: list[Any]) -> str:
-    """Return what a field holds."""
+    """Return the kind of values of a field."""
     there = [value for value in values if not is_nothing(value)]
     if there and all(isinstance(value, bool) for value in there):
         return BOOLEAN
@@ -38,12 +38,12 @@ def kind_of(values: list[Any]) -> str:
 
 
 def is_nothing(value: Any) -> bool:
-    """Whether a value stands for none."""
+    """Return whether a value is missing."""
     return value is None or value == "" or (isinstance(value, float) and math.isnan(value))
 
 
 def table_of(examples: Lines, roles: Roles) -> tuple[Table, list[int], list[BadExample]]:
-    """Return lines as a table, the line of each row, and the lines that are none."""
+    """Return lines as a table, the line of each row, and the errors in other lines."""
     options = roles.options
     known = {*roles.kinds}
     rows: list[list[float]] = []
@@ -73,19 +73,19 @@ def table_of(examples: Lines, roles: Roles) -> tuple[Table, list[int], list[BadE
 
 
 def category_of(name: str, values: list[str]) -> Category:
-    """Return a column of names."""
+    """Return a column of text as categories."""
     known = {value: code for code, value in enumerate(dict.fromkeys(values))}
     codes = [known[value] if value else -1 for value in values]
     return Category(name, np.array(codes, dtype=np.int32), list(known))
 
 
 def numbers_of(example: Any, roles: Roles, known: set[str]) -> tuple[list[float], float]:
-    """Return the forecasts of a line and its outcome, NaN where there is none."""
+    """Return the forecasts of a line and its outcome, with NaN for missing ones."""
     if not isinstance(example, dict):
         raise BadExample('a row is an object: {"name": number, …}')
     if new := next((name for name in example if name not in known), None):
         raise BadExample(
-            f"field {new!r} is new: who joins later is null in the first line, or dropped"
+            f"field {new!r} is new: put it in the first line, as null if necessary, or drop it"
         )
     row = [number_of(name, example.get(name)) for name in roles.numbers]
     target = roles.target
@@ -93,11 +93,11 @@ def numbers_of(example: Any, roles: Roles, known: set[str]) -> tuple[list[float]
 
 
 def number_of(name: str, value: Any) -> float:
-    """Return a number, NaN for none."""
+    """Return a value as a float, NaN if it is missing."""
     if is_nothing(value):
         return math.nan
     if not isinstance(value, int | float):
-        raise BadExample(f"field {name!r} is {str(value)[:40]!r}, which is no number")
+        raise BadExample(f"field {name!r} is {str(value)[:40]!r}, which is not a number")
     try:
         return float(value)
     except OverflowError:

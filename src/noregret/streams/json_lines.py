@@ -1,4 +1,4 @@
-"""The lines of JSON files: through Arrow where all have the same fields, else one by one."""
+"""The lines of JSON files: through Arrow if all have the same fields, else one by one."""
 
 from __future__ import annotations
 
@@ -11,17 +11,17 @@ from noregret.errors import BadExample
 from noregret.streams.columns import BOOLEAN, NUMBER, TEXT, kind_of
 from noregret.streams.source import Piece
 
-# How deeply a line may be nested; more than an example ever is, less than any reader's stack.
+# Nesting depth of a line: more than any example has, and safe for the stack of every parser.
 MAX_NESTING = 64
 # A line without brackets but the outer ones; in others those outside of strings are counted.
 FLAT = re.compile(rb"\s*(?:\{[^\[\]{}]*\}\s*)?")
-# Without a way back, which would cost memory for every letter of a long value.
+# Possessive, as backtracking would need memory for every character of a long value.
 STRING = re.compile(rb'"[^"\\]*+(?:\\.[^"\\]*+)*+(?:"|$)', re.DOTALL)
 BRACKET = re.compile(rb"[\[\]{}]")
 
 
 class GivenTwice(Exception):
-    """A field that an object has twice."""
+    """Raised for a field that occurs twice in an object."""
 
     def __init__(self, name: str) -> None:
         super().__init__(name)
@@ -29,7 +29,7 @@ class GivenTwice(Exception):
 
 
 class Lines(NamedTuple):
-    """A piece of a file: as a table, or as examples with the lines they came from."""
+    """A piece of a file: as a table, or as examples with their lines."""
 
     piece: Piece
     table: Any
@@ -39,7 +39,7 @@ class Lines(NamedTuple):
 
 
 def parse(piece: Piece) -> Lines:
-    """Read a piece; in any thread."""
+    """Parse a piece; called in any thread."""
     text = piece.text()
     lines = lines_of(text)
     table = as_table(text) if are_whole(lines) else None
@@ -54,7 +54,7 @@ def lines_of(text: bytes) -> list[bytes]:
 
 
 def are_whole(lines: list[bytes]) -> bool:
-    """Whether every line holds one object, all of it, and none is too deep for a stack."""
+    """Return whether every line is one complete object that is not nested too deeply."""
     for line in lines:
         if not FLAT.fullmatch(line):
             deepest, left, values = depth_of(line)
@@ -64,7 +64,7 @@ def are_whole(lines: list[bytes]) -> bool:
 
 
 def depth_of(line: bytes) -> tuple[int, int, int]:
-    """Return how deep a line of JSON goes, how deep it ends, and how many values it holds."""
+    """Return the nesting depth of a line, its depth at the end, and the number of its values."""
     depth = deepest = values = 0
     for bracket in BRACKET.findall(STRING.sub(b"", line)):
         depth += 1 if bracket in b"[{" else -1
@@ -74,7 +74,7 @@ def depth_of(line: bytes) -> tuple[int, int, int]:
 
 
 def one_by_one(lines: list[bytes]) -> tuple[list[tuple[int, Any]], list[BadExample]]:
-    """Return what is on some lines, and the lines that are not JSON."""
+    """Return the parsed lines, and the errors of lines that are not JSON."""
     examples: list[tuple[int, Any]] = []
     faults: list[BadExample] = []
     for number, line in enumerate(lines, 1):
@@ -100,7 +100,7 @@ def one_by_one(lines: list[bytes]) -> tuple[list[tuple[int, Any]], list[BadExamp
 
 
 def object_of(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    """Return an object, in which no field may be given twice."""
+    """Return an object as a dict; raise GivenTwice for a duplicate field."""
     made = dict(pairs)
     if len(made) < len(pairs):
         seen: set[str] = set()
@@ -112,7 +112,7 @@ def object_of(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 
 
 def as_table(text: bytes) -> Any:
-    """Return lines as an Arrow table, or None where the lines differ in more than their numbers."""
+    """Return lines as an Arrow table; None if they do not have the same fields."""
     import pyarrow as pa
     from pyarrow import json as arrow_json
 

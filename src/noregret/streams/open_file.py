@@ -1,4 +1,4 @@
-"""Files that are open for reading, unpacked where they are packed."""
+"""Files that are open for reading, decompressed if necessary."""
 
 from __future__ import annotations
 
@@ -21,10 +21,9 @@ PACKED = {b"\x1f\x8b": "gzip", b"\x28\xb5\x2f\xfd": "zstd"}
 
 
 class Opened:
-    """A file that is open for reading, unpacked where it is packed.
+    """A file that is open for reading, decompressed if necessary.
 
-    ``seekable`` says whether it can be read at any place; else it is read from its beginning, by
-    ``block``.
+    If it is not ``seekable``, it is read sequentially, by ``block``.
     """
 
     def __init__(self, path: str) -> None:
@@ -60,7 +59,7 @@ class Opened:
             os.close(self.descriptor)
 
     def block(self) -> bytes:
-        """Return the next bytes: as many as there are now, at most a block."""
+        """Return the next bytes: as many as are available, at most one block."""
         begins = self.read_so_far == 0
         parts = [self.some(BLOCK)]
         if begins and not self.regular and packing_of(parts[0]):
@@ -74,7 +73,7 @@ class Opened:
         return b"".join(parts)
 
     def some(self, most: int) -> bytes:
-        """Return the next bytes, some of them; none at the end."""
+        """Return some of the next bytes; empty at the end."""
         if self.seekable:  # a file that grows is read as it was when it was opened
             most = min(most, self.size - self.read_so_far)
         if self.stream is None:
@@ -98,7 +97,7 @@ class Opened:
             raise shortened(self.path)
 
     def more_is_there(self) -> bool:
-        """Whether reading would not have to wait."""
+        """Return whether data can be read without waiting."""
         return self.regular or is_ready(self.descriptor)
 
     def skip(self, offset: int) -> None:
@@ -130,12 +129,12 @@ class Opened:
 
 
 def shortened(path: str) -> NoRegretError:
-    """Return the error for a file that was cut."""
+    """Return the error for a file that was truncated."""
     return NoRegretError("became shorter while it was being read", file=path)
 
 
 def stdin_descriptor() -> int:
-    """Return the number of standard input, or say that there is none."""
+    """Return the file descriptor of standard input; raise an error if it is closed."""
     try:
         return sys.stdin.fileno()
     except (AttributeError, ValueError, OSError):  # None, closed, or replaced by something else
@@ -143,12 +142,12 @@ def stdin_descriptor() -> int:
 
 
 def packing_of(text: bytes) -> str | None:
-    """Return how bytes are packed, as their first few tell."""
+    """Return the compression of a file, from its first bytes."""
     return next((kind for magic, kind in PACKED.items() if text.startswith(magic)), None)
 
 
 def unpacked(raw: IO[bytes], packing: str) -> IO[bytes]:
-    """Return a packed stream as a plain one."""
+    """Return a decompressed stream."""
     if packing == "gzip":
         import gzip
 

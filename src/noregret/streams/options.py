@@ -1,4 +1,4 @@
-"""How a stream is read: options, the same in Python, on the command line and in certificates."""
+"""The options of a stream, the same in Python, on the command line and in certificates."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ from noregret.checks import one_of, whole
 
 ASLEEP = "asleep"
 MISSING = ("stop", "zero", "indicator", ASLEEP)
-# Experts that can be made of the others.
+# Experts that can be derived from the others.
 AVERAGE, MEDIAN, CORRECTED = ADDED = ("average", "median", "corrected")
 SCALES = ("none", "max", "standard", "unit")
 ON_ERROR = ("stop", "skip")
-# What quotes mean in CSV and TSV; auto is multiline for CSV, line for TSV.
+# The meaning of quotes in CSV and TSV; auto is multiline for CSV and line for TSV.
 AUTO, MULTILINE, LINE, NONE = QUOTES = ("auto", "multiline", "line", "none")
 CHOICES = {"missing": MISSING, "scale": SCALES, "on_error": ON_ERROR, "quotes": QUOTES}
 MAX_BITS = 30
@@ -22,16 +22,16 @@ MAX_BITS = 30
 COLUMNS = ("drop", "keep", "categories")
 # Options that may be given several times.
 LISTS = (*COLUMNS, "add")
-# Options that mean nothing for a table of forecasts.
+# Options that do not apply to a table of forecasts.
 NOT_FOR_EXPERTS = ("categories", "hash", "intercept", "scale", "fourier", "positive")
-# What is not written down as a transform: the certificate has its own place for the target.
+# Options that are not listed as transforms: certificates state the target separately.
 ELSEWHERE = ("target", "format")
 FLAGS = ("intercept", "no-header", "prices")
 
 
 @dataclass(frozen=True)
 class Options:
-    """How the columns of a file become outcomes and features.
+    """Options for turning the columns of a file into outcomes and features.
 
     Parameters
     ----------
@@ -40,47 +40,48 @@ class Options:
     drop
         Columns to leave out.
     keep
-        The only columns to use, besides the target; all if none are named.
+        The only columns to use besides the target; all columns by default.
     categories
-        Columns whose values are names even where they look like numbers: each value becomes an
+        Columns whose values are categories even if they look like numbers: each value becomes an
         indicator feature.
     missing
-        What to do with an empty cell: ``stop`` refuses the row, ``zero`` takes it for 0 (for text:
-        no indicator), ``indicator`` does that and adds the feature ``column=missing``. ``asleep``
-        is for tables of forecasts, an expert a column: who has none in a row is asleep there (NaN).
-        Columns that hold no numbers are left out, and rows without an outcome are not played.
+        How to treat an empty cell: ``stop`` rejects the row, ``zero`` replaces it by 0 (text: no
+        indicator), ``indicator`` does the same and adds the feature ``column=missing``. ``asleep``
+        is for tables of forecasts with one expert per column: an expert without a forecast sleeps
+        in that round (NaN). Columns without numbers are ignored, and rows without an outcome are
+        not played.
     header
-        Whether the first line of a CSV file holds the names; without, columns are called 1, 2, ….
+        Whether the first line of a CSV file holds the names; otherwise columns are named 1, 2, ….
     quotes
-        What double quotes mean in CSV and TSV files. ``multiline``: a value between them may hold
-        delimiters and line ends. ``line``: it ends on its line, before a delimiter or the line's
-        end; any other quote is a letter. ``none``: quotes are letters. ``auto``, the default, is
-        ``multiline`` for CSV and ``line`` for TSV.
+        The meaning of double quotes in CSV and TSV files. ``multiline``: a quoted value may contain
+        delimiters and line ends. ``line``: it must end on its line, before a delimiter or the line
+        end; any other quote is an ordinary character. ``none``: quotes are ordinary characters.
+        ``auto``, the default, is ``multiline`` for CSV and ``line`` for TSV.
     hash
-        Bits: the names of all features share 2^bits slots, so memory is bounded.
+        Hash the names of all features into 2^bits slots, which bounds the memory.
     intercept
-        Whether every example gets the feature ``intercept``, always 1.
+        Whether to add the feature ``intercept``, always 1, to every example.
     scale
         ``max`` divides by the largest value of the feature so far, ``standard`` makes its mean 0
         and its deviation 1, ``unit`` gives every row the norm 1; ``none`` by default.
     fourier
-        How many random Fourier features the rows become, after scaling; also with the width of the
-        kernel and the seed, as in ``300:width=2:seed=1``. The intercept is none of them.
+        The number of random Fourier features to replace the scaled rows with; optionally with the
+        width of the kernel and the seed, as in ``300:width=2:seed=1``. An intercept is kept as is.
     positive
-        The target's value that counts as +1; all others are −1.
+        The value of the target that counts as +1; all others are −1.
     on_error
         ``stop`` at a row that cannot be used, or ``skip`` and count it.
     format
-        What the files are; if not given, their extensions say it.
+        The format of the files; by default, that of their extension.
     add
-        With ``asleep``, experts made of the others: ``average`` and ``median`` of those awake,
-        ``corrected``, a linear combination learned from the rows before.
+        With ``asleep``, experts derived from the others: ``average`` and ``median`` of those awake,
+        ``corrected``, a linear combination learned from earlier rows.
     group
-        A column that says which rows belong together; it is no feature.
+        A column that assigns rows to groups; it is not a feature.
     only
         The only group to use.
     prices
-        For games over tables: rows are prices, and each is divided by the one before it.
+        For games over tables: rows are prices, and each is divided by the previous one.
     """
 
     target: str | None = None
@@ -122,7 +123,7 @@ class Options:
         self.check_experts()
 
     def check_experts(self) -> None:
-        """Refuse what makes no sense for a table of forecasts, or without one."""
+        """Raise an error for options that do not apply with, or without, a table of forecasts."""
         for name in self.add:
             one_of("add", name, ADDED)
         if self.missing != ASLEEP:
@@ -136,7 +137,7 @@ class Options:
             object.__setattr__(self, "only", str(self.only))
 
     def transforms(self) -> tuple[str, ...]:
-        """Write down all that differs from a plain reading, as certificates have it."""
+        """Return all options that differ from the defaults, as certificates list them."""
         said: list[str] = []
         for field in fields(self):
             value = getattr(self, field.name)
@@ -153,7 +154,7 @@ class Options:
 
     @classmethod
     def of(cls, transforms: Iterable[str], target: str | None = None) -> Options:
-        """Read what ``transforms`` wrote; ValueError where it cannot be understood."""
+        """Parse the result of ``transforms``; raise ValueError if that is not possible."""
         known = {field.name: field for field in fields(cls) if field.name not in ELSEWHERE}
         given: dict[str, Any] = {"target": target}
         for text in transforms:
@@ -162,7 +163,7 @@ class Options:
             if text in FLAGS:
                 given[key.removeprefix("no_")] = not key.startswith("no_")
             elif key not in known or isinstance(known[key].default, bool) or not has_value:
-                raise ValueError(f"{text!r} is no transform that this version knows")
+                raise ValueError(f"{text!r} is not a transform that this version knows")
             elif key in LISTS:
                 given[key] = (*given.get(key, ()), value)
             else:

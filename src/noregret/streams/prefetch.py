@@ -1,4 +1,4 @@
-"""Reading ahead: jobs done in other threads while the first learns, their results in order."""
+"""Prefetching: jobs run in other threads while the main thread learns, with results in order."""
 
 from __future__ import annotations
 
@@ -13,19 +13,19 @@ from typing import TypeVar
 from noregret.errors import NoRegretError
 
 T = TypeVar("T")
-# How many threads work, and how many results may wait to be used.
+# Worker threads, and results that may wait in the queue.
 WORKERS, MAX_QUEUED_RESULTS = 2, 4
-# Seconds between looks at whether anybody still wants the results.
+# Seconds between checks whether the results are still wanted.
 POLL_SECONDS = 0.1
 
 
 def in_order(
     jobs: Iterator[Callable[[], T]], wanted: Callable[[], bool] = lambda: True
 ) -> Generator[T, None, None]:
-    """Yield what jobs return, in their order, some of them done ahead.
+    """Yield the results of jobs in order, with a few jobs run in advance.
 
-    One thread asks for the jobs, which may mean to wait for input; others do them. What goes wrong
-    is raised in its turn. The iteration ends early when it is no longer ``wanted``.
+    One thread takes the jobs, which may wait for input, and others run them. An exception is raised
+    at the position of its job. The iteration ends early once it is no longer ``wanted``.
     """
     process = os.getpid()
     results: Queue[Future[T] | None] = Queue(MAX_QUEUED_RESULTS)
@@ -59,7 +59,7 @@ def in_order(
                 raise NoRegretError(
                     "the process was forked while this stream was being read, and the"
                     " copy lacks the threads that read it",
-                    "read it anew, or fork before",
+                    "read it again, or fork before",
                 )
             try:
                 result = results.get(timeout=POLL_SECONDS)
@@ -77,7 +77,7 @@ def in_order(
 
 
 def ahead(things: Iterable[T], wanted: Callable[[], bool]) -> Generator[T, None, None]:
-    """Yield things in order, the next of them being made in another thread meanwhile."""
+    """Yield the items of an iterable in order, computing the next one in another thread."""
 
     def made(thing: T) -> T:
         return thing

@@ -1,7 +1,7 @@
-"""Digests of all that was read, part by part: a run that goes on checks that it is still the same.
+"""Digests of all data read, part by part, so that a resumed run can check that nothing changed.
 
-They are kept only where a checkpoint may be made. A part is a few megabytes of text, a row group of
-a Parquet file, or some rows of an array.
+They are kept only if checkpoints are made. A part is a few megabytes of text, a row group of a
+Parquet file, or a range of rows of an array.
 """
 
 from __future__ import annotations
@@ -16,12 +16,12 @@ from numpy.typing import NDArray
 from noregret.errors import NoRegretError
 
 DIGEST_SIZE = 16
-# Bytes that are sealed together where text comes in smaller pieces.
+# Bytes per digest when text comes in smaller pieces.
 PART = 1 << 22
 
 
 def new_hash() -> Any:
-    """Return what digests are made with."""
+    """Return a new hash object."""
     return hashlib.blake2b(digest_size=DIGEST_SIZE)
 
 
@@ -34,7 +34,7 @@ class Range(NamedTuple):
 
 
 class Seal(NamedTuple):
-    """The digest of a part of a file, with the lines or rows in it, counted from 1."""
+    """The digest of a part of a file, with its first and last line or row, counted from 1."""
 
     file: int
     start: int
@@ -44,11 +44,11 @@ class Seal(NamedTuple):
     digest: bytes
 
     def check(self, digest: bytes, path: str, what: str) -> None:
-        """Refuse data whose digest is another."""
+        """Raise an error if the digest differs."""
         if digest != self.digest:
             raise NoRegretError(
                 f"{what} {self.first:,} to {self.last:,}: not the data that the checkpoint was made"
-                " from: something there was changed after it had been read",
+                " from: they were changed after they had been read",
                 file=path,
             )
 
@@ -63,11 +63,11 @@ class Seals:
         return iter(self.all)
 
     def of_file(self, file: int) -> list[Seal]:
-        """Return those of one of the files."""
+        """Return the seals of one file."""
         return [seal for seal in self.all if seal.file == file]
 
     def add(self, file: int, ranges: Iterable[Range], first: int, last: int) -> None:
-        """Add parts of a file that hold some lines; a part that has grown replaces what it was."""
+        """Add parts of a file with these lines; a part that has grown replaces its old seal."""
         for start, stop, digest in ranges:
             begins = first
             if self.all and self.all[-1][:2] == (file, start):
@@ -75,13 +75,13 @@ class Seals:
             self.all.append(Seal(file, start, stop, begins, last, digest))
 
     def get_state(self) -> dict[str, NDArray[Any]]:
-        """Return them as arrays."""
+        """Return the seals as arrays."""
         places = np.array([seal[:5] for seal in self.all], dtype=np.int64).reshape(-1, 5)
         digests = np.frombuffer(b"".join(seal.digest for seal in self.all), dtype=np.uint8)
         return {"places": places, "digests": digests.reshape(-1, DIGEST_SIZE)}
 
     def set_state(self, arrays: dict[str, NDArray[Any]]) -> None:
-        """Take them over from arrays."""
+        """Restore the seals from arrays."""
         self.all = [
             Seal(file, start, stop, first, last, digest.tobytes())
             for (file, start, stop, first, last), digest in zip(
@@ -91,12 +91,12 @@ class Seals:
 
 
 class Sealing:
-    """Seals for text that is read from its beginning on, in pieces of any size.
+    """Digests for text that is read sequentially, in pieces of any size.
 
     Parameters
     ----------
     start
-        The byte it begins at.
+        The first byte.
     """
 
     def __init__(self, start: int) -> None:

@@ -1,7 +1,7 @@
-"""Where bytes come from: files, compressed or not, globs, standard input; in whole lines.
+"""The bytes of a stream, in whole lines: from files, compressed or not, globs or standard input.
 
-A plain file is cut at line ends first and read later, by whoever parses the piece, so that several
-can read at once. Everything else, which must be read from its beginning, is read here.
+A plain file is split at line ends first, and each piece is read by the thread that parses it, so
+that several threads can read at once. All other input is read here, sequentially.
 """
 
 from __future__ import annotations
@@ -25,9 +25,9 @@ from noregret.streams.seals import Range, Sealing, Seals, new_hash
 
 __all__ = ["STDIN", "Paths", "Piece", "Source", "as_paths", "suffix_of", "total_size"]
 
-# Bytes looked through at a time for the end of a line.
+# Bytes searched at a time for the end of a line.
 BYTES_PER_SEARCH = 1 << 16
-# Bytes of a line, and of a quoted value: beyond, this is not text, or the quote was never closed.
+# Bytes of a line and of a quoted value. A longer line is not text, a longer value never closed.
 MAX_LINE, MAX_VALUE = 1 << 27, 1 << 26
 BOM, UTF_16 = b"\xef\xbb\xbf", (b"\xff\xfe", b"\xfe\xff")
 
@@ -35,7 +35,7 @@ Paths = str | Path | Sequence[str | Path]
 
 
 def as_paths(given: Paths) -> tuple[str, ...]:
-    """Return the files that are meant: globs are expanded, in alphabetical order."""
+    """Return the paths of the files, with globs expanded in alphabetical order."""
     if isinstance(given, str | Path):
         given = [given]
     found: list[str] = []
@@ -50,14 +50,14 @@ def as_paths(given: Paths) -> tuple[str, ...]:
     if not found:
         raise WrongUsage("no file was given")
     if found.count(STDIN) > 1:
-        raise WrongUsage("standard input (-) can be read once only")
+        raise WrongUsage("standard input (-) can be read only once")
     for path in found:
         check_readable(path)
     return tuple(found)
 
 
 def check_readable(path: str) -> None:
-    """Tell at once where a file cannot be read."""
+    """Raise an error early if a file cannot be read."""
     if path == STDIN:
         stdin_descriptor()
     elif os.path.isdir(path):
@@ -68,14 +68,14 @@ def check_readable(path: str) -> None:
 
 
 def total_size(paths: Sequence[str]) -> int | None:
-    """Return how many bytes there will be to read, where that is known."""
+    """Return the number of bytes to read, if known."""
     if any(path == STDIN or not os.path.isfile(path) for path in paths):
         return None
     return sum(os.path.getsize(path) for path in paths)
 
 
 def suffix_of(path: str) -> str:
-    """Return the extension that says what a file holds, that of a compression aside."""
+    """Return the extension of a file, ignoring that of a compression."""
     place = Path(path)
     if place.suffix.lower() in (".gz", ".zst", ".zstd"):
         place = place.with_suffix("")
@@ -86,9 +86,9 @@ def suffix_of(path: str) -> str:
 class Piece:
     """Whole lines of a file.
 
-    ``start`` and ``stop`` count bytes of text; ``read`` bytes of input so far, of this file. A
-    piece that was not read yet knows its file. ``ranges`` are the digests of its text; None where
-    it is not to be sealed.
+    ``start`` and ``stop`` count bytes of text, ``read`` the bytes of input read so far from this
+    file. A piece that has not been read yet holds the open file. ``ranges`` are the digests of its
+    text, or None if it is not sealed.
     """
 
     file: int
@@ -120,7 +120,7 @@ class Piece:
         return text
 
     def with_next(self, other: Piece) -> Piece:
-        """Return this piece and the one that follows it as one."""
+        """Return this piece and the next one as one piece."""
         contents = self.contents
         if contents is not None:
             contents += other.contents or b""
@@ -129,18 +129,18 @@ class Piece:
 
 
 class Source:
-    """The text of some files, one after the other, in pieces of whole lines.
+    """The text of some files, in order, in pieces of whole lines.
 
     Parameters
     ----------
     paths
         The files; ``-`` is standard input.
     delimiter
-        What stands between values, where a line end may be part of a quoted one.
+        The delimiter between values, if a quoted value may contain line ends.
     careful
-        Whether to read plain files here too, as quotes must be counted to know where to cut them.
+        Whether to read plain files sequentially too, as quotes must be counted to split them.
     seals
-        Of all text before the mark, where they are kept.
+        The seals of all text before the mark, if they are kept.
     """
 
     def __init__(
@@ -154,9 +154,9 @@ class Source:
         self.seals = seals
 
     def check(self, mark: dict[str, Any]) -> None:
-        """Check that files which can be read twice hold what they held before a mark.
+        """Check that seekable files are unchanged up to a mark.
 
-        What can be read once only is checked when it is read up to the mark.
+        Other input is checked while it is read up to the mark.
         """
         assert self.seals is not None
         for number in range(mark["file"] + 1):
@@ -166,7 +166,7 @@ class Source:
                         opened.check(self.seals.of_file(number))
 
     def pieces(self, mark: dict[str, Any] | None = None) -> Iterator[Piece]:
-        """Yield the text from a mark on, or from the start."""
+        """Yield the text from a mark or from the start."""
         first = 0 if mark is None else mark["file"]
         for number in range(first, len(self.paths)):
             from_here = mark if mark is not None and number == first else None
@@ -177,7 +177,7 @@ class Source:
                     yield from self.read(number, opened, from_here)
 
     def cut(self, number: int, opened: Opened, mark: dict[str, Any] | None) -> Iterator[Piece]:
-        """Yield pieces that are still to be read, of what the file holds now."""
+        """Yield pieces of the current contents of a file, without reading them."""
         start = 0 if mark is None else mark["offset"]
         size = os.fstat(opened.descriptor).st_size
         if size < start:
@@ -196,7 +196,7 @@ class Source:
         rest: list[bytes] = []
         if mark is not None:
             start, line = mark["offset"], mark["line"]
-            if self.seals is None or opened.seekable:  # else it was checked before
+            if self.seals is None or opened.seekable:  # otherwise it was checked before
                 opened.skip(start)
             else:
                 opened.check(self.seals.of_file(number))
@@ -233,7 +233,7 @@ class Source:
 
 
 def without_bom(block: bytes, at: int) -> bytes:
-    """Return a block with blanks for what it holds of a byte order mark; it begins at a place."""
+    """Return a block that starts at byte ``at``, with blanks in place of a byte order mark."""
     marked = block[: max(0, len(BOM) - at)]
     return b"\r" * len(marked) + block[len(marked) :] if BOM.startswith(marked, at) else block
 
@@ -253,7 +253,7 @@ def unclosed(path: str, line: int) -> BadExample:
 
 
 def line_end(opened: Opened, start: int, stop: int, size: int) -> int:
-    """Return where the last line that ends before ``stop`` ends; if none does, where one ends."""
+    """Return the end of the last line that ends before ``stop``, or of the first one after it."""
     if stop >= size:
         return size
     descriptor, at = opened.descriptor, stop

@@ -1,4 +1,4 @@
-"""What every stream can do, and what one pass through it is."""
+"""The base classes of all formats: a stream, and one pass through it."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ State = tuple[dict[str, NDArray[Any]], dict[str, Any]]
 
 
 class StartAgain(Exception):
-    """What follows must be read in another way, from the mark on."""
+    """Raised when the rest of the stream must be parsed differently, starting at the mark."""
 
 
 class Stream:
@@ -34,22 +34,22 @@ class Stream:
     Parameters
     ----------
     paths
-        One file or several, read one after the other; globs; ``-`` for standard input.
+        One or more files, read in order; globs; ``-`` for standard input.
     options
-        How they are read.
+        How to read them.
     """
 
     name: ClassVar[str]
     extensions: ClassVar[tuple[str, ...]] = ()
     reading_class: ClassVar[type[Reading]]
-    # Options that mean nothing for such files.
+    # Options that do not apply to this format.
     meaningless: ClassVar[tuple[str, ...]] = ()
 
     def __init__(self, paths: Paths, options: Options) -> None:
         for option in self.meaningless:
             if getattr(options, option) != getattr(Options(), option):
                 cure = Use(option, text="leave {} out")
-                raise WrongUsage(f"{option} means nothing for {self.name} files", cure)
+                raise WrongUsage(f"{option} does not apply to {self.name} files", cure)
         self.paths, self.options = as_paths(paths), options
 
     def with_fourier(self, fourier: str) -> Stream:
@@ -58,24 +58,24 @@ class Stream:
 
     @property
     def target(self) -> str | None:
-        """The column that holds the outcomes, where it has a name."""
+        """The name of the column that holds the outcomes, if any."""
         return self.options.target
 
     @property
     def transforms(self) -> tuple[str, ...]:
-        """What is done to the data on the way, as certificates name it."""
+        """The transformations of the data, as certificates list them."""
         return self.options.transforms()
 
     @property
     def size(self) -> int | None:
-        """How many bytes there are to read, where that is known."""
+        """The number of bytes to read, if known."""
         return total_size(self.paths)
 
     def reading(self, state: State | None = None, learning: bool = True) -> Reading:
-        """Begin a pass; with the state of another, go on with what that knows.
+        """Start a pass, from the beginning or from the state of another pass.
 
-        A pass that is not for ``learning`` takes rows without outcomes too, and nothing that it
-        sees changes how later rows are scaled.
+        Unless it is for ``learning``, a pass accepts rows without outcomes, and its rows do not
+        change the scaling of later ones.
         """
         if self.options.fourier is not None:
             from noregret.streams.fourier_rows import LiftedReading
@@ -101,13 +101,13 @@ class Stream:
 
 
 class Reading:
-    """One pass through a stream: what it has learned of the data's shape, and where it stands."""
+    """One pass through a stream: the columns and features seen so far, and the current position."""
 
-    # Whether features are known by name; else they are columns.
+    # True if features have names; otherwise they are numbered columns.
     named: ClassVar[bool] = True
-    # Whether the number of columns is known from the start.
+    # True if the number of columns is known from the start.
     fixed: ClassVar[bool] = False
-    # Whether every feature may be centred: not where most are absent from a row.
+    # True if features can be centred, which sparse rows do not allow.
     centred: ClassVar[bool] = True
 
     def __init__(self, stream: Stream, learning: bool, state: State | None) -> None:
@@ -115,41 +115,41 @@ class Reading:
         self.paths = stream.paths
         if self.options.scale == "standard" and not self.centred:
             raise WrongUsage(
-                f"{stream.name} data are sparse, and to standardise them would fill them up",
+                f"{stream.name} data are sparse, and standardising would make them dense",
                 NOT_STANDARD,
             )
         scale = self.options.scale
         self.scaler = None if scale == "none" else Scaler(scale)
         self.vocabulary = Vocabulary(self.options.hash)
         self.mark: dict[str, Any] | None = None
-        self.seals: Seals | None = None  # of all data before the mark, where a checkpoint is kept
-        self.unchecked = False  # whether these are from another process
-        self.width = 0  # columns, where they have no names
+        self.seals: Seals | None = None  # of all data before the mark, if there are checkpoints
+        self.unchecked = False  # whether the seals come from another process
+        self.width = 0  # the number of columns, if they have no names
         self.wanted: Callable[[], bool] = lambda: True
         if state is not None:
             self.set_state(*state)
 
     def keep_seals(self) -> None:
-        """Keep digests of all data that are read, so that another process can go on from here."""
+        """Keep digests of all data read, so that another process can resume from here."""
         if self.seals is None:
             self.seals = Seals()
 
-    # What each format says for itself.
+    # Implemented by each format.
 
     def jobs(self, mark: dict[str, Any] | None) -> Iterator[Callable[[], Any]]:
-        """Yield jobs that read and parse, to be done in any thread."""
+        """Yield jobs that read and parse, and that may run in any thread."""
         raise NotImplementedError
 
     def settle(self, raw: Any) -> Block:
-        """Make a block of what a job returned; called in order."""
+        """Make a block from the result of a job; called in order."""
         raise NotImplementedError
 
     def columns_state(self) -> dict[str, Any]:
-        """Return what is known of the columns, as JSON can hold it."""
+        """Return what is known about the columns, as JSON values."""
         return {}
 
     def set_columns_state(self, state: dict[str, Any]) -> None:
-        """Take that over."""
+        """Restore the result of ``columns_state``."""
 
     # The pass.
 
@@ -172,7 +172,7 @@ class Reading:
             return
 
     def still_wanted(self) -> bool:
-        """Whether anybody wants more, as ``wanted`` says now."""
+        """Return whether more blocks are wanted."""
         return self.wanted()
 
     def scale(self, block: Block) -> None:
@@ -185,13 +185,13 @@ class Reading:
             self.scaler.scale_dense(block.X, self.learning)
 
     def complete(self, block: Block) -> None:
-        """Fill in what depends on the rows before, in place."""
+        """Fill in the values that depend on earlier rows, in place."""
 
     # Names.
 
     @property
     def features(self) -> int:
-        """How many features there have been."""
+        """The number of features seen so far."""
         return len(self.vocabulary) if self.named else self.width
 
     def names(self, start: int, stop: int) -> list[str]:
@@ -200,24 +200,24 @@ class Reading:
 
     @property
     def name_source(self) -> Callable[[int, int], list[str]] | None:
-        """What tells a learner the names of features; None where they are columns."""
+        """A function that returns the names of features; None if they are numbered columns."""
         return self.names if self.named else None
 
     def feature_name(self, position: int) -> str:
-        """Return the name of a feature, as people know it."""
+        """Return the name of a feature, as users know it."""
         if self.named:
             return self.names(position, position + 1)[0]
         position -= int(self.options.intercept)
         return INTERCEPT if position < 0 else str(position)
 
     def feature_names(self, count: int) -> Sequence[str]:
-        """Return the names of the first features, as people know them."""
+        """Return the names of the first features, as users know them."""
         if self.named:
             return self.names(0, count)
         return Positions(count, [INTERCEPT] if self.options.intercept else ())
 
     def source(self, delimiter: bytes | None = None, careful: bool = False) -> Source:
-        """Return the text to read, when that before the mark has been found to be the same."""
+        """Return the text to read, after checking that the text before the mark is unchanged."""
         source = Source(self.paths, delimiter, careful, self.seals)
         if self.unchecked and self.mark is not None:
             source.check(self.mark)
@@ -225,31 +225,31 @@ class Reading:
         return source
 
     def mark_after(self, piece: Piece, lines: int) -> dict[str, Any]:
-        """Return the mark after a piece of so many lines, which is sealed."""
+        """Seal a piece of this many lines, and return the mark after it."""
         before = self.lines_before(piece)
         if self.seals is not None:
             self.seals.add(piece.file, piece.ranges or [], before + 1, before + lines)
         return {"file": piece.file, "offset": piece.stop, "line": before + lines}
 
     def lines_before(self, piece: Piece) -> int:
-        """Return how many lines of its file come before a piece."""
+        """Return the number of lines before a piece in its file."""
         if self.mark is not None and self.mark["file"] == piece.file:
             return int(self.mark["line"])
         return 0
 
     def read_so_far(self, file: int, read: int) -> int:
-        """Return how many bytes of input have been read, so many of them of one of the files."""
+        """Return the bytes of input read so far, given those of the current file."""
         return read + (total_size(self.paths[:file]) or 0)
 
     def admit_intercept(self) -> None:
-        """Give the intercept its position, the first."""
+        """Assign the first position to the intercept."""
         if self.options.intercept and not len(self.vocabulary):
             self.vocabulary.positions([INTERCEPT], True)
 
-    # The state: what later rows depend on.
+    # The state: everything that later rows depend on.
 
     def state(self) -> State:
-        """Return arrays and JSON: all that going on, and predicting, depend on."""
+        """Return the arrays and JSON values that resuming and predicting need."""
         size = self.features
         arrays: dict[str, NDArray[Any]] = {}
         numbers: dict[str, Any] = {
@@ -266,7 +266,7 @@ class Reading:
         return arrays, numbers
 
     def kept_with_model(self) -> State:
-        """Return what predicting depends on; exact names are those of the model itself."""
+        """Return the state that predicting needs; names that are not hashed are in the model."""
         arrays, numbers = self.state()
         apart = ("seals.",) if self.options.hash is not None else ("seals.", "names.")
         arrays = {name: array for name, array in arrays.items() if not name.startswith(apart)}
@@ -279,7 +279,7 @@ class Reading:
         return arrays, numbers
 
     def set_state(self, arrays: dict[str, NDArray[Any]], numbers: dict[str, Any]) -> None:
-        """Take a state over; ValueError where it does not fit."""
+        """Restore a state; raise ValueError if it does not fit."""
         parts: dict[str, dict[str, NDArray[Any]]] = {"names": {}, "scale": {}, "seals": {}}
         for key, array in arrays.items():
             kind, _, name = key.partition(".")

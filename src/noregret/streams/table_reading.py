@@ -1,4 +1,4 @@
-"""One pass through files of tables: what CSV, Parquet and JSON lines do alike."""
+"""One pass through files of tables, shared by CSV, Parquet and JSON lines."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from noregret.streams.stream import Reading, State, Stream
 if TYPE_CHECKING:
     from noregret.streams.corrected_forecast import Correcting
 
-# Groups beside the only one that are remembered, to name the nearest where that is not there.
+# Names of other groups that are kept, to suggest a similar one if the requested one is missing.
 MAX_REMEMBERED_GROUPS = 10_000
 
 
@@ -32,24 +32,24 @@ class TableReading(Reading):
     def __init__(self, stream: Stream, learning: bool, state: State | None) -> None:
         self.kinds: dict[str, str] | None = None
         self.settled: Roles | None = None
-        # Whether rows are wanted, too, whose outcome is still to come.
+        # Whether to yield rows without an outcome.
         self.without_outcomes = False
-        self.groups: dict[str, int] = {}  # their numbers, by when they appeared
-        self.others: dict[str, None] = {}  # groups that are not the only one, up to some number
+        self.groups: dict[str, int] = {}  # numbers in order of first appearance
+        self.others: dict[str, None] = {}  # other groups than the one in use
         self.correcting: dict[int, Correcting] = {}
         self.growth = Growth()
         super().__init__(stream, learning, state)
 
     def columns_state(self) -> dict[str, Any]:
-        """Return what the columns hold."""
+        """Return the kind of values in each column."""
         return {"kinds": self.kinds}
 
     def set_columns_state(self, state: dict[str, Any]) -> None:
-        """Hold the columns to what they were."""
+        """Restore the kind of values in each column."""
         self.kinds = state["kinds"]
 
     def roles(self, where: str) -> Roles:
-        """Return what the columns are for."""
+        """Return the roles of the columns."""
         if self.settled is None:
             assert self.kinds is not None
             self.settled = Roles(self.kinds, self.options, where, self.learning)
@@ -63,9 +63,9 @@ class TableReading(Reading):
         size: int,
         others: Sequence[Fault] = (),
     ) -> Block:
-        """Make a block of a table; rows that cannot be used, or are not wanted, are left out.
+        """Make a block from a table, without rows that cannot be used or are not wanted.
 
-        ``others`` are faults that are not rows of the table.
+        ``others`` are faults of lines that are not rows of the table.
         """
         faults = faults_of(table, self.options, place_of, not self.learning)
         unwanted = self.unwanted(table)
@@ -74,7 +74,7 @@ class TableReading(Reading):
             return self.made(table, place_of, mark, size, list(others))
         bad = sorted([*unwanted, *(fault.row for fault in faults)])
         kept = np.delete(np.arange(len(table.y)), bad)
-        # What is no row at all comes before the row of the table that has its number.
+        # A line that is not a row comes before the row of the table with its number.
         told = sorted([*others, *faults], key=lambda fault: fault.row)
         counted = [fault._replace(row=fault.row - bisect_left(bad, fault.row)) for fault in told]
         block = self.made(
@@ -86,10 +86,7 @@ class TableReading(Reading):
         return block
 
     def unwanted(self, table: Table) -> set[int]:
-        """Return the rows of other groups than the only one, and those that cannot be played yet.
-
-        Those are forecasts whose outcome is still to come.
-        """
+        """Return the rows of other groups, and forecasts whose outcome is not known yet."""
         found: set[int] = set()
         if self.options.only is not None and table.groups is not None:
             values = table.groups.values
@@ -109,7 +106,7 @@ class TableReading(Reading):
         size: int,
         faults: list[Fault],
     ) -> Block:
-        """Place the features, and make the block."""
+        """Assign positions to the features, and make the block."""
         rows: Floats | Sparse
         if self.fits_dense(table):
             rows = dense_rows(table, self.options)
@@ -126,14 +123,14 @@ class TableReading(Reading):
         return block
 
     def note_growth(self, known: int, rows: int) -> None:
-        """Take note of the features that rows have brought beyond those known before."""
+        """Count the new features of some rows."""
         if self.learning and self.options.hash is None:
             texts = [name for name, kind in (self.kinds or {}).items() if kind == TEXT]
             names = self.vocabulary.names(known, len(self.vocabulary))
             self.growth.note(names, rows, texts, self.paths[0])
 
     def numbered(self, column: Category) -> NDArray[np.int64]:
-        """Return the number of each row's group, by when it first appeared."""
+        """Return the group number of each row, in order of first appearance."""
         codes, first = np.unique(column.codes, return_index=True)
         places = np.zeros(len(column.values), dtype=np.int64)
         for code in codes[np.argsort(first)].tolist():
@@ -141,7 +138,7 @@ class TableReading(Reading):
         return places[column.codes]
 
     def complete(self, block: Block) -> None:
-        """Have the experts corrected, in order."""
+        """Fill in the corrected forecasts, in order."""
         if CORRECTED not in self.options.add or not len(block) or isinstance(block.X, Sparse):
             return
         from noregret.streams.corrected_forecast import Correcting
@@ -155,13 +152,13 @@ class TableReading(Reading):
 
     @property
     def has_boolean_outcomes(self) -> bool:
-        """Whether the outcomes are written as true and false."""
+        """Return whether the outcomes are written as true and false."""
         if self.settled is None or self.kinds is None or self.options.positive is not None:
             return False
         return self.kinds.get(self.settled.target or "") == BOOLEAN
 
     def fits_dense(self, table: Table) -> bool:
-        """Whether every row has the same features as all before, each in its place."""
+        """Return whether the features and their positions are those of all earlier rows."""
         roles = self.settled
         if roles is None or not roles.plain or table.names != roles.numbers or table.categories:
             return False
@@ -171,7 +168,7 @@ class TableReading(Reading):
         return len(self.vocabulary) == len(places) and bool((np.diff(places) == 1).all())
 
     def admit_dense(self, roles: Roles) -> None:
-        """Give the features of every row their positions."""
+        """Assign positions to the features that every row has."""
         if not len(self.vocabulary):
             places = self.vocabulary.positions(roles.dense_names, True)
             if self.options.intercept and self.scaler is not None:
@@ -180,7 +177,7 @@ class TableReading(Reading):
 
 
 def rows_of_groups(block: Block) -> Iterator[tuple[int, NDArray[np.int64]]]:
-    """Yield the groups of a block, those that come first first, each with its rows in order."""
+    """Yield the groups of a block in order of appearance, each with its rows in order."""
     if not len(block):
         return
     if block.groups is None:

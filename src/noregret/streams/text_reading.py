@@ -1,4 +1,4 @@
-"""One pass through text of sparse rows: what svmlight and VW files do alike."""
+"""One pass through text files of sparse rows, shared by svmlight and VW."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ from noregret.streams.parsing.text import Rows
 from noregret.streams.source import Piece
 from noregret.streams.stream import Reading, State, Stream
 
-# Options that speak of columns, which such files have not.
+# Options about columns, which these files do not have.
 FOR_TABLES = ("target", "drop", "keep", "categories", "missing", "header", "quotes", "group")
 
 
 class Scanned(NamedTuple):
-    """A piece of a file, parsed as far as any thread can."""
+    """A piece of a file, parsed as far as that does not depend on earlier pieces."""
 
     piece: Piece
     found: Any
@@ -35,11 +35,11 @@ class TextReading(Reading):
             self.admit_intercept()
 
     def scan(self, text: bytes) -> Any:
-        """Parse lines; in any thread."""
+        """Parse lines; called in any thread."""
         raise NotImplementedError
 
     def rows_of(self, found: Any) -> Rows:
-        """Complete the rows; in order."""
+        """Complete the rows; called in order."""
         raise NotImplementedError
 
     def jobs(self, mark: dict[str, Any] | None) -> Iterator[Callable[[], Scanned]]:
@@ -52,7 +52,7 @@ class TextReading(Reading):
         return Scanned(piece, self.scan(piece.text()))
 
     def settle(self, raw: Scanned) -> Block:
-        """Make a block of a piece."""
+        """Make a block from a piece."""
         piece, before = raw.piece, self.lines_before(raw.piece)
         rows = self.rows_of(raw.found)
         outcomes = rows.outcomes

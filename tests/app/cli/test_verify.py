@@ -214,7 +214,7 @@ def test_the_installed_command_needs_no_unicode_terminal(folder: Path) -> None:
 @pytest.mark.parametrize(
     ("name", "said"),
     [
-        ("d.npz", "d.npz: target means nothing for npz files"),
+        ("d.npz", "d.npz: target does not apply to npz files"),
         ("d.xlsx", "files that end in .xlsx are not known: use one of .csv,"),
         ("data", "files that end in nothing are not known"),
     ],

@@ -126,7 +126,7 @@ def test_parameters() -> None:
         ("predict m pyproject.toml --format word", "the format 'word' is not known"),
         ("verify c.json d.csv --format word", "the format 'word' is not known"),
         ("portfolio pyproject.toml --format word", "the format 'word' is not known"),
-        ("run - - --target y --format csv", "can be read once only"),
+        ("run - - --target y --format csv", "can be read only once"),
         ("run d.csv", "say which column is to be predicted (--target)"),
         ("run d.csv --target y --predictions p.txt", ".csv or a .parquet file"),
         ("predict m d.csv --predictions p.txt", ".csv or a .parquet file"),
@@ -139,9 +139,9 @@ def test_parameters() -> None:
         ("mix d.csv --target y --group a --model m", "every group has its own model"),
         ("mix d.svm --target y", "forecasts come in a table"),
         ("portfolio d.csv --model x --report x", "already taken, by the model"),
-        ("run d.svm --target y", "means nothing for svmlight files"),
+        ("run d.svm --target y", "does not apply to svmlight files"),
         ("run d.svm --scale standard", "use --scale max, or --scale unit"),
-        ("run d.npz --hash 3", "means nothing for npz files"),
+        ("run d.npz --hash 3", "does not apply to npz files"),
     ],
 )
 def test_wrong_usage_ends_with_2_and_says_what_is_wrong(

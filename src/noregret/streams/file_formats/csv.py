@@ -1,4 +1,4 @@
-"""CSV and TSV: blocks of plain numbers through the compiled parser, all else through Arrow."""
+"""CSV and TSV: the compiled parser for blocks of plain numbers, Arrow for everything else."""
 
 from __future__ import annotations
 
@@ -34,13 +34,13 @@ from noregret.streams.source import MAX_LINE, STDIN, Paths, Piece, as_paths, suf
 from noregret.streams.stream import StartAgain, State, Stream
 from noregret.streams.table_reading import TableReading
 
-# What stands in a column of numbers where there is none. Text may be "NA"; nothing is missing.
+# Missing values in a numeric column. In a text column only an empty cell is missing.
 MISSING_WORDS = ("", "NA", "N/A", "n/a", "NaN", "nan", "NULL", "null", "None", "#N/A")
-# Bytes from which the kinds of columns are told, and values looked at where text seems to be there.
+# Bytes from which the kinds of columns are inferred, and values inspected in a text column.
 SAMPLE_BYTES, SAMPLE_VALUES = 1 << 20, 10_000
-# A column holds numbers where most of its values are; outcomes and forecasts where half are.
+# The share of numbers from which a column is numeric: for features, and for outcomes and forecasts.
 MIN_NUMBER_SHARE, MIN_OUTCOME_SHARE = 0.9, 0.5
-# A carriage return that ends no line, and a value in quotes.
+# A carriage return inside a line, and a quoted value.
 BARE_RETURN, QUOTED = re.compile(rb"\r(?!\n|\Z)"), re.compile(rb'"[^"]*"')
 
 
@@ -80,7 +80,7 @@ class CsvReading(TableReading):
         return super().columns_state() | {"header": self.header, "careful": self.careful}
 
     def set_columns_state(self, state: dict[str, Any]) -> None:
-        """Hold the columns to what they were."""
+        """Restore the columns."""
         super().set_columns_state(state)
         if self.learning:  # files to be scored may have other columns besides
             self.header, self.careful = state["header"], state["careful"]
@@ -90,7 +90,7 @@ class CsvReading(TableReading):
     # The first lines: names and kinds.
 
     def begin(self, piece: Piece, text: Text) -> None:
-        """Find out from a piece which columns there are, what they hold and what they are for."""
+        """Infer the columns, their kinds and their roles from the first piece."""
         if self.header is None:
             self.header = text.header
             self.check_line_ends(text.body, piece)
@@ -116,19 +116,19 @@ class CsvReading(TableReading):
 
     @property
     def delimiter(self) -> str:
-        """What stands between values."""
+        """The delimiter between values."""
         assert isinstance(self.stream, CsvStream)
         return self.stream.delimiter
 
     @property
     def quotes(self) -> str:
-        """What quotes mean."""
+        """The meaning of quotes: one of ``QUOTES`` other than auto."""
         assert isinstance(self.stream, CsvStream)
         given = self.options.quotes
         return self.stream.quotes if given == AUTO else given
 
     def text_of(self, piece: Piece) -> Text:
-        """Read a piece, in which every quote that begins a value then quotes it."""
+        """Read a piece, and escape quotes that are ordinary characters."""
         text, quotes = piece.text(), self.quotes
         if quotes != MULTILINE:
             text = with_letters_quoted(text, self.delimiter.encode(), quotes == LINE)
@@ -138,12 +138,12 @@ class CsvReading(TableReading):
         return Text(header, body, text.count(b"\n", 0, len(text) - len(body)))
 
     def needs_care(self, piece: Piece, text: bytes) -> bool:
-        """Tell whether a piece may have been cut inside a quoted value."""
+        """Return whether a piece may have been split inside a quoted value."""
         careful = self.careful or piece.contents is not None or self.quotes != MULTILINE
         return not careful and b'"' in text
 
     def kinds_of(self, body: bytes) -> dict[str, str]:
-        """Return what each column holds, as the first rows show."""
+        """Return the kind of each column, from the first rows."""
         import sys
 
         assert self.header is not None
@@ -171,7 +171,7 @@ class CsvReading(TableReading):
         return {sys.intern(name): kind for name, kind in kinds.items()}
 
     def looks_plain(self, sample: bytes) -> bool:
-        """Whether nothing but numbers is there: most files, and no need for Arrow."""
+        """Return whether a sample holds only numbers, as most files do, so Arrow is not needed."""
         assert self.header is not None
         count = len(self.header)
         places = np.arange(count, dtype=np.int32)
@@ -226,7 +226,7 @@ class CsvReading(TableReading):
             self.check_header(text.header or [], piece.path)
 
     def parse(self, piece: Piece, text: Text | None) -> Parsed:
-        """Parse a piece, and read it unless its text is there; in any thread."""
+        """Parse a piece, and read it if it was not read before; called in any thread."""
         header, body, names = text or self.text_of(piece)
         if header is not None:
             self.check_header(header, piece.path)
@@ -265,12 +265,12 @@ class CsvReading(TableReading):
         return lines_that_look_like_rows(body, self.delimiter.encode(), len(self.header))
 
     def check_header(self, header: list[str], path: str) -> None:
-        """Refuse a file whose columns are not those of the first."""
+        """Raise an error if the columns of a file are not those of the first file."""
         if said := self.odd_about(header):
             raise BadExample(f"its columns are not those of {self.paths[0]}: {said}", file=path)
 
     def odd_about(self, header: list[str]) -> str:
-        """Say in what names differ from those of the columns; nothing where they do not."""
+        """Return how a header differs from the columns; empty if it does not."""
         assert self.header is not None
         if header == self.header:
             return ""
@@ -380,7 +380,7 @@ class CsvReading(TableReading):
         )
 
     def settle(self, raw: Parsed) -> Block:
-        """Make a block of a piece."""
+        """Make a block from a piece."""
         piece = raw.piece
         if raw.table is None:
             self.careful = True
@@ -417,10 +417,10 @@ class CsvReading(TableReading):
 
 
 class CsvStream(Stream):
-    """Files of values between commas (tabs in ``.tsv``), mostly with a line of names.
+    """Comma-separated files (tab-separated for ``.tsv``), usually with a header.
 
-    Whether a column holds numbers, booleans or text is decided by the first megabyte, and then
-    held to. All numbers are read as floats, correctly rounded.
+    Whether a column holds numbers, booleans or text is inferred from the first megabyte and then
+    fixed. All numbers are parsed as correctly rounded floats.
     """
 
     name = "csv"
@@ -431,7 +431,7 @@ class CsvStream(Stream):
 
 
 class TsvStream(CsvStream):
-    """Files of values between tabs."""
+    """Tab-separated files."""
 
     name = "tsv"
     extensions: ClassVar[tuple[str, ...]] = (".tsv",)

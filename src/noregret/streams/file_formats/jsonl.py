@@ -1,4 +1,4 @@
-"""JSON lines, through Arrow where every line has the same fields, else one by one."""
+"""JSON lines: through Arrow if every line has the same fields, else one by one."""
 
 from __future__ import annotations
 
@@ -104,7 +104,7 @@ class JsonlReading(TableReading):
             self.checked = True
 
     def has_usual_kinds(self, table: Any) -> bool:
-        """Whether the fields hold what they held before; new ones are taken on."""
+        """Return whether the kinds of the fields are those seen before; new fields are added."""
         import pyarrow as pa
 
         if self.learning and self.options.target not in table.column_names:
@@ -122,7 +122,7 @@ class JsonlReading(TableReading):
         return usual
 
     def table_roles(self, table: Any, path: str) -> Roles:
-        """Return what the fields of a table are for."""
+        """Return the roles of the fields of a table."""
         assert self.kinds is not None
         options, there = self.options, {name: self.kinds[name] for name in table.column_names}
         left_out = [name for name in there if options.keep and name not in options.keep]
@@ -186,7 +186,7 @@ class JsonlReading(TableReading):
         )
 
     def places_of(self, names: list[str]) -> list[int]:
-        """Return where features are; new ones join in alphabetical order."""
+        """Return the positions of features; new ones are added in alphabetical order."""
         places = self.vocabulary.positions(names, True).tolist()
         if self.scaler is not None and self.scaler.kind == "standard":
             left = [p for n, p in zip(names, places, strict=True) if "=" in n or n == INTERCEPT]
@@ -217,7 +217,7 @@ class JsonlReading(TableReading):
         return features, outcome
 
     def feature_of(self, name: str, value: Any) -> tuple[str, float]:
-        """Return the feature that a field stands for, and its number; no name where it is none."""
+        """Return the name and value of a field's feature; an empty name if it has none."""
         if is_missing(value):
             if self.options.missing == "stop":
                 raise empty("field", name)
@@ -231,7 +231,7 @@ class JsonlReading(TableReading):
         return key, number_of(value, f"field {name!r}") if is_number else 1.0
 
     def check_kinds(self, kinds: dict[str, str]) -> None:
-        """Refuse fields that hold text where they held numbers, or numbers where text."""
+        """Raise an error for fields that change between text and numbers."""
         before = self.kinds or {}
         for name, kind in kinds.items():
             held = before.get(name, kind)
@@ -267,12 +267,12 @@ def in_order(errors: list[BadExample], lines: list[int]) -> list[Fault]:
 
 
 def is_missing(value: Any) -> bool:
-    """Whether a field holds nothing."""
+    """Return whether a value is missing."""
     return value is None or value == "" or (isinstance(value, float) and math.isnan(value))
 
 
 def number_of(value: float, what: str) -> float:
-    """Return a number that can be learned from."""
+    """Return a number; raise an error if it is not finite or is too large."""
     try:
         number = float(value)
     except OverflowError:
@@ -289,7 +289,7 @@ def text_of(value: Any) -> str:
 
 
 class JsonlStream(Stream):
-    """Files of JSON objects, one a line."""
+    """Files of JSON objects, one per line."""
 
     name = "jsonl"
     extensions = (".jsonl", ".ndjson")

@@ -22,7 +22,7 @@ from noregret.streams.source import STDIN, Paths
 from noregret.streams.stream import NOT_STANDARD, Reading, State, Stream
 from noregret.streams.text_reading import FOR_TABLES
 
-# What NumPy, SciPy and zipfile raise where an archive is broken, or lies about itself.
+# Exceptions that NumPy, SciPy and zipfile raise for a damaged or inconsistent archive.
 DAMAGED = (
     ValueError,
     TypeError,
@@ -40,7 +40,7 @@ SPARSE = ("data", "indices", "indptr", "shape")
 
 
 class NpzReading(Reading):
-    """One pass through archives of arrays; each is read whole."""
+    """One pass through archives of arrays, each of which is read into memory."""
 
     named = False
     fixed = True
@@ -66,11 +66,11 @@ class NpzReading(Reading):
                 self.width = X.shape[1] + self.options.intercept
             if X.shape[1] + self.options.intercept != self.width:
                 raise BadExample(
-                    f"{X.shape[1]} columns, but those before it have another number", file=path
+                    f"{X.shape[1]} columns, but the files before it have another number", file=path
                 )
             if self.options.scale == "standard" and hasattr(X, "tocsr"):
                 raise BadExample(
-                    "sparse, and to standardise it would fill it up", NOT_STANDARD, file=path
+                    "sparse, and standardising would make it dense", NOT_STANDARD, file=path
                 )
             first = start["row"] if number == start["file"] else 0
             step = block_rows(X.shape[1])
@@ -78,7 +78,7 @@ class NpzReading(Reading):
                 yield partial(self.cut, number, X, y, row, min(row + step, X.shape[0]))
 
     def cut(self, number: int, X: Any, y: Any, start: int, stop: int) -> Any:
-        """Return some rows as the core reads them."""
+        """Return a range of rows in the form that learners take."""
         rows: Floats | Sparse
         if hasattr(X, "tocsr"):
             starts, indices, data, _ = sparse_parts(X[start:stop])
@@ -129,7 +129,7 @@ class NpzReading(Reading):
             raise BadExample(f"damaged, or not an archive of arrays: {error}", file=path) from None
 
     def rows_of(self, path: str, parts: dict[str, Any]) -> tuple[Any, Any]:
-        """Put the parts together."""
+        """Return the rows and the outcomes from the arrays of an archive."""
         y = parts.get("y")
         if y is None or ("X" not in parts and not parts.keys() >= set(SPARSE)):
             there = ", ".join(parts) or "nothing"
@@ -175,7 +175,7 @@ def with_intercept(rows: Sparse) -> Sparse:
 class NpzStream(Stream):
     """Archives with the arrays ``X`` and ``y``; or ``y`` and the parts of a CSR matrix.
 
-    The parts are ``data``, ``indices``, ``indptr`` and ``shape``. The arrays are read whole.
+    The parts are ``data``, ``indices``, ``indptr`` and ``shape``. The arrays are read into memory.
     """
 
     name = "npz"
@@ -197,6 +197,6 @@ def read_npz(path: Paths, **options: Any) -> Stream:
     path
         One file or several, or a glob.
     **options
-        See ``noregret.streams.Options``; those that speak of columns do not apply.
+        See ``noregret.streams.Options``; options about columns do not apply.
     """
     return NpzStream(path, Options(**options))

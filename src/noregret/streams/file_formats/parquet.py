@@ -59,7 +59,7 @@ class ParquetReading(TableReading):
                 raise BadExample(f"damaged, or not Parquet: {foreign(error)}", file=path) from None
 
     def check_sealed(self) -> None:
-        """Refuse data that are not what they were."""
+        """Raise an error if the data before the mark have changed."""
         for seal in self.seals or ():
             path = self.paths[seal.file]
             seal.check(digest_of_part(path, seal.start, seal.stop), path, "rows")
@@ -71,7 +71,7 @@ class ParquetReading(TableReading):
         """Yield jobs for the rows of one file, from a mark on."""
         from pyarrow import parquet
 
-        # Through small buffers, as Arrow would else hold a whole row group, packed and unpacked.
+        # With small buffers, as Arrow would otherwise hold a whole row group in memory twice.
         with parquet.ParquetFile(path, buffer_size=BUFFER, pre_buffer=False) as file:
             roles = self.roles_of(file.schema_arrow, path)
             rows, size, skip = file.metadata.num_rows, os.path.getsize(path), mark.get("row", 0)
@@ -127,7 +127,7 @@ class ParquetReading(TableReading):
             ) from None
 
     def roles_of(self, schema: Any, path: str) -> Roles:
-        """Return what the columns are for; every file must have those of the first."""
+        """Return the roles of the columns; every file must have the columns of the first."""
         try:
             kinds = {field.name: kind_of(field.type) for field in schema}
         except UnicodeDecodeError:

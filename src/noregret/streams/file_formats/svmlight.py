@@ -1,4 +1,4 @@
-"""svmlight and libsvm text: an outcome and numbered features a line."""
+"""svmlight and libsvm text: one outcome and numbered features per line."""
 
 from __future__ import annotations
 
@@ -50,6 +50,6 @@ def read_svmlight(path: Paths, **options: Any) -> Stream:
     path
         One file or several, or a glob.
     **options
-        See ``noregret.streams.Options``; those that speak of columns do not apply.
+        See ``noregret.streams.Options``; options about columns do not apply.
     """
     return SvmlightStream(path, Options(**options))

@@ -40,6 +40,6 @@ def read_vw(path: Paths, **options: Any) -> Stream:
     path
         One file or several, or a glob.
     **options
-        See ``noregret.streams.Options``; those that speak of columns do not apply.
+        See ``noregret.streams.Options``; options about columns do not apply.
     """
     return VwStream(path, Options(**options))

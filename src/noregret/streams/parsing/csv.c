@@ -1,6 +1,6 @@
 /* Tables of plain numbers, such as "0.5,17,,1e-3". At the first cell that is anything else the
-   reader gives up: another, slower one knows about quotes, words and dates. Where an empty cell is
-   somebody asleep, it is NaN, the outcome's too.
+   reader gives up: another, slower one knows about quotes, words and dates. If an empty cell means
+   a sleeping expert, it is NaN, also for the outcome.
 
    Arrow reads the same numbers, but takes 3 to 5 times as long on one core (20 columns of 3, 6 and 17
    digits), by columns that would have to be copied into rows. */

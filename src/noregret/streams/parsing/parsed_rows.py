@@ -1,4 +1,4 @@
-"""What the readers of text give: rows, and the lines that could not be read."""
+"""The results of the text parsers: rows, and the lines that could not be parsed."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ from numpy.typing import NDArray
 
 
 class Fault(NamedTuple):
-    """A line that was skipped: where it is and what is wrong with it.
+    """A line that was skipped: its place and the error.
 
-    ``row`` says how many rows of the block came before it; line and column count from 1.
+    ``row`` is the number of rows of the block before it; line and column count from 1.
     """
 
     row: int
@@ -21,9 +21,9 @@ class Fault(NamedTuple):
 
 
 class Rows(NamedTuple):
-    """Rows in compressed form, positions increasing in each, and the lines that were skipped.
+    """Sparse rows with increasing positions, and the lines that were skipped.
 
-    ``importances`` is None where all are 1, ``tags`` where no row has one.
+    ``importances`` is None if all are 1, ``tags`` is None if no row has one.
     """
 
     starts: NDArray[np.int64]
@@ -38,10 +38,9 @@ class Rows(NamedTuple):
 
 
 class Csv(NamedTuple):
-    """Rows of a table; nothing else in it means anything where ``plain`` is False.
+    """Rows of a table; the other fields are not valid if ``plain`` is False.
 
-    ``lines`` is None where each line is one row. ``asleep`` counts the numbers that are NaN, where
-    empty cells may be.
+    ``lines`` is None if each line is one row. ``asleep`` counts the NaN, if cells may be empty.
     """
 
     X: NDArray[np.float64]
@@ -53,7 +52,7 @@ class Csv(NamedTuple):
     asleep: int = 0
 
 
-# What is wrong with a line, in the order of noregret_fault_kind in text.h.
+# Messages for the errors of a line, in the order of noregret_fault_kind in text.h.
 MESSAGES = (
     "there is no label: a line to learn from starts with a number",
     "{word} is not a label: write a plain number such as 1, -1 or 0.5",

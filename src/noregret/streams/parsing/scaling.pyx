@@ -27,7 +27,7 @@ cdef enum:  # Kind
 
 
 cdef class Scaler:
-    """One way of scaling, and what it has seen.
+    """A scaling method and its running statistics.
 
     Parameters
     ----------
@@ -48,7 +48,7 @@ cdef class Scaler:
         self.set_arrays({name: np.zeros(0, np.uint8 if name == "left" else np.float64) for name in KEPT[kind]})
 
     def set_arrays(self, arrays):
-        """Go on with these numbers, one a feature."""
+        """Use these arrays, with one number per feature."""
         cdef double[::1] means, sums, rows
         cdef uint8_t[::1] skipped
         if self.how == MAX:
@@ -59,7 +59,7 @@ cdef class Scaler:
         self.arrays = arrays
 
     cdef int make_room(self, Py_ssize_t size) except -1:
-        """Have numbers for so many features."""
+        """Allocate numbers for this many features."""
         cdef Py_ssize_t room = size
         if self.how == MAX:
             room = self.most.shape[0]
@@ -147,12 +147,12 @@ cdef class Scaler:
         return (x - self.means[i]) / spread if spread > 1e-14 * fabs(self.means[i]) else 0.0
 
     def get_state(self, Py_ssize_t size):
-        """Return what was seen of the first features, as named arrays."""
+        """Return the statistics of the first features, as named arrays."""
         self.make_room(size)
         return {name: array[:size].copy() for name, array in self.arrays.items()}
 
     def set_state(self, arrays):
-        """Take a state over, or raise ValueError where it makes no sense."""
+        """Restore a state; raise ValueError if it is not valid."""
         if arrays.keys() != self.arrays.keys() or len({array.shape for array in arrays.values()}) > 1:
             raise ValueError(f"scaling by {self.kind} keeps {list(self.arrays)}, of one length")
         for name, array in arrays.items():

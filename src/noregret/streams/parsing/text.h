@@ -10,7 +10,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* What can be wrong with a line; rows.py has the words, in the same order. */
+/* The errors of a line; parsed_rows.py has the messages, in the same order. */
 enum noregret_fault_kind {
     FAULT_NO_LABEL,
     FAULT_LABEL,

@@ -82,7 +82,7 @@ cdef dict MISSING = {"stop": NOREGRET_STOP, "zero": NOREGRET_ZERO, "asleep": NOR
 
 
 cdef class Memory:
-    """Memory from C that an array stands on, freed with it."""
+    """A C buffer owned by an array, and freed with it."""
 
     cdef void* data
     cdef Py_ssize_t size
@@ -124,7 +124,7 @@ cdef class Text:
         return self.start[start:end] if end > start else b""
 
     cdef str word(self, int64_t at):
-        """What stands there, for a message."""
+        """The text at the fault, for a message."""
         cdef int64_t end = at
         while end < <int64_t> self.size and end - at < 40 and self.start[end] not in b" \t\r\n":
             if self.start[end] == b"|" and end > at:
@@ -209,7 +209,7 @@ def scan_vw(text, int64_t first_line, bint intercept, bint scored=False):
 
 
 def resolve_vw(Scanned scanned not None, Vocabulary vocabulary not None, bint admit=True):
-    """Give names their positions, block after block in order.
+    """Assign positions to names, block by block in order.
 
     Names not admitted are left out of the rows.
     """
@@ -329,7 +329,7 @@ cdef const char* newline_from(const char* at, const char* end) noexcept nogil:
 
 
 def read_numbers(text, bint fields=False):
-    """Read one number a line, as the readers above do; NaN where a line is none.
+    """Parse one number per line, as the parsers above do; NaN if a line is not a number.
 
     With fields, the end of each is found first.
     """

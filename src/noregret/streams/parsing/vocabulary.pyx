@@ -18,7 +18,7 @@ PADDING = b"\0" * 8  # names are compared by words
 
 
 cdef int refuse(int status) except -1:
-    """Raise what a negative answer of the collection of names means."""
+    """Raise the exception for a negative return value of the C functions."""
     if status == NOREGRET_FULL:
         raise BadExample("more than 2^31 features", "use fewer, or hash them")
     raise MemoryError
@@ -56,19 +56,19 @@ cdef class Vocabulary:
 
     @property
     def bits(self):
-        """How many slots there are, as a power of two; None where names are kept."""
+        """The base-2 logarithm of the number of slots; None if names are kept."""
         return self.c_names.bits or None
 
     @property
     def shared(self):
-        """How many slots more than one name fell into; 0 where names are kept."""
+        """The number of slots that several names share; 0 if names are kept."""
         return self.c_names.shared
 
     def __len__(self):
         return self.c_names.count
 
     cdef int enter(self) except -1:
-        """Refuse a second thread while one is at work without the lock."""
+        """Raise an error if another thread is using it without the GIL."""
         if self.busy:
             raise RuntimeError("this vocabulary is in use by another thread")
         return 0
@@ -330,7 +330,7 @@ cdef inline void sort_few(double* x, Py_ssize_t count) noexcept nogil:
 
 
 cdef void part_at(double* x, Py_ssize_t count, Py_ssize_t wanted) noexcept nogil:
-    """Have no number before a place larger, and none after it smaller, than the one there."""
+    """Partition numbers so that none before a place is larger, and none after it smaller."""
     cdef Py_ssize_t low = 0, high = count - 1, i, j
     cdef double pivot
     while low < high:
@@ -354,7 +354,7 @@ cdef void part_at(double* x, Py_ssize_t count, Py_ssize_t wanted) noexcept nogil
 
 
 cdef inline void insert(int32_t* indices, double* data, Py_ssize_t at, Py_ssize_t end, int32_t place, double value) noexcept nogil:
-    """Put an entry where it belongs, those after it moving on by one."""
+    """Insert an entry at its sorted position."""
     cdef Py_ssize_t k = end
     while k > at:
         indices[k], data[k] = indices[k - 1], data[k - 1]
