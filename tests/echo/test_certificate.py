@@ -209,7 +209,7 @@ def test_files_are_read_as_they_were_for_the_output(
         assert again.confirmed, again.failed
         assert not noregret.verify(certificate, [one, one]).confirmed
     assert run(["verify", certificate, one, other]) == 0
-    assert "CONFIRMED: all of it follows" in capsys.readouterr().out
+    assert "CONFIRMED: every figure follows" in capsys.readouterr().out
     for files, words in (
         ((other, one), "3 channels: the certificate is of a far end of one"),
         ((one,), "got 1"),

@@ -1,4 +1,4 @@
-"""What experts advise: each an arm, or chances for all arms; given by hand or in a table."""
+"""Advice of experts: an arm or probabilities of all arms, given by hand or in a table."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What another policy would have earned, from a log of decisions with their propensities.
+"""Off-policy evaluation: estimate a policy's reward from logged decisions and propensities.
 
 With w = π(arm)/p(arm), the target's chance of the logged arm over the logged propensity, and a
 model m of the rewards that has seen the rounds before only,
@@ -61,7 +61,7 @@ class Estimate:
 
 @dataclass(frozen=True)
 class OffPolicy:
-    """What a policy would have earned in a round, estimated in three ways.
+    """The mean reward of a policy per round, estimated in three ways.
 
     Parameters
     ----------
@@ -232,7 +232,7 @@ def check_chance(decisions: list[Decision], taken: list[dict[str, float]]) -> No
 
 
 def is_sure(chance: float) -> bool:
-    """Whether a chance is 1, but for rounding."""
+    """Return whether a probability is 1 up to rounding."""
     return chance >= 1 - MIN_CHANCE
 
 

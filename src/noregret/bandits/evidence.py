@@ -1,4 +1,4 @@
-"""What a policy's theorem may look at when a table was played: the best arm in hindsight."""
+"""Evidence for theorems about policies: the table played and the best arm in hindsight."""
 
 from __future__ import annotations
 
@@ -76,7 +76,7 @@ class BanditEvidence(TableEvidence):
         return sums
 
     def is_within(self, witness: Mapping[str, float], comparator: str) -> bool:
-        """Whether a witness is one rival."""
+        """Return whether a witness is a single competitor."""
         return super().is_within(witness, comparator) and self._rival_of(witness) is not None
 
     def paid_by(self, witness: Mapping[str, float], comparator: str) -> tuple[float, float] | None:

@@ -67,5 +67,5 @@ class Exponential(Policy):
 
     @staticmethod
     def is_anytime(params: Any) -> bool:
-        """Whether the rate falls with the rounds."""
+        """Return whether the rate decreases with the rounds."""
         return params["horizon"] is None and params["rate"] is None

@@ -1,4 +1,4 @@
-"""What a policy knows of its arms, and how files hold it."""
+"""The state of a policy, and its form in files."""
 
 from __future__ import annotations
 

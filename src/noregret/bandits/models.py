@@ -12,7 +12,7 @@ from noregret.linear.learner import Learner
 
 
 class Model(Protocol):
-    """What is believed of the rewards."""
+    """The posterior of the rewards."""
 
     def guess(self, arm: str, context: Any) -> float:
         """Return the reward to be expected of an arm."""

@@ -1,4 +1,4 @@
-"""What every policy can do: choose an arm, then learn the reward of that arm alone."""
+"""The base class of policies, which choose an arm and learn its reward."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the theorems of policies have in common: assumptions, and what is measured."""
+"""Assumptions and measurements shared by the theorems of policies."""
 
 from __future__ import annotations
 

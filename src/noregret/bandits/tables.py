@@ -61,12 +61,12 @@ class Tables(Kept):
 
     @property
     def rounds(self) -> int:
-        """How many rewards it has learned."""
+        """Number of rewards learned."""
         return self.learned
 
     @property
     def total_loss(self) -> float:
-        """What it missed: the sum of high − reward.
+        """Cumulative loss: the sum of high − reward.
 
         In a table each round counts by the chances of all arms, Σ p·(high − reward), so that the
         luck of the draw is left out; for a promise about the draws themselves, and where only the
@@ -76,7 +76,7 @@ class Tables(Kept):
 
     @property
     def width(self) -> int:
-        """How many columns its tables have."""
+        """Number of columns of its tables."""
         return len(self.names)
 
     def regret_so_far(self) -> float | None:

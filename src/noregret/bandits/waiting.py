@@ -65,5 +65,5 @@ class Waiting(dict[int, Choice]):
 
 
 def in_unit(values: Floats) -> bool:
-    """Whether all numbers lie in [0, 1], but for rounding."""
+    """Return whether all numbers lie in [0, 1] up to rounding."""
     return bool(((values >= 0) & (values <= 1 + 1e-9)).all())

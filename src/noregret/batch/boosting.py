@@ -24,7 +24,7 @@ USELESS = "no classifier better than chance was found"
 
 @dataclass
 class Boosted:
-    """What the rounds have found.
+    """The result of the rounds.
 
     Parameters
     ----------

@@ -51,17 +51,17 @@ class BoostingEvidence(BatchEvidence):
 
     @property
     def arrays(self) -> Mapping[str, NDArray[Any]]:
-        """What was found in every round."""
+        """Results of every round."""
         return self.game.solution.arrays
 
     @property
     def voters(self) -> int:
-        """How many classifiers vote."""
+        """Number of classifiers that vote."""
         return len(self.arrays["votes"])
 
     @property
     def mistakes(self) -> int:
-        """How many examples the vote gets wrong."""
+        """Number of examples that the vote gets wrong."""
         return int(self.arrays["mistakes"][-1]) if self.voters else self.rounds
 
     @property
@@ -140,14 +140,14 @@ class BoostingEvidence(BatchEvidence):
             return None
 
     def is_within(self, witness: Mapping[str, float], comparator: str) -> bool:
-        """Whether a witness is of the class that it stands for."""
+        """Return whether a witness belongs to the stated class."""
         if comparator != STUMPS:
             return not witness
         stump = self.read(witness)
         return stump is not None and abs(stump.sign) == 1
 
     def is_proven(self, stated: str, found: str) -> bool:
-        """Whether what was found of a class holds for the one stated."""
+        """Return whether a result for one class applies to the stated one."""
         return stated == found
 
     def paid_by(self, witness: Mapping[str, float], comparator: str) -> Paid | None:

@@ -1,4 +1,4 @@
-"""What a batch method is fitted to, and what its theorems may look at when it is."""
+"""The examples of a batch method, and the evidence for its theorems."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ class BatchEvidence(Evidence):
 
     @property
     def features(self) -> int:
-        """How many columns rows have, the constant among them."""
+        """Number of columns, including the constant."""
         return len(self.names)
 
     @property
@@ -74,7 +74,7 @@ class BatchEvidence(Evidence):
 
     @property
     def nothing(self) -> float:
-        """What weights of zero pay on the examples."""
+        """Loss of zero weights on the examples."""
         rows, sums = self.rows_at_hand, self.ledger.sums
         if rows is None:
             assert sums is not None
@@ -95,12 +95,12 @@ class BatchEvidence(Evidence):
 
     @property
     def found(self) -> Mapping[str, Any]:
-        """What else was found: numbers, by name."""
+        """Further results: numbers by name."""
         return self.game.solution.numbers
 
     @cached_property
     def paid(self) -> Paid:
-        """What the weights pay on the examples, and by how much rounding may have changed it."""
+        """Loss of the weights on the examples, and its rounding error."""
         rows, sums = self.rows_at_hand, self.ledger.sums
         if rows is not None:
             return paid_by(self.weights, "", rows, self.learner.engine.loss)
@@ -119,12 +119,12 @@ class BatchEvidence(Evidence):
 
     @property
     def loss(self) -> float:
-        """What the weights pay on the examples."""
+        """Loss of the weights on the examples."""
         return self.paid.loss
 
     @property
     def mistakes(self) -> int:
-        """How many labels the weights get wrong; a zero score is wrong."""
+        """Number of labels that the weights get wrong; a zero score counts as wrong."""
         labels, scores = as_labels(self.rows.outcomes), self.rows.scores(self.weights)
         return int(np.count_nonzero(are_mistakes(labels, scores)))
 
@@ -185,12 +185,12 @@ class BatchEvidence(Evidence):
         return dict(zip(self.names, np.asarray(answer.witness).tolist(), strict=True))
 
     def is_within(self, witness: Mapping[str, float], comparator: str) -> bool:
-        """Whether a witness is about these features, and of the class that it stands for."""
+        """Return whether a witness has these features and belongs to the stated class."""
         small = all(abs(weight) < MAX_VALUE for weight in witness.values())
         return small and super().is_within(witness, comparator)
 
     def is_proven(self, stated: str, found: str) -> bool:
-        """Whether what was found of a class holds for the one stated.
+        """Return whether a result for one class applies to the stated one.
 
         Of two balls as long as the weights, the last digit of the radius may differ.
         """

@@ -86,7 +86,7 @@ class BatchGame(Certifiable):
 
     @property
     def solution(self) -> Solution:
-        """What the method finds on the examples."""
+        """Result of the method on the examples."""
         if self._solution is None:
             found = self.method.solve(self.evidence({}, USUAL))
             if not np.isfinite(found.weights).all():
@@ -118,22 +118,22 @@ class BatchGame(Certifiable):
 
     @property
     def ledger(self) -> Ledger:
-        """What was collected."""
+        """The examples collected."""
         return self.intake.ledger
 
     @property
     def rounds(self) -> int:
-        """How many examples there are."""
+        """Number of examples."""
         return self.intake.rounds
 
     @property
     def loss(self) -> float:
-        """What the fitted method pays on the examples."""
+        """Loss of the fitted method on the examples."""
         return self.evidence({}, USUAL).loss
 
     @property
     def mistakes(self) -> int:
-        """How many of the examples it gets wrong."""
+        """Number of examples that it gets wrong."""
         return self.evidence({}, USUAL).mistakes
 
     @property
@@ -143,7 +143,7 @@ class BatchGame(Certifiable):
 
     @property
     def measured(self) -> dict[str, Measurement]:
-        """What theorems assume, as measured."""
+        """Measured values of the theorems' assumptions."""
         return self.intake.measured
 
     @property
@@ -153,7 +153,7 @@ class BatchGame(Certifiable):
 
     @property
     def width(self) -> int:
-        """How many features were seen."""
+        """Number of features seen."""
         return self.intake.width
 
     @property
@@ -163,7 +163,7 @@ class BatchGame(Certifiable):
 
     @property
     def transforms(self) -> tuple[str, ...]:
-        """What the stream did to the data."""
+        """Transforms that the stream applied to the data."""
         return self.intake.transforms
 
     @property

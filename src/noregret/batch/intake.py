@@ -1,4 +1,4 @@
-"""How examples come in: as they do for a learner, through a learner that learns nothing.
+"""Read examples as a learner does, through a learner with fixed weights.
 
 So rows of every kind are read, refused, measured, digested and kept as in any other game. A
 constant feature of value 1, where a method wants one, is the first column of the rows kept.
@@ -59,7 +59,7 @@ class Record(Ledger):
 
     @property
     def intercept(self) -> bool:
-        """Whether rows begin with a constant."""
+        """True if rows begin with a constant."""
         return bool(self.params["intercept"])
 
     def due(self, rounds: int, features: int) -> bool:

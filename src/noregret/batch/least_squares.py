@@ -41,7 +41,7 @@ class Few:
 
     @property
     def features(self) -> int:
-        """How many columns there are."""
+        """Number of columns."""
         return int(self.R.shape[1])
 
     def shortest(self) -> Floats:

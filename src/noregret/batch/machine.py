@@ -1,4 +1,4 @@
-"""What the two support vector machines share."""
+"""The base class of the support vector machines."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What every batch method can do, whatever it minimises."""
+"""The base class of batch methods."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ B = TypeVar("B", bound="Batch")
 
 @dataclass(frozen=True)
 class Solution:
-    """What a method found.
+    """The result of a method.
 
     Parameters
     ----------
@@ -84,7 +84,7 @@ class Batch(Named):
         """Raise ValueError where what a file says was found makes no sense."""
 
     def stands_by(self, found: Solution) -> bool:
-        """Whether what was found is judged by its weights, whoever found them."""
+        """Return whether the certificate depends on the weights only, however they were found."""
         return self.proven_by_weights
 
     # Fitting.
@@ -123,7 +123,7 @@ class Batch(Named):
 
     @property
     def solution(self) -> Solution:
-        """What was found."""
+        """The result."""
         if self._kept is None:
             if self.game is None:
                 raise NoRegretError(f"{self.name} is not fitted yet", "fit(X, y) does that")
@@ -135,7 +135,7 @@ class Batch(Named):
 
     @property
     def rounds(self) -> int:
-        """How many examples it was fitted to."""
+        """Number of examples it was fitted to."""
         return self.fixed.rounds
 
     @property

@@ -59,7 +59,7 @@ class Pass:
 
     @property
     def loss(self) -> float:
-        """What was paid in the second half."""
+        """Loss in the second half."""
         return float(np.sum(paid(self.game.learner) - self.paid_before))
 
 
@@ -102,7 +102,7 @@ class OnlineGame(BatchGame):
 
     @property
     def solution(self) -> Solution:
-        """What the pass found."""
+        """Result of the pass."""
         if self._solution is None:
             rows = BatchEvidence(self, {}, USUAL, {}).rows
             self.passed = self.method.one_pass(rows)
@@ -133,7 +133,7 @@ class OnlineEvidence(Evidence):
 
     @property
     def averaged_rounds(self) -> int:
-        """How many rounds that are."""
+        """Number of rounds."""
         return self.passed.rounds - self.passed.cut
 
 

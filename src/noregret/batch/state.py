@@ -1,4 +1,4 @@
-"""What a batch method has learned, to files and back; files are checked, as they may do harm."""
+"""Save and load the state of a batch method; files are checked, as they may be malicious."""
 
 from __future__ import annotations
 

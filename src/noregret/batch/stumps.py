@@ -19,7 +19,7 @@ Floats = NDArray[np.float64]
 
 
 class Stump(NamedTuple):
-    """What says ``sign`` where the feature is above the threshold, and −``sign`` elsewhere."""
+    """A stump: ``sign`` where the feature is above the threshold, and −``sign`` elsewhere."""
 
     feature: int
     threshold: float

@@ -23,7 +23,7 @@ Floats = NDArray[np.float64]
 
 
 def are_kept(game: BatchGame) -> bool:
-    """Whether there are sums, or few enough features for them."""
+    """Return whether there are sums, or few enough features for them."""
     return game.ledger.sums is not None or game.intake.width < MAX_DENSE
 
 

@@ -50,14 +50,14 @@ def one_row(fixed: FixedPredictor, x: Any) -> Any:
 
 
 def written(fixed: FixedPredictor, X: Any) -> Rows:
-    """Have a copy of the fixed write named rows down."""
+    """Record named rows through a copy of the fixed learner."""
     rows = played(fixed, X, np.ones(inputs.row_count(X))).ledger.rows()
     assert rows is not None
     return rows
 
 
 def played(fixed: FixedPredictor, X: Any, y: Any, target: str | None = None) -> Game:
-    """Have a copy of the fixed write examples down, with what its weights pay for them."""
+    """Record examples through a copy of the fixed learner, with the losses of its weights."""
     copied = FixedPredictor(fixed.loss, fixed.intercept)
     copied.set_state(*fixed.get_state())
     game = Game(copied, keep="rows", progress=False).play(X, y, target=target)

@@ -53,7 +53,7 @@ class Vote(Batch):
 
     @property
     def votes(self) -> Floats:
-        """What each classifier's vote counts; negative where it votes against what it says."""
+        """Weight of each classifier's vote; negative if its vote is inverted."""
         votes: Floats = self.solution.arrays["votes"].copy()
         return votes
 
@@ -73,7 +73,7 @@ class Vote(Batch):
 
     @property
     def staged_mistakes(self) -> list[int]:
-        """How many examples the first classifier gets wrong, the first two, and so on."""
+        """Mistakes of the vote of the first classifier, of the first two, and so on."""
         found: list[int] = self.solution.arrays["mistakes"].tolist()
         return found
 

@@ -265,7 +265,7 @@ class Canceller:
 
     @property
     def params(self) -> dict[str, Any]:
-        """What it was made with."""
+        """The parameters."""
         return {
             "rate": self.rate,
             "tail": self.tail,

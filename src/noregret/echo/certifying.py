@@ -1,4 +1,4 @@
-"""How a canceller's linear part did beside the best fixed filter in hindsight.
+"""Compare the linear part of a canceller with the best fixed filter in hindsight.
 
 Both are judged on what they leave of the microphone's signal, without rumble: the sum of squares.
 The fixed filter is the best of all with so many taps from the delay that was found, by least
@@ -39,7 +39,7 @@ REACH = re.compile("(fixed filters .*), (of norm at most .*)")
 
 
 class CancellerGame(Certifiable):
-    """What a canceller kept of the signals it played, as a game of its linear part.
+    """The signals recorded by a canceller, as a game of its linear part.
 
     Parameters
     ----------
@@ -183,13 +183,13 @@ class FixedFilters(BaseEvidence):
         return witnesses.paid_by(weights, comparator, self.rows, make_loss("square"))
 
     def is_within(self, witness: Mapping[str, float], comparator: str) -> bool:
-        """Whether a filter is of the class that it stands for."""
+        """Return whether a filter belongs to the stated class."""
         return set(witness) == set(self.names) and witnesses.is_within(
             witness, as_linear(comparator)[1]
         )
 
     def is_proven(self, stated: str, found: str) -> bool:
-        """Whether what was found of a class holds for the one stated."""
+        """Return whether a result for one class applies to the stated one."""
         (here, stated), (there, found) = as_linear(stated), as_linear(found)
         return here == there and witnesses.is_proven(stated, found)
 

@@ -41,7 +41,7 @@ class Kept:
 
     @property
     def digest(self) -> str:
-        """What the signals can be known by, whatever the blocks in which they came."""
+        """Digest of the signals, independent of the blocks they came in."""
         both = b"".join(digest.digest() for digest in self._digests)
         return "blake2b:" + hashlib.blake2b(both, digest_size=32).hexdigest()
 

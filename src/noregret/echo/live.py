@@ -51,7 +51,7 @@ def sounddevice() -> Any:
 
 
 class Microphone:
-    """What a device records while the far end is played: a source to read blocks from.
+    """A recording device that plays the far end: a source of blocks.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""How well an echo was cancelled: every figure's definition, in one place.
+"""Measures of echo cancellation.
 
 A recording has a far end (what the loudspeaker played), a microphone, and what a canceller made of
 it. Figures are in decibels, from energies in frames of 10 ms, and signals are cut to the shortest.

@@ -1,4 +1,4 @@
-"""What came of cancelling an echo: figures, curves and notes, for the terminal and the report."""
+"""The result of an echo cancellation: figures, curves and notes."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ class Levels:
 
     @property
     def told_apart(self) -> bool:
-        """Whether there is enough echo without the near end to judge by."""
+        """True if there is enough echo without near-end speech to measure."""
         return bool(self.alone.sum() > MIN_ECHO_SECONDS / FRAME)
 
     def erle(self, left: Floats, *, alone: bool = False) -> float | None:
@@ -93,7 +93,7 @@ class Reduction(NamedTuple):
 
 @dataclass(frozen=True)
 class Known:
-    """What can be said where the near end is known apart, as in the demo: SDR in decibels."""
+    """Measures that need the near-end signal, as in the demo: SDR in decibels."""
 
     before: float
     after: float
@@ -154,7 +154,7 @@ class EchoResult:
 
     @property
     def seconds(self) -> float:
-        """How long the recording is."""
+        """Duration of the recording in seconds."""
         return self.frames / self.rate
 
     def erle(self, *, linear: bool = False) -> Reduction | None:

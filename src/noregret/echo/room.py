@@ -31,7 +31,7 @@ NEAR_SPEAKS = ((0.38, 0.82),)
 
 
 class Signals(NamedTuple):
-    """What happened in the room.
+    """The signals of a simulated room.
 
     Parameters
     ----------

@@ -59,17 +59,17 @@ class Sound:
 
     @property
     def seconds(self) -> float:
-        """How long it is."""
+        """Duration in seconds."""
         return self.frames / self.rate
 
     @property
     def silent(self) -> bool:
-        """Whether there is nothing to be heard in it."""
+        """True if it is silent."""
         return self.peak < INAUDIBLE
 
     @property
     def gain(self) -> float:
-        """What to multiply samples by so that none is beyond full scale."""
+        """Factor that scales all samples to full scale or below."""
         return 1.0 if self.peak <= 1 else 1 / self.peak
 
 
@@ -260,7 +260,7 @@ class Reading:
 
     @property
     def frames(self) -> int:
-        """How many frames there are at this rate, the last one rounded up."""
+        """Number of frames at this rate, rounded up."""
         return -(-self.sound.frames * self.rate // self.sound.rate)
 
     def _frames(self, size: int) -> Floats:

@@ -95,7 +95,7 @@ class Writing:
 
 @contextmanager
 def writing(path: str, rate: int, format: str, subtype: str) -> Iterator[Writing]:
-    """Have a sound file of one channel to write to: in the end it is there whole or not at all."""
+    """Open a mono sound file for writing; it appears complete or not at all."""
     library = soundfile()
     with beside(path) as place:
         try:

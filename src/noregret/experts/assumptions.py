@@ -1,4 +1,4 @@
-"""What theorems about experts take for granted, measured."""
+"""Assumptions of the theorems about experts, measured."""
 
 from __future__ import annotations
 

@@ -92,12 +92,12 @@ class Experts:
 
     @property
     def rounds(self) -> int:
-        """How many examples were learned from."""
+        """Number of examples learned."""
         return self.master.rounds
 
     @property
     def total_loss(self) -> float:
-        """What the mixture has lost."""
+        """Cumulative loss of the mixture."""
         return self.master.total_loss
 
     @property
@@ -114,7 +114,7 @@ class Experts:
 
     @property
     def losses(self) -> dict[str, float]:
-        """What every member has lost; in rounds it slept, what the mixture lost."""
+        """Cumulative loss of every member; a member asleep is charged the mixture's loss."""
         return dict(zip(self.members, self.master.expert_losses.tolist(), strict=True))
 
     def __getitem__(self, name: str) -> Any:
@@ -131,7 +131,7 @@ class Experts:
         self.play_one(x, y, self.settle)
 
     def play_one(self, x: Any, y: Any, settle: Settle) -> None:
-        """Have everyone say something, then learn; ``settle`` shows it to the master."""
+        """Let every member predict, then learn; ``settle`` passes the predictions to the master."""
         outcome = np.array([self.outcome_of(y)])
         said = [[member.says_one(x) for member in self.members.values()]]
         with Inside():  # no copy of the process has a master that is a round ahead of its members
@@ -152,7 +152,7 @@ class Experts:
         self.play_many(X, y, self.settle)
 
     def play_many(self, X: Any, y: Any, settle: Settle) -> None:
-        """Have everyone play many examples; ``settle`` shows what was said to the master."""
+        """Let every member play many examples; ``settle`` passes predictions to the master."""
         rows = inputs.row_count(X)
         labels = np.asarray(y)
         if labels.shape != (rows,):
@@ -163,7 +163,7 @@ class Experts:
             self._play_rows(X, labels, settle)
 
     def _play_rows(self, X: Any, labels: NDArray[Any], settle: Settle) -> None:
-        """Have everyone play some examples, of which there is at least one."""
+        """Let every member play a nonempty block of examples."""
         before = {name: member.copy() for name, member in self.members.items()}
         try:
             outcomes = np.array([self.outcome_of(label) for label in labels.tolist()])

@@ -59,7 +59,7 @@ class EnsembleGame(TableGame):
 
     @property
     def advice(self) -> pyarrow.Table:
-        """What the members said, one column each; NaN where one slept."""
+        """Predictions of the members, one column each; NaN while asleep."""
         import pyarrow
 
         said = np.concatenate([np.empty((0, self.width)), *(X for X, _ in self.table.blocks())])
@@ -67,7 +67,7 @@ class EnsembleGame(TableGame):
 
     @property
     def outcomes(self) -> Floats:
-        """What happened, as the master counts it."""
+        """Outcomes in the master's coding."""
         return np.concatenate([np.empty(0), *(np.asarray(y) for _, y in self.table.blocks())])
 
 

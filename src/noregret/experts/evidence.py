@@ -1,4 +1,4 @@
-"""What a theorem about experts may look at when a game is over."""
+"""Evidence for theorems about experts: the record of a finished game."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ class ExpertEvidence(TableEvidence):
 
     @property
     def is_drawn(self) -> bool:
-        """Whether the mixture pays the mean of the losses, not the loss of the mean."""
+        """True if the loss is the mean of the losses, not the loss of the mean."""
         return bool(self.player._round.pays_expected)
 
     @property
@@ -228,7 +228,7 @@ class ExpertEvidence(TableEvidence):
         return math.fsum(paid), 1e-12 * size
 
     def is_within(self, witness: Mapping[str, float], comparator: str) -> bool:
-        """Whether a witness is one expert, or weights, or a sequence of few switches."""
+        """Return whether a witness is one expert, weights, or a sequence with few switches."""
         if comparator.startswith("sequences"):
             found = self.segments_of(witness)
             most = [

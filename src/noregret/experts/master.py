@@ -1,4 +1,4 @@
-"""What every master over experts can do, whatever its weights."""
+"""The base class of masters, which combine the forecasts of experts."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ class Master(RoundCalls, TablePlayer):
 
     @property
     def _weigher(self) -> Weigher:
-        """How experts are weighed."""
+        """The weigher: the rule that turns losses into weights."""
         return self._round.weigher
 
     def _begin(self, n: int) -> None:
@@ -76,32 +76,32 @@ class Master(RoundCalls, TablePlayer):
 
     @property
     def width(self) -> int:
-        """How many experts there are; 0 before the first round."""
+        """Number of experts; 0 before the first round."""
         return self._round.width
 
     @property
     def rounds(self) -> int:
-        """How many rounds were learned from."""
+        """Number of rounds learned."""
         return self._round.rounds
 
     @property
     def total_loss(self) -> float:
-        """What was paid in all; the expected loss where experts are drawn."""
+        """Cumulative loss; the expected loss if experts are drawn."""
         return self._round.total_loss
 
     @property
     def drawn_loss(self) -> float:
-        """What the experts that were drawn paid in all, where experts are drawn."""
+        """Cumulative loss of the experts drawn, if experts are drawn."""
         return self._round.drawn_loss
 
     @property
     def expert_losses(self) -> Floats:
-        """What each expert paid in all; in rounds it slept, what the mixture paid."""
+        """Cumulative loss of each expert; an expert asleep is charged the mixture's loss."""
         return self.total_loss - self.regrets
 
     @property
     def regrets(self) -> Floats:
-        """What the mixture paid more than each expert."""
+        """Regret to each expert: loss of the mixture minus that of the expert."""
         return self._round.regrets
 
     @property
@@ -137,7 +137,7 @@ class Master(RoundCalls, TablePlayer):
 
     @property
     def loss_name(self) -> str:
-        """What is paid, in words."""
+        """Name of the loss."""
         if self._round.from_losses:
             return "given"
         cost = self._round.cost.name
@@ -145,7 +145,7 @@ class Master(RoundCalls, TablePlayer):
 
     @property
     def mistakes(self) -> float | None:
-        """How many outcomes it got wrong, for masters that vote."""
+        """Number of wrong outcomes, for masters that vote."""
         return None
 
     # Learning.
@@ -267,7 +267,7 @@ class Master(RoundCalls, TablePlayer):
 
     @property
     def price(self) -> Floats | None:
-        """What the regret to each expert is at most, as far as that is known while it plays."""
+        """Return the bound on the regret so far; None if it is not known during play."""
         return None
 
     def regret_so_far(self) -> float | None:
@@ -281,7 +281,7 @@ class Master(RoundCalls, TablePlayer):
 
     @property
     def _as_assumed(self) -> bool:
-        """Whether all has been as the promise assumes, as far as that is known while it plays."""
+        """Return whether the assumptions held so far, as far as known during play."""
         return not (self._round.first_outside or self._round.first_wide)
 
     def evidence(

@@ -17,12 +17,12 @@ class Voting(Master):
 
     @property
     def mistakes(self) -> float | None:
-        """How many outcomes it got wrong; where experts are drawn, how many to expect."""
+        """Number of mistakes; the expected number if experts are drawn."""
         return float(self.total_loss) if self._round.pays_expected else int(self.total_loss)
 
     @property
     def drawn_mistakes(self) -> int:
-        """How many the experts that were drawn got wrong."""
+        """Number of mistakes of the experts drawn."""
         return int(self.drawn_loss) if self._round.pays_expected else int(self.total_loss)
 
     def learn_losses(self, losses: Any) -> None:

@@ -1,4 +1,4 @@
-"""What a theorem about a filter may look at when a game is over."""
+"""Evidence for theorems about filters: the record of a finished game."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ class FilterEvidence(TableEvidence):
 
     @property
     def taps(self) -> int:
-        """How many weights a filter has."""
+        """Number of weights of a filter."""
         return self.player.taps
 
     @property
@@ -62,7 +62,7 @@ class FilterEvidence(TableEvidence):
 
     @property
     def rounding(self) -> float:
-        """What rounding of its predictions may add to the filter's loss, to first order.
+        """Rounding error of the filter's loss, to first order.
 
         A prediction w·x is off by γ(taps) ‖w‖‖x‖, and its squared error by 2 |error| times that.
         """
@@ -113,9 +113,9 @@ class FilterEvidence(TableEvidence):
         return paid_by(weights, comparator, self.rows, make_loss("square"))
 
     def is_within(self, witness: Mapping[str, float], comparator: str) -> bool:
-        """Whether a witness is of the class that it stands for."""
+        """Return whether a witness belongs to the stated class."""
         return set(witness) == set(self.lags) and is_within(witness, comparator)
 
     def is_proven(self, stated: str, found: str) -> bool:
-        """Whether what was found of a class holds for the one stated."""
+        """Return whether a result for one class applies to the stated one."""
         return is_proven(stated, found)

@@ -1,4 +1,4 @@
-"""What every adaptive filter can do, whatever its step."""
+"""The base class of adaptive filters."""
 
 from __future__ import annotations
 
@@ -108,7 +108,7 @@ class Filter(Named, Listener):
 
     @property
     def rounds(self) -> int:
-        """How many samples it has learned from."""
+        """Number of samples learned."""
         return self._core.rounds
 
     @property

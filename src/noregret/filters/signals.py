@@ -55,7 +55,7 @@ def pair(x: Any, d: Any, before: int) -> tuple[Floats, Floats]:
 
 
 def is_signal(given: Any) -> bool:
-    """Whether this looks like one signal, not like the rows of a table."""
+    """Return whether an array looks like one signal, not like the rows of a table."""
     if isinstance(given, list | tuple):
         return bool(given) and isinstance(given[0], Real)
     shape = getattr(given, "shape", None)

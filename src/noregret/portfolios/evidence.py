@@ -1,4 +1,4 @@
-"""What a theorem about a strategy may look at when a game is over."""
+"""Evidence for theorems about strategies: the record of a finished game."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ class PortfolioEvidence(TableEvidence):
 
     @property
     def rounding(self) -> float:
-        """What rounding alone may add to the regret to one asset, which is the strategy itself."""
+        """Rounding error of the regret to one asset, if the strategy is that asset."""
         return self.usual().gap if self.width == 1 else 0.0
 
     def best_asset(self) -> Answer:
@@ -80,7 +80,7 @@ class PortfolioEvidence(TableEvidence):
         return loss_of(self.blocks, u)
 
     def is_within(self, witness: Mapping[str, float], comparator: str) -> bool:
-        """Whether a witness is a portfolio, of the kind that it stands for."""
+        """Return whether a witness is a portfolio of the stated class."""
         u = np.array([witness.get(name, math.nan) for name in self.names])
         if (
             len(witness) != len(u)

@@ -1,4 +1,4 @@
-"""What every strategy can do: say how to divide wealth, and learn from a round's relatives."""
+"""The base class of strategies, which choose shares and learn from price relatives."""
 
 from __future__ import annotations
 
@@ -257,7 +257,7 @@ class Strategy(Kept):
 
     @property
     def rounds(self) -> int:
-        """How many rounds it has learned from."""
+        """Number of rounds learned."""
         return self._played
 
     @property
@@ -272,7 +272,7 @@ class Strategy(Kept):
 
     @property
     def wealth(self) -> float:
-        """What 1 has become; infinite where that is beyond all numbers."""
+        """Wealth from an initial 1; infinite if it overflows."""
         return math.exp(self.log_wealth) if self.log_wealth < 709.0 else math.inf
 
     def regret_so_far(self) -> float | None:
@@ -296,7 +296,7 @@ class Strategy(Kept):
         return PortfolioEvidence(self, table, given, limits, answers)
 
     def keep_diary(self) -> list[Floats]:
-        """Have the shares held in each round from now on written down; return where."""
+        """Record the shares held in each round from now on, and return the list of them."""
         self._diary = []
         return self._diary
 

@@ -67,7 +67,7 @@ class Classifier(LabelPort, Estimator, base.MiniBatchClassifier):
         return self._labels.get(False, written(False)), self._labels.get(True, written(True))
 
     def _direct(self) -> None:
-        """Have examples go straight to the learner once it tells two labels apart."""
+        """Pass examples directly to the learner once it knows two labels."""
         super()._direct()
         if len(self._labels) == 2 and not self._players:
             self.tell_apart(*self._pair)
@@ -217,7 +217,7 @@ def firsts(labels: list[Any]) -> dict[Any, int]:
 
 
 def is_missing(label: Any) -> bool:
-    """Whether a label is none: None, or NaN of any make, which is not equal to itself."""
+    """Return whether a label is missing: None or any NaN."""
     try:
         return label is None or bool(label != label)  # noqa: PLR0124
     except TypeError:  # pandas' NA is neither equal to itself nor different
@@ -225,7 +225,7 @@ def is_missing(label: Any) -> bool:
 
 
 def is_boolean(label: Any) -> bool:
-    """Whether a label is False or True, or 0 or 1."""
+    """Return whether a label is False or True, or 0 or 1."""
     return isinstance(label, bool | int | float | np.generic) and label in (0, 1)
 
 

@@ -1,4 +1,4 @@
-"""What River's regressors and classifiers share here: parameters, rows, copies, certificates."""
+"""The base class of the estimators for River."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ class Estimator(Port):
         self._direct()
 
     def _direct(self) -> None:
-        """Have examples go straight to the learner, unless a game is to know of them."""
+        """Pass examples directly to the learner, unless a game records them."""
         entry = None if isinstance(self._player, Certified) else self._player._entry
         self.lead_to(entry, float(self.intercept))
 
@@ -145,7 +145,7 @@ def _revive(kind: type[Estimator], attributes: dict[str, Any]) -> Estimator:
 
 
 def survives(learner: Learner) -> bool:
-    """Whether a learner does not diverge on raw features of very different sizes."""
+    """Return whether a learner is stable on raw features of very different scales."""
     try:
         for day in range(100):
             learner.learn_one({"day": 736_000.0 + day, "poll": 40.0}, 1.0)
@@ -157,7 +157,7 @@ def survives(learner: Learner) -> bool:
 
 
 def teach(player: Learner | Certified, x: dict[str, Any], y: Any, w: float | None) -> None:
-    """Have a learner learn from an example that counts as much as w says."""
+    """Let a learner learn from an example with weight ``w``."""
     if w is None or w == 1:
         player.learn_one(x, y)
     else:

@@ -81,7 +81,7 @@ def added_to(kind: Kind) -> list[str]:
 
 
 def can_average(kind: Kind) -> bool:
-    """Whether a learner's predictions are its weights', so that the mean of them makes sense."""
+    """Return whether a learner predicts with its weights, so that their mean is meaningful."""
     try:
         averaged(kind.make())
     except ValueError:

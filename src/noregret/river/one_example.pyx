@@ -24,7 +24,7 @@ cdef class Port:
     cdef double constant    # the value of the constant feature; 0 for no such feature
 
     def lead_to(self, Entry entry, double constant):
-        """Have examples go straight to a learner from now on; None for to nobody."""
+        """Pass examples directly to a learner from now on; None to stop."""
         self.entry, self.constant = entry, constant
 
     cdef int learn(self, object x, object y) except -1:

@@ -117,7 +117,7 @@ class Certified(Online):
 
 
 def same(one: Learner, other: Learner) -> bool:
-    """Whether two learners have learned the same."""
+    """Return whether two learners have the same state."""
     arrays, others = one.get_state()[0], other.get_state()[0]
     return (
         one.rounds == other.rounds

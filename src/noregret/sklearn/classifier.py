@@ -19,7 +19,7 @@ C = TypeVar("C", bound="OnlineClassifier")
 
 
 def probable(classifier: OnlineClassifier) -> bool:
-    """Whether scores are those of probabilities; raise AttributeError that says why not."""
+    """Return True if scores give probabilities, else raise AttributeError with the reason."""
     loss = classifier._learner().engine.loss.name
     if loss != "logistic":
         raise AttributeError(f"the {loss} loss gives scores, not probabilities: use the logistic")
@@ -27,7 +27,7 @@ def probable(classifier: OnlineClassifier) -> bool:
 
 
 class OnlineClassifier(ClassifierMixin, Certified):  # type: ignore[misc]
-    """What every classifier can do; the classes of ``noregret.sklearn`` derive from it."""
+    """The base class of the classifiers in ``noregret.sklearn``."""
 
     labels = True
     classes_: NDArray[Any]

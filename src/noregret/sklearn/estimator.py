@@ -1,4 +1,4 @@
-"""What regressors and classifiers share: learners, how they learn, and what they have learned."""
+"""The base class of the regressors and classifiers."""
 
 from __future__ import annotations
 
@@ -165,7 +165,7 @@ class Online(BaseEstimator):  # type: ignore[misc]
 
     @property
     def _is_warm(self) -> bool:
-        """Whether ``fit`` goes on from what was learned before."""
+        """True if ``fit`` continues from the previous state."""
         return truth("warm_start", self.warm_start) and hasattr(self, "learners_")
 
     def _teach(

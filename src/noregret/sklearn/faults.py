@@ -1,4 +1,4 @@
-"""What is wrong with rows, in scikit-learn's words, with the row and the column named."""
+"""Errors of rows in scikit-learn's wording, with row and column."""
 
 from __future__ import annotations
 

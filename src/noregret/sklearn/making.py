@@ -94,7 +94,7 @@ def signature_of(traits: Traits) -> inspect.Signature:
 
 
 def offered(name: str, traits: Traits) -> bool:
-    """Whether a parameter makes sense for a learner."""
+    """Return whether a parameter applies to a learner."""
     if name in ("fit_intercept", "intercept_scaling"):
         return not traits.has_intercept
     if name == "average":

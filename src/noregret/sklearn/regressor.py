@@ -16,7 +16,7 @@ R = TypeVar("R", bound="OnlineRegressor")
 
 
 class OnlineRegressor(RegressorMixin, Certified):  # type: ignore[misc]
-    """What every regressor can do; the classes of ``noregret.sklearn`` derive from it."""
+    """The base class of the regressors in ``noregret.sklearn``."""
 
     labels = False
 

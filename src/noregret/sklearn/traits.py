@@ -1,4 +1,4 @@
-"""What a learner is like, found out by asking it: how it takes raw columns, and what it can do."""
+"""Traits of a learner, determined from an instance."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from noregret.proof.theorems.averaging import averaged
 
 
 class Traits:
-    """What a regressor or a classifier has to know of its learner.
+    """Traits that a regressor or classifier needs to know of its learner.
 
     Parameters
     ----------
@@ -52,7 +52,7 @@ class Traits:
 
     @cached_property
     def only_booleans(self) -> bool:
-        """Whether features are 0 and 1 alone."""
+        """True if features must be 0 or 1."""
         try:
             self.learner().learn_one([0.5], 1.0)
         except BadExample:
@@ -61,7 +61,7 @@ class Traits:
 
     @cached_property
     def is_limited(self) -> bool:
-        """Whether many a linear function is out of reach: of booleans, or of weights below 0."""
+        """True if it cannot represent all linear functions: booleans, or nonnegative weights."""
         if self.only_booleans:
             return True
         learner, signs = self.learner(), alternating(200)
@@ -70,7 +70,7 @@ class Traits:
 
     @cached_property
     def has_intercept(self) -> bool:
-        """Whether it has a constant of its own, so that it learns from zeros."""
+        """True if it has its own intercept, so that it learns from zeros."""
         if self.only_booleans:
             return False
         learner, zeros = self.learner(), np.zeros((20, 2))
@@ -81,7 +81,7 @@ class Traits:
 
     @cached_property
     def can_average(self) -> bool:
-        """Whether its weights have a mean to predict with, and no parameter for that yet."""
+        """True if it can predict with mean weights and has no parameter for that."""
         if "averaged" in self.parameters:
             return False
         try:
@@ -92,7 +92,7 @@ class Traits:
 
     @cached_property
     def weighs(self) -> bool:
-        """Whether an example may count for any positive number of examples."""
+        """True if examples may have any positive importance."""
         return bool(self.learner().engine.takes_importance)
 
 

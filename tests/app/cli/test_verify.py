@@ -47,8 +47,8 @@ def test_what_is_true_is_confirmed(folder: Path) -> None:
     assert done.code == 0
     assert done.err == ""
     lines = done.out.rstrip().splitlines()
-    assert lines[-1].rstrip() == "CONFIRMED: all of it follows from these data."
-    assert "relative 1e-09" in done.out
+    assert lines[-1].rstrip() == "CONFIRMED: every figure follows from these data."
+    assert "relative tolerance of 1e-09" in " ".join(done.out.split())
     names = [line.split()[1] for line in lines if line.startswith("confirmed")]
     assert {"seal", "data.digest", "loss.total", "hindsight.loss", "theorem.bound"} <= set(names)
     assert command(folder / "c.json", folder / "d.csv", "--target", "sold").code == 0

@@ -244,7 +244,7 @@ def test_nothing_that_is_read_or_that_is_there_is_written_over(place: Path, say:
             cancel_file("far.wav", Path("mic.wav"), Path(out))
     code, _, err = say("--demo", "--out", ".")
     assert code == 1
-    assert "is there already" in err
+    assert "exists already" in err
     Path("demo").mkdir()
     code, _, err = say("--demo", "--out", "demo", "--report", "demo/clean.wav")
     assert code == 2

@@ -50,7 +50,7 @@ def test_one_bad_cell_does_not_drop_an_expert(tmp_path: Path) -> None:
     said = refused("mix", file, "--target", "y")
     assert "line 3: column 'a': '1.5.2' is not a number" in said
     out = done("mix", file, "--target", "y", "--on-error", "skip")
-    assert "1 row left out" in out
+    assert "1 row skipped" in out
     assert "left out a: no numbers" not in " ".join(out.split())
 
 
@@ -73,8 +73,8 @@ def test_at_most_ten_groups_are_named(tmp_path: Path) -> None:
     ("options", "said"),
     [
         (("--quantile", "0.5", "-p", "loss_parameter=0.7"), "the quantile is given twice"),
-        (("--learner", ""), "--learner names the algorithm that mixes"),
-        (("--experts", ""), "name columns: got none"),
+        (("--learner", ""), "--learner needs the name of an algorithm"),
+        (("--experts", ""), "need column names: got none"),
     ],
 )
 def test_nothing_is_dropped_silently(options: tuple[str, ...], said: str, tmp_path: Path) -> None:
@@ -135,7 +135,7 @@ def test_the_best_expert_is_judged_while_awake(tmp_path: Path) -> None:
     assert words in out
     page = report.read_text("utf-8").replace("&#x27;", "'")
     assert f"new itself: {words}" in page
-    assert "Where that expert slept, it stands for the mixture." in page
+    assert "While that expert is asleep, it counts as the mixture." in page
 
 
 def test_a_column_far_from_the_target_is_named(tmp_path: Path) -> None:

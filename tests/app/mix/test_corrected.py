@@ -180,4 +180,4 @@ def test_more_than_many_experts_are_certified_and_confirmed(tmp_path: Path) -> N
     table = pd.DataFrame(X.round(3), columns=[f"e{k:03d}" for k in range(X.shape[1])]).assign(y=y)
     file, certificate = csv(tmp_path, table), tmp_path / "c.json"
     done("mix", file, "--target", "y", "-q", "--certificate", certificate)
-    assert "CONFIRMED: all of it" in done("verify", certificate, file)
+    assert "CONFIRMED: every figure" in done("verify", certificate, file)

@@ -64,7 +64,7 @@ def test_every_group_has_its_own_certificate(tmp_path: Path) -> None:
     made = sorted(path.name for path in tmp_path.glob("c-*.json"))
     assert made == ["c-s 0.json", "c-s 1.json", "c-s 2.json"]
     for name in made:
-        assert "CONFIRMED: all of it" in done("verify", tmp_path / name, file)
+        assert "CONFIRMED: every figure" in done("verify", tmp_path / name, file)
     assert "put {group} where its name goes" in refused(
         *how, "--certificate", tmp_path / "c.json", code=2
     )

@@ -114,7 +114,7 @@ def test_a_certificate_is_confirmed_by_the_data_in_any_format(
         "mix", file, "--target", "y", "--learner", learner, *options, "-q",
         "--certificate", certificate,
     )  # fmt: skip
-    assert "CONFIRMED: all of it" in done("verify", certificate, file)
+    assert "CONFIRMED: every figure" in done("verify", certificate, file)
     table.to_parquet(tmp_path / "f.parquet")
     rows = [
         json.dumps({k: None if v != v else v for k, v in row.items()})  # noqa: PLR0124
@@ -122,7 +122,7 @@ def test_a_certificate_is_confirmed_by_the_data_in_any_format(
     ]
     (tmp_path / "f.jsonl").write_text("\n".join(rows))
     for other in ("f.parquet", "f.jsonl"):
-        assert "CONFIRMED: all of it" in done("verify", certificate, tmp_path / other)
+        assert "CONFIRMED: every figure" in done("verify", certificate, tmp_path / other)
     table.loc[7, "north"] += 0.001
     assert "NOT CONFIRMED" in refused_text(certificate, csv(tmp_path, table, "other.csv"))
 
@@ -148,7 +148,7 @@ def test_rows_without_an_outcome_are_forecast_and_not_learned_from(tmp_path: Pat
     said, _, _ = by_hand(table)
     np.testing.assert_allclose(found["prediction"], said, rtol=1e-12)
     assert found["outcome"].isna().tolist() == table["y"].isna().tolist()
-    assert "CONFIRMED: all of it" in done("verify", certificate, tmp_path / "forecasts.csv")
+    assert "CONFIRMED: every figure" in done("verify", certificate, tmp_path / "forecasts.csv")
 
 
 def test_the_order_of_columns_makes_no_difference(tmp_path: Path) -> None:

@@ -38,7 +38,7 @@ def test_the_page_is_sound_and_shows_what_it_should(learner: str, approval: Path
     text = visible(root)
     assert not NONSENSE.search(text), NONSENSE.search(text)
     assert not [value for value in drawn(root) if NONSENSE.search(value)]
-    for words in ("Weights over time", "Who led when", "Lost more than the mixture", "Regret"):
+    for words in ("Weights over time", "Leading experts", "Loss relative to the mixture", "Regret"):
         assert words in text
     for name in ("gallup", "ipsos", "morning_consult", "rasmussen", "you_gov"):
         assert name in text
@@ -61,7 +61,7 @@ def test_names_do_nothing_and_many_experts_are_summed_up(tmp_path: Path) -> None
 
 def test_a_page_of_series(tmp_path: Path) -> None:
     text = visible(read(page(csv(tmp_path, frame(300, series=20)), "y", "--group", "series")))
-    assert "20 series is mixed on its own" in text
+    assert "20 series is mixed separately" in text
     assert "rounds of a series" in text
     assert not NONSENSE.search(text)
 

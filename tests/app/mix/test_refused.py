@@ -19,15 +19,18 @@ def file(tmp_path: Path) -> Path:
 @pytest.mark.parametrize(
     ("options", "said"),
     [
-        ((), "say which column holds the outcomes: --target COLUMN"),
+        ((), "name the column of outcomes: --target COLUMN"),
         (("--target", "y", "--learner", "hedgy"), "did you mean hedge"),
         (("--target", "y", "--learner", "hedge", "-p", "speed=1"), "no parameter 'speed'"),
-        (("--target", "y", "--experts", "north", "--drop", "east"), "--experts) or those to leave"),
-        (("--target", "y", "--only", "3"), "say which column holds them (--group)"),
-        (("--target", "y", "--format", "vw"), "forecasts come in tables"),
+        (
+            ("--target", "y", "--experts", "north", "--drop", "east"),
+            "use either --experts",
+        ),
+        (("--target", "y", "--only", "3"), "name the column of groups too (--group)"),
+        (("--target", "y", "--format", "vw"), "forecasts must be a table"),
         (("--target", "y", "--loss", "square", "--quantile", "0.5"), "leave out --loss square"),
         (("--target", "y", "--quantile", "1.5"), "quantile"),
-        (("--target", "y", "--gradient"), "are for a --learner"),
+        (("--target", "y", "--gradient"), "need a --learner"),
         (("--target", "y", "--learner", "boa", "--loss", "zero-one", "--gradient"), "no gradient"),
         (("--target", "y", "--certificate", "c", "--no-hindsight"), "leave --no-hindsight out"),
         (("--target", "y", "--on-error", "shrug"), "--on-error"),
@@ -67,7 +70,7 @@ def test_a_word_among_numbers_names_line_and_column(tmp_path: Path) -> None:
     assert "--categories" not in message
     text = done("mix", file, "--target", "y", "--on-error", "skip")
     assert "39 rounds" in text
-    assert "1 row left out" in text
+    assert "1 row skipped" in text
 
 
 def test_infinite_forecasts_name_line_and_expert(tmp_path: Path) -> None:
@@ -98,4 +101,4 @@ def test_nothing_to_learn_from_is_told(tmp_path: Path) -> None:
     assert "no forecasts" in refused("mix", tmp_path / "empty.csv", "--target", "y")
     (tmp_path / "data.svm").write_text("1 1:2\n")
     message = refused("mix", tmp_path / "data.svm", "--target", "y", code=2)
-    assert "forecasts come in a table with named columns" in message
+    assert "forecasts must be a table with named columns" in message

@@ -57,7 +57,7 @@ def test_who_slept_most_of_the_time_stands_below_in_the_report(sleepy: Path) -> 
     assert "10.0%" in rows[-1]
     assert names.index("often") < len(names) - 1
     text = visible(root)
-    assert "stand below the others" in text
+    assert "are listed last" in text
     assert "awake in 10.0% of the rounds; counted as the mixture while asleep" in text
 
 

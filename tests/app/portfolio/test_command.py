@@ -107,7 +107,7 @@ def test_prices_and_dates(tmp_path: Path) -> None:
     page = (tmp_path / "r.html").read_text()
     assert "2020-01-01 – 2020-01-21" in page
     assert page.count("rounds, from 2020-01-01 to 2020-01-21") == 2
-    assert "CONFIRMED: all of it" in done("verify", c, file)
+    assert "CONFIRMED: every figure" in done("verify", c, file)
     assert np.loadtxt(r, delimiter=",", skiprows=1).tolist() == relatives_of(prices).tolist()
 
 
@@ -115,7 +115,7 @@ def test_prices_and_dates(tmp_path: Path) -> None:
 def test_prices_that_are_taken_for_relatives_are_noted(tmp_path: Path, scale: float) -> None:
     prices: Floats = np.cumprod(usual(80, 3, width=0.02), axis=0) * np.float64(scale)
     file, report = write(tmp_path / "prices.csv", prices, NAMES), tmp_path / "r.html"
-    said = "these look like prices: --prices turns them into relatives"
+    said = "the numbers look like prices; --prices converts them to relatives"
     assert said in done("portfolio", file)
     assert figures(file, "--report", report)["note"] == said
     assert said in report.read_text()
@@ -179,7 +179,7 @@ def test_costs(relatives: Path) -> None:
     assert paying["theorem"]["bound"] is None
     assert figures(relatives, "-p", "cost=0.01")["wealth"] == paying["wealth"]
     said = done("portfolio", relatives, "--cost", "0.01")
-    assert "trading costs 1%" in said
+    assert "trading costs of 1%" in said
     assert "trading costs = 0" in said
 
 
@@ -235,10 +235,10 @@ def test_wrong_usage(relatives: Path, tmp_path: Path) -> None:
         (("--learner", "eg-portfolo"), "did you mean eg-portfolio"),
         (("-p", "rate=-1"), "rate must be"),
         (("-p", "speed=1"), "no parameter 'speed'"),
-        (("--cost", "cheap"), "--cost is a number"),
+        (("--cost", "cheap"), "--cost must be a number"),
         (("--cost", "2"), "cost must be"),
         (("--cost", "0.1", "-p", "cost=0.1"), "twice"),
-        (("--relatives", tmp_path / "r.csv"), "it needs --prices"),
+        (("--relatives", tmp_path / "r.csv"), "needs --prices"),
         (("--keep", "gold", "--drop", "oil"), "not both"),
     ):
         assert words in refused("portfolio", relatives, *arguments, code=2)

@@ -69,23 +69,23 @@ def test_the_page_tells_it() -> None:
     for said in (
         "What it found",
         "Weights over time",
-        "Largest weights",
-        "Influence of the features",
+        "Members",
+        "Most influential features",
     ):
         assert said in words, said
     for member in made.members[:3]:
         assert member.name in words
     for name, _ in made.features:
         assert name in words
-    assert "auto, all of them together" in words
-    assert "Heaviest features" not in words
+    assert "auto, all combined" in words
+    assert "Learned weights" not in words
 
 
 def test_the_one_that_lost_least_is_listed_whatever_its_weight() -> None:
     members = (Member("heavy", "a", 0.9999, 3.0), Member("light", "a", 0.0001, 1.0))
     made = Found("Words.", {}, (), members, ("a",), np.array([1, 2]), np.ones((2, 1)))
     words = visible(read(page(replace(regression(50), found=made))))
-    assert "The heaviest of 2 learners, and the one with the least loss." in words
+    assert "The largest weights of 2 learners and the one with the least loss." in words
     assert "light" in words
 
 
@@ -93,7 +93,7 @@ def test_the_summary_has_the_words_in_place_of_weights() -> None:
     result = found(2_000)
     text = printed(result, 100)
     assert told(result).words[:40] in text
-    assert "Heaviest features" not in text
+    assert "Largest weights" not in text
     assert "What it found" not in printed(regression(50))
 
 

@@ -100,7 +100,7 @@ def test_games_show_their_own_figures() -> None:
     assert "noregret game" in read.text
     assert "rounds 3" in read.text
     assert "certificate()" in read.text
-    assert "Nothing was played" in card(nr.play(nr.WidrowHoff(), [])).text
+    assert "No rounds were played" in card(nr.play(nr.WidrowHoff(), [])).text
     table = nr.play(nr.experts.Hedge(), np.eye(3))
     assert "3 experts" in card(table).text
 

@@ -97,9 +97,9 @@ def test_what_is_said_of_trouble() -> None:
     words = visible(read(page(troubled())))
     for said in (
         "Interrupted.",
-        "12,345 rows could not be used and were left out; the first of them:",
+        "12,345 rows could not be used; the first of them:",
         "flights.csv:404",
-        "321 slots hold more than one name",
+        "321 slots shared by several names",
         "and 4 more",
         "NO THEOREM",
         "weights that sum to 1,723.5",

@@ -45,7 +45,7 @@ def test_what_is_said_of_a_regression() -> None:
         "17.67  mean square loss 312.3",
         "60.3% less error than the best constant, 7.005",
         "0.915% more error than the best fixed linear model in hindsight",
-        "115,354  total loss minus hindsight's; 5.638 per row",
+        "115,354  total loss minus that of the model in hindsight; 5.638 per row",
         "limit on the cumulative loss; 46.6% of it is used",
         "PROMISE KEPT",
         "departure delay  +60.66  ━━━━",
@@ -58,7 +58,7 @@ def test_what_is_said_of_trouble() -> None:
     text = printed(troubled(), 100)
     for said in (
         "Interrupted",
-        "12,345 rows left out",
+        "12,345 rows skipped",
         "and 12,342 more",
         "[bold red]x[/]",
         "86.3%  273 mistakes",
@@ -113,7 +113,7 @@ def test_every_key_is_documented() -> None:
 
 
 def test_a_certificate_says_where_linear_predictors_have_no_constant() -> None:
-    said = "with a constant only if a feature is one"
+    said = "with no intercept unless a feature is constant"
     pairs = [({"sun": x}, 2 * x + 1) for x in (0.1, 0.7, 0.4, 0.9)]
     constant = [({**x, "intercept": 1.0}, y) for x, y in pairs]
     for name in ("auto", "widrow-hoff"):

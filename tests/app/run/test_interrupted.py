@@ -102,7 +102,7 @@ def test_a_second_signal_gives_up_and_writes_nothing(
     args = ["run", file, *PLAIN, "--model", tmp_path / "m", "--checkpoint", tmp_path / "kept"]
     ended = stopped(monkeypatch, 2, signal.SIGINT, *args)
     assert ended.code == 130
-    assert ended.err.startswith("noregret: interrupted: to go on: ")
+    assert ended.err.startswith("noregret: interrupted: to resume: ")
     assert ended.err.endswith(f" --resume {tmp_path / 'kept'}\n")
     assert (tmp_path / "m").read_text(encoding="utf-8") == "what was there"
     assert sorted(path.name for path in tmp_path.glob(".*")) == []
@@ -120,7 +120,7 @@ def test_the_line_that_goes_on_is_told_and_works(
         monkeypatch.setattr("sys.argv", ["noregret", *arguments])
         ended = stopped(monkeypatch, 2, signal.SIGINT, *arguments)
         assert ended.code == 130
-        prefix, _, told = ended.err.partition(": to go on: ")
+        prefix, _, told = ended.err.partition(": to resume: ")
         assert prefix == "noregret: interrupted"
         line = shlex.split(told)[1:]
         assert line[-2:] == ["--resume", str(kept)]
@@ -131,7 +131,7 @@ def test_without_a_checkpoint_the_option_for_one_is_told(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     file = data.csv(tmp_path / "d.csv", data.numbers())
-    assert "--checkpoint FILE" in stopped(monkeypatch, 2, signal.SIGINT, "run", file, *PLAIN).err
+    assert "--checkpoint" in stopped(monkeypatch, 2, signal.SIGINT, "run", file, *PLAIN).err
     quiet = stopped(monkeypatch, 2, signal.SIGINT, "run", file, *PLAIN, "--quiet")
     assert quiet == (130, "", "")
 
@@ -186,7 +186,7 @@ def test_a_run_that_waits_for_input_is_stopped_at_once(tmp_path: Path) -> None:
     out, err = child.communicate(timeout=60)
     assert child.returncode == 130, err
     assert b"Interrupted" in out
-    assert b"interrupted: to go on, with the same input: " in without_progress(err)
+    assert b"interrupted: to resume, with the same input: " in without_progress(err)
     assert "CONFIRMED" in done("verify", tmp_path / "c", first_rows(file, 50))
 
 

@@ -186,4 +186,4 @@ def test_a_failure_before_the_first_checkpoint_leaves_nothing(tmp_path: Path) ->
     ended = command(*args, "--predictions", tmp_path / "p.csv")
     assert ended.code == 1
     assert [path.name for path in tmp_path.iterdir()] == ["d.csv"]
-    assert "--every is a number of rows" in refused(*args, "--every", "0", code=2)
+    assert "--every must be at least 1 row" in refused(*args, "--every", "0", code=2)

@@ -170,7 +170,7 @@ def test_bad_rows_are_counted_and_the_first_are_listed(file: Path) -> None:
     assert places == [line + 1 for line in bad[:10]]
     assert all(row["reason"] for row in skipped["first"])
     out = done("run", file, *PLAIN, "--on-error", "skip")
-    assert f"{len(bad)} rows left out" in out
+    assert f"{len(bad)} rows skipped" in out
     assert "line 4" in refused("run", file, *PLAIN)
     stream = streams.read(file, target="y", drop="label", intercept=True, on_error="skip")
     game = noregret.play(noregret.WidrowHoff(rate=0.3, norm=6), stream)

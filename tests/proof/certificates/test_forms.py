@@ -187,7 +187,7 @@ def test_an_interval_of_regret_is_shown_as_one() -> None:
     for words in words_of(certificate):
         assert f"{low} to {high}" in words
         best = certificate.hindsight
-        assert f"none pays less than {figure(best.loss - best.gap)}" in words
+        assert f"none has less than {figure(best.loss - best.gap)}" in words
 
 
 def named(names: list[str]) -> Certificate:
@@ -242,13 +242,13 @@ def test_any_number_can_be_shown(number: float) -> None:
     )
     for words in words_of(certificate):
         assert figure(number) in words
-        assert "nothing is proven of others" in words
+        assert "not proven to be the best" in words
 
 
 def test_regret_below_zero_is_explained() -> None:
     certificate = strange(regret=noregret.proof.certificates.certificate.Interval(-2.5, -2.5))
     for words in words_of(certificate):
-        assert "-2.5 paid less than the best in hindsight" in words
+        assert "-2.5 less loss than the best in hindsight" in words
 
 
 def test_a_game_of_one_round_can_be_shown() -> None:
@@ -260,8 +260,8 @@ def test_a_game_of_one_round_can_be_shown() -> None:
 def test_the_weights_that_are_not_shown_are_told_of() -> None:
     losses = np.random.default_rng(3).uniform(size=(50, 8))
     best = play(noregret.experts.Hedge(), losses).certificate()
-    assert "Heaviest weights of the best in hindsight; all others are 0" in str(best)
-    assert "Heaviest weights of the best in hindsight; all others are 0" in best._repr_html_()
+    assert "Largest weights of the best in hindsight; all others are 0" in str(best)
+    assert "Largest weights of the best in hindsight; all others are 0" in best._repr_html_()
     mixed = replace(best.hindsight, witness={str(k): k / 28 for k in range(8)})
     assert "in hindsight, and 2 more in the file" in str(replace(best, hindsight=mixed))
 

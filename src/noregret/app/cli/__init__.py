@@ -1,4 +1,4 @@
-"""The command line: find the command, read its options, answer help and mistakes.
+"""The command line: find the command, parse its options, handle help and errors.
 
 ``commands`` has one file per command.
 """
@@ -10,7 +10,7 @@ import sys
 
 def main() -> None:
     """Run the command; errors become one line on stderr and an exit code, never a traceback."""
-    if sys.argv[1:] == ["--version"]:  # answered before anything else is imported
+    if sys.argv[1:] == ["--version"]:  # printed before anything else is imported
         from noregret._version import __version__
 
         try:
@@ -20,7 +20,7 @@ def main() -> None:
         return
     import gc
 
-    gc.set_threshold(100_000, 20, 20)  # imports make many objects, and none of them is garbage
+    gc.set_threshold(100_000, 20, 20)  # imports create many objects that are never garbage
     try:
         from noregret.app.cli.app import run
     except KeyboardInterrupt:

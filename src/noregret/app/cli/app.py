@@ -1,4 +1,4 @@
-"""A command line carried out: what comes of it as an exit code, and errors as one line."""
+"""Run a command line; errors become one line on stderr and an exit code."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ NO_ROOM = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 
 
 def run(arguments: Sequence[str]) -> int:
-    """Run one command line and return its exit code: 0 done, 1 the work failed, 2 wrong usage."""
+    """Run a command line and return its exit code: 0 success, 1 failure, 2 wrong usage."""
     if sys.stdout is None:
         print("noregret: standard output is closed", file=sys.stderr)
         return FAILED
     for page in (sys.stdout, sys.stderr):
-        if hasattr(page, "reconfigure"):  # a letter that it cannot write is no failure
+        if hasattr(page, "reconfigure"):  # a character that cannot be encoded is no failure
             page.reconfigure(errors="replace")
     try:
         with notes():
@@ -39,8 +39,8 @@ def run(arguments: Sequence[str]) -> int:
         help_for = f"noregret {arguments[0]} --help" if known else "noregret --help"
         print(f"noregret: see ‘{help_for}’", file=sys.stderr)
         return MISUSED
-    except BrokenPipeError:  # whoever reads has seen enough
-        nobody_reads()
+    except BrokenPipeError:  # the reader closed the pipe
+        discard_stdout()
     except (NoRegretError, OSError, MemoryError) as failure:
         say(failure)
         return FAILED
@@ -48,7 +48,7 @@ def run(arguments: Sequence[str]) -> int:
 
 
 def carry_out(arguments: list[str]) -> None:
-    """Run a command, or answer what is asked about all of them."""
+    """Run a command, or show the help or the version."""
     from noregret.app.cli import parser
 
     name = arguments[0] if arguments else ""
@@ -70,7 +70,7 @@ def carry_out(arguments: list[str]) -> None:
 
 @contextmanager
 def notes() -> Iterator[None]:
-    """Print what is odd about data as one line each on stderr."""
+    """Print each warning about the data as one line on stderr."""
 
     def show(message: Warning | str, category: type[Warning], *where: Any, **more: Any) -> None:
         if issubclass(category, DataWarning):
@@ -86,20 +86,20 @@ def notes() -> Iterator[None]:
         yield
 
 
-def nobody_reads() -> None:
-    """Let what is left to print go nowhere: Python would try once more when it ends."""
+def discard_stdout() -> None:
+    """Redirect stdout to the null device: Python flushes it once more on exit."""
     import os
 
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def say(failure: BaseException) -> None:
-    """Print what went wrong; it may name what others wrote."""
+    """Print an error, with control characters escaped."""
     from noregret.base.numbers import clean
 
     words = on_command_line(failure) or "there is not enough memory"
     if isinstance(failure, OSError) and failure.strerror:
-        # Files that are written are named, so what has no room and no name is what is printed.
+        # Errors of files have a name, so a full disk without one is that of standard output.
         where = failure.filename or (failure.errno in NO_ROOM and "standard output")
         words = f"{where}: {failure.strerror}" if where else words
     said = "\n".join(map(clean, words.split("\n")))

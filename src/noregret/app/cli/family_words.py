@@ -1,4 +1,4 @@
-"""The families in words: headings, what one of them is called, and how it is put to use."""
+"""Headings, names and usage of the families of algorithms."""
 
 from __future__ import annotations
 
@@ -9,20 +9,20 @@ if TYPE_CHECKING:
 
 
 class Words(NamedTuple):
-    """A family in words.
+    """The words for a family.
 
     Parameters
     ----------
     title
-        Its heading.
+        Heading.
     about
-        What they do, in a line.
+        One line about the family.
     one
-        What one of them is called.
+        Name of a member.
     command
-        What is typed before the name of one; None where there is no command.
+        The command line before ``--learner``; None if there is no command.
     play
-        How one of them plays, in Python.
+        The Python call that plays a game.
     """
 
     title: str
@@ -42,28 +42,28 @@ WORDS = {
     ),
     "experts": Words(
         "Experts",
-        "Masters that weigh what others forecast, and mix it.",
+        "Masters that combine the forecasts of experts by weights.",
         "master",
         "noregret mix FORECASTS.csv --target y",
         "game = noregret.play(master, forecasts, outcomes)",
     ),
     "bandits": Words(
         "Bandits",
-        "Policies that choose one of several arms, and see what that one pays alone.",
+        "Policies that choose one of several arms and see only the reward of that arm.",
         "policy",
         None,
         "game = noregret.play(policy, rewards)",
     ),
     "portfolios": Words(
         "Portfolios",
-        "Strategies that divide wealth among assets, day by day.",
+        "Strategies that divide wealth among assets, round by round.",
         "strategy",
         "noregret portfolio RELATIVES.csv",
         "game = noregret.play(strategy, relatives)",
     ),
     "batch": Words(
         "Batch",
-        "Methods that are fitted to all examples at once, and prove how good the fit is.",
+        "Methods that fit all examples at once and certify the result.",
         "method",
         None,
         "game = noregret.play(method, X, y)",
@@ -84,7 +84,7 @@ def words_of(kind: type[Named]) -> Words:
 
 
 def path_of(kind: type[Any]) -> str:
-    """Return what a class is called in a program: the front page's name where that is this one."""
+    """Return the shortest Python name of a class."""
     from noregret.base.registry import find
 
     first = kind.family == "learners" or find(kind.name) is kind

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 class Command(NamedTuple):
-    """A command: its name, the function that carries it out, its options, and a usual line."""
+    """A command: its name, the function that runs it, its options, and an example."""
 
     name: str
     run: Callable[[Namespace], None]

@@ -1,4 +1,4 @@
-r"""Markdown with formulas, for a terminal: ``$\|x_t\|_2 \le X$`` becomes ‖x_t‖₂ ≤ X."""
+r"""Convert Markdown with formulas to plain text: ``$\|x_t\|_2 \le X$`` becomes ‖x_t‖₂ ≤ X."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ MARKS = {
 }  # fmt: skip
 LOWERED = str.maketrans("0123456789+-", "₀₁₂₃₄₅₆₇₈₉₊₋")
 RAISED = str.maketrans("0123456789n+-", "⁰¹²³⁴⁵⁶⁷⁸⁹ⁿ⁺⁻")
-# What a command takes: a group in braces, a command, or a single character.
+# The argument of a command: a group in braces, a command, or a single character.
 ARGUMENT = r"\s*(\{(?:[^{}]|\{[^{}]*\})*\}|\\[a-zA-Z]+|[^\s{}\\])"
 
 
@@ -33,7 +33,7 @@ def readable(markdown: str) -> str:
 
 def formula(tex: str) -> str:
     """Return a simple formula in Unicode."""
-    # Braces that are meant wait aside, so that those that group can go.
+    # Escaped braces are set aside while the grouping ones are removed.
     tex = tex.replace(r"\{", "\x01").replace(r"\}", "\x02")
     tex = re.sub(r"(\\ln\s*)?\\[td]?frac" + ARGUMENT + ARGUMENT, fraction, tex)
     tex = re.sub(r"\\sqrt" + ARGUMENT, lambda m: "√" + grouped(m[1]), tex)
@@ -44,7 +44,7 @@ def formula(tex: str) -> str:
 
 
 def in_symbols(tex: str) -> str:
-    """Replace commands by what they stand for."""
+    """Replace commands by symbols."""
     for mark, symbol in MARKS.items():
         tex = tex.replace(mark, symbol)
 
@@ -64,13 +64,13 @@ def fraction(found: re.Match[str]) -> str:
 
 
 def grouped(argument: str) -> str:
-    """Put what is more than one thing in parentheses."""
+    """Put an argument of more than one symbol in parentheses."""
     inner = argument.strip("{}") if argument.startswith("{") else argument
     return inner if re.fullmatch(r"\w|\\[a-zA-Z]+|\d+", inner) else f"({inner})"
 
 
 def scripted(argument: str, mark: str, script: dict[int, int]) -> str:
-    """Raise or lower digits; write the rest after its mark."""
+    """Raise or lower digits; keep the mark before anything else."""
     inner = argument.strip("{}")
     moved = inner.translate(script)
     return moved if all(ord(letter) in script for letter in inner) else mark + inner

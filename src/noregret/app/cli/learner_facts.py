@@ -1,4 +1,4 @@
-"""What there is to say of a learner, from its class: for the screen and for machines."""
+"""The description of an algorithm, extracted from its class and docstring."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ TYPES |= {"Any": "numbers", "Arms": "names", "Learner": "learner", "WeakLearner"
 
 
 def outline(learner: type[Named]) -> dict[str, Any]:
-    """Say in one line what a learner does, and name its theorems."""
+    """Return the summary line of an algorithm and the names of its theorems."""
     summary = sections(learner.__doc__)[""].split("\n\n")[0]
     return {
         "name": learner.name,
@@ -32,7 +32,7 @@ def outline(learner: type[Named]) -> dict[str, Any]:
 
 
 def explain(learner: type[Named]) -> dict[str, Any]:
-    """Say all there is to say of a learner."""
+    """Return the full description of an algorithm."""
     own, words, path = sections(learner.__doc__), words_of(learner), path_of(learner)
     parameters = parameters_of(learner)
     example = example_of(parameters)
@@ -55,7 +55,7 @@ def explain(learner: type[Named]) -> dict[str, Any]:
 
 
 def parameters_of(learner: type[Named]) -> list[dict[str, Any]]:
-    """Describe every parameter: from the signature, and from what the docstring says of it."""
+    """Describe every parameter, from the signature and the docstring."""
     meanings = entries(sections(learner.__doc__).get("Parameters", ""))
     signature = inspect.signature(learner).parameters
     return [
@@ -71,7 +71,7 @@ def parameters_of(learner: type[Named]) -> list[dict[str, Any]]:
 
 
 def choices(learner: type[Named], annotation: str, meaning: str) -> list[str]:
-    """Return the words that a parameter may be: those its description marks as code."""
+    """Return the allowed words of a parameter: those its description marks as code."""
     if "Loss" in annotation:
         return list(losses_for(learner.family))
     if "Learner" in annotation:
@@ -80,7 +80,7 @@ def choices(learner: type[Named], annotation: str, meaning: str) -> list[str]:
 
 
 def losses_for(family: str) -> tuple[str, ...]:
-    """Return the names of the losses that a family knows."""
+    """Return the names of a family's losses."""
     if family == "learners":
         return tuple(LOSSES)
     from noregret.base.compiled.losses import EXPERT_LOSSES
@@ -89,7 +89,7 @@ def losses_for(family: str) -> tuple[str, ...]:
 
 
 def promise_of(theorem: Theorem) -> dict[str, Any]:
-    """Say what a theorem promises."""
+    """Return the promise of a theorem."""
     return {
         "name": theorem.name,
         "bounds": QUANTITIES[theorem.quantity],
@@ -99,30 +99,30 @@ def promise_of(theorem: Theorem) -> dict[str, Any]:
 
 
 def example_of(parameters: list[dict[str, Any]]) -> dict[str, Any]:
-    """Choose a parameter to show: a number, preferably the rate, or else what has a default."""
+    """Choose a parameter for the example: preferably the rate, else one with a default."""
     given = [p for p in parameters if p["default"] is not None]
     given.sort(key=lambda p: (p["name"] != "rate", p["type"] != "number", p["default"] == 0))
     return {p["name"]: True if p["default"] is False else p["default"] for p in given[:1]}
 
 
-# Docstrings, taken apart.
+# Parsing docstrings.
 
 
 def sections(docstring: str | None) -> dict[str, str]:
-    """Split a docstring at its underlined headings; what comes before the first is under ""."""
+    """Split a docstring at its underlined headings; the text before the first has the key ""."""
     parts = re.split(r"^(\w[\w ]*)\n-{3,}\n", inspect.cleandoc(docstring or ""), flags=re.MULTILINE)
     named = dict(zip(parts[1::2], parts[2::2], strict=True))
     return {"": parts[0].strip()} | {title: body.strip("\n") for title, body in named.items()}
 
 
 def entries(section: str) -> dict[str, str]:
-    """Read names, each with an indented description below it; several may share one."""
+    """Parse names with indented descriptions; several names may share one."""
     found = re.findall(r"^(\w+(?:, \w+)*).*\n((?:[ \t]+.*\n?|\n)*)", section, flags=re.MULTILINE)
     return {name: " ".join(text.split()) for names, text in found for name in names.split(", ")}
 
 
 def plain(text: str) -> str:
-    """Return prose on one line, without marks around code."""
+    """Return text on one line, without code marks."""
     return " ".join(text.replace("``", "").split())
 
 

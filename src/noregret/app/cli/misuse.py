@@ -1,4 +1,4 @@
-"""Command lines that make no sense: one sentence that says so, and the line to write instead."""
+"""Error messages for wrong command lines, with the line to write instead."""
 
 from __future__ import annotations
 
@@ -14,15 +14,15 @@ from noregret.app.cli.find_commands import command_names
 if TYPE_CHECKING:
     from noregret.app.cli.find_commands import Command
 
-# Options that other programs have for what stands without an option here.
+# Options of other programs for what is a positional argument here.
 FILES = ("--data", "--file", "--files", "--input", "--in", "--csv", "--path", "--model")
 ECHO = ("--far", "--mic", "--out")
-# The commands whose -p takes parameters, and of which family.
+# The commands with -p, and the family of their algorithms.
 TAKE_PARAMETERS = {"run": "learners", "mix": "experts", "portfolio": "portfolios"}
 
 
 def no_command(name: str) -> str:
-    """Say that there is no such command, and which may be meant."""
+    """Return the message for an unknown command, with suggestions."""
     if name.startswith("-"):
         return f"no option {name}"
     names = command_names()
@@ -33,25 +33,25 @@ def no_command(name: str) -> str:
 
 
 def unknown_words(command: Command, unknown: Sequence[str], arguments: Sequence[str]) -> str:
-    """Say which words of a command line have no meaning, and what may be meant."""
+    """Return the message for unknown words of a command line, with suggestions."""
     for word in unknown:
         if word.startswith("-") and word != "-":
             return no_option(command, word.partition("=")[0], arguments)
     if command.name == "echo":
         return f"echo takes its files by options: {echo_line(command, arguments)}"
-    return f"{command.name} does not know what to do with {shlex.join(unknown)}: {command.example}"
+    return f"{command.name}: unexpected argument {shlex.join(unknown)}: {command.example}"
 
 
 def no_option(command: Command, given: str, arguments: Sequence[str]) -> str:
-    """Say that there is no such option, and which may be meant."""
+    """Return the message for an unknown option, with suggestions."""
     said = f"{command.name} has no option {given}"
     if given in FILES and command.options[0].is_argument:
         words = [word.removeprefix(f"{given}=") for word in arguments if word != given]
         line = shlex.join(["noregret", command.name, *words])
-        return f"{said}: files are named without one: {line}"
+        return f"{said}: give files without an option: {line}"
     parameter, family = given.lstrip("-").replace("-", "_"), TAKE_PARAMETERS.get(command.name)
     if family is not None and parameter in parameters_of(family):
-        return f"{said}: parameters of a learner are given by -p: -p {parameter}=…"
+        return f"{said}: set parameters of the algorithm with -p: -p {parameter}=…"
     known = [name for each in command.options for name in each.names]
     near = difflib.get_close_matches(given, known)
     return f"{said}: did you mean {' or '.join(near)}?" if near else said
@@ -65,7 +65,7 @@ def parameters_of(family: str) -> set[str]:
 
 
 def echo_line(command: Command, arguments: Sequence[str]) -> str:
-    """Return the line to write where files of echo are given without options."""
+    """Return the correct line if the files of echo are given without options."""
     loose = [*takewhile(lambda word: not word.startswith("-"), arguments)]
     if not 2 <= len(loose) <= len(ECHO):
         return command.example

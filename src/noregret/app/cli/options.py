@@ -1,4 +1,4 @@
-"""The options of all commands, each described once; and the values that several commands read."""
+"""The options shared by commands, each described once, and the parsing of shared values."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ class Option:
     panel
         The heading of the help under which it is listed.
     settings
-        Everything else that ``argparse`` is told: help, metavar, type, default, action.
+        Further arguments for ``argparse``: help, metavar, type, default, action.
     required
         Whether an argument must be given.
     """
@@ -42,16 +42,16 @@ class Option:
 
     @property
     def is_argument(self) -> bool:
-        """Whether it is given by its place."""
+        """True for a positional argument."""
         return not self.names[0].startswith("-")
 
     @property
     def takes_value(self) -> bool:
-        """Whether a value follows its name."""
+        """True if a value follows its name."""
         return not self.is_argument and self.settings.get("action") in (None, "append")
 
     def but(self, help: str = "", **settings: Any) -> Option:
-        """Return the option as another command has it."""
+        """Return a copy with another help text or other settings."""
         settings = self.settings | ({"help": help} if help else {}) | settings
         return replace(self, settings=settings)
 
@@ -85,13 +85,13 @@ def switch(panel: str, name: str, help: str, default: bool | None = True) -> Opt
 def argument(
     name: str, metavar: str, help: str, *, many: bool = False, required: bool = True
 ) -> Option:
-    """Return an argument, which is given by its place."""
+    """Return a positional argument."""
     settings = {"help": help, "metavar": metavar, "nargs": "*" if many else "?"}
     return Option((name,), ARGUMENTS, settings, required)
 
 
 def whole_number(text: str) -> int:
-    """Read a whole number."""
+    """Parse a whole number."""
     try:
         return int(text)
     except ValueError:
@@ -99,7 +99,7 @@ def whole_number(text: str) -> int:
 
 
 def number(text: str) -> float:
-    """Read a number."""
+    """Parse a number."""
     try:
         return float(text)
     except ValueError:
@@ -120,7 +120,7 @@ KEEP = columns("--keep", "Use only this column; may be repeated.")
 CATEGORIES = columns(
     "--categories", "A column of category names, even if they look like numbers; may be repeated."
 )
-HEADER = switch(INPUT, "--header", "Whether the first line of a CSV file holds column names.")
+HEADER = switch(INPUT, "--header", "The first line of a CSV file holds column names (default).")
 QUOTES = option(
     INPUT,
     "--quotes",
@@ -148,7 +148,7 @@ GROUP = option(
     INPUT,
     "--group",
     metavar="COLUMN",
-    help="The column that names the series of a row; each series is mixed on its own.",
+    help="The column that names the series of each row; every series is mixed separately.",
 )
 ONLY = option(INPUT, "--only", metavar="GROUP", help="Use only this group.")
 
@@ -183,7 +183,7 @@ JSON = flag(OUTPUT, "--json", help="Print the results as JSON.")
 
 
 def params_of(given: list[str] | None) -> dict[str, Any]:
-    """Read parameters written as name=value."""
+    """Parse parameters of the form name=value."""
     params: dict[str, Any] = {}
     for text in given or []:
         name, equals, value = text.partition("=")
@@ -209,7 +209,7 @@ def value_of(text: str) -> Any:
 
 
 def reading_options(given: Namespace, **instead: Any) -> Options:
-    """Return how data are read; what makes no sense is wrong usage."""
+    """Return the options of a stream; invalid ones are wrong usage."""
     from dataclasses import fields
 
     from noregret.checks import one_of

@@ -1,4 +1,4 @@
-"""What a command prints: its result as text or JSON, and paragraphs on a terminal."""
+"""Print results as text or JSON, and paragraphs on a terminal."""
 
 from __future__ import annotations
 

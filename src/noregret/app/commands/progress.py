@@ -1,4 +1,4 @@
-"""What happens while a command works: signals end it, and progress is shown."""
+"""Signals and progress display while a command works."""
 
 from __future__ import annotations
 
@@ -28,12 +28,12 @@ class Going(Protocol):
 
     @property
     def rounds(self) -> int:
-        """How many rounds were played."""
+        """Number of rounds played."""
         ...
 
     @property
     def mean(self) -> float:
-        """What a round cost."""
+        """Mean loss per round."""
         ...
 
 

@@ -1,6 +1,6 @@
 """Reports: results as text for a terminal, as a card in a notebook, as an HTML page, as JSON.
 
-``page`` and ``charts`` draw; every other folder words and lays out one kind of result.
+``page`` and ``charts`` draw; each other folder renders one kind of result.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ from collections.abc import Callable
 from importlib import import_module
 from typing import Any
 
-# The forms in which results and objects of lower packages are shown: module and function.
+# Module and function that render each form.
 FORMS = {
     "certificate card": ("certificate.html", "card"),
     "certificate panel": ("certificate.text", "panel"),
@@ -37,7 +37,7 @@ FORMS = {
 
 
 def renderer(form: str) -> Callable[[Any], Any]:
-    """Return the function that renders a form, from a module that is imported on first use."""
+    """Return the function that renders a form; its module is imported on first use."""
     module, name = FORMS[form]
     found: Callable[[Any], Any] = getattr(import_module(f"{__name__}.{module}"), name)
     return found

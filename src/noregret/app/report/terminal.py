@@ -1,4 +1,4 @@
-"""Parts of what commands print on a terminal: tables of figures, the verdict, lists of files."""
+"""Parts of the commands' output on a terminal: tables of figures, the verdict, lists of files."""
 
 from __future__ import annotations
 
@@ -16,22 +16,21 @@ if TYPE_CHECKING:
     from noregret.app.report.certificate.verdict import Verdict
     from noregret.app.results.run import Skipped
 
-# Cells of the longest bar.
+# Width of the longest bar, in characters.
 LONGEST_BAR = 24
-# Rows left out that are shown.
-SHOWN = 3
+MAX_SHOWN_ROWS = 3
 INTERRUPTED = Text("Interrupted: these are the results so far.", COLOURS["bad"])
 
 
 def fitting() -> Table:
-    """Return a table without lines, as wide as what is in it."""
+    """Return a table without lines, as wide as its contents."""
     table = columns()
     table.expand = False
     return table
 
 
 def figures(facts: Iterable[tuple[str, str, str]]) -> Table:
-    """Return figures: a label, the number, and what it means."""
+    """Return a table of figures: label, number, explanation."""
     table = fitting()
     table.add_column(style="dim", no_wrap=True)
     table.add_column(style="bold", justify="right", no_wrap=True)
@@ -42,7 +41,7 @@ def figures(facts: Iterable[tuple[str, str, str]]) -> Table:
 
 
 def bars(rows: Iterable[tuple[str, str, float, str]]) -> Table:
-    """Return names with a number and a bar: its share of the longest, and its colour."""
+    """Return a table of names, numbers and bars."""
     table = fitting()
     table.add_column(max_width=34, no_wrap=True, overflow="ellipsis")
     table.add_column(justify="right", no_wrap=True)
@@ -53,26 +52,26 @@ def bars(rows: Iterable[tuple[str, str, float, str]]) -> Table:
 
 
 def verdict(said: Verdict) -> Text:
-    """Return whether the promise was kept, or why none is made."""
+    """Return the verdict, with the theorem or the reason."""
     why = f" (theorem {said.theorem})" if said.mood == "good" else f"  {clean(said.words)}"
     headline = said.headline, f"bold {COLOURS[said.mood]}"
     return Text.assemble(headline, why, overflow="fold")
 
 
 def left_out(number: int, first: tuple[Skipped, ...]) -> list[RenderableType]:
-    """Return the rows that were left out."""
-    parts: list[RenderableType] = [Text(f"{count(number, 'row')} left out", "bold")]
+    """Return the number of rows skipped, and the first of them."""
+    parts: list[RenderableType] = [Text(f"{count(number, 'row')} skipped", "bold")]
     parts += [
         Text.assemble((f"  {clean(row.place)}  ", "dim"), clean(row.reason), overflow="fold")
-        for row in first[:SHOWN]
+        for row in first[:MAX_SHOWN_ROWS]
     ]
-    if number > min(SHOWN, len(first)) and first:
-        parts.append(Text(f"  and {number - min(SHOWN, len(first)):,} more", "dim"))
+    if number > min(MAX_SHOWN_ROWS, len(first)) and first:
+        parts.append(Text(f"  and {number - min(MAX_SHOWN_ROWS, len(first)):,} more", "dim"))
     return parts
 
 
 def written(outputs: dict[str, str]) -> Table:
-    """Return the files that were written."""
+    """Return the list of files written."""
     table = fitting()
     table.add_column(style="dim", no_wrap=True)
     table.add_column(overflow="fold")

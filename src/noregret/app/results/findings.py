@@ -1,4 +1,4 @@
-"""What a learner has found, where it can tell: in words, in numbers, and who of its members led."""
+"""Findings of a learner: sentences, numbers, members and their weights."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ class Member(NamedTuple):
 
 @dataclass(frozen=True)
 class Found:
-    """What a learner tells of itself.
+    """The findings of a learner.
 
     Parameters
     ----------

@@ -33,12 +33,12 @@ class Choice(NamedTuple):
 
     @property
     def labels(self) -> bool:
-        """Whether outcomes were taken for labels."""
+        """True if outcomes were taken as labels."""
         return self.outcomes == "labels"
 
 
 def is_open(learner: str, params: dict[str, Any]) -> bool:
-    """Whether the outcomes are to choose the loss."""
+    """Return whether the outcomes choose the loss."""
     return learner == DEFAULT_LEARNER and not any(name in params for name in SETTLING)
 
 

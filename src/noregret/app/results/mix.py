@@ -1,4 +1,4 @@
-"""What came of mixing: the figures that the summary, the report and ``--json`` show."""
+"""The result of a mix, as shown by the summary, the report and ``--json``."""
 
 from __future__ import annotations
 
@@ -131,7 +131,7 @@ class MixResult(Result):
         return own[0] if own else None
 
     def mostly_awake(self, expert: Expert) -> bool:
-        """Whether an expert said something in at least half of the rounds."""
+        """Return whether an expert was awake in at least half of the rounds."""
         return 2 * expert.awake >= self.rows
 
     @property

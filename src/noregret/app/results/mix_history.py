@@ -1,4 +1,4 @@
-"""How a mixture went, in bounded memory: sums over stretches of rounds that grow as they must."""
+"""The history of a mixture in bounded memory: sums over stretches of rounds."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ class Thinned:
 
     @property
     def counts(self) -> NDArray[np.int64]:
-        """How many rounds each stretch has."""
+        """Number of rounds per stretch."""
         return np.diff(self.ends, prepend=0)
 
     @property
@@ -87,7 +87,7 @@ class Scattered(Thinned):
 
     @property
     def counts(self) -> NDArray[np.int64]:
-        """How many rows there were in each stretch of rounds."""
+        """Number of rows per stretch of rounds."""
         return self._counts[: self._count]
 
 
@@ -105,7 +105,7 @@ class History(NamedTuple):
 
 
 class Watching:
-    """What is noted of every round for the charts.
+    """The record of every round for the charts.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""What came of a strategy: its wealth beside that of others, known in hindsight."""
+"""The result of a portfolio strategy, compared with baselines in hindsight."""
 
 from __future__ import annotations
 

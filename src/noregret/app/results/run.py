@@ -1,4 +1,4 @@
-"""What came out of a run: the figures that the summary, the report and ``--json`` show."""
+"""The result of a run, as shown by the summary, the report and ``--json``."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ class Constant:
 
 @dataclass(frozen=True)
 class Histogram:
-    """How often values fell between edges; ``edges`` has one entry more than ``counts``."""
+    """A histogram; ``edges`` has one entry more than ``counts``."""
 
     edges: Floats
     counts: Counts

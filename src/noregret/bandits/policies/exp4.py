@@ -176,7 +176,7 @@ class Exp4(Exponential):
 
     @property
     def width(self) -> int:
-        """How many columns its tables have."""
+        """Number of columns of its tables."""
         each = len(self.names) if self.advice == "chances" else 1
         return len(self.names) + each * len(self.expert_names) if self.expert_names else 0
 

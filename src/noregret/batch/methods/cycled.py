@@ -197,33 +197,33 @@ class Cycled(Batch):
 
     @property
     def updates(self) -> int:
-        """How many updates there were in all passes."""
+        """Number of updates in all passes."""
         return int(self.solution.numbers["updates"])
 
     @property
     def passes_made(self) -> int:
-        """How many passes were made, the last one without an update where it came to rest."""
+        """Number of passes; if it converged, the last one made no update."""
         return int(self.solution.numbers["passes"])
 
     @property
     def converged(self) -> bool:
-        """Whether a whole pass brought no update."""
+        """True if a whole pass made no update."""
         return bool(self.solution.numbers["resting"])
 
     @property
     def separated(self) -> bool:
-        """Whether the weights found have every example on the right side."""
+        """True if the weights classify every example correctly."""
         return bool(self.solution.numbers["separated"])
 
     @property
     def separable(self) -> bool | None:
-        """Whether any weights have; None where neither was proven."""
+        """True if the labels are linearly separable; None if neither was proven."""
         known = self.solution.numbers["separable"]
         return None if known is None else bool(known)
 
 
 def passed(learner: Learner, rows: Rows) -> None:
-    """Have a learner learn from every row once, in order; all have all features."""
+    """Let a learner learn from every row once, in order; rows have all features."""
     for X, y in rows.blocks():
         learner.learn_many(padded(X, rows.shape[1]), y)
 

@@ -155,7 +155,7 @@ class HardMarginSvm(Machine):
         )
 
     def stands_by(self, found: Solution) -> bool:
-        """Whether its weights can be judged by themselves: where they separate the labels."""
+        """Return whether the certificate depends on the weights only: if they separate labels."""
         return bool(found.numbers["lower"] > 0)
 
     def check_found(self, found: Solution) -> None:
@@ -172,7 +172,7 @@ class HardMarginSvm(Machine):
 
     @property
     def separable(self) -> bool | None:
-        """Whether some weights separate the labels; None where neither is proven."""
+        """True if the labels are linearly separable; None if neither is proven."""
         lower, upper = self.margin
         return True if lower > 0 else False if upper <= 0 else None
 

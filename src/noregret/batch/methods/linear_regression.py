@@ -174,18 +174,18 @@ class LinearRegression(Summed):
 
     @property
     def rank(self) -> int | None:
-        """How many features do not depend on others; None where they are too many to find out."""
+        """Number of linearly independent features; None if there are too many to compute it."""
         rank = self.solution.numbers["rank"]
         return None if rank is None else int(rank)
 
     @property
     def steps_taken(self) -> int:
-        """How many steps of gradient descent were taken."""
+        """Number of steps of gradient descent."""
         return int(self.solution.numbers["steps"])
 
     @property
     def converged(self) -> bool:
-        """Whether these were as many as are needed."""
+        """True if gradient descent took all the steps that it needs."""
         return bool(self.solution.numbers["steps"] >= self.solution.numbers["needed"])
 
 

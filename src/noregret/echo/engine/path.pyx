@@ -124,7 +124,7 @@ cdef class Lag:
         return self.slot % self.every == 0 and self.look()
 
     cdef bint look(self) noexcept nogil:
-        """Whether one lag stands out, three times running; ``first`` is where its echo begins."""
+        """Return whether one lag stands out three times in a row; its echo begins at ``first``."""
         cdef ptrdiff_t k, best = 0
         cdef float peak, others = 0
         noregret_delay_scores(self.like_re, self.like_im, self.lags, self.terms, self.scores)
@@ -412,7 +412,7 @@ cdef class Path:
             self.subtract(heard, self.time + n, left)
 
     cdef bint heard_far(self) noexcept nogil:
-        """Whether any sound of the far end can be in the microphone, and so anything be learned."""
+        """Return whether the microphone can contain far-end sound to learn from."""
         cdef ptrdiff_t k
         cdef float most = 0
         for k in range(self.bins):

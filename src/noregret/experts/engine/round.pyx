@@ -113,7 +113,7 @@ cdef class ExpertRound:
         self.built = True
 
     cdef int settle(self) except -1:
-        """Have room for as many experts as there are."""
+        """Allocate arrays for the experts."""
         cdef Py_ssize_t n = self.weigher.n
         before = self.held or {}
         made = {}
@@ -367,7 +367,7 @@ cdef class ExpertRound:
     cdef void settle_round(
         self, double own, const double* losses, int asleep, double* used, const double* q, double low, double high
     ) noexcept nogil:
-        """Have the weights learn what everyone lost; low and high are the ends of the losses."""
+        """Update the weights with the losses, which lie between low and high."""
         cdef Py_ssize_t i, n = self.weigher.n
         if used != NULL:
             memcpy(used, q, n * sizeof(double))
@@ -424,27 +424,27 @@ cdef class ExpertRound:
 
     @property
     def width(self):
-        """How many experts there are; 0 before the first round."""
+        """Number of experts; 0 before the first round."""
         return self.weigher.n
 
     @property
     def rounds(self):
-        """How many rounds were learned from."""
+        """Number of rounds learned."""
         return self.weigher.rounds
 
     @property
     def total_loss(self):
-        """What was paid in all; the expected loss where experts are drawn."""
+        """Cumulative loss; the expected loss if experts are drawn."""
         return self.total + self.rest
 
     @property
     def expert_losses(self):
-        """What each expert paid in all; in rounds it slept, what the mixture paid."""
+        """Cumulative loss of each expert; an expert asleep is charged the mixture's loss."""
         return self.total_loss - self.regrets
 
     @property
     def regrets(self):
-        """What the mixture paid more than each expert."""
+        """Regret to each expert: loss of the mixture minus that of the expert."""
         return -(self.weigher.excess() if self.by_gap else self.held["excess"])
 
     @property
@@ -497,7 +497,7 @@ cdef class ExpertRound:
 
     @property
     def pays_expected(self):
-        """Whether what is paid is the mean of the experts' losses, not the loss of their mean."""
+        """True if the loss is the mean of the experts' losses, not the loss of their mean."""
         return self.manner == EXPECT or self.manner == SAMPLE
 
     @property
@@ -507,7 +507,7 @@ cdef class ExpertRound:
 
     @property
     def from_losses(self):
-        """Whether rounds come as losses, without advice."""
+        """True if rounds are given as losses, without advice."""
         return self.weigher.rounds > 0 and not self.advised
 
     # Blocks, and single rounds.
@@ -627,7 +627,7 @@ cdef class ExpertRound:
         return self.forecast()
 
     cdef int hold_row(self, object row) except -1:
-        """Have a row to look at, if it is an array of one number an expert."""
+        """Use a row in place if it is an array with one number per expert."""
         if not isinstance(row, np.ndarray) or row.shape != (self.weigher.n,) or row.dtype != np.float64 \
                 or not (row.flags.c_contiguous and row.flags.aligned):
             raise ValueError(f"{len(row)} numbers for {self.weigher.n} experts")

@@ -111,7 +111,7 @@ class Aggregating(Master):
 
     @property
     def _as_assumed(self) -> bool:
-        """Whether advice came, within its range."""
+        """Return whether advice was given and stayed within its range."""
         return not self._round.from_losses and super()._as_assumed
 
     @property

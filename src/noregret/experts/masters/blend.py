@@ -138,12 +138,12 @@ class Blend(Master):
 
     @property
     def width(self) -> int:
-        """How many experts there are; 0 before the first round."""
+        """Number of experts; 0 before the first round."""
         return max(0, super().width - M)
 
     @property
     def regrets(self) -> Floats:
-        """What the mixture paid more than each expert."""
+        """Regret to each expert: loss of the mixture minus that of the expert."""
         return super().regrets[M:]
 
     @property

@@ -223,7 +223,7 @@ class Hedge(Master):
 
     @property
     def _as_assumed(self) -> bool:
-        """Whether no losses lay too far apart, and the horizon has not been passed."""
+        """Return whether the losses stayed in range and the horizon was not exceeded."""
         return (self.horizon is None or self.rounds <= self.horizon) and super()._as_assumed
 
     @property

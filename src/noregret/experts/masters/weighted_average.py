@@ -114,7 +114,7 @@ class WeightedAverage(Master):
 
     @property
     def _as_assumed(self) -> bool:
-        """Whether advice came, within its range, and the rate is one at which averaging is free."""
+        """Return whether advice stayed in range and the rate allows plain averaging."""
         most = exp_concavity(self.loss, self.low, self.high)
         steady = most is None or self._rate_in_use <= most * ROUNDING
         return steady and not self._round.from_losses and super()._as_assumed

@@ -139,7 +139,7 @@ cdef class Sliding:
         return score
 
     cdef double step(self, double error) noexcept nogil:
-        """How much of x is to be added to the weights."""
+        """Return the multiple of x to add to the weights."""
         return 0
 
     cdef int learn(self, double error) noexcept nogil:
@@ -151,7 +151,7 @@ cdef class Sliding:
         return FINE
 
     cdef bint may_move(self, double by, const double* amounts) noexcept nogil:
-        """Whether weights stay within bounds when they move by so much at most, to these amounts."""
+        """Return whether a step keeps the weights within bounds."""
         cdef double there = self.most + by
         if not there < MAX_WEIGHT:
             there = self.furthest(amounts)

@@ -83,7 +83,7 @@ class FollowTheLeader(Strategy):
         self._room = rows
 
     def begin(self, assets: int) -> None:
-        """Have room for the first rounds."""
+        """Allocate memory for the first rounds."""
         self._room = np.empty((ROOM, assets))
         self.shares = np.full(assets, 1.0 / assets)
 

@@ -227,7 +227,7 @@ class UniversalPortfolio(Strategy):
         return f"{self.points} constant rebalanced portfolios drawn by seed {self.seed}"
 
     def points_near(self, u: Floats, comparator: str) -> bool:
-        """Whether a portfolio is of a class: one that was drawn, where that is what it says."""
+        """Return whether a portfolio belongs to a class, or is one of those drawn."""
         if comparator != self.drawn_words():
             return True
         near = np.ones(len(self.points_at), dtype=bool)

@@ -1,4 +1,4 @@
-"""``noregret demo``: watch a learner learn from real data, with a certificate and a report."""
+"""``noregret demo``: learn from real data, with a certificate and a report."""
 
 from __future__ import annotations
 
@@ -46,12 +46,12 @@ def demo(given: Namespace) -> None:
     started = datetime.now(UTC).isoformat(timespec="seconds")
     game = Game(find(DEFAULT_LEARNER, "learners")(), predictions=True)
     stream = iter(list(flights()))
-    table = Table(title="Loss so far, in squared minutes", title_justify="left")
+    table = Table(title="Square loss so far, in squared minutes", title_justify="left")
     for heading in (
         "flights",
-        "learner, mean",
-        "best linear predictor for these flights, mean",
-        "regret, total",
+        "mean of the learner",
+        "mean of the best linear model for these flights",
+        "regret (total difference)",
     ):
         table.add_column(heading, justify="right")
     began = time.perf_counter()
@@ -72,9 +72,9 @@ def demo(given: Namespace) -> None:
     result = result_of(game, certificate, np.array(outcomes), spent, started)
     show(screen, game, table, result)
     write_whole(given.report, page(result).encode())
-    screen.print(f"\nThe report, with the curves: {Path(given.report).resolve()}", soft_wrap=True)
+    screen.print(f"\nReport with charts: {Path(given.report).resolve()}", soft_wrap=True)
     screen.print(
-        f"For data of your own: {command_path()} run DATA.csv --target COLUMN --report REPORT.html",
+        f"With your own data: {command_path()} run DATA.csv --target COLUMN --report REPORT.html",
         soft_wrap=True,
     )
 
@@ -82,7 +82,7 @@ def demo(given: Namespace) -> None:
 def result_of(
     game: Game, certificate: Certificate, outcomes: Floats, spent: float, started: str
 ) -> Result:
-    """Return the figures of the demo, as a run would."""
+    """Return the result of the demo in the form of a run."""
     from importlib.resources import files
 
     from noregret._version import __version__
@@ -129,7 +129,7 @@ def result_of(
 
 
 def show(screen: Console, game: Game, table: Table, result: Result) -> None:
-    """Print what was learned, what is regretted, what was found, and the certificate."""
+    """Print losses, findings and the certificate."""
     certificate, constant = result.certificate, result.constant
     assert certificate is not None
     assert constant is not None
@@ -142,7 +142,7 @@ def show(screen: Console, game: Game, table: Table, result: Result) -> None:
     screen.print(table)
     screen.print(
         f"\nRMSE {(game.loss / game.rounds) ** 0.5:,.1f} minutes; always predicting the mean delay,"
-        f" known only at the end, has {(constant.loss / game.rounds) ** 0.5:,.1f}.\n"
+        f" known only at the end, gives {(constant.loss / game.rounds) ** 0.5:,.1f}.\n"
     )
     if result.found is not None:
         screen.print(result.found.words + "\n", markup=False)
@@ -151,13 +151,10 @@ def show(screen: Console, game: Game, table: Table, result: Result) -> None:
 
 
 def comparison(certificate: Certificate) -> str:
-    """Say how it compares with the best linear predictor."""
+    """Compare the loss with that of the best linear model in words."""
     more = certificate.loss.total / certificate.hindsight.loss - 1
     how = f"{abs(more):.1%} {'more' if more >= 0 else 'less'}"
-    told = (
-        f"Its total loss is {how} than that of the best fixed linear model, chosen with all flights"
-        " in view"
-    )
+    told = f"Its total loss is {how} than that of the best fixed linear model, chosen in hindsight"
     if certificate.regret.upper < 0:
-        return f"{told}. The difference, its regret, is negative: it adapts, no fixed model can."
-    return f"{told}; the theorem promises no worse than the bound above."
+        return f"{told}. The regret is negative because it adapts, which no fixed model can."
+    return f"{told}; the theorem guarantees that the difference stays within the bound above."

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
 DEMONSTRATION = "Demonstration"
 LIVE = "Live, with a loudspeaker and a microphone (not tested on real devices yet)"
-# Where the demo writes, if not told.
+# The default folder of the demo.
 FOLDER = "noregret-echo-demo"
 DEMO = ("far.wav", "mic.wav", "near.wav", "clean.wav", "report.html")
 
@@ -120,7 +120,7 @@ def echo(given: Namespace) -> None:
     with politely(), sound_progress(hidden=given.quiet or given.json) as told:
         work = demonstrated if given.demo else cancelled_live if given.live else cancelled
         result = replace(work(given, told), command=command_line())
-    outputs.out = None  # written while it went
+    outputs.out = None  # written already
     outputs.report = given.report or result.outputs.get("report")
     result, failures = outputs.write(result, {})
     if given.certificate is not None and result.certificate is None:
@@ -129,7 +129,7 @@ def echo(given: Namespace) -> None:
 
 
 def check(given: Namespace) -> Outputs:
-    """Refuse a command line that makes no sense; return the files to write."""
+    """Check the options, and return the files to write."""
     from noregret.app.commands.outputs import Outputs
     from noregret.echo.canceller import MAX_RATE, MAX_TAIL_SECONDS, MIN_RATE
 
@@ -149,9 +149,9 @@ def check(given: Namespace) -> Outputs:
     if (given.input is not None or given.output is not None) and not given.live:
         raise WrongUsage("--input and --output name devices: they are for --live")
     if given.demo and (given.far or given.mic or given.channel is not None):
-        raise WrongUsage("--demo makes up its own far end and microphone: leave yours out")
+        raise WrongUsage("--demo simulates both signals: leave --far, --mic and --channel out")
     if given.live and (given.mic is not None or given.channel is not None):
-        raise WrongUsage("--live records the microphone itself: leave --mic and --channel out")
+        raise WrongUsage("--live records the microphone: leave --mic and --channel out")
     needed = {"far": given.far, "out": given.out} | ({} if given.live else {"mic": given.mic})
     missing = [f"--{name} FILE" for name, path in needed.items() if not path]
     if missing and not given.demo:
@@ -167,7 +167,7 @@ def check(given: Namespace) -> Outputs:
 
 
 def common(given: Namespace) -> dict[str, Any]:
-    """Return the settings of every kind of cancelling."""
+    """Return the settings shared by files, demo and live."""
     return {"tail": given.tail, "suppress": not given.linear, "certify": given.hindsight}
 
 
@@ -192,14 +192,14 @@ def demonstrated(given: Namespace, told: Any) -> EchoResult:
 
     folder = Path(given.out or FOLDER)
     if folder.exists() and not folder.is_dir():
-        raise NoRegretError(f"{folder}: a file: --out names the folder that the demo writes to")
+        raise NoRegretError(f"{folder}: is a file: with --demo, --out names a folder")
     if not folder.parent.is_dir():
         raise NoRegretError(f"{folder}: there is no folder {folder.parent}")
     for name in DEMO if given.out else ():
         if (folder / name).exists():
             raise NoRegretError(
-                f"{folder / name}: is there already, and the demo would write it: name another"
-                " folder, or remove it"
+                f"{folder / name}: exists already, and the demo would overwrite it: choose another"
+                " folder, or remove the file"
             )
     return demonstration(
         folder, rate=given.rate or 16_000, seed=given.seed or 0, told=told, **common(given)
@@ -207,7 +207,7 @@ def demonstrated(given: Namespace, told: Any) -> EchoResult:
 
 
 def cancelled_live(given: Namespace, told: Any) -> EchoResult:
-    """Remove the echo from what is heard now."""
+    """Remove the echo from a live recording."""
     from noregret.echo.live import cancel_live
 
     return cancel_live(

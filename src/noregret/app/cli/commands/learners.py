@@ -51,7 +51,7 @@ def learners(given: Namespace) -> None:
 
 
 def show_all(console: Console, told: list[dict[str, Any]]) -> None:
-    """List the families, in each every name with a line and the names of its theorems."""
+    """List the algorithms by family, each with its summary and theorems."""
     from noregret.app.cli.family_words import WORDS
 
     for family, words in WORDS.items():
@@ -60,11 +60,14 @@ def show_all(console: Console, told: list[dict[str, Any]]) -> None:
             show(console, f"{words.title}: {words.about}", style="bold")
             show_family(console, group)
             console.print()
-    show(console, "‘noregret learners NAME’ explains one, ‘noregret theorems NAME’ a theorem.")
+    show(
+        console,
+        "‘noregret learners NAME’ explains an algorithm, ‘noregret theorems NAME’ a theorem.",
+    )
 
 
 def show_family(console: Console, told: list[dict[str, Any]]) -> None:
-    """List the names of a family."""
+    """List the algorithms of a family."""
     from rich.table import Table
     from rich.text import Text
 
@@ -81,7 +84,7 @@ def show_family(console: Console, told: list[dict[str, Any]]) -> None:
 
 
 def show_one(console: Console, told: dict[str, Any], others: list[str]) -> None:
-    """Explain one learner; ``others`` are further families in which something has its name."""
+    """Explain an algorithm; ``others`` are further families with one of the same name."""
     show(console, told["name"], style="bold")
     show(console, told["summary"])
     for block in [*re.split(r"\n\s*\n", told["about"]), *told["details"]]:
@@ -93,14 +96,14 @@ def show_one(console: Console, told: dict[str, Any], others: list[str]) -> None:
             show(console, described(parameter), indent=2, hang=2)
         show(console, meaning, indent=6)
     if not told["parameters"]:
-        show(console, "It has none.", indent=2)
+        show(console, "None.", indent=2)
     heading(console, "Theorems (‘noregret theorems NAME’ explains one)")
     for theorem in told["promises"]:
         what = "a warning about" if theorem["warning"] else "bounds"
         show(console, f"{theorem['name']}: {what} {theorem['bounds']}", indent=2, hang=2)
         show(console, theorem["promise"], indent=6, hang=2)
     if not told["promises"]:
-        show(console, "It answers for none.", indent=2)
+        show(console, "None.", indent=2)
     heading(console, "Use")
     for line in [*typed(told["command"], console.width - 2), told["python"], told["play"]]:
         show(console, line, indent=2, hang=4)
@@ -108,11 +111,11 @@ def show_one(console: Console, told: dict[str, Any], others: list[str]) -> None:
     show(console, told["source"], indent=2)
     for other in others:
         console.print()
-        show(console, f"Of the same name: ‘noregret learners {told['name']} --family {other}’.")
+        show(console, f"See also ‘noregret learners {told['name']} --family {other}’.")
 
 
 def show_block(console: Console, block: str) -> None:
-    """Print a paragraph, or a formula: its lines are indented, and stay as they are if they fit."""
+    """Print a paragraph, or a formula, whose indented lines are kept if they fit."""
     if not block.startswith("    "):
         show(console, " ".join(block.split()))
         return
@@ -123,7 +126,7 @@ def show_block(console: Console, block: str) -> None:
 
 
 def typed(command: str | None, width: int) -> list[str]:
-    """Return a command line, if there is one, broken before the learner where it is too long."""
+    """Return the lines of a command, broken before the learner if it is too long."""
     if command is None:
         return []
     if len(command) <= width:
@@ -132,16 +135,16 @@ def typed(command: str | None, width: int) -> list[str]:
 
 
 def described(parameter: dict[str, Any]) -> str:
-    """Name a parameter, what it takes and what it is when not given."""
+    """Return the name, type and default of a parameter."""
     from noregret.app.cli.learner_facts import written
 
     default = parameter["default"]
-    otherwise = "optional" if default is None else f"{written(default)} if not given"
+    otherwise = "optional" if default is None else f"default {written(default)}"
     return f"{parameter['name']}: {parameter['type']}, {otherwise}"
 
 
 def meaning_of(parameter: dict[str, Any]) -> str:
-    """Say what a parameter means, with the choices that its meaning does not list."""
+    """Return the description of a parameter, with its choices if not listed in it."""
     meaning: str = parameter["meaning"]
     if all(choice in meaning for choice in parameter["choices"]):
         return meaning

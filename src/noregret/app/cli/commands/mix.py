@@ -1,4 +1,4 @@
-"""``noregret mix``: combine forecasts into one that is provably almost as good as the best."""
+"""``noregret mix``: combine forecasts into one, provably close to the best of them."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ if TYPE_CHECKING:
     from noregret.streams.options import Options
 
 TABLES = ("csv", "tsv", "parquet", "jsonl")
-# The losses of forecasts that are numbers on a scale, on which biases can be corrected.
+# Losses of numeric forecasts, whose biases can be corrected.
 CORRECTABLE = ("square", "absolute", "quantile", "percentage")
 
 EXAMPLE = "noregret mix FORECASTS.csv --target COLUMN"
@@ -140,31 +140,31 @@ def mix(given: Namespace) -> None:
 
 
 def columns_of(given: list[str] | None) -> list[str]:
-    """Return the columns that are named, several in one word with commas between them.
+    """Return the named columns; a word may name several, separated by commas.
 
     >>> columns_of(["a,b", "c"])
     ['a', 'b', 'c']
     """
     names = [name for word in given or [] for part in word.split(",") if (name := part.strip())]
     if given and not names:
-        raise WrongUsage("--experts and --drop name columns: got none")
+        raise WrongUsage("--experts and --drop need column names: got none")
     return names
 
 
 def mixing_options(given: Namespace, loss: str) -> Options:
-    """Return how forecasts are read; they are corrected where that makes sense, if not told."""
+    """Return the options of the stream of forecasts."""
     from noregret.streams.options import ASLEEP, AVERAGE, CORRECTED, MEDIAN
 
     keep, drop = columns_of(given.experts), columns_of(given.drop)
     if given.target is None:
-        raise WrongUsage("say which column holds the outcomes: --target COLUMN")
+        raise WrongUsage("name the column of outcomes: --target COLUMN")
     if keep and drop:
-        raise WrongUsage("name the columns to mix (--experts) or those to leave out (--drop)")
+        raise WrongUsage("use either --experts (columns to mix) or --drop (columns to leave out)")
     if given.only is not None and given.group is None:
-        raise WrongUsage("--only names one of the groups: say which column holds them (--group)")
+        raise WrongUsage("--only names a group: name the column of groups too (--group)")
     if given.format not in (None, *TABLES):
         raise WrongUsage(
-            f"forecasts come in tables ({', '.join(TABLES)}): got --format {given.format}"
+            f"forecasts must be a table ({', '.join(TABLES)}): got --format {given.format}"
         )
     add = [AVERAGE, MEDIAN] if given.average else []
     if loss in CORRECTABLE if given.correct is None else given.correct:
@@ -181,12 +181,12 @@ def master_of(given: Namespace) -> Master:
 
     name, loss, params = given.learner, given.loss, params_of(given.parameter)
     if name is not None and not name.strip():
-        raise WrongUsage("--learner names the algorithm that mixes: got nothing")
+        raise WrongUsage("--learner needs the name of an algorithm: got an empty name")
     if given.quantile is not None:
         if "loss_parameter" in params:
             raise WrongUsage("the quantile is given twice: --quantile, and -p loss_parameter=…")
         if loss not in (None, "quantile"):
-            raise WrongUsage(f"--quantile is of the quantile loss: leave out --loss {loss}")
+            raise WrongUsage(f"--quantile implies the quantile loss: leave out --loss {loss}")
         loss, params["loss_parameter"] = "quantile", given.quantile
     if loss is not None:
         params["loss"] = loss
@@ -196,12 +196,11 @@ def master_of(given: Namespace) -> Master:
         takes = inspect.signature(find(name or DEFAULT, "experts")).parameters
         if given.gradient is not None and name is None and "gradient" not in takes:
             raise WrongUsage(
-                f"--gradient and --no-gradient are for a --learner: {DEFAULT}, the default, does"
-                " both"
+                f"--gradient and --no-gradient need a --learner: {DEFAULT}, the default, does both"
             )
         params = (DEFAULT_PARAMS if name is None else {}) | params
         if params.get("loss", "square") not in CONVEX and "gradient" in takes:
-            params.setdefault("gradient", False)  # there is none to follow
+            params.setdefault("gradient", False)  # a loss that is not convex has none
         made: Master = make(name or DEFAULT, **params)
     except (TypeError, ValueError, LookupError) as error:
         raise WrongUsage(str(error)) from None
@@ -209,12 +208,12 @@ def master_of(given: Namespace) -> Master:
 
 
 def stream_for(data: list[str], options: Options) -> Any:
-    """Return the stream, or say that such files hold no tables."""
+    """Return the stream of forecasts; files that are not tables are wrong usage."""
     from noregret.streams import format_of, stream_of
     from noregret.streams.source import as_paths
 
     if format_of(as_paths(data), options).name not in TABLES:
         raise WrongUsage(
-            f"forecasts come in a table with named columns: {', '.join(TABLES)}", file=data[0]
+            f"forecasts must be a table with named columns: {', '.join(TABLES)}", file=data[0]
         )
     return stream_of(data, options)

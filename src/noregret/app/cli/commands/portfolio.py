@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 
     from noregret.portfolios.strategy import Strategy
 
-LOOK_LIKE_PRICES = "these look like prices: --prices turns them into relatives"
+LOOK_LIKE_PRICES = "the numbers look like prices; --prices converts them to relatives"
 
 EXAMPLE = "noregret portfolio RELATIVES.csv"
 OPTIONS = [
@@ -88,7 +88,7 @@ def portfolio(given: Namespace) -> None:
 
     data, date, prices = given.data, given.date, given.prices
     if given.relatives is not None and not prices:
-        raise WrongUsage("--relatives writes the relatives of prices: it needs --prices")
+        raise WrongUsage("--relatives needs --prices")
     strategy, outputs = built(given), Outputs.of(given)
     drop = [*(given.drop or []), *([date] if date is not None and not given.keep else [])]
     options = reading_options(given, drop=drop)
@@ -104,7 +104,7 @@ def portfolio(given: Namespace) -> None:
         error.cures = advised(error)
         raise
     if not game.rounds:
-        raise NoRegretError(f"{data}: there are no rounds in it")
+        raise NoRegretError(f"{data}: no rounds")
     dates = None if date is None else dates_of(data, date, options, game.rounds + int(prices))
     outcome = outcome_of(
         game,
@@ -132,7 +132,7 @@ def built(given: Namespace) -> Strategy:
         try:
             params = params | {"cost": float(cost)}
         except ValueError:
-            raise WrongUsage(f"--cost is a number, such as 0.001: got {cost!r}") from None
+            raise WrongUsage(f"--cost must be a number, such as 0.001: got {cost!r}") from None
     try:
         strategy: Strategy = make(given.learner, **params)
     except (TypeError, ValueError, LookupError) as error:

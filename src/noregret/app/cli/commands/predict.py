@@ -1,4 +1,4 @@
-"""``noregret predict``: score new data with a model; nothing is learned."""
+"""``noregret predict``: predict new data with a trained model."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ OPTIONS = [
 
 
 def predict(given: Namespace) -> None:
-    """Predict with a model, reading the data as they were read when it was trained."""
+    """Predict new data with a model; the data are read with the options it was trained with."""
     from noregret.app.commands.run.scoring import score
 
     model, data, missing = given.model, given.data, given.missing
@@ -51,15 +51,15 @@ def predict(given: Namespace) -> None:
     except ModelFileError as error:
         if any(map(is_model, data)):
             raise WrongUsage(
-                "the model comes first, then the data: noregret predict"
+                "give the model first, then the data: noregret predict"
                 f" {shlex.join([next(filter(is_model, data)), model])}"
             ) from None
-        error.cures += ("the first file is the model, as ‘noregret run --model FILE’ wrote it",)
+        error.cures += ("the first file must be a model written by ‘noregret run --model FILE’",)
         raise
 
 
 def is_model(path: str) -> bool:
-    """Whether a file is a model that can be loaded."""
+    """Return whether a file is a model that can be loaded."""
     from noregret.base.model_file import load
 
     try:

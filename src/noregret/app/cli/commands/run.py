@@ -1,4 +1,4 @@
-"""``noregret run``: learn from files, and report how well that went."""
+"""``noregret run``: learn from files, and report the error and the regret."""
 
 from __future__ import annotations
 
@@ -71,8 +71,8 @@ OPTIONS = [
         help="Hash feature names into 2^BITS slots, so that memory is bounded.",
     ),
     LEARNER.but(
-        "The algorithm; ‘noregret learners’ lists all. auto needs no rate, no scale and no other"
-        " choice.",
+        "The algorithm; ‘noregret learners’ lists all. auto needs no learning rate, no scaling and"
+        " no other tuning.",
         default=DEFAULT_LEARNER,
     ),
     PARAMETER,
@@ -90,22 +90,22 @@ OPTIONS = [
         "--fourier",
         metavar="COUNT",
         type=whole_number,
-        help="Turn each row into COUNT random Fourier features, after scaling: approximates a"
-        " Gaussian kernel with any linear learner.",
+        help="Replace each row, after scaling, by COUNT random Fourier features, which approximate"
+        " a Gaussian kernel.",
     ),
     option(
         METHOD,
         "--width",
         metavar="NUMBER",
         type=number,
-        help="Width of that kernel (default: 1).",
+        help="Width of the Gaussian kernel (default: 1).",
     ),
     option(
         METHOD,
         "--fourier-seed",
         metavar="NUMBER",
         type=whole_number,
-        help="Seed of the random features (default: 0).",
+        help="Seed of the Fourier features (default: 0).",
     ),
     PREDICTIONS,
     MODEL,
@@ -114,7 +114,7 @@ OPTIONS = [
     HINDSIGHT,
     QUIET,
     JSON,
-    file(RECOVERY, "--checkpoint", "Keep a checkpoint, to resume from after an interruption."),
+    file(RECOVERY, "--checkpoint", "Save checkpoints to this file, to resume from after a stop."),
     option(
         RECOVERY,
         "--every",
@@ -132,11 +132,11 @@ CURES = (
 
 
 def run(given: Namespace) -> None:
-    """Learn from data, one example at a time, and report how well that went.
+    """Learn from data, one example at a time, and report error and regret.
 
-    Every outcome is predicted before it is seen. The loss follows from the outcomes (square loss
-    for numbers, logistic loss for labels) unless -p loss=… sets it. Ctrl-C ends the run early;
-    all files asked for are written nevertheless.
+    Every outcome is predicted before it is seen. The regret is the total loss minus that of the
+    best fixed model in hindsight. The loss is square for numbers and logistic for labels, unless
+    -p loss=… sets it. Ctrl-C ends the run early; all requested files are still written.
     """
     from noregret.app.commands.outputs import Outputs
     from noregret.app.commands.printing import command_line, concluded
@@ -149,12 +149,12 @@ def run(given: Namespace) -> None:
     params = params_of(given.parameter)
     options = reading_options(given, fourier=fourier_text(given))
     if given.every < 1:
-        raise WrongUsage(f"--every is a number of rows, at least 1: got {given.every}")
+        raise WrongUsage(f"--every must be at least 1 row: got {given.every}")
     if options.missing == ASLEEP:
-        raise WrongUsage("--missing asleep is for forecasts: ‘noregret mix’ reads them so")
+        raise WrongUsage("--missing asleep is for forecasts of experts: use ‘noregret mix’")
     made, resume = learner_of(given.learner, params), given.resume
     if resume is not None and resume == given.checkpoint and not os.path.exists(resume):
-        resume = None  # it was interrupted before the first one: begin again
+        resume = None  # interrupted before the first checkpoint: start again
     work = Run(
         stream_of(given.data, options),
         made,
@@ -193,23 +193,23 @@ def learner_of(learner: str, params: dict[str, Any]) -> Any:
 
 
 def fourier_text(given: Namespace) -> str | None:
-    """Write random Fourier features down as the options of a stream have them."""
+    """Return the random Fourier features in the form of a stream's options."""
     width, seed = given.width, given.fourier_seed
     if given.fourier is None:
         if width is not None or seed is not None:
-            raise WrongUsage("--width and --fourier-seed say what --fourier COUNT draws: add it")
+            raise WrongUsage("--width and --fourier-seed need --fourier COUNT")
         return None
     return f"{given.fourier}:width={1.0 if width is None else width!r}:seed={seed or 0}"
 
 
 def way_on(work: Run) -> str:
-    """Return how to go on after an interruption, or what that would have needed."""
+    """Return how to resume after an interruption, or what would have been needed."""
     from noregret.streams.source import STDIN
 
     if work.checkpoint is None:
-        return "it cannot be resumed: with --checkpoint FILE it could" if work.rounds else ""
+        return "it cannot be resumed, as --checkpoint was not used" if work.rounds else ""
     if work.saved is None:
         return ""
     again = "" if " --resume" in work.command else f" --resume {shlex.quote(work.checkpoint)}"
     same = ", with the same input" if STDIN in work.stream.paths else ""
-    return f"to go on{same}: {work.command}{again}"
+    return f"to resume{same}: {work.command}{again}"

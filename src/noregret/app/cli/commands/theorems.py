@@ -1,4 +1,4 @@
-"""``noregret theorems``: list all theorems, or explain one: its assumptions, how tight it is."""
+"""``noregret theorems``: list all theorems, or explain one."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ def everything(console: Console) -> None:
             show(console, f"{theorem.name}, of {owner(learner)}", indent=2, hang=2)
             show(console, theorem.plain, indent=6, hang=2)
         console.print()
-    show(console, "‘noregret theorems NAME’ explains one.")
+    show(console, "‘noregret theorems NAME’ explains a theorem.")
 
 
 def explain(console: Console, theorem: Theorem, learner: type[Named] | None) -> None:
@@ -86,7 +86,7 @@ def explain(console: Console, theorem: Theorem, learner: type[Named] | None) -> 
         show(console, readable(theorem.tuning), indent=2)
     if theorem.tune is not None and learner is not None:
         show(console, how_to_tune(theorem, learner), indent=2, hang=2)
-    heading(console, "When attacked")
+    heading(console, "Under attack")
     for line in attacked(theorem, learner):
         show(console, line, indent=2, hang=2)
     if not theorem.warning:
@@ -98,7 +98,7 @@ def explain(console: Console, theorem: Theorem, learner: type[Named] | None) -> 
 
 
 def owner(learner: type[Named] | None) -> str:
-    """Name the learner that answers for a theorem, and its family unless it is the linear one."""
+    """Return the name of a theorem's algorithm, with its family unless it is a learner."""
     if learner is None:
         return "every averaged learner"
     return learner.name if learner.family == "learners" else f"{learner.name} ({learner.family})"
@@ -115,14 +115,14 @@ def how_to_tune(theorem: Theorem, learner: type[Named]) -> str:
 
 
 def attacked(theorem: Theorem, learner: type[Named] | None) -> list[str]:
-    """Say how tight a theorem was when attacked."""
+    """Return how tight a theorem was under attack."""
     from noregret.adversaries.table import of_theorem
 
     entries = of_theorem(theorem.name)
     if not entries and learner is not None and learner.family != "learners":
         return ["No adversary has been written for it."]
     if not entries:
-        return ["No adversary may choose the examples, so nobody attacked it."]
+        return ["No adversary may choose the examples, so it was not attacked."]
     return [f"{entry.adversary}: {entry.summary}. {entry.remark}" for entry in entries]
 
 

@@ -1,4 +1,4 @@
-"""``noregret verify``: compute a certificate again from the data, and compare."""
+"""``noregret verify``: recompute a certificate from the data, and compare."""
 
 from __future__ import annotations
 
@@ -14,17 +14,17 @@ if TYPE_CHECKING:
 EXAMPLE = "noregret verify CERTIFICATE.json DATA.csv"
 OPTIONS = [
     argument("certificate", "CERTIFICATE", "The certificate (JSON)."),
-    DATA.but("The files that it was made from, or the same data in another format."),
+    DATA.but("The data it was made from, in the same or another format."),
     TARGET.but("The column of outcomes (default: the one that the certificate names)."),
     FORMAT,
 ]
-AGAIN = "give the data that the certificate was made from: they are read as it says"
+AGAIN = "give the data that the certificate was made from; it contains the reading options"
 
 
 def verify(given: Namespace) -> None:
-    """Check a certificate against the data: every figure is computed again.
+    """Check a certificate: recompute every figure from the data.
 
-    The exit code is 0 if everything is confirmed, and 1 if anything is not.
+    The exit code is 0 if every figure is confirmed, else 1.
     """
     from rich.console import Console
 

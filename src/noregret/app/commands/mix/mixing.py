@@ -204,17 +204,17 @@ class Mix:
 
     @property
     def rounds(self) -> int:
-        """How many rounds were played, in all series."""
+        """Number of rounds played in all series."""
         return sum(series.master.rounds for series in self.series.values())
 
     @property
     def total(self) -> float:
-        """What they cost."""
+        """Cumulative loss."""
         return float(sum(series.master.total_loss for series in self.series.values()))
 
     @property
     def mean(self) -> float:
-        """What a round cost."""
+        """Mean loss per round."""
         return self.total / max(1, self.rounds)
 
     @property

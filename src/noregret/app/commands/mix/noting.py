@@ -1,4 +1,4 @@
-"""What is noted of the rounds of a mix while it runs: for files, charts and hindsight."""
+"""The record of a mix in progress, for files, charts and hindsight."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ class Rows(NamedTuple):
 
 
 class Notes:
-    """What is noted of every row.
+    """The record of every row.
 
     Parameters
     ----------
@@ -85,7 +85,7 @@ class Notes:
 
     @property
     def needs_weights(self) -> bool:
-        """Whether the weights of every round are asked for."""
+        """True if the weights of every round are needed."""
         return self.outputs.weights is not None or self.watch
 
     def begin(self, experts: int) -> None:

@@ -34,7 +34,7 @@ class Store:
 
     @property
     def is_full(self) -> bool:
-        """Whether there were more rows than are kept."""
+        """True if there were too many rows to keep."""
         return self.size > MEMORY
 
     def add(self, groups: NDArray[np.int64], X: Floats, y: Floats, predictions: Floats) -> None:

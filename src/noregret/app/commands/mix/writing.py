@@ -1,4 +1,4 @@
-"""What a mix writes: where, in which order, and what the files hold."""
+"""The files that a mix writes."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What to do about files that are no tables of prices, by the options that the command has."""
+"""Remedies for files that are not tables of prices, as options of the command."""
 
 from __future__ import annotations
 

@@ -27,7 +27,7 @@ LIKELY = (0.2, 5.0)
 
 
 def likely(game: TableGame) -> bool:
-    """Whether the numbers of most rounds are such as relatives are."""
+    """Return whether the numbers of most rounds are plausible relatives."""
     middle = np.median([m for X, _ in game.table.blocks() for m in np.median(X, axis=1).tolist()])
     return bool(LIKELY[0] <= middle <= LIKELY[1])
 

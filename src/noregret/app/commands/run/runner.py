@@ -172,16 +172,16 @@ class Run:
 
     @property
     def rounds(self) -> int:
-        """How many rounds were played."""
+        """Number of rounds played."""
         return self.learner.rounds
 
     @property
     def mean(self) -> float:
-        """What a round cost."""
+        """Mean loss per round."""
         return self.learner.total_loss / max(1.0, self.watching.weight)
 
     def is_due(self) -> bool:
-        """Whether it is time for a checkpoint."""
+        """Return whether a checkpoint is due."""
         return self.checkpoint is not None and (
             self.learner.rounds - (self.saved or 0) >= self.every
         )

@@ -80,7 +80,7 @@ def restore(
     kept: dict[str, Any] | None,
     arrays: dict[str, NDArray[Any]],
 ) -> None:
-    """Have data read as they were when the model learned."""
+    """Restore the state of reading from when the model was trained."""
     _, _, names = learner.get_state()
     if bool(names) != reading.named and learner.rounds:
         known = "by name" if names else "by number"

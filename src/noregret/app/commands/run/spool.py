@@ -51,7 +51,7 @@ class Spool:
         self.size += contents.nbytes
 
     def settle(self) -> list[Any]:
-        """Have all of it on disk; return its size and its digest."""
+        """Flush to disk; return the size and the digest."""
         return [self.size, self.file.settle()]
 
 
@@ -74,7 +74,7 @@ class Numbers(Spool):
 
     @property
     def rows(self) -> int:
-        """How many rows there are."""
+        """Number of rows."""
         return self.size // (8 * self.columns)
 
     def add(self, *columns: Floats) -> None:

@@ -1,4 +1,4 @@
-"""What a run notes of its predictions and outcomes, in bounded memory."""
+"""Statistics of predictions and outcomes during a run, in bounded memory."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
-"""A certificate as a card in a notebook: one piece of HTML that needs nothing else.
+"""A certificate as a card in a notebook: one self-contained piece of HTML.
 
-No script and no style sheet, so that it survives wherever notebooks are shown. Colours of its own
-are only where text stands on them; everything else is the notebook's, dark or light.
+It has no script and no style sheet, so that it shows in every notebook viewer. It sets colours only
+behind its own text; everything else is inherited from the notebook, dark or light.
 """
 
 from __future__ import annotations
@@ -63,7 +63,7 @@ def table(rows: Iterable[str], style: str = TABLE) -> Html:
 
 
 def badge(mood: str, words: str) -> Html:
-    """Return the verdict in two words, in its colour, at the right edge."""
+    """Return the headline of the verdict, in its colour, at the right edge."""
     style = (
         f"background:{COLOURS[mood]};color:#fff;border-radius:999px;float:right;"
         "padding:2px 12px;font-weight:600;font-size:12px;margin:0 0 6px 12px"
@@ -72,7 +72,7 @@ def badge(mood: str, words: str) -> Html:
 
 
 def alarm(words: str) -> Html:
-    """Return words that must not be overlooked."""
+    """Return highlighted words."""
     style = f"background:{COLOURS['bad']};color:#fff;border-radius:4px;padding:1px 6px"
     return element("span", words, style=f"{style};font-weight:600;display:inline-block")
 
@@ -89,7 +89,7 @@ def titles(over: str, title: str, under: str) -> Html:
 
 
 def head(sheet: Sheet) -> Html:
-    """Return who played, and what to make of it."""
+    """Return the learner and the verdict."""
     mark = badge(sheet.verdict.mood, sheet.verdict.headline)
     return joined((mark, titles("noregret certificate", sheet.learner, sheet.params)))
 
@@ -109,7 +109,7 @@ def figures(facts: Iterable[Fact]) -> Html:
 
 
 def verdict(said: Verdict, *, heading: bool = False) -> Html:
-    """Return what to make of it, and why."""
+    """Return the verdict and its reason."""
     colour = COLOURS[said.mood]
     parts = []
     if heading:
@@ -130,10 +130,10 @@ def verdict(said: Verdict, *, heading: bool = False) -> Html:
 
 
 def assumptions(assumed: list[Assumed]) -> Html:
-    """Return what was assumed, and what was found."""
+    """Return the assumptions with their measured values."""
     if not assumed:
         return Html()
-    names = (("It assumes", LEFT), ("measured", RIGHT), ("limit", RIGHT), ("", LEFT))
+    names = (("Assumption", LEFT), ("measured", RIGHT), ("limit", RIGHT), ("", LEFT))
     head = row(element("th", name, style=f"{style};{FAINT}", scope="col") for name, style in names)
     return table([head, *map(assumption, assumed)])
 
@@ -151,7 +151,7 @@ def assumption(found: Assumed) -> Html:
 
 
 def weights(sheet: Sheet) -> Html:
-    """Return the heaviest weights of the best fixed predictor."""
+    """Return the largest weights of the best fixed predictor."""
     if not sheet.weights:
         return Html()
     rows = (

@@ -1,4 +1,4 @@
-"""What a certificate says, in words: the same for the terminal and for the notebook."""
+"""The contents of a certificate in words, shared by the terminal and the notebook."""
 
 from __future__ import annotations
 
@@ -15,19 +15,18 @@ if TYPE_CHECKING:
     from noregret.proof.certificates.certificate import Best, Certificate
     from noregret.proof.theorems.assumptions import Finding
 
-# The transform that gives every row a constant, and the name of that feature.
-# How much of the digest is shown.
+# Digits of the digest that are shown.
 DIGITS = 12
-# How many weights of the best fixed predictor are shown.
+# Weights of the best fixed predictor that are shown.
 HEAVIEST = 5
-# Weights smaller than this share of the heaviest are what rounding left.
+# Weights smaller than this share of the largest are rounding errors.
 DUST = 1e-9
-# Intervals narrower than this share are shown as one number.
+# Intervals narrower than this share of their ends are shown as one number.
 NARROW = 1e-5
 
 
 class Fact(NamedTuple):
-    """A line: what it is about, the figure, and what that means."""
+    """A figure: its label, the number, and an explanation."""
 
     label: str
     figure: str
@@ -35,7 +34,7 @@ class Fact(NamedTuple):
 
 
 class Assumed(NamedTuple):
-    """An assumption: what was assumed, what was measured, and whether it held."""
+    """An assumption: its name, the measured value, the limit, and whether it held."""
 
     name: str
     measured: str
@@ -45,14 +44,14 @@ class Assumed(NamedTuple):
 
 
 class Said(NamedTuple):
-    """A promise: what to make of it, and what it assumes."""
+    """The verdict on a promise, and its assumptions."""
 
     verdict: Verdict
     assumptions: list[Assumed]
 
 
 class Sheet(NamedTuple):
-    """All that is shown of a certificate."""
+    """Everything shown of a certificate."""
 
     learner: str
     params: str
@@ -88,20 +87,20 @@ def sheet_of(certificate: Certificate) -> Sheet:
 
 
 def by_weight(item: tuple[str, float]) -> tuple[float, str]:
-    """Return the key that sorts the heaviest first, and by name where they look the same."""
+    """Return the key that sorts by size, and by name where the shown digits are equal."""
     return -float(f"{abs(item[1]):.6g}"), item[0]
 
 
 def title_of(shown: int, weights: int, features: int) -> str:
-    """Say which weights of the best in hindsight are shown, and what the others are."""
+    """Return the title of the weights, saying what the others are."""
     if shown < weights:
         more = f", and {weights - shown:,} more in the file"
     else:
         more = "; all others are 0" if weights < features else ""
-    return f"Heaviest weights of the best in hindsight{more}"
+    return f"Largest weights of the best in hindsight{more}"
 
 
-# What the columns of a family's data are.
+# The name of a column of the data, by family.
 COLUMNS = {
     "experts": "expert",
     "bandits": "arm",
@@ -122,23 +121,24 @@ def told(value: object) -> str:
 
 
 def facts(certificate: Certificate) -> Iterator[Fact]:
-    """Yield the figures, in the order in which they make sense."""
+    """Yield the figures."""
     data, paid = certificate.data, certificate.loss
     prepared = f", after {', '.join(map(clean, data.transforms))}" if data.transforms else ""
     target = f", predicting {name_of(data.target)}" if data.target is not None else ""
     digest = data.digest.partition(":")[2][:DIGITS]
     columns = count(data.features, COLUMNS.get(certificate.family, "feature"))
-    about = f"with {columns}{target}{prepared}; data {digest}…"
+    about = f"with {columns}{target}{prepared}; data digest {digest}…"
     yield Fact("rounds", figure(data.rounds), about)
     averaged = certificate.averaged or certificate.params.get("averaged")
     whose = " of the weights being averaged" if averaged else ""
     if "take" in certificate.params:  # one pass of a learner, of which something is taken
-        whose = " of the weights on the way"
+        whose = " of the weights during the pass"
     about = f"{figure(paid.mean)} per round ({loss_of(paid.name)}{whose})"
     yield Fact("loss", figure(paid.total), about)
     if paid.mistakes is not None:
         share = percent(paid.mistakes / data.rounds)
-        yield Fact("mistakes", figure(paid.mistakes), f"labels predicted wrongly{whose}, {share}")
+        words = f"{share} of the labels predicted wrongly{whose}"
+        yield Fact("mistakes", figure(paid.mistakes), words)
     best = certificate.hindsight
     found = "the best in hindsight" if best.gap <= NARROW * abs(best.loss) else "the best found"
     among = f"{found} ({clean(best.comparator)}{constant(certificate)}); {how_sure(best)}"
@@ -147,11 +147,11 @@ def facts(certificate: Certificate) -> Iterator[Fact]:
 
 
 def constant(certificate: Certificate) -> str:
-    """Say that linear predictors have no constant of their own, unless the data were given one."""
+    """Say that linear predictors have no intercept, unless the data have a constant feature."""
     if certificate.family != LINEAR or "linear predictor" not in certificate.hindsight.comparator:
         return ""
     given = {*certificate.data.transforms, *certificate.hindsight.witness}
-    return "" if INTERCEPT in given else ", with a constant only if a feature is one"
+    return "" if INTERCEPT in given else ", with no intercept unless a feature is constant"
 
 
 def loss_of(name: str) -> str:
@@ -160,35 +160,33 @@ def loss_of(name: str) -> str:
 
 
 def how_sure(best: Best) -> str:
-    """Say how good the figure of hindsight is."""
+    """Say how precisely the best loss in hindsight is known."""
     if best.gap == 0:
-        return "exact: none pays less"
+        return "exact: none has less loss"
     if best.exact:
-        most = 10.0 ** math.ceil(math.log10(best.gap))  # its size; machines differ in the rest
-        return f"exact, but for rounding of {most:g} at most"
+        most = 10.0 ** math.ceil(math.log10(best.gap))  # machines differ in the other digits
+        return f"exact up to rounding of {most:g}"
     if not math.isfinite(best.gap):
-        return "the best found, nothing is proven of others"
+        return "not proven to be the best"
     if best.gap <= NARROW * abs(best.loss):
-        return f"proven: none pays less by more than {best.gap:.2g}"
-    return f"proven: none pays less than {figure(best.loss - best.gap)}"
+        return f"proven: none has less by more than {best.gap:.2g}"
+    return f"proven: none has less than {figure(best.loss - best.gap)}"
 
 
 def regret(certificate: Certificate) -> tuple[str, str]:
-    """Return the regret and what it means."""
+    """Return the regret and its meaning."""
     lower, upper = certificate.regret.lower, certificate.regret.upper
     if upper - lower <= NARROW * max(abs(lower), abs(certificate.loss.total)):
         compared = "less" if upper < 0 else "more"
-        return figure(upper), f"paid {compared} than the best in hindsight"
+        return figure(upper), f"{compared} loss than the best in hindsight"
     if not math.isfinite(upper):
-        return f"at least {figure(lower)}", "more than the best in hindsight"
-    words = (
-        "paid more" if lower >= 0 else "paid less" if upper <= 0 else "may have paid less or more"
-    )
-    return f"{figure(lower)} to {figure(upper)}", f"{words} than the best in hindsight"
+        return f"at least {figure(lower)}", "more loss than the best in hindsight"
+    how = "more" if lower >= 0 else "less" if upper <= 0 else "less or more"
+    return f"{figure(lower)} to {figure(upper)}", f"{how} loss than the best in hindsight"
 
 
 def assumed(found: Finding) -> Assumed:
-    """Put what was found of an assumption into words."""
+    """Return an assumption in words."""
     measured = "" if found.measured is None else figure(found.measured)
     limit = "" if found.limit is None else figure(found.limit)
     words = {True: "held", False: "NOT HELD", None: "unclear" if measured else "on trust"}

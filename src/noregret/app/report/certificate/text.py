@@ -1,4 +1,4 @@
-"""A certificate in a terminal: a panel that reads well in 80 columns, with colours or without."""
+"""A certificate on a terminal: a panel of 80 columns, with or without colours."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from noregret.app.report.certificate.verdict import Verdict
     from noregret.proof.certificates.certificate import Certificate
 
-# Readable on dark and on light; every one of them only repeats what words say.
+# Readable on dark and light backgrounds; the words say the same without colour.
 COLOURS = {"good": "green", "bad": "bold red", "open": "magenta"}
 BAR = 60
 
@@ -49,7 +49,7 @@ def plain_text(certificate: Certificate) -> str:
 
 
 def head(sheet: Sheet) -> Text:
-    """Return who played."""
+    """Return the learner and its parameters."""
     params = f" with {sheet.params}" if sheet.params else ""
     return Text.assemble((sheet.learner, "bold"), params)
 
@@ -60,16 +60,16 @@ def columns() -> Table:
 
 
 class Bar(NamedTuple):
-    """A share as a bar, in whatever characters the console has.
+    """A share as a bar, in characters that the console has.
 
     Parameters
     ----------
     share, style
-        How much of it is full, and its style.
+        The filled share, and its style.
     width
-        How long the full bar is.
+        Length of the full bar.
     rest
-        What is where it is not full; empty for nothing.
+        Character for the unfilled part; may be empty.
     """
 
     share: float
@@ -97,7 +97,7 @@ def figures(sheet: Sheet) -> Table:
 
 
 def verdict(said: Verdict) -> Group:
-    """Return what to make of it."""
+    """Return the verdict."""
     parts: list[RenderableType] = [Text(said.headline, f"bold {COLOURS[said.mood]}")]
     if said.share is not None:
         parts.append(Bar(said.share, COLOURS[said.mood]))
@@ -109,10 +109,10 @@ def verdict(said: Verdict) -> Group:
 
 
 def assumptions(assumed: list[Assumed]) -> Table:
-    """Return what was assumed, and what was found."""
+    """Return the assumptions with their measured values."""
     table = columns()
     table.show_header, table.header_style = True, "dim"
-    table.add_column("It assumes", ratio=1, overflow="fold")
+    table.add_column("Assumption", ratio=1, overflow="fold")
     table.add_column("measured", justify="right", overflow="fold")
     table.add_column("limit", justify="right", overflow="fold")
     table.add_column("", no_wrap=True)
@@ -125,7 +125,7 @@ def assumptions(assumed: list[Assumed]) -> Table:
 
 
 def weights(sheet: Sheet) -> Group:
-    """Return the heaviest weights of the best fixed predictor."""
+    """Return the largest weights of the best fixed predictor."""
     table = columns()
     table.add_column(justify="right", no_wrap=True)
     table.add_column(ratio=1, overflow="fold")

@@ -1,10 +1,10 @@
-"""What to make of a certificate: whether a promise was kept, or why none is claimed."""
+"""The verdict of a certificate: whether the bound held, or why none is claimed."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
-from noregret.base.numbers import clean, figure, part_of_bound
+from noregret.base.numbers import clean, count, figure, part_of_bound
 
 if TYPE_CHECKING:
     from noregret.proof.certificates.certificate import Certificate, Promise
@@ -14,20 +14,20 @@ Mood = Literal["good", "bad", "open"]
 
 
 class Verdict(NamedTuple):
-    """The one thing to remember.
+    """A verdict.
 
     Parameters
     ----------
     mood
-        ``good`` where a promise was kept, ``bad`` where it was broken, else ``open``.
+        ``good`` if the bound held, ``bad`` if it did not, else ``open``.
     headline
-        In a few words.
+        The verdict in a few words.
     words
-        Why.
+        The reason.
     theorem, promise
-        The theorem's name and its promise in one line; empty where there is none.
+        The theorem's name and its promise in one line; empty if there is none.
     share
-        Measured over bound.
+        The measured value divided by the bound.
     """
 
     mood: Mood
@@ -39,30 +39,30 @@ class Verdict(NamedTuple):
 
 
 def verdict_of(certificate: Certificate) -> Verdict:
-    """Say what to make of a certificate."""
+    """Return the verdict of a certificate."""
     promise = certificate.theorem
     if promise is None:
         return Verdict(
             "open",
             "NO THEOREM",
-            f"No theorem covers {clean(certificate.learner)} with these parameters, so nothing was"
-            f" promised. {which_would(certificate.learner, certificate.family)}",
+            f"No theorem covers {clean(certificate.learner)} with these parameters, so no bound is"
+            f" claimed. {which_would(certificate.learner, certificate.family)}",
         )
     return verdict_on(promise)
 
 
 def verdict_on(promise: Promise) -> Verdict:
-    """Say what to make of one of its promises."""
+    """Return the verdict on one promise."""
     plain = promise.wording.plain if promise.wording else ""
     return Verdict(*judged(promise), clean(promise.name), plain, promise.tightness)
 
 
 def which_would(learner: str, family: str) -> str:
-    """Say which parameters a theorem would cover."""
+    """Say which parameters a theorem covers."""
     from noregret.base.registry import find
     from noregret.proof.theorems.tuning import takes_of
 
-    unknown = "‘noregret theorems’ lists what is proven."
+    unknown = "‘noregret theorems’ lists all theorems."
     try:
         kind = find(learner, family)
     except ValueError:
@@ -73,7 +73,7 @@ def which_would(learner: str, family: str) -> str:
     if first is None:
         return unknown
     return (
-        f"{kind.__name__}.tuned({takes_of(first)}) chooses some that one covers;"
+        f"{kind.__name__}.tuned({takes_of(first)}) chooses parameters that are covered;"
         f" ‘noregret theorems {first.name}’ explains it."
     )
 
@@ -97,7 +97,7 @@ def judged(promise: Promise) -> tuple[Mood, str, str]:
         return (
             "open",
             "BOUND EXCEEDED, AS MAY HAPPEN",
-            f"{shown}. The theorem leaves a small chance for that, which luck has used here.",
+            f"{shown}. The theorem holds with high probability, so this happens now and then.",
         )
     return (
         "bad",
@@ -108,46 +108,46 @@ def judged(promise: Promise) -> tuple[Mood, str, str]:
 
 
 def why_undecided(promise: Promise) -> str:
-    """Return why a figure may be within its bound or not."""
+    """Return the reason why a value cannot be compared with its bound."""
     from noregret.proof.theorems.theorem import REGRETS
 
     if promise.quantity in REGRETS:
         return (
-            "The interval of hindsight is too wide to tell whether the promise was kept:"
-            " certificate(limits=Limits(tolerance=…)) narrows it."
+            "The best loss in hindsight is not known precisely enough to tell whether the bound"
+            " holds: certificate(limits=Limits(tolerance=…)) narrows it down."
         )
     return (
-        "They differ by less than the rounding of scores: subtract large offsets from the"
-        " columns, or scale them."
+        "They differ by less than the rounding error of the scores: subtract large offsets from"
+        " the columns, or scale them."
     )
 
 
 def unmeasured(promise: Promise, what: str, most: str) -> tuple[Mood, str, str]:
-    """Return the same where there is nothing to hold against the bound."""
+    """Return mood, headline and reason where nothing can be compared with the bound."""
     if promise.quantity == "risk":
         return (
             "open",
             f"RISK AT MOST {most}",
-            f"The theorem bounds {what} by {most}, if what it takes on trust is true. Data that"
-            " were learned from cannot show the risk itself, so there is nothing to compare with.",
+            f"The theorem bounds {what} by {most}, provided the assumptions taken on trust are"
+            " true. Training data cannot show the risk itself, so there is nothing to compare.",
         )
     if promise.quantity == "expected risk":
         return (
             "open",
             f"MEAN RISK AT MOST THE MEAN OF {most}",
-            f"The theorem bounds {what}, by the mean of a figure that is {most} here. One sample"
-            " says nothing certain of either mean.",
+            f"The theorem bounds {what}, by the mean of a quantity that is {most} here. One sample"
+            " proves nothing about either mean.",
         )
     return (
         "open",
         "UNDECIDED",
-        f"The theorem bounds {what} by {most}. That is an expectation, and what was played does"
-        " not tell it closely enough to compare.",
+        f"The theorem bounds {what} by {most}. That is an expectation, and this game does not"
+        " determine it precisely enough to compare.",
     )
 
 
 def subject(promise: Promise) -> str:
-    """Name what the theorem bounds."""
+    """Return the name of the bounded quantity."""
     from noregret.proof.theorems.theorem import QUANTITIES
 
     if promise.wording is not None:
@@ -164,22 +164,23 @@ def why_not(promise: Promise) -> str:
         found = [] if measured is None else [f"measured {figure(measured)}"]
         found += [] if first is None else [f"first in round {first:,}"]
         where = f" ({', '.join(found)})" if found else ""
-        more = f" Nor did {others} more of what it assumes." if others else ""
+        more = f" {count(others, 'more assumption')} did not hold either." if others else ""
         said = f"The theorem assumes ‘{clean(failed.name)}’, which did not hold{where}.{more}"
         return f"{said} {remedy_of(promise, failed)}".rstrip()
     unclear = next((a for a in promise.assumptions if is_unclear(a)), None)
     if unclear is not None:
-        return f"Whether ‘{clean(unclear.name)}’ held, as the theorem assumes, could not be proven."
+        name = clean(unclear.name)
+        return f"The theorem assumes ‘{name}’, which could be neither shown nor refuted."
     if promise.quantity == "risk":
         return (
-            f"The theorem bounds {subject(promise)} by what predictors risk there, which data that"
-            " were learned from cannot show."
+            f"The theorem bounds {subject(promise)} by the risks of predictors, which training data"
+            " cannot show."
         )
-    return "This theorem is a warning: it says how badly things can go, and promises nothing."
+    return "This theorem is a warning: it shows how badly things can go, and promises nothing."
 
 
 def remedy_of(promise: Promise, failed: Finding) -> str:
-    """Say what to do about an assumption that failed; empty where there is nothing to say."""
+    """Return the remedy for an assumption that failed; empty if there is none."""
     from noregret.proof.theorems.assumptions import UNTRAINED
 
     remedies = promise.wording.remedies if promise.wording else ()
@@ -189,5 +190,5 @@ def remedy_of(promise: Promise, failed: Finding) -> str:
 
 
 def is_unclear(found: Finding) -> bool:
-    """Whether an assumption was measured, and still it is not known whether it held."""
+    """Return whether an assumption was measured but neither shown nor refuted."""
     return found.holds is None and found.measured is not None

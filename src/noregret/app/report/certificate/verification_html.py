@@ -1,4 +1,4 @@
-"""A check of a certificate as a card in a notebook: each figure, and whether it was confirmed."""
+"""The verification of a certificate as a card in a notebook."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 def verification_card(verification: Verification) -> str:
-    """Return a check as HTML."""
+    """Return a verification as HTML."""
     mood = "good" if verification.confirmed else "bad"
     headline, _, why = verdict(verification).plain.partition(": ")
     done = len(verification.lines) - len(verification.failed)
@@ -30,7 +30,7 @@ def verification_card(verification: Verification) -> str:
 
 
 def checked(line: Line) -> Html:
-    """Return a figure as a row: confirmed or not, its name, what was stated and found."""
+    """Return a row: confirmed or not, name, stated and found value."""
     mark = "confirmed" if line.confirmed else alarm("NOT CONFIRMED")
     return row(
         (

@@ -1,4 +1,4 @@
-"""What a check of a certificate found, in a terminal."""
+"""The verification of a certificate on a terminal."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ from noregret.base.numbers import clean, count
 if TYPE_CHECKING:
     from noregret.proof.verifying.verification import Line, Verification
 
-# Longer values are cut: what differs further on shows in the file.
+# Longer values are cut.
 LONGEST = 200
 DIGEST = re.compile("blake2b:[0-9a-f]{64}")
 
 
 def table(verification: Verification) -> RenderableType:
-    """Return the check as Rich shows it."""
+    """Return the verification as Rich shows it."""
     lines = Table(box=None, show_header=False, pad_edge=False, padding=(0, 2, 0, 0))
     lines.add_column(no_wrap=True)
     lines.add_column(overflow="fold")
@@ -33,12 +33,12 @@ def table(verification: Verification) -> RenderableType:
 
 
 def plain_text(verification: Verification) -> str:
-    """Return the check as plain text of 80 columns."""
+    """Return the verification as plain text of 80 columns."""
     return plain.plain_text(table(verification))
 
 
 def said(line: Line) -> str:
-    """Write what was stated, and what was found where that is something else."""
+    """Return the stated value, and the one found if it differs."""
     if line.confirmed:
         return shown(line.stated)
     note = f" ({line.note})" if line.note else ""
@@ -49,7 +49,7 @@ def said(line: Line) -> str:
 
 
 def shown(value: Any) -> str:
-    """Write a value of any kind; of a digest the beginning."""
+    """Return a value as text; a digest is shortened."""
     if isinstance(value, str) and DIGEST.fullmatch(value):
         return f"{value[:24]}…"
     if value is None:
@@ -65,20 +65,20 @@ def shown(value: Any) -> str:
 
 
 def tolerances(verification: Verification) -> str:
-    """Say how exactly figures were compared."""
+    """Return the tolerances of the comparison."""
     return (
-        "Names, counts, the digest and the seal were compared exactly; figures computed again, to a"
-        f" relative {verification.tolerance:g}; those that depend on where a search for the best in"
-        f" hindsight stopped, to {verification.solver_tolerance:g}; sums of figures in the file, to"
-        " rounding."
+        "Names, counts, the digest and the seal were compared exactly; recomputed figures with a"
+        f" relative tolerance of {verification.tolerance:g},"
+        f" or {verification.solver_tolerance:g} if they depend on where the search for the best in"
+        " hindsight stopped; sums of figures in the file up to rounding."
     )
 
 
 def verdict(verification: Verification) -> Text:
-    """Return the one thing to remember."""
+    """Return the verdict."""
     failed = verification.failed
     if not failed:
-        return Text("CONFIRMED: all of it follows from these data.", "bold green")
+        return Text("CONFIRMED: every figure follows from these data.", "bold green")
     names = ", ".join(line.name for line in failed[:4]) + (", …" if len(failed) > 4 else "")
     of = count(len(verification.lines), "line")
     other = any(line.name == "data.digest" for line in failed)

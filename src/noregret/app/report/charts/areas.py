@@ -1,7 +1,7 @@
-"""Stacked areas: how a whole is shared over time, as the weights of a mixture are; and strips.
+"""Stacked areas, such as the weights of a mixture over time; and strips of segments.
 
-Colours are those of ``STYLE``, which a page with such charts adds to its own style sheet. A layer's
-look is good for lines too (``line_chart``), so that one thing has one colour on the whole page.
+A page with such charts adds ``STYLE``, which has the colours, to its style sheet. A layer's look
+also works for lines (``line_chart``), so that a thing has the same colour on the whole page.
 """
 
 from __future__ import annotations
@@ -20,9 +20,9 @@ from noregret.app.report.page.markup import Html, element
 from noregret.base.numbers import clean, figure
 
 Floats = NDArray[np.float64]
-# Layers that get a colour of their own; the others share one.
-MOST = 12
-# Colours on white and on black. Neighbours differ in brightness too, for every kind of vision.
+# Layers with their own colour; the others share one.
+MAX_COLOURS = 12
+# Colours on white and on black. Neighbours also differ in brightness, for colour-blind readers.
 TONES = (
     ("#0067a8", "#4aa8e8"),
     ("#e69f00", "#f2b643"),
@@ -62,7 +62,7 @@ STYLE = (
 
 
 class Layer(NamedTuple):
-    """One part of the whole: its name, how much it has at each moment, its look."""
+    """A layer: its name, its share over time, its look."""
 
     name: str
     y: Floats
@@ -70,7 +70,7 @@ class Layer(NamedTuple):
 
 
 class Segment(NamedTuple):
-    """A stretch of rounds, first and last, and what it belongs to."""
+    """A range of rounds, first and last, with a name and a look."""
 
     first: int
     last: int
@@ -79,33 +79,33 @@ class Segment(NamedTuple):
 
 
 def look_of(position: int) -> str:
-    """Return the look of a layer, counted from 0: its own colour, or that of the others.
+    """Return the look of a layer by its position: its own colour, or that of the others.
 
     >>> look_of(0), look_of(11), look_of(12)
     ('layer layer-1', 'layer layer-12', 'layer others')
     """
-    return f"layer layer-{position + 1}" if position < MOST else OTHERS
+    return f"layer layer-{position + 1}" if position < MAX_COLOURS else OTHERS
 
 
 def layers_of(
-    names: Sequence[str], shares: Floats, most: int = MOST, others: str = "others"
+    names: Sequence[str], shares: Floats, most: int = MAX_COLOURS, others: str = "others"
 ) -> list[Layer]:
-    """Return the largest parts as layers, those of the largest mean first, and the rest as one.
+    """Return the parts with the largest means as layers, and the rest as one layer.
 
     Parameters
     ----------
     names
-        Of the parts.
+        Names of the parts.
     shares
-        How much each has: a row a moment, a column a part; NaN counts as nothing.
+        Shares, one row per point in time and one column per part; NaN counts as 0.
     most
-        How many layers there are at most, that of the others aside.
+        Maximum number of layers, not counting that of the others.
     others
-        What the rest is called.
+        Name of the rest.
     """
     known = np.nan_to_num(shares, nan=0.0, posinf=0.0, neginf=0.0)
     order = np.argsort(-known.mean(axis=0), kind="stable") if len(known) else np.arange(len(names))
-    most = min(most, MOST) if len(names) > min(most, MOST) else len(names)
+    most = min(most, MAX_COLOURS) if len(names) > min(most, MAX_COLOURS) else len(names)
     found = [Layer(names[i], known[:, i], look_of(k)) for k, i in enumerate(order[:most])]
     if (rest := order[most:]).size:
         found.append(Layer(f"{len(rest)} {others}", known[:, rest].sum(axis=1), OTHERS))
@@ -115,7 +115,7 @@ def layers_of(
 def area_chart(
     x: Axis, y: Axis, rounds: Floats, layers: Sequence[Layer], about: str, height: int = 300
 ) -> Html:
-    """Return layers one upon the other, the first at the bottom; ``about`` says what it shows."""
+    """Return stacked layers, the first at the bottom; ``about`` is for screen readers."""
     across = x.scale.place(rounds)
     tops = np.cumsum([np.zeros(len(rounds)), *(np.nan_to_num(layer.y) for layer in layers)], axis=0)
     up = y.scale.place(tops)
@@ -144,10 +144,10 @@ def area_chart(
 
 
 def band(across: Floats, low: Floats, high: Floats) -> str:
-    """Write the outline of a layer: along its top, and back along its bottom."""
+    """Return the outline of a layer: along its top, and back along its bottom."""
     known = np.isfinite(across)
     across, low, high = across[known], low[known], high[known]
-    if len(across) == 1:  # a lone moment is as wide as the plot
+    if len(across) == 1:  # a single point is drawn as wide as the plot
         across, low, high = np.array([0.0, 1.0]), np.repeat(low, 2), np.repeat(high, 2)
     there = [f"{SHEET * x:.1f} {SHEET * (1 - y):.1f}" for x, y in zip(across, high, strict=True)]
     back = [f"{SHEET * x:.1f} {SHEET * (1 - y):.1f}" for x, y in zip(across, low, strict=True)]
@@ -155,7 +155,7 @@ def band(across: Floats, low: Floats, high: Floats) -> str:
 
 
 def hover(across: Floats, rounds: Floats, layers: Sequence[Layer], scale: Scale) -> str:
-    """Write what a pointer finds: place, round, and the share of each layer that has one."""
+    """Return the values under the pointer: position, round, and the share of each layer."""
     known = np.flatnonzero(np.isfinite(across))
     if not len(known):
         return "[]"
@@ -174,7 +174,7 @@ def hover(across: Floats, rounds: Floats, layers: Sequence[Layer], scale: Scale)
 
 
 def strip(label: str, segments: Iterable[Segment], rounds: int, height: int = 26) -> Html:
-    """Return stretches of rounds side by side, all across: two cells of a ``strip``."""
+    """Return segments side by side: two cells of a ``strip``."""
     whole = max(1, rounds)
     drawn = [
         element(
@@ -191,11 +191,11 @@ def strip(label: str, segments: Iterable[Segment], rounds: int, height: int = 26
         )
         for one in segments
     ]
-    about = f"{label}: {len(drawn)} stretches"
+    about = f"{label}: {len(drawn)} segments"
     bar = element("svg", *drawn, width="100%", height=height, role="img", aria_label=about)
     return Html(element("div", label, class_="words") + bar)
 
 
 def strips(rows: Iterable[Html]) -> Html:
-    """Return strips below each other, their labels beside them."""
+    """Return strips below each other, with their labels."""
     return element("div", *rows, class_="strip")

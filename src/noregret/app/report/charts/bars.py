@@ -1,4 +1,4 @@
-"""Bars: signed weights to the left and right of nothing, and counts between edges."""
+"""Bar charts of signed weights, and histograms."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ Counts = NDArray[np.int64]
 
 
 def diverging(weights: Sequence[tuple[str, float]]) -> Html:
-    """Return weights as bars from a common middle: a table, so that names and figures line up."""
+    """Return weights as bars from a common zero, in a table that aligns names and figures."""
     largest = max((abs(w) for _, w in weights if np.isfinite(w)), default=0.0)
-    middle = where_nothing_is([w for _, w in weights if np.isfinite(w)])
+    middle = place_of_zero([w for _, w in weights if np.isfinite(w)])
     rows = [
         element(
             "tr",
@@ -32,15 +32,15 @@ def diverging(weights: Sequence[tuple[str, float]]) -> Html:
     return element("table", element("tbody", *rows), class_="weights")
 
 
-def where_nothing_is(weights: Sequence[float]) -> float:
-    """Return the place of zero, such that the longest bars to both sides just fit."""
+def place_of_zero(weights: Sequence[float]) -> float:
+    """Return the position of zero for which the longest bars on both sides just fit."""
     below, above = max(0.0, -min(weights, default=0.0)), max(0.0, *weights, 0.0)
     largest = max(below, above)
     return below / largest / (below / largest + above / largest) if largest else 0.0
 
 
 def bar(weight: float, largest: float, middle: float) -> Html:
-    """Return one bar, to the left or to the right of where nothing is."""
+    """Return one bar, to the left or right of zero."""
     length = weight / largest * max(middle, 1 - middle) if largest and np.isfinite(weight) else 0.0
     left, length, start = min(middle, middle + length), abs(length), middle
     drawn = element(
@@ -57,7 +57,7 @@ def bar(weight: float, largest: float, middle: float) -> Html:
 
 
 def histogram(edges: Floats, counts: Counts, label: str, about: str) -> Html:
-    """Return how often values fell between edges."""
+    """Return a histogram."""
     ends = finite(edges)
     low, high = (float(ends[0]), float(ends[-1])) if len(ends) else (0.0, 1.0)
     across = Scale(low, high) if high > low else fitted(ends)

@@ -1,4 +1,4 @@
-"""Calibration: how often the outcome was positive, beside how likely it was said to be."""
+"""Calibration: observed frequency of positive outcomes against predicted probability."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 def calibration_chart(found: Calibration, about: str) -> Html:
-    """Return the curve, a dot a bin; the more rows in the bin, the larger the dot."""
+    """Return the calibration curve with one dot per bin, sized by the number of rows."""
     scale = Scale(0.0, 1.0)
     known = np.isfinite(found.predicted) & np.isfinite(found.observed) & (found.counts > 0)
     predicted, observed = found.predicted[known], found.observed[known]
@@ -26,7 +26,7 @@ def calibration_chart(found: Calibration, about: str) -> Html:
     dots = [
         element(
             "circle",
-            tooltip(f"said {percent(p)}, was {percent(o)}: {count(n, 'row')}"),
+            tooltip(f"predicted {percent(p)}, observed {percent(o)}: {count(n, 'row')}"),
             cx=share(p),
             cy=share(1 - o),
             r=f"{3 + 7 * (n / most) ** 0.5:.1f}",
@@ -50,7 +50,7 @@ def calibration_chart(found: Calibration, about: str) -> Html:
     honest = line(0, 1, 1, 0, class_="curve level")
     return plot(
         Axis("predicted probability", scale),
-        Axis("how often it was so", scale),
+        Axis("observed frequency", scale),
         [honest, curve, *dots],
         about,
         height=320,

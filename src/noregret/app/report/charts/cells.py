@@ -1,4 +1,4 @@
-"""Counts on a grid: the darker a cell, the more rows."""
+"""Heat maps of counts on a grid."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from noregret.app.report.page.markup import Html, element
 from noregret.base.numbers import brief, count
 
 Counts = NDArray[np.int64]
-# The faintest that a cell with anything in it may be.
+# Opacity of a cell with a single row.
 FAINTEST = 0.12
 
 
 def heat_map(counts: Counts, low: float, high: float, about: str) -> Html:
-    """Return outcomes (upwards) against predictions (to the right) on the same scale."""
+    """Return outcomes (vertical) against predictions (horizontal) on the same scale."""
     scale = Scale(low, high) if low < high else fitted(np.array([low, high]))
     rows, columns = counts.shape
     most = float(counts.max(initial=0))
@@ -25,7 +25,7 @@ def heat_map(counts: Counts, low: float, high: float, about: str) -> Html:
         element(
             "rect",
             tooltip(
-                f"said {brief(edges_across[j])} to {brief(edges_across[j + 1])}, was"
+                f"predicted {brief(edges_across[j])} to {brief(edges_across[j + 1])}, outcome"
                 f" {brief(edges_up[i])} to {brief(edges_up[i + 1])}: {count(counts[i, j], 'row')}"
             ),
             x=share(j / columns),
@@ -47,11 +47,11 @@ def heat_map(counts: Counts, low: float, high: float, about: str) -> Html:
 
 
 def edges(scale: Scale, cells: int) -> NDArray[np.float64]:
-    """Return where cells of equal width begin and end; the width itself may overflow."""
+    """Return the edges of cells of equal width; the width itself may overflow."""
     part = np.linspace(0, 1, cells + 1)
     return (1 - part) * scale.low + part * scale.high
 
 
 def darkness(number: float, most: float) -> float:
-    """Return how dark a cell is: by the logarithm, since most rows lie in few cells."""
+    """Return the opacity of a cell, logarithmic because most rows lie in few cells."""
     return FAINTEST + (1 - FAINTEST) * float(np.log1p(number) / np.log1p(most))

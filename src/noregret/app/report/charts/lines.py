@@ -1,4 +1,4 @@
-"""Line charts: curves over rounds, with levels to compare them with."""
+"""Line charts: curves over rounds, with constant levels for comparison."""
 
 from __future__ import annotations
 
@@ -15,17 +15,16 @@ from noregret.app.report.page.markup import Html, element
 from noregret.base.numbers import brief, figure
 
 Floats = NDArray[np.float64]
-# Curves are drawn on a sheet of this many units a side, which is stretched over the plot.
+# Curves are drawn on a square of this many units per side, which is stretched over the plot.
 SHEET = 1000
-# Points that a pointer can stop at.
+# Points with values under the pointer.
 STOPS = 150
 
 
 class Series(NamedTuple):
-    """A curve: its name, its numbers (NaN: not known), its look, a class of the style sheet.
+    """A curve: its name, its values (NaN if unknown), its look (a class of the style sheet).
 
-    A ``level`` is the same everywhere, and goes all across. One with ``gaps`` is not drawn where
-    it is not known.
+    A ``level`` is constant and spans the plot. With ``gaps``, unknown values interrupt the curve.
     """
 
     name: str
@@ -45,7 +44,7 @@ def line_chart(
     unit: str | None = None,
     marks: Sequence[float] = (),
 ) -> Html:
-    """Return curves over rounds, or over another ``unit``, with lines upwards at ``marks``."""
+    """Return curves over rounds or another ``unit``, with vertical lines at ``marks``."""
     across = x.scale.place(rounds)
     drawn = [
         element(
@@ -72,7 +71,7 @@ def line_chart(
 
 
 def drawn_as(one: Series, across: Floats, scale: Scale) -> str:
-    """Write a curve as it is to be drawn."""
+    """Return the SVG path of a curve."""
     if one.level:
         return level(one.y, scale)
     up = scale.place(one.y)
@@ -85,7 +84,7 @@ def drawn_as(one: Series, across: Floats, scale: Scale) -> str:
 
 
 def path(across: Floats, up: Floats) -> str:
-    """Write a curve through the points that are known."""
+    """Return the SVG path through the finite points."""
     known = np.isfinite(across) & np.isfinite(up)
     points = [
         f"{SHEET * x:.1f} {SHEET * (1 - y):.1f}"
@@ -93,17 +92,17 @@ def path(across: Floats, up: Floats) -> str:
     ]
     if not points:
         return "M0 0"
-    # First a stroke of no length, so that a lone point shows as a dot.
+    # A stroke of length zero first, so that a single point shows as a dot.
     return f"M{points[0]}h0" + "".join(f"L{point}" for point in points[1:])
 
 
 def level(values: Floats, scale: Scale) -> str:
-    """Write a line all across, at the height of the first value."""
+    """Return the SVG path of a horizontal line at the first value."""
     return path(np.array([0.0, 1.0]), np.repeat(scale.place(values[:1]), 2))
 
 
 def hover(across: Floats, scale: Scale, rounds: Floats, series: Sequence[Series]) -> str:
-    """Write what a pointer finds: place, round, and for each curve its height and figure."""
+    """Return the values under the pointer: position, round, and each curve's height and value."""
     known = np.flatnonzero(np.isfinite(series[0].y) & np.isfinite(across))
     if not len(known):
         return "[]"
@@ -122,5 +121,5 @@ def hover(across: Floats, scale: Scale, rounds: Floats, series: Sequence[Series]
 
 
 def names_of(series: Sequence[Series]) -> str:
-    """Write the curves' names and looks for the pointer."""
+    """Return the names and looks of the curves, for the pointer."""
     return json.dumps([[one.name, one.look] for one in series], ensure_ascii=False)

@@ -1,4 +1,4 @@
-"""What charts have in common: the plot with its axes, the caption, the key."""
+"""Parts shared by all charts: plot, axes, caption, legend."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ CHARACTER = 6.6
 
 
 class Axis(NamedTuple):
-    """An axis: what it is about, its scale, and whether lines go across the plot from it."""
+    """An axis: its label, its scale, and whether it has grid lines."""
 
     label: str
     scale: Scale
@@ -21,7 +21,7 @@ class Axis(NamedTuple):
 
 
 class Key(NamedTuple):
-    """An entry of the key: how it looks (a class of the style sheet), what it is, its figure."""
+    """An entry of the legend: its look (a class of the style sheet), name and value."""
 
     look: str
     name: str
@@ -29,7 +29,7 @@ class Key(NamedTuple):
 
 
 def share(place: float) -> str:
-    """Write a place from 0 to 1 as a percentage; without the minus of a negative nothing.
+    """Return a position from 0 to 1 as a percentage, without a negative zero.
 
     >>> share(0.5), share(-1e-9), share(1 / 3)
     ('50%', '0%', '33.333%')
@@ -40,9 +40,9 @@ def share(place: float) -> str:
 def plot(
     x: Axis, y: Axis, inside: Iterable[Html], about: str, height: int = 260, **attributes: object
 ) -> Html:
-    """Return a plot: its axes, and what is drawn between them.
+    """Return a plot: axes, and the elements drawn between them.
 
-    ``about`` says in words what it shows, for those who do not see it.
+    ``about`` describes it for screen readers.
     """
     across, up = x.scale.ticks(), y.scale.ticks()
     left = 14 + CHARACTER * max((len(tick.label) for tick in up), default=1)
@@ -65,7 +65,7 @@ def plot(
 
 
 def grid(x: Axis, y: Axis, across: list[Tick], up: list[Tick]) -> Iterable[Html]:
-    """Yield the lines behind the plot, the axes among them."""
+    """Yield grid lines and axes."""
     for tick in up if y.lines else []:
         yield line(0, 1 - tick.place, 1, 1 - tick.place)
     for tick in across if x.lines else []:
@@ -77,7 +77,7 @@ def grid(x: Axis, y: Axis, across: list[Tick], up: list[Tick]) -> Iterable[Html]
 
 
 def labels(across: list[Tick], up: list[Tick]) -> Iterable[Html]:
-    """Yield the numbers beside the plot."""
+    """Yield the tick labels."""
     for tick in up:
         yield element("text", tick.label, x=-8, y=share(1 - tick.place), dy="0.32em", class_="up")
     for tick in across:
@@ -88,12 +88,12 @@ def labels(across: list[Tick], up: list[Tick]) -> Iterable[Html]:
 
 
 def line(x1: float, y1: float, x2: float, y2: float, **attributes: object) -> Html:
-    """Return a line between two places."""
+    """Return a line between two points."""
     return element("line", x1=share(x1), y1=share(y1), x2=share(x2), y2=share(y2), **attributes)
 
 
 def figure_of(title: str, words: str, key: Iterable[Key], *drawn: str) -> Html:
-    """Return a chart with its title, a line of words and its key."""
+    """Return a chart with its title, a sentence about it and its legend."""
     entries = [
         element("li", swatch(entry.look), element("span", entry.name), element("b", entry.figure))
         for entry in key
@@ -112,11 +112,11 @@ def figure_of(title: str, words: str, key: Iterable[Key], *drawn: str) -> Html:
 
 
 def swatch(look: str) -> Html:
-    """Return a sample of a line, for the key."""
+    """Return a sample of a line, for the legend."""
     sample = element("line", x1=1, y1=5, x2=23, y2=5, class_=f"curve {look}")
     return element("svg", sample, width=24, height=10, aria_hidden="true")
 
 
 def tooltip(words: str) -> Html:
-    """Return what is shown when a pointer rests on something."""
+    """Return a tooltip."""
     return element("title", words)

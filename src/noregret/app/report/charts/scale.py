@@ -1,4 +1,4 @@
-"""Scales: from a number to its place along an axis, and the numbers to write beside it."""
+"""Scales: map numbers to positions on an axis, and choose ticks."""
 
 from __future__ import annotations
 
@@ -11,16 +11,16 @@ from numpy.typing import NDArray
 from noregret.base.numbers import compact
 
 Floats = NDArray[np.float64]
-# Steps can be reckoned with between these sizes only.
+# Steps between ticks are computed only for numbers of these sizes.
 SMALLEST, LARGEST = 1e-290, 1e290
-# A range narrower than this share of its numbers is one number.
+# A range narrower than this share of its ends is treated as a single number.
 NARROW = 1e-9
-# Further than this many lengths off the axis, nothing moves any more.
-FAR = 20.0
+# Positions are clipped to this many lengths of the axis.
+MAX_POSITION = 20.0
 
 
 class Tick(NamedTuple):
-    """A number beside an axis: its place from 0 to 1, and how it is written."""
+    """A tick: its position from 0 to 1, and its label."""
 
     place: float
     label: str
@@ -29,7 +29,7 @@ class Tick(NamedTuple):
 class Scale(NamedTuple):
     """An axis from ``low`` to ``high``.
 
-    On a logarithmic one both are positive; beside one of ``whole`` numbers, no others are written.
+    On a logarithmic axis both are positive; on an axis of ``whole`` numbers, ticks are integers.
     """
 
     low: float
@@ -38,20 +38,20 @@ class Scale(NamedTuple):
     whole: bool = False
 
     def place(self, values: Floats | float) -> Floats:
-        """Return where numbers lie, 0 at the low end and 1 at the high one; NaN where unknown."""
+        """Return positions, 0 at the low end and 1 at the high end; NaN for NaN."""
         numbers = np.asarray(values, dtype=np.float64)
         with np.errstate(all="ignore"):
             if self.log:
                 low, high = math.log10(self.low), math.log10(self.high)
                 places = (np.log10(numbers) - low) / (high - low)
-            else:  # by the larger end first, so that nothing overflows
+            else:  # divided by the larger end first, so that nothing overflows
                 size = max(abs(self.low), abs(self.high))
                 low, high = self.low / size, self.high / size
                 places = (numbers / size - low) / (high - low)
-        return np.clip(places, -FAR, FAR)
+        return np.clip(places, -MAX_POSITION, MAX_POSITION)
 
     def ticks(self, about: int = 5) -> list[Tick]:
-        """Return the numbers to write beside it."""
+        """Return the ticks."""
         values = log_ticks(self.low, self.high, about) if self.log else self._steps(about)
         return [Tick(float(self.place(value)), label) for value, label in values]
 
@@ -62,13 +62,13 @@ class Scale(NamedTuple):
         step = nice((self.high - self.low) / about)
         step = max(1.0, step) if self.whole else step
         first, last = math.ceil(self.low / step - 1e-9), math.floor(self.high / step + 1e-9)
-        # As many digits as tell one step from the next.
+        # Enough digits to distinguish neighbouring ticks.
         digits = max(3, math.floor(math.log10(size) + 1e-9) - math.floor(math.log10(step)) + 1)
         return [(i * step, compact(i * step, digits)) for i in range(first, last + 1)]
 
 
 def nice(step: float) -> float:
-    """Return the least of 1, 2, 5, 10, 20, 50, … that is not below a step.
+    """Return the least of 1, 2, 5, 10, 20, 50, … that is at least a step.
 
     >>> [nice(step) for step in (0.7, 3.0, 0.05, 120.0)]
     [1.0, 5.0, 0.05, 200.0]
@@ -78,7 +78,7 @@ def nice(step: float) -> float:
 
 
 def log_ticks(low: float, high: float, about: int) -> list[tuple[float, str]]:
-    """Return powers of ten; where there are hardly any, twos and fives too."""
+    """Return powers of ten; also their 2 and 5 multiples if there are fewer than three."""
     first, last = math.floor(math.log10(low)), math.ceil(math.log10(high))
     every = max(1, math.ceil((last - first) / (about + 1)))
     powers = [10.0**power for power in range(first, last + 1) if power % every == 0]
@@ -91,7 +91,7 @@ def log_ticks(low: float, high: float, about: int) -> list[tuple[float, str]]:
 
 
 def fitted(*values: Floats, zero: bool = False, pad: float = 0.06) -> Scale:
-    """Return a linear scale with room for all numbers that are known; with zero if told."""
+    """Return a linear scale that fits all finite numbers, and zero if asked for."""
     numbers = finite(*values)
     low, high = (float(numbers.min()), float(numbers.max())) if len(numbers) else (0.0, 1.0)
     if zero:
@@ -109,7 +109,7 @@ def fitted(*values: Floats, zero: bool = False, pad: float = 0.06) -> Scale:
 
 
 def fitted_log(*values: Floats) -> Scale:
-    """Return a logarithmic scale with room for all positive numbers."""
+    """Return a logarithmic scale that fits all positive numbers."""
     numbers = finite(*values)
     numbers = numbers[numbers > SMALLEST]
     low, high = (float(numbers.min()), float(numbers.max())) if len(numbers) else (1.0, 10.0)
@@ -118,7 +118,7 @@ def fitted_log(*values: Floats) -> Scale:
 
 
 def finite(*values: Floats) -> Floats:
-    """Return all numbers that are known and finite."""
+    """Return all finite numbers."""
     flat = [np.ravel(one).astype(np.float64) for one in values]
     numbers: Floats = np.concatenate([np.empty(0), *flat])
     return numbers[np.isfinite(numbers)]

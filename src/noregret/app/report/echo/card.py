@@ -1,4 +1,4 @@
-"""A cancelled echo as a card in a notebook: how much quieter the echo is, and what is proven."""
+"""The result of echo cancellation as a card in a notebook."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 def echo_card(result: EchoResult) -> str:
-    """Return a cancelled echo as HTML."""
+    """Return a result as HTML."""
     said = judged(result)
     return element(
         "div",

@@ -1,4 +1,4 @@
-"""The curves of a cancelled echo: how much quieter it got, and the room that was learned."""
+"""Charts of an echo cancellation: echo reduction, levels, the learned impulse response."""
 
 from __future__ import annotations
 
@@ -20,17 +20,17 @@ if TYPE_CHECKING:
     from noregret.echo.result import EchoResult
 
 Floats = NDArray[np.float64]
-# Points that a curve is drawn with.
+# Points per curve.
 POINTS = 700
-# The quietest level that is drawn, and how far down a response is drawn, in decibels.
-FLOOR, DEEP = -80.0, 60.0
+# The lowest level drawn, and the range of a response, in decibels.
+FLOOR, RESPONSE_RANGE = -80.0, 60.0
 LOOKS = ("learner", "constant")
-# Seconds that a level looks back.
+# Seconds over which levels are averaged.
 WINDOW = 0.1
 
 
 def grouped(values: Floats, count: int = POINTS) -> Floats:
-    """Return means of neighbours, so that few points are left; NaN where none is known.
+    """Return means of neighbours, so that few points are left; NaN where all are NaN.
 
     >>> grouped(np.array([1.0, 3.0, np.nan, 5.0, np.nan, np.nan]), 3)
     array([ 2.,  5., nan])
@@ -69,7 +69,7 @@ def erle_chart(result: EchoResult) -> Html:
     ]
     words = about_erle(result)
     if not any(np.isfinite(one.y).any() for one in series):
-        nothing = element("p", "The far end never speaks: there is no echo.", class_="note")
+        nothing = element("p", "The far end is silent: there is no echo.", class_="note")
         return figure_of("Echo reduction", words, [], nothing)
     drawn = line_chart(
         seconds(result),
@@ -83,7 +83,7 @@ def erle_chart(result: EchoResult) -> Html:
 
 
 def level_chart(result: EchoResult) -> Html:
-    """Return how loud everything was."""
+    """Return the levels of the signals over time."""
     levels = result.levels
     names = (("far end", "level"), ("microphone", "constant"), ("output", "learner"))
     powers = [trailing(power, WINDOW) for power in (levels.far, levels.mic, levels.clean)]
@@ -101,13 +101,13 @@ def level_chart(result: EchoResult) -> Html:
     )
     words = (
         "Where the far end speaks alone, the output should be far below the microphone; where the"
-        " near end speaks alone, the two should be one."
+        " near end speaks alone, the two should coincide."
     )
     return figure_of("Levels", words, [Key(one.look, one.name) for one in series], drawn)
 
 
 def response_charts(result: EchoResult) -> list[Html]:
-    """Return the path that was learned, as it is and in decibels."""
+    """Return the learned impulse response, linear and in decibels."""
     response = result.response
     if not response.size or not np.abs(response).max():
         return []
@@ -126,8 +126,8 @@ def response_charts(result: EchoResult) -> list[Html]:
     return [
         figure_of(
             "Impulse response",
-            "What the microphone would hear of a single click from the loudspeaker, as it was"
-            " learned by the end: first its delay, then the room.",
+            "The learned response of the microphone to a click from the loudspeaker: first the"
+            " delay, then the room.",
             keys,
             line_chart(
                 across,
@@ -140,13 +140,12 @@ def response_charts(result: EchoResult) -> list[Html]:
             ),
         ),
         figure_of(
-            "How it dies away",
-            "The same in decibels. Where the curve has not come down by the end, a longer --tail"
-            " may help.",
+            "Decay",
+            "The same in decibels. If the curve is still high at the end, try a longer --tail.",
             keys,
             line_chart(
                 across,
-                Axis("dB", Scale(top - DEEP, top + 3)),
+                Axis("dB", Scale(top - RESPONSE_RANGE, top + 3)),
                 places,
                 decay,
                 "Level of the learned impulse response over time.",
@@ -158,12 +157,12 @@ def response_charts(result: EchoResult) -> list[Html]:
 
 
 def milliseconds(result: EchoResult, samples: int) -> float:
-    """Return how long some samples last."""
+    """Return the duration of some samples."""
     return 1000 * samples / result.rate
 
 
 def outlined(response: Floats, rate: int) -> tuple[Floats, Sequence[Floats]]:
-    """Return times and waves that keep the largest and smallest of neighbours."""
+    """Return times and waves, thinned to the largest and smallest of neighbours."""
     size = max(1, 2 * len(response) // (3 * POINTS))
     if size == 1:
         return 1000 * np.arange(len(response)) / rate, list(response.T)
@@ -176,7 +175,7 @@ def outlined(response: Floats, rate: int) -> tuple[Floats, Sequence[Floats]]:
 
 
 def decays(response: Floats) -> Sequence[Floats]:
-    """Return levels in decibels, of some neighbours each."""
+    """Return mean levels of neighbours in decibels."""
     largest = float(np.abs(response).max())
     powers = [grouped(np.square(column / largest), 250) for column in response.T]
     return [10 * np.log10(np.maximum(power, 1e-9)) + 20 * np.log10(largest) for power in powers]

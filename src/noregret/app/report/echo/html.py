@@ -1,4 +1,4 @@
-"""A cancelled echo as one page of HTML that needs nothing else: no network, no other file."""
+"""The report of an echo cancellation: one self-contained HTML page."""
 
 from __future__ import annotations
 
@@ -34,13 +34,13 @@ def page(result: EchoResult) -> str:
 
 
 def sections(result: EchoResult) -> list[str]:
-    """Return what is on the page, from the top to the bottom."""
+    """Return the sections of the page, top to bottom."""
     charts = element("div", erle_chart(result), level_chart(result), class_="pair")
     room = response_charts(result)
     return [
         head(result),
         section("Before and after", spectra(result)),
-        section("How it went", charts),
+        section("Over time", charts),
         section("The room", element("div", *room, class_="pair")) if room else "",
         proof(result),
         made_section(result),
@@ -60,23 +60,21 @@ def head(result: EchoResult) -> Html:
 
 
 def sentence(result: EchoResult) -> str:
-    """Say what happened."""
+    """Summarize the result in one or two sentences."""
     found = result.erle()
     if found is None:
         return "There was no echo to cancel."
     by = "a linear filter" + (" and a residual suppressor" if result.suppress else "")
     lower = "lower" if found.best_known >= 0 else "HIGHER"
-    when = (
-        "Where the echo is heard alone" if found.alone is not None else "While the far end speaks"
-    )
+    when = "Where only the echo is heard" if found.alone is not None else "While the far end speaks"
     told = (
-        f"{when}, the output is {decibel(abs(found.best_known))} {lower} than what the"
-        f" microphone recorded, by {by} that learned the way through the room as it went."
+        f"{when}, the output is {decibel(abs(found.best_known))} {lower} than the microphone"
+        f" signal, thanks to {by} that adapted to the room."
     )
     if result.known is not None:
         told += (
-            f" The near voice stood at {decibel(result.known.before)} to all else in the"
-            f" microphone, and stands at {decibel(result.known.after)} now."
+            f" The signal-to-distortion ratio of the near voice rose from"
+            f" {decibel(result.known.before)} to {decibel(result.known.after)}."
         )
     return told
 
@@ -100,14 +98,14 @@ def headline_figures(result: EchoResult) -> Iterable[Html]:
 
 
 def proof(result: EchoResult) -> Html:
-    """Return the certificate of the linear part, or why there is none."""
+    """Return the certificate of the linear filter, or the reason why there is none."""
     if result.certificate is None:
         return section("Certificate", element("p", result.uncertified, class_="aside"))
     return certificate_section(cast("Any", result))
 
 
 def made_section(result: EchoResult) -> Html:
-    """Return what was read, how, and what was written."""
+    """Return the files and the settings."""
     files: list[tuple[str, str]] = [
         ("Far end", told(result.far)),
         ("Microphone", told(result.mic)),
@@ -118,7 +116,7 @@ def made_section(result: EchoResult) -> Html:
         ),
     ]
     done: list[tuple[str, str]] = [
-        ("Tail", f"{1000 * result.tail:g} ms, from a little before the echo"),
+        ("Tail", f"{1000 * result.tail:g} ms, starting slightly before the echo"),
         ("Block", f"{result.block:,} samples"),
         ("Suppressor", "on" if result.suppress else "off"),
         ("Time", f"{duration(result.spent)}, {speed(result)}"),
@@ -126,11 +124,11 @@ def made_section(result: EchoResult) -> Html:
         ("Version", f"noregret {result.version}"),
     ]
     columns = element("div", facts(files), facts(done), class_="columns")
-    return section("How it was made", columns)
+    return section("Details", columns)
 
 
 def told(sound: Sound) -> Html:
-    """Say what a file is."""
+    """Return the path and the format of a file."""
     kind = f"{sound.format} {sound.subtype.replace('_', ' ')}, {sound.rate:,} samples per second"
     more = f"{kind}, {duration(sound.seconds)}" + (
         f", {sound.channels} channels" if sound.channels > 1 else ""

@@ -1,4 +1,4 @@
-"""A cancelled echo for machines."""
+"""The result of an echo cancellation as JSON."""
 
 from __future__ import annotations
 
@@ -12,19 +12,19 @@ if TYPE_CHECKING:
 
 
 def decibels(found: Reduction | None) -> dict[str, float | None] | None:
-    """Return a figure of echo reduction for machines."""
+    """Return an echo reduction as a dictionary."""
     return None if found is None else found._asdict()
 
 
 def without_filter(certificate: Certificate) -> dict[str, Any]:
-    """Return a certificate without the thousands of taps of the best filter: its file has them."""
+    """Return a certificate without the thousands of taps of the best filter."""
     made = certificate.to_dict()
     del made["hindsight"]["witness"], made["seal"]
     return made
 
 
 def as_dict(result: EchoResult) -> dict[str, Any]:
-    """Return the figures for machines."""
+    """Return the result as a dictionary for JSON."""
     known, certificate = result.known, result.certificate
     found: dict[str, Any] = {
         "far": result.far.path,

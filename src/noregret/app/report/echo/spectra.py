@@ -1,4 +1,4 @@
-"""Spectrograms before and after, on one scale of colours."""
+"""Spectrograms before and after, on one colour scale."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ Floats = NDArray[np.float64]
 # Decibels from the darkest to the lightest colour.
 RANGE = 65.0
 QUIETEST = 1e-14
-# The share of a picture that may be brighter than the lightest colour.
+# The quantile of the levels that gets the lightest colour.
 BRIGHT = 0.999
 STYLE = """
 .spectra image { image-rendering: auto; }
@@ -40,10 +40,10 @@ def spectra(result: EchoResult) -> Html:
     top = float(np.ceil(max(np.quantile(picture, BRIGHT) for picture in pictures) / 5) * 5)
     sounds = [player(samples, result.rate) for samples in result.heard]
     kept = len(result.heard[0]) / result.rate
-    words = f"To listen to: the first {kept:.0f} seconds." if kept < result.seconds else ""
+    words = f"The first {kept:.0f} seconds can be played." if kept < result.seconds else ""
     charts = [
         chart("Before: the microphone", words, sounds[0], result.before, pictures[0], top),
-        chart("After: what was written", words, sounds[1], result.after, pictures[1], top),
+        chart("After: the output", words, sounds[1], result.after, pictures[1], top),
     ]
     return element("div", legend(top), *charts, class_="spectra")
 
@@ -54,7 +54,7 @@ def decibels(seen: Spectrogram) -> Floats:
 
 
 def player(samples: NDArray[np.int16], rate: int) -> Html:
-    """Return a recording to listen to."""
+    """Return an audio player."""
     recording = f"data:audio/flac;base64,{b64encode(as_flac(samples, rate)).decode()}"
     return element("audio", controls="", preload="metadata", src=recording)
 
@@ -62,7 +62,7 @@ def player(samples: NDArray[np.int16], rate: int) -> Html:
 def chart(
     name: str, words: str, sound: Html, seen: Spectrogram, picture: Floats, top: float
 ) -> Html:
-    """Return a spectrogram, time to the right, frequency upwards; and its sound."""
+    """Return a spectrogram with its audio player."""
     shades = np.clip(255 * (picture - top + RANGE) / RANGE, 0, 255).astype(np.uint8)
     image = element(
         "image",
@@ -85,7 +85,7 @@ def chart(
 
 
 def legend(top: float) -> Html:
-    """Return what the colours mean."""
+    """Return the legend of the colours."""
     ramp = element(
         "image",
         href=as_url(png(np.arange(256, dtype=np.uint8)[None, :], colours())),

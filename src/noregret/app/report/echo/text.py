@@ -1,4 +1,4 @@
-"""A cancelled echo in a terminal: what it came to, in a screenful."""
+"""The summary of an echo cancellation on a terminal."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ TRY = (
 
 
 def summary(result: EchoResult) -> RenderableType:
-    """Return it as Rich shows it."""
+    """Return the result as Rich shows it."""
     parts: list[RenderableType] = [Text(title(result), "bold", overflow="fold"), Text()]
     parts += [Text(sound(result), overflow="fold"), Text(), figures(facts(result))]
     if result.notes:

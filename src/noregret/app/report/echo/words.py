@@ -1,4 +1,4 @@
-"""What came of cancelling an echo, in words: the same for the page and for the terminal."""
+"""The result of an echo cancellation in words, shared by the HTML page and the terminal."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ if TYPE_CHECKING:
 
 
 def title(result: EchoResult) -> str:
-    """Name what was done."""
+    """Return the title."""
     mic, far = (name_of(Path(sound.path).name) for sound in (result.mic, result.far))
     return f"{mic} without the echo of {far}"
 
 
 def decibel(value: float | None) -> str:
-    """Write decibels.
+    """Return decibels as text.
 
     >>> decibel(20.04), decibel(-0.04), decibel(None)
     ('20.0 dB', '0.0 dB', 'not known')
@@ -33,13 +33,13 @@ def decibel(value: float | None) -> str:
 
 
 def speed(result: EchoResult) -> str:
-    """Say how fast it went."""
+    """Return the speed relative to real time."""
     times = f"{result.speed:,.0f}" if result.speed >= 10 else f"{result.speed:.2g}"
     return f"{times}× real time"
 
 
 def delayed(result: EchoResult) -> tuple[str, str]:
-    """Return the delay that was found, and what it is."""
+    """Return the estimated delay and its meaning."""
     if result.delay is None:
         return "none", "no echo was found"
     return (
@@ -49,14 +49,14 @@ def delayed(result: EchoResult) -> tuple[str, str]:
 
 
 def judged(result: EchoResult) -> Verdict:
-    """Say what to make of the certificate, or why there is none."""
+    """Return the verdict of the certificate, or the reason why there is none."""
     if result.certificate is None:
         return Verdict("open", "NO CERTIFICATE", result.uncertified)
     return verdict_of(result.certificate)
 
 
 def facts(result: EchoResult) -> Iterator[Fact]:
-    """Yield the figures with what they mean."""
+    """Yield the figures, each with an explanation."""
     yield Fact("delay", *delayed(result))
     linear, output = result.erle(linear=True), result.erle()
     if linear is None or output is None:
@@ -69,12 +69,13 @@ def facts(result: EchoResult) -> Iterator[Fact]:
         yield Fact("hindsight", decibel(abs(gain)), compared(gain))
     if result.known is not None:
         was, now = decibel(result.known.before), decibel(result.known.after)
-        yield Fact("near voice", now, f"above all else (SDR); in the microphone {was}")
-        yield Fact("near level", decibel(result.known.near_change), "change where it is alone")
+        yield Fact("near voice", now, f"SDR (signal to distortion); {was} before")
+        change = decibel(result.known.near_change)
+        yield Fact("near level", change, "change of the near voice where it speaks alone")
 
 
 def beside_hindsight(result: EchoResult) -> float | None:
-    """Return by how many decibels the linear part left less than the best fixed filter."""
+    """Return the linear filter's gain over the best fixed filter, in decibels."""
     certificate = result.certificate
     if certificate is None or min(certificate.loss.total, certificate.hindsight.loss) <= 0:
         return None
@@ -82,32 +83,32 @@ def beside_hindsight(result: EchoResult) -> float | None:
 
 
 def compared(gain: float) -> str:
-    """Say what the linear part left beside the best fixed filter."""
+    """Compare the residual echo with that of the best fixed filter in words."""
     how = "less" if gain >= 0 else "more"
-    return f"{how} echo left than with the best fixed filter in hindsight"
+    return f"{how} residual echo than with the best fixed filter in hindsight"
 
 
 def reduction(found: Reduction) -> str:
-    """Say what a figure of echo reduction is."""
+    """Return the meaning of an echo reduction."""
     if found.alone is None:
-        return "quieter while the far end speaks, near voice included (ERLE)"
-    return f"less echo where it is alone (ERLE); {decibel(found.overall)} in all"
+        return "ERLE while the far end speaks, near voice included"
+    return f"ERLE where only the echo is heard; {decibel(found.overall)} overall"
 
 
 def sound(result: EchoResult) -> str:
-    """Say how much sound there was, and how long it took."""
+    """Return the duration of the sound, the time taken and the speed."""
     return (
         f"{duration(result.seconds)} at {result.rate:,} samples per second;"
-        f" {duration(result.spent)}, {speed(result)}"
+        f" processed in {duration(result.spent)}, {speed(result)}"
     )
 
 
 def about_erle(result: EchoResult) -> str:
-    """Say what the figure of echo reduction is about."""
+    """Explain the chart of the echo reduction."""
     words = (
-        "How much quieter the output is than the microphone while the far end speaks. Where the"
-        " near end speaks as well, it is kept, and the curve is low."
+        "Level of the microphone minus that of the output while the far end speaks. Where the near"
+        " end speaks too, its voice is kept, and the curve is low."
     )
     if result.levels.told_apart:
-        return f"{words} Beside each name, the mean where the echo is heard alone."
-    return f"{words} Beside each name, the mean."
+        return f"{words} The figures are means where only the echo is heard."
+    return f"{words} The figures are means."

@@ -1,4 +1,4 @@
-"""A learner, or a game, as a card in a notebook: what it is, what it did, its heaviest weights."""
+"""A learner or a game as a card in a notebook: parameters, figures, largest weights."""
 
 from __future__ import annotations
 
@@ -36,22 +36,22 @@ if TYPE_CHECKING:
     from noregret.experts.ensemble import Experts
     from noregret.proof.certificates.certifiable import Certifiable
 
-# What one of a family is called, and what its weights are.
+# The name of one of a family, and the title of its weights.
 KINDS = {
-    "learners": ("learner", "Heaviest weights"),
-    "batch": ("batch method", "Heaviest weights"),
-    "experts": ("master", "Weights of the next round"),
-    "bandits": ("policy", "Chances of the next round"),
-    "portfolios": ("strategy", "Shares of the next period"),
-    "filters": ("filter", "Heaviest weights, by lag"),
+    "learners": ("learner", "Largest weights"),
+    "batch": ("batch method", "Largest weights"),
+    "experts": ("master", "Weights for the next round"),
+    "bandits": ("policy", "Probabilities for the next round"),
+    "portfolios": ("strategy", "Shares for the next period"),
+    "filters": ("filter", "Largest weights, by lag"),
 }
-# Of more arms the chances take too long.
-FEW = 100
+# Computing the probabilities of more arms takes too long.
+MAX_ARMS = 100
 GAP = "margin-top:8px"
 
 
 class Weights(NamedTuple):
-    """What is weighed, each by a number or by its share of the whole."""
+    """Names and their weights; with ``shares``, the weights sum to 1."""
 
     names: list[str]
     values: list[float]
@@ -62,7 +62,7 @@ def learner_card(player: Named) -> str:
     """Return a learner, master, policy, strategy or batch method as HTML."""
     kind, title = KINDS.get(player.family, ("learner", "Weights"))
     lines = list(facts(player.rounds, player)) if player.rounds else []
-    nothing = "" if lines else element("div", "It has learned nothing yet.", style=GAP)
+    nothing = "" if lines else element("div", "It has not learned anything yet.", style=GAP)
     return element(
         "div",
         head(f"noregret {kind}", player),
@@ -78,10 +78,8 @@ def experts_card(experts: Experts) -> str:
     master, shares = experts.master, experts.weights
     lines = list(facts(master.rounds, master)) if master.rounds else []
     retired = experts.retired.items()
-    lines += [
-        Fact(name_of(name), "asleep", f"since it was stopped: {why}") for name, why in retired
-    ]
-    nothing = "" if lines else element("div", "They have learned nothing yet.", style=GAP)
+    lines += [Fact(name_of(name), "retired", why) for name, why in retired]
+    nothing = "" if lines else element("div", "They have not learned anything yet.", style=GAP)
     title = f"{count(len(experts.members), 'member')}, mixed by {type(master).__name__}"
     return element(
         "div",
@@ -98,21 +96,21 @@ def game_card(game: Certifiable) -> str:
     player: Any = game.learner
     _, title = KINDS.get(player.family, ("", "Weights"))
     lines = list(facts(game.rounds, player, game)) if game.rounds else []
-    hint = "game.certificate() compares this with the best in hindsight and with what was promised."
+    hint = "game.certificate() compares this with the best in hindsight and with the proven bound."
     return element(
         "div",
         head("noregret game", player),
         figures(lines),
         heaviest(asked(lambda: weighed(player)), title) if lines else "",
         element(
-            "div", hint if lines else "Nothing was played yet.", style=FAINT + ";margin-top:12px"
+            "div", hint if lines else "No rounds were played yet.", style=FAINT + ";margin-top:12px"
         ),
         style=CARD,
     )
 
 
 def head(over: str, player: Named) -> Html:
-    """Return who it is, with its parameters."""
+    """Return the name and the parameters."""
     name = type(player).__name__
     averages = getattr(getattr(player, "engine", None), "mean_kept", False)
     if averages and "averaged" not in player.params:
@@ -121,13 +119,13 @@ def head(over: str, player: Named) -> Html:
 
 
 def parameters(player: Named) -> str:
-    """Write the parameters that have a value."""
+    """Return the parameters that have a value."""
     given = player.params.items()
     return ", ".join(f"{clean(key)} = {told(value)}" for key, value in given if value is not None)
 
 
 def facts(rounds: int, player: Any, game: Certifiable | None = None) -> Iterator[Fact]:
-    """Yield the figures, of a game or of all that was learned."""
+    """Yield the figures of a game, or of everything learned."""
     width = len(asked(lambda: named(player)) or [])
     of = (COLUMNS | {"filters": "tap"}).get(player.family, "feature")
     yield Fact("rounds", figure(rounds), f"with {count(width, of)}" if width else "")
@@ -143,14 +141,14 @@ def facts(rounds: int, player: Any, game: Certifiable | None = None) -> Iterator
 
 
 def mistakes_of(player: Any) -> float | None:
-    """Return how many outcomes were predicted wrongly; None where they are not wrong or right."""
+    """Return the number of labels predicted wrongly; None if outcomes are not labels."""
     engine = getattr(player, "engine", None)
     labels = player.family == "experts" if engine is None else engine.loss.labels
     return player.mistakes if labels else None
 
 
 def loss_name(player: Any) -> str:
-    """Return the name of what is paid."""
+    """Return the name of the loss."""
     return str(player.engine.loss.name if hasattr(player, "engine") else player.loss_name)
 
 
@@ -164,19 +162,19 @@ def named(player: Any) -> list[str]:
 
 
 def weighed(player: Any) -> Weights | None:
-    """Return what a player weighs, and how heavily."""
+    """Return the weights of a player."""
     names = named(player)
     if player.family in ("learners", "batch", "filters"):
         if hasattr(player, "engine") and not player.engine.linear:
             return None
         return Weights(names, player.weights.tolist(), False)
     if player.family == "bandits":
-        return Weights(names, list(player.propensities()), True) if len(names) <= FEW else None
+        return Weights(names, list(player.propensities()), True) if len(names) <= MAX_ARMS else None
     return Weights(names, list(player.weights()), True)
 
 
 def heaviest(found: Weights | None, title: str) -> Html:
-    """Return the heaviest weights as a table."""
+    """Return the largest weights as a table."""
     if found is None or len(found.names) != len(found.values):
         return Html()
     pairs = zip(found.names, found.values, strict=True)
@@ -201,7 +199,7 @@ def heaviest(found: Weights | None, title: str) -> Html:
 
 
 def asked(ask: Any) -> Any:
-    """Return an answer, None where there is none: a card shows what there is to show."""
+    """Return an answer, or None if asking fails: a card shows what is available."""
     try:
         return ask()
     except (AttributeError, LookupError, TypeError, ValueError, NoRegretError):

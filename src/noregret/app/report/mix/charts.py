@@ -1,4 +1,4 @@
-"""The charts of a mix: weights over time, who led when, and how far each expert fell behind."""
+"""The charts of a mix: weights, leading experts, excess losses and regret over time."""
 
 from __future__ import annotations
 
@@ -33,23 +33,23 @@ if TYPE_CHECKING:
     from noregret.app.results.mix import MixResult, Stretch
 
 Floats = NDArray[np.float64]
-# A curve that goes this many times further than the typical one does is let out of the chart.
-FAR = 2.5
+# Curves that reach this many times further than the typical one may leave the chart.
+MAX_REACH = 2.5
 
 
 def layers(result: MixResult) -> list[Layer]:
-    """Return the weights of the experts, the heaviest first; the lightest together."""
+    """Return the weights of the experts, the largest first and the smallest combined."""
     assert result.history is not None
     return layers_of([e.name for e in result.experts], result.history.weights, others="others")
 
 
 def looks(result: MixResult) -> dict[str, str]:
-    """Return the look of every expert that has one of its own."""
+    """Return the style of every expert that has its own colour."""
     return {layer.name: layer.look for layer in layers(result) if layer.look != OTHERS}
 
 
 def over_rounds(result: MixResult) -> tuple[Floats, Axis]:
-    """Return the moments, and the axis they lie on."""
+    """Return the rounds of the points, and their axis."""
     assert result.history is not None
     rounds = result.history.rounds.astype(np.float64)
     label = "rounds of a series" if result.groups else "rounds"
@@ -63,9 +63,11 @@ def weights_chart(result: MixResult) -> Html:
     found = layers(result)
     now = {expert.name: expert.weight for expert in result.experts}
     rest = sum(now.values()) - sum(now.get(layer.name, 0.0) for layer in found)
-    words = "How much the forecast of each expert counted; the figures are for the next round."
+    words = (
+        "Weight of each expert in the combined forecast. The figures are those for the next round."
+    )
     if result.groups:
-        words = "How much each expert counted, on average over the series in that round of each."
+        words = "Weight of each expert, averaged over the series by round."
     step = int(rounds[0])
     if step > 1:
         words += f" Each point is the mean of {count(step, 'round')}."
@@ -79,13 +81,13 @@ def weights_chart(result: MixResult) -> Html:
             rounds,
             found,
             "Weights over time: "
-            + "; ".join(f"{layer.name} {weight(float(layer.y[-1]))} in the end" for layer in found),
+            + "; ".join(f"{layer.name} {weight(float(layer.y[-1]))} at the end" for layer in found),
         ),
     )
 
 
 def leader_strips(result: MixResult) -> str:
-    """Return whose weight was largest when, and whom hindsight would have followed."""
+    """Return the expert of the largest weight over time, and the best sequence in hindsight."""
     heaviest, best = result.leaders
     if not heaviest or len(result.experts) < 2:
         return ""
@@ -98,15 +100,15 @@ def leader_strips(result: MixResult) -> str:
         ]
 
     switches = len(best) - 1
-    few = f" if one may switch {count(switches, 'time')}" if switches else ""
+    few = f", if it may change {count(switches, 'time')}" if switches else ""
     words = (
-        "Above, whose weight was largest. Below, whom one should have followed: the best expert of"
-        f" all rounds{few}, known only in hindsight."
+        "Top: the expert with the largest weight. Bottom: the best expert in hindsight, over all"
+        f" rounds{few}."
     )
     if any(expert.awake < result.rows for expert in result.experts):
-        words += " Where that expert slept, it stands for the mixture."
+        words += " While that expert is asleep, it counts as the mixture."
     return figure_of(
-        "Who led when",
+        "Leading experts",
         words,
         [],
         strips(
@@ -119,7 +121,7 @@ def leader_strips(result: MixResult) -> str:
 
 
 def behind_chart(result: MixResult) -> Html:
-    """Return how much more than the mixture each expert has lost so far."""
+    """Return the total loss of each expert so far minus that of the mixture."""
     assert result.history is not None
     rounds, across = over_rounds(result)
     history, look = result.history, looks(result)
@@ -140,26 +142,26 @@ def behind_chart(result: MixResult) -> Html:
     note = f"Beyond this chart: {', '.join(beyond)}." if beyond else ""
     figures = [None, *(last_known(one.y) for one in series[1:])]
     return figure_of(
-        "Lost more than the mixture",
-        "The cumulative loss of each expert less that of the mixture. Where a curve rises, the"
+        "Loss relative to the mixture",
+        "Total loss of each expert so far minus that of the mixture. Where a curve rises, the"
         " mixture does better; below zero, the expert has done better so far.",
         keys(series, figures),
         line_chart(
             across,
-            Axis("more lost than the mixture", scale),
+            Axis("loss above the mixture's", scale),
             rounds,
             series,
-            described("Cumulative loss less the mixture's", series[1:]),
+            described("Total loss minus the mixture's", series[1:]),
         ),
         element("p", note, class_="note") if note else "",
     )
 
 
 def within_reach(series: list[Series]) -> tuple[Scale, list[str]]:
-    """Return an axis on which most curves fit, and in words those that leave it."""
+    """Return an axis that most curves fit, and the names of those that leave it."""
     sizes = [float(np.abs(finite(one.y)).max(initial=0.0)) for one in series]
     typical = float(np.median(sizes)) if sizes else 0.0
-    limit = FAR * typical
+    limit = MAX_REACH * typical
     inside = [one.y for one, size in zip(series, sizes, strict=True) if size <= limit]
     if not inside or typical == 0:
         return fitted(*(one.y for one in series), zero=True), []
@@ -172,7 +174,7 @@ def within_reach(series: list[Series]) -> tuple[Scale, list[str]]:
 
 
 def regret_chart(result: MixResult) -> Html | None:
-    """Return the regret to the best expert as it went, with its bound; None if not known."""
+    """Return the regret to the best expert over time with its bound; None if not known."""
     curve = result.curve
     rounds = curve.rounds.astype(np.float64)
     if not len(finite(curve.regret)) or len(rounds) < 2:
@@ -184,15 +186,15 @@ def regret_chart(result: MixResult) -> Html | None:
         scale, note = with_bound(curve.regret, curve.bound)
     return figure_of(
         "Regret",
-        "What the mixture has paid beyond the best expert of the rounds so far. Below zero, it did"
-        " better than every single expert.",
+        "Total loss so far minus that of the best expert. Below zero, the mixture does better than"
+        " every single expert.",
         keys(series, [last_known(one.y) for one in series]),
         line_chart(
             Axis("rounds", plain_rounds(rounds), lines=False),
             Axis("regret", scale),
             rounds,
             series,
-            described("Regret as it went", series),
+            described("Regret over time", series),
         ),
         element("p", note, class_="note") if note else "",
     )

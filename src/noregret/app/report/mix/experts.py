@@ -1,4 +1,4 @@
-"""The experts of a mix in words: who slept, what the best one is worth, who is probably none."""
+"""Remarks on the experts of a mix: sleepers, the best one, columns that are hardly forecasts."""
 
 from __future__ import annotations
 
@@ -10,22 +10,22 @@ from noregret.base.numbers import brief, clean, name_of, percent
 if TYPE_CHECKING:
     from noregret.app.results.mix import Expert, MixResult
 
-# A column whose errors are this many times those of the typical one is probably no forecast.
+# A column with errors this many times those of the typical one is probably not a forecast.
 STRANGE = 10
-# Losses that tell how large errors are.
+# Losses that grow with the size of the error.
 ON_A_SCALE = ("square", "absolute", "quantile", "percentage")
-# Names that are listed; of more, how many there are.
+# Names listed; the others are counted.
 LISTED = 3
 
 
 def sleepers(result: MixResult) -> list[tuple[str, float]]:
-    """Return the experts that slept, with the share of the rounds in which they did."""
+    """Return the experts that slept, with the share of rounds asleep."""
     found = [(e.name, 1 - e.awake / result.rows) for e in result.experts if not e.added]
     return sorted([one for one in found if one[1] > 0], key=lambda one: -one[1])
 
 
 def asleep_words(result: MixResult) -> str:
-    """Say who slept; empty where nobody did."""
+    """Return which experts slept; empty if none did."""
     found = sleepers(result)
     if not found:
         return ""
@@ -37,7 +37,7 @@ def asleep_words(result: MixResult) -> str:
 
 
 def best_asleep(result: MixResult) -> str:
-    """Say so if the best expert slept more than half of the time; empty if it did not."""
+    """Return a remark if the best expert slept in more than half of the rounds, else empty."""
     best = result.best
     if best is None or result.mostly_awake(best):
         return ""
@@ -46,7 +46,7 @@ def best_asleep(result: MixResult) -> str:
 
 
 def best_own(result: MixResult) -> str:
-    """Compare the best expert with the mixture where it was awake; empty if that was always."""
+    """Compare the best expert with the mixture while it was awake; empty if it always was."""
     best = result.best
     if best is None or best.own is None or best.beside is None:
         return ""
@@ -63,14 +63,14 @@ def best_own(result: MixResult) -> str:
 
 
 def loss_words(result: MixResult) -> str:
-    """Name the loss, with its quantile where it has one."""
+    """Return the name of the loss, with its quantile if it has one."""
     parameter = result.loss_parameter
     which = f" {parameter:g}" if result.loss == "quantile" and parameter is not None else ""
     return clean(result.loss) + which
 
 
 def strange(result: MixResult) -> list[str]:
-    """Return columns that cost so much that they are probably no forecasts."""
+    """Return the columns whose errors are so large that they are hardly forecasts."""
     own = [expert for expert in result.experts if not expert.added and expert.awake]
     if len(own) < 2 or result.loss not in ON_A_SCALE:
         return []
@@ -81,7 +81,7 @@ def strange(result: MixResult) -> list[str]:
 
 
 def own_mean(result: MixResult, expert: Expert) -> float:
-    """Return an expert's mean loss while awake; where that is not known, of all rounds."""
+    """Return an expert's mean loss while awake; over all rounds if that is not known."""
     if expert.own is None or not expert.awake:
         return expert.total / result.rows
     return expert.own / expert.awake

@@ -1,4 +1,4 @@
-"""The head of a mix's page: what was mixed, the verdict, the headline figures."""
+"""The head of a mix's page: title, verdict, headline figures."""
 
 from __future__ import annotations
 

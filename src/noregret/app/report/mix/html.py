@@ -1,4 +1,4 @@
-"""A finished mix as one page of HTML that needs nothing else: no network, no other file."""
+"""The report of a mix: one self-contained HTML page, without network or other files."""
 
 from __future__ import annotations
 
@@ -30,10 +30,10 @@ def page(result: MixResult) -> str:
 
 
 def sections(result: MixResult) -> list[str]:
-    """Return what is on the page, from the top to the bottom."""
+    """Return the sections of the page, top to bottom."""
     return [
         head(result),
-        section("Side by side", comparison_table(result), notes_list(result)),
+        section("Comparison", comparison_table(result), notes_list(result)),
         weights_section(result),
         course_section(result),
         experts_section(result),
@@ -46,16 +46,16 @@ def sections(result: MixResult) -> list[str]:
 
 
 def weights_section(result: MixResult) -> Html:
-    """Return who counted when."""
+    """Return the weights over time."""
     if result.history is None or not len(result.history.rounds):
         return Html("")
     return section("Weights over time", weights_chart(result), leader_strips(result))
 
 
 def course_section(result: MixResult) -> Html:
-    """Return losses and regret as they went."""
+    """Return losses and regret over time."""
     if result.history is None or not len(result.history.rounds):
         return Html("")
     regret = regret_chart(result)
     charts = [behind_chart(result), *([regret] if regret else [])]
-    return section("How it went", element("div", *charts, class_="pair"))
+    return section("Loss and regret over time", element("div", *charts, class_="pair"))

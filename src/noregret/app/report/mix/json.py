@@ -1,4 +1,4 @@
-"""A finished mix for machines: plain JSON, in which nothing is NaN or infinite.
+"""The result of a mix as JSON; numbers that are NaN or infinite become null.
 
 ``format``
     ``noregret.mix/1``.
@@ -7,22 +7,22 @@
     that hold no numbers), ``open_rows`` (without an outcome), and ``skipped`` (``count`` and the
     ``first``, each with ``place`` and ``reason``).
 ``learner``
-    ``name``, ``params``, and ``python``: how Python would write it.
+    ``name``, ``params``, and ``python``: the call that makes it.
 ``loss``
     ``name``, ``parameter``, and the mixture's ``total`` and ``mean``; with the square loss its
     ``rmse`` too, here and below.
 ``experts``
     Each with its ``name``, ``total``, ``mean``, ``awake`` (rounds), ``weight`` for the next round,
-    whether it was ``added``, and what it paid itself while awake (``own``) and the mixture in the
-    same rounds (``beside``).
+    whether it was ``added``, its own loss while awake (``own``) and that of the mixture in the same
+    rounds (``beside``).
 ``average``, ``median``, ``best``, ``convex``
     ``total`` and ``mean`` of the uniform average, the median, the best expert (with its ``name``
     and in how many rounds it was ``awake``) and the best fixed weights in hindsight (with ``gap``
-    and ``weights``). A sleeper pays what the mixture pays.
+    and ``weights``). An expert asleep is charged the loss of the mixture.
 ``regret``, ``bound``
-    To the best expert, as the master knows them; over series the sums.
+    Regret to the best expert and its bound, as the master tracks them; sums over all series.
 ``certificate``, ``uncertified``
-    The certificate as its file has it; or null, and why.
+    The certificate as in its file; or null, and the reason.
 ``groups``
     Each series: ``name``, ``rounds``, ``total``, ``average``, and the ``best`` expert of those that
     were awake in at least half of its rounds, with its ``best_total``.
@@ -35,7 +35,7 @@
     ``started``, ``seconds``, ``rows_per_second``, ``interrupted``, ``command``, ``version``,
     ``outputs``.
 
-What is not known is null.
+Unknown values are null.
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ FORMAT = "noregret.mix/1"
 
 
 def as_dict(result: MixResult) -> dict[str, Any]:
-    """Return the mix as JSON has it."""
+    """Return the result as a dictionary for JSON."""
     rows, best, convex = result.rows, result.best, result.convex
     certificate = result.certificate
 
@@ -86,7 +86,7 @@ def as_dict(result: MixResult) -> dict[str, Any]:
 
 
 def data(result: MixResult) -> dict[str, Any]:
-    """Return what was read."""
+    """Return the description of the data."""
     found = data_of_run(result)
     for name in ("features", "weight", "shared"):
         del found[name]

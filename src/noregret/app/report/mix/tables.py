@@ -1,4 +1,4 @@
-"""The tables of a mix's page: side by side, the experts, the series."""
+"""The tables of a mix's page: comparison, experts, series."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from noregret.base.numbers import brief, figure, name_of, percent, weight
 if TYPE_CHECKING:
     from noregret.app.results.mix import Expert, Group, MixResult
 
-# Experts and series that are listed.
+# Experts listed, and series listed at either end of their ranking.
 EXPERTS, SERIES = 40, 8
 STYLE = (
     ROSTER
@@ -39,7 +39,7 @@ STYLE = (
 
 
 def comparison_table(result: MixResult) -> Html:
-    """Return the mixture beside what to compare it with."""
+    """Return the table that compares the mixture with its baselines."""
     found = list(lines(result))
     square = result.loss == "square"
     most = max((size_of(line) for line in found), default=0.0)
@@ -62,12 +62,12 @@ def comparison_table(result: MixResult) -> Html:
 
 
 def size_of(line: Line) -> float:
-    """Return what a line's bar shows."""
+    """Return the length of a row's bar."""
     return line.mean if line.rmse is None else line.rmse
 
 
 def aside(line: Line) -> list[str]:
-    """Return what stands behind a label."""
+    """Return the small print after a label."""
     words = (
         name_of(line.name) if line.name else {"convex": "fixed, in hindsight"}.get(line.kind, "")
     )
@@ -75,7 +75,7 @@ def aside(line: Line) -> list[str]:
 
 
 def notes_list(result: MixResult) -> str:
-    """Return what else there is to say."""
+    """Return further remarks as a list."""
     found = [element("li", element("b", label), words) for label, words in notes(result)]
     if result.convex is None and result.without_convex:
         words = f"not known: {result.without_convex}"
@@ -84,7 +84,7 @@ def notes_list(result: MixResult) -> str:
 
 
 def experts_section(result: MixResult) -> Html:
-    """Return the experts: what they lost, how often they were awake, how much they count now."""
+    """Return the experts with their losses, rounds awake and current weights."""
     order = result.ranked
     look = looks(result) if result.history is not None else {}
     slept = any(one.awake < result.rows for one in result.experts)
@@ -93,14 +93,14 @@ def experts_section(result: MixResult) -> Html:
     names = [("", ""), ("mean loss", "number"), ("÷ average", "number")]
     names += [("awake", "number")] if slept else []
     names += [("weight now", "number"), ("", "bar")]
-    words = "By what they lost in all"
-    words += "; while one slept, it counts as having said what the mixture said." if slept else "."
+    words = "Ordered by total loss."
+    words += " An expert that sleeps is charged the loss of the mixture." if slept else ""
     if not result.mostly_awake(order[-1]):
-        words += " Those that slept more than half of the time stand below the others."
+        words += " Experts asleep in more than half of the rounds are listed last."
     if len(order) > EXPERTS:
-        words += f" The best {EXPERTS} of {len(order):,}."
+        words += f" The first {EXPERTS} of {len(order):,}."
     return section(
-        "The experts",
+        "Experts",
         element("p", words, class_="aside"),
         element("table", heading(names), element("tbody", *rows), class_="roster"),
     )
@@ -109,7 +109,7 @@ def experts_section(result: MixResult) -> Html:
 def expert_row(
     result: MixResult, one: Expert, look: dict[str, str], largest: float, slept: bool
 ) -> Html:
-    """Return an expert's line."""
+    """Return the row of an expert."""
     tone = look.get(one.name, OTHERS)
     ratio = ratio_of(result, one.total)
     return element(
@@ -125,7 +125,7 @@ def expert_row(
 
 
 def groups_section(result: MixResult) -> Html:
-    """Return the series in which the mixture did best and worst beside the average."""
+    """Return the series where the mixture did best and worst relative to the average."""
     known = [one for one in result.groups if one.average > 0]
     if len(known) < 2:
         return Html("")
@@ -133,7 +133,7 @@ def groups_section(result: MixResult) -> Html:
     few = len(ordered) > 2 * SERIES
     better = sum(one.total < one.average for one in known)
     words = (
-        f"Each of {len(result.groups):,} series is mixed on its own. The mixture beats the plain"
+        f"Each of {len(result.groups):,} series is mixed separately. The mixture beats the plain"
         f" average in {better:,} of them."
     )
     names = [
@@ -148,16 +148,14 @@ def groups_section(result: MixResult) -> Html:
     if few:
         rows = [*rows[:SERIES], middle, *rows[-SERIES:]]
     return section(
-        "The series",
-        element(
-            "p", words + (" Where it did best, and where worst:" if few else ""), class_="aside"
-        ),
+        "Series",
+        element("p", words + (" The best and the worst:" if few else ""), class_="aside"),
         element("table", heading(names), element("tbody", *rows), class_="roster"),
     )
 
 
 def group_row(result: MixResult, one: Group) -> Html:
-    """Return a series' line."""
+    """Return the row of a series."""
     ratio = ratio_of(result, one.total / one.average * (result.average or 0.0))
     return element(
         "tr",

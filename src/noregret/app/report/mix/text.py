@@ -1,4 +1,4 @@
-"""A finished mix in a terminal: what it came to, in a screenful."""
+"""The summary of a mix on a terminal."""
 
 from __future__ import annotations
 
@@ -35,8 +35,9 @@ from noregret.base.numbers import MIN_SHOWN_WEIGHT, brief, clean, count, figure,
 if TYPE_CHECKING:
     from noregret.app.results.mix import MixResult
 
-# Experts whose weights are shown; series at either end of the list.
-HEAVIEST, SERIES = 8, 3
+MAX_SHOWN_EXPERTS = 8
+# Series shown at either end of their ranking.
+SERIES = 3
 
 
 def summary(result: MixResult) -> RenderableType:
@@ -59,7 +60,7 @@ def summary(result: MixResult) -> RenderableType:
 
 
 def rounds(result: MixResult) -> Text:
-    """Say how many rounds there were, how long they took, and of whom they are."""
+    """Return the number of rounds, the time and the experts."""
     return Text.assemble(
         (count(result.rows, "round"), "bold"),
         f"; {took(result)}\n{company(result)}",
@@ -68,7 +69,7 @@ def rounds(result: MixResult) -> Text:
 
 
 def comparison(result: MixResult) -> Table:
-    """Return the mixture beside what to compare it with."""
+    """Return the table that compares the mixture with its baselines."""
     table = fitting()
     table.show_header, table.header_style = True, "dim"
     table.add_column("", overflow="ellipsis", no_wrap=True)
@@ -90,7 +91,7 @@ def comparison(result: MixResult) -> Table:
 
 
 def facts(found: Iterable[tuple[str, str]]) -> Table | None:
-    """Return labels with what belongs to them; None where there are none."""
+    """Return a table of labels and remarks; None if there are none."""
     table, rows = fitting(), list(found)
     table.add_column(style="dim", no_wrap=True)
     table.add_column(overflow="fold")
@@ -110,7 +111,7 @@ def regret(result: MixResult) -> Table:
 
 
 def group_verdicts(result: MixResult) -> list[RenderableType]:
-    """Return in how many series promises were kept, and why none is made in others."""
+    """Return the number of series in which the bound held, and the reasons for the others."""
     found = verdicts(result)
     if not found:
         return [Text(clean(result.uncertified or ""), "dim", overflow="fold")]
@@ -118,11 +119,11 @@ def group_verdicts(result: MixResult) -> list[RenderableType]:
 
 
 def weights(result: MixResult) -> list[RenderableType]:
-    """Return who leads now, with bars."""
+    """Return the largest weights, as bars."""
     order = sorted(result.experts, key=lambda expert: -expert.weight)
-    shown = [expert for expert in order[:HEAVIEST] if expert.weight >= MIN_SHOWN_WEIGHT] or order[
-        :1
-    ]
+    shown = [
+        expert for expert in order[:MAX_SHOWN_EXPERTS] if expert.weight >= MIN_SHOWN_WEIGHT
+    ] or order[:1]
     largest = shown[0].weight
     table = bars(
         (one.name, weight(one.weight), one.weight / (largest or 1.0), "blue") for one in shown
@@ -136,7 +137,7 @@ def weights(result: MixResult) -> list[RenderableType]:
 
 
 def series(result: MixResult) -> list[RenderableType]:
-    """Return the series in which the mixture did best and worst beside the average."""
+    """Return the series where the mixture did best and worst relative to the average."""
     known = [one for one in result.groups if one.average > 0]
     ordered = sorted(known, key=lambda one: one.total / one.average)
     if len(ordered) < 2:
@@ -162,4 +163,4 @@ def series(result: MixResult) -> list[RenderableType]:
             Text("" if ratio is None else f"{ratio:.3f}"),
         )
     told = f"Better than the average in {better:,} of {len(known):,} series"
-    return [Text(f"{told}; where it did best and worst:" if few else told, "dim"), table]
+    return [Text(f"{told}; the best and the worst:" if few else told, "dim"), table]

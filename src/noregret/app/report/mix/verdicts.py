@@ -1,4 +1,4 @@
-"""What to make of the certificates of many series that are mixed, each on its own."""
+"""The verdicts on the certificates of many series."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ if TYPE_CHECKING:
 
 
 def group_words(result: MixResult) -> str:
-    """Say in how many series promises were kept, and why none is made in others."""
+    """Say in how many series the bound held, and why none is claimed in others."""
     return " ".join(f"{told.headline.capitalize()}. {told.words}" for told in verdicts(result))
 
 
 def verdicts(result: MixResult) -> list[Verdict]:
-    """Return what to make of the certificates of the series, those alike together.
+    """Return the verdicts on the certificates of the series, grouped by headline.
 
-    The reason is the first one's, with in how many series it is the same.
+    The reason given is that of the first, with the number of series that share it.
     """
     found: dict[str, list[tuple[str, Verdict]]] = {}
     for certificate in result.group_certificates:
@@ -32,6 +32,6 @@ def verdicts(result: MixResult) -> list[Verdict]:
         alike = sum(other == reason for other, _ in each)
         why = "" if first.mood == "good" else first.words
         if why and reason and alike < len(each):
-            why += f" So it is in {alike:,} of them."
+            why += f" The same holds for {alike:,} of them."
         made.append(first._replace(headline=counted, words=why))
     return made

@@ -1,4 +1,4 @@
-"""What a mix comes to, in words and a few numbers: the same for the page and for the terminal."""
+"""The result of a mix in sentences and figures, shared by the HTML page and the terminal."""
 
 from __future__ import annotations
 
@@ -26,20 +26,20 @@ if TYPE_CHECKING:
 
 
 class Line(NamedTuple):
-    """A line of the comparison.
+    """A row of the comparison.
 
     Parameters
     ----------
     kind
-        What it is: a class of the page's style sheet.
+        A class of the page's style sheet.
     label, name
-        In words; and whose it is, where that is an expert.
+        The label, and the expert's name if it is one.
     mean
         The mean loss.
     rmse
-        Its root, for the square loss.
+        Its square root, for the square loss.
     ratio
-        How it compares with the uniform average: by the root for the square loss.
+        Its ratio to the uniform average; of the RMSEs for the square loss.
     """
 
     kind: str
@@ -51,7 +51,7 @@ class Line(NamedTuple):
 
 
 def lines(result: MixResult) -> Iterator[Line]:
-    """Yield the mixture, and what to compare it with."""
+    """Yield the rows of the comparison, the mixture first."""
     best, corrected = result.best, expert_called(result, CORRECTED)
     awake = result.best_awake if best and not result.mostly_awake(best) else None
     found: list[tuple[str, str, str, float | None]] = [
@@ -69,14 +69,14 @@ def lines(result: MixResult) -> Iterator[Line]:
 
 
 def line_of(result: MixResult, kind: str, label: str, name: str, total: float) -> Line:
-    """Return a line for a cumulative loss."""
+    """Return the row for a cumulative loss."""
     mean = total / result.rows
     rmse = math.sqrt(max(0.0, mean)) if result.loss == "square" else None
     return Line(kind, label, name, mean, rmse, ratio_of(result, total))
 
 
 def ratio_of(result: MixResult, total: float) -> float | None:
-    """Return a cumulative loss over that of the uniform average, of their roots if squares."""
+    """Return the ratio of a loss to that of the uniform average; of the RMSEs for squares."""
     if not result.average or not result.average > 0:
         return None
     ratio = total / result.average
@@ -84,18 +84,18 @@ def ratio_of(result: MixResult, total: float) -> float | None:
 
 
 def expert_called(result: MixResult, name: str) -> Expert | None:
-    """Return an expert that was made of the others."""
+    """Return the added expert of a given name; None if there is none."""
     return next((one for one in result.experts if one.added and one.name == name), None)
 
 
 def title(result: MixResult) -> str:
-    """Say what was mixed."""
+    """Return the title: algorithm, data and target."""
     target = f" → {name_of(result.target)}" if result.target else ""
     return f"{name_of(result.name)} on {sources(result.sources)}{target}"
 
 
 def company(result: MixResult) -> str:
-    """Say who was mixed."""
+    """Return the number of experts and those added to them."""
     own = sum(not expert.added for expert in result.experts)
     plain = [one.name for one in result.experts if one.added and one.name != CORRECTED]
     told = [count(own, "expert")]
@@ -108,7 +108,7 @@ def company(result: MixResult) -> str:
 
 
 def joined(parts: list[str]) -> str:
-    """Join parts of a sentence, of which some may have an "and" of their own.
+    """Join parts of a sentence, some of which may contain an "and".
 
     >>> joined(["2 experts", "their average and median", "a corrected forecast"])
     '2 experts, their average and median, and a corrected forecast'
@@ -119,7 +119,7 @@ def joined(parts: list[str]) -> str:
 
 
 def listed(names: list[str]) -> str:
-    """Name several things.
+    """List names in a sentence.
 
     >>> listed(["a", "b", "c"])
     'a, b and c'
@@ -129,14 +129,14 @@ def listed(names: list[str]) -> str:
 
 
 def some(names: list[str]) -> str:
-    """Name a few of many."""
+    """List the first of many names in a sentence."""
     if len(names) <= LISTED + 1:
         return listed(names)
     return f"{', '.join(map(name_of, names[:LISTED]))} and {len(names) - LISTED:,} more"
 
 
 def regret_words(result: MixResult) -> tuple[str, str] | None:
-    """Return the regret, and to whom it is."""
+    """Return the regret and its definition."""
     if result.certificate is not None:
         certificate = result.certificate
         lower, upper = certificate.regret.lower, certificate.regret.upper
@@ -153,7 +153,7 @@ def regret_words(result: MixResult) -> tuple[str, str] | None:
 
 
 def comparator_of(result: MixResult) -> str:
-    """Say with what the certificate compares."""
+    """Return the comparator of the certificate."""
     if result.certificate is None:
         return BEST
     stated = clean(result.certificate.hindsight.comparator)
@@ -164,7 +164,7 @@ def comparator_of(result: MixResult) -> str:
 
 
 def whose(result: MixResult) -> str:
-    """Name the best expert where it is none of those that the table had."""
+    """Return the name of the best expert if it is an added one."""
     least = result.least
     if result.groups or least is None or not least.added or comparator_of(result) != BEST:
         return ""
@@ -172,7 +172,7 @@ def whose(result: MixResult) -> str:
 
 
 def bound_words(result: MixResult) -> tuple[str, str] | None:
-    """Return the bound, and how much of it is used."""
+    """Return the bound, and the share of it that is used."""
     promise = None if result.certificate is None else result.certificate.theorem
     if promise is not None and promise.bound is not None:
         return brief(promise.bound), used(promise.tightness)
@@ -183,13 +183,14 @@ def bound_words(result: MixResult) -> tuple[str, str] | None:
 
 
 def used(share: float | None) -> str:
-    """Say how much of a bound is used."""
+    """Return the share of a bound that is used, in words."""
     part = part_of_bound(share)
-    return f"limit on the regret; {part} of it is used" if part else "limit on the regret"
+    used = f"; {part} of it is used" if part else ""
+    return f"proven limit on the regret{used}"
 
 
 def notes(result: MixResult) -> Iterator[tuple[str, str]]:
-    """Yield what else there is to say, each with what it is about."""
+    """Yield further remarks, each with its label."""
     if words := asleep_words(result):
         yield "asleep", words
     if result.best is not None:
@@ -197,21 +198,21 @@ def notes(result: MixResult) -> Iterator[tuple[str, str]]:
         if told:
             yield "best expert", f"{name_of(result.best.name)}: {'; '.join(told)}"
     if result.left_out:
-        yield "left out", f"{some(list(result.left_out))}: no numbers"
+        yield "ignored", f"{some(list(result.left_out))}: not numeric"
     if result.open_rows:
         rows = count(result.open_rows, "row")
-        yield "open", f"{rows} without an outcome: forecast, not learned from"
+        yield "pending", f"{rows} without an outcome: forecast, not learned from"
     if names := strange(result):
         dropped = ",".join(names[:LISTED])
         yield (
-            "strange",
-            f"{some(names)}: errors over {STRANGE} times those of a typical expert. No forecast?"
-            f" --drop {dropped}",
+            "suspicious",
+            f"{some(names)}: errors over {STRANGE} times those of a typical expert. If not a"
+            f" forecast: --drop {dropped}",
         )
 
 
 def sentence(result: MixResult) -> str:
-    """Say how it went in one plain sentence or two."""
+    """Summarize the mix in one or two sentences."""
     if not result.rows:
         return "No row was learned from, so there is nothing to report."
     found = {line.kind: line for line in lines(result)}

@@ -1,4 +1,4 @@
-"""The frame of every page: the document, its header, and headline figures."""
+"""The frame of every page: document, header, headline figures."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from noregret.app.report.page.style import STYLE
 if TYPE_CHECKING:
     from noregret.app.report.certificate.verdict import Verdict
 
-# Nothing may be fetched from anywhere: the browser sees to it.
+# The browser may not fetch anything.
 POLICY = (
     "default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'; img-src data:;"
     " media-src data:"
@@ -20,7 +20,7 @@ POLICY = (
 
 
 def document(heading: str, version: str, inside: Iterable[str], style: str = "") -> str:
-    """Return a whole page, with what is to be added to the style sheet."""
+    """Return a complete page; ``style`` is appended to the style sheet."""
     top = element(
         "head",
         element("meta", charset="utf-8"),
@@ -44,7 +44,7 @@ def header(
     sources: Sequence[str] = (),
     notes: Iterable[Html] = (),
 ) -> Html:
-    """Return the title, the verdict, what there is to know, and the headline figures."""
+    """Return the title, the verdict, a summary and the headline figures."""
     found = list(tiles)
     badge = said and element("span", said.headline, class_=f"badge {said.mood}")
     columns = len(found) if len(found) <= 6 else 4
@@ -53,7 +53,7 @@ def header(
         element(
             "div",
             element("p", "noregret", class_="brand"),
-            element("button", "Dark or light", type="button", id="theme", hidden=""),
+            element("button", "Theme", type="button", id="theme", hidden=""),
             class_="top",
         ),
         element("h1", title, title=" ".join(sources)) if sources else element("h1", title),
@@ -65,7 +65,7 @@ def header(
 
 
 def tile(label: str, number: str, words: str, mood: str = "") -> Html:
-    """Return a headline figure; words after the number are smaller."""
+    """Return a headline figure; a unit after the number is smaller."""
     unit = ""
     if number[:1].isdigit():
         number, space, rest = number.partition(" ")

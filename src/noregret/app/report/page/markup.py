@@ -1,4 +1,4 @@
-"""HTML and SVG in small pieces: text is escaped unless it is known to be markup."""
+"""HTML and SVG elements; text is escaped unless it is marked as markup."""
 
 from __future__ import annotations
 
@@ -7,31 +7,31 @@ from html import escape
 
 from noregret.base.numbers import clean
 
-# Elements that never have anything inside.
+# Elements without contents.
 VOID = {"meta"}
 
 
 class Html(str):
-    """Text that is markup already."""
+    """Text that is markup."""
 
     __slots__ = ()
 
 
 def safe(text: str) -> str:
-    """Return text as markup that shows it, and does nothing else."""
+    """Return escaped text; markup is returned unchanged."""
     return text if isinstance(text, Html) else escape(clean(text))
 
 
 def joined(parts: Iterable[str]) -> Html:
-    """Return pieces, one after the other."""
+    """Join pieces of markup."""
     return Html("".join(map(safe, parts)))
 
 
 def element(name: str, /, *inside: str, **attributes: object) -> Html:
     """Return an element around text or other elements.
 
-    Attributes that are None are left out. Of their names a last underscore is dropped, and others
-    are dashes, so that Python can write them.
+    Attributes that are None are left out. A trailing underscore of a name is dropped, and other
+    underscores become dashes.
 
     >>> element("p", "1 < 2", element("b", "!"), class_="note", aria_label='"so"', id=None)
     '<p class="note" aria-label="&quot;so&quot;">1 &lt; 2<b>!</b></p>'

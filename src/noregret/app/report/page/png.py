@@ -1,4 +1,4 @@
-"""Pictures for the page: PNG files of few colours, written by hand, as data that need no file."""
+"""PNG images with a palette, embedded in the page as data URLs."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 Bytes = NDArray[np.uint8]
-# From quiet to loud, each lighter than the one before: so it reads in grey as well.
+# From quiet to loud, in increasing lightness, so that it is readable in grey.
 STOPS = (
     (6, 5, 22),
     (38, 14, 84),
@@ -31,17 +31,19 @@ def colours() -> Bytes:
 
 
 def png(pixels: Bytes, palette: Bytes) -> bytes:
-    """Return a picture as a PNG file: its first row is the upper one.
+    """Return an image as a PNG file; the first row is at the top.
 
     Parameters
     ----------
     pixels
-        The number of a colour for every pixel, row by row.
+        Index of the colour of every pixel, row by row.
     palette
         Up to 256 colours: red, green and blue.
     """
     height, width = pixels.shape
-    rows = np.zeros((height, width + 1), dtype=np.uint8)  # each begins with its filter: none
+    rows = np.zeros(
+        (height, width + 1), dtype=np.uint8
+    )  # each row begins with its filter type: none
     rows[:, 1:] = pixels
     return b"".join(
         (
@@ -55,11 +57,11 @@ def png(pixels: Bytes, palette: Bytes) -> bytes:
 
 
 def chunk(name: bytes, contents: bytes) -> bytes:
-    """Return a part of a PNG file, with its length and its sum."""
+    """Return a chunk of a PNG file, with its length and checksum."""
     check = zlib.crc32(name + contents)
     return struct.pack(">I", len(contents)) + name + contents + struct.pack(">I", check)
 
 
 def as_url(picture: bytes) -> str:
-    """Return a picture as an address that holds it."""
+    """Return an image as a data URL."""
     return f"data:image/png;base64,{b64encode(picture).decode()}"

@@ -1,4 +1,4 @@
-"""Tables of those who count in a mixture: a colour, a name, figures, a bar."""
+"""Tables of the members of a mixture: colour, name, figures, bar."""
 
 from __future__ import annotations
 
@@ -20,17 +20,17 @@ STYLE = """
 
 
 def heading(names: Iterable[tuple[str, str]]) -> Html:
-    """Return the head of a table: names, each with its class."""
+    """Return the header row of a table: names, each with its class."""
     cells = (element("th", name, scope="col", class_=kind or None) for name, kind in names)
     return element("thead", element("tr", *cells))
 
 
 def bar(share: float) -> Html:
-    """Return a bar, as long as its share."""
+    """Return a bar whose length is a share of the cell."""
     width = 100 * min(1.0, max(0.0, share))
     return element("div", style=f"width:{width:.2f}%", aria_hidden="true")
 
 
 def chip(look: str) -> Html:
-    """Return a spot of a colour."""
+    """Return a coloured square."""
     return element("span", class_=f"chip {look}")

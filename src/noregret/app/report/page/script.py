@@ -1,7 +1,6 @@
-"""The page's few lines of script: theme, copying, and what a pointer finds on a curve.
+"""The script of a page: theme, copy button, values under the pointer.
 
-The page is complete without them. They are written without < and &, so that the page is
-well-formed XML as well.
+The page is complete without it. It contains no < and &, so that the page is well-formed XML.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""What else is on the page: what was learned, what was left out, how it was made."""
+"""Sections that pages share: learned weights, skipped rows, details, the command."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from noregret.base.numbers import clean, count, figure, megabytes, name_of
 if TYPE_CHECKING:
     from noregret.app.results.run import Result
 
-# Text longer than this is cut in tables; resting on it shows the whole.
+# Longer text is cut in tables; a tooltip shows all of it.
 LONGEST = 90
 
 
@@ -24,32 +24,32 @@ def section(heading: str, *inside: str) -> Html:
 
 
 def shown(text: str, longest: int = LONGEST) -> Html:
-    """Return text from the data, cut where it is long, with all of it on pointing there."""
+    """Return text from the data, cut if long, with a tooltip that shows all of it."""
     short = name_of(text, longest)
     return element("span", short, title=None if short == clean(text) else text, class_="data")
 
 
 def facts(rows: Iterable[tuple[str, str]]) -> Html:
-    """Return names with what belongs to them."""
+    """Return a list of names and values."""
     pairs = [element("div", element("dt", name), element("dd", what)) for name, what in rows]
     return element("dl", *pairs, class_="facts")
 
 
 def features_section(result: Result) -> Html:
-    """Return the heaviest weights."""
+    """Return the largest weights."""
     weights = result.heaviest
     if not weights or (result.found is not None and result.found.features):
-        return Html("")  # where a learner tells which features matter, that is better than weights
-    words = f"The largest of {count(result.features, 'weight')} when the run ended."
+        return Html("")  # the influence of features says more than weights
+    words = f"The largest of {count(result.features, 'weight')} at the end of the run."
     if result.features <= len(weights):
-        words = "The weights when the run ended."
+        words = "The weights at the end of the run."
     if not any(weight for _, weight in weights):
-        words += " All are zero: nothing has been learned."
+        words += " All are zero: nothing was learned."
     return section(
-        "What it learned",
+        "Learned weights",
         element(
             "figure",
-            element("figcaption", element("h3", "Heaviest features"), element("p", words)),
+            element("figcaption", element("h3", "Largest weights"), element("p", words)),
             diverging(weights),
             class_="chart",
         ),
@@ -57,7 +57,7 @@ def features_section(result: Result) -> Html:
 
 
 def skipped_section(result: Result) -> Html:
-    """Return the rows that were left out."""
+    """Return the number of rows skipped, and the first of them."""
     if not result.skipped:
         return Html("")
     first = result.skipped_rows
@@ -69,45 +69,44 @@ def skipped_section(result: Result) -> Html:
         )
         for row in first
     ]
-    words = f"{count(result.skipped, 'row')} could not be used and were left out"
-    words = words.replace("row could not be used and were", "row could not be used and was")
+    words = f"{count(result.skipped, 'row')} could not be used"
     more = (
         "; the first of them:" if len(first) < result.skipped and first else ":" if first else "."
     )
     table = element("table", element("tbody", *rows), class_="plain") if rows else ""
-    return section("Rows left out", element("p", words + more), table)
+    return section("Skipped rows", element("p", words + more), table)
 
 
 def made_section(result: Result) -> Html:
-    """Return how the data were read, by whom, and how long it took."""
+    """Return the data, the learner and the time."""
     return section(
-        "How it was made",
+        "Details",
         element("div", facts(data_facts(result)), facts(run_facts(result)), class_="columns"),
     )
 
 
 def data_facts(result: Result) -> Iterable[tuple[str, str]]:
-    """Yield how the data were read."""
+    """Yield facts about the data."""
     files = [element("div", shown(source)) for source in result.sources[:8]]
     if len(result.sources) > 8:
         files.append(element("div", f"and {len(result.sources) - 8:,} more"))
     yield "Data", element("div", *files)
     size = "" if result.size is None else f", {megabytes(result.size)}"
-    yield "Read as", f"{result.format}{size}"
+    yield "Format", f"{result.format}{size}"
     if result.target:
-        yield "Predicted", shown(result.target)
+        yield "Target", shown(result.target)
     if result.choice is not None:
-        yield "Taken as", clean(f"{result.choice.outcomes}: {result.choice.words}")
-    yield "On the way", ", ".join(map(clean, result.transforms)) or "nothing was changed"
+        yield "Target type", clean(f"{result.choice.outcomes}: {result.choice.words}")
+    yield "Preprocessing", ", ".join(map(clean, result.transforms)) or "none"
     if result.weight is not None:
         yield "Importance", f"weights that sum to {figure(result.weight)}"
     if result.shared is not None:
-        share = "every name has its own" if not result.shared else "hold more than one name"
-        yield "Hashing", share if not result.shared else f"{count(result.shared, 'slot')} {share}"
+        slots = count(result.shared, "slot")
+        yield "Hashing", f"{slots} shared by several names" if result.shared else "no collisions"
 
 
 def run_facts(result: Result) -> Iterable[tuple[str, str]]:
-    """Yield who learned, and how long it took."""
+    """Yield facts about the learner and the run."""
     yield "Learner", element("code", result.learner)
     for name, value in result.params.items():
         if value is not None:
@@ -119,11 +118,11 @@ def run_facts(result: Result) -> Iterable[tuple[str, str]]:
 
 
 def again_section(result: Result) -> Html:
-    """Return the command to do it again."""
+    """Return the command that reproduces the result."""
     if not result.command:
         return Html("")
     return section(
-        "Do it again",
+        "Command",
         element(
             "div",
             element("pre", element("code", result.command, id="command")),

@@ -1,4 +1,4 @@
-"""A strategy's game as one page of HTML that needs nothing else: no network, no other file."""
+"""The report of a portfolio strategy: one self-contained HTML page."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from noregret.base.numbers import brief, count, duration, figure, part_of_bound,
 if TYPE_CHECKING:
     from noregret.app.results.portfolio import Outcome
 
-# Assets that have a layer of their own, and shares that are named.
+# Assets drawn as layers of their own, and shares listed.
 LAYERS, HEAVIEST = 10, 12
 MARKS = {True: "kept", False: "broken", None: "not claimed"}
 
@@ -36,8 +36,8 @@ def page(outcome: Outcome) -> str:
     anything = cast("Any", outcome)
     sections = [
         head(outcome),
-        section("How it went", wealth_chart(outcome)),
-        section("What it held", shares_chart(outcome)),
+        section("Wealth over time", wealth_chart(outcome)),
+        section("Holdings", shares_chart(outcome)),
         certificate_section(anything),
         best_section(outcome),
         made_section(outcome),
@@ -63,7 +63,7 @@ def headline_figures(outcome: Outcome) -> Iterable[Html]:
     """Yield the headline figures."""
     mine, certificate = outcome.log_wealth, outcome.certificate
     size = f"{count(outcome.rounds, 'round')}, {count(len(outcome.assets), 'asset')}"
-    yield tile("wealth", money(mine), f"of 1; {size}")
+    yield tile("wealth", money(mine), f"starting from 1; {size}")
     if outcome.asset is not None:
         how = compared(mine, outcome.asset_log_wealth)
         yield tile(
@@ -87,14 +87,14 @@ def headline_figures(outcome: Outcome) -> Iterable[Html]:
 
 
 def rounds_of(outcome: Outcome) -> str:
-    """Say what the rounds of a chart are, with the dates at their ends where there are any."""
+    """Return the label of the axis of rounds, with the first and last date if known."""
     if outcome.dates is None:
         return "rounds"
     return f"rounds, from {outcome.dates[0]} to {outcome.dates[1]}"
 
 
 def wealth_chart(outcome: Outcome) -> Html:
-    """Return the logarithms of wealth as they went."""
+    """Return log-wealth over time."""
     curves = outcome.curves
     series = [Series(outcome.name, curves.strategy, "learner")]
     if outcome.asset is not None:
@@ -102,9 +102,8 @@ def wealth_chart(outcome: Outcome) -> Html:
     series.append(Series("equal shares", curves.uniform, "level"))
     series.append(Series("best constant shares", curves.rebalanced, "hindsight"))
     words = (
-        "The natural logarithm of what 1 has become: 0 is nothing gained, 2.3 is ten times as"
-        " much. The best asset and the best shares are those of the whole time, known only at its"
-        " end."
+        "Natural logarithm of what 1 has become: 0 means nothing gained, 2.3 ten times as much."
+        " The best asset and the best shares are those for all rounds, known only at the end."
     )
     keys = [Key(one.look, one.name, money(float(one.y[-1]))) for one in series]
     drawn = line_chart(
@@ -118,7 +117,7 @@ def wealth_chart(outcome: Outcome) -> Html:
 
 
 def shares_chart(outcome: Outcome) -> Html:
-    """Return what the strategy held as it went."""
+    """Return the shares held over time."""
     curves = outcome.curves
     layers = layers_of(outcome.assets, curves.shares, LAYERS, "other assets")
     last = [percent(float(layer.y[-1])) for layer in layers]
@@ -131,7 +130,7 @@ def shares_chart(outcome: Outcome) -> Html:
         layers,
         f"Shares of wealth; on average {mean}.",
     )
-    words = "The share of each asset in the wealth, before the round; beside its name, the last."
+    words = "Share of each asset in the wealth before each round. The figures are the last shares."
     return figure_of("Shares", words, keys, drawn)
 
 
@@ -140,12 +139,12 @@ def best_section(outcome: Outcome) -> Html:
     heaviest = outcome.heaviest[:HEAVIEST]
     gap = outcome.rebalanced.gap
     words = (
-        f"The shares that, restored before every round, would have turned 1 into"
-        f" {money(-outcome.rebalanced.loss)}: {shares_of(outcome)}. No constant shares have a"
-        f" log-wealth above theirs by more than {gap:.2g}: proven."
+        f"These shares, restored before every round, would have turned 1 into"
+        f" {money(-outcome.rebalanced.loss)}: {shares_of(outcome)}. Provably, no constant shares"
+        f" have a log-wealth higher by more than {gap:.2g}."
     )
     return section(
-        "The best constant shares",
+        "Best constant shares",
         element(
             "figure",
             element("figcaption", element("h3", "In hindsight"), element("p", words)),
@@ -156,16 +155,16 @@ def best_section(outcome: Outcome) -> Html:
 
 
 def made_section(outcome: Outcome) -> Html:
-    """Return how the data were read, by whom, and how long it took."""
+    """Return the data, the strategy and the time."""
     data: list[tuple[str, str]] = [
         ("Data", element("div", *(element("div", shown(s)) for s in outcome.sources)))
     ]
     if outcome.dates is not None:
-        data.append(("From – to", f"{outcome.dates[0]} – {outcome.dates[1]}"))
-    changed = ", ".join(outcome.transforms) or "nothing was changed"
-    data += [("Rounds", figure(outcome.rounds)), ("On the way", shown(changed))]
+        data.append(("Dates", f"{outcome.dates[0]} – {outcome.dates[1]}"))
+    changed = ", ".join(outcome.transforms) or "none"
+    data += [("Rounds", figure(outcome.rounds)), ("Preprocessing", shown(changed))]
     run: list[tuple[str, str]] = [("Strategy", element("code", outcome.name))]
     run += [(name, shown(told(value))) for name, value in outcome.params.items()]
     run += [("Time", duration(outcome.seconds)), ("Version", f"noregret {outcome.version}")]
     columns = element("div", facts(data), facts(run), class_="columns")
-    return section("How it was made", columns)
+    return section("Details", columns)

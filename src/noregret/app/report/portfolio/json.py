@@ -1,4 +1,4 @@
-"""A strategy's game for machines: plain JSON, in which nothing is NaN or infinite."""
+"""The result of a portfolio strategy as JSON; numbers that are NaN or infinite become null."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 
 def as_dict(outcome: Outcome) -> dict[str, Any]:
-    """Return the figures as JSON has them; a wealth beyond all numbers is null."""
+    """Return the result as a dictionary for JSON; a wealth that overflows is null."""
     promise = outcome.certificate.theorem
     found: dict[str, Any] = {
         "learner": {"name": outcome.name, "params": outcome.params},
@@ -61,5 +61,5 @@ def as_dict(outcome: Outcome) -> dict[str, Any]:
 
 
 def wealth(log_wealth: float) -> float | None:
-    """Return the wealth, where it is a number."""
+    """Return the wealth; None if it overflows."""
     return math.exp(log_wealth) if log_wealth < 709 else None

@@ -1,4 +1,4 @@
-"""A strategy's game in a terminal: what it came to, in a screenful."""
+"""The summary of a portfolio strategy on a terminal."""
 
 from __future__ import annotations
 

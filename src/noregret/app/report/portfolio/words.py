@@ -1,4 +1,4 @@
-"""What a strategy came to, in words: the same for the page and for the terminal."""
+"""The result of a strategy in sentences and figures, shared by the HTML page and the terminal."""
 
 from __future__ import annotations
 
@@ -14,32 +14,32 @@ from noregret.base.numbers import brief, clean, count, duration, name_of, part_o
 if TYPE_CHECKING:
     from noregret.app.results.portfolio import Outcome
 
-# Shares of the best constant rebalanced portfolio that are named.
+# Shares of the best constant rebalanced portfolio listed in a sentence.
 NAMED = 4
-# Wealth below and above which its logarithm says more.
-FAINT, HUGE = 1e-4, 1e9
+# Wealth outside of this range is written by its logarithm.
+MIN_PLAIN, MAX_PLAIN = 1e-4, 1e9
 
 
 def money(log_wealth: float) -> str:
-    """Write the wealth that 1 has become.
+    """Write the wealth that an investment of 1 has become.
 
     >>> money(math.log(250.597)), money(1000.0), money(-math.inf)
     ('250.6', 'e^1,000', '0')
     """
     if log_wealth == -math.inf:
         return "0"
-    if math.log(FAINT) < log_wealth < math.log(HUGE):
+    if math.log(MIN_PLAIN) < log_wealth < math.log(MAX_PLAIN):
         return brief(math.exp(log_wealth))
     return f"e^{brief(log_wealth)}"
 
 
 def title(outcome: Outcome) -> str:
-    """Say what was divided by whom."""
+    """Return the title: strategy and data."""
     return f"{name_of(outcome.name)} on {sources(outcome.sources)}"
 
 
 def shares_of(outcome: Outcome) -> str:
-    """Name the largest shares of the best constant rebalanced portfolio."""
+    """Return the largest shares of the best constant rebalanced portfolio."""
     heaviest = outcome.heaviest
     told = ", ".join(f"{name_of(name, 24)} {percent(share)}" for name, share in heaviest[:NAMED])
     more = f" and {count(len(heaviest) - NAMED, 'other')}" if len(heaviest) > NAMED else ""
@@ -47,16 +47,16 @@ def shares_of(outcome: Outcome) -> str:
 
 
 def pays(outcome: Outcome) -> str:
-    """Say what trading cost, and whom it did not."""
+    """Return a remark on trading costs, if there are any."""
     cost = outcome.params.get("cost")
-    return f" (trading costs {percent(cost)}; the others trade for free)" if cost else ""
+    return f" (after trading costs of {percent(cost)}; the others pay none)" if cost else ""
 
 
 def compared(mine: float, other: float) -> str:
-    """Say how one wealth compares with another, by their logarithms.
+    """Compare two wealths in words, by their logarithms.
 
     >>> compared(0.0, math.log(2)), compared(math.log(3), 0.0), compared(0.0, 0.0)
-    ('50.0% of it', '3 times it', 'the same')
+    ('50.0% of that', '3 times that', 'the same')
     """
     if not math.isfinite(mine - other):
         return ""
@@ -64,17 +64,17 @@ def compared(mine: float, other: float) -> str:
     if abs(ratio) < 5e-5:
         return "the same"
     if ratio > math.log(2):
-        return f"{brief(math.exp(ratio)) if ratio < 20 else f'e^{brief(ratio)}'} times it"
-    return f"{percent(math.exp(ratio))} of it" if ratio > -20 else "almost nothing of it"
+        return f"{brief(math.exp(ratio)) if ratio < 20 else f'e^{brief(ratio)}'} times that"
+    return f"{percent(math.exp(ratio))} of that" if ratio > -20 else "almost nothing"
 
 
 def facts(outcome: Outcome) -> Iterator[Fact]:
-    """Yield the figures with what they mean."""
+    """Yield the figures, each with an explanation."""
     mine = outcome.log_wealth
     size = f"{count(outcome.rounds, 'round')}, {count(len(outcome.assets), 'asset')}"
     fast = f", {brief(outcome.rounds / outcome.seconds)} rows/s" if outcome.seconds > 0 else ""
     took = f"{duration(outcome.seconds)}{fast}"
-    yield Fact("wealth", money(mine), f"from 1{pays(outcome)}; {size}; {took}")
+    yield Fact("wealth", money(mine), f"starting from 1{pays(outcome)}; {size}; {took}")
     if outcome.asset is not None:
         how = compared(mine, outcome.asset_log_wealth)
         words = f"{name_of(outcome.asset)}; the strategy has {how}"
@@ -83,7 +83,7 @@ def facts(outcome: Outcome) -> Iterator[Fact]:
         yield Fact("best asset", "0", "every asset fell to 0 at some time")
     how = compared(mine, outcome.uniform)
     yield Fact(
-        "equal shares", money(outcome.uniform), f"restored in every round; the strategy has {how}"
+        "equal shares", money(outcome.uniform), f"rebalanced every round; the strategy has {how}"
     )
     how = compared(mine, -outcome.rebalanced.loss)
     words = f"the best constant shares in hindsight, {shares_of(outcome)}; the strategy has {how}"
@@ -92,7 +92,7 @@ def facts(outcome: Outcome) -> Iterator[Fact]:
 
 
 def promised(outcome: Outcome) -> Iterator[Fact]:
-    """Yield the regret, and what the theorem allows."""
+    """Yield the regret and its bound."""
     certificate = outcome.certificate
     against = clean(certificate.hindsight.comparator)
     if against == "constant rebalanced portfolios":
@@ -107,17 +107,19 @@ def promised(outcome: Outcome) -> Iterator[Fact]:
         yield Fact(
             "bound",
             brief(promise.bound),
-            f"limit on {subject(promise)}{used}",
+            f"proven limit on {subject(promise)}{used}",
         )
 
 
 def sentence(outcome: Outcome) -> str:
-    """Say how it went in one plain sentence or two."""
+    """Summarize the result in one or two sentences."""
     mine = money(outcome.log_wealth)
-    best = "" if outcome.asset is None else f"{money(outcome.asset_log_wealth)} by the best asset, "
+    best = (
+        "" if outcome.asset is None else f"{money(outcome.asset_log_wealth)} with the best asset, "
+    )
     return (
         f"Over {count(outcome.rounds, 'round')}, {name_of(outcome.name)} turned 1 into"
         f" {mine}{pays(outcome)}."
-        f" It would have become {best}{money(outcome.uniform)} by equal shares, and"
-        f" {money(-outcome.rebalanced.loss)} by the best constant shares in hindsight."
+        f" It would have become {best}{money(outcome.uniform)} with equal shares, and"
+        f" {money(-outcome.rebalanced.loss)} with the best constant shares in hindsight."
     )

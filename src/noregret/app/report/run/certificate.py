@@ -1,4 +1,4 @@
-"""The certificate on the page: the promise, the figures, and each assumption as it was found."""
+"""The certificate on the page: verdict, figures, assumptions."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 def certificate_section(result: Result) -> Html:
-    """Return what is certified, or why nothing is."""
+    """Return the section on the certificate, or the reason why there is none."""
     certificate = result.certificate
     if certificate is None:
         return section("Certificate", element("p", judged(result).words, class_="aside"))
@@ -46,7 +46,7 @@ def certificate_section(result: Result) -> Html:
 
 
 def promise_block(said: Verdict) -> Html:
-    """Return whether the promise was kept, and which one."""
+    """Return the verdict and the theorem."""
     meter = ""
     if said.share is not None:
         full = 100 * min(1.0, max(0.0, said.share))
@@ -70,10 +70,10 @@ def promise_block(said: Verdict) -> Html:
 
 
 def assumptions(found: list[Assumed]) -> str:
-    """Return what the theorem assumes, and what was measured."""
+    """Return the assumptions of the theorem with their measured values."""
     if not found:
         return ""
-    names = (("It assumes", ""), ("measured", "number"), ("limit", "number"), ("", ""))
+    names = (("Assumption", ""), ("measured", "number"), ("limit", "number"), ("", ""))
     head = element(
         "tr", *(element("th", name, scope="col", class_=kind or None) for name, kind in names)
     )
@@ -92,7 +92,7 @@ def assumptions(found: list[Assumed]) -> str:
 
 
 def digest(certificate: Certificate) -> Html:
-    """Return what the data can be known by."""
+    """Return the digest of the data."""
     return element(
         "p", "Digest of the data ", element("code", certificate.data.digest), class_="digest"
     )

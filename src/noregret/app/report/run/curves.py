@@ -1,4 +1,4 @@
-"""The curves of a run: its loss and its regret as they went, each with what to compare it with."""
+"""Charts of the loss and the regret of a run over time."""
 
 from __future__ import annotations
 
@@ -18,16 +18,16 @@ if TYPE_CHECKING:
     from noregret.app.results.run import Result
 
 Floats = NDArray[np.float64]
-# From this many rounds on, the first of them get more room.
-MANY = 200
-# Losses further apart than this are drawn on a logarithmic axis.
-WIDE = 40.0
-# A bound this many times beyond the regret is named, and left off the chart.
-BEYOND = 12.0
+# With more rounds than this, the axis is logarithmic.
+MAX_LINEAR_ROUNDS = 200
+# With a larger ratio of the largest to the smallest loss, the axis is logarithmic.
+MAX_LINEAR_RATIO = 40.0
+# A bound more than this many times the regret is left off the chart and noted below it.
+MAX_DRAWN_BOUND = 12.0
 
 
 def loss_chart(result: Result) -> Html:
-    """Return the mean loss so far, with the best constant's and the best in hindsight's."""
+    """Return the mean loss so far, with those of the best constant and the best in hindsight."""
     rounds = result.curve.rounds.astype(np.float64)
     now = standing_of(result)
     with np.errstate(all="ignore"):
@@ -39,7 +39,7 @@ def loss_chart(result: Result) -> Html:
     ):
         if level is not None:
             series.append(Series(name, np.full(len(rounds), level), look, True))
-    words = f"The mean {lost(result)} of all predictions so far, each made before its outcome."
+    words = f"Mean {lost(result)} of all predictions so far, each made before its outcome was seen."
     x, y = over_rounds(rounds), Axis("mean loss", loss_scale([one.y for one in series]))
     final = [now.loss, *(float(one.y[-1]) for one in series[1:])]
     return figure_of(
@@ -51,29 +51,29 @@ def loss_chart(result: Result) -> Html:
 
 
 def loss_scale(values: list[Floats]) -> Scale:
-    """Return the axis of losses: logarithmic where they are far apart, else from zero mostly."""
+    """Return the axis of losses: logarithmic over a wide range, else usually starting at zero."""
     numbers = finite(*values)
     low, high = (numbers.min(), numbers.max()) if len(numbers) else (0.0, 1.0)
-    if low > 0 and high > WIDE * low:
+    if low > 0 and high > MAX_LINEAR_RATIO * low:
         return fitted_log(numbers)
     return fitted(numbers, zero=low >= 0 and low < 0.6 * high)
 
 
 def over_rounds(rounds: Floats) -> Axis:
-    """Return the axis of rounds; of many, the first get more room."""
-    if len(rounds) and rounds[-1] > MANY:
-        return Axis("rounds, on a logarithmic scale", fitted_log(rounds), lines=False)
+    """Return the axis of rounds, logarithmic if there are many."""
+    if len(rounds) and rounds[-1] > MAX_LINEAR_ROUNDS:
+        return Axis("rounds (logarithmic)", fitted_log(rounds), lines=False)
     return Axis("rounds", plain_rounds(rounds), lines=False)
 
 
 def plain_rounds(rounds: Floats) -> Scale:
-    """Return an even axis of rounds."""
+    """Return a linear axis of rounds."""
     last = float(rounds[-1]) if len(rounds) else 1.0
     return Scale(0.0, last if last > 1 else 2.0, whole=True)
 
 
 def regret_chart(result: Result) -> Html | None:
-    """Return the regret as it went, with what the theorem allows; None where it is not known."""
+    """Return the regret over time with its bound; None if it is not known."""
     curve = result.curve
     rounds = curve.rounds.astype(np.float64)
     regret, allowed = curve.regret, allowed_regret(result)
@@ -85,17 +85,17 @@ def regret_chart(result: Result) -> Html | None:
     if len(finite(allowed)):
         series.append(Series("allowed by the bound", allowed, "bound"))
         scale, note = with_bound(regret, allowed)
-    words = "Total loss minus that of the best fixed predictor for the rounds so far."
+    words = "Total loss so far minus that of the best fixed predictor for the same rounds."
     drawn = line_chart(
         Axis("rounds", plain_rounds(rounds), lines=False),
         Axis("regret", scale),
         rounds,
         series,
-        described("Regret as it went", series),
+        described("Regret over time", series),
     )
     return figure_of(
         "Regret",
-        f"{words} Below zero, the learner did better than that.",
+        f"{words} Below zero, the learner does better than any fixed predictor.",
         keys(series, [last_known(one.y) for one in series]),
         drawn,
         element("p", note, class_="note") if note else "",
@@ -103,22 +103,22 @@ def regret_chart(result: Result) -> Html | None:
 
 
 def with_bound(regret: Floats, allowed: Floats) -> tuple[Scale, str]:
-    """Return the axis of the regret, and a note where the bound is too far off to be on it."""
+    """Return the axis of the regret, and a note if the bound is too large to be drawn."""
     most = float(np.abs(finite(regret)).max())
     top = float(finite(allowed).max())
-    if top <= BEYOND * most or most == 0:
+    if top <= MAX_DRAWN_BOUND * most or most == 0:
         return fitted(regret, allowed, zero=True), ""
     end, bound = last_known(regret), last_known(allowed)
     times = f", {brief(bound / abs(end))} times the regret" if end and bound else ""
     return fitted(regret, zero=True), (
-        f"The bound is beyond this chart: in the end it allows {brief(bound or top)}{times}."
+        f"The bound is beyond this chart: {brief(bound or top)} at the end{times}."
     )
 
 
 def allowed_regret(result: Result) -> Floats:
-    """Return the bound so far as one of the regret; NaN where it is about something else.
+    """Return the bound so far as a bound on the regret; NaN if it bounds something else.
 
-    A bound of the loss allows a regret of what is left when the best in hindsight has been paid.
+    A bound on the loss, minus the loss of the best in hindsight, bounds the regret.
     """
     curve, about = result.curve, quantity(result)
     if about == "regret":
@@ -130,7 +130,7 @@ def allowed_regret(result: Result) -> Floats:
 
 
 def quantity(result: Result) -> str:
-    """Return what the curve's bound is about."""
+    """Return the quantity that the curve's bound is on."""
     from noregret.linear.learner import all_learners
 
     if result.certificate is not None and result.certificate.theorem is not None:
@@ -141,7 +141,7 @@ def quantity(result: Result) -> str:
 
 
 def keys(series: list[Series], figures: list[float | None]) -> list[Key]:
-    """Return the key of a chart, with the last figure of each curve."""
+    """Return the legend of a chart, with the last value of each curve."""
     return [
         Key(one.look, one.name, "" if last is None else brief(last))
         for one, last in zip(series, figures, strict=True)
@@ -149,17 +149,17 @@ def keys(series: list[Series], figures: list[float | None]) -> list[Key]:
 
 
 def last_known(values: Floats) -> float | None:
-    """Return the last number that is known."""
+    """Return the last finite number."""
     numbers = finite(values)
     return float(numbers[-1]) if len(numbers) else None
 
 
 def described(title: str, series: list[Series]) -> str:
-    """Say what a chart shows, for those who do not see it."""
+    """Describe a chart for screen readers."""
     parts = []
     for one in series:
         numbers = finite(one.y)
         if len(numbers):
             first, last = brief(float(numbers[0])), brief(float(numbers[-1]))
             parts.append(f"{one.name} {first}" + (f" to {last}" if first != last else ""))
-    return f"{title}: {'; '.join(parts) or 'nothing known'}."
+    return f"{title}: {'; '.join(parts) or 'no data'}."

@@ -1,4 +1,4 @@
-"""What a learner tells of itself, on the page: in words, as a picture, and who leads."""
+"""The page's section on what the learner found: sentences, weights over time, its best members."""
 
 from __future__ import annotations
 
@@ -20,8 +20,7 @@ if TYPE_CHECKING:
     from noregret.app.results.findings import Found, Member
     from noregret.app.results.run import Result
 
-# Members that are listed.
-LISTED = 8
+MAX_LISTED_MEMBERS = 8
 STYLE = (
     AREAS
     + ROSTER
@@ -38,7 +37,7 @@ STYLE = (
 
 
 def found_section(result: Result) -> Html:
-    """Return what the learner tells; nothing for one that does not."""
+    """Return the section; empty for learners without findings."""
     found = result.found
     if found is None:
         return Html("")
@@ -53,7 +52,7 @@ def found_section(result: Result) -> Html:
 
 
 def layers(found: Found) -> list[Layer]:
-    """Return the groups' weights, in the learner's order: a group has the same colour each time."""
+    """Return the weights by group, in the learner's order, so that colours stay the same."""
     return [
         Layer(name, found.shares[:, k], look_of(k))
         for k, name in enumerate(found.groups)
@@ -71,42 +70,44 @@ def shares_chart(found: Found) -> Html:
     ends = "; ".join(f"{one.name} {weight(now[one.name])}" for one in drawn)
     return figure_of(
         "Weights over time",
-        f"The weights of the {count(len(found.members), 'learner')} that it combines, by kind; the"
-        " figures are for the next round.",
+        f"Weights of the {count(len(found.members), 'learner')} that it combines, by kind. The"
+        " figures are those for the next round.",
         [Key(one.look, one.name, weight(now[one.name])) for one in drawn],
         area_chart(
             Axis("rounds", scale, lines=False),
             Axis("weight", Scale(0.0, 1.0)),
             rounds,
             drawn,
-            f"Weights over time, in the end: {ends}.",
+            f"Weights over time; at the end: {ends}.",
         ),
     )
 
 
 def leading(found: Found) -> list[Member]:
-    """Return the members that count most."""
-    return [member for member in found.members if member.weight >= MIN_SHOWN_WEIGHT][:LISTED]
+    """Return the members with the largest weights."""
+    return [member for member in found.members if member.weight >= MIN_SHOWN_WEIGHT][
+        :MAX_LISTED_MEMBERS
+    ]
 
 
 def members_table(result: Result, found: Found) -> Html:
-    """Return the members that count most, each with what it would have lost by itself."""
+    """Return the members with the largest weights, each with its own mean loss."""
     looks = {name: look_of(k) for k, name in enumerate(found.groups)}
     best = min(found.members, key=lambda member: member.loss)
     shown, added = leading(found), ""
     if best not in shown:
-        shown, added = [*shown, best], ", and the one with the least loss"
+        shown, added = [*shown, best], " and the one with the least loss"
     largest = max(member.weight for member in shown)
     rows = [member_row(member, looks[member.group], largest) for member in shown]
     own = standing_of(result).loss
     if own is not None:
-        rows.append(whole_row(f"{name_of(result.name)}, all of them together", own))
+        rows.append(whole_row(f"{name_of(result.name)}, all combined", own))
     names = [("", ""), ("kind", "group name"), ("mean loss alone", "number")]
     names += [("weight now", "number"), ("", "bar")]
-    words = f"The heaviest of {count(len(found.members), 'learner')}{added}."
+    words = f"The largest weights of {count(len(found.members), 'learner')}{added}."
     return element(
         "table",
-        caption("Largest weights", f"{words} Each learned from every row, whatever its weight."),
+        caption("Members", f"{words} Each member learns from every row, whatever its weight."),
         heading(names),
         element("tbody", *rows),
         class_="roster",
@@ -114,12 +115,12 @@ def members_table(result: Result, found: Found) -> Html:
 
 
 def caption(title: str, words: str) -> Html:
-    """Return the title of a table, and a line of words."""
+    """Return the title of a table and a sentence about it."""
     return element("caption", element("h3", title), element("p", words))
 
 
 def whole_row(name: str, loss: float) -> Html:
-    """Return the line of the learner itself."""
+    """Return the row of the learner itself."""
     return element(
         "tr",
         element("th", name, scope="row"),
@@ -132,7 +133,7 @@ def whole_row(name: str, loss: float) -> Html:
 
 
 def member_row(member: Member, look: str, largest: float) -> Html:
-    """Return a member's line."""
+    """Return the row of a member."""
     return element(
         "tr",
         element("th", chip(look), name_of(member.name), scope="row"),
@@ -157,8 +158,8 @@ def features_table(found: Found) -> Html:
     return element(
         "table",
         caption(
-            "Influence of the features",
-            "Share of each feature in the changes of a plain linear prediction.",
+            "Most influential features",
+            "Share of each feature in the variation of a linear prediction.",
         ),
         element("tbody", *rows),
         class_="roster",

@@ -1,4 +1,4 @@
-"""The head of the page: what was learned from what, the verdict, the headline figures."""
+"""The head of a run's page: title, verdict, headline figures."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def stopped(result: Result) -> Html:
     return element(
         "p",
         element("b", "Interrupted. "),
-        f"The run was stopped before the end of the data: all that follows is about the first"
+        f"The run was stopped before the end of the data; this page covers the first"
         f" {count(result.rows, 'row')}.",
         class_="stopped",
         role="alert",
@@ -58,7 +58,7 @@ def headline_figures(result: Result) -> Iterable[Html]:
     error = measure_of(result)
     if error.mine is not None:
         squares = f"mean square loss {brief(now.loss or 0.0)}" if error.name == "RMSE" else ""
-        yield tile(error.name, brief(error.mine), squares or "mean per row")
+        yield tile(error.name, brief(error.mine), squares or "mean over all rows")
     yield from versus(result, error)
     yield from promised(result)
 

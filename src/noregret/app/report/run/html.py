@@ -1,4 +1,4 @@
-"""A finished run as one page of HTML that needs nothing else: no network, no other file."""
+"""The report of a run: one self-contained HTML page, without network or other files."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def page(result: Result) -> str:
 
 
 def sections(result: Result) -> list[str]:
-    """Return what is on the page, from the top to the bottom."""
+    """Return the sections of the page, top to bottom."""
     return [
         head(result),
         curves_section(result),
@@ -47,18 +47,18 @@ def sections(result: Result) -> list[str]:
 
 
 def curves_section(result: Result) -> Html:
-    """Return loss and regret as they went."""
+    """Return loss and regret over time."""
     if not len(result.curve.rounds) or not result.rows:
         return Html("")
     regret = regret_chart(result)
-    unknown = element("p", "The regret on the way is not known for this run.", class_="aside")
+    unknown = element("p", "The regret over time is not known for this run.", class_="aside")
     charts = element("div", loss_chart(result), regret or "", class_="pair")
-    return section("How it went", charts, "" if regret else unknown)
+    return section("Loss and regret over time", charts, "" if regret else unknown)
 
 
 def outlook_section(result: Result) -> Html:
-    """Return predictions beside outcomes."""
+    """Return charts of predictions and outcomes."""
     charts = outlook_charts(result)
     if not charts:
         return Html("")
-    return section("Predictions beside outcomes", element("div", *charts, class_="pair"))
+    return section("Predictions and outcomes", element("div", *charts, class_="pair"))

@@ -1,4 +1,4 @@
-"""A finished run for machines: plain JSON, in which nothing is NaN or infinite.
+"""The result of a run as JSON; numbers that are NaN or infinite become null.
 
 ``format``
     ``noregret.run/1``.
@@ -7,36 +7,37 @@
     ``weight`` (the sum of importance weights), ``skipped`` (``count`` and the ``first``, each with
     ``place`` and ``reason``) and ``shared`` (hash slots that hold more than one name).
 ``learner``
-    ``name``, ``params``, and ``python``: how Python would write it.
+    ``name``, ``params``, and ``python``: the call that makes it.
 ``error``
     ``name`` (RMSE, MAE, log loss, or the mean of another loss); the figure of the run, ``mine``,
     and those of the best ``constant`` and of the best fixed predictor in ``hindsight``.
 ``loss``
-    ``name``, ``total``, ``mean``, ``mistakes`` and ``accuracy`` (of labels), and ``chosen``: why
-    this loss, where the outcomes chose it (``outcomes``: labels or numbers, and ``words``).
+    ``name``, ``total``, ``mean``, ``mistakes`` and ``accuracy`` (of labels), and ``chosen``: the
+    reason for this loss if it was chosen by the outcomes (``outcomes``: labels or numbers, and
+    ``words``).
 ``constant``
     The best constant: ``value``, ``total``, ``mean``.
 ``hindsight``
     The best fixed predictor's ``total`` and ``mean``; its proof is in the certificate.
 ``certificate``, ``uncertified``
-    The certificate as its file has it; or null, and why.
+    The certificate as in its file; or null, and the reason.
 ``found``
-    What the learner tells of itself, null for one that does not: ``words``, ``numbers`` (as the
-    learner names them), ``members`` (``name``, ``group``, ``weight`` now, ``mean`` loss alone), and
-    the ``course`` of the weights: ``rounds``, ``groups`` and ``weights``, a list a moment.
+    The learner's findings, null if it has none: ``words``, ``numbers`` (under the learner's own
+    names), ``members`` (``name``, ``group``, current ``weight``, own ``mean`` loss), and the
+    ``course`` of the weights: ``rounds``, ``groups`` and ``weights``, one list per point in time.
 ``curve``
     ``rounds``, ``loss``, ``mistakes``, ``regret``, ``bound``: lists of one length.
 ``heaviest``
     The largest weights: ``feature`` and ``weight``.
 ``outlook``
-    Predictions beside outcomes: ``residuals`` (``edges``, ``counts``), ``spread`` (``counts`` by
+    Predictions and outcomes: ``residuals`` (``edges``, ``counts``), ``spread`` (``counts`` by
     outcome and prediction, ``low``, ``high``), ``calibration`` (``predicted``, ``observed``,
     ``counts``), ``confusion``.
 ``run``
     ``started``, ``seconds``, ``rows_per_second``, ``interrupted``, ``command``, ``version``,
     ``outputs``.
 
-What is not known is null.
+Unknown values are null.
 """
 
 from __future__ import annotations
@@ -57,7 +58,7 @@ FORMAT = "noregret.run/1"
 
 
 def as_dict(result: Result) -> dict[str, Any]:
-    """Return the run as JSON has it."""
+    """Return the result as a dictionary for JSON."""
     now, certificate = standing_of(result), result.certificate
     made = {
         "format": FORMAT,
@@ -92,7 +93,7 @@ def as_dict(result: Result) -> dict[str, Any]:
 
 
 def data(result: Result) -> dict[str, Any]:
-    """Return what was read."""
+    """Return the description of the data."""
     first = [{"place": row.place, "reason": row.reason} for row in result.skipped_rows]
     return {
         "sources": result.sources,
@@ -109,7 +110,7 @@ def data(result: Result) -> dict[str, Any]:
 
 
 def found(told: Found) -> dict[str, Any]:
-    """Return what the learner tells of itself."""
+    """Return the learner's findings."""
     return {
         "words": told.words,
         "numbers": told.numbers,
@@ -122,7 +123,7 @@ def found(told: Found) -> dict[str, Any]:
 
 
 def outlook(found: Outlook) -> dict[str, Any]:
-    """Return predictions beside outcomes."""
+    """Return the figures that compare predictions with outcomes."""
     residuals, spread, calibration = found.residuals, found.spread, found.calibration
     return {
         "residuals": residuals and {"edges": residuals.edges, "counts": residuals.counts},
@@ -140,7 +141,7 @@ def outlook(found: Outlook) -> dict[str, Any]:
 
 
 def run(result: Result) -> dict[str, Any]:
-    """Return when and how it was made."""
+    """Return time, speed, command and version."""
     fast = result.rows / result.seconds if result.seconds > 0 else None
     return {
         "started": result.started,
@@ -154,7 +155,7 @@ def run(result: Result) -> dict[str, Any]:
 
 
 def plain(value: Any) -> Any:
-    """Return a value in the types that JSON has; numbers that are not finite become None."""
+    """Return a value in types that JSON has; numbers that are not finite become None."""
     if isinstance(value, np.ndarray | np.generic):
         value = value.tolist()
     if isinstance(value, Mapping):

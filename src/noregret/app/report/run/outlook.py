@@ -1,4 +1,4 @@
-"""Predictions beside outcomes: the last charts of the page."""
+"""Charts that compare predictions with outcomes."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 def outlook_charts(result: Result) -> list[Html]:
-    """Return the charts that there are numbers for."""
+    """Return the charts that there are data for."""
     outlook, charts = result.outlook, []
     if outlook.residuals is not None and outlook.residuals.counts.sum() > 0:
         charts.append(residual_chart(outlook.residuals))
@@ -30,17 +30,17 @@ def outlook_charts(result: Result) -> list[Html]:
 
 
 def residual_chart(found: Histogram) -> Html:
-    """Return by how much predictions missed."""
+    """Return a histogram of the errors."""
     total = int(found.counts.sum())
     return figure_of(
-        "Misses",
-        "Outcome less prediction. To the right of zero, the prediction was too low.",
+        "Errors",
+        "Outcome minus prediction. To the right of zero, the prediction was too low.",
         [],
         histogram(
             found.edges,
             found.counts,
             "outcome − prediction",
-            f"Histogram of outcome less prediction, {count(total, 'row')}.",
+            f"Histogram of outcome minus prediction, {count(total, 'row')}.",
         ),
     )
 
@@ -50,8 +50,8 @@ def spread_chart(outlook: Outlook) -> Html:
     assert outlook.spread is not None
     total = int(outlook.spread.sum())
     return figure_of(
-        "Predicted and true",
-        "The darker, the more rows. On the dashed line, the prediction was right.",
+        "Outcome against prediction",
+        "Darker cells hold more rows. On the dashed line, the prediction was right.",
         [],
         heat_map(
             outlook.spread,
@@ -63,12 +63,12 @@ def spread_chart(outlook: Outlook) -> Html:
 
 
 def calibrated(found: Calibration) -> Html:
-    """Return how likely things were said to be, and how often they were so."""
+    """Return predicted probabilities against observed frequencies."""
     total = int(found.counts.sum())
     return figure_of(
         "Calibration",
-        "The larger a dot, the more rows. On the dashed line, probabilities can be taken at"
-        " their word.",
+        "Larger dots hold more rows. On the dashed line, the predicted probability equals the"
+        " observed frequency.",
         [],
         calibration_chart(
             found, f"Calibration curve of {count(total, 'row')} in {len(found.counts)} bins."
@@ -77,12 +77,13 @@ def calibrated(found: Calibration) -> Html:
 
 
 def confusion_table(found: tuple[tuple[int, int], tuple[int, int]], averaged: bool) -> Html:
-    """Return labels predicted and true, as a table.
+    """Return the confusion matrix.
 
-    What a learner predicts that averages its weights is not what its mistakes are counted of.
+    A learner that averages its weights predicts with the mean weights, but its mistakes are counted
+    for the weights being averaged.
     """
     words = (
-        "How many of each label were predicted as which, and the share of that label. A chance of"
+        "Rows by true and predicted label, with their share of the true label. A probability of"
         " exactly ½ counts as wrong."
     )
     if averaged:
@@ -106,7 +107,7 @@ def confusion_table(found: tuple[tuple[int, int], tuple[int, int]], averaged: bo
         for right, (name, counts) in enumerate(zip(("true −", "true +"), found, strict=True))
     ]
     return figure_of(
-        "Labels",
+        "Confusion matrix",
         words,
         [],
         element("table", element("thead", head), element("tbody", *rows), class_="confusion"),

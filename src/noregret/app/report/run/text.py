@@ -1,4 +1,4 @@
-"""A finished run in a terminal: what it came to, in a screenful."""
+"""The summary of a run on a terminal."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ def summary(result: Result) -> RenderableType:
 
 
 def facts(result: Result) -> Iterator[Fact]:
-    """Yield the figures with what they mean."""
+    """Yield the figures, each with an explanation."""
     yield Fact("rows", figure(result.rows), f"{count(result.features, 'feature')}; {took(result)}")
     if result.choice is not None:
         yield Fact("target", clean(result.choice.outcomes), clean(result.choice.words))
@@ -69,11 +69,11 @@ def facts(result: Result) -> Iterator[Fact]:
 
 
 def errors(result: Result) -> Iterator[Fact]:
-    """Yield accuracy and error, and the error of what it is compared with."""
+    """Yield accuracy and error, and the errors of the baselines."""
     now, error = standing_of(result), measure_of(result)
     if result.mistakes is not None and now.accuracy is not None:
         often = frequent_label(result)
-        beside = "" if often is None else f"; the most frequent label: {percent(often)}"
+        beside = "" if often is None else f"; always the most frequent label: {percent(often)}"
         yield Fact("accuracy", percent(now.accuracy), count(result.mistakes, "mistake") + beside)
     if error.mine is not None:
         mean = f"mean {lost(result)}" if error.name in MEASURES.values() else "per row"
@@ -90,7 +90,7 @@ def errors(result: Result) -> Iterator[Fact]:
 
 
 def promised(result: Result) -> Iterator[Fact]:
-    """Yield the regret, and what the theorem allows."""
+    """Yield the regret and its bound."""
     found, certificate = regret(result), result.certificate
     if found is None or certificate is None:
         return
@@ -99,12 +99,12 @@ def promised(result: Result) -> Iterator[Fact]:
     if promise is not None and promise.bound is not None:
         part = part_of_bound(promise.tightness)
         used = f"; {part} of it is used" if part else ""
-        words = f"limit on {subject(promise).rstrip(',')}{used}"
+        words = f"proven limit on {subject(promise).rstrip(',')}{used}"
         yield Fact("bound", brief(promise.bound), words)
 
 
 def told(found: Found) -> list[RenderableType]:
-    """Return what the learner tells of itself."""
+    """Return the learner's own findings."""
     return [
         Padding(Text(clean(part), overflow="fold"), (0, 0, 0, 2))
         for part in found.words.split("\n")
@@ -113,11 +113,11 @@ def told(found: Found) -> list[RenderableType]:
 
 
 def heaviest(weights: Iterable[tuple[str, float]]) -> list[RenderableType]:
-    """Return the heaviest features, with bars."""
+    """Return the features with the largest weights, as bars."""
     weights = list(weights)
     largest = max((abs(weight) for _, weight in weights), default=0.0) or 1.0
     rows = (
         (name, signed(w, brief), abs(w) / largest, "blue" if w > 0 else "yellow")
         for name, w in weights
     )
-    return [Text("Features of the largest weights", "dim"), bars(rows)]
+    return [Text("Largest weights", "dim"), bars(rows)]

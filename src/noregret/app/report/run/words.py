@@ -1,4 +1,4 @@
-"""What a run comes to, in words and a few numbers: the same for the page and for the terminal."""
+"""The result of a run in sentences and figures, shared by the HTML page and the terminal."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ if TYPE_CHECKING:
     from noregret.app.results.run import Result
 
 
-# With whom a learner is compared where nothing is said of it.
-USUAL = "all linear predictors"
-# Seconds of looking back that are worth a word.
-LONG = 10.0
-# From here on, a ratio says nothing.
-MANY_TIMES = 1e5
+# The comparison class that is not named in sentences.
+DEFAULT_COMPARATOR = "all linear predictors"
+# Computing hindsight is mentioned if it took at least this many seconds.
+MIN_SHOWN_SECONDS = 10.0
+# Larger ratios are not shown.
+MAX_SHOWN_RATIO = 1e5
 
 
 class Standing(NamedTuple):
@@ -35,7 +35,7 @@ class Standing(NamedTuple):
 
 
 def standing_of(result: Result) -> Standing:
-    """Return how a run compares."""
+    """Return the mean losses of a run and of its baselines."""
     rows = result.rows
     weight = known(result.weight) or float(rows)
     if rows <= 0 or weight <= 0:
@@ -52,7 +52,7 @@ def standing_of(result: Result) -> Standing:
 
 
 class Measure(NamedTuple):
-    """Error as a reader knows it: its name, and the figures of the run and of what it is beside."""
+    """The error of a run and of its baselines, under its usual name (RMSE, MAE, …)."""
 
     name: str
     mine: float | None
@@ -60,7 +60,7 @@ class Measure(NamedTuple):
     hindsight: float | None
 
 
-# The loss by the name that its mean has elsewhere.
+# The usual names of mean losses.
 MEASURES = {"square": "RMSE", "absolute": "MAE", "logistic": "log loss"}
 
 
@@ -94,7 +94,7 @@ def compared(mine: float | None, other: float | None) -> str:
     if mine is None or other is None or other <= 0:
         return ""
     ratio = mine / other
-    if not abs(ratio) < MANY_TIMES:  # beside next to nothing
+    if not abs(ratio) < MAX_SHOWN_RATIO:  # the other is nearly zero
         return ""
     if abs(ratio - 1) < NARROW:
         return "the same"
@@ -104,7 +104,7 @@ def compared(mine: float | None, other: float | None) -> str:
 
 
 def against(mine: float | None, other: float | None, what: str) -> str:
-    """Say how much less or more one is than what the other stands for; empty as above.
+    """Compare two numbers in words, naming what the second one is; empty as above.
 
     >>> against(1.0, 4.0, "the best constant")
     '75.0% less than the best constant'
@@ -115,7 +115,7 @@ def against(mine: float | None, other: float | None, what: str) -> str:
 
 
 def error_against(mine: float | None, other: float | None, what: str) -> str:
-    """Say how much less or more error there is than with something else; empty as above.
+    """Compare two errors in words, naming what the second one is; empty as above.
 
     >>> error_against(1.0, 4.0, "the best constant")
     '75.0% less error than the best constant'
@@ -134,25 +134,29 @@ def best_fixed(result: Result) -> str:
     """Name the best fixed predictor in hindsight, and the class that it is the best of."""
     scaled = any(transform.startswith("scale=") for transform in result.transforms)
     of = " on the scaled features" if scaled else ""
-    comparator = USUAL if result.certificate is None else result.certificate.hindsight.comparator
-    if comparator == USUAL:
+    comparator = (
+        DEFAULT_COMPARATOR
+        if result.certificate is None
+        else result.certificate.hindsight.comparator
+    )
+    if comparator == DEFAULT_COMPARATOR:
         return f"the best fixed linear model{of}"
     return f"the best fixed predictor{of} ({clean(comparator)})"
 
 
 def regret(result: Result) -> tuple[str, str] | None:
-    """Return the regret, and what it is; None without a certificate."""
+    """Return the regret and its definition; None without a certificate."""
     if result.certificate is None:
         return None
     lower, upper = result.certificate.regret.lower, result.certificate.regret.upper
     if not math.isfinite(upper):
         return f"≥ {brief(lower)}", ""
     each = f"; {brief(upper / result.rows)} per row" if result.rows else ""
-    return brief(upper), f"total loss minus hindsight's{each}"
+    return brief(upper), f"total loss minus that of the model in hindsight{each}"
 
 
 def title(result: Result) -> str:
-    """Say what was learned from what."""
+    """Return the title: learner, data and target."""
     target = f" → {name_of(result.target)}" if result.target else ""
     return f"{name_of(result.name)} on {sources(result.sources)}{target}"
 
@@ -167,7 +171,7 @@ def sources(given: tuple[str, ...]) -> str:
 
 
 def speed(result: Result) -> str:
-    """Say how many rows and bytes a second; empty where it was too short to tell."""
+    """Return rows and bytes per second; empty if the run was too short to measure."""
     if not result.seconds > 1e-9 or not result.rows:
         return ""
     rows = f"{brief(result.rows / result.seconds)} rows/s"
@@ -177,14 +181,15 @@ def speed(result: Result) -> str:
 
 
 def took(result: Result) -> str:
-    """Say how long it took, and how fast that was."""
+    """Return the running time and the speed."""
     fast = speed(result)
-    back = f"; hindsight took {duration(result.looked_back)}" if result.looked_back >= LONG else ""
+    spent = result.looked_back
+    back = f"; hindsight took {duration(spent)}" if spent >= MIN_SHOWN_SECONDS else ""
     return duration(result.seconds) + (f", {fast}" if fast else "") + back
 
 
 def judged(result: Result) -> Verdict:
-    """Say what to make of the certificate, or why there is none."""
+    """Return the verdict of the certificate, or the reason why there is none."""
     if result.certificate is not None:
         return verdict_of(result.certificate)
     why = clean(result.uncertified or "").rstrip(".")
@@ -192,7 +197,7 @@ def judged(result: Result) -> Verdict:
 
 
 def sentence(result: Result) -> str:
-    """Say how it went in one plain sentence or two."""
+    """Summarize the run in one or two sentences."""
     now = standing_of(result)
     if now.loss is None:
         return "No row was learned from, so there is nothing to report."
@@ -211,12 +216,12 @@ def sentence(result: Result) -> str:
 
 
 def promise_words(result: Result) -> str:
-    """Say whether a promise was kept, in a few words."""
+    """Say in one sentence whether the theorem's bound held."""
     certificate = result.certificate
     if certificate is None:
         return judged(result).words
     if certificate.theorem is None:
-        return "No theorem covers these parameters, so nothing was promised."
+        return "No theorem covers these parameters, so no bound is claimed."
     holds, failed = certificate.theorem.holds, certificate.theorem.failed
     if holds:
         return "The theorem's promise was kept."
