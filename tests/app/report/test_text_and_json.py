@@ -45,7 +45,7 @@ def test_what_is_said_of_a_regression() -> None:
         "17.67  mean square loss 312.3",
         "60.3% less error than the best constant, 7.005",
         "0.915% more error than the best fixed linear model in hindsight",
-        "115,354  total loss minus that of the model in hindsight; 5.638 per row",
+        "115,354  total loss minus that of hindsight; 5.638 per row",
         "limit on the cumulative loss; 46.6% of it is used",
         "PROMISE KEPT",
         "departure delay  +60.66  ━━━━",

@@ -152,7 +152,7 @@ def regret(result: Result) -> tuple[str, str] | None:
     if not math.isfinite(upper):
         return f"≥ {brief(lower)}", ""
     each = f"; {brief(upper / result.rows)} per row" if result.rows else ""
-    return brief(upper), f"total loss minus that of the model in hindsight{each}"
+    return brief(upper), f"total loss minus that of hindsight{each}"
 
 
 def title(result: Result) -> str:
