@@ -70,7 +70,7 @@ class Adversary:
 
     @property
     def about(self) -> str:
-        """What it does, in one line."""
+        """A one-line description."""
         return (self.play.__doc__ or "").strip().split("\n")[0]
 
     @property

@@ -109,7 +109,7 @@ def even_camps(master: Master, experts: int = 16, rounds: int = 100) -> Rounds:
     ),
 )
 def contrary(master: Master, rounds: int = 1000) -> Rounds:
-    """Have one expert always say 0 and one always 1, and make every prediction wrong.
+    """Make every prediction wrong, with one expert that always says 0 and one that always says 1.
 
     In every round one of the two is right, so the better one is wrong in at most half of them. A
     master that draws lots is asked for its weights, and the outcome is the less likely one.

@@ -1,4 +1,4 @@
-"""One expert knows, and nobody knows which."""
+"""One hidden expert is right in every round."""
 
 from __future__ import annotations
 

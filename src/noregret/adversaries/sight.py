@@ -1,4 +1,4 @@
-"""What adversaries have in common: a look at the learner, and an even balance of its weights."""
+"""Helpers of adversaries: inspect the learner, and split its weights evenly."""
 
 from __future__ import annotations
 

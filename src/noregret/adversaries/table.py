@@ -1,4 +1,4 @@
-"""How tight the theorems are: every adversary set on its learners, and what came out.
+"""The tightness of the theorems: every adversary against its learners, with the results.
 
 The figures are shipped in ``tightness.json``, written by ``tools/attack.py``.
 """
@@ -21,7 +21,7 @@ DIGITS = 9
 
 @dataclass(frozen=True)
 class Entry:
-    """What an adversary reached.
+    """The result of an adversary.
 
     Parameters
     ----------

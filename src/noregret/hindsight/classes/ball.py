@@ -126,7 +126,7 @@ def lowest_in_ball(
 
 
 def is_level(curvature: Curvature, w: Floats, g: Floats, change: Floats) -> bool:
-    """Whether the change leaves nothing of the pull g but what may be rounding."""
+    """Return whether the change cancels the gradient g up to rounding."""
     left = np.abs(curvature.times(change) + g)
     roots = np.sqrt(curvature.diagonal)  # |H_ij| is at most the product of two of these
     rounding = 1e-12 * roots * float(roots @ (np.abs(w) + np.abs(change)))

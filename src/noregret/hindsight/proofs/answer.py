@@ -1,4 +1,4 @@
-"""What hindsight is asked and what it answers: how hard to try, and how surely it is the best."""
+"""The limits of a search in hindsight, and its answer with a proven interval."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ class Answer:
 
     @property
     def gap(self) -> float:
-        """How far the minimum may lie below ``loss``: so far that ``loss − gap`` is proven too."""
+        """A bound on ``loss`` minus the minimum, rounded so that ``loss − gap`` is proven too."""
         if self.loss == self.lower:
             return 0.0
         gap = self.loss - self.lower

@@ -53,12 +53,12 @@ class Moved(NamedTuple):
 
     @property
     def slack(self) -> float:
-        """What sums over all rounds lose, relative to their terms."""
+        """A bound on the relative rounding error of sums over all rounds."""
         return 4 * (sum(self.rows.shape) + 16) * UNIT
 
     @property
     def underflow(self) -> float:
-        """What sums of squares may lose where numbers do not reach."""
+        """A bound on the underflow in sums of squares."""
         return 4 * (sum(self.rows.shape) + 16) * SMALLEST
 
     def lengths(self) -> tuple[Floats, float, float]:

@@ -41,7 +41,7 @@ def contradiction(rows: Rows, labels: Floats) -> list[int]:
 
 
 def cancel(rows: Rows, labels: Floats, pair: list[int]) -> bool:
-    """Whether two rows, each times its label, add up to zero."""
+    """Return whether two rows, each times its label, add up to zero."""
     chosen = np.zeros(rows.shape[0], dtype=bool)
     chosen[pair] = True
     both = rows.pick(chosen)
@@ -50,7 +50,7 @@ def cancel(rows: Rows, labels: Floats, pair: list[int]) -> bool:
 
 
 def surely_inseparable(rows: Rows, labels: Floats, p: Floats) -> bool:
-    """Whether Σ p_t y_t x_t is so near to zero that some p' ≥ 0 surely has it at zero.
+    """Return whether Σ p_t y_t x_t is so close to 0 that it is exactly 0 for some p' ≥ 0.
 
     Let p be at least ``least`` where it is not zero, and Z the rows there. If ZᵀZ ≥ s D², then
     p' = p − Z (ZᵀZ)⁻¹ Σ p y x differs from p by at most ‖D⁻¹ Σ p y x‖/√s; where that is less than

@@ -1,4 +1,4 @@
-"""What is proven of functions of a kernel's space: norms, scores, and the best of a ball.
+"""Proven bounds for functions in a kernel's space: norms, scores, and the best in a ball.
 
 All bounds are about functions f = Σ c_i k(s_i, ·) and kernels as exact arithmetic has them. For
 lines a_t s − c_t below the losses (see ``newton``), no f of norm at most U pays less than

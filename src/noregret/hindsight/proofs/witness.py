@@ -1,4 +1,4 @@
-"""What the witness of a certificate pays, computed from the rows alone, without any solver."""
+"""The loss of a certificate's witness, computed from the rows without any solver."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ NORM_FACTOR = 10.0
 
 
 def is_within(witness: Mapping[str, float], comparator: str, unseen: int = 0) -> bool:
-    """Whether a witness is of the class that it stands for.
+    """Return whether a witness belongs to its class.
 
     Of a share that must add up to 1, some may be on features that were told of and ``unseen``.
     """
@@ -90,7 +90,7 @@ def mistakes_at_most(rows: Rows, weights: Floats) -> int:
 
 
 def is_proven(stated: str, found: str) -> bool:
-    """Whether what was found of a class of predictors holds for the one stated.
+    """Return whether a result for one class of predictors also holds for the stated class.
 
     They are the same, or the stated one is the part of it up to some norm: on columns that depend
     on each other, how far a proof reaches depends on whether rows, or sums over them, were at hand.
@@ -103,7 +103,7 @@ def is_proven(stated: str, found: str) -> bool:
 
 
 def is_as_far(stated: str, *others: str) -> bool:
-    """Whether a class up to some norm reaches about as far as one of others, or further."""
+    """Return whether the norm limit of a class is about as large as one of the others."""
     here, there = REACH.fullmatch(stated), [REACH.fullmatch(other) for other in others]
     reaches = [float(found[1]) for found in there if found is not None]
     return here is not None and bool(reaches) and float(here[1]) >= min(reaches) / NORM_FACTOR

@@ -130,7 +130,7 @@ def powers_of_two(numbers: Floats) -> Floats:
 
 
 def is_combination(rows: Rows, kept: NDArray[np.intp], column: int, shares: Floats) -> bool:
-    """Whether a column is that combination of others in every row, without any rounding."""
+    """Return whether a column is exactly that combination of others in every row."""
     used = np.flatnonzero(shares)
     columns = np.append(kept[used], column)
     factors = np.append(shares[used], -1.0)

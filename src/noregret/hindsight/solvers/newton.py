@@ -45,7 +45,7 @@ class Found:
 
     @property
     def gap(self) -> float:
-        """How far the two are apart."""
+        """The difference between the loss and its lower bound."""
         return self.loss - self.lower
 
 

@@ -82,7 +82,7 @@ class LeastSquares:
 
     @property
     def lost(self) -> float:
-        """What underflow may have taken from each of the sums, and takes when they are used."""
+        """A bound on the underflow in each of the sums and in their use."""
         return (self.rounds + 4 * self.features + 8) * SMALLEST if self.rounds else 0.0
 
     def add(self, X: Any, y: Any) -> LeastSquares:

@@ -32,7 +32,7 @@ class LearnerLike(Protocol):
 
     @property
     def theorems(self) -> tuple[Theorem, ...]:
-        """The theorems it answers for, the most important first."""
+        """Its theorems, the most important first."""
 
 
 class Certifiable(ABC):
@@ -62,7 +62,7 @@ class Certifiable(ABC):
 
     @property
     def transforms(self) -> tuple[str, ...]:
-        """What was done to the data on the way."""
+        """The transformations of the data, as certificates list them."""
         return self._transforms
 
     @property
@@ -109,7 +109,7 @@ class Certifiable(ABC):
 
     @property
     def averaged(self) -> bool:
-        """Whether the learner predicts with the mean of its weights, by ``noregret.averaged``."""
+        """True if ``noregret.averaged`` makes the learner predict with the mean of its weights."""
         return False
 
     # The proof.

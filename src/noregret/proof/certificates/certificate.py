@@ -1,4 +1,4 @@
-"""What a certificate is: how well a learner did, what was promised, and whether it could be.
+"""Certificates: how well a learner did, and whether the promise of its theorem held.
 
 Its file is JSON (``certificate.schema.json`` describes it) and says all that is needed to compute
 it again from the data; ``verify`` does.
@@ -42,7 +42,7 @@ class Played:
 
 @dataclass(frozen=True)
 class Paid:
-    """What the learner's predictions cost."""
+    """The loss of the learner."""
 
     name: str
     total: float
@@ -104,7 +104,7 @@ class Promise:
 
 @dataclass(frozen=True)
 class Certificate:
-    """How well a learner did, against what, and what theory had to say about it.
+    """The result of a learner, compared with the best fixed predictor and with its theorem's bound.
 
     Made by ``Game.certificate``. It shows itself as text in a terminal and as a card in a
     notebook; ``save`` and ``load_certificate`` keep it in a file, ``verify`` computes it again.

@@ -201,7 +201,7 @@ def _without_weights(contents: Mapping[str, Any]) -> Mapping[str, Any]:
 
 
 def is_sealed(contents: Mapping[str, Any]) -> bool:
-    """Whether the contents of a file are those that were sealed."""
+    """Return whether the contents of a file match their seal."""
     rest = {key: value for key, value in contents.items() if key != "seal"}
     return bool(contents["seal"] == seal(rest))
 

@@ -1,4 +1,4 @@
-"""Playing a learner against a stream: predict, see the outcome, pay, learn; and keep the books.
+"""Playing a learner against a stream, and recording the game.
 
 game = play(WidrowHoff(rate=0.1), stream)
 game.certificate()
@@ -127,7 +127,7 @@ class Game(PlayedGame):
         self._settle()
 
     def _settle(self) -> None:
-        """Have all in the books, and let go of the learner."""
+        """Complete the record, and stop recording the learner."""
         try:
             self.ledger.settle()
         finally:
@@ -239,7 +239,7 @@ class Game(PlayedGame):
 
     @property
     def rounds(self) -> int:
-        """How many rounds were played."""
+        """The number of rounds played."""
         return self._now.rounds - self.ledger.before
 
     @property
@@ -249,12 +249,12 @@ class Game(PlayedGame):
 
     @property
     def mistakes(self) -> int:
-        """How many labels it got wrong before learning them."""
+        """The number of labels predicted wrongly."""
         return self._now.mistakes - self.ledger.mistakes_before
 
     @property
     def measured(self) -> dict[str, Measurement]:
-        """What theorems assume, as measured."""
+        """The measured quantities that theorems make assumptions about."""
         return self._now.measured
 
     @property
@@ -305,12 +305,12 @@ class Game(PlayedGame):
 
     @property
     def width(self) -> int:
-        """How many features were seen."""
+        """The number of features seen."""
         return self.ledger.books.features
 
     @property
     def averaged(self) -> bool:
-        """Whether the learner predicts with the mean of its weights, by ``noregret.averaged``."""
+        """True if ``noregret.averaged`` makes the learner predict with the mean of its weights."""
         return self.learner.engine.mean_kept and not self.learner.params.get("averaged")
 
     def check(self) -> None:
@@ -349,7 +349,7 @@ class Game(PlayedGame):
 
 
 def takes_rows(params: Mapping[str, Any]) -> bool:
-    """Whether sums over rows cannot say what a learner of these parameters is compared with."""
+    """Return whether the comparison of such a learner needs the rows, not only sums over them."""
     return params.get("domain") == "box" or "kernel" in params
 
 
@@ -359,19 +359,19 @@ def covering(learner: Learner) -> list[Theorem]:
 
 
 def compared_with_all(params: Mapping[str, Any]) -> bool:
-    """Whether a learner of these parameters is compared with all linear predictors."""
+    """Return whether a learner with these parameters is compared with all linear predictors."""
     bounded = "weight" in params and params.get("regulariser") != "euclidean"
     bounded = bounded or "kernel" in params
     return params.get("radius") is None and not bounded
 
 
 def is_block(x: Any, y: Any) -> bool:
-    """Whether x holds many rows and y their outcomes."""
+    """Return whether x holds many rows and y their outcomes."""
     return is_table(x) and (hasattr(y, "__len__") or getattr(y, "ndim", 0) > 0)
 
 
 def is_table(x: Any) -> bool:
-    """Whether x holds many rows."""
+    """Return whether x holds many rows."""
     if isinstance(x, list):
         return bool(x) and isinstance(x[0], Mapping)
     shape = getattr(x, "shape", None)
@@ -379,7 +379,7 @@ def is_table(x: Any) -> bool:
 
 
 class Player(Protocol[G_co]):
-    """Whoever has a game of its own to play in."""
+    """An algorithm that can create a game to play in."""
 
     def new_game(self, **options: Any) -> G_co:
         """Return it."""
@@ -410,7 +410,7 @@ def play(
         pairs of a table and its outcomes; or a table: a 2-d array, a SciPy sparse matrix, a data
         frame or a list of dicts; or the path of a file that ``noregret.streams`` reads.
     outcomes
-        One outcome a row, for a table.
+        One outcome per row, for a table.
     target
         The column that holds the outcomes, for a data frame or a file.
     predictions

@@ -68,14 +68,14 @@ def table_blocks(
 
 
 def is_frame(source: Any) -> bool:
-    """Whether rows come as a data frame."""
+    """Return whether the rows are a data frame."""
     if isinstance(source, np.ndarray) or hasattr(source, "tocsr"):
         return False
     return hasattr(source, "columns") or hasattr(source, "column_names")
 
 
 def is_many(x: Any) -> bool:
-    """Whether x holds many rows."""
+    """Return whether x holds many rows."""
     if isinstance(x, list | tuple):
         return bool(x) and (isinstance(x[0], Mapping | list | tuple) or np.ndim(x[0]) == 1)
     return is_frame(x) or len(getattr(x, "shape", ())) == 2
@@ -221,7 +221,7 @@ def names_in(rows: Sequence[Any]) -> list[str]:
 
 
 def is_pair(item: Any) -> bool:
-    """Whether this is a row, or a table, with its outcome."""
+    """Return whether this is a pair of a row, or a table, and its outcome."""
     return (
         isinstance(item, tuple)
         and len(item) == 2
@@ -251,7 +251,7 @@ def rows_of(rows: Sequence[Any], known: Sequence[str] | None) -> tuple[Floats, B
 
 
 def has_gaps(rows: Sequence[Any]) -> bool:
-    """Whether None stands for a number somewhere."""
+    """Return whether some values are None."""
     return any(None in row for row in rows if isinstance(row, list | tuple))
 
 

@@ -47,7 +47,7 @@ MAX_QUEUED_PAGES, BUSY_PAGES = 8, 2
 
 @dataclass
 class Ledger:
-    """What is collected while a learner plays.
+    """The record of a game while a learner plays.
 
     Parameters
     ----------
@@ -133,7 +133,7 @@ class Ledger:
         table: Callable[[], Table],
         work: Callable[[int, Moment | None, Floats | None], None],
     ) -> None:
-        """Have rows worked on: at once where they are few, else in the other thread."""
+        """Process rows: immediately if they are few, else in the worker thread."""
         features = self.learner.engine.size
         moment = None
         if self.recorder.mark != self.last_mark:
@@ -250,7 +250,7 @@ class Ledger:
         return table.product()
 
     def may_drop_rows(self) -> bool:
-        """Whether sums will do once there are many rows."""
+        """Return whether sums are sufficient once there are many rows."""
         return self.keep == "auto" and self.sums is not None and not self.needs_rows
 
     def give_up_sums(self) -> None:
@@ -274,7 +274,7 @@ class Ledger:
         moment.sums = None
 
     def due(self, rounds: int, features: int) -> bool:
-        """Whether it is time to look back: seldom enough to cost little."""
+        """Return whether to compute hindsight again, which is rare enough to be cheap."""
         pause = 1 if features <= MAX_CURVE_FEATURES else max(features // 2, self.solved // 10)
         return self.sums is not None and rounds >= self.solved + pause
 
@@ -302,7 +302,7 @@ class Ledger:
     # When it is over, or paused.
 
     def settle(self) -> None:
-        """Have everything played so far in the books, or know that they are incomplete."""
+        """Complete the record of all rounds so far, or mark it as incomplete."""
         try:
             self.finish()
         finally:

@@ -31,7 +31,7 @@ class Table(NamedTuple):
     whole: Floats | None = None  # (y, x) as one table, where there is one
 
     def is_dense(self) -> bool:
-        """Whether so many of its numbers are not zero that it is best taken as a full table."""
+        """Return whether enough numbers are non-zero to process it as a dense table."""
         if self.whole is not None:
             return True
         count = self.X.nnz if hasattr(self.X, "nnz") else np.count_nonzero(self.X)
@@ -103,7 +103,7 @@ class Pages:
 
     @property
     def spilled(self) -> bool:
-        """Whether some pages are only in the file."""
+        """True if some pages are only in the file."""
         return any(page.words is None for page in self.index)
 
     def add(self, words: Floats, rows: int, features: int) -> None:
@@ -165,7 +165,7 @@ class Pages:
     # Going on in another process.
 
     def __reduce__(self) -> tuple[Any, ...]:
-        """Have the pages pickled themselves, from wherever they are."""
+        """Pickle the pages, from memory or from the file."""
         found = [page._replace(words=self.words_of(page)) for page in self.index]
         return _put_together, (self.memory, [(p.words, p.rows, p.features) for p in found])
 

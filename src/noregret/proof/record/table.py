@@ -101,7 +101,7 @@ class Table:
         self._open(step, self.width)
 
     def _unify(self, X: Floats) -> None:
-        """Have all that is missing be the same NaN."""
+        """Replace all NaN by the same one."""
         missing = np.isnan(X)
         if missing.any():
             X[missing] = np.nan
@@ -147,7 +147,7 @@ class Table:
 
     @property
     def spilled(self) -> bool:
-        """Whether some rows are only in the file."""
+        """True if some rows are only in the file."""
         return self.file is not None
 
     def blocks(self) -> Iterator[tuple[Floats, Floats | None]]:

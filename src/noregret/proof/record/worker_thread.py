@@ -1,4 +1,4 @@
-"""One other thread that works through jobs in order, while the first goes on."""
+"""A worker thread that runs jobs in order."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ class Backstage:
             self.done.put(failure)
 
     def add(self, job: Job) -> None:
-        """Have a job done."""
+        """Add a job to the queue."""
         self.check_process()
         self.waiting += 1
         self.jobs.put(job)

@@ -1,4 +1,4 @@
-"""What theorems take for granted, measured.
+"""The assumptions of theorems, and how they are checked.
 
 Each kind of assumption knows how to say what it assumes, what to watch while a game is played, and
 what was found when it is over.
@@ -45,7 +45,7 @@ class Finding:
 
 @dataclass(frozen=True)
 class Assumption:
-    """Something taken for granted.
+    """An assumption of a theorem.
 
     Parameters
     ----------
@@ -164,7 +164,7 @@ class WithinHorizon(Assumption):
 
 @dataclass(frozen=True)
 class Trusted(Assumption):
-    """Something that data cannot show.
+    """An assumption that data cannot confirm.
 
     Parameters
     ----------

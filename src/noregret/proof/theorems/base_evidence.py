@@ -1,4 +1,4 @@
-"""What every game shows to theorems, certificates and their verification."""
+"""The evidence of a game, for theorems, certificates and their verification."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a theorem may look at when a game is over: its facts, and the best in hindsight."""
+"""The evidence of a finished game for theorems: its facts, and the best in hindsight."""
 
 from __future__ import annotations
 
@@ -247,13 +247,13 @@ class Evidence(Facts):
         return weights
 
     def is_within(self, witness: Mapping[str, float], comparator: str) -> bool:
-        """Whether a witness is about these features, and of the class that it stands for."""
+        """Return whether a witness has these features and belongs to its class."""
         unseen = self.features - len(self.names)
         known = self.weights_of(witness) is not None
         return known and is_within(witness, comparator, unseen)
 
     def is_proven(self, stated: str, found: str) -> bool:
-        """Whether what was found of a class of predictors holds for the one stated."""
+        """Return whether a result for one class of predictors also holds for the stated class."""
         return is_proven(stated, found)
 
     def paid_by(self, witness: Mapping[str, float], comparator: str) -> Paid | None:

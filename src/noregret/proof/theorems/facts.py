@@ -64,7 +64,7 @@ class Facts(BaseEvidence):
 
     @property
     def rounds_before(self) -> int:
-        """How many rounds the learner had learned from before the game."""
+        """The number of rounds learned before the game."""
         return self.ledger.before
 
     @property
@@ -89,7 +89,7 @@ class Facts(BaseEvidence):
 
     @property
     def rounding(self) -> float:
-        """What rounding of its own scores may add to the learner's loss, to first order.
+        """A bound on the rounding error of the learner's loss, to first order.
 
         A score w·x is off by γ(n) ‖w‖‖x‖, and the loss by its slope times that. With ‖g‖ for the
         slope times ‖x‖, Cauchy's inequality sums it up over the rounds. The weights are the last.
@@ -120,7 +120,7 @@ class Facts(BaseEvidence):
 
     @property
     def averaged_rounds(self) -> int:
-        """How many rounds that are."""
+        """The number of rounds whose weights are averaged."""
         return self.rounds
 
     def largest(self, measure: str) -> float:
@@ -170,7 +170,7 @@ class Facts(BaseEvidence):
 
     @property
     def late_features(self) -> int:
-        """How many features joined after the first round, though nobody said how many to expect."""
+        """The number of features that joined after the first round without being announced."""
         return max(0, self.ledger.books.features - self.ledger.recorder.expected)
 
     @property

@@ -1,4 +1,4 @@
-"""What the theorems of kernel learners take for granted, measured."""
+"""The assumptions of the theorems of kernel learners."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ class Near(AtMost):
 
 
 def has_width(params: Mapping[str, Any]) -> bool:
-    """Whether the kernel has a width."""
+    """Return whether the kernel has a width."""
     return bool(params["kernel"] == "rbf")
 
 

@@ -1,4 +1,4 @@
-"""What the theorems of kernel learners look at: the game in the space of the kernel."""
+"""The evidence of a game for the theorems of kernel learners, in the space of the kernel."""
 
 from __future__ import annotations
 
@@ -135,7 +135,7 @@ class KernelEvidence(Evidence):
         return at, np.array(list(witness.values()), dtype=np.float64)
 
     def is_within(self, witness: Mapping[str, float], comparator: str) -> bool:
-        """Whether a witness is made of these examples, and of the class that it stands for."""
+        """Return whether a witness is made of these examples and belongs to its class."""
         found = self.function(witness)
         ball = BALL.fullmatch(comparator.removeprefix("RKHS "))
         if found is None or ball is None:
@@ -143,7 +143,7 @@ class KernelEvidence(Evidence):
         return norm_of(self.space, *found) <= float(ball[1]) * SIX_DIGITS
 
     def is_proven(self, stated: str, found: str) -> bool:
-        """Whether what was found of a class of functions holds for the one stated."""
+        """Return whether a result for one class of functions also holds for the stated class."""
         return stated == found
 
     def paid_by(self, witness: Mapping[str, float], comparator: str) -> Paid | None:

@@ -1,4 +1,4 @@
-"""What a theorem may look at when a game over a table is over."""
+"""The evidence of a finished game over a table."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ class TableEvidence(BaseEvidence):
 
     @property
     def width(self) -> int:
-        """How many columns there are: experts, arms or assets."""
+        """The number of columns: experts, arms or assets."""
         return self.table.width
 
     @property
@@ -76,5 +76,5 @@ class TableEvidence(BaseEvidence):
         return dict(zip(self.names, weights, strict=True))
 
     def is_within(self, witness: Mapping[str, float], comparator: str) -> bool:
-        """Whether a witness is of the class that it stands for."""
+        """Return whether a witness belongs to its class."""
         return set(witness) == set(self.names)

@@ -1,4 +1,4 @@
-"""What a theorem is: the promise that a learner answers for.
+"""Theorems: the promises of learners.
 
 A theorem is written where its learner is. What it takes for granted is in ``assumptions``; what it
 may look at when a game is over is the ``Evidence``, of tables the ``TableEvidence``.

@@ -115,7 +115,7 @@ def paid_by(replay: Replay, best: Best) -> Paid:
 
 
 def is_worse(replay: Replay, stated: float, found: float, slack: float) -> bool:
-    """Whether the stated best is beaten by more than where its search stopped explains.
+    """Return whether the stated best is worse than the early stop of its search explains.
 
     The search that the certificate tells of is done again only where that makes a difference.
     """

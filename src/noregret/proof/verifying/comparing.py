@@ -57,7 +57,7 @@ def are_equal(stated: Any, found: Any) -> bool:
 
 
 def is_number(value: Any) -> bool:
-    """Whether a value is a number; true and false are none."""
+    """Return whether a value is a number and not a boolean."""
     return isinstance(value, int | float) and not isinstance(value, bool)
 
 
@@ -71,7 +71,7 @@ def are_close(
 
 
 def is_between(stated: float | None, found: float | None, again: float | None) -> bool:
-    """Whether a figure that is searched for is explained by where its search stopped.
+    """Return whether a figure differs only because its search stopped early.
 
     ``found`` is where a harder search stopped, ``again`` where the stated one does when it is done
     again: what is stated is near one of them, or lies between.

@@ -108,7 +108,7 @@ Rule = Callable[["Judge", str, Any, Any], Line | None]
 
 
 class Judge:
-    """Who compares: a line is drawn up once, whoever asks for it.
+    """Compares the fields of a certificate; each line is computed once.
 
     Parameters
     ----------

@@ -50,7 +50,7 @@ def bound(judge: Judge, path: str, stated: Any, found: Any) -> Line:
 
 
 def is_from_sums(judge: Judge, path: str, stated: float, found: float) -> bool:
-    """Whether a larger bound is what sums prove where no rows were kept, in whatever blocks."""
+    """Return whether a larger bound is the one that sums without rows prove."""
     by_sums = None if judge.replay.by_sums is None else promise_at(judge.replay.by_sums, path)
     if by_sums is None or by_sums.bound is None:
         return False
@@ -58,7 +58,7 @@ def is_from_sums(judge: Judge, path: str, stated: float, found: float) -> bool:
 
 
 def explains(judge: Judge, path: str, stated: float, found: float) -> bool:
-    """Whether a bound lies between two that are proven: by a harder search and by the stated one.
+    """Return whether a bound lies between those of a harder search and of the stated search.
 
     A harder search may come out with a larger bound, as it looks for a predictor and not for it.
     """
@@ -200,7 +200,7 @@ class Asked(dict[Any, Any]):
 
 
 def is_searched(replay: Replay, ask: Callable[[Any], Any]) -> bool:
-    """Whether a figure depends on where a search stopped; all answers are in memory."""
+    """Return whether a figure depends on where a search stopped; all answers are in memory."""
     asked = Asked(replay.game.answers)
     ask(replay.evidence(asked))
     return asked.searched

@@ -58,7 +58,7 @@ def verify(
         echo canceller, the far end and the microphone: two sound files, or two arrays at the
         certificate's rate.
     outcomes
-        One outcome a row, for a table.
+        One outcome per row, for a table.
     target
         The column that holds the outcomes, for a file or a data frame; the one that the
         certificate names, if not given.
@@ -123,7 +123,7 @@ def contents_of(
 
 
 def is_certificate(path: Any) -> bool:
-    """Whether a path is that of a certificate's file."""
+    """Return whether a path is that of a certificate."""
     try:
         if not isinstance(path, str | Path) or not Path(path).is_file():
             return False
@@ -199,7 +199,7 @@ def replayed(
 
 
 def is_files(data: Any) -> bool:
-    """Whether data are the path of a file, or of several."""
+    """Return whether data are the path of a file, or of several."""
     if isinstance(data, list | tuple):
         return bool(data) and all(isinstance(path, str | Path) for path in data)
     return isinstance(data, str | Path)
@@ -256,7 +256,7 @@ def replay_of(stated: Certificate, game: Certifiable, target: str | None = None)
 
 
 def is_as_good(restated: Certificate, found: Certificate, size: float) -> bool:
-    """Whether weights of a certificate are such as the method finds: they keep its promise.
+    """Return whether stated weights are as good as those that the method finds.
 
     Where that is about the loss, they pay no more than the method's own, but for rounding of sums
     of a ``size``.

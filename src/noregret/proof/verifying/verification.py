@@ -1,4 +1,4 @@
-"""What a check of a certificate found: every figure as stated and as found again."""
+"""The result of verifying a certificate: every figure as stated and as recomputed."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ class Line:
 
 @dataclass(frozen=True)
 class Verification:
-    """What a check found; true if everything was confirmed.
+    """The result of a verification; true if everything was confirmed.
 
     Parameters
     ----------
@@ -60,7 +60,7 @@ class Verification:
 
     @property
     def confirmed(self) -> bool:
-        """Whether every line was confirmed."""
+        """True if every line was confirmed."""
         return all(line.confirmed for line in self.lines)
 
     @property
