@@ -43,7 +43,7 @@ def certify(
         )
     if game.rounds == 0:
         raise NoRegretError("nothing was played yet, so there is nothing to certify")
-    learner, told = game.learner, Told(given)
+    learner, told = game.learner, ExtraArguments(given)
     evidence = game.evidence(told, limits)
     for key in given:
         if key not in evidence.told:
@@ -65,9 +65,9 @@ def certify(
         for each in beside(learner)
         if each is not theorem
     )
-    if unheard := sorted(set(told) - told.heard):
+    if unused := sorted(set(told) - told.used):
         spoken = "the usual comparison" if theorem is None else theorem.name
-        raise ValueError(f"{', '.join(unheard)} makes no difference to {spoken} here: leave it out")
+        raise ValueError(f"{', '.join(unused)} makes no difference to {spoken} here: leave it out")
     return Certificate(
         learner.name,
         {key: plain(value) for key, value in learner.params.items()},
@@ -90,16 +90,16 @@ def certify(
     )
 
 
-class Told(dict[str, Any]):
-    """What was told besides, and which of it somebody asked for."""
+class ExtraArguments(dict[str, Any]):
+    """The extra arguments of a certificate, which records those that were used."""
 
     def __init__(self, given: Mapping[str, Any]) -> None:
         super().__init__(given)
-        self.heard: set[str] = set()
+        self.used: set[str] = set()
 
     def get(self, key: str, default: Any = None) -> Any:
-        """Return what was told, or the default."""
-        self.heard.add(key)
+        """Return an argument, or the default."""
+        self.used.add(key)
         return super().get(key, default)
 
 
@@ -144,7 +144,7 @@ def chosen(
 
 
 def surely(found: Finding) -> bool:
-    """Whether an assumption held, or is one that only trust can hold."""
+    """Return whether an assumption held, or cannot be checked from data."""
     return found.holds is True or (found.holds is None and found.measured is None)
 
 

@@ -17,12 +17,12 @@ if TYPE_CHECKING:
     from noregret.streams.stream import Reading
 
 Floats = NDArray[np.float64]
-# Rows tried at a time after one was refused.
-FEW = 1_024
+# Rows per attempt after one was refused.
+ROWS_AFTER_REFUSAL = 1_024
 
 
 class Played(NamedTuple):
-    """What became of a block: the rows that were learned from, and those that were refused."""
+    """The result of playing a block: the rows learned from, and those that were refused."""
 
     kept: NDArray[np.bool_] | None  # which rows were learned from; None for all
     refused: list[NoRegretError]
@@ -41,8 +41,8 @@ def play_block(
     left_out: list[int] = []
     refused = list(block.faults)
     while start < rows:
-        # After a refusal few are tried at a time, as every try looks at all that it is given.
-        stop = min(rows, start + FEW) if left_out else rows
+        # After a refusal the attempts are small, as each one checks all rows that it is given.
+        stop = min(rows, start + ROWS_AFTER_REFUSAL) if left_out else rows
         before = learner.rounds
         try:
             play_rows(learner, reading, block, slice(start, stop), scores)
@@ -69,7 +69,7 @@ def play_block(
 
 
 def acquaint(learner: Learner, reading: Reading) -> None:
-    """Have a pass begin with the features that its learner knows already, each in its place."""
+    """Start a pass with the features that the learner knows already, in their positions."""
     if reading.options.prices:
         raise NoRegretError("prices are made into relatives for portfolios alone", "leave it out")
     if not (reading.named and learner._entry.known.names) or len(reading.vocabulary):

@@ -32,8 +32,8 @@ if TYPE_CHECKING:
 Floats = NDArray[np.float64]
 # Bytes of rows held in memory.
 MEMORY = 64 << 20
-# From one point of the curve to the next, and rows played at a time between two late ones.
-APART, LONG = 1.025, 1 << 16
+# Ratio of the rounds of consecutive points of the curve, and rows played at a time.
+POINT_RATIO, MAX_ROWS_AT_A_TIME = 1.025, 1 << 16
 # Called with a row that the player refuses, and why: it raises, or returns to have it left out.
 Refuse = Callable[[int, NoRegretError], None]
 
@@ -216,7 +216,8 @@ class TableGame(PlayedGame):
         begun, at = self.player.rounds, start
         try:
             while at < len(X):
-                stop = min(len(X), at + LONG, at + max(1, self._mark - self.player.rounds))
+                due = max(1, self._mark - self.player.rounds)
+                stop = min(len(X), at + MAX_ROWS_AT_A_TIME, at + due)
                 into = [] if weights is None else [weights[at:stop]]
                 self.player.play_block(
                     X[at:stop],
@@ -238,7 +239,7 @@ class TableGame(PlayedGame):
         """Take a point of the curve, and say when the next is due."""
         self.points.append(self._point())
         rounds = self.player.rounds
-        self._mark = max(rounds + 1, int(rounds * APART))
+        self._mark = max(rounds + 1, int(rounds * POINT_RATIO))
 
     def _point(self) -> Point:
         now, before = self._figures(), self.before
@@ -263,7 +264,7 @@ class TableGame(PlayedGame):
 
     @property
     def rounds(self) -> int:
-        """How many rounds were played."""
+        """The number of rounds played."""
         return self._now.rounds - self.before.rounds
 
     @property
@@ -273,7 +274,7 @@ class TableGame(PlayedGame):
 
     @property
     def mistakes(self) -> float | None:
-        """How many outcomes it got wrong, where those can be wrong or right."""
+        """The number of wrong predictions; None if predictions are not right or wrong."""
         now = self._now.mistakes
         return None if now is None else now - (self.before.mistakes or 0)
 
@@ -289,7 +290,7 @@ class TableGame(PlayedGame):
 
     @property
     def width(self) -> int:
-        """How many columns there are."""
+        """The number of columns."""
         return self.table.width
 
     @property

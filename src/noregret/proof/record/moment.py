@@ -12,9 +12,9 @@ if TYPE_CHECKING:
     from noregret.hindsight import LeastSquares
 
 Floats = NDArray[np.float64]
-# Features up to which NumPy solves, without symmetry: importing SciPy's linear algebra takes 0.2 s,
-# more than all else before the first row is learned.
-FEW = 64
+# Features up to which NumPy solves the system, ignoring its symmetry: importing SciPy's linear
+# algebra takes 0.2 s, more than everything else before the first row is learned.
+MAX_NUMPY_FEATURES = 64
 
 
 @dataclass
@@ -75,7 +75,7 @@ class Moment:
 
 def solved(system: Floats, moment: Floats) -> Floats:
     """Return the solution of a symmetric system, or of least squares where there is none."""
-    if len(moment) > FEW:
+    if len(moment) > MAX_NUMPY_FEATURES:
         from scipy.linalg.lapack import dposv
 
         _, u, failed = dposv(system, moment)
