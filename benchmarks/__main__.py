@@ -21,7 +21,7 @@ from benchmarks._compare import compare
 from benchmarks._harness import Disagreement, Failed, Grid, Row, skipped
 
 RESULTS = Path(__file__).with_name("results.md")
-COLUMNS = ("work", "noregret", "beside", "ratio", "target", "reached")
+COLUMNS = ("work", "noregret", "peer", "ratio", "target", "reached")
 
 
 def main() -> None:
@@ -140,7 +140,7 @@ def summary(rows: list[Row]) -> str:
 def show(found: Findings) -> None:
     """Print the tables; where the output is not a terminal, as wide as they need to be."""
     console = Console(width=None if sys.stdout.isatty() else 160)
-    table = Table(*COLUMNS, title="noregret beside its peers")
+    table = Table(*COLUMNS, title="noregret and its peers")
     for row in found.rows:
         style = {True: "green", False: "bold red", None: ""}[row.reached]
         table.add_row(*cells(row), style=style)
@@ -157,9 +157,9 @@ def show(found: Findings) -> None:
 def markdown(found: Findings) -> str:
     """Write the tables as a page."""
     lines = [
-        "# noregret beside its peers",
+        "# noregret and its peers",
         "",
-        "Written by `python -m benchmarks`; what is measured and how is in README.md.",
+        "Written by `python -m benchmarks`; benchmarks/README.md explains each row.",
         "",
         *[f"- {fact}" for fact in found.facts],
         "",

@@ -60,7 +60,8 @@ def faster(work: str, ours: str, peer: str, ratio: float, at_least: float | None
     """Make a row of how many times faster than the peer we are."""
     target = "" if at_least is None else f"≥ {at_least:g}×"
     reached = None if at_least is None else ratio >= at_least
-    return Row(work, ours, peer, f"{three_digits(ratio)}× faster", target, reached)
+    words = "faster" if ratio >= 1 else "its speed"
+    return Row(work, ours, peer, f"{three_digits(ratio)}× {words}", target, reached)
 
 
 def longer(work: str, ours: str, peer: str, ratio: float, at_most: float | None = None) -> Row:

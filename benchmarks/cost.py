@@ -45,7 +45,7 @@ def run(quick: bool) -> Iterator[Row | Grid]:
     rounds = [10**k for k in ((3, 4) if quick else (3, 4, 5, 6))]
     table = {name: over_rounds(make(), rounds, seconds) for name, make in LEARNERS.items()}
     yield worst("an example", table, f"round {rounds[-1]:,}", f"round {rounds[0]:,}")
-    yield grid("Time an example after T rounds, 20 columns", "T = {:,}", rounds, table)
+    yield grid("Time per example after T rounds, 20 columns", "T = {:,}", rounds, table)
 
     counts = [10, 100, 1000] if quick else [10, 30, 100, 300, 1000, 3000]
     blocks = [sparse_rows(ENTRIES // n, n, 2**16) for n in counts]
@@ -54,19 +54,19 @@ def run(quick: bool) -> Iterator[Row | Grid]:
         name: [cost / n for cost, n in zip(costs, counts, strict=True)][counts.index(100) :]
         for name, costs in table.items()
     }
-    yield worst("a non-zero", each, f"{counts[-1]:,} a row", "100 a row")
-    yield grid("Time an example over non-zeros, 2^16 weights", "{:,}", counts, table)
+    yield worst("a non-zero", each, f"{counts[-1]:,} per row", "100 per row")
+    yield grid("Time per example over non-zeros, 2^16 weights", "{:,}", counts, table)
 
     powers = [10, 18] if quick else [10, 12, 14, 16, 18, 20, 22]
     blocks = [sparse_rows(ENTRIES // 50, 50, 2**p, used=2**10) for p in powers]
     table = {name: over_blocks(make, blocks, seconds) for name, make in LEARNERS.items()}
     # No target: on a ball, one round in tens of thousands looks at every weight.
     yield worst("an example", table, f"2^{powers[-1]} weights", f"2^{powers[0]}", at_most=None)
-    yield grid("Time an example of 50 non-zeros, 1024 features in use", "2^{}", powers, table)
+    yield grid("Time per example of 50 non-zeros, 1024 features in use", "2^{}", powers, table)
 
     blocks = [sparse_rows(ENTRIES // 50, 50, 2**p) for p in powers]
     table = {name: over_blocks(make, blocks, seconds) for name, make in LEARNERS.items()}
-    yield grid("Time an example of 50 non-zeros, all features in use", "2^{}", powers, table)
+    yield grid("Time per example of 50 non-zeros, all features in use", "2^{}", powers, table)
 
 
 def over_rounds(learner: Any, rounds: list[int], seconds: float) -> list[float]:

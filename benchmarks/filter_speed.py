@@ -107,8 +107,8 @@ def compare(contest: Contest, size: int, seconds: float) -> Iterator[Row]:
         best = race(ours, peer, seconds=seconds, clock=time.process_time)
         mine, their = best[0] / size, best[1] / size
         work = f"{contest.name}, {contest.taps} taps, {way}"
-        beside = f"padasip {duration(their)} a sample"
-        yield faster(work, f"{duration(mine)} a sample", beside, their / mine, at_least)
+        beside = f"padasip {duration(their)} per sample"
+        yield faster(work, f"{duration(mine)} per sample", beside, their / mine, at_least)
 
 
 def signals(size: int) -> tuple[Floats, Floats]:

@@ -44,7 +44,7 @@ def run(quick: bool) -> Iterator[Row]:
     )
     yield faster(
         f"Hedge, {experts:,} experts × {rounds:,} rounds",
-        f"{ours / rounds * 1e6:.2f} µs a round",
+        f"{ours / rounds * 1e6:.2f} µs per round",
         f"NumPy, round by round {peer / rounds * 1e6:.1f} µs",
         peer / ours,
         5,
@@ -73,8 +73,8 @@ def one_round(quick: bool) -> Iterator[Row]:
     over = (one - many) / rounds * 1e6
     yield Row(
         "one round at 10 experts through Python, learn_losses",
-        f"{one / rounds * 1e6:.2f} µs a call",
-        f"in a block {many / rounds * 1e6:.2f} µs a round",
+        f"{one / rounds * 1e6:.2f} µs per call",
+        f"in a block {many / rounds * 1e6:.2f} µs per round",
         f"{over:.2f} µs of overhead",
         "≤ 1 µs",
         math.isfinite(over) and over <= 1,

@@ -50,7 +50,7 @@ def run(quick: bool) -> Iterator[Row]:
             partial(compiled, X, y), partial(in_numpy, X, y), seconds=0 if quick else 3
         )
         yield faster(
-            f"ML-Poly, {experts:,} experts, a round",
+            f"ML-Poly, {experts:,} experts, per round",
             f"{ours / rounds * 1e6:.2f} µs",
             f"NumPy {peer / rounds * 1e6:.1f} µs",
             peer / ours,

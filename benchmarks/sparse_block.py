@@ -1,4 +1,4 @@
-"""A CSR block, 50 non-zeros a row and 2^18 weights, against scikit-learn on the same block."""
+"""A CSR block, 50 non-zeros per row and 2^18 weights, against scikit-learn on the same block."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def run(quick: bool) -> Iterator[Row]:
     )
     speed, ratio = X.nnz / mine, theirs / mine
     yield Row(
-        "CSR block, 50 non-zeros a row, 2^18 weights, learn_many",
+        "CSR block, 50 non-zeros per row, 2^18 weights, learn_many",
         f"{speed / 1e6:.0f} M features/s",
         f"scikit-learn {X.nnz / theirs / 1e6:.0f} M features/s",
         f"{three_digits(ratio)}× faster",

@@ -32,9 +32,9 @@ if TYPE_CHECKING:
     from noregret.base.algorithm import Named
 
 FOLDERS = ("learners", "theorems")
-# Pages that tell more of a learner.
+# Pages with more about a learner.
 GUIDES = {
-    "auto": "[Why no learning rate?](/auto.md) tells what it reaches, and when to take another."
+    "auto": "[Why no learning rate?](/auto.md) compares it with others, and says when to use those."
 }
 NOTATION = r"""## Notation
 
@@ -43,7 +43,7 @@ NOTATION = r"""## Notation
   $y_t$ is seen.
 - $L_A$ is the learner's cumulative loss, $L_u$ that of the fixed weights $u$. The regret is
   $L_A - \min_u L_u$.
-- Of experts, arms and assets there are $n$, too; $L_i$ is the cumulative loss of the $i$-th.
+- $n$ is also the number of experts, arms or assets; $L_i$ is the cumulative loss of the $i$-th.
 - $M$ is the number of mistakes. A score of zero is a mistake.
 - $\eta$ is the rate, $\|\cdot\|$ the Euclidean norm, $\Delta$ the simplex, $\ln$ the natural
   logarithm and $\mathrm{KL}(u\|v) = \sum_i u_i \ln(u_i/v_i)$ the relative entropy.
@@ -66,8 +66,8 @@ def learner_page(name: str, learner: type[Named]) -> str:
         parts += [theorem_box(theorem) for theorem in learner.theorems]
     parts += [
         "## Class",
-        f'Built by class, or by name: `{maker(learner)}("{name}")`. It has all that'
-        f" [every {words_of(learner).one}](/api.md#{learner.family}) has.",
+        f'Built by class, or by name: `{maker(learner)}("{name}")`. It also has the'
+        f" members of [every {words_of(learner).one}](/api.md#{learner.family}).",
         reference(learner),
         *command_of(learner),
     ]
@@ -91,13 +91,13 @@ def command_of(learner: type[Named]) -> list[str]:
     command = explain(learner)["command"]
     family = "" if learner.family == "learners" else f" --family {learner.family}"
     shown = (
-        f"`noregret learners {learner.name}{family}` shows this page's facts in a terminal, and"
-        " `--json` gives them to a program."
+        f"`noregret learners {learner.name}{family}` prints the same in a terminal,"
+        " with `--json` for programs."
     )
     if command is None:
         return ["## On the command line", shown]
     if learner.family == "learners":
-        shown = f"[The command](/run.md) tells the rest; {shown}"
+        shown = f"See [the command](/run.md); {shown}"
     return ["## On the command line", f"```sh\n{command}\n```", shown]
 
 
@@ -166,9 +166,9 @@ def learners_index(learners: list[type[Named]]) -> str:
     lines = [
         "# Learners",
         "",
-        "Everything that is registered, by name. `noregret.make(name)` builds one. Of the linear"
-        " learners, `noregret.all_learners()` returns the list, and how they belong together is"
-        " told in [The one principle](/principle.md).",
+        "All algorithms by name. `noregret.make(name)` builds a linear learner, and"
+        " `noregret.all_learners()` lists them; [The one principle](/principle.md) explains how"
+        " they are related.",
         "",
     ]
     for family, words in WORDS.items():
@@ -222,8 +222,8 @@ def theorems_index(theorems: dict[str, tuple[Theorem, type[Named] | None]]) -> s
     lines = [
         "# Theorems",
         "",
-        "What the learners promise. Each promise holds on every sequence of examples that meets its"
-        " assumptions, whoever chose it.",
+        "The guarantees of the learners. Each holds on every sequence of examples that meets its"
+        " assumptions, even one chosen by an adversary.",
         "",
         NOTATION,
     ]
