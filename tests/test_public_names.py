@@ -8,6 +8,7 @@ import pytest
 
 from noregret.base.algorithm import Named
 from noregret.base.registry import everyone
+from noregret.echo import Canceller
 
 MAX_NAMES = 35
 # A learner has an entry, a master a round, a filter a core; other families are their parts.
@@ -37,3 +38,9 @@ def test_every_name_is_explained(kind: type[Named]) -> None:
 @pytest.mark.parametrize("kind", everyone(), ids=lambda kind: f"{kind.family}-{kind.name}")
 def test_no_name_is_hidden(kind: type[Named]) -> None:
     assert kind.__dir__ is object.__dir__
+
+
+def test_a_canceller_offers_few_names() -> None:
+    names = [name for name in dir(Canceller) if not name.startswith("_")]
+    assert len(names) <= MAX_NAMES, names
+    assert Canceller.__dir__ is object.__dir__
