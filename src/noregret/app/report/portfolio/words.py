@@ -74,7 +74,7 @@ def facts(outcome: Outcome) -> Iterator[Fact]:
     size = f"{count(outcome.rounds, 'round')}, {count(len(outcome.assets), 'asset')}"
     fast = f", {brief(outcome.rounds / outcome.seconds)} rows/s" if outcome.seconds > 0 else ""
     took = f"{duration(outcome.seconds)}{fast}"
-    yield Fact("wealth", money(mine), f"starting from 1{pays(outcome)}; {size}; {took}")
+    yield Fact("wealth", money(mine), f"from 1{pays(outcome)}; {size}; {took}")
     if outcome.asset is not None:
         how = compared(mine, outcome.asset_log_wealth)
         words = f"{name_of(outcome.asset)}; the strategy has {how}"
