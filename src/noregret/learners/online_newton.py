@@ -49,15 +49,13 @@ def everywhere(evidence: Evidence) -> float:
 
 
 def diagonal(evidence: Evidence) -> float:
-    """Return the bound of the diagonal form at a nearly optimal u."""
-    return evidence.once("diagonal", lambda: lowest_diagonal(evidence))
-
-
-def lowest_diagonal(evidence: Evidence) -> float:
-    """Return the least bound over a few u; any u in the domain is valid."""
+    """Return the least bound of the diagonal form over a few u; any u in the domain is valid."""
     grown, pull, last = (evidence.account(name) for name in ("grown", "pull", "weights"))
     loss = evidence.learner.engine.loss
-    found = best_centred(evidence.rows, loss, 0.5 * grown, pull / grown, evidence.limits)
+    found = evidence.once(
+        "centred",
+        lambda: best_centred(evidence.rows, loss, 0.5 * grown, pull / grown, evidence.limits),
+    )
     tried = [np.zeros_like(last), last, pull / grown, found]
     radius = evidence.params["radius"]
     inside = [u if radius is None else within(u, radius) for u in tried if np.isfinite(u).all()]

@@ -182,3 +182,19 @@ def test_what_rows_prove_of_some_is_not_confirmed_of_all() -> None:
             assert nr.verify(summed, X, y).confirmed
             tried += 1
     assert tried
+
+
+@pytest.mark.parametrize("form", ["full", "diagonal"])
+@pytest.mark.parametrize("seed", [0, 1, 4, 13])
+def test_a_bound_found_by_another_search_is_confirmed(form: str, seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(60, 3))
+    noise = 1.0 if form == "diagonal" else 0.5
+    y = np.where(X @ [1, -2, 0.5] + noise * rng.normal(size=60) > 0, 1, -1)
+    pairs = list(zip(X, y.tolist(), strict=True))
+    for certificate in (
+        nr.play(nr.Arow(form=form), X, y).certificate(),
+        nr.play(nr.Arow(form=form), pairs).certificate(),
+        nr.play(nr.Arow(form=form), X, y).certificate(limits=nr.hindsight.Limits(tolerance=1e-3)),
+    ):
+        assert nr.verify(certificate, X, y).failed == ()
