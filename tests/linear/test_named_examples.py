@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import collections
 import datetime
+import random
 import types
 from decimal import Decimal
 from fractions import Fraction
@@ -72,6 +73,28 @@ def test_a_string_is_an_indicator() -> None:
             {f"town={town}": True}
         )
     assert learner.features[:3] == ["size", "town=Paris", "town=Rome"]
+
+
+def test_what_rows_before_looked_like_makes_no_difference() -> None:
+    """Keys as numbers and as text by turns, in any order, as the same or as equal strings."""
+    draw = random.Random(4)
+    learner, expected = nr.WidrowHoff(rate=1e-38), nr.WidrowHoff(rate=1e-38)
+    for _ in range(400):
+        keys = draw.sample(["a", "b", "c", "ab", "d", "é", "ü€"], draw.randrange(8))
+        if draw.random() < 0.5:
+            keys = [
+                key[:1] + key[1:] if len(key) > 1 else str(key.encode(), "utf-8") for key in keys
+            ]
+        values = [1.0, 2.5, 3, -(2**60), True, np.float64(0.5), "v", "w", str(draw.random())[:3]]
+        x = {key: draw.choice(values) for key in keys}
+        plain = {
+            f"{k}={v}" if isinstance(v, str) else k: 1.0 if isinstance(v, str) else float(v)
+            for k, v in x.items()
+        }
+        assert learner.predict_one(x) == expected.predict_one(dict(sorted(plain.items())))
+        learner.learn_one(x, 1.0)
+        expected.learn_one(dict(sorted(plain.items())), 1.0)
+        assert state(learner) == state(expected)
 
 
 @pytest.mark.parametrize(

@@ -15,6 +15,12 @@ cdef enum:  # Kind
     BY_NAME
 
 
+ctypedef struct Slot:
+    PyObject* key
+    int32_t position        # of the key; UNPLACED where it had no number yet
+    PyObject* values        # its entry in `categories`, or NULL
+
+
 cdef class Features:
     cdef int kind
     cdef Py_ssize_t count
@@ -25,8 +31,7 @@ cdef class Features:
     cdef double* values             # the row at hand
     cdef int32_t* indices
     cdef Py_ssize_t room, filled
-    cdef PyObject** layout          # the keys of recent examples, in their order,
-    cdef int32_t* layout_at         # and their positions: streams tend to repeat themselves
+    cdef Slot* layout               # the keys of recent examples, in their order: streams tend to repeat themselves
     cdef list unseen                # [(name, value)] of the row at hand
     cdef double unseen_sum, unseen_norm2
     cdef double constant            # the value of one more feature of every example; 0 for none
@@ -35,6 +40,9 @@ cdef class Features:
     cdef int read(self, dict example, long long round) except -1
     cdef int reserve(self, Py_ssize_t size) except -1
     cdef int read_constant(self) except -1
+    cdef void remember(self, PyObject* key, int32_t position, PyObject* values) noexcept
+    cdef int read_text(self, PyObject* key, PyObject* item) except -1
+    cdef int read_new_text(self, str key, str item) except -1
     cdef int read_other(self, object key, object item, long long round) except -1
     cdef double read_number(self, object key, object item, long long round) except? -1
     cdef void put(self, int32_t position, double number) noexcept
@@ -44,4 +52,5 @@ cdef class Features:
     cdef void grow(self, Py_ssize_t count) noexcept
     cdef int forget(self, Py_ssize_t count, int kind) except -1
     cdef int order(self, bint repeats, long long round) except -1
+    cdef int refuse_repeats(self, long long round) except -1
     cdef void row(self, Row* row) noexcept

@@ -8,7 +8,7 @@ from cpython.dict cimport PyDict_Contains, PyDict_GetItem, PyDict_Next
 from cpython.float cimport PyFloat_AS_DOUBLE, PyFloat_CheckExact
 from cpython.object cimport PyObject
 from cpython.ref cimport Py_INCREF, Py_XDECREF
-from cpython.unicode cimport PyUnicode_CheckExact
+from cpython.unicode cimport PyUnicode_CheckExact, PyUnicode_Compare, PyUnicode_GET_LENGTH
 from libc.math cimport fabs, isfinite
 from libc.stdlib cimport free, realloc
 
@@ -24,8 +24,14 @@ MAX_VALUE = limits.MAX_VALUE
 cdef str INTERCEPT = limits.INTERCEPT
 
 
+cdef enum:
+    UNPLACED = -1
+
 cdef extern from "Python.h":
     Py_ssize_t PyLong_AsSsize_t(object) except? -1
+    bint PyLong_CheckExact(object)
+    long long PyLong_AsLongLongAndOverflow(object, int* overflow) except? -1
+    void Py_XINCREF(PyObject*)
 
 
 def check_text(str name):
@@ -43,6 +49,22 @@ cdef void* grown(void* block, size_t size) except NULL:
     return moved
 
 
+cdef inline bint is_same(PyObject* known, PyObject* key) noexcept:
+    """Whether two strings are equal, most often because they are one object."""
+    if known == key:
+        return True
+    return PyUnicode_GET_LENGTH(<object> known) == PyUnicode_GET_LENGTH(<object> key) \
+        and PyUnicode_Compare(<object> known, <object> key) == 0
+
+
+cdef inline bint is_integer(object item, double* number) except -1:
+    """Read a Python integer of up to 64 bits, which is no boolean."""
+    cdef int overflow = 1
+    cdef long long value = PyLong_AsLongLongAndOverflow(item, &overflow) if PyLong_CheckExact(item) else 0
+    number[0] = <double> value
+    return not overflow
+
+
 cdef class Features:
     """The features seen so far: a fixed number of columns, or names that may still grow."""
 
@@ -54,13 +76,15 @@ cdef class Features:
         free(self.values)
         free(self.indices)
         free(self.layout)
-        free(self.layout_at)
 
     cdef void forget_layout(self) noexcept:
         cdef Py_ssize_t k
+        cdef Slot old
         for k in range(self.room):
-            Py_XDECREF(self.layout[k])
-            self.layout[k] = NULL
+            old = self.layout[k]
+            self.layout[k] = Slot(NULL, UNPLACED, NULL)
+            Py_XDECREF(old.key)
+            Py_XDECREF(old.values)
 
     cdef int reserve(self, Py_ssize_t size) except -1:
         """Allocate room for a row of this many entries."""
@@ -68,10 +92,9 @@ cdef class Features:
             return 0
         self.values = <double*> grown(self.values, size * sizeof(double))
         self.indices = <int32_t*> grown(self.indices, size * sizeof(int32_t))
-        self.layout = <PyObject**> grown(self.layout, size * sizeof(PyObject*))
-        self.layout_at = <int32_t*> grown(self.layout_at, size * sizeof(int32_t))
+        self.layout = <Slot*> grown(self.layout, size * sizeof(Slot))
         while self.room < size:
-            self.layout[self.room] = NULL
+            self.layout[self.room] = Slot(NULL, UNPLACED, NULL)
             self.room += 1
         return 0
 
@@ -80,6 +103,7 @@ cdef class Features:
         cdef PyObject* key
         cdef PyObject* item
         cdef PyObject* found
+        cdef Slot* slot
         cdef Py_ssize_t at = 0, size = len(example)
         cdef int32_t position
         cdef double number
@@ -92,19 +116,27 @@ cdef class Features:
         if self.unseen:
             self.unseen = []
         while PyDict_Next(example, &at, &key, &item):
-            if not PyFloat_CheckExact(<object> item) or not PyUnicode_CheckExact(<object> key):
+            if PyFloat_CheckExact(<object> item) and PyUnicode_CheckExact(<object> key):
+                number = PyFloat_AS_DOUBLE(<object> item)
+            elif PyUnicode_CheckExact(<object> item) and PyUnicode_CheckExact(<object> key) and self.filled < self.room:
+                repeats = True
+                self.read_text(key, item)
+                continue
+            elif is_integer(<object> item, &number) and PyUnicode_CheckExact(<object> key):
+                pass
+            else:
                 repeats = True
                 self.read_other(<object> key, <object> item, round)
                 if len(example) != size:  # code of a value may change the dict
                     raise BadExample("the example changed while it was being read", round=round)
                 continue
-            number = PyFloat_AS_DOUBLE(<object> item)
             if not fabs(number) < MAX_VALUE:
                 self.refuse_number(<object> key, number, round)
             if self.filled == self.room:
                 raise BadExample("the example changed while it was being read", round=round)
-            if self.layout[self.filled] == key:
-                self.put(self.layout_at[self.filled], number)
+            slot = &self.layout[self.filled]
+            if slot.position >= 0 and is_same(slot.key, key):
+                self.put(slot.position, number)
                 continue
             found = PyDict_GetItem(self.index, <object> key)
             if found == NULL:
@@ -113,9 +145,7 @@ cdef class Features:
                 self.unseen_norm2 += number * number
                 continue
             position = <int32_t> PyLong_AsSsize_t(<object> found)
-            Py_INCREF(<object> key)
-            Py_XDECREF(self.layout[self.filled])
-            self.layout[self.filled], self.layout_at[self.filled] = key, position
+            self.remember(key, position, NULL)
             self.put(position, number)
         if self.constant != 0 and not PyDict_Contains(example, INTERCEPT):
             self.read_constant()
@@ -136,36 +166,68 @@ cdef class Features:
         self.values[self.filled], self.indices[self.filled] = number, position
         self.filled += 1
 
+    cdef void remember(self, PyObject* key, int32_t position, PyObject* values) noexcept:
+        """Keep the key of the next entry, and what it stands for."""
+        cdef Slot old = self.layout[self.filled]
+        Py_XINCREF(key)
+        Py_XINCREF(values)
+        self.layout[self.filled] = Slot(key, position, values)
+        Py_XDECREF(old.key)
+        Py_XDECREF(old.values)
+
+    cdef int read_text(self, PyObject* key, PyObject* item) except -1:
+        """Read an indicator. There is room for it, and both are exactly strings, which run no code of others."""
+        cdef Slot* slot = &self.layout[self.filled]
+        cdef PyObject* values
+        cdef PyObject* found = NULL
+        if slot.values != NULL and is_same(slot.key, key):
+            values = slot.values
+        else:
+            values = PyDict_GetItem(self.categories, <object> key)
+            if values != NULL:
+                self.remember(key, UNPLACED, values)
+        if values != NULL:
+            found = PyDict_GetItem(<object> values, <object> item)
+        if found != NULL:
+            self.put(<int32_t> PyLong_AsSsize_t(<object> found), 1.0)
+            return 0
+        return self.read_new_text(<str> key, <str> item)
+
+    cdef int read_new_text(self, str key, str item) except -1:
+        """Read an indicator that may never have been learned from."""
+        cdef str name = f"{key}={item}"
+        position = self.index.get(name)
+        if position is None:
+            self.unseen.append((name, 1.0))
+            self.unseen_sum += 1
+            self.unseen_norm2 += 1
+            return 0
+        self.categories.setdefault(key, {})[item] = position
+        self.put(position, 1.0)
+        return 0
+
     cdef int read_other(self, object key, object item, long long round) except -1:
-        """Read an entry that is not a string and a float."""
-        cdef double number = 1.0
+        """Read an entry that is not a string and a float, an integer or a string."""
+        cdef double number
         if not isinstance(key, str):
             raise BadExample(f"feature names are strings: got {reprlib.repr(key)}", round=round)
         if type(key) is not str:
             key = str.__str__(key)
         if isinstance(item, str):
-            known = self.categories.get(key)
-            position = None if known is None else known.get(item)
-            if position is None:
-                value = str.__str__(item)
-                name = f"{key}={value}"
-                position = self.index.get(name)
-                if position is not None:
-                    self.categories.setdefault(key, {})[value] = position
-        else:
-            number = self.read_number(key, item, round)
-            if not fabs(number) < MAX_VALUE:
-                self.refuse_number(key, number, round)
-            name, position = key, self.index.get(key)
+            if self.filled == self.room:
+                raise BadExample("the example changed while it was being read", round=round)
+            return self.read_new_text(key, str.__str__(item))
+        number = self.read_number(key, item, round)
+        if not fabs(number) < MAX_VALUE:
+            self.refuse_number(key, number, round)
+        position = self.index.get(key)
         if position is None:
-            self.unseen.append((name, number))
+            self.unseen.append((key, number))
             self.unseen_sum += number
             self.unseen_norm2 += number * number
         elif self.filled == self.room:
             raise BadExample("the example changed while it was being read", round=round)
         else:
-            Py_XDECREF(self.layout[self.filled])
-            self.layout[self.filled] = NULL
             self.put(position, number)
         return 0
 
@@ -209,12 +271,25 @@ cdef class Features:
                     j -= 1
                 self.indices[j], self.values[j] = position, value
         if repeats:
-            twice = [self.called(self.indices[i]) for i in range(1, self.filled) if self.indices[i] == self.indices[i - 1]]
-            new = sorted([name for name, _ in self.unseen])
-            twice += [name for name, other in zip(new, new[1:]) if name == other]
-            if twice:
-                raise BadExample(f"feature {twice[0]!r} is given twice", round=round, feature=twice[0])
+            self.refuse_repeats(round)
         return 0
+
+    cdef int refuse_repeats(self, long long round) except -1:
+        """Refuse a row, now in order, in which a feature is given twice."""
+        cdef Py_ssize_t k
+        for k in range(1, self.filled):
+            if self.indices[k] == self.indices[k - 1]:
+                self.refuse_repeat(self.called(self.indices[k]), round)
+        if len(self.unseen) > 1:
+            new = sorted([name for name, _ in self.unseen])
+            for name, other in zip(new, new[1:]):
+                if name == other:
+                    self.refuse_repeat(name, round)
+        return 0
+
+    def refuse_repeat(self, name, long long round):
+        """Say which feature is given twice."""
+        raise BadExample(f"feature {name!r} is given twice", round=round, feature=name)
 
     cdef int admit(self) except -1:
         """Give the unknown names positions and complete the current row."""
