@@ -58,6 +58,32 @@ def test_numbers_strings_and_booleans_are_read_as_dicts_are(frame: Any) -> None:
     assert np.asarray(learner.predict_many(frame(MIXED))).tolist() == scores
 
 
+@pytest.mark.parametrize("columns", [1, 3, 4, 9, 70])
+def test_columns_are_rows_wherever_their_numbers_lie(columns: int) -> None:
+    X = np.random.default_rng(5).standard_normal((203, columns))
+    y, names = X.sum(axis=1), [f"x{columns - k}" for k in range(columns)]
+    packed = np.zeros(203, dtype=[("odd", "i1"), ("x", "f8", columns)])  # not aligned
+    packed["x"] = X
+    split = [pl.DataFrame(X[part], schema=names) for part in (slice(100), slice(100, None))]
+    expected = nr.WidrowHoff(rate=1e-3)
+    for row, outcome in zip(X, y, strict=True):
+        expected.learn_one(dict(zip(names, row.tolist(), strict=True)), outcome)
+    for frame in (
+        pd.DataFrame(X, columns=names),
+        pd.DataFrame(np.asfortranarray(X), columns=names),
+        pd.DataFrame(packed["x"], columns=names, copy=False),
+        pd.DataFrame(np.repeat(X, 2, axis=0), columns=names)[::2],
+        pl.DataFrame(X, schema=names),
+        pl.concat(split, rechunk=False),
+        pa.table(dict(zip(names, X.T, strict=True))),
+    ):
+        learner = nr.WidrowHoff(rate=1e-3)
+        learner.learn_many(frame, y)
+        assert state(learner) == state(expected)
+        scores = [expected.decision_one(dict(zip(names, x, strict=True))) for x in X.tolist()]
+        assert np.asarray(learner.decision_many(frame)).tolist() == scores
+
+
 @pytest.mark.parametrize("frame", MAKES)
 def test_playing_a_data_frame_predicts_before_it_learns(frame: Any) -> None:
     one_by_one = make()

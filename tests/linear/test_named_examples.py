@@ -85,7 +85,17 @@ def test_what_rows_before_looked_like_makes_no_difference() -> None:
             keys = [
                 key[:1] + key[1:] if len(key) > 1 else str(key.encode(), "utf-8") for key in keys
             ]
-        values = [1.0, 2.5, 3, -(2**60), True, np.float64(0.5), "v", "w", str(draw.random())[:3]]
+        values: list[Any] = [
+            1.0,
+            2.5,
+            3,
+            -(2**60),
+            True,
+            np.float64(0.5),
+            "v",
+            "w",
+            str(draw.random())[:3],
+        ]
         x = {key: draw.choice(values) for key in keys}
         plain = {
             f"{k}={v}" if isinstance(v, str) else k: 1.0 if isinstance(v, str) else float(v)

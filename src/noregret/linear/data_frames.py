@@ -15,8 +15,8 @@ from numpy.typing import NDArray
 
 from noregret.errors import BadExample
 from noregret.limits import MAX_VALUE
-from noregret.linear.engine.block_rows import positions
-from noregret.linear.inputs import is_named, not_rows
+from noregret.linear.engine.block_rows import positions, rows_of_columns
+from noregret.linear.inputs import block_rows, is_named, not_rows
 
 if TYPE_CHECKING:
     import narwhals as nw
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 Floats = NDArray[np.float64]
 
-# Rows per block: enough to hide Python's overhead, few enough to stay in cache.
+# Rows per block with text: enough to hide Python's overhead, few enough to stay in cache.
 ROWS_PER_BLOCK = 8_192
 
 
@@ -47,8 +47,8 @@ class NamedBlock:
     ----------
     names
         The names of the numeric features, in alphabetical order.
-    numbers
-        One column per numeric feature.
+    columns
+        One array per numeric feature, in the frame's own memory where possible.
     indicators
         For each string column, the indicator's name in each row.
     fault
@@ -58,12 +58,24 @@ class NamedBlock:
     def __init__(
         self,
         names: list[str],
-        numbers: Floats,
+        columns: list[Floats],
         indicators: list[list[str]],
+        rows: int,
         fault: BadExample | None,
     ) -> None:
-        self.names, self.numbers, self.indicators, self.fault = names, numbers, indicators, fault
-        self.rows = len(numbers)
+        self.names, self.columns, self.indicators = names, columns, indicators
+        self.rows, self.fault = rows, fault
+
+    def in_order(self, entry: Entry) -> list[int] | None:
+        """Return which column has each position, where every feature is a column; else None."""
+        at = positions(entry, self.names)
+        if self.indicators or sorted(at) != list(range(entry.engine.size)):
+            return None
+        return sorted(range(len(at)), key=at.__getitem__)
+
+    def numbers(self, start: int, stop: int) -> Floats:
+        """Return the numeric features of some rows."""
+        return rows_of_columns([column[start:stop] for column in self.columns], stop - start)
 
     def arrivals(self, entry: Entry) -> dict[int, set[str]]:
         """Return the features new to the learner, by the row in which they first appear.
@@ -89,7 +101,7 @@ class NamedBlock:
         at = [np.tile(np.asarray(positions(entry, self.names), dtype=np.int32), (rows, 1))]
         at += [np.array([positions(entry, c[start:stop])], np.int32).T for c in self.indicators]
         places = np.hstack(at)
-        values = np.hstack([self.numbers[start:stop], np.ones((rows, len(self.indicators)))])
+        values = np.hstack([self.numbers(start, stop), np.ones((rows, len(self.indicators)))])
         order = np.argsort(places, axis=1, kind="stable")
         places = np.take_along_axis(places, order, axis=1)
         values = np.take_along_axis(values, order, axis=1)
@@ -106,8 +118,9 @@ class NamedBlock:
 
     def unusable(self, row: int, round: int) -> BadExample:
         """Return the error for a number that is not finite, or too large, in a new column."""
-        k = int(np.argmin(np.abs(self.numbers[row]) < MAX_VALUE))
-        what = f"feature {self.names[k]!r} is {self.numbers[row, k]:g}: every value must be finite"
+        numbers = self.numbers(row, row + 1)[0]
+        k = int(np.argmin(np.abs(numbers) < MAX_VALUE))
+        what = f"feature {self.names[k]!r} is {numbers[k]:g}: every value must be finite"
         return BadExample(f"{what}, and at most {MAX_VALUE:g}", round=round, feature=self.names[k])
 
 
@@ -198,39 +211,82 @@ def named_blocks(X: Any) -> Iterator[tuple[slice, NamedBlock]]:
         raise BadExample("two columns have the same name") from None
     except TypeError:
         raise not_rows(X) from None
-    for start in range(0, len(frame), ROWS_PER_BLOCK):
-        part = slice(start, min(start + ROWS_PER_BLOCK, len(frame)))
-        yield part, named_block(frame[part])
+    columns = [Column(column) for column in frame.iter_columns()] if len(frame) else []
+    numbers_only = all(column.numeric for column in columns)
+    step = block_rows(len(columns)) if numbers_only else ROWS_PER_BLOCK
+    for start in range(0, len(frame), step):
+        part = slice(start, min(start + step, len(frame)))
+        yield part, named_block(columns, part)
 
 
-def named_block(frame: nw.DataFrame[Any]) -> NamedBlock:
-    """Read one block of a data frame."""
+class Column:
+    """A column of a data frame, whose type is looked at once."""
+
+    def __init__(self, series: nw.Series[Any]) -> None:
+        import narwhals as nw
+
+        self.name, self.series, dtype = series.name, series, series.dtype
+        if not isinstance(self.name, str):
+            raise BadExample(f"column names are strings: got {self.name!r}")
+        self.numeric = dtype.is_numeric() or dtype == nw.Boolean
+        self.floats = dtype == nw.Float64
+        if not self.numeric and dtype not in (nw.String, nw.Categorical, nw.Enum):
+            raise BadExample(
+                f"column {self.name!r} holds {dtype}",
+                "give numbers, strings or booleans",
+                feature=self.name,
+            )
+        # A slice of an array is far cheaper than one of a series.
+        self.whole = in_place(series) if self.floats else None
+
+    def numbers(self, part: slice) -> Floats:
+        """Return some of its numbers, copied only where they are not float64 already."""
+        if self.whole is not None:
+            return self.whole[part]
+        import narwhals as nw
+
+        series = self.series[part]
+        floats = series if self.floats else series.cast(nw.Float64)
+        return np.asarray(floats.to_numpy(), dtype=np.float64)
+
+
+def in_place(series: nw.Series[Any]) -> Floats | None:
+    """Return a column of float64 as an array of its own memory; None where that needs a copy."""
+    kind, native = series.implementation, series.to_native()
+    try:
+        if kind.is_pandas() and isinstance(native.dtype, np.dtype):
+            found = native.to_numpy()
+        elif kind.is_polars():
+            found = native.to_numpy(allow_copy=False)
+        elif kind.is_pyarrow() and native.num_chunks == 1:
+            found = native.chunk(0).to_numpy(zero_copy_only=True)
+        else:
+            return None
+    except (RuntimeError, ValueError):  # of Polars and of Arrow: several pieces, or nulls
+        return None
+    return np.asarray(found, dtype=np.float64)
+
+
+def named_block(columns: list[Column], part: slice) -> NamedBlock:
+    """Read some rows of a data frame."""
     import narwhals as nw
 
     numbers: dict[str, Floats] = {}
     texts: dict[str, list[str]] = {}
-    rows, fault = len(frame), None
-    for column in frame.iter_columns():
+    rows, fault = part.stop - part.start, None
+    for column in columns:
         name = column.name
-        if not isinstance(name, str):
-            raise BadExample(f"column names are strings: got {name!r}")
-        if column.dtype.is_numeric() or column.dtype == nw.Boolean:
-            floats = column if column.dtype == nw.Float64 else column.cast(nw.Float64)
-            numbers[name] = np.asarray(floats.to_numpy(), dtype=np.float64)
-        elif column.dtype in (nw.String, nw.Categorical, nw.Enum):
-            missing = np.flatnonzero(column.is_null().to_numpy())
-            if len(missing) and missing[0] < rows:
-                rows = int(missing[0])
-                fault = BadExample(
-                    f"column {name!r} is missing", "fill it in or leave it out", feature=name
-                )
-            texts[name] = column.cast(nw.String).to_list()
-        else:
-            raise BadExample(
-                f"column {name!r} holds {column.dtype}",
-                "give numbers, strings or booleans",
-                feature=name,
+        if column.numeric:
+            numbers[name] = column.numbers(part)
+            continue
+        series = column.series[part]
+        missing = np.flatnonzero(series.is_null().to_numpy())
+        if len(missing) and missing[0] < rows:
+            rows = int(missing[0])
+            fault = BadExample(
+                f"column {name!r} is missing", "fill it in or leave it out", feature=name
             )
+        texts[name] = series.cast(nw.String).to_list()
     indicators = [[f"{name}={text}" for text in column[:rows]] for name, column in texts.items()]
     twice = given_twice(set(numbers), indicators)
     if twice is not None:
@@ -238,10 +294,7 @@ def named_block(frame: nw.DataFrame[Any]) -> NamedBlock:
         fault = BadExample(f"feature {name!r} is given twice", feature=name)
         indicators = [column[:rows] for column in indicators]
     names = sorted(numbers)
-    table = np.empty((rows, len(names)))
-    for k, name in enumerate(names):
-        table[:, k] = numbers[name][:rows]
-    return NamedBlock(names, table, indicators, fault)
+    return NamedBlock(names, [numbers[name][:rows] for name in names], indicators, rows, fault)
 
 
 def given_twice(names: set[str], indicators: list[list[str]]) -> tuple[int, str] | None:

@@ -196,10 +196,10 @@ def _play_segment(
     """Play rows whose new features all appear in the first row."""
     with _held(entry):
         block_rows.admit_names(entry, new)
-        at = block_rows.positions(entry, block.names)
-        if not block.indicators and sorted(at) == list(range(entry.engine.size)):
-            rows = np.take(block.numbers[start:stop], np.argsort(at), axis=1)
-            block_rows.play_dense(entry, rows, outcomes, out, weights)
+        order = block.in_order(entry)
+        if order:
+            columns = [block.columns[k][start:stop] for k in order]
+            block_rows.play_columns(entry, columns, outcomes, out, weights)
         else:
             part = block.sparse(entry, start, stop)
             parts = (part.starts, part.indices, part.data)
@@ -243,7 +243,11 @@ def _scores_of_named(entry: Entry, X: Any) -> Floats:
     entry.meet_names()
     for _, block in frames.named_blocks(X):
         scores = np.empty(block.rows)
-        block_rows.score_sparse(entry, *block.sparse(entry, 0, block.rows), scores)
+        order = block.in_order(entry)
+        if order:
+            block_rows.score_columns(entry, [block.columns[k] for k in order], scores)
+        else:
+            block_rows.score_sparse(entry, *block.sparse(entry, 0, block.rows), scores)
         if block.fault is not None:
             raise block.fault.at(round=entry.engine.played + 1)
         parts.append(scores)

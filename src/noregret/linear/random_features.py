@@ -180,7 +180,8 @@ class Fourier:
         for part, block in named_blocks(X):
             if block.fault is not None:
                 raise block.fault.at(round=part.start + block.rows + 1)
-            told = [dict(zip(block.names, row, strict=True)) for row in block.numbers.tolist()]
+            numbers = block.numbers(0, block.rows).tolist()
+            told = [dict(zip(block.names, row, strict=True)) for row in numbers]
             for column in block.indicators:
                 for row, name in zip(told, column, strict=True):
                     row[name] = 1.0

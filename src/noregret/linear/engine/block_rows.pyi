@@ -1,4 +1,4 @@
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 import numpy as np
@@ -20,6 +20,14 @@ def play_dense(
     importances: Floats | None = None,
     constant: float = 0.0,
 ) -> None: ...
+def play_columns(
+    entry: Entry,
+    columns: Sequence[Floats],
+    y: Floats,
+    out: Floats | None = None,
+    importances: Floats | None = None,
+) -> None: ...
+def rows_of_columns(columns: Sequence[Floats], rows: int) -> Floats: ...
 def play_sparse(
     entry: Entry,
     starts: Starts,
@@ -32,6 +40,7 @@ def play_sparse(
 ) -> None: ...
 def learn_weighted(entry: Entry, x: Any, y: Any, importance: float) -> None: ...
 def score_dense(entry: Entry, X: Floats, out: Floats) -> None: ...
+def score_columns(entry: Entry, columns: Sequence[Floats], out: Floats) -> None: ...
 def score_sparse(
     entry: Entry,
     starts: Starts,

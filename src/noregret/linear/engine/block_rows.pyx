@@ -5,7 +5,7 @@ Every function takes the entry of the learner that plays.
 
 cimport cython
 from libc.math cimport fabs, isfinite, isnan
-from libc.stdint cimport int32_t, int64_t
+from libc.stdint cimport int32_t, int64_t, uintptr_t
 from libc.string cimport memcpy
 
 import numpy as np
@@ -136,6 +136,111 @@ def play_dense(Entry entry not None, const double[:, :] X not None, const double
             entry.leave()
 
 
+def play_columns(Entry entry not None, columns, const double[::1] y not None, double[::1] out=None,
+                 const double[::1] importances=None):
+    """Play rows that lie in columns of float64, one per feature in the order of positions, as ``play_dense`` does."""
+    cdef Columns table = Columns(columns)
+    cdef Py_ssize_t r = 0, rows = table.rows, first = 0, ready = 0
+    cdef Py_ssize_t tile = tile_rows(table.count)
+    cdef int status = FINE
+    cdef double[:, ::1] held = np.empty((tile, max(1, table.count)))
+    cdef Row row
+    row.indices, row.count, row.spread = NULL, table.count, 0
+    row.unseen, row.unseen_sum, row.unseen_norm2 = 0, 0, 0
+    entry.enter(True)
+    try:
+        if table.count != entry.engine.size:
+            raise ValueError(f"expected {entry.engine.size} columns, got {table.count}")
+        check_lengths(rows, y, out)
+        rows = until_refused(entry, importances, rows)
+        while r < rows and status == FINE:
+            with nogil:
+                while r < rows and not entry.due:
+                    if r == ready:
+                        first, ready = r, min(r + tile, rows)
+                        table.copy_rows(first, ready, &held[0, 0])
+                    row.values = &held[0, 0] + (r - first) * table.count
+                    if importances is not None:
+                        entry.engine.importance = importances[r]
+                    status = play_row(entry, &row, y[r], &out[r] if out is not None else NULL)
+                    if status != FINE:
+                        break
+                    r += 1
+            if entry.due:
+                entry.hand_over()
+        if status != FINE:
+            entry.refuse(status, y[r], &row)
+        if rows < table.rows:
+            refuse_importance(entry, importances[rows])
+    finally:
+        entry.engine.importance = 1
+        entry.leave()
+
+
+def rows_of_columns(columns, Py_ssize_t rows):
+    """Return columns of float64, so many numbers each, side by side as rows of an array."""
+    cdef Columns table = Columns(columns)
+    made = np.empty((rows, table.count))
+    cdef double[:, ::1] X = made
+    cdef Py_ssize_t first = 0, last, tile = tile_rows(table.count)
+    if table.count and rows:
+        if rows != table.rows:
+            raise ValueError(f"{rows} rows, but columns of {table.rows}")
+        with nogil:
+            while first < rows:
+                last = min(first + tile, rows)
+                table.copy_rows(first, last, &X[first, 0])
+                first = last
+    return made
+
+
+cdef inline Py_ssize_t tile_rows(Py_ssize_t columns) noexcept:
+    """How many rows to copy at a time: they stay in cache, and whole lines of a column are read."""
+    return max(8, min(64, 4096 // max(1, columns)))
+
+
+cdef class Columns:
+    """Columns of float64 of equal length, read where they lie."""
+
+    cdef Py_ssize_t count, rows
+    cdef list held
+    cdef uintptr_t[::1] starts
+    cdef Py_ssize_t[::1] strides
+    cdef bint packed  # whether the numbers of each column follow each other
+
+    def __cinit__(self, columns):
+        self.held = [np.require(column, np.float64, "A") for column in columns]
+        self.count = len(self.held)
+        self.rows = len(self.held[0]) if self.held else 0
+        for column in self.held:
+            if column.shape != (self.rows,):
+                raise ValueError("the columns have different lengths")
+        self.starts = np.array([column.ctypes.data for column in self.held], dtype=np.uintp)
+        self.strides = np.array([column.strides[0] for column in self.held], dtype=np.intp)
+        self.packed = all(column.flags.c_contiguous for column in self.held)
+
+    cdef void copy_rows(self, Py_ssize_t first, Py_ssize_t last, double* out) noexcept nogil:
+        cdef Py_ssize_t k = 0, r, n = self.count
+        cdef const char* at
+        cdef const double* a
+        cdef const double* b
+        cdef const double* c
+        cdef const double* d
+        while k + 4 <= n and self.packed:  # four at a time: one wide write instead of four
+            a, b = <const double*> self.starts[k] + first, <const double*> self.starts[k + 1] + first
+            c, d = <const double*> self.starts[k + 2] + first, <const double*> self.starts[k + 3] + first
+            for r in range(last - first):
+                out[r * n + k], out[r * n + k + 1] = a[r], b[r]
+                out[r * n + k + 2], out[r * n + k + 3] = c[r], d[r]
+            k += 4
+        while k < n:
+            at = <const char*> self.starts[k] + first * self.strides[k]
+            for r in range(last - first):
+                out[r * n + k] = (<const double*> at)[0]
+                at += self.strides[k]
+            k += 1
+
+
 def play_sparse(Entry entry not None, const int64_t[::1] starts not None, const int32_t[::1] indices not None,
                 const double[::1] data not None, const double[::1] y not None, double[::1] out=None,
                 const double[::1] importances=None, double constant=0):
@@ -263,6 +368,36 @@ def score_dense(Entry entry not None, const double[:, :] X not None, double[::1]
         with nogil:
             for r in range(rows):
                 row.values = dense_row(X, r)
+                status = score_row(entry, &row, &out[r])
+                if status != FINE:
+                    break
+        if status != FINE:
+            entry.refuse(status, 0, &row)
+    finally:
+        entry.read_on()
+
+
+def score_columns(Entry entry not None, columns, double[::1] out not None):
+    """Fill out with the scores of rows that lie in columns, as ``play_columns`` takes them."""
+    cdef Columns table = Columns(columns)
+    cdef Py_ssize_t r, rows = table.rows, first = 0, last = 0
+    cdef Py_ssize_t tile = tile_rows(table.count)
+    cdef int status = FINE
+    cdef double[:, ::1] held = np.empty((tile, max(1, table.count)))
+    cdef Row row
+    row.indices, row.count, row.spread = NULL, table.count, 0
+    row.unseen, row.unseen_sum, row.unseen_norm2 = 0, 0, 0
+    entry.read_along()
+    try:
+        check_lengths(rows, None, out)
+        if table.count != entry.engine.size:
+            raise ValueError(f"expected {entry.engine.size} columns, got {table.count}")
+        with nogil:
+            for r in range(rows):
+                if r == last:
+                    first, last = r, min(r + tile, rows)
+                    table.copy_rows(first, last, &held[0, 0])
+                row.values = &held[0, 0] + (r - first) * table.count
                 status = score_row(entry, &row, &out[r])
                 if status != FINE:
                     break
