@@ -86,7 +86,7 @@ class Page(HTMLParser):
 def steady(text: str | None) -> str:
     """Leave out what rounding and time make different on every machine, and blanks at line ends."""
     text = re.sub(r"rounding of \S+ at most *", "", text or "")
-    text = re.sub(r"; [\d.,]+ \S+, [\d.,]+(?: rows/s|× real time).*", "", text)
+    text = re.sub(r"; (?:processed in )?[\d.,]+ \S+, [\d.,]+(?:\s+rows/s|× real time).*", "", text)
     return re.sub(r" +$", "", text, flags=re.MULTILINE)
 
 

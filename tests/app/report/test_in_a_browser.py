@@ -96,9 +96,9 @@ def test_the_charts_of_a_regression_and_of_a_classifier(chromium: Browser, tmp_p
         shown[name] = [title for title, _, _ in chromium.run(SIZES)]
     assert shown == {
         "regression": [
-            "Mean loss so far", "Regret", "Heaviest features", "Misses", "Predicted and true",
+            "Mean loss so far", "Regret", "Largest weights", "Errors", "Outcome against prediction",
         ],
-        "classification": ["Mean loss so far", "Heaviest features", "Calibration", "Labels"],
+        "classification": ["Mean loss so far", "Largest weights", "Calibration", "Confusion matrix"],
     }  # fmt: skip
 
 

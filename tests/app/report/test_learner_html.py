@@ -49,7 +49,7 @@ def card(shown: Any) -> Reading:
 def test_everyone_has_a_card_before_anything_is_learned(kind: Any) -> None:
     read = card(kind())
     assert kind.__name__ in read.text
-    assert "nothing yet" in read.text
+    assert "not learned anything yet" in read.text
 
 
 def test_a_learner_shows_rounds_loss_and_its_heaviest_weights() -> None:
