@@ -98,7 +98,9 @@ def test_the_charts_of_a_regression_and_of_a_classifier(chromium: Browser, tmp_p
         "regression": [
             "Mean loss so far", "Regret", "Largest weights", "Errors", "Outcome against prediction",
         ],
-        "classification": ["Mean loss so far", "Largest weights", "Calibration", "Confusion matrix"],
+        "classification": [
+            "Mean loss so far", "Largest weights", "Calibration", "Confusion matrix",
+        ],
     }  # fmt: skip
 
 
