@@ -17,6 +17,6 @@ def test_counts_beyond_all_rounds_are_refused(key: str) -> None:
     fresh = Thompson(arms=3)
     with pytest.raises(ValueError, match=f"{key} should be 1e.15 at most"):
         fresh.set_state(arrays | {key: np.array([1e300, 0.0, 0.0])}, numbers, names)
-    assert fresh.learned == 0
+    assert fresh.rounds == 0
     fresh.set_state(arrays | {key: np.array([1e15, 0.0, 0.0])}, numbers, names)
     assert np.isfinite(fresh.propensities()).all()

@@ -86,8 +86,8 @@ def test_a_table_is_played_as_its_rows_are_chosen_and_learned(form: str) -> None
     third.play_block(rewards[:33], None, None)
     third.play_block(rewards[33:], None, None)
     assert same_state(one, third)
-    for key in set(one.kept) - {"costs"}:
-        assert np.array_equal(getattr(one, key), getattr(other, key))
+    for key in set(one._kept) - {"costs"}:
+        assert np.array_equal(one._state.sums[key], other._state.sums[key])
     assert one.rounds == other.rounds == 80
 
 
@@ -101,7 +101,7 @@ def test_permuting_arms_permutes_propensities(form: str, data: st.DataObject) ->
     feed(policy, rewards_of(data.draw(st.integers(0, 25)), arms))
     arrays, numbers, names = policy.get_state()
     other = policy.clone()
-    other.set_state(arrays | {key: arrays[key][order] for key in policy.kept}, numbers, names)
+    other.set_state(arrays | {key: arrays[key][order] for key in policy._kept}, numbers, names)
     assert other.propensities() == pytest.approx(policy.propensities()[order], abs=1e-12)
 
 
@@ -130,11 +130,11 @@ def test_rewards_may_come_late_and_in_any_order(form: str) -> None:
         while len(waiting) > 5:
             number, arm = waiting.pop(int(rng.integers(len(waiting))))
             policy.learn(arm, float(rng.random()), round=number)
-    assert len(policy.waiting) == 5
+    assert len(policy._state.pending) == 5
     assert (policy.chosen, policy.rounds) == (60, 55)
     policy.withdraw(waiting[0][0])
-    assert len(policy.waiting) == 4
-    with pytest.raises(noregret.NoRegretError, match="waits for its reward"):
+    assert len(policy._state.pending) == 4
+    with pytest.raises(noregret.NoRegretError, match="has a pending reward"):
         policy.withdraw(waiting[0][0])
 
 
@@ -143,9 +143,9 @@ def test_the_oldest_choice_of_an_arm_is_settled_first() -> None:
     for _ in range(3):
         policy.choose()
     policy.learn(0, 1.0)
-    assert list(policy.waiting) == [2, 3]
+    assert list(policy._state.pending) == [2, 3]
     policy.learn(0, 1.0, round=3)
-    assert list(policy.waiting) == [2]
+    assert list(policy._state.pending) == [2]
 
 
 @pytest.mark.parametrize("form", ["ucb1", "thompson"])
@@ -207,7 +207,7 @@ def test_arms_are_drawn_by_their_propensities(form: str) -> None:
     policy = FORMS[form](arms=4, seed=1)
     feed(policy, rewards_of(12, 4))
     chances, draws = policy.propensities(), 4000
-    counts = np.bincount([policy.draw(None)[0] for _ in range(draws)], minlength=4)
+    counts = np.bincount([policy._draw(None)[0] for _ in range(draws)], minlength=4)
     errors = np.sqrt(draws * chances * (1 - chances))
     assert (np.abs(counts - draws * chances) <= 5 * errors + 1e-6).all()
 

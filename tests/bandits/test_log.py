@@ -270,9 +270,9 @@ def test_numbers_of_arms_and_their_names_agree(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("options", "said"),
     [
-        ({"target": {"a": 0.5}}, "have the sum 1"),
+        ({"target": {"a": 0.5}}, "with sum 1"),
         ({"target": {"a": 1.5, "b": -0.5}}, "0 or above"),
-        ({"target": None}, "a policy to judge is"),
+        ({"target": None}, "a policy to evaluate is"),
         ({"model": "trees"}, "the model must be"),
         ({"clip": 0.0}, "clip must be"),
         ({"level": 1.0}, "level must be"),
@@ -321,7 +321,7 @@ def test_a_log_without_chance_tells_nothing_of_other_arms() -> None:
         arm = str(policy.choose())
         policy.learn(arm, float(rng.random() < MEANS[arm]))
     for target in ("a", TARGET, Exp3(arms=list(MEANS)), lambda _: "c"):
-        with pytest.raises(noregret.NoRegretError, match=r"made without chance.*exp3 or thompson"):
+        with pytest.raises(noregret.NoRegretError, match=r"are deterministic.*exp3 or thompson"):
             off_policy(policy.log, target)
 
 
@@ -331,7 +331,7 @@ def test_rounds_without_chance_count_where_the_target_strays() -> None:
     for t in range(1, 101):
         arm, sure = ("a", "b")[int(rng.integers(2))], t % 10 == 0
         log.add(t, arm, 1.0 if sure else 0.5, 0.25, (arm, sure))
-    with pytest.raises(noregret.NoRegretError, match=r"in 10 of its 100 rounds .* in 10 of those"):
+    with pytest.raises(noregret.NoRegretError, match=r"10 of the 100 rounds .* in 10 of those"):
         off_policy(log, {"a": 0.5, "b": 0.5})
     chosen = sum(d.arm == "b" and d.propensity == 1 for d in log)
     with pytest.raises(noregret.NoRegretError, match=f"in {chosen} of those"):

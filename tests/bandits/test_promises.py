@@ -52,8 +52,8 @@ def test_exp3_ix_rarely_regrets_more_than_promised(table: str) -> None:
     _, fixed = reference.exp3(losses, 400, rounds, seed=3, bias=0.5)
     _, falling = reference.exp3(losses, 400, None, seed=4, bias=0.5)
     most = 400 * chance + 5 * math.sqrt(400 * chance * (1 - chance))
-    fixed_bound = Exp3Ix(arms=n, horizon=rounds).bound_with(chance, rounds)
-    falling_bound = Exp3Ix(arms=n).bound_with(chance, rounds)
+    fixed_bound = Exp3Ix(arms=n, horizon=rounds)._bound_with(chance, rounds)
+    falling_bound = Exp3Ix(arms=n)._bound_with(chance, rounds)
     assert (fixed > fixed_bound).sum() <= most
     assert (falling > falling_bound).sum() <= most
 
@@ -264,11 +264,11 @@ def test_bounds_are_least_where_the_rate_is_tuned() -> None:
         assert least == pytest.approx(math.sqrt(2 * rounds * 7 * math.log(7)))
         ix = Exp3Ix(arms=7, horizon=rounds, chance=0.01)
         wanted = 2 * math.log(7) + math.log(200)
-        assert ix.bound_with(0.01, rounds) == pytest.approx(
+        assert ix._bound_with(0.01, rounds) == pytest.approx(
             2 * math.sqrt(7 * rounds * wanted) + math.log(200)
         )
         for factor in (0.8, 1.25):
-            rate = tuned.rate_at(1) * factor
+            rate = tuned._rate_at(1) * factor
             assert (Exp3(arms=7, rate=rate).bound_after(rounds) or 0) > (least or 0)
 
 
@@ -299,11 +299,11 @@ def test_exp4_reads_tables_by_the_names_of_columns() -> None:
     other = Exp4(arms=2, advice="chances")
     table = np.hstack([rewards, said.reshape(200, 4)])
     assert play(other, table).loss == game.loss
-    assert np.array_equal(other.costs, policy.costs)
-    assert policy.costs == pytest.approx(np.einsum("tji,ti->j", said, 1 - rewards))
+    assert np.array_equal(other._state.sums["costs"], policy._state.sums["costs"])
+    assert policy._state.sums["costs"] == pytest.approx(np.einsum("tji,ti->j", said, 1 - rewards))
     certificate = game.certificate()
     assert verify(certificate, rows).confirmed
-    best = ["x", "y"][int(policy.costs.argmin())]
+    best = ["x", "y"][int(policy._state.sums["costs"].argmin())]
     assert [k for k, w in certificate.hindsight.witness.items() if w] == [
         f"{best}.blue",
         f"{best}.red",

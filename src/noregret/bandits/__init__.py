@@ -1,7 +1,7 @@
-"""Bandits: policies that pull one arm a round and see its reward alone, by class or by name.
+"""Bandits: policies that pull one arm per round and see only its reward, by class or by name.
 
-``policies`` has one file per algorithm; ``log`` and ``estimating`` are for decisions that were
-logged, and for policies evaluated on them.
+``policies`` has one file per algorithm; ``log`` keeps decisions, and ``estimating`` evaluates other
+policies on them.
 """
 
 from typing import Any

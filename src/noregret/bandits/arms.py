@@ -29,19 +29,19 @@ def checked_arms(arms: Any, what: str = "arms") -> int | list[str] | None:
 
 
 def numbered(count: int) -> list[str]:
-    """Return the names of arms that have none of their own."""
+    """Return the default names of arms: their numbers."""
     return [str(number) for number in range(count)]
 
 
 def names_of(arms: int | Sequence[str] | None) -> list[str]:
-    """Return the names of checked arms; none where they are not known yet."""
+    """Return the names of checked arms; an empty list if they are not known yet."""
     if arms is None:
         return []
     return numbered(arms) if isinstance(arms, int) else list(arms)
 
 
 def index_of(arm: Any, names: Sequence[str], round: int | None = None) -> int:
-    """Return the number of an arm that was given by its number or its name."""
+    """Return the number of an arm given by its number or its name."""
     if isinstance(arm, str):
         if arm in names:
             return names.index(arm)

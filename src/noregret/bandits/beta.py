@@ -1,4 +1,4 @@
-"""The probability of each of some Beta variables to be the largest."""
+"""The probability of each of several Beta variables to be the largest."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 from scipy.special import betainc, betaincinv
 
 Floats = NDArray[np.float64]
-# Where each variable's distribution is cut, evenly in the logit from 1e-9 to 1 − 1e-9.
+# The grid has these quantiles of each variable, evenly spaced in the logit from 1e-9 to 1 − 1e-9.
 LEVELS = 1 / (1 + np.exp(-np.linspace(-20.72, 20.72, 61)))
 MIN_DENSITY = 1e-200
 
@@ -15,8 +15,8 @@ MIN_DENSITY = 1e-200
 def chances_of_best(good: Floats, bad: Floats) -> Floats:
     """Return P(θ_i is the largest) for independent θ_i ~ Beta(good_i, bad_i); their sum is 1.
 
-    The error of ``parts_of`` falls with the square of the distance between cuts, so that two
-    results, the second with every cell halved, tell what a much finer grid would give.
+    The error of ``parts_of`` decreases with the square of the distance between cuts, so Richardson
+    extrapolation from two grids, the second with every cell halved, removes most of it.
     """
     if len(good) == 1:
         return np.ones(1)
@@ -31,9 +31,9 @@ def chances_of_best(good: Floats, bad: Floats) -> Floats:
 
 
 def parts_of(logs: Floats) -> Floats:
-    """Return each variable's part in the growth of H = Π F_j, given ln F_j at some cuts.
+    """Return each variable's part in the growth of H = Π F_j, given ln F_j at the cuts.
 
-    Between two cuts it is nearly ΔH · Δ ln F_i / Δ ln H.
+    Between two cuts it is approximately ΔH · Δ ln F_i / Δ ln H.
     """
     steps = np.diff(logs, axis=1)
     whole = np.add.reduce(steps, axis=0)

@@ -1,19 +1,19 @@
 """Off-policy evaluation: estimate a policy's reward from logged decisions and propensities.
 
-With w = π(arm)/p(arm), the target's chance of the logged arm over the logged propensity, and a
-model m of the rewards that has seen the rounds before only,
+With w = π(arm)/p(arm), the target's probability of the logged arm divided by the logged propensity,
+and a model m of the rewards that has seen only earlier rounds,
 
     plain             mean of  w r
     self-normalised   Σ w r / Σ w
     doubly robust     mean of  Σ_a π(a) m(a) + w (r − m(arm))
 
-The plain estimate is right on average if the propensities are. The self-normalised one varies less
-and is a little off in small logs. The doubly robust one is right on average if the propensities
-are, whatever the model, and in the long run also if the model is, whatever the propensities.
+The plain estimate is unbiased if the propensities are correct. The self-normalised one has less
+variance and a small bias in small logs. The doubly robust one is unbiased if the propensities are
+correct, whatever the model, and consistent if the model is, whatever the propensities.
 
-All of that needs a log in which every arm that the target takes had a chance. So a target that
-takes an arm which never occurs is refused, and so is one that takes another arm than the log's in
-a round that was decided without chance.
+All of them need a log in which every arm that the target takes had a positive probability. So a
+target that takes an arm that never occurs is rejected, and so is one that deviates from the log in
+a round with propensity 1.
 """
 
 from __future__ import annotations
@@ -32,13 +32,13 @@ from noregret.bandits.policy import Policy
 from noregret.checks import positive
 from noregret.errors import NoRegretError
 
-# Chances that are next to nothing; a propensity so near to 1 is none of chance.
-MIN_CHANCE = 1e-9
+# Probabilities up to this count as 0, and a propensity this close to 1 as deterministic.
+MAX_NEGLIGIBLE_CHANCE = 1e-9
 
 
 @dataclass(frozen=True)
 class Estimate:
-    """An estimate of the mean reward of a round.
+    """An estimate of the mean reward per round.
 
     Parameters
     ----------
@@ -47,7 +47,7 @@ class Estimate:
     error
         Its standard error.
     low, high
-        The ends of its confidence interval, which takes the estimate for normally distributed.
+        The ends of its confidence interval, assuming a normally distributed estimate.
     """
 
     value: float
@@ -68,14 +68,15 @@ class OffPolicy:
     plain, self_normalised, doubly_robust
         The estimates.
     rounds
-        How many decisions there were.
+        The number of decisions.
     effective
-        How many rounds of the target's own would tell as much: (Σw)²/Σw².
+        The effective sample size, (Σw)²/Σw²: how many rounds played by the target itself the log
+        is worth.
     largest_weight
         The largest w.
     clipped
-        How many weights were cut down to ``clip``; if any, the plain estimate leans down for
-        rewards above 0, and no estimate is right on average.
+        The number of weights reduced to ``clip``; if any, the estimates are biased, the plain one
+        downward for rewards above 0.
     """
 
     plain: Estimate
@@ -92,7 +93,7 @@ class OffPolicy:
                 f"plain            {self.plain}",
                 f"self-normalised  {self.self_normalised}",
                 f"doubly robust    {self.doubly_robust}",
-                f"{self.rounds} rounds, worth {self.effective:.0f} of its own; largest weight"
+                f"{self.rounds} rounds, effective sample size {self.effective:.0f}; largest weight"
                 f" {self.largest_weight:.3g}",
             ]
         )
@@ -106,27 +107,27 @@ def off_policy(
     clip: float | None = None,
     level: float = 0.95,
 ) -> OffPolicy:
-    """Estimate what a policy would have earned in the rounds of a log.
+    """Estimate the mean reward that a policy would have had in the rounds of a log.
 
     Parameters
     ----------
     log
         The decisions.
     target
-        The policy to judge: an arm that it always takes, a dict of chances by arm, a ``Policy``
-        with the chances it has now, or a function of a round's context that returns one of these.
-        Every arm that it takes must occur in the log, and where the propensity is 1 it must take
-        the arm of the log.
+        The policy to evaluate: an arm that it always takes, a dict of probabilities by arm, a
+        ``Policy`` with its present probabilities, or a function of a round's context that returns
+        one of these. Every arm that it takes must occur in the log, and where the propensity is 1
+        it must take the arm of the log.
     model
-        Of the rewards, for the doubly robust estimate: ``means`` of every arm so far, a learner or
-        a scikit-learn estimator with ``partial_fit`` (a copy for each arm learns the rewards from
-        the contexts, which are dicts of features), or a function of the context and the arm. Of
-        classifiers, the reward expected under their chances is taken.
+        The model of the rewards for the doubly robust estimate: ``means`` of each arm so far, a
+        learner or a scikit-learn estimator with ``partial_fit`` (a copy for each arm learns the
+        rewards from the contexts, which are dicts of features), or a function of the context and
+        the arm. A classifier predicts the expected reward under its probabilities.
     clip
-        The largest weight, above 0; larger ones are cut down to it. That steadies the estimates
-        and makes them lean. None cuts nothing.
+        The largest weight, above 0; larger ones are reduced to it, which lowers the variance and
+        adds a bias. By default there is no limit.
     level
-        Of confidence, between 0 and 1.
+        The confidence level, between 0 and 1.
 
     Examples
     --------
@@ -142,29 +143,29 @@ def off_policy(
     """
     decisions = list(log)
     if not decisions:
-        raise NoRegretError("the log is empty, so there is nothing to go by")
-    most = math.inf if clip is None else positive("clip", clip)
+        raise NoRegretError("the log is empty")
+    limit = math.inf if clip is None else positive("clip", clip)
     z = normal_quantile(positive("level", level, below=1))
     chances = Chances(target, list(dict.fromkeys(str(d.arm) for d in decisions)))
     taken = [chances.of(d) for d in decisions]
     check_chance(decisions, taken)
     weights, rewards, robust = (np.empty(len(decisions)) for _ in range(3))
-    believed: Model = model_of(model)
+    rewards_model: Model = model_of(model)
     for t, (d, arms) in enumerate(zip(decisions, taken, strict=True)):
         arm = str(d.arm)
-        weights[t] = min(arms.get(arm, 0.0) / d.propensity, most)
+        weights[t] = min(arms.get(arm, 0.0) / d.propensity, limit)
         rewards[t] = d.reward
-        guess = sum(p * believed.guess(name, d.context) for name, p in arms.items() if p)
-        robust[t] = guess + weights[t] * (d.reward - believed.guess(arm, d.context))
+        guess = sum(p * rewards_model.guess(name, d.context) for name, p in arms.items() if p)
+        robust[t] = guess + weights[t] * (d.reward - rewards_model.guess(arm, d.context))
         if not np.isfinite(robust[t]):
             raise NoRegretError(
-                f"the model of rewards says no finite number of arm {arm!r}",
-                "take another model",
+                f"the model of rewards predicts no finite number for arm {arm!r}",
+                "use another model",
                 round=t + 1,
             )
-        believed.learn(arm, d.reward, d.context)
+        rewards_model.learn(arm, d.reward, d.context)
     squares = float(weights @ weights)
-    cut = int(np.count_nonzero(weights >= most)) if clip is not None else 0
+    cut = int(np.count_nonzero(weights >= limit)) if clip is not None else 0
     return OffPolicy(
         mean_of(weights * rewards, z),
         ratio_of(weights, rewards, z),
@@ -177,7 +178,7 @@ def off_policy(
 
 
 class Chances:
-    """The chances of a target, which may depend on the context.
+    """The probabilities of a target, which may depend on the context.
 
     Parameters
     ----------
@@ -198,7 +199,7 @@ class Chances:
             self.check(self.fixed)
 
     def of(self, decision: Decision) -> dict[str, float]:
-        """Return the chance of each arm in a round."""
+        """Return the probability of each arm in a round."""
         if self.rule is None:
             return self.fixed
         chances = chances_of(self.rule(decision.context))
@@ -206,9 +207,9 @@ class Chances:
         return chances
 
     def check(self, chances: dict[str, float], where: str = "") -> None:
-        """Refuse arms that the log tells nothing of."""
+        """Reject arms that never occur in the log."""
         for arm, chance in chances.items():
-            if arm not in self.known and chance > MIN_CHANCE:
+            if arm not in self.known and chance > MAX_NEGLIGIBLE_CHANCE:
                 from noregret.streams.columns import listed
 
                 raise ValueError(
@@ -218,39 +219,38 @@ class Chances:
 
 
 def check_chance(decisions: list[Decision], taken: list[dict[str, float]]) -> None:
-    """Refuse a target that strays from the log in rounds that were decided without chance."""
-    sure = [(d, arms) for d, arms in zip(decisions, taken, strict=True) if is_sure(d.propensity)]
-    strayed = sum(not is_sure(arms.get(str(d.arm), 0.0)) for d, arms in sure)
-    if strayed:
+    """Reject a target that deviates from the log in rounds with propensity 1."""
+    certain = [(d, arms) for d, arms in zip(decisions, taken, strict=True) if is_sure(d.propensity)]
+    deviations = sum(not is_sure(arms.get(str(d.arm), 0.0)) for d, arms in certain)
+    if deviations:
         raise NoRegretError(
-            f"the log was made without chance in {len(sure):,} of its {len(decisions):,}"
-            f" rounds (propensity 1), and in {strayed:,} of those the target may take"
-            " another arm than was chosen: nothing is known of what other arms would"
-            " have earned",
-            "log with a policy that draws, such as exp3 or thompson",
+            f"{len(certain):,} of the {len(decisions):,} rounds of the log are deterministic"
+            f" (propensity 1), and in {deviations:,} of those the target may take another arm,"
+            " whose reward is unknown",
+            "log with a policy that draws at random, such as exp3 or thompson",
         )
 
 
 def is_sure(chance: float) -> bool:
     """Return whether a probability is 1 up to rounding."""
-    return chance >= 1 - MIN_CHANCE
+    return chance >= 1 - MAX_NEGLIGIBLE_CHANCE
 
 
 def chances_of(target: Any) -> dict[str, float]:
-    """Return the chances of arms, by name."""
+    """Return the probabilities of arms, by name."""
     if isinstance(target, Policy):
         return dict(zip(target.names, target.propensities().tolist(), strict=True))
     if isinstance(target, str | int | np.integer) and not isinstance(target, bool):
         return {str(target): 1.0}
     if not isinstance(target, Mapping):
         raise ValueError(
-            "a policy to judge is an arm, a dict of chances, a Policy, or a function:"
-            f" got {target!r}"
+            "a policy to evaluate is an arm, a dict of probabilities, a Policy, or a function: got"
+            f" {target!r}"
         )
     chances = {str(arm): float(chance) for arm, chance in target.items()}
     wrong = any(not chance >= 0 for chance in chances.values())
     if wrong or abs(math.fsum(chances.values()) - 1) > 1e-6:
-        raise ValueError(f"chances are 0 or above and have the sum 1: got {target!r}")
+        raise ValueError(f"probabilities must be 0 or above, with sum 1: got {target!r}")
     return chances
 
 
@@ -262,7 +262,7 @@ def mean_of(values: Floats, z: float) -> Estimate:
 
 
 def ratio_of(weights: Floats, rewards: Floats, z: float) -> Estimate:
-    """Return the weighted mean, with the standard error that its linear part has."""
+    """Return the weighted mean, with the standard error of its linearisation."""
     total = math.fsum(weights)
     if not total:
         return estimate(math.nan, math.inf, z)
@@ -277,7 +277,7 @@ def estimate(value: float, error: float, z: float) -> Estimate:
 
 
 def normal_quantile(level: float) -> float:
-    """Return how many standard errors an interval of that level reaches to either side."""
+    """Return the half-width of an interval of that level, in standard errors."""
     from statistics import NormalDist
 
     return NormalDist().inv_cdf(0.5 + level / 2)

@@ -1,4 +1,4 @@
-"""The log of decisions: what was chosen, with which chance, and what came of it."""
+"""The log of decisions: the arm chosen, its probability and its reward."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ CONTEXT = "context"
 
 
 class Decision(NamedTuple):
-    """One line of the log."""
+    """One decision of the log."""
 
     round: int
     arm: str
@@ -34,12 +34,12 @@ class Decision(NamedTuple):
 class Log:
     """Decisions in the order in which their rewards came.
 
-    Give one to a policy, ``policy.log = Log()``, before it chooses.
+    Set it before a policy chooses: ``policy.log = Log()``.
 
     Parameters
     ----------
     limit
-        How many to keep, the latest; all, if not given.
+        The number of latest decisions to keep; by default all.
 
     Examples
     --------
@@ -60,11 +60,11 @@ class Log:
     def add(
         self, round: int, arm: Any, propensity: float, reward: float, context: Any = None
     ) -> None:
-        """Write down a decision; also for logs that were kept elsewhere."""
+        """Add a decision, also one that was made elsewhere."""
         if not 0 < propensity <= 1 + 1e-9:
             raise ValueError(
-                f"round {round}: the propensity of an arm that was chosen lies above 0 and is at"
-                f" most 1: got {propensity!r}"
+                f"round {round}: the propensity of a chosen arm must be above 0 and at most 1: got"
+                f" {propensity!r}"
             )
         if not math.isfinite(reward):
             raise ValueError(f"round {round}: the reward must be a number: got {reward!r}")
@@ -93,7 +93,7 @@ class Log:
 
     @property
     def propensities(self) -> NDArray[np.float64]:
-        """The chance that the arm had of being chosen."""
+        """The probability of each decision's arm to be chosen."""
         return np.array([d.propensity for d in self], dtype=np.float64)
 
     @property
@@ -102,7 +102,7 @@ class Log:
         return np.array([d.reward for d in self], dtype=np.float64)
 
     def save(self, path: str | Path) -> None:
-        """Write a CSV file, whole or not at all; contexts, where there are any, as JSON."""
+        """Write a CSV file atomically; contexts, if any, as JSON."""
         from noregret.base.atomic_files import write_whole
 
         text = io.StringIO()
@@ -121,12 +121,12 @@ class Log:
         with open(path, encoding="utf-8", newline="") as file:
             lines = csv.DictReader(file)
             if missing := [name for name in COLUMNS if name not in (lines.fieldnames or ())]:
-                raise NoRegretError(f"a log has a column {missing[0]!r}, this has none", file=path)
+                raise NoRegretError(f"no column {missing[0]!r}, which a log must have", file=path)
             try:
                 for line in lines:
-                    told = line.get(CONTEXT) or "null"
+                    context = line.get(CONTEXT) or "null"
                     chance, reward = float(line["propensity"]), float(line["reward"])
-                    log.add(int(line["round"]), line["arm"], chance, reward, json.loads(told))
+                    log.add(int(line["round"]), line["arm"], chance, reward, json.loads(context))
             except (TypeError, ValueError, csv.Error) as error:
                 raise NoRegretError(str(error), file=path, line=lines.line_num) from None
         return log
@@ -138,13 +138,13 @@ def written(context: Any) -> str:
         return json.dumps(context, default=listed)
     except TypeError:
         raise NoRegretError(
-            f"a context that is written to a file must be made of numbers, text, lists and dicts:"
-            f" got {context!r}"
+            f"a context written to a file must be made of numbers, text, lists and dicts: got"
+            f" {context!r}"
         ) from None
 
 
 def listed(value: Any) -> Any:
-    """Return arrays and their numbers as JSON has them."""
+    """Return arrays as lists and NumPy numbers as Python numbers."""
     if isinstance(value, np.ndarray | np.generic):
         return value.tolist()
     raise TypeError

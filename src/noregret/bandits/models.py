@@ -1,4 +1,4 @@
-"""Models of the rewards of arms, which learn a round after they were asked about it."""
+"""Models of the rewards of arms, which learn each round after they predicted it."""
 
 from __future__ import annotations
 
@@ -12,19 +12,19 @@ from noregret.linear.learner import Learner
 
 
 class Model(Protocol):
-    """The posterior of the rewards."""
+    """A model that predicts the reward of an arm in a context."""
 
     def guess(self, arm: str, context: Any) -> float:
-        """Return the reward to be expected of an arm."""
+        """Return the expected reward of an arm."""
         ...
 
     def learn(self, arm: str, reward: float, context: Any) -> None:
-        """Learn what an arm brought."""
+        """Learn the reward of an arm."""
         ...
 
 
 class Means:
-    """The mean of every arm so far; of one never seen, that of all; 0 at first."""
+    """The mean reward of each arm so far; that of all for a new arm; 0 before any reward."""
 
     def __init__(self) -> None:
         self.sums: dict[str, tuple[float, int]] = {}
@@ -43,11 +43,11 @@ class Means:
 
 
 class Learners:
-    """A copy of a learner for every arm, which learns the rewards from the contexts.
+    """A copy of a learner per arm, which learns the rewards from the contexts.
 
-    The reward to be expected from a classifier is the mean under its chances, not the label that
-    it finds likelier: a label is off by up to 1/2 even where the chances are exact, and the
-    estimate's error is then larger than without a model.
+    For a classifier, the expected reward is the mean under its probabilities, not the likelier
+    label: a label is off by up to 1/2 even if the probabilities are exact, and the error of the
+    estimate is then larger than without a model.
     """
 
     def __init__(self, learner: Learner) -> None:
@@ -56,9 +56,9 @@ class Learners:
         self.labels = bool(loss.labels)
         if self.labels and loss.name != "logistic":
             raise ValueError(
-                f"a model of rewards says what to expect, and {learner.name} with the {loss.name}"
-                " loss says labels alone: take a learner of the logistic loss, such as"
-                " noregret.Logistic(), or of the square loss"
+                f"a model of rewards must predict their mean, and {learner.name} with the"
+                f" {loss.name} loss predicts labels alone: use a learner of the logistic loss,"
+                " such as noregret.Logistic(), or of the square loss"
             )
 
     def of(self, arm: str) -> Learner:
@@ -68,7 +68,7 @@ class Learners:
         return self.by_arm[arm]
 
     def guess(self, arm: str, context: Any) -> float:
-        """Return the reward that the arm's learner expects."""
+        """Return the prediction of the arm's learner."""
         learner = self.of(arm)
         if not self.labels:
             return float(learner.predict_one(context))
@@ -76,15 +76,15 @@ class Learners:
         return math.fsum(float(label) * chance for label, chance in chances.items())
 
     def learn(self, arm: str, reward: float, context: Any) -> None:
-        """Let the arm's learner learn."""
+        """Update the arm's learner."""
         self.of(arm).learn_one(context, reward)
 
 
 class Estimators:
-    """A copy of a scikit-learn estimator with ``partial_fit`` for every arm.
+    """A copy of a scikit-learn estimator with ``partial_fit`` per arm.
 
-    Contexts are rows of numbers, or dicts with the same names in every round. An arm's mean stands
-    in until its estimator has learned something. Classifiers need ``predict_proba``; their rewards
+    Contexts are rows of numbers, or dicts with the same names in every round. Before an arm has a
+    reward, the mean is predicted. Classifiers need ``predict_proba``; their rewards
     are 0 and 1.
     """
 
@@ -95,8 +95,8 @@ class Estimators:
         tags = getattr(estimator, "__sklearn_tags__", None)
         if tags is not None and tags().estimator_type == "classifier" and not self.classifies:
             raise ValueError(
-                f"a model of rewards says what to expect, and {estimator!r} says labels alone: take"
-                " a classifier with predict_proba, or a regressor"
+                f"a model of rewards must predict their mean, and {estimator!r} predicts labels"
+                " alone: use a classifier with predict_proba, or a regressor"
             )
 
     def row(self, context: Any) -> list[list[float]]:
@@ -110,7 +110,7 @@ class Estimators:
         return [[float(context[name]) for name in self.names]]
 
     def guess(self, arm: str, context: Any) -> float:
-        """Return the reward that the arm's estimator expects."""
+        """Return the prediction of the arm's estimator."""
         if arm not in self.by_arm:
             return self.means.guess(arm, context)
         estimator, row = self.by_arm[arm], self.row(context)
@@ -120,7 +120,7 @@ class Estimators:
         return math.fsum(map(operator.mul, map(float, estimator.classes_), chances.tolist()))
 
     def learn(self, arm: str, reward: float, context: Any) -> None:
-        """Let the arm's estimator learn."""
+        """Update the arm's estimator."""
         self.means.learn(arm, reward, context)
         if arm not in self.by_arm:
             self.by_arm[arm] = copy.deepcopy(self.first)
@@ -128,22 +128,22 @@ class Estimators:
         self.by_arm[arm].partial_fit(self.row(context), [reward], **known)
 
 
-class Told:
-    """A function of the context and the arm, which learns nothing."""
+class FixedRule:
+    """A function of the context and the arm, which does not learn."""
 
     def __init__(self, rule: Callable[[Any, str], float]) -> None:
         self.rule = rule
 
     def guess(self, arm: str, context: Any) -> float:
-        """Return what the function says."""
+        """Return the value of the function."""
         return float(self.rule(context, arm))
 
     def learn(self, arm: str, reward: float, context: Any) -> None:
-        """Learn nothing."""
+        """Do nothing."""
 
 
 def model_of(model: Any) -> Model:
-    """Return the model that was asked for."""
+    """Return the model for the parameter ``model`` of ``off_policy``."""
     if isinstance(model, str) and model == "means":
         return Means()
     if isinstance(model, Learner):
@@ -151,7 +151,7 @@ def model_of(model: Any) -> Model:
     if hasattr(model, "partial_fit") and not isinstance(model, type):
         return Estimators(model)
     if callable(model) and not isinstance(model, type):
-        return Told(model)
+        return FixedRule(model)
     raise ValueError(
         "the model must be 'means', a learner, a scikit-learn estimator with partial_fit, or a"
         f" function: got {model!r}"

@@ -12,25 +12,25 @@ from noregret.proof.theorems.assumptions import Finding, Shown, Structural
 if TYPE_CHECKING:
     from noregret.bandits.evidence import BanditEvidence
 
-# How often a table is played again at a time, and at most, with other draws, where one play exceeds
-# what is promised of the mean over all draws.
+# A table whose game exceeds the bound on the mean over all draws is replayed with other draws, this
+# many times before each look at their mean, and at most.
 REPLAYS_PER_BATCH, MAX_REPLAYS = 30, 300
-# How many standard errors above it the mean of those must lie before the promise is broken.
+# A bound counts as exceeded if the mean of the replays lies this many standard errors above it.
 STANDARD_ERRORS = 5.0
-# The chance of calling independent rewards dependent.
+# The probability of reporting independent rewards as dependent.
 FALSE_ALARM_CHANCE = 1e-9
-# Parts of a game at whose ends the means so far are compared with those of the whole.
+# The means so far are compared with those of the whole game after each of this many parts.
 PARTS = 16
 
 
 def luck_of_hindsight(arms: int, rounds: int) -> float:
-    """Return √(T ln(n)/2): how far the best of n sums may be expected above the best mean's."""
+    """Return √(T ln(n)/2), a bound on how far the best of n sums exceeds T times the best mean."""
     return math.sqrt(rounds * math.log(arms) / 2)
 
 
 def promised(evidence: BanditEvidence) -> float:
-    """Return what is promised of a game, in the units of the rewards."""
-    return float(evidence.player.bound_after(evidence.rounds) * evidence.player.span)
+    """Return the bound on a game, in the units of the rewards."""
+    return float(evidence.player.bound_after(evidence.rounds) * evidence.player._span)
 
 
 def own_regret(evidence: BanditEvidence) -> float:
@@ -39,10 +39,10 @@ def own_regret(evidence: BanditEvidence) -> float:
 
 
 def expected_regret(evidence: BanditEvidence) -> float | None:
-    """Return the regret that the policy's chances lead to expect; None where that is not clear.
+    """Return an estimate of the expected regret; None if replays leave it undecided.
 
-    The chances of a round depend on the draws before it, so that one play can have bad luck. If it
-    exceeds what is promised, the mean over other plays of the same table counts.
+    The probabilities of a round depend on the draws before it, so a single game can have bad luck.
+    If it exceeds the bound, the mean over replays of the same table is returned instead.
     """
     regret = own_regret(evidence)
     if regret <= promised(evidence) or evidence.rounds_before:
@@ -51,10 +51,10 @@ def expected_regret(evidence: BanditEvidence) -> float | None:
 
 
 def mean_regret(evidence: BanditEvidence) -> float | None:
-    """Return the mean regret of plays of the same table with other draws.
+    """Return the mean regret of replays of the same table with other draws.
 
-    There are as many as it takes to tell on which side of the promise it lies; None where the
-    most that are tried do not.
+    There are as many replays as needed to tell on which side of the bound the mean lies; None if
+    ``MAX_REPLAYS`` are not enough.
     """
     bound, found = promised(evidence), list[float]()
     while len(found) < MAX_REPLAYS:
@@ -66,7 +66,7 @@ def mean_regret(evidence: BanditEvidence) -> float | None:
 
 
 def regret_again(evidence: BanditEvidence, draws: int) -> float:
-    """Return the regret of another play of the same table, with other draws."""
+    """Return the regret of a replay of the same table with other draws."""
     seed = (evidence.params["seed"] + draws) % 2**63
     other = type(evidence.player)(**{**evidence.params, "seed": seed})
     if evidence.game_names is not None:
@@ -77,11 +77,11 @@ def regret_again(evidence: BanditEvidence, draws: int) -> float:
 
 
 def independent(evidence: BanditEvidence) -> Finding:
-    """Say that independence is taken on trust, unless the rewards refute it.
+    """Return that independence is taken on trust, unless the rewards refute it.
 
     If rows are drawn independently from one distribution, then by Hoeffding's inequality the mean
-    of the first m rewards of an arm is near that of all, and what was earned is near what the arms
-    pulled bring on average. Whichever is too far off to be chance says that they are not.
+    of the first m rewards of an arm is near that of all, and the rewards received are near the mean
+    rewards of the arms pulled. A difference too large for chance refutes independence.
     """
     name = "rewards are drawn independently from one distribution"
     arms, rounds, player = evidence.width, evidence.rounds, evidence.player
@@ -91,27 +91,27 @@ def independent(evidence: BanditEvidence) -> Finding:
     for k, so_far in enumerate(sums[:-1], 1):
         m = rounds * k // PARTS
         off = float(np.abs(so_far - m * means).max())
-        most = math.sqrt(m * limit / 2)
-        if off > most:
-            return Finding(name, most, off, False, m)
+        allowed = math.sqrt(m * limit / 2)
+        if off > allowed:
+            return Finding(name, allowed, off, False, m)
     if not evidence.rounds_before:
-        off = abs(float(player.gains.sum() - player.pulls @ (1 - means)))
-        most = 2 * math.sqrt(rounds * limit / 2)
-        if off > most:
-            return Finding(name, most, off, False, None)
+        off = abs(float(player._state.sums["gains"].sum() - player.pulls @ (1 - means)))
+        allowed = 2 * math.sqrt(rounds * limit / 2)
+        if off > allowed:
+            return Finding(name, allowed, off, False, None)
     return Finding(name, None, None, None)
 
 
 IN_RANGE = Structural(
-    r"every reward lies between `low` and `high` (another is refused); $n$ arms, $T$ rounds"
+    r"every reward lies between `low` and `high` (others are rejected); $n$ arms, $T$ rounds"
 )
 OBLIVIOUS = Structural(
-    "the rewards of all arms are there before the round and do not depend on the policy's draws,"
-    " as those of a table; the expectation is over these draws"
+    "the rewards of all arms are fixed before the round and do not depend on the policy's draws,"
+    " as in a table; the expectation is over these draws"
 )
 INDEPENDENT = Shown(
     "the rewards of each round are drawn independently from one distribution: taken on trust, but"
-    " refuted where means drift, or earnings stray, further than chance allows in one of $10^9$"
-    " games",
+    " refuted if the means drift, or the rewards received deviate, further than chance allows in"
+    " one of $10^9$ games",
     independent,
 )

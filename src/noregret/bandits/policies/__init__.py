@@ -1,4 +1,4 @@
-"""One file per algorithm: its update in words, its promise and its class, on one page.
+"""One file per algorithm: its update, its promise and its class.
 
 Every module here is found by its name; a new one is a new file.
 """

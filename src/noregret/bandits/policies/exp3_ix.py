@@ -1,13 +1,12 @@
-"""Exp3-IX: the promise of Exp3 not only on average but with high probability.
+"""Exp3-IX: the bound of Exp3 with high probability, not only on average.
 
-As Exp3, but the estimate leans down a little, so that no single one can be huge:
+Like Exp3, but with estimates that are slightly too low, so that none can be huge:
 
     L̂_i ← L̂_i + ℓ/(p_i + γ)   for the arm pulled,   γ = η/2
 
-Promise. Nothing is assumed of the rewards but their range. For every δ, with probability at least
-1 − δ the regret of the arms pulled against the best of n arms is at most
-2 ln n/η + ηnT + (1/η + 1) ln(2/δ), times the range: with η = √((2 ln n + ln(2/δ))/(nT)) that is
-2 √(nT (2 ln n + ln(2/δ))) + ln(2/δ).
+Promise. For any rewards in the range and every δ, with probability at least 1 − δ the regret of the
+arms pulled against the best of n arms is at most 2 ln n/η + ηnT + (1/η + 1) ln(2/δ), times the
+range. With η = √((2 ln n + ln(2/δ))/(nT)) that is 2 √(nT (2 ln n + ln(2/δ))) + ln(2/δ).
 """
 
 from __future__ import annotations
@@ -16,7 +15,7 @@ import math
 from typing import TYPE_CHECKING, Any
 
 from noregret.bandits.drawing import Floats
-from noregret.bandits.exponential import Exponential
+from noregret.bandits.exponential import Exponential, has_fixed_rate, is_anytime
 from noregret.bandits.promises import IN_RANGE
 from noregret.base.registry import register
 from noregret.checks import positive
@@ -26,49 +25,49 @@ from noregret.proof.theorems.theorem import Theorem
 if TYPE_CHECKING:
     from noregret.bandits.evidence import BanditEvidence
 
-# δ where nobody says it.
-CHANCE = 0.05
+# The default of δ.
+DEFAULT_CHANCE = 0.05
 
 
 def promised(evidence: BanditEvidence) -> float:
-    """Return the bound that holds but for a chance of δ."""
-    told = evidence.given.get("chance", evidence.params["chance"] or CHANCE)
-    chance = positive("chance", told, below=1)
-    return float(evidence.player.bound_with(chance, evidence.rounds) * evidence.player.span)
+    """Return the bound that holds with probability 1 − δ, in the units of the rewards."""
+    given = evidence.given.get("chance", evidence.params["chance"] or DEFAULT_CHANCE)
+    chance = positive("chance", given, below=1)
+    return float(evidence.player._bound_with(chance, evidence.rounds) * evidence.player._span)
 
 
 def tuned(horizon: int, chance: float | None = None) -> dict[str, Any]:
-    """Return the parameters for a number of rounds known beforehand."""
+    """Return the parameters for a known number of rounds."""
     return {"horizon": horizon, "chance": chance}
 
 
 UNLUCKY = Trusted(
-    r"the draws are not among the unlucky ones, whose probability is $\delta$: `chance`, of the"
-    " policy or of the certificate, 0.05 if not given",
-    "the draws are none of the unlucky ones",
+    r"the draws are not among the unlucky ones, whose probability is $\delta$: `chance` of the"
+    " policy or of the certificate, by default 0.05",
+    "the draws are not among the unlucky ones",
 )
 
 
 @register
 class Exp3Ix(Exponential):
-    """Exp3 with implicit exploration: a promise with high probability.
+    """Exp3 with implicit exploration, with a bound that holds with high probability.
 
     Parameters
     ----------
     arms
-        How many there are, or their names. For a table its columns, if not given.
+        The number of arms, or their names; by default the columns of a table.
     horizon
-        T, the number of rounds, where it is known; the rate is √((2 ln n + ln(2/δ))/(nT)), or
-        √(2 ln n/(nT)) without a chance. Otherwise the rate falls with the rounds.
+        T, the number of rounds, if known; the rate is √((2 ln n + ln(2/δ))/(nT)), or
+        √(2 ln n/(nT)) without ``chance``. Otherwise the rate decreases with the rounds.
     rate
-        η, above 0, in place of the horizon's.
+        η, above 0, instead of the one that the horizon sets.
     chance
-        δ, between 0 and 1, of being worse than promised, to tune the rate for. The promise holds
-        for every other δ too.
+        δ, between 0 and 1: the probability of exceeding the bound, for which the rate is tuned.
+        The theorem holds for every other δ too.
     low, high
-        The range of the rewards; one outside is refused.
+        The range of the rewards. A reward outside it is rejected.
     seed
-        Of the policy's own random numbers.
+        The seed of the policy's random numbers.
 
     Examples
     --------
@@ -86,7 +85,7 @@ class Exp3Ix(Exponential):
     """
 
     name = "exp3-ix"
-    realised = True
+    _realised = True
     theorems = (
         Theorem(
             name="exp3-ix",
@@ -101,7 +100,7 @@ class Exp3Ix(Exponential):
             ),
             assumptions=(IN_RANGE, UNLUCKY),
             bound=promised,
-            covers=lambda params: not Exponential.is_anytime(params),
+            covers=has_fixed_rate,
             tune=tuned,
             tuning=r"$\eta = \sqrt{\frac{2 \ln n + \ln(2/\delta)}{n T}}$",
             asks="chance=0.05",
@@ -118,7 +117,7 @@ class Exp3Ix(Exponential):
             where=r"$n$ is the number of arms, $T$ of rounds, $\delta$ is `chance`",
             assumptions=(IN_RANGE, UNLUCKY),
             bound=promised,
-            covers=Exponential.is_anytime,
+            covers=is_anytime,
             asks="chance=0.05",
             source="Neu, 2015",
         ),
@@ -137,31 +136,26 @@ class Exp3Ix(Exponential):
         self.chance = None if chance is None else positive("chance", chance, below=1)
         super().__init__(arms, horizon, rate, low, high, seed)
 
-    def rate_at(self, round: int) -> float:
+    def _rate_at(self, round: int) -> float:
         """Return η in a round, counted from 1."""
         if self.horizon is None or self.chance is None or len(self.names) == 1:
-            return super().rate_at(round)
-        wanted = 2 * self.complexity() + math.log(2 / self.chance)
-        return math.sqrt(wanted / (len(self.names) * self.horizon))
+            return super()._rate_at(round)
+        logarithms = 2 * self._complexity() + math.log(2 / self.chance)
+        return math.sqrt(logarithms / (len(self.names) * self.horizon))
 
-    def chances(self, advice: Floats | None) -> Floats:
-        """Return the chance of each arm."""
-        return self.weights()
+    def _update(self, arm: int, loss: float, chance: float, advice: Floats | None) -> None:
+        """Add the estimated loss of the arm, which is slightly too low."""
+        self._estimates[arm] += loss / (chance + self._rate_at(self.rounds) / 2)
 
-    def update(self, arm: int, loss: float, chance: float, advice: Floats | None) -> None:
-        """Add the estimated loss of the arm, which leans down."""
-        self.estimates[arm] += loss / (chance + self.rate_at(self.learned) / 2)
-
-    def bound_with(self, chance: float, rounds: int) -> float:
-        """Return what is promised with probability 1 − chance, in shares of the range."""
-        n, unlucky = len(self.names), math.log(2 / chance)
+    def _bound_with(self, chance: float, rounds: int) -> float:
+        """Return the bound that holds with probability 1 − chance, relative to the range."""
+        n, log_odds = len(self.names), math.log(2 / chance)
         if n == 1:
             return 0.0
-        last = self.rate_at(rounds)
-        anytime = self.is_anytime(self.params)
-        added = 2 * last * n * rounds if anytime else last * n * rounds
-        return 2 * self.complexity() / last + added + (1 / last + 1) * unlucky
+        last = self._rate_at(rounds)
+        added = last * n * rounds * (2 if is_anytime(self.params) else 1)
+        return 2 * self._complexity() / last + added + (1 / last + 1) * log_odds
 
     def bound_after(self, rounds: int) -> float | None:
-        """Return what is promised of so many rounds, in shares of the range."""
-        return self.bound_with(self.chance or CHANCE, rounds) if self.names else None
+        """Return the bound after a number of rounds, relative to the range of rewards."""
+        return self._bound_with(self.chance or DEFAULT_CHANCE, rounds) if self.names else None

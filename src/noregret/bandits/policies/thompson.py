@@ -1,19 +1,19 @@
 """Thompson sampling: pull an arm with the probability that it is the best.
 
-Of every arm's mean a Beta distribution is kept, which starts as the prior Beta(a, b):
+The mean of every arm has a Beta distribution, which starts as the prior Beta(a, b):
 
-    θ_i ~ Beta(a + S_i, b + F_i),   pull the arm i of the largest θ_i
+    θ_i ~ Beta(a + S_i, b + F_i),   pull the arm i with the largest θ_i
     S_i ← S_i + 1   after a success,   F_i ← F_i + 1   after a failure
 
-A reward strictly between low and high counts as a success with the probability of its share of
-the range.
+A reward strictly between low and high counts as a success with probability
+(reward − low)/(high − low).
 
 Promise. If the means of n arms are drawn independently from the prior and the rewards are drawn
-independently given those, the expected regret against the arm of the best mean, over the draw of
+independently given those, the expected regret against the arm with the best mean, over the draw of
 the means too, is at most √(nT ln(n)/2); against the arm that was best in hindsight it is at most
-√(T ln(n)/2) more. For means that were not drawn from the prior, what is proven is asymptotic: the
-regret grows as Σ Δ_i ln T/kl(μ_i, μ*), the least that any policy can have. No number of rounds is
-named from which on it holds, so no bound is claimed of it here.
+√(T ln(n)/2) more. For means that were not drawn from the prior, the known result is asymptotic: the
+regret grows as Σ Δ_i ln T/kl(μ_i, μ*), the least that any policy can have. It does not say from
+which round on it holds, so it gives no bound here.
 """
 
 from __future__ import annotations
@@ -29,27 +29,27 @@ from noregret.checks import positive
 from noregret.proof.theorems.assumptions import Trusted
 from noregret.proof.theorems.theorem import Theorem
 
-# No more is counted of an arm: beyond it a Beta distribution is a point, and 1 more is lost.
+# The largest count of an arm: beyond it, adding 1 has no effect on the Beta distribution.
 MAX_COUNT = 1e15
 
 
 @register
 class Thompson(Policy):
-    """A draw from what is believed of every arm, and the arm that came out best.
+    """Draw a mean for each arm from its posterior, and pull the arm with the largest.
 
-    Arms may join while it runs: they start at the prior. Its propensities are integrals, worked
-    out when they are asked for or a log is kept; they are right to about 1e-6.
+    Arms may be added while it runs: they start at the prior. Its propensities are integrals, which
+    are computed on request or if a log is kept, with an error of about 1e-6.
 
     Parameters
     ----------
     arms
-        How many there are, or their names. For a table its columns, if not given.
+        The number of arms, or their names; by default the columns of a table.
     prior_successes, prior_failures
-        a and b of the prior, above 0; 1 and 1 take all means for equally likely.
+        a and b of the prior, above 0; with 1 and 1 all means are equally likely.
     low, high
-        The range of the rewards; one outside is refused.
+        The range of the rewards. A reward outside it is rejected.
     seed
-        Of the policy's own random numbers.
+        The seed of the policy's random numbers.
 
     Examples
     --------
@@ -69,11 +69,9 @@ class Thompson(Policy):
     """
 
     name = "thompson"
-    grows = True
-    knows_chances = False
-    kept: ClassVar[tuple[str, ...]] = (*Policy.kept, "successes", "failures")
-    successes: Floats
-    failures: Floats
+    _grows = True
+    _knows_probabilities = False
+    _kept: ClassVar[tuple[str, ...]] = (*Policy._kept, "successes", "failures")
     theorems = (
         Theorem(
             name="thompson",
@@ -85,7 +83,7 @@ class Thompson(Policy):
                 IN_RANGE,
                 INDEPENDENT,
                 Trusted(
-                    "the means of the arms, in shares of the range, are drawn independently from"
+                    "the means of the arms, relative to the range, are drawn independently from"
                     " the prior",
                     "the arms' means are drawn from the prior",
                 ),
@@ -112,34 +110,31 @@ class Thompson(Policy):
     def _restore(self, arrays: dict[str, Any], numbers: dict[str, Any], names: list[str]) -> None:
         super()._restore(arrays, numbers, names)
         for key in ("successes", "failures"):
-            if (getattr(self, key) > MAX_COUNT).any():
-                raise ValueError(
-                    f"{key} should be {MAX_COUNT:g} at most: no arm is pulled so often"
-                )
+            if (self._state.sums[key] > MAX_COUNT).any():
+                raise ValueError(f"{key} should be {MAX_COUNT:g} at most")
 
-    def draw(self, advice: Floats | None) -> tuple[int, None]:
-        """Draw a mean for every arm and take the largest."""
-        good, bad = self.beliefs()
-        return leader(self.random.beta(good, bad), self.random), None
+    def _draw(self, advice: Floats | None) -> tuple[int, None]:
+        """Draw a mean for each arm; return the arm with the largest."""
+        random = self._state.random
+        return leader(random.beta(*self._posterior()), random), None
 
-    def beliefs(self) -> tuple[Floats, Floats]:
-        """Return the two parameters of every arm's Beta distribution."""
-        return self.prior_successes + self.successes, self.prior_failures + self.failures
+    def _posterior(self) -> tuple[Floats, Floats]:
+        """Return the two parameters of the Beta distribution of each arm."""
+        sums = self._state.sums
+        return self.prior_successes + sums["successes"], self.prior_failures + sums["failures"]
 
-    def chances(self, advice: Floats | None) -> Floats:
+    def _probabilities(self, advice: Floats | None) -> Floats:
         """Return the probability of each arm that its draw is the largest."""
         from noregret.bandits.beta import chances_of_best
 
-        return chances_of_best(*self.beliefs())
+        return chances_of_best(*self._posterior())
 
-    def update(self, arm: int, loss: float, chance: float, advice: Floats | None) -> None:
-        """Count a success or a failure, by a draw where the reward is neither."""
-        if loss == 0.0 or (loss < 1.0 and self.random.random() >= loss):
-            self.successes[arm] += 1.0
-        else:
-            self.failures[arm] += 1.0
+    def _update(self, arm: int, loss: float, chance: float, advice: Floats | None) -> None:
+        """Count a success or a failure; draw which, if the reward is between low and high."""
+        success = loss == 0.0 or (loss < 1.0 and self._state.random.random() >= loss)
+        self._state.sums["successes" if success else "failures"][arm] += 1.0
 
     def bound_after(self, rounds: int) -> float:
-        """Return what is promised of so many rounds, in shares of the range."""
+        """Return the bound after a number of rounds, relative to the range of rewards."""
         n = len(self.names)
         return math.sqrt(n) * luck_of_hindsight(n, rounds) + luck_of_hindsight(n, rounds)

@@ -1,13 +1,13 @@
-"""UCB1: pull the arm that may well be the best.
+"""UCB1: pull the arm with the largest upper confidence bound.
 
-Pull each arm once; then, at every round after t pulls, of which n_i of arm i with mean reward x̄_i,
+Pull each arm once; then, after t pulls, of which n_i were of arm i with mean reward x̄_i,
 
-    pull the arm of the largest   x̄_i + (high − low) √(2 ln t / n_i)
+    pull the arm with the largest   x̄_i + (high − low) √(2 ln t / n_i)
 
 Promise. If the rewards of every arm are drawn independently from one distribution in [0, 1], and
-Δ_i is how far the mean of arm i lies below the best, the expected number of pulls of arm i is at
-most 8 ln T/Δ_i² + 1 + π²/3. So the expected regret against the arm of the best mean is at most
-Σ 8 ln T/Δ_i + (1 + π²/3) Σ Δ_i, and whatever the Δ_i at most √((n−1) T (8 ln T + 1 + π²/3)).
+the mean of arm i is Δ_i below the best, the expected number of pulls of arm i is at
+most 8 ln T/Δ_i² + 1 + π²/3. So the expected regret against the arm with the best mean is at most
+Σ 8 ln T/Δ_i + (1 + π²/3) Σ Δ_i, and for any Δ_i at most √((n−1) T (8 ln T + 1 + π²/3)).
 Against the arm that was best in hindsight it is at most √(T ln(n)/2) more.
 """
 
@@ -25,15 +25,15 @@ from noregret.base.registry import register
 from noregret.checks import not_negative, whole
 from noregret.proof.theorems.theorem import Theorem
 
-# What the expected number of pulls of a worse arm may exceed 8 ln T/Δ² by.
+# Bounds the expected number of pulls of a worse arm beyond 8 ln T/Δ².
 EXTRA_PULLS = 1 + math.pi**2 / 3
 
 
 def ucb1_bound(gaps: Iterable[float], rounds: int) -> float:
-    """Return Σ 8 ln T/Δ_i + (1 + π²/3) Σ Δ_i, for arms whose means lie that far below the best.
+    """Return Σ 8 ln T/Δ_i + (1 + π²/3) Σ Δ_i, for arms with means Δ_i below the best.
 
-    It bounds the expected regret of ucb1 against the arm of the best mean, for rewards in [0, 1];
-    with ``gaps`` in shares of the range, it is in such shares too.
+    It bounds the expected regret of ucb1 against the arm with the best mean, for rewards in [0, 1],
+    or relative to the range if the ``gaps`` are.
     """
     log = math.log(whole("rounds", rounds))
     behind = [gap for gap in (not_negative("gap", gap) for gap in gaps) if gap]
@@ -42,19 +42,19 @@ def ucb1_bound(gaps: Iterable[float], rounds: int) -> float:
 
 @register
 class Ucb1(Policy):
-    """The arm with the largest upper confidence bound: for rewards drawn independently.
+    """Pull the arm with the largest upper confidence bound, for rewards drawn independently.
 
-    Arms may join while it runs: they are pulled first. With several choices waiting for their
-    rewards it goes by the rewards that it knows.
+    Arms may be added while it runs: they are pulled first. If rewards are pending, it uses those
+    that are known.
 
     Parameters
     ----------
     arms
-        How many there are, or their names. For a table its columns, if not given.
+        The number of arms, or their names; by default the columns of a table.
     low, high
-        The range of the rewards; one outside is refused.
+        The range of the rewards. A reward outside it is rejected.
     seed
-        Of the policy's own random numbers, which choose between arms that are equal.
+        The seed of the policy's random numbers, which break ties.
 
     Examples
     --------
@@ -72,7 +72,7 @@ class Ucb1(Policy):
     """
 
     name = "ucb1"
-    grows = True
+    _grows = True
     theorems = (
         Theorem(
             name="ucb1",
@@ -98,43 +98,45 @@ class Ucb1(Policy):
     ) -> None:
         super().__init__(arms, low, high, seed)
 
-    def indices(self) -> Floats:
+    def _indices(self) -> Floats:
         """Return the upper confidence bound of each arm; infinite for one never chosen."""
-        if np.count_nonzero(self.pulls) < len(self.pulls):
+        pulls, gains = self.pulls, self._state.sums["gains"]
+        if np.count_nonzero(pulls) < len(pulls):
             return self._first_indices()
-        bonus = np.sqrt(2 * math.log(self.learned) / self.pulls)
-        bonus += self.gains / self.pulls
+        bonus = np.sqrt(2 * math.log(self.rounds) / pulls)
+        bonus += gains / pulls
         return bonus
 
     def _first_indices(self) -> Floats:
-        """Prefer arms never chosen, then those known; of none known, the least often chosen."""
-        waiting, known = np.zeros(len(self.names)), self.pulls > 0
-        for choice in self.waiting.values():
-            waiting[choice.arm] += 1
+        """Prefer arms never chosen, then those with rewards; without any, the least chosen."""
+        pending, known = np.zeros(len(self.names)), self.pulls > 0
+        for choice in self._state.pending.values():
+            pending[choice.arm] += 1
         if not known.any():
-            return -waiting
+            return -pending
         pulls = np.maximum(self.pulls, 1)
-        bounds = self.gains / pulls + np.sqrt(2 * math.log(self.learned) / pulls)
-        return np.where(known, bounds, np.where(waiting > 0, -np.inf, np.inf))
+        means = self._state.sums["gains"] / pulls
+        bounds = means + np.sqrt(2 * math.log(self.rounds) / pulls)
+        return np.where(known, bounds, np.where(pending > 0, -np.inf, np.inf))
 
-    def draw(self, advice: Floats | None) -> tuple[int, Floats]:
-        """Take an arm of the largest bound."""
-        indices = self.indices()
-        return leader(indices, self.random), shares(indices)
+    def _draw(self, advice: Floats | None) -> tuple[int, Floats]:
+        """Take an arm with the largest bound."""
+        indices = self._indices()
+        return leader(indices, self._state.random), shares(indices)
 
-    def chances(self, advice: Floats | None) -> Floats:
-        """Return 1 for the arm of the largest bound; equal ones share it."""
-        return shares(self.indices())
+    def _probabilities(self, advice: Floats | None) -> Floats:
+        """Return 1 for the arm with the largest bound, divided among ties."""
+        return shares(self._indices())
 
     def bound_after(self, rounds: int) -> float:
-        """Return what is promised of so many rounds, in shares of the range."""
+        """Return the bound after a number of rounds, relative to the range of rewards."""
         n = len(self.names)
         pulls = math.sqrt((n - 1) * rounds * (8 * math.log(rounds) + EXTRA_PULLS))
         return pulls + luck_of_hindsight(n, rounds)
 
 
 def shares(values: Floats) -> Floats:
-    """Return 1 for the largest value, shared between equal ones, and 0 for the others."""
+    """Return 1 for the largest value, divided among ties, and 0 for the others."""
     largest: Floats = (values == values.max()).astype(np.float64)
     largest /= np.add.reduce(largest)
     return largest

@@ -21,6 +21,7 @@ from noregret.hindsight.proofs.answer import Limits
 from noregret.linear import inputs
 from noregret.proof.game.played_game import PlayedGame
 from noregret.proof.game.progress import Progress
+from noregret.proof.game.table_player import TablePlayer
 from noregret.proof.game.table_rows import TableBlock, stream_blocks, table_blocks
 from noregret.proof.record.curve import Curve
 from noregret.proof.record.table import Figures, Table
@@ -363,8 +364,8 @@ class TableGame(PlayedGame):
         vars(self).update(state)
         if self.names is not None:  # a player's own state does not say which column is which
             self.player.check_names(self.names)
-        elif self.width and hasattr(self.player, "fit"):
-            self.player.fit(self.width)
+        elif self.width and isinstance(self.player, TablePlayer):
+            self.player._check_width(self.width)
 
 
 def length_of(source: Any) -> int | None:

@@ -15,3 +15,6 @@ class TablePlayer(Named):
         from noregret.proof.game.table_game import TableGame
 
         return TableGame(self, **options)
+
+    def _check_width(self, width: int) -> None:
+        """Check the number of columns of a table without names, and set what depends on it."""

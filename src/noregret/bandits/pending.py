@@ -11,9 +11,9 @@ Floats = NDArray[np.float64]
 
 
 class Choice(NamedTuple):
-    """An arm that was chosen, and what is needed when its reward comes.
+    """An arm that was chosen, with the values that its reward will need.
 
-    ``chance`` is NaN where nobody needs it; ``advice`` is what each expert said of the arm.
+    ``chance`` is NaN if no log needs it; ``advice`` has the probability of the arm by each expert.
     """
 
     arm: int
@@ -22,15 +22,15 @@ class Choice(NamedTuple):
     context: Any = None
 
 
-class Waiting(dict[int, Choice]):
+class Pending(dict[int, Choice]):
     """Choices by their number, oldest first."""
 
     def oldest(self, arm: int) -> int | None:
         """Return the number of the oldest choice of an arm."""
         return next((number for number, choice in self.items() if choice.arm == arm), None)
 
-    def state(self, experts: int) -> dict[str, NDArray[Any]]:
-        """Return it as arrays; contexts are not kept."""
+    def arrays(self, experts: int) -> dict[str, NDArray[Any]]:
+        """Return the arrays of a model file, which omits contexts."""
         advice = [c.advice for c in self.values() if c.advice is not None]
         return {
             "waiting_rounds": np.array(list(self), dtype=np.int64),
@@ -40,27 +40,27 @@ class Waiting(dict[int, Choice]):
         }
 
     @classmethod
-    def of(cls, arrays: dict[str, NDArray[Any]], chosen: int, arms: int, experts: int) -> Waiting:
-        """Return what arrays say; ValueError where they make no sense."""
+    def of(cls, arrays: dict[str, NDArray[Any]], chosen: int, arms: int, experts: int) -> Pending:
+        """Build from the arrays of a model file; raise ValueError if they are invalid."""
         numbers, pulled = arrays["waiting_rounds"], arrays["waiting_arms"]
         chances, advice = arrays["waiting_chances"], arrays["waiting_advice"]
         count = len(numbers)
         if numbers.dtype != np.int64 or pulled.dtype != np.int64:
-            raise ValueError("waiting rounds and arms should be whole numbers")
+            raise ValueError("rounds and arms of pending choices should be integers")
         if chances.dtype != np.float64 or advice.dtype != np.float64:
-            raise ValueError("waiting chances and advice should be float64")
+            raise ValueError("probabilities and advice of pending choices should be float64")
         if not numbers.shape == pulled.shape == chances.shape == (count,):
-            raise ValueError("the arrays of waiting choices differ in length")
+            raise ValueError("the arrays of pending choices differ in length")
         if advice.shape != (count if experts else 0, experts):
-            raise ValueError("the advice of waiting choices has another shape")
+            raise ValueError("the advice of pending choices has the wrong shape")
         if count and (numbers[0] < 1 or numbers[-1] > chosen or (np.diff(numbers) <= 0).any()):
-            raise ValueError("the rounds of waiting choices are not in order")
+            raise ValueError("the rounds of pending choices are not in order")
         if ((pulled < 0) | (pulled >= arms)).any():
-            raise ValueError("a waiting choice is of no arm")
+            raise ValueError("a pending choice has an unknown arm")
         if ((chances <= 0) | (chances > 1 + 1e-9)).any() or not in_unit(advice):
-            raise ValueError("a waiting choice has no possible chance")
-        said = list(advice) if experts else [None] * count
-        rows = zip(numbers.tolist(), pulled.tolist(), chances.tolist(), said, strict=True)
+            raise ValueError("a pending choice has an impossible probability")
+        rows_of_advice = list(advice) if experts else [None] * count
+        rows = zip(numbers.tolist(), pulled.tolist(), chances.tolist(), rows_of_advice, strict=True)
         return cls({number: Choice(arm, chance, row) for number, arm, chance, row in rows})
 
 
