@@ -43,7 +43,7 @@ def of_universal(X: Floats, points: int) -> str:
     except noregret.NoRegretError:
         return ""  # ruin, or nothing finite to compare with: said, not answered
     rows, two = table(X), X.shape[1] == 2
-    drawn = [] if two else [weights_of(point) for point in strategy.points_at]
+    drawn = [] if two else [weights_of(point) for point in strategy._points_at]
     wealth = integral(rows) if two else mean(rows, drawn)
     size = sum((abs(ln(max(row))) + 1 for row in rows), Fraction(0))
     if abs(Fraction(certificate.loss.total) + ln(wealth)) > ROUNDING * size:

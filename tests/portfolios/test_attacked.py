@@ -95,7 +95,7 @@ def test_shares_that_vanish_come_back(cost: float) -> None:
     assert game.player.weights().tolist() == [pytest.approx(0.0, abs=1e-80), 1.0]
     assert math.log(game.predictions[1]) == pytest.approx(-100 * math.log(10), rel=1e-12)
     if cost:
-        assert game.player.drifted.tolist() == [pytest.approx(0.0, abs=1e-80), 1.0]
+        assert game.player._drifted.tolist() == [pytest.approx(0.0, abs=1e-80), 1.0]
     certificate = game.certificate()
     assert certificate.theorem is not None
     assert certificate.theorem.holds
@@ -157,7 +157,7 @@ def test_a_file_cannot_hold_more_than_its_rounds_bring() -> None:
     strategy.learn_many(usual(5, 3))
     arrays, numbers, names = strategy.get_state()
     for key, value in (("slope", np.full(3, 1e300)), ("curvature", np.full((3, 3), 1e300))):
-        with pytest.raises(ValueError, match="more than so many rounds"):
+        with pytest.raises(ValueError, match="too large for the number of rounds"):
             OnsPortfolio().set_state(arrays | {key: value}, numbers, names)
 
 

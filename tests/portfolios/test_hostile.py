@@ -50,7 +50,7 @@ def test_what_is_no_round_is_refused() -> None:
     strategy.learn({"a": 1.0, "b": 1.1})
     for wrong, words in (
         ({"a": 1.0}, "round 2: column 'b' is missing"),
-        ({"a": 1.0, "b": 1.0, "c": 1.0}, "column 'c' was not there before"),
+        ({"a": 1.0, "b": 1.0, "c": 1.0}, "column 'c' is new"),
         ({"a": 1.0, "b": "much"}, "column 'b' is 'much'"),
         ({"a": 1.0, "b": None}, "column 'b' is missing"),
         ({1: 1.0}, "names of assets are strings"),
@@ -64,7 +64,7 @@ def test_what_is_no_round_is_refused() -> None:
     assert strategy.rounds == 1
     with pytest.raises(nr.BadExample, match="no assets"):
         EgPortfolio().learn([])
-    with pytest.raises(nr.NoRegretError, match="how many assets"):
+    with pytest.raises(nr.NoRegretError, match="number of assets is not known"):
         EgPortfolio().weights()
     with pytest.raises(nr.NoRegretError, match="no outcomes"):
         nr.play(EgPortfolio(), usual(3, 2), np.ones(3))

@@ -22,7 +22,7 @@ from noregret.proof.theorems.assumptions import Finding, Shown
 from noregret.proof.theorems.table_evidence import TableEvidence
 
 Floats = NDArray[np.float64]
-# How far the weights of a witness may be from a portfolio.
+# Tolerance for the weights of a witness, which should be a portfolio.
 SUM_TOLERANCE = 1e-9
 
 
@@ -37,7 +37,7 @@ class PortfolioEvidence(TableEvidence):
             yield X
 
     def usual(self) -> Answer:
-        """Return the best constant rebalanced portfolio; of one asset, all of it."""
+        """Return the best constant rebalanced portfolio; with one asset, that asset."""
         if self.width == 1:
             return replace(self.best_asset(), comparator=REBALANCED)
         return self.once("rebalanced", lambda: best_rebalanced(self.blocks, limits=self.limits))
@@ -52,11 +52,11 @@ class PortfolioEvidence(TableEvidence):
         return self.once("asset", lambda: best_asset(self.blocks))
 
     def log_wealth_of_assets(self) -> Floats:
-        """Return the log-wealth of every asset."""
+        """Return the log-wealth of each asset."""
         return self.once("assets", lambda: log_wealth_of_assets(self.blocks))
 
     def smallest_ratio(self) -> float:
-        """Return r: the smallest relative, divided by the largest of its round."""
+        """Return r: the smallest ratio of a relative to the largest of its round."""
         return self.once(
             "ratio",
             lambda: min(float((X.min(axis=1) / X.max(axis=1)).min()) for X in self.blocks()),
@@ -73,7 +73,7 @@ class PortfolioEvidence(TableEvidence):
         return None
 
     def paid_by(self, witness: Mapping[str, float], comparator: str) -> tuple[float, float] | None:
-        """Return what a constant rebalanced portfolio pays, and what rounding may add."""
+        """Return the loss of a constant rebalanced portfolio, and a bound on its rounding error."""
         if set(witness) != set(self.names):
             return None
         u = np.array([witness[name] for name in self.names])
@@ -90,13 +90,13 @@ class PortfolioEvidence(TableEvidence):
             return False
         if comparator == ASSETS:
             return float(u.max()) >= 1 - SUM_TOLERANCE
-        if points := getattr(self.player, "points_near", None):
+        if points := getattr(self.player, "_points_near", None):
             return bool(points(u, comparator))
         return True
 
 
 def all_positive(evidence: PortfolioEvidence) -> Finding:
-    """Check that no relative is 0 beside the largest of its round."""
+    """Check that every relative is positive relative to the largest of its round."""
     ratio = evidence.smallest_ratio()
     first = None if ratio > 0 else evidence.first_zero()
     return Finding("smallest relative / largest of its round > 0", 0.0, ratio, ratio > 0, first)
@@ -104,6 +104,6 @@ def all_positive(evidence: PortfolioEvidence) -> Finding:
 
 ALL_POSITIVE = Shown(
     r"$x_{t,i} \ge r \max_j x_{t,j}$ in every round, for some $r > 0$; the largest such $r$ is"
-    " found in hindsight",
+    " computed in hindsight",
     all_positive,
 )

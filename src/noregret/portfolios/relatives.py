@@ -1,4 +1,4 @@
-"""Price relatives as strategies take them, checked row by row."""
+"""Read and check price relatives."""
 
 from __future__ import annotations
 
@@ -16,20 +16,20 @@ Floats = NDArray[np.float64]
 
 
 def first_fault(X: Floats, names: Sequence[str]) -> tuple[int, BadExample] | None:
-    """Return the first row that no portfolio can be held in, and why not."""
+    """Return the first row that cannot be played, and the error."""
     good = (X >= 0) & np.isfinite(X)
     fine = good.all(axis=1) & (X > 0).any(axis=1)
     if fine.all():
         return None
     row = int(np.argmin(fine))
     if good[row].all():
-        return row, BadExample("every relative is 0: nothing is left of any portfolio")
+        return row, BadExample("every relative is 0: no portfolio keeps any wealth")
     k = int(np.argmin(good[row]))
     name, value = names[k], X[row, k]
     if np.isnan(value):
         return row, missing(name)
-    wanted = "a relative is the price divided by the one before, a number that is 0 or above"
-    return row, BadExample(f"column {name!r} is {value:g}: {wanted}", feature=name)
+    rule = "a relative is the price divided by the previous one, a number that is 0 or above"
+    return row, BadExample(f"column {name!r} is {value:g}: {rule}", feature=name)
 
 
 def missing(name: str) -> BadExample:
@@ -39,7 +39,7 @@ def missing(name: str) -> BadExample:
 
 
 def one_row(relatives: Any, names: Sequence[str] | None) -> tuple[Floats, list[str] | None]:
-    """Return one round's relatives in the order of the names, and those where they have any."""
+    """Return the relatives of one round in the order of the names, and the names, if any."""
     if isinstance(relatives, Mapping) or hasattr(relatives, "keys"):
         found = {key: relatives[key] for key in relatives.keys()}  # noqa: SIM118
         for key in found:
@@ -52,8 +52,7 @@ def one_row(relatives: Any, names: Sequence[str] | None) -> tuple[Floats, list[s
         for name in found:
             if name not in order:
                 raise BadExample(
-                    f"column {name!r} was not there before: all assets are there from the first"
-                    " round on",
+                    f"column {name!r} is new: all assets must be there from the first round on",
                     feature=name,
                 )
         return np.array([number_of(found[name], name) for name in order]), order
@@ -70,7 +69,7 @@ def one_row(relatives: Any, names: Sequence[str] | None) -> tuple[Floats, list[s
 
 
 def number_of(value: Any, name: str) -> float:
-    """Return a relative as a number; NaN for one that is missing."""
+    """Return a relative as a number; NaN if it is missing."""
     try:
         if isinstance(value, inputs.NOT_NUMBERS):
             raise TypeError

@@ -3,90 +3,70 @@
 from __future__ import annotations
 
 import math
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from noregret.checks import state_numbers
-from noregret.proof.game.table_player import TablePlayer
+
+if TYPE_CHECKING:
+    from noregret.portfolios.strategy import Strategy
 
 Floats = NDArray[np.float64]
-# How far the shares in a file may be from a sum of 1.
+# Largest difference from 1 of the sum of shares in a file.
 SUM_TOLERANCE = 1e-9
 
 
-class Kept(TablePlayer):
-    """The part of a strategy that goes to files: see ``Strategy``."""
+def state_of(strategy: Strategy) -> tuple[dict[str, Any], dict[str, Any], list[str]]:
+    """Return the arrays, numbers and names of a strategy's state."""
+    shapes = shapes_of(strategy, strategy.width)
+    arrays = {name: np.array(getattr(strategy, f"_{name}")) for name in shapes}
+    return arrays, strategy._numbers(), list(strategy.names or [])
 
-    width: int
-    names: list[str] | None
-    _played: int
-    _unrecorded = ("play_block", "set_state")
 
-    def meet(self, assets: int) -> None:
-        """Get to know how many assets there are, once."""
-        raise NotImplementedError
-
-    def numbers(self) -> dict[str, Any]:
-        """Return the numbers that files hold."""
-        raise NotImplementedError
-
-    def take_numbers(self, numbers: dict[str, Any]) -> None:
-        """Go on from the numbers of a file."""
-        raise NotImplementedError
-
-    def shapes(self, assets: int) -> dict[str, tuple[int, ...]]:
-        """Return the arrays that it keeps, each an attribute, and their shapes."""
+def shapes_of(strategy: Strategy, assets: int) -> dict[str, tuple[int, ...]]:
+    """Return the shapes of all arrays of a model file."""
+    if not assets:
         return {}
+    return {"shares": (assets,), "drifted": (assets,)} | strategy._shapes(assets)
 
-    def check_state(self) -> None:
-        """Raise ValueError where the arrays of a file make no sense."""
 
-    def get_state(self) -> tuple[dict[str, Any], dict[str, Any], list[str]]:
-        """Return all that it has learned."""
-        arrays = {name: np.array(getattr(self, name)) for name in self._arrays(self.width)}
-        return arrays, self.numbers(), list(self.names or [])
-
-    def _arrays(self, assets: int) -> dict[str, tuple[int, ...]]:
-        """Return all arrays that files hold, and their shapes."""
-        if not assets:
-            return {}
-        return {"shares": (assets,), "drifted": (assets,)} | self.shapes(assets)
-
-    def set_state(self, arrays: dict[str, Any], numbers: dict[str, Any], names: list[str]) -> None:
-        """Go on from a state; raise ValueError where it makes no sense."""
-        fresh = self.clone()
-        state_numbers(numbers, fresh.numbers(), ("loss_sum", "total_rest"))
-        check_asset_names(names, numbers)
-        width = numbers["width"]
-        if not width and (numbers["rounds"] or arrays):
-            raise ValueError("there are no assets, but something was learned")
-        fresh.take_numbers(numbers)
-        check_arrays(arrays, fresh._arrays(width))  # before room is made for so many
-        if width:
-            fresh._played = 0
-            fresh.meet(width)
-            fresh.take_numbers(numbers)
-            for key, values in arrays.items():
-                setattr(fresh, key, np.array(values))
-            for key in ("shares", "drifted"):
-                check_shares(key, getattr(fresh, key))
-            fresh.check_state()
-        fresh.names = list(names) if numbers["named"] else None
-        self.__dict__.update(fresh.__dict__)
+def restore(
+    strategy: Strategy, arrays: dict[str, Any], numbers: dict[str, Any], names: list[str]
+) -> None:
+    """Restore a state; raise ValueError if it is invalid."""
+    fresh = strategy.clone()
+    state_numbers(numbers, fresh._numbers(), ("loss_sum", "total_rest"))
+    check_asset_names(names, numbers)
+    width = numbers["width"]
+    if not width and (numbers["rounds"] or arrays):
+        raise ValueError("there are no assets, but something was learned")
+    fresh._take_numbers(numbers)
+    check_arrays(arrays, shapes_of(fresh, width))  # before memory is allocated for them
+    if width:
+        fresh._played = 0
+        fresh._meet(width)
+        fresh._take_numbers(numbers)
+        for key, values in arrays.items():
+            setattr(fresh, f"_{key}", np.array(values))
+        check_shares("shares", fresh._shares)
+        check_shares("drifted", fresh._drifted)
+        fresh._check_state()
+    fresh.names = list(names) if numbers["named"] else None
+    strategy.__dict__.update(fresh.__dict__)
 
 
 def check_asset_names(names: Any, numbers: dict[str, Any]) -> None:
-    """Raise ValueError where the names in a file are not those of its assets."""
-    wanted = numbers["width"] if numbers["named"] else 0
+    """Raise ValueError unless a file has a distinct name for each asset."""
+    expected = numbers["width"] if numbers["named"] else 0
     good = isinstance(names, list) and all(isinstance(name, str) for name in names)
-    if not good or len(names) != wanted or len(set(names)) != wanted:
-        raise ValueError(f"expected the names of {wanted} assets")
+    if not good or len(names) != expected or len(set(names)) != expected:
+        raise ValueError(f"expected the names of {expected} assets")
 
 
 def check_arrays(arrays: dict[str, Any], shapes: dict[str, tuple[int, ...]]) -> None:
-    """Raise ValueError where the arrays of a file are not of the kind that a strategy keeps."""
+    """Raise ValueError unless the arrays of a file have the expected names, types and shapes."""
     if arrays.keys() != shapes.keys():
         raise ValueError(f"expected the arrays {sorted(shapes)}, got {sorted(arrays)}")
     for name, shape in shapes.items():
@@ -100,6 +80,6 @@ def check_arrays(arrays: dict[str, Any], shapes: dict[str, tuple[int, ...]]) -> 
 
 
 def check_shares(name: str, shares: Floats) -> None:
-    """Raise ValueError where shares are not shares of a whole."""
+    """Raise ValueError unless shares are 0 or above and sum to 1."""
     if not (shares >= 0).all() or abs(math.fsum(shares) - 1) > SUM_TOLERANCE:
-        raise ValueError(f"{name} should be shares of a whole: not negative, of sum 1")
+        raise ValueError(f"{name} should be shares: not negative, with sum 1")

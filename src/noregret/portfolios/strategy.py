@@ -12,7 +12,8 @@ from noregret.checks import not_negative
 from noregret.errors import BadExample, NoRegretError
 from noregret.portfolios.costs import left_after
 from noregret.portfolios.relatives import first_fault, one_row
-from noregret.portfolios.state import Kept
+from noregret.portfolios.state import restore, state_of
+from noregret.proof.game.table_player import TablePlayer
 from noregret.proof.theorems.assumptions import Chosen
 
 if TYPE_CHECKING:
@@ -23,9 +24,9 @@ if TYPE_CHECKING:
     from noregret.proof.record.table import Table
 
 Floats = NDArray[np.float64]
-# Gains between these are added up as they are; beyond, and beside larger ones, by logarithms.
+# Gains outside this range, or much smaller than a relative, are computed with logarithms.
 MIN_PLAIN_GAIN, MAX_PLAIN_GAIN = 1e-200, 1e200
-# The logarithm of the largest ratio of an asset's gain to the portfolio's: more has no effect.
+# The logarithm of the largest ratio of an asset's gain to the portfolio's; larger ones are clipped.
 MAX_LOG_RATIO = 690.0
 MAX_FLOAT, LOG_MAX_FLOAT = 1.7976931348623157e308, 709.78
 
@@ -34,49 +35,53 @@ NO_COSTS = Chosen(
 )
 
 
-class Strategy(Kept):
-    """A rule that divides wealth among assets before each round.
+class Strategy(TablePlayer):
+    """Divide wealth among assets before each round.
 
-    A strategy says by ``begin`` what it starts with, by ``divide`` which shares it wants next, and
-    by ``update`` what it makes of a round. ``shapes`` names its arrays, which files hold.
+    A strategy defines its initial state (``_begin``), the next shares (``_divide``) and the update
+    after a round (``_update``). ``_shapes`` names its arrays, which are attributes with an
+    underscore before the name, and are saved in files.
 
     Parameters
     ----------
     cost
-        The share of all that is sold, and of all that is bought, that is paid for it: from 0 to
-        below 1 (see ``noregret.portfolios.costs``).
+        The transaction cost as a fraction of all that is sold and bought, from 0 to below 1
+        (see ``noregret.portfolios.costs``).
     """
 
     family = "portfolios"
     loss_name = "log-wealth"
     mistakes: None = None
+    _unrecorded = ("play_block", "set_state")
 
     def __init__(self, cost: float = 0.0) -> None:
         if not_negative("cost", cost) >= 1:
             raise ValueError(f"cost must be a number from 0 to below 1: got {cost!r}")
         self.cost = cost
         self._played = 0
-        self._sum = self._rest = 0.0  # the loss, and what its sum has lost by rounding
+        self._sum = self._rest = (
+            0.0  # the loss in two parts; the second is the rounding error of the first
+        )
         self.width = 0
         self.names: list[str] | None = None
-        self.shares = self.drifted = np.empty(0)
+        self._shares = self._drifted = np.empty(0)
         self._diary: list[Floats] | None = None
 
-    # What an algorithm says.
+    # What an algorithm defines.
 
-    def begin(self, assets: int) -> None:
-        """Get ready for so many assets."""
+    def _begin(self, assets: int) -> None:
+        """Set the initial state for a number of assets."""
 
-    def divide(self) -> Floats:
+    def _divide(self) -> Floats:
         """Return the shares for the next round: a new array that sums to 1."""
         raise NotImplementedError
 
-    def log_shares(self) -> Floats:
-        """Return the logarithms of the shares, also of those that are too small for a number."""
-        return np.asarray(np.log(self.shares))
+    def _log_shares(self) -> Floats:
+        """Return the logarithms of the shares, also of shares that underflow."""
+        return np.asarray(np.log(self._shares))
 
-    def update(self, relatives: Floats, ratios: Floats, log_gain: float) -> None:
-        """Learn from a round: its relatives, and these divided by what the portfolio gained."""
+    def _update(self, relatives: Floats, ratios: Floats, log_gain: float) -> None:
+        """Learn from a round: its relatives, and their ratios to the portfolio's gain."""
 
     # Dividing and learning.
 
@@ -86,21 +91,23 @@ class Strategy(Kept):
         Parameters
         ----------
         assets
-            How many there are, where none have been seen yet.
+            The number of assets, needed before the first round.
         """
         if self.width:
             if assets not in (None, self.width):
                 raise NoRegretError(f"there are {self.width} assets, not {assets}")
-            return self.shares.copy()
+            return self._shares.copy()
         if assets is None:
-            raise NoRegretError("how many assets are there? Say it once: weights(assets=3)")
+            raise NoRegretError(
+                "the number of assets is not known yet", "pass it: weights(assets=3)"
+            )
         fresh = self.clone()
-        fresh.meet(assets)
-        return fresh.shares
+        fresh._meet(assets)
+        return fresh._shares
 
     def allocation(self) -> dict[str, float]:
         """Return the share of each asset for the next round, by name."""
-        return dict(zip(self.assets, self.shares.tolist(), strict=True))
+        return dict(zip(self.assets, self._shares.tolist(), strict=True))
 
     def learn(self, relatives: Any) -> None:
         """Learn from one round.
@@ -108,7 +115,7 @@ class Strategy(Kept):
         Parameters
         ----------
         relatives
-            Each asset's price divided by the one before: a dict of names to numbers, or an array.
+            Each asset's price divided by its previous price: a dict by name, or an array.
         """
         try:
             row, names = one_row(relatives, self.names)
@@ -124,7 +131,7 @@ class Strategy(Kept):
     def learn_many(self, table: Any) -> None:
         """Learn from many rounds, in order: an array, a data frame or a list of dicts.
 
-        When a row is refused, those before it have been learned, it and those after it have not.
+        If a row is rejected, those before it have been learned, it and those after it have not.
         """
         from noregret.proof.game.table_rows import table_blocks
 
@@ -152,23 +159,23 @@ class Strategy(Kept):
         Parameters
         ----------
         X
-            The relatives, one row a round.
+            The relatives, one row per round.
         y
-            Nothing: portfolios have no outcomes.
+            Must be None: portfolios have no outcomes.
         predictions
-            To be filled with what wealth was multiplied by in each round, costs paid.
+            Filled with the factor by which wealth changed in each round, after costs.
         weights
-            To be filled with the shares held in each round.
+            Filled with the shares held in each round.
         """
         if y is not None:
             raise NoRegretError("relatives have no outcomes", "play(strategy, relatives)")
         if not len(X):
             return
-        self.meet(X.shape[1])
+        self._meet(X.shape[1])
         fault = first_fault(X, self.assets)
         for k in range(len(X) if fault is None else fault[0]):
-            held = self.shares
-            # A copy, as on some processors products depend on where a row begins in memory.
+            held = self._shares
+            # A copy, because on some processors products depend on the alignment of the row.
             gained = self._round(X[k].copy())
             if predictions is not None:
                 predictions[k] = gained
@@ -180,47 +187,47 @@ class Strategy(Kept):
             raise fault[1].at(round=self._played + 1)
 
     def _round(self, x: Floats) -> float:
-        """Play one round; return what wealth was multiplied by."""
-        shares = self.shares
+        """Play one round; return the factor by which wealth changed."""
+        shares = self._shares
         with np.errstate(over="ignore", under="ignore", divide="ignore", invalid="ignore"):
             gain = float(shares @ x)
             if MIN_PLAIN_GAIN < gain < MAX_PLAIN_GAIN and x.max() < MAX_PLAIN_GAIN * gain:
                 log_gain, ratios = math.log(gain), x / gain
                 drifted = shares * ratios
             else:
-                log_gain, ratios, drifted = gained_by_logs(self.log_shares(), x)
+                log_gain, ratios, drifted = gained_by_logs(self._log_shares(), x)
                 gain = math.exp(log_gain) if log_gain < LOG_MAX_FLOAT else MAX_FLOAT
             if log_gain == -math.inf:
                 raise self._ruin(x)
             left = 1.0
             if self.cost:
-                left = left_after(self.drifted, shares, self.cost) if self._played else 1.0
-                self.drifted = drifted / drifted.sum()
+                left = left_after(self._drifted, shares, self.cost) if self._played else 1.0
+                self._drifted = drifted / drifted.sum()
             self._pay(-log_gain - math.log(left))
-            self.update(x, ratios, log_gain)
+            self._update(x, ratios, log_gain)
             self._played += 1
-            self.shares = self.divide()
+            self._shares = self._divide()
         return min(left * gain, MAX_FLOAT)
 
     def _pay(self, loss: float) -> None:
-        """Add to the loss; what rounding takes from the sum is kept apart."""
+        """Add to the loss, and the rounding error to its second part."""
         added = self._sum + loss
         larger, smaller = (self._sum, loss) if abs(self._sum) >= abs(loss) else (loss, self._sum)
         self._rest += (larger - added) + smaller
         self._sum = added
 
     def _ruin(self, x: Floats) -> BadExample:
-        held = [name for name, share in zip(self.assets, self.shares, strict=True) if share > 0]
+        held = [name for name, share in zip(self.assets, self._shares, strict=True) if share > 0]
         what = f"{held[0]!r}" if len(held) == 1 else f"{len(held)} assets, {held[0]!r} first"
         return BadExample(
-            f"all wealth is in {what}, and their relative is 0: nothing would be left, and its"
-            " logarithm is no number",
+            f"all wealth is in {what}, whose relative is 0: nothing would be left, and the"
+            " logarithm of 0 is infinite",
             round=self._played + 1,
             feature=held[0],
         )
 
-    def meet(self, assets: int) -> None:
-        """Get to know how many assets there are, once."""
+    def _meet(self, assets: int) -> None:
+        """Set the number of assets, or check that it is the same."""
         if assets < 1:
             raise BadExample("there are no assets")
         if self.width == assets:
@@ -230,12 +237,12 @@ class Strategy(Kept):
         if self.names is not None and len(self.names) != assets:
             raise BadExample(f"{assets} assets, but {len(self.names)} names")
         self.width = assets
-        self.begin(assets)
-        self.shares = self.divide()
-        self.drifted = self.shares
+        self._begin(assets)
+        self._shares = self._divide()
+        self._drifted = self._shares
 
     def check_names(self, names: Sequence[str]) -> None:
-        """Take the names of the assets, or refuse others than before."""
+        """Set the names of the assets, or check that they are the same."""
         if self.names is None and not self._played:
             if len(set(names)) != len(names):
                 raise BadExample("two assets have the same name")
@@ -248,16 +255,16 @@ class Strategy(Kept):
                 f" {', '.join(map(str, names[:5]))}{' …' if len(names) > 5 else ''}"
             )
 
-    # What came of it.
+    # Figures.
 
     @property
     def assets(self) -> list[str]:
-        """The names of the assets; "0", "1", … where they have none."""
+        """The names of the assets; "0", "1", … if they have none."""
         return self.names or [str(k) for k in range(self.width)]
 
     @property
     def rounds(self) -> int:
-        """Number of rounds learned."""
+        """The number of rounds learned."""
         return self._played
 
     @property
@@ -276,11 +283,11 @@ class Strategy(Kept):
         return math.exp(self.log_wealth) if self.log_wealth < 709.0 else math.inf
 
     def regret_so_far(self) -> float | None:
-        """Return the regret, where it can be had cheaply: not against rebalanced portfolios."""
+        """Return the regret, if it is cheap to compute; None against rebalanced portfolios."""
         return None
 
     def bound_so_far(self) -> float | None:
-        """Return what the theorem allows so far, where it can be had cheaply."""
+        """Return the bound of the rounds so far, if it is cheap to compute."""
         return None
 
     def evidence(
@@ -290,20 +297,35 @@ class Strategy(Kept):
         limits: Limits,
         answers: dict[Any, Any],
     ) -> PortfolioEvidence:
-        """Return what a theorem may look at when a game is over."""
+        """Return the evidence of a game for its theorems."""
         from noregret.portfolios.evidence import PortfolioEvidence
 
         return PortfolioEvidence(self, table, given, limits, answers)
 
     def keep_diary(self) -> list[Floats]:
-        """Record the shares held in each round from now on, and return the list of them."""
+        """Record the shares held in each round from now on; return the list."""
         self._diary = []
         return self._diary
 
     # Files.
 
-    def numbers(self) -> dict[str, Any]:
-        """Return the numbers that files hold."""
+    def get_state(self) -> tuple[dict[str, Any], dict[str, Any], list[str]]:
+        """Return the arrays, numbers and names of the state."""
+        return state_of(self)
+
+    def set_state(self, arrays: dict[str, Any], numbers: dict[str, Any], names: list[str]) -> None:
+        """Restore a state; raise ValueError if it is invalid."""
+        restore(self, arrays, numbers, names)
+
+    def _shapes(self, assets: int) -> dict[str, tuple[int, ...]]:
+        """Return the names and shapes of the arrays of the algorithm."""
+        return {}
+
+    def _check_state(self) -> None:
+        """Raise ValueError if the arrays of a file are invalid."""
+
+    def _numbers(self) -> dict[str, Any]:
+        """Return the numbers of a model file."""
         return {
             "rounds": self._played,
             "width": self.width,
@@ -312,8 +334,8 @@ class Strategy(Kept):
             "total_rest": self._rest,
         }
 
-    def take_numbers(self, numbers: dict[str, Any]) -> None:
-        """Go on from the numbers of a file."""
+    def _take_numbers(self, numbers: dict[str, Any]) -> None:
+        """Restore the numbers of a model file."""
         self._played = numbers["rounds"]
         self._sum, self._rest = numbers["loss_sum"], numbers["total_rest"]
 
@@ -321,12 +343,12 @@ class Strategy(Kept):
 def gained_by_logs(log_shares: Floats, x: Floats) -> tuple[float, Floats, Floats]:
     """Return the logarithm of shares·x, x divided by shares·x, and the shares after the round.
 
-    For numbers of which the products, or the shares themselves, do not fit in one.
+    For shares and products that overflow or underflow.
     """
     logs = np.log(x)
     parts = log_shares + logs
-    most = float(parts.max())
-    if most == -math.inf:
-        return most, np.zeros_like(x), np.zeros_like(x)
-    log_gain = most + math.log(float(np.exp(parts - most).sum()))
+    largest = float(parts.max())
+    if largest == -math.inf:
+        return largest, np.zeros_like(x), np.zeros_like(x)
+    log_gain = largest + math.log(float(np.exp(parts - largest).sum()))
     return log_gain, np.exp(np.minimum(logs - log_gain, MAX_LOG_RATIO)), np.exp(parts - log_gain)

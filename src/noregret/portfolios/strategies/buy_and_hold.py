@@ -1,11 +1,11 @@
-"""Buy and hold: the same share in every asset at first, and never a trade again.
+"""Buy and hold: start with the same share in every asset, and never trade.
 
-    w_i ∝ Π x_{s,i}        (the shares drift as prices do)
+    w_i ∝ Π x_{s,i}        (the shares drift with the prices)
 
 Wealth is the mean of the assets' wealth.
 
 Promise. A mean of n numbers is at least the largest divided by n: its log-wealth is below the best
-asset's by at most ln n, whatever happens and whatever trades cost.
+asset's by at most ln n, for any relatives and any costs.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ class BuyAndHold(Strategy):
     Parameters
     ----------
     cost
-        The share of all that is traded that is paid for it. Nothing is.
+        The transaction cost, which makes no difference, as nothing is traded.
 
     Examples
     --------
@@ -47,7 +47,7 @@ class BuyAndHold(Strategy):
             where="$n$ is the number of assets",
             assumptions=(
                 Structural(
-                    "none of the data; the comparison is with single assets, and costs make no"
+                    "none on the data; the comparison is with single assets, and costs make no"
                     " difference as nothing is traded"
                 ),
             ),
@@ -59,38 +59,38 @@ class BuyAndHold(Strategy):
 
     def __init__(self, cost: float = 0.0) -> None:
         super().__init__(cost)
-        self.logs = np.empty(0)  # of every asset's wealth divided by the portfolio's
+        self._logs = np.empty(0)  # log of each asset's wealth divided by the portfolio's
 
-    def begin(self, assets: int) -> None:
-        """Start with equal wealth in all."""
-        self.logs = np.zeros(assets)
+    def _begin(self, assets: int) -> None:
+        """Start with equal wealth in all assets."""
+        self._logs = np.zeros(assets)
 
-    def shapes(self, assets: int) -> dict[str, tuple[int, ...]]:
-        """Return the array it keeps."""
+    def _shapes(self, assets: int) -> dict[str, tuple[int, ...]]:
+        """Return the name and shape of its array."""
         return {"logs": (assets,)}
 
-    def divide(self) -> Floats:
-        """Return the shares as prices have left them."""
-        parts = np.exp(self.logs - self.logs.max())
+    def _divide(self) -> Floats:
+        """Return the shares after the price changes."""
+        parts = np.exp(self._logs - self._logs.max())
         return np.asarray(parts / parts.sum())
 
-    def log_shares(self) -> Floats:
+    def _log_shares(self) -> Floats:
         """Return the logarithms of the shares."""
-        most = self.logs.max()
-        return np.asarray(self.logs - (most + np.log(np.exp(self.logs - most).sum())))
+        top = self._logs.max()
+        return np.asarray(self._logs - (top + np.log(np.exp(self._logs - top).sum())))
 
-    def update(self, relatives: Floats, ratios: Floats, log_gain: float) -> None:
-        """Let wealth drift."""
-        self.logs = self.logs + (np.log(relatives) - log_gain)
+    def _update(self, relatives: Floats, ratios: Floats, log_gain: float) -> None:
+        """Multiply the wealth of each asset by its relative."""
+        self._logs = self._logs + (np.log(relatives) - log_gain)
 
-    def check_state(self) -> None:
-        """Raise ValueError where no asset has any wealth."""
-        if not np.isfinite(self.logs.max()):
-            raise ValueError("logs: no asset has any wealth, or one has it without limit")
+    def _check_state(self) -> None:
+        """Raise ValueError if no asset has wealth, or one has infinite wealth."""
+        if not np.isfinite(self._logs.max()):
+            raise ValueError("logs: the largest should be finite")
 
     def regret_so_far(self) -> float | None:
         """Return the regret against the best asset."""
-        return float(self.logs.max()) if self.width else None
+        return float(self._logs.max()) if self.width else None
 
     def bound_so_far(self) -> float | None:
         """Return ln n."""

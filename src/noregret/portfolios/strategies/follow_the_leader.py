@@ -1,10 +1,10 @@
-"""Follow the leader: hold what would have been the best constant rebalanced portfolio. A warning.
+"""Follow the leader: hold the best constant rebalanced portfolio so far. A warning.
 
     w ← argmax over all portfolios of  Σ ln(w·x_s)
 
-It starts with equal shares. Where the past is short or one-sided the leader holds a single asset,
-and nothing limits what it can lose there: after the relatives (1, ½) it holds the first asset
-alone, and (ε, 1) costs it ln(1/ε), where half and half loses ln 2 at most.
+It starts with equal shares. If the past is short or one-sided, the leader holds a single asset,
+and its loss there is unbounded: after the relatives (1, ½) it holds the first asset
+alone, and (ε, 1) costs it ln(1/ε), while equal shares lose ln 2 at most.
 """
 
 from __future__ import annotations
@@ -18,9 +18,9 @@ from noregret.portfolios.strategy import Floats, Strategy
 from noregret.proof.theorems.assumptions import Structural
 from noregret.proof.theorems.theorem import Theorem
 
-# A log-wealth as near to the leader's as a millionth is the leader's.
+# A portfolio counts as the leader if its log-wealth is within a millionth of the largest.
 LEADER_LIMITS = Limits(tolerance=2e-6 / GAP_SHARE, steps=100)
-ROOM = 64
+FIRST_CAPACITY = 64
 
 
 @register
@@ -30,11 +30,11 @@ class FollowTheLeader(Strategy):
     Parameters
     ----------
     cost
-        The share of all that is traded that is paid for it, from 0 to below 1.
+        The transaction cost as a fraction of all that is traded, from 0 to below 1.
 
     Examples
     --------
-    Two rounds in which nobody else loses much:
+    Two rounds in which equal shares lose little:
 
     >>> strategy = FollowTheLeader()
     >>> strategy.learn([1.0, 0.5])
@@ -61,7 +61,7 @@ class FollowTheLeader(Strategy):
             assumptions=(
                 Structural(
                     r"the relatives $(1, 1/2)$ and then $(\varepsilon, 1)$: the leader holds the"
-                    " first asset alone when it falls, where half and half loses little"
+                    " first asset alone when it falls, while equal shares lose little"
                 ),
             ),
             source="immediate",
@@ -71,42 +71,42 @@ class FollowTheLeader(Strategy):
 
     def __init__(self, cost: float = 0.0) -> None:
         super().__init__(cost)
-        self._room = np.empty((0, 0))
+        self._rows = np.empty((0, 0))
 
     @property
-    def past(self) -> Floats:
+    def _past(self) -> Floats:
         """The relatives of all rounds so far, divided by the largest of the round."""
-        return self._room[: self.rounds]
+        return self._rows[: self.rounds]
 
-    @past.setter
-    def past(self, rows: Floats) -> None:
-        self._room = rows
+    @_past.setter
+    def _past(self, rows: Floats) -> None:
+        self._rows = rows
 
-    def begin(self, assets: int) -> None:
+    def _begin(self, assets: int) -> None:
         """Allocate memory for the first rounds."""
-        self._room = np.empty((ROOM, assets))
-        self.shares = np.full(assets, 1.0 / assets)
+        self._rows = np.empty((FIRST_CAPACITY, assets))
+        self._shares = np.full(assets, 1.0 / assets)
 
-    def shapes(self, assets: int) -> dict[str, tuple[int, ...]]:
-        """Return the array it keeps."""
+    def _shapes(self, assets: int) -> dict[str, tuple[int, ...]]:
+        """Return the name and shape of its array."""
         return {"past": (self.rounds, assets)}
 
-    def divide(self) -> Floats:
-        """Return the best portfolio of the past, looked for from the shares at hand."""
+    def _divide(self) -> Floats:
+        """Return the best portfolio of the past; the search starts from the present shares."""
         if not self.rounds or self.width == 1:
             return np.full(self.width, 1.0 / self.width)
-        rows = self.past
-        return searched(lambda: [rows], LEADER_LIMITS, self.shares, scaled=True).found
+        rows = self._past
+        return searched(lambda: [rows], LEADER_LIMITS, self._shares, scaled=True).found
 
-    def update(self, relatives: Floats, ratios: Floats, log_gain: float) -> None:
-        """Remember the round."""
-        if self.rounds == len(self._room):
-            grown = np.empty((max(ROOM, 2 * self.rounds), self.width))
-            grown[: self.rounds] = self._room
-            self._room = grown
-        self._room[self.rounds] = relatives / relatives.max()
+    def _update(self, relatives: Floats, ratios: Floats, log_gain: float) -> None:
+        """Append the round."""
+        if self.rounds == len(self._rows):
+            grown = np.empty((max(FIRST_CAPACITY, 2 * self.rounds), self.width))
+            grown[: self.rounds] = self._rows
+            self._rows = grown
+        self._rows[self.rounds] = relatives / relatives.max()
 
-    def check_state(self) -> None:
-        """Raise ValueError where the past cannot have been."""
-        if not (self.past >= 0).all() or not (self.past.max(axis=1) == 1).all():
-            raise ValueError("past: every relative should be from 0 to 1, one of a round 1")
+    def _check_state(self) -> None:
+        """Raise ValueError if the past is impossible."""
+        if not (self._past >= 0).all() or not (self._past.max(axis=1) == 1).all():
+            raise ValueError("past: relatives should be from 0 to 1, with a 1 in every round")

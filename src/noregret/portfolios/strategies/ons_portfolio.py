@@ -1,11 +1,11 @@
-"""Online Newton step for portfolios: follow the leader of quadratics that stand for the losses.
+"""Online Newton step for portfolios: follow the leader on quadratic approximations of the losses.
 
-With d_t = x_t/(w_t·x_t) − 1, what each asset gained beyond the portfolio,
+With d_t = x_t/(w_t·x_t) − 1, the gain of each asset relative to the portfolio,
 
     w ← argmin over the simplex of  ½ wᵀA w − b·w/γ,     A = εI + Σ d_t d_tᵀ,   b = Σ d_t
 
 which is the point b/γ, multiplied by A⁻¹ and projected on the simplex in the norm of A. (The
-usual form takes x_t/(w_t·x_t) for d_t. The portfolios are the same, as the shares sum to 1; the
+usual form has d_t = x_t/(w_t·x_t). The portfolios are the same, as the shares sum to 1; the
 bound is smaller this way.)
 
 Promise. As long as no asset grows more than c times as much as the portfolio in a round, where
@@ -13,8 +13,8 @@ c = 1 + y solves γ = 2(y − ln(1+y))/y²,
 
     regret ≤ ln det(A/ε)/(2γ) + γε(1 − 1/n)/2
 
-against the best constant rebalanced portfolio. It holds in particular where x_{t,i} ≥ r max_j
-x_{t,j} with r = 1/c, and then grows with n ln(T)/(2γ) at most.
+against the best constant rebalanced portfolio. It holds in particular if x_{t,i} ≥ r max_j x_{t,j}
+with r = 1/c, and then grows at most as n ln(T)/(2γ).
 """
 
 from __future__ import annotations
@@ -33,14 +33,14 @@ from noregret.portfolios.strategy import NO_COSTS, Floats, Strategy
 from noregret.proof.theorems.assumptions import ROUNDING, Finding, Shown
 from noregret.proof.theorems.theorem import Theorem
 
-# Gains beyond the portfolio's by more than this count as this: no promise reaches so far.
+# Larger gains relative to the portfolio are clipped to this; the theorem does not cover them.
 MAX_GAIN = 1e6
-# Parameters beyond these leave nothing but rounding of the shares.
-MIN_RATE, RIDGES, DAMPINGS = 1e-12, (1e-12, 1e30), (1e-9, 1e9)
+# With parameters outside these limits the shares would be rounding errors.
+MIN_RATE, RIDGE_LIMITS, DAMPING_LIMITS = 1e-12, (1e-12, 1e30), (1e-9, 1e9)
 
 
 def rate_of(ratio: float) -> float:
-    """Return the largest γ for assets that grow at most so many times as much as the portfolio.
+    """Return the largest γ for a largest ratio of an asset's growth to the portfolio's.
 
     >>> round(rate_of(1.0), 6), round(rate_of(2.0), 6)
     (1.0, 0.613706)
@@ -52,7 +52,7 @@ def rate_of(ratio: float) -> float:
 
 
 def ratio_of(rate: float) -> float:
-    """Return c: the largest ratio for which the rate is small enough."""
+    """Return c, the largest ratio for which the rate is small enough."""
     low, high = 1.0, 2.0
     while rate_of(high) > rate and high < MAX_VALUE:
         low, high = high, 2 * high
@@ -63,21 +63,21 @@ def ratio_of(rate: float) -> float:
 
 
 def not_too_steep(evidence: PortfolioEvidence) -> Finding:
-    """Check that no asset grew too much beside the portfolio."""
+    """Check that no asset grew too much relative to the portfolio."""
     limit = ratio_of(evidence.params["rate"])
     player = evidence.player
     name = f"max x_i / (w·x) <= {limit:.6g}"
-    holds = player.steepest <= limit * ROUNDING
-    return Finding(name, limit, player.steepest, holds, player.first_steep or None)
+    holds = player._steepest <= limit * ROUNDING
+    return Finding(name, limit, player._steepest, holds, player._first_steep or None)
 
 
 def by_determinant(evidence: PortfolioEvidence) -> float:
-    """Return the bound."""
-    return float(evidence.player.allowed()) + evidence.rounding
+    """Return the bound with the determinant of A."""
+    return float(evidence.player._bound()) + evidence.rounding
 
 
 def tuned(ratio: float, assets: int) -> dict[str, Any]:
-    """Return γ and ε; in no round does an asset gain over ``ratio`` times as much as another."""
+    """Return γ and ε if no asset gains more than ``ratio`` times as much as another in a round."""
     if not 1 <= positive("ratio", ratio) <= 1 / MIN_RATE:
         raise ValueError(f"ratio must be a number from 1 to {1 / MIN_RATE:g}: got {ratio!r}")
     rate = rate_of(ratio)
@@ -98,15 +98,15 @@ class OnsPortfolio(Strategy):
     Parameters
     ----------
     rate
-        γ, from 1e-12 to 1: how far the losses are trusted to be curved.
+        γ, from 1e-12 to 1: the curvature that the losses are assumed to have.
     ridge
         ε, from 1e-12 to 1e30: how long the shares stay nearly equal.
     damping
         δ, from 1e-9 to 1e9: A⁻¹b is multiplied by it before the projection, in the usual form of
-        the algorithm. The theorem is about 1. With 1/8, as in published experiments, the strategy
-        turns around: it prefers assets that have fallen.
+        the algorithm. The theorem requires 1. With 1/8, as in published experiments, the strategy
+        is reversed: it prefers assets that have fallen.
     cost
-        The share of all that is traded that is paid for it, from 0 to below 1.
+        The transaction cost as a fraction of all that is traded, from 0 to below 1.
 
     Examples
     --------
@@ -131,8 +131,8 @@ class OnsPortfolio(Strategy):
             plain="log-wealth regret <= ln det(A/ε)/(2γ) + γε(1 - 1/n)/2",
             where=(
                 r"$n$ is the number of assets, $\gamma$ the rate, $\varepsilon$ is `ridge`; $A ="
-                r" \varepsilon I + \sum d d^T$, where $d$ is what each asset gained beyond the"
-                " portfolio in a round"
+                r" \varepsilon I + \sum d d^T$, where $d$ is the gain of each asset relative to"
+                " the portfolio in a round"
             ),
             assumptions=(
                 Shown(
@@ -156,81 +156,81 @@ class OnsPortfolio(Strategy):
         self, rate: float = 0.5, ridge: float = 16.0, damping: float = 1.0, cost: float = 0.0
     ) -> None:
         self.rate = between("rate", rate, (MIN_RATE, 1.0))
-        self.ridge = between("ridge", ridge, RIDGES)
-        self.damping = between("damping", damping, DAMPINGS)
+        self.ridge = between("ridge", ridge, RIDGE_LIMITS)
+        self.damping = between("damping", damping, DAMPING_LIMITS)
         super().__init__(cost)
         self._limit = ratio_of(self.rate)
         self._pull = self.damping * (1.0 + 1.0 / self.rate) - 1.0
-        self.curvature = np.empty((0, 0))
-        self.slope = np.empty(0)
-        self.steepest, self.first_steep = 0.0, 0
+        self._curvature = np.empty((0, 0))
+        self._slope = np.empty(0)
+        self._steepest, self._first_steep = 0.0, 0
 
-    def begin(self, assets: int) -> None:
-        """Start with nothing but ε."""
-        self.curvature, self.slope = self.ridge * np.eye(assets), np.zeros(assets)
-        self.shares = np.full(assets, 1.0 / assets)
+    def _begin(self, assets: int) -> None:
+        """Start with A = εI."""
+        self._curvature, self._slope = self.ridge * np.eye(assets), np.zeros(assets)
+        self._shares = np.full(assets, 1.0 / assets)
 
-    def shapes(self, assets: int) -> dict[str, tuple[int, ...]]:
-        """Return the arrays it keeps."""
+    def _shapes(self, assets: int) -> dict[str, tuple[int, ...]]:
+        """Return the names and shapes of its arrays."""
         return {"curvature": (assets, assets), "slope": (assets,)}
 
-    def divide(self) -> Floats:
-        """Return the lowest point of the quadratic, looked for from the shares at hand."""
-        if not self.slope.any():
+    def _divide(self) -> Floats:
+        """Return the minimum of the quadratic; the search starts from the present shares."""
+        if not self._slope.any():
             return np.full(self.width, 1.0 / self.width)
-        found = lowest(self.curvature, self._pull * self.slope, self.shares)
-        return found if np.isfinite(found).all() else self.shares
+        found = lowest(self._curvature, self._pull * self._slope, self._shares)
+        return found if np.isfinite(found).all() else self._shares
 
-    def update(self, relatives: Floats, ratios: Floats, log_gain: float) -> None:
+    def _update(self, relatives: Floats, ratios: Floats, log_gain: float) -> None:
         """Add the round's quadratic."""
-        most = float(ratios.max())
-        self.steepest = max(self.steepest, most)
-        if most > self._limit * ROUNDING and not self.first_steep:
-            self.first_steep = self.rounds + 1
+        largest = float(ratios.max())
+        self._steepest = max(self._steepest, largest)
+        if largest > self._limit * ROUNDING and not self._first_steep:
+            self._first_steep = self.rounds + 1
         beyond = np.minimum(ratios - 1.0, MAX_GAIN)
-        self.curvature = self.curvature + beyond[:, None] * beyond
-        self.slope = self.slope + beyond
+        self._curvature = self._curvature + beyond[:, None] * beyond
+        self._slope = self._slope + beyond
 
-    def allowed(self) -> float:
-        """Return what the theorem allows."""
-        _, determinant = np.linalg.slogdet(self.curvature / self.ridge)
+    def _bound(self) -> float:
+        """Return the bound of the theorem."""
+        _, determinant = np.linalg.slogdet(self._curvature / self.ridge)
         return float(
             max(0.0, determinant) / (2 * self.rate)
             + self.rate * self.ridge * (1 - 1 / self.width) / 2
         )
 
-    def check_state(self) -> None:
-        """Raise ValueError where the curvature is none."""
-        A = self.curvature
-        if not (np.isfinite(A).all() and np.isfinite(self.slope).all() and (A == A.T).all()):
+    def _check_state(self) -> None:
+        """Raise ValueError if curvature or slope is impossible."""
+        A = self._curvature
+        if not (np.isfinite(A).all() and np.isfinite(self._slope).all() and (A == A.T).all()):
             raise ValueError("curvature and slope should be finite, and the former symmetric")
         if not (np.diag(A) >= self.ridge).all():
             raise ValueError("the diagonal of the curvature should be the ridge at least")
-        most = ROUNDING * (self.ridge + self.rounds * MAX_GAIN**2)
-        if not (np.abs(A).max() <= most and np.abs(self.slope).max() <= most):
-            raise ValueError("curvature and slope are more than so many rounds can bring")
+        limit = ROUNDING * (self.ridge + self.rounds * MAX_GAIN**2)
+        if not (np.abs(A).max() <= limit and np.abs(self._slope).max() <= limit):
+            raise ValueError("curvature and slope are too large for the number of rounds")
 
-    def numbers(self) -> dict[str, Any]:
-        """Return the numbers that files hold."""
-        return super().numbers() | {"steepest": self.steepest, "first_steep": self.first_steep}
+    def _numbers(self) -> dict[str, Any]:
+        """Return the numbers of a model file."""
+        return super()._numbers() | {"steepest": self._steepest, "first_steep": self._first_steep}
 
-    def take_numbers(self, numbers: dict[str, Any]) -> None:
-        """Go on from the numbers of a file."""
-        super().take_numbers(numbers)
-        self.steepest, self.first_steep = numbers["steepest"], numbers["first_steep"]
+    def _take_numbers(self, numbers: dict[str, Any]) -> None:
+        """Restore the numbers of a model file."""
+        super()._take_numbers(numbers)
+        self._steepest, self._first_steep = numbers["steepest"], numbers["first_steep"]
 
     def bound_so_far(self) -> float | None:
-        """Return what the theorem allows, as long as it can speak."""
-        if self.cost or self.damping != 1.0 or self.first_steep or not self.width:
+        """Return the bound of the theorem while its assumptions hold."""
+        if self.cost or self.damping != 1.0 or self._first_steep or not self.width:
             return None
-        return self.allowed()
+        return self._bound()
 
 
 def lowest(A: Floats, c: Floats, start: Floats) -> Floats:
-    """Return where ½ wᵀA w − c·w is least among portfolios, however large c is beside A.
+    """Return the portfolio with the smallest ½ wᵀA w − c·w, for c of any size.
 
-    The slopes of A w differ by 2 max |A| at most: an asset whose c is further below the largest
-    than that gets nothing, and the others are divided as if it were not there.
+    The entries of A w differ by 2 max |A| at most: an asset whose c is further than that below the
+    largest gets nothing, and can be left out.
 
     >>> lowest(np.eye(3), np.array([1e30, 1.0, 1e30]), np.full(3, 1 / 3))
     array([0.5, 0. , 0.5])
@@ -239,7 +239,7 @@ def lowest(A: Floats, c: Floats, start: Floats) -> Floats:
     near = below <= 2.0 * np.abs(A).max()
     if near.all():
         return least_quadratic(A, c, start)
-    some = start[near] if start[near].any() else np.ones(int(near.sum()))
+    first = start[near] if start[near].any() else np.ones(int(near.sum()))
     w = np.zeros_like(c)
-    w[near] = least_quadratic(A[np.ix_(near, near)], -below[near], some / some.sum())
+    w[near] = least_quadratic(A[np.ix_(near, near)], -below[near], first / first.sum())
     return w

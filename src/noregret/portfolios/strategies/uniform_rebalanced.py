@@ -2,11 +2,11 @@
 
     w_i = 1/n
 
-It sells what has risen and buys what has fallen. On two assets, one that stands still and one that
-doubles and halves in turn, neither of which comes to anything, it grows by 9/8 every two rounds.
+It sells what has risen and buys what has fallen. With two assets, one constant and one that doubles
+and halves in turn, neither of which gains in the long run, it grows by 9/8 every two rounds.
 
-Promise. Its wealth is at least the geometric mean of the assets' wealth, since a round's mean is at
-least the geometric mean of the round.
+Promise. Its wealth is at least the geometric mean of the assets' wealth, since in each round the
+arithmetic mean is at least the geometric mean.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from noregret.proof.theorems.theorem import Theorem
 
 
 def below_the_mean(evidence: PortfolioEvidence) -> float | None:
-    """Return by how much its log-wealth is below the mean of the assets'; None if one has none."""
+    """Return how far its log-wealth is below the mean of the assets'; None if that is infinite."""
     mean = float(evidence.log_wealth_of_assets().mean())
     return mean + evidence.loss if math.isfinite(mean) else None
 
@@ -34,7 +34,7 @@ class UniformRebalanced(Strategy):
     Parameters
     ----------
     cost
-        The share of all that is traded that is paid for it, from 0 to below 1.
+        The transaction cost as a fraction of all that is traded, from 0 to below 1.
 
     Examples
     --------
@@ -58,7 +58,7 @@ class UniformRebalanced(Strategy):
             assumptions=(ALL_POSITIVE, NO_COSTS),
             bound=lambda e: 0.0,
             measured=below_the_mean,
-            about="what its log-wealth lacks to the mean of the assets'",
+            about="how far its log-wealth is below the mean of the assets'",
             source="the inequality of arithmetic and geometric means",
         ),
         Theorem(
@@ -76,6 +76,6 @@ class UniformRebalanced(Strategy):
     def __init__(self, cost: float = 0.0) -> None:
         super().__init__(cost)
 
-    def divide(self) -> Floats:
+    def _divide(self) -> Floats:
         """Return equal shares."""
         return np.full(self.width, 1.0 / self.width)

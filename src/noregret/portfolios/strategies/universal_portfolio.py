@@ -1,16 +1,15 @@
-"""The universal portfolio: every constant rebalanced portfolio gets the same part of the wealth.
+"""The universal portfolio: divide wealth equally among all constant rebalanced portfolios.
 
-    w = ∫ u S(u) du / ∫ S(u) du        S(u) = Π u·x_s, over all portfolios u alike
+    w = ∫ u S(u) du / ∫ S(u) du        S(u) = Π u·x_s, over all portfolios u
 
 Its wealth is the mean of theirs. For two assets S is a polynomial in the first share; its
-coefficients in Bernstein's form are never negative and give both integrals exactly, but for
-rounding, in a time that grows with the rounds so far. For more assets some thousand portfolios
-drawn evenly stand for all of them: the wealth is the mean of theirs, and what it may be off by is
-known (``error``).
+coefficients in Bernstein's form are never negative and give both integrals exactly up to rounding,
+in a time that grows with the rounds so far. For more assets, the integrals are means over several
+thousand portfolios drawn uniformly, with a known standard error (``error``).
 
 Promise. Its log-wealth is below that of the best constant rebalanced portfolio by at most
-(n−1) ln(T+1), for two assets on any data at all. With N portfolios drawn, it is below the best of
-these by at most ln N, whatever happens.
+(n−1) ln(T+1), for two assets on any data. With N portfolios drawn, it is below the best of these by
+at most ln N, on any data.
 """
 
 from __future__ import annotations
@@ -31,26 +30,26 @@ from noregret.portfolios.strategy import NO_COSTS, Floats, Strategy
 from noregret.proof.theorems.assumptions import Assumption, Finding, Shown
 from noregret.proof.theorems.theorem import Theorem
 
-# The largest relative standard error of the wealth at which it can stand for the integral's, and
-# how many of them the bound makes room for.
-MAX_RELATIVE_ERROR, ERRORS = 0.1, 4
-# How far a witness may be from a portfolio that was drawn.
+# The largest relative standard error of the wealth for which the theorem is stated, and the number
+# of standard errors that the bound allows for.
+MAX_RELATIVE_ERROR, STANDARD_ERRORS = 0.1, 4
+# Largest difference of a witness from a portfolio that was drawn.
 WITNESS_TOLERANCE = 1e-9
-# What rounding may do to the running sums, as a share: well below what verdicts make room for.
-ROUNDED = 1e-10
-# Portfolios that may be drawn, and numbers that they may be made of.
+# Relative rounding error of the running sums: well below the tolerance of verdicts.
+SUM_ROUNDING = 1e-10
+# The largest number of portfolios drawn, and of their shares in total.
 MAX_PORTFOLIOS, MAX_NUMBERS = 10**6, 2**25
-# Fewer portfolios, or fewer than assets, say nothing of how far their mean is off.
+# The error of the mean is unknown with fewer portfolios, or not more than there are assets.
 MIN_PORTFOLIOS = 100
 
 
 def least_points(assets: int) -> int:
-    """Return how many portfolios must be drawn for their error to be known."""
+    """Return the number of portfolios from which on the error of their mean is known."""
     return max(MIN_PORTFOLIOS, assets + 1) if assets > 2 else 1
 
 
 def is_accurate(evidence: PortfolioEvidence) -> Finding:
-    """Check that the portfolios drawn give the integral well enough."""
+    """Check that the portfolios drawn approximate the integral well enough."""
     points, least = evidence.params["points"], least_points(evidence.width)
     if points < least:
         return Finding(f"points >= {least}", least, points, False)
@@ -60,47 +59,47 @@ def is_accurate(evidence: PortfolioEvidence) -> Finding:
 
 
 class Sampled(Assumption):
-    """That the mean of the portfolios drawn is as near to that of all as its error says."""
+    """The assumption that the mean over the portfolios drawn is within its error bounds."""
 
     def check(self, evidence: Any) -> Finding | None:
-        """Say that it is taken on trust, unless the integral is exact."""
+        """Return that it is taken on trust, unless the integral is exact."""
         if evidence.width <= 2:
             return None
-        name = f"the wealth is within {ERRORS} standard errors of the exact one"
+        name = f"the wealth is within {STANDARD_ERRORS} standard errors of the exact one"
         return Finding(name, None, None, None)
 
 
 def universal(evidence: PortfolioEvidence) -> float:
-    """Return (n−1) ln(T+1), and what errors of the integral may add."""
+    """Return (n−1) ln(T+1) plus an allowance for the error of the integral."""
     exact = (evidence.width - 1) * math.log(evidence.rounds + 1)
-    return float(exact - math.log1p(-ERRORS * evidence.player.error)) + evidence.rounding
+    return float(exact - math.log1p(-STANDARD_ERRORS * evidence.player.error)) + evidence.rounding
 
 
 def best_drawn(evidence: PortfolioEvidence) -> Answer:
-    """Return the best of the portfolios that were drawn."""
+    """Return the best of the portfolios drawn."""
     player = evidence.player
-    if evidence.width == 2:  # none were
+    if evidence.width == 2:  # none were drawn
         return evidence.usual()
-    best = player.points_at[int(np.argmax(player.logs))]
+    best = player._points_at[int(np.argmax(player._logs))]
     loss, off = loss_of(evidence.blocks, best)
-    hidden = off + ROUNDED * abs(loss)  # another may be the best, were it not for rounding
-    return Answer(player.drawn_words(), loss + off, loss - off - hidden, best, True)
+    hidden = off + SUM_ROUNDING * abs(loss)  # due to rounding, another may be the best
+    return Answer(player._drawn_words(), loss + off, loss - off - hidden, best, True)
 
 
 @register
 class UniversalPortfolio(Strategy):
-    """Divide wealth as all constant rebalanced portfolios together do.
+    """Divide wealth as the wealth-weighted mean of all constant rebalanced portfolios.
 
     Parameters
     ----------
     points
-        N, how many portfolios stand for all of them where there are more than two assets: 2 to a
-        million. With fewer than 100, or no more than assets, nothing is promised but to be near
-        the best of them.
+        N, the number of portfolios drawn if there are more than two assets: 2 to a million. With
+        fewer than 100, or not more than there are assets, only the bound against the best of the
+        portfolios drawn holds.
     seed
-        Of the random numbers by which they are drawn.
+        The seed of the random numbers that draw them.
     cost
-        The share of all that is traded that is paid for it, from 0 to below 1.
+        The transaction cost as a fraction of all that is traded, from 0 to below 1.
 
     Examples
     --------
@@ -130,8 +129,8 @@ class UniversalPortfolio(Strategy):
                     is_accurate,
                 ),
                 Sampled(
-                    "for more than two assets: the wealth is not off by more than"
-                    f" {ERRORS} standard errors, for which the bound makes room"
+                    "for more than two assets: the error of the wealth is at most"
+                    f" {STANDARD_ERRORS} standard errors, which the bound allows for"
                 ),
                 NO_COSTS,
             ),
@@ -160,56 +159,57 @@ class UniversalPortfolio(Strategy):
     def __init__(self, points: int = 4096, seed: int = 0, cost: float = 0.0) -> None:
         self.points = whole("points", points, below=10**8)
         if self.points < 2:
-            raise ValueError(f"points must be 2 at least, better some thousand: got {points!r}")
+            raise ValueError(f"points must be 2 at least, better several thousand: got {points!r}")
         if not isinstance(seed, int) or isinstance(seed, bool) or not 0 <= seed < 2**63:
             raise ValueError(f"seed must be a whole number, 0 or above: got {seed!r}")
         self.seed = seed
         super().__init__(cost)
-        self.points_at = np.empty((0, 0))
-        # Of the wealths of the portfolios drawn, or of Bernstein's coefficients; the largest 0.
-        self.logs = np.empty(0)
+        self._points_at = np.empty((0, 0))
+        # Logarithms of the wealth of each portfolio drawn, or of Bernstein's coefficients, shifted
+        # so that the largest is 0.
+        self._logs = np.empty(0)
 
-    def begin(self, assets: int) -> None:
-        """Draw the portfolios; for two assets, begin with the constant 1."""
+    def _begin(self, assets: int) -> None:
+        """Draw the portfolios; for two assets, start with the constant polynomial 1."""
         if assets == 2:
-            self.logs = np.zeros(1)
+            self._logs = np.zeros(1)
             return
-        most = min(MAX_PORTFOLIOS, MAX_NUMBERS // assets)
-        if self.points > most:
+        limit = min(MAX_PORTFOLIOS, MAX_NUMBERS // assets)
+        if self.points > limit:
             raise NoRegretError(
                 f"{self.points} points for {assets} assets do not fit",
-                f"choose fewer points, {most} at most",
+                f"choose fewer points, {limit} at most",
             )
         drawn = np.random.Generator(np.random.PCG64(self.seed)).exponential(
             size=(self.points, assets)
         )
         drawn /= drawn.sum(axis=1, keepdims=True)
-        self.points_at = drawn
-        self.logs = np.zeros(self.points)
+        self._points_at = drawn
+        self._logs = np.zeros(self.points)
 
-    def shapes(self, assets: int) -> dict[str, tuple[int, ...]]:
-        """Return the array it keeps."""
+    def _shapes(self, assets: int) -> dict[str, tuple[int, ...]]:
+        """Return the name and shape of its array."""
         return {"logs": (self.rounds + 1 if assets == 2 else self.points,)}
 
-    def divide(self) -> Floats:
-        """Return the mean of all portfolios, by their wealth."""
-        parts = np.exp(self.logs - self.logs.max())
+    def _divide(self) -> Floats:
+        """Return the mean of all portfolios, weighted by their wealth."""
+        parts = np.exp(self._logs - self._logs.max())
         parts /= parts.sum()
         if self.width == 2:
             degree = len(parts) - 1
             first = float(parts @ np.arange(1.0, degree + 2.0)) / (degree + 2.0)
             return np.array([first, 1.0 - first])
-        shares = parts @ self.points_at
+        shares = parts @ self._points_at
         return np.asarray(shares / shares.sum())
 
-    def update(self, relatives: Floats, ratios: Floats, log_gain: float) -> None:
-        """Multiply every portfolio's wealth."""
+    def _update(self, relatives: Floats, ratios: Floats, log_gain: float) -> None:
+        """Multiply the wealth of each portfolio."""
         if self.width == 2:
-            self.logs = raised(self.logs, np.log(relatives))
+            self._logs = raised(self._logs, np.log(relatives))
         else:
-            most = float(relatives.max())
-            self.logs = self.logs + np.log(self.points_at @ (relatives / most))
-        self.logs = self.logs - self.logs.max()
+            largest = float(relatives.max())
+            self._logs = self._logs + np.log(self._points_at @ (relatives / largest))
+        self._logs = self._logs - self._logs.max()
 
     @property
     def error(self) -> float:
@@ -218,34 +218,34 @@ class UniversalPortfolio(Strategy):
             return 0.0
         if self.points < least_points(self.width):
             return math.inf
-        parts = np.exp(self.logs - self.logs.max())
+        parts = np.exp(self._logs - self._logs.max())
         mean = float(parts.mean())
         return float(parts.std(ddof=1)) / mean / math.sqrt(len(parts))
 
-    def drawn_words(self) -> str:
-        """Name the portfolios that were drawn."""
+    def _drawn_words(self) -> str:
+        """Return the description of the portfolios drawn."""
         return f"{self.points} constant rebalanced portfolios drawn by seed {self.seed}"
 
-    def points_near(self, u: Floats, comparator: str) -> bool:
-        """Return whether a portfolio belongs to a class, or is one of those drawn."""
-        if comparator != self.drawn_words():
+    def _points_near(self, u: Floats, comparator: str) -> bool:
+        """Return whether a portfolio is one of those drawn, if the class consists of these."""
+        if comparator != self._drawn_words():
             return True
-        near = np.ones(len(self.points_at), dtype=bool)
-        for column, share in zip(self.points_at.T, u, strict=True):
+        near = np.ones(len(self._points_at), dtype=bool)
+        for column, share in zip(self._points_at.T, u, strict=True):
             near &= np.abs(column - share) <= WITNESS_TOLERANCE
         return bool(near.any())
 
-    def check_state(self) -> None:
-        """Raise ValueError where no portfolio has any wealth."""
-        if self.logs.max() != 0:
+    def _check_state(self) -> None:
+        """Raise ValueError unless the largest logarithm is 0."""
+        if self._logs.max() != 0:
             raise ValueError("logs should be at most 0, the largest 0")
 
     def bound_so_far(self) -> float | None:
-        """Return (n−1) ln(T+1), where the integral is near enough."""
+        """Return (n−1) ln(T+1), if the integral is accurate enough."""
         if self.cost or not self.width or self.error > MAX_RELATIVE_ERROR:
             return None
         exact = (self.width - 1) * math.log(self.rounds + 1)
-        return exact - math.log1p(-ERRORS * self.error)
+        return exact - math.log1p(-STANDARD_ERRORS * self.error)
 
 
 def raised(logs: NDArray[np.float64], x: Floats) -> Floats:
