@@ -126,7 +126,7 @@ def test_what_is_refused_changes_nothing(method: Batch, wrong: float) -> None:
 def test_errors_say_what_to_do(method: Batch) -> None:
     X, y = examples_for(method)
     fresh = clone(method)
-    with pytest.raises(NoRegretError, match="not fitted yet: fit"):
+    with pytest.raises(NoRegretError, match="not fitted yet: call fit"):
         fresh.predict_one(X[0])
     with pytest.raises(NoRegretError, match="not fitted yet"):
         fresh.certificate()

@@ -297,7 +297,7 @@ def test_classifiers_that_change_their_minds_are_refused(weak: Any, n: int) -> N
     X, y = clouds(7, m=40)
     X = np.asfortranarray(X[:, :n])
     kept = X.copy()
-    with pytest.raises(NoRegretError, match="say other things of the same rows"):
+    with pytest.raises(NoRegretError, match="predictions for the same rows have changed"):
         AdaBoost(members=5, weak=weak).fit(X, y)
     np.testing.assert_array_equal(X, kept)
 
@@ -341,9 +341,9 @@ def test_what_is_refused_changes_nothing() -> None:
 def test_parameters_out_of_range_are_refused(params: dict[str, Any], said: str) -> None:
     with pytest.raises(ValueError, match=said):
         AdaBoost(**params)
-    with pytest.raises(TypeError, match="weak is a learner with fit"):
+    with pytest.raises(TypeError, match="weak must be a learner with fit"):
         AdaBoost(weak=3)
-    with pytest.raises(TypeError, match="weak is a learner with fit"):
+    with pytest.raises(TypeError, match="weak must be a learner with fit"):
         AdaBoost(weak=DecisionTreeClassifier)
 
 
@@ -384,10 +384,10 @@ def test_copies_and_files_vote_alike(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("array", "value", "said"),
     [
-        ("feature", np.int64(5), "feature that is not there"),
-        ("feature", np.int64(-1), "feature that is not there"),
-        ("sign", 2.0, "neither yes nor no"),
-        ("threshold", math.nan, "neither yes nor no"),
+        ("feature", np.int64(5), "unknown feature"),
+        ("feature", np.int64(-1), "unknown feature"),
+        ("sign", 2.0, "invalid sign or threshold"),
+        ("threshold", math.nan, "invalid sign or threshold"),
         ("votes", math.inf, "a vote is not finite"),
     ],
 )

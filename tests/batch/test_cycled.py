@@ -68,7 +68,7 @@ def test_the_perceptron_comes_to_rest_or_is_told_why_not(X: Floats, y: Floats) -
 
 def test_what_cannot_be_separated_is_said_to_be_so() -> None:
     X, y = labels(60, noise=3.0)
-    with pytest.warns(RuntimeWarning, match="no weights separate these labels.*never rest"):
+    with pytest.warns(RuntimeWarning, match="no weights separate these labels.*never converge"):
         found = Cycled(passes=10**9).fit(X, y)
     assert (found.separable, found.separated, found.converged) == (False, False, False)
     assert found.predict_many(X).shape == (60,)
@@ -77,7 +77,7 @@ def test_what_cannot_be_separated_is_said_to_be_so() -> None:
 def test_passes_that_are_too_few_are_said_to_be_so() -> None:
     X, y = labels(60)
     X[:, 0] += 3
-    with pytest.warns(RuntimeWarning, match="has not come to rest: give more passes"):
+    with pytest.warns(RuntimeWarning, match="has not converged: allow more passes"):
         found = Cycled(passes=1).fit(X, y)
     assert found.passes_made == 1
     assert found.converged is False
@@ -147,9 +147,9 @@ def test_learners_that_never_rest_are_refused(learner: Any, said: str) -> None:
         Cycled(learner)
     trained = Perceptron()
     trained.learn_one([1.0], 1)
-    with pytest.raises(ValueError, match="give a fresh one"):
+    with pytest.raises(ValueError, match="pass an untrained"):
         Cycled(trained)
-    with pytest.raises(TypeError, match="cycle a learner"):
+    with pytest.raises(TypeError, match="learner must be a learner"):
         Cycled(3)
 
 

@@ -133,7 +133,7 @@ def test_no_more_is_missing_than_is_said(steps: int) -> None:
 def test_too_few_steps_are_said_to_be_so() -> None:
     X, y = numbers()
     X[:, 2] *= 1e4
-    with pytest.warns(RuntimeWarning, match="has not converged.*are needed: give more"):
+    with pytest.warns(RuntimeWarning, match="has not converged.*are needed: allow more"):
         found = LinearRegression("gradient-descent", steps=50).fit(X, y)
     assert not found.converged
     assert found.steps_taken == 50
@@ -163,9 +163,9 @@ def test_features_that_are_too_many_for_sums(make: Any) -> None:
     assert close(found.weights, expected, 1e-6)
     kept = pickle.loads(pickle.dumps(found))
     assert np.array_equal(kept.predict_many(X), found.predict_many(X))
-    with pytest.raises(NoRegretError, match="cannot go on or merge"):
+    with pytest.raises(NoRegretError, match="cannot learn or merge"):
         kept.learn_many(X, y)
-    with pytest.raises(NoRegretError, match="cannot go on or merge"):
+    with pytest.raises(NoRegretError, match="cannot learn or merge"):
         kept.merge(found)
     streamed = make()
     streamed.learn_many(X, y)
@@ -281,11 +281,11 @@ def test_sums_that_do_not_tell_what_weights_pay_certify_nothing() -> None:
 def test_what_does_not_merge() -> None:
     X, y = numbers()
     here = Ridge().fit(X, y)
-    with pytest.raises(ValueError, match="merges with others like it"):
+    with pytest.raises(ValueError, match="merges only with the same"):
         here.merge(Ridge(penalty=3.0).fit(X, y))
-    with pytest.raises(ValueError, match="merges with others like it"):
+    with pytest.raises(ValueError, match="merges only with the same"):
         here.merge(LinearRegression().fit(X, y))
-    with pytest.raises(ValueError, match="different features: 4 by position, and 3 by position"):
+    with pytest.raises(ValueError, match="features differ: 4 by position, and 3 by position"):
         here.merge(Ridge().fit(X[:, :3], y))
     with pytest.raises(ValueError, match=r"4 by position, and 2 by name \(a, b\)"):
         here.merge(Ridge().fit([{"a": 1.0, "b": 2.0}], [1.0]))
@@ -319,7 +319,7 @@ def test_states_with_wrong_sums_are_refused() -> None:
     found = Ridge().fit(*numbers())
     arrays, figures, names = found.get_state()
     for key, wrong in (("sums.gram.high", np.nan), ("sums.moment.high", np.inf)):
-        with pytest.raises(ValueError, match="make no sense"):
+        with pytest.raises(ValueError, match=r"invalid|not expected here"):
             Ridge().set_state(arrays | {key: np.full_like(arrays[key], wrong)}, figures, names)
     with pytest.raises(ValueError, match="reshape"):
         Ridge().set_state(arrays | {"sums.gram.high": np.zeros(3)}, figures, names)

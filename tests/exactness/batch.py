@@ -191,7 +191,7 @@ def of_boosting(X: Floats, y: Floats) -> str:
     run = boosted(finder, y, 12, None)
     if not run.votes:
         return ""
-    said = [finder.ask(found) for found in run.found]
+    said = [finder.predictions(found) for found in run.found]
     scores = [
         sum(
             (Fraction(vote) * int(each[i]) for vote, each in zip(run.votes, said, strict=True)),

@@ -1,4 +1,4 @@
-"""Boosting: the rounds of AdaBoost, all in logarithms, so that no weight is ever lost."""
+"""Boosting: the rounds of AdaBoost, in logarithms, so that weights never underflow."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ from noregret.batch.weak import Weak
 from noregret.errors import NoRegretError
 
 Floats = NDArray[np.float64]
-# A weak learner whose mistakes and whose hits weigh the same up to this does no better than chance.
-CHANCE = 1e-12
-# What is kept of every round, beside its classifier.
+# A classifier whose log-odds ln((1 − ε)/ε) are smaller than this is no better than chance.
+MIN_EDGE = 1e-12
+# The results of each round, besides its classifier.
 FIGURES = ("votes", "errors", "factors", "mistakes")
 PERFECT = "a classifier without mistakes was found, which decides alone"
 USELESS = "no classifier better than chance was found"
@@ -31,15 +31,15 @@ class Boosted:
     found
         The classifiers, in order.
     votes
-        How much each counts; negative for one that is more often wrong than right.
+        The weight of each vote; negative for a classifier that is more often wrong than right.
     errors
-        ε_t, the weight of what each got wrong.
+        ε_t, the weighted error of each.
     factors
-        ln Z_t, the logarithm of what each multiplied the mean of  exp(−y F(x))  by.
+        ln Z_t, the logarithm of the factor by which each changed the mean of  exp(−y F(x)).
     mistakes
-        How many examples all until then got wrong together; a zero score is wrong.
+        The number of mistakes of the vote up to each; a zero score is a mistake.
     scores
-        F(x) of every example.
+        F(x) of each example.
     """
 
     scores: Floats
@@ -52,7 +52,7 @@ class Boosted:
     def add(
         self, classifier: Any, vote: float, *, error: float, factor: float, mistakes: int
     ) -> None:
-        """Note a round."""
+        """Add a round."""
         self.found.append(classifier)
         self.votes.append(vote)
         self.errors.append(error)
@@ -69,20 +69,20 @@ class Boosted:
 
 
 def boosted(weak: Weak, labels: Floats, members: int, rate: float | None) -> Boosted:
-    """Boost a weak learner: Hedge over the examples, where to be classified rightly is a loss.
+    """Boost a weak learner: Hedge over the examples, where a correct classification is a loss.
 
-    The logarithm of an example's weight is  −y F(x), up to what all have in common.
+    The logarithm of an example's weight is  −y F(x), up to a common constant.
 
     Parameters
     ----------
     weak
-        Who finds classifiers for weighted examples.
+        Finds classifiers for weighted examples.
     labels
         +1 or −1 each.
     members
-        The most classifiers.
+        The largest number of classifiers.
     rate
-        What every vote counts; None for ½ ln((1 − ε_t)/ε_t), which is best for the training error.
+        The weight of every vote; None for ½ ln((1 − ε_t)/ε_t), which minimises the training error.
     """
     run = Boosted(np.zeros(len(labels)))
     for t in range(1, members + 1):
@@ -90,7 +90,7 @@ def boosted(weak: Weak, labels: Floats, members: int, rate: float | None) -> Boo
         weights = np.exp(logs - log_sum(logs))
         try:
             classifier = weak.find(weights / weights.sum())
-            said = weak.ask(classifier)
+            said = weak.predictions(classifier)
         except NoRegretError as error:
             error.round, error.unit = t, "boosting round"
             raise
@@ -98,7 +98,7 @@ def boosted(weak: Weak, labels: Floats, members: int, rate: float | None) -> Boo
         if min(hits, misses) == -math.inf:
             return alone(classifier, said, misses == -math.inf)
         edge = hits - misses  # ln((1 − ε)/ε)
-        if abs(edge) < CHANCE:
+        if abs(edge) < MIN_EDGE:
             break
         vote = edge / 2 if rate is None else math.copysign(rate, edge)
         run.scores += vote * said
@@ -114,7 +114,7 @@ def boosted(weak: Weak, labels: Floats, members: int, rate: float | None) -> Boo
 
 
 def alone(classifier: Any, said: Floats, right: bool) -> Boosted:
-    """Return a classifier that is right everywhere, or wrong everywhere, in place of all others."""
+    """Return the vote of a single classifier that is always right, or always wrong."""
     vote = 1.0 if right else -1.0
     run = Boosted(vote * said)
     run.add(classifier, vote, error=0.0 if right else 1.0, factor=-math.inf, mistakes=0)
@@ -122,8 +122,8 @@ def alone(classifier: Any, said: Floats, right: bool) -> Boosted:
 
 
 def log_sum(logs: Floats) -> float:
-    """Return  ln Σ exp(logs), −∞ where there are none."""
+    """Return  ln Σ exp(logs), −∞ if there are none."""
     if not len(logs):
         return -math.inf
-    most = float(logs.max())
-    return most + math.log(float(np.exp(logs - most).sum()))
+    largest = float(logs.max())
+    return largest + math.log(float(np.exp(logs - largest).sum()))

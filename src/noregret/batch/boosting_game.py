@@ -1,4 +1,4 @@
-"""A game of AdaBoost, and what its theorems may look at."""
+"""A game of AdaBoost, and the evidence for its theorems."""
 
 from __future__ import annotations
 
@@ -23,27 +23,27 @@ if TYPE_CHECKING:
 
 Floats = NDArray[np.float64]
 STUMPS, FIRST = "all decision stumps", "the weak classifier of the first round"
-# A stump as a witness: the feature, and its threshold.
+# The name of a stump in a witness: feature, this, threshold; or the name of a constant stump.
 ABOVE, CONSTANT = " > ", "(always)"
 
 
 class BoostingGame(BatchGame):
-    """AdaBoost, the examples that it is fitted to, and what came of it."""
+    """AdaBoost and the examples it is fitted to."""
 
     method: AdaBoost
 
     def evidence(
         self, given: Mapping[str, Any], limits: Limits, answers: dict[Any, Any] | None = None
     ) -> BoostingEvidence:
-        """Return what a theorem, or the method itself, may look at."""
+        """Return the examples, for the method and its theorems."""
         return BoostingEvidence(self, given, limits, self.answers if answers is None else answers)
 
 
 class BoostingEvidence(BatchEvidence):
     """The examples of AdaBoost, and its rounds.
 
-    It is compared with the best single stump; a weak learner of somebody else's, with what that
-    found in the first round.
+    It is compared with the best single stump; with a given weak learner, with the classifier of the
+    first round.
     """
 
     told: ClassVar[tuple[str, ...]] = ("margin",)
@@ -51,22 +51,22 @@ class BoostingEvidence(BatchEvidence):
 
     @property
     def arrays(self) -> Mapping[str, NDArray[Any]]:
-        """Results of every round."""
+        """The results of each round."""
         return self.game.solution.arrays
 
     @property
     def voters(self) -> int:
-        """Number of classifiers that vote."""
+        """The number of classifiers that vote."""
         return len(self.arrays["votes"])
 
     @property
     def mistakes(self) -> int:
-        """Number of examples that the vote gets wrong."""
+        """The number of examples that the vote gets wrong."""
         return int(self.arrays["mistakes"][-1]) if self.voters else self.rounds
 
     @property
     def loss(self) -> float:
-        """The same, as a loss of 1 for each."""
+        """The number of mistakes, as a loss."""
         return float(self.mistakes)
 
     def log_factor(self, margin: float) -> float:
@@ -76,26 +76,26 @@ class BoostingEvidence(BatchEvidence):
 
     @property
     def margin_asked(self) -> float:
-        """θ."""
-        told = self.given.get("margin", 0.1)
-        if isinstance(told, bool) or not isinstance(told, int | float) or not 0 <= told < 1:
-            raise ValueError(f"margin is a number from 0 to below 1: got {told!r}")
-        return float(told)
+        """θ, the margin that was given, by default 0.1."""
+        margin = self.given.get("margin", 0.1)
+        if isinstance(margin, bool) or not isinstance(margin, int | float) or not 0 <= margin < 1:
+            raise ValueError(f"margin must be a number from 0 to below 1: got {margin!r}")
+        return float(margin)
 
     @cached_property
     def columns(self) -> Any:
-        """The examples, by columns."""
+        """The examples as a column-major table."""
         return by_columns(self.rows)
 
     @cached_property
     def labels(self) -> Floats:
-        """Their labels, +1 or −1."""
+        """The labels, +1 or −1."""
         return as_labels(self.rows.outcomes)
 
     def small_margins(self, margin: float) -> int:
-        """Return how many examples have a margin of at most so much."""
+        """Return the number of examples with at most a margin."""
         reach = float(np.abs(self.arrays["votes"]).sum())
-        scores = self.labels * self.method.scores(self.columns)
+        scores = self.labels * self.method._scores(self.columns)
         return int(np.count_nonzero(scores <= margin * reach))
 
     # The best in hindsight.
@@ -104,7 +104,7 @@ class BoostingEvidence(BatchEvidence):
         """Return the best single classifier."""
         words, said = (STUMPS, self.best_stump.predict(self.columns))
         if self.method.weak is not None:
-            words, said = FIRST, self.method.first_said(self.columns)
+            words, said = FIRST, self.method._first_votes(self.columns)
         loss = self.mistakes_of(said)
         return Answer(words, loss, loss, np.zeros(0), exact=True)
 
@@ -114,11 +114,11 @@ class BoostingEvidence(BatchEvidence):
         return self.once("stump", lambda: Stumps(self.columns).best(self.labels))
 
     def mistakes_of(self, said: Floats) -> float:
-        """Return how many labels are not as said."""
+        """Return the number of labels that differ from predictions."""
         return float(np.count_nonzero(said != self.labels))
 
     def witness_of(self, answer: Answer) -> dict[str, float]:
-        """Write the best stump as what it asks, with what it says where the answer is yes."""
+        """Return the best stump as its condition, with its prediction if the condition is true."""
         if answer.comparator != STUMPS:
             return {}
         stump = self.best_stump
@@ -127,7 +127,7 @@ class BoostingEvidence(BatchEvidence):
         return {f"{self.names[stump.feature]}{ABOVE}{stump.threshold!r}": stump.sign}
 
     def read(self, witness: Mapping[str, float]) -> Stump | None:
-        """Return the stump of a witness; None where it is none of these features."""
+        """Return the stump of a witness; None if it has another form or feature."""
         if len(witness) != 1:
             return None
         (asked, sign), *_ = witness.items()
@@ -151,7 +151,7 @@ class BoostingEvidence(BatchEvidence):
         return stated == found
 
     def paid_by(self, witness: Mapping[str, float], comparator: str) -> Paid | None:
-        """Return what a witness pays, from the rows alone; None if it has other features."""
+        """Return the loss of a witness on the rows; None if it has other features."""
         if comparator != STUMPS:
             return Paid(self.usual().loss, 0.0)
         stump = self.read(witness)

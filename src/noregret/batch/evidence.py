@@ -28,20 +28,20 @@ if TYPE_CHECKING:
     from noregret.batch.game import BatchGame
 
 Floats = NDArray[np.float64]
-# The share of what no weights at all pay by which sums may be off and still tell what some pay.
+# The largest error of a loss computed from sums, relative to the loss of zero weights.
 MAX_SUM_ERROR = 1e-7
 AS_LONG = re.compile(rf"ball of radius {NUMBER}, as long as the weights")
 
 
 def as_long(radius: float) -> str:
-    """Return the name of the ball that is as long as the weights."""
+    """Return the name of the ball with the norm of the weights as radius."""
     return f"ball of radius {radius:.10g}, as long as the weights"
 
 
 class BatchEvidence(Evidence):
-    """The examples of a batch method; when it is fitted, what they say of it.
+    """The examples of a batch method, and its loss on them once it is fitted.
 
-    Rows and sums have a constant first where the method wants one.
+    Rows and sums begin with a constant if the method has an intercept.
     """
 
     told: ClassVar[tuple[str, ...]] = ()
@@ -59,22 +59,22 @@ class BatchEvidence(Evidence):
 
     @property
     def features(self) -> int:
-        """Number of columns, including the constant."""
+        """The number of columns, including the constant."""
         return len(self.names)
 
     @property
     def blur(self) -> float:
-        """For the square loss, what no weights at all pay: sums of squares are compared to it."""
+        """The loss of zero weights, which sums of squares are compared to; 0 for other losses."""
         return self.nothing if self.loss_name == "square" else 0.0
 
     @property
     def rounding(self) -> float:
-        """By how much rounding may have changed what the weights pay."""
+        """A bound on the rounding error of the loss of the weights."""
         return self.paid.rounding
 
     @property
     def nothing(self) -> float:
-        """Loss of zero weights on the examples."""
+        """The loss of zero weights on the examples."""
         rows, sums = self.rows_at_hand, self.ledger.sums
         if rows is None:
             assert sums is not None
@@ -82,7 +82,7 @@ class BatchEvidence(Evidence):
         return paid_by(np.zeros(self.features), "", rows, self.learner.engine.loss).loss
 
     def largest(self, measure: str) -> float:
-        """Return the largest value of a measurement, of rows with their constant."""
+        """Return the largest value of a measurement over rows with their constant."""
         measured = super().largest(measure)
         if not self.method.intercept:
             return measured
@@ -100,7 +100,7 @@ class BatchEvidence(Evidence):
 
     @cached_property
     def paid(self) -> Paid:
-        """Loss of the weights on the examples, and its rounding error."""
+        """The loss of the weights on the examples, and its rounding error."""
         rows, sums = self.rows_at_hand, self.ledger.sums
         if rows is not None:
             return paid_by(self.weights, "", rows, self.learner.engine.loss)
@@ -111,36 +111,37 @@ class BatchEvidence(Evidence):
         middle, off = 0.5 * (tangent.low + tangent.high), 0.5 * (tangent.high - tangent.low)
         if off > MAX_SUM_ERROR * sums.energy:
             raise NoRegretError(
-                "columns depend on each other so nearly that sums over the examples"
-                f" do not tell what the weights of {self.method.name} pay",
-                "fit it to rows, and ask it there",
+                "columns are so nearly dependent that the loss of the weights of"
+                f" {self.method.name} cannot be computed from sums over the examples",
+                "fit it to rows",
             )
         return Paid(max(0.0, middle), off)
 
     @property
     def loss(self) -> float:
-        """Loss of the weights on the examples."""
+        """The loss of the weights on the examples."""
         return self.paid.loss
 
     @property
     def mistakes(self) -> int:
-        """Number of labels that the weights get wrong; a zero score counts as wrong."""
+        """The number of labels that the weights get wrong; a zero score counts as wrong."""
         labels, scores = as_labels(self.rows.outcomes), self.rows.scores(self.weights)
         return int(np.count_nonzero(are_mistakes(labels, scores)))
 
     def margins(self, weights: Floats) -> Floats:
-        """Return y (w·x) for every row."""
+        """Return y (w·x) for each row."""
         return np.asarray(as_labels(self.rows.outcomes) * self.rows.scores(weights))
 
     @property
     def length(self) -> float:
-        """The norm of the weights, the constant's among them."""
+        """The norm of the weights, including that of the constant."""
         return norm(self.weights)
 
     def usual(self) -> Answer:
-        """Return the best that the method is compared with: here, of all linear predictors.
+        """Return the best competitor, by default among all linear predictors.
 
-        Of mistakes the fewest are hard to find, so that it is the best found; the weights are one.
+        The fewest mistakes are hard to find, so it is the best one found, if that is not the
+        weights themselves.
         """
         if self.loss_name != "mistake":
             return self.best_linear()
@@ -152,10 +153,10 @@ class BatchEvidence(Evidence):
         return replace(found, loss=float(self.mistakes), witness=self.weights)
 
     def no_longer(self, objective: Answer, penalty: float) -> Answer:
-        """Return the best predictor that is no longer than the weights, from the best objective.
+        """Return the best predictor with at most the norm of the weights, from the best objective.
 
-        Whoever minimises  L(u) + penalty · ‖u‖²  has the least loss of all that are no longer: for
-        these, L(u) is at least the least objective less  penalty · ‖w‖².
+        The minimiser w of  L(u) + penalty · ‖u‖²  has the least loss among all u with ‖u‖ ≤ ‖w‖:
+        for these, L(u) is at least the least objective minus  penalty · ‖w‖².
         """
         radius = float(f"{norm_above(self.weights) * (1 + 1e-9):.10g}")
         price = penalty * radius * radius
@@ -164,10 +165,10 @@ class BatchEvidence(Evidence):
         return Answer(as_long(radius), loss, min(max(0.0, lower), loss), self.weights)
 
     def standing_by(self, answer: Answer) -> Answer:
-        """Return an answer with the weights that were found for a witness.
+        """Return an answer with the weights that were found as its witness.
 
-        Where they are longer than the answer reaches, as columns nearly depend on each other, it
-        is made to reach so far, by the tangent at the weights.
+        If their norm is beyond the reach of the answer, because columns are nearly dependent, the
+        reach is extended with the tangent at the weights.
         """
         loss = self.paid.loss + self.paid.rounding
         if self.length > answer.reach:
@@ -181,7 +182,7 @@ class BatchEvidence(Evidence):
     # The witness of a certificate.
 
     def witness_of(self, answer: Answer) -> dict[str, float]:
-        """Name the weights of the best fixed predictor."""
+        """Return the weights of the best fixed predictor by name."""
         return dict(zip(self.names, np.asarray(answer.witness).tolist(), strict=True))
 
     def is_within(self, witness: Mapping[str, float], comparator: str) -> bool:
@@ -192,7 +193,7 @@ class BatchEvidence(Evidence):
     def is_proven(self, stated: str, found: str) -> bool:
         """Return whether a result for one class applies to the stated one.
 
-        Of two balls as long as the weights, the last digit of the radius may differ.
+        The radii of two balls as long as the weights may differ in the last digit.
         """
         here, there = AS_LONG.fullmatch(stated), AS_LONG.fullmatch(found)
         if here is None or there is None:
@@ -201,7 +202,7 @@ class BatchEvidence(Evidence):
         return stated == as_long(radius) and abs(radius - other) <= 1e-8 * other
 
     def paid_by(self, witness: Mapping[str, float], comparator: str) -> Paid | None:
-        """Return what a witness pays, from the rows alone; None if it has other features."""
+        """Return the loss of a witness on the rows; None if it has other features."""
         if set(witness) != set(self.names):
             return None
         weights = np.array([witness[name] for name in self.names], dtype=np.float64)

@@ -1,4 +1,4 @@
-"""A game of a batch method: all examples are taken in, then it is fitted to them.
+"""A game of a batch method: read all examples, then fit the method to them.
 
 game = play(Ridge(penalty=1.0), X, y)
 game.certificate()
@@ -26,24 +26,24 @@ if TYPE_CHECKING:
     from noregret.linear.learner import Measurement
 
 Floats = NDArray[np.float64]
-# What the constant feature is called in certificates.
+# The name of the constant feature in certificates.
 CONSTANT = "(intercept)"
 
 
 class BatchGame(Certifiable):
-    """A batch method, the examples it is fitted to, and what came of it. Made by ``play``.
+    """A batch method, the examples it is fitted to, and the result. Made by ``play``.
 
     Parameters
     ----------
     method
-        Who is fitted, when the examples are there.
+        The method to fit.
     keep, memory, progress
         As in ``noregret.play``.
     predictions
-        Not to be had: a batch method predicts nothing before it has seen all.
+        Must be false: a batch method predicts nothing before it has seen all examples.
     """
 
-    # Whether its sums are those of several games, which nobody can check against data.
+    # Whether its sums are those of several games, which cannot be verified with data.
     merged = False
 
     def __init__(
@@ -57,28 +57,28 @@ class BatchGame(Certifiable):
     ) -> None:
         if predictions:
             raise ValueError(
-                f"{method.name} is fitted to all examples at once and predicts none before it has"
-                " seen it: fit it, then predict_many(X)"
+                f"{method.name} is fitted to all examples at once, without predictions on the way:"
+                " fit it, then predict_many(X)"
             )
         super().__init__()
         self.method = self.learner = method
-        keep = method.keep if keep == "auto" else keep
-        fixed = method.new_fixed()
+        keep = method._keep if keep == "auto" else keep
+        fixed = method._new_fixed()
         self.intake = Intake(fixed, keep=keep, memory=memory, progress=progress)
         self._solution: Solution | None = None
 
-    # Taking examples in.
+    # Reading examples.
 
     def play(self, stream: Any, outcomes: Any = None, *, target: str | None = None) -> BatchGame:
-        """Take more examples in, and fit the method to all of the game."""
+        """Read more examples, and fit the method to all of the game."""
         self.take(stream, outcomes, target=target)
         if self.rounds:
             assert self.solution is not None
-            self.method.adopt(self)
+            self.method._adopt(self)
         return self
 
     def take(self, stream: Any, outcomes: Any = None, *, target: str | None = None) -> None:
-        """Take more examples in; the method is fitted when somebody asks."""
+        """Read more examples; the method is fitted on request."""
         self._solution = None
         self.answers.clear()
         self.intake.learner.rest()
@@ -86,26 +86,26 @@ class BatchGame(Certifiable):
 
     @property
     def solution(self) -> Solution:
-        """Result of the method on the examples."""
+        """The result of the method on the examples."""
         if self._solution is None:
-            found = self.method.solve(self.evidence({}, USUAL))
+            found = self.method._solve(self.evidence({}, USUAL))
             if not np.isfinite(found.weights).all():
                 raise NoRegretError(
-                    f"{self.method.name} finds no finite weights", "scale the examples"
+                    f"{self.method.name} found no finite weights", "scale the examples"
                 )
             self._solution = found
         return self._solution
 
     def found(self, solution: Solution) -> None:
-        """Know what was found on the same examples before."""
+        """Set a result that was found on the same examples before."""
         self._solution = solution
 
     def restated(self, witness: Mapping[str, float]) -> BatchGame | None:
-        """Return this game with the weights of a certificate for those found, to be judged."""
+        """Return this game with the weights of a certificate instead of those found."""
         from noregret.batch.method import Solution
 
         names, found = self.feature_names, self.solution
-        if not self.method.stands_by(found) or set(witness) != set(names):
+        if not self.method._stands_by(found) or set(witness) != set(names):
             return None
         weights = np.array([witness[name] for name in names], dtype=np.float64)
         if not np.abs(weights).max(initial=0.0) < MAX_VALUE:
@@ -123,22 +123,22 @@ class BatchGame(Certifiable):
 
     @property
     def rounds(self) -> int:
-        """Number of examples."""
+        """The number of examples."""
         return self.intake.rounds
 
     @property
     def loss(self) -> float:
-        """Loss of the fitted method on the examples."""
+        """The loss of the fitted method on the examples."""
         return self.evidence({}, USUAL).loss
 
     @property
     def mistakes(self) -> int:
-        """Number of examples that it gets wrong."""
+        """The number of examples that it gets wrong."""
         return self.evidence({}, USUAL).mistakes
 
     @property
     def counted_mistakes(self) -> int | None:
-        """The mistakes, where outcomes are labels."""
+        """The mistakes, if outcomes are labels."""
         return self.mistakes if self.intake.learner.engine.loss.labels else None
 
     @property
@@ -153,12 +153,12 @@ class BatchGame(Certifiable):
 
     @property
     def width(self) -> int:
-        """Number of features seen."""
+        """The number of features seen."""
         return self.intake.width
 
     @property
     def digest(self) -> str:
-        """A digest of the data: the same numbers give the same digest, however they came."""
+        """A digest of the data: the same numbers give the same digest, whatever their source."""
         return self.intake.digest
 
     @property
@@ -178,7 +178,7 @@ class BatchGame(Certifiable):
 
     @property
     def feature_names(self) -> list[str]:
-        """The names of the features, that of the constant first where there is one."""
+        """The names of the features, that of the constant first, if there is one."""
         names = self.intake.feature_names
         return [CONSTANT, *names] if self.method.intercept else names
 
@@ -191,13 +191,13 @@ class BatchGame(Certifiable):
             raise NoRegretError(
                 f"this {self.method.name} was merged from several, whose data have no"
                 " common order to digest and check",
-                "ask each for its certificate before they merge, or fit one to all the data",
+                "ask each for its certificate before merging, or fit one to all the data",
             )
 
     def evidence(
         self, given: Mapping[str, Any], limits: Limits, answers: dict[Any, Any] | None = None
     ) -> BatchEvidence:
-        """Return what a theorem, or the method itself, may look at."""
+        """Return the examples, for the method and its theorems."""
         from noregret.batch.evidence import BatchEvidence
 
         return BatchEvidence(self, given, limits, self.answers if answers is None else answers)

@@ -1,7 +1,7 @@
-"""Read examples as a learner does, through a learner with fixed weights.
+"""Read examples through a learner with fixed weights.
 
-So rows of every kind are read, refused, measured, digested and kept as in any other game. A
-constant feature of value 1, where a method wants one, is the first column of the rows kept.
+So rows of every kind are read, checked, measured, digested and kept as in any other game. The
+constant feature of a method with an intercept is the first column of the rows kept.
 """
 
 from __future__ import annotations
@@ -25,14 +25,14 @@ Floats = NDArray[np.float64]
 
 
 class FixedPredictor(Learner):
-    """A learner that writes examples down and learns nothing; its weights are given to it.
+    """A learner that records examples and does not learn; its weights are set from outside.
 
     Parameters
     ----------
     loss
-        By name: what outcomes must be is for the loss to say.
+        The loss, by name; it determines which outcomes are valid.
     intercept
-        Whether the rows kept begin with a constant.
+        Whether the rows kept begin with a constant feature.
     """
 
     name = "scribe"
@@ -43,19 +43,19 @@ class FixedPredictor(Learner):
         self.loss, self.intercept = loss, intercept
 
     def give(self, weights: Floats) -> None:
-        """Predict with these weights, that of the constant first where there is one."""
+        """Predict with these weights, that of the constant first, if there is one."""
         if self.intercept:
             self.engine.give(weights[1:], float(weights[0]))
         else:
             self.engine.give(weights)
 
     def rest(self) -> None:
-        """Predict zero again, so that no score stands in the way of rows to come."""
+        """Predict zero again, so that no score of a later row can overflow."""
         self.engine.give(np.zeros(self.engine.size))
 
 
 class Record(Ledger):
-    """The rows of a batch method, or sums over them; nobody looks back before all are there."""
+    """The rows of a batch method, or sums over them, without points of a curve."""
 
     @property
     def intercept(self) -> bool:
@@ -63,11 +63,11 @@ class Record(Ledger):
         return bool(self.params["intercept"])
 
     def due(self, rounds: int, features: int) -> bool:
-        """Return that it is never time to look back."""
+        """Return False: hindsight is computed only at the end."""
         return False
 
     def product(self, table: Table | None, features: int) -> Floats | None:
-        """Return Σ z zᵀ for rows z = (y, x), where they are summed as they come."""
+        """Return Σ z zᵀ for rows z = (y, x), if they are summed as they arrive."""
         return None if self.intercept else super().product(table, features)
 
     def add_up(self, table: Table, features: int) -> None:
@@ -78,7 +78,7 @@ class Record(Ledger):
             super().add_up(table, features)
 
     def rows(self, features: int = 0) -> Rows | None:
-        """Return the rows, to be read again, where they were kept; the constant is a feature."""
+        """Return the rows with their constant, if they were kept."""
         rows = super().rows(max(0, features - self.intercept))
         if rows is None or not self.intercept:
             return rows
@@ -97,14 +97,14 @@ class Record(Ledger):
 
 
 class Intake(Game):
-    """A game in which a fixed takes examples in."""
+    """A game in which a fixed predictor reads examples."""
 
     ledger_kind = Record
     learner: FixedPredictor
 
 
 def with_constant(X: Any) -> Any:
-    """Return rows with a column of ones before them."""
+    """Return rows with a first column of ones."""
     ones = np.ones((X.shape[0], 1))
     if not is_sparse(X):
         return np.hstack([ones, X])

@@ -1,7 +1,7 @@
-"""The shortest of the weights that fit best, from rows or from sums over them.
+"""The least-squares solution of minimal norm, from rows or from sums over them.
 
-Rows are first brought into a few that have the same sums: by orthogonal transformations where the
-rows are at hand, which costs no digits, else from the Gram matrix, whose digits are half as many.
+Rows are first reduced to a few with the same sums: by orthogonal transformations if rows were kept,
+which loses no accuracy, else from the Gram matrix, with half the digits.
 """
 
 from __future__ import annotations
@@ -18,20 +18,19 @@ from noregret.hindsight.solvers.triangular import triangle
 from noregret.limits import UNIT
 
 Floats = NDArray[np.float64]
-# Of the scaled Gram matrix, eigenvalues below this share for each column are rounding.
+# Eigenvalues of the scaled Gram matrix below this fraction per column count as rounding errors.
 ROUNDING_SHARE = 2.0**-44
-# Gradient descent is done when the weights are within this share of the best.
+# Gradient descent has converged if the relative error of the weights is at most this.
 WEIGHT_TOLERANCE = 1e-12
-# Where the largest eigenvalue is so many times the smallest, no number of steps would do.
+# The largest ratio of eigenvalues for which gradient descent is tried.
 MAX_CONDITION = 1e30
 
 
 @dataclass(frozen=True)
 class Few:
-    """A few rows R with outcomes z, for which every predictor pays as for all, but for a constant.
+    """A few rows R with outcomes z that give predictors the same loss as all, up to a constant.
 
-    ``rank`` is the number of columns that do not depend on others, ``rest`` an orthonormal basis of
-    the weights that make no difference.
+    ``rank`` is the number of independent columns, ``rest`` an orthonormal basis of the null space.
     """
 
     R: Floats
@@ -41,11 +40,11 @@ class Few:
 
     @property
     def features(self) -> int:
-        """Number of columns."""
+        """The number of columns."""
         return int(self.R.shape[1])
 
     def shortest(self) -> Floats:
-        """Return the shortest of the weights that fit best: the pseudoinverse of R, times z."""
+        """Return the least-squares solution of minimal norm: the pseudoinverse of R, times z."""
         scale = lengths(self.R)
         left, values, right = np.linalg.svd(self.R / scale, full_matrices=False)
         k = self.rank
@@ -54,7 +53,7 @@ class Few:
 
 
 def few_of(rows: Rows | None, sums: LeastSquares | None) -> Few:
-    """Return the few rows that stand for all."""
+    """Return a few rows that are equivalent to all."""
     with np.errstate(all="ignore"):
         try:
             if rows is not None:
@@ -67,7 +66,7 @@ def few_of(rows: Rows | None, sums: LeastSquares | None) -> Few:
 
 
 def root(sums: LeastSquares) -> tuple[Floats, Floats]:
-    """Return R and z from sums, without the directions that are rounding."""
+    """Return R and z from sums, without directions that are rounding errors."""
     gram, moment = sums.gram, sums.moment
     scale = np.sqrt(np.diag(gram))
     scale[scale == 0] = 1.0
@@ -79,7 +78,7 @@ def root(sums: LeastSquares) -> tuple[Floats, Floats]:
 
 
 def ranked(R: Floats, z: Floats, faint: float) -> Few:
-    """Find out how many columns of R do not depend on others, whatever their units."""
+    """Determine the rank of R, whatever the units of its columns."""
     if not (np.isfinite(R).all() and np.isfinite(z).all()):
         raise too_large()
     scale = lengths(R)
@@ -91,14 +90,14 @@ def ranked(R: Floats, z: Floats, faint: float) -> Few:
 
 
 def lengths(R: Floats) -> Floats:
-    """Return the norms of the columns; 1 where they are zero."""
+    """Return the norms of the columns, or 1 if they are zero."""
     norms: Floats = np.linalg.norm(R, axis=0)
     norms[norms == 0] = 1.0
     return norms
 
 
 def by_iteration(rows: Rows) -> Floats:
-    """Return the shortest of the weights that fit best, where there are too many features."""
+    """Return the least-squares solution of minimal norm for many features, by iteration."""
     from scipy.sparse.linalg import LinearOperator, lsmr
 
     matrix = LinearOperator(
@@ -109,25 +108,23 @@ def by_iteration(rows: Rows) -> Floats:
 
 
 def too_large() -> NoRegretError:
-    """Return the error for examples whose squares do not add up to a number."""
-    return NoRegretError(
-        "the examples are too large for their squares to be added up", "scale them"
-    )
+    """Return the error for examples whose sum of squares overflows."""
+    return NoRegretError("the sum of squares of the examples overflows", "scale them")
 
 
 @dataclass(frozen=True)
 class Descent:
-    """Gradient descent from zero, and where it came to.
+    """The result of gradient descent from zero.
 
     Parameters
     ----------
     weights
-        Those of the last step.
+        The weights after the last step.
     taken, needed
-        Steps that were taken, and that bring the weights to within ``WEIGHT_TOLERANCE`` of the
-        best.
+        The number of steps taken, and the number needed for a relative error of the weights of
+        ``WEIGHT_TOLERANCE``.
     left
-        The share of the best weights that may be missing.
+        A bound on the relative error of the weights.
     """
 
     weights: Floats
@@ -136,12 +133,12 @@ class Descent:
     left: float
 
 
-def descended(few: Few, most: int) -> Descent:
-    """Descend from zero, in steps chosen from the spectrum; so no weights are learned in vain.
+def descended(few: Few, max_steps: int) -> Descent:
+    """Descend from zero, in steps chosen from the spectrum.
 
-    A step goes against the gradient Rᵀ(R w − z), and on in the direction of the step before it, in
-    Chebyshev's proportions: with κ the ratio of the largest to the smallest eigenvalue of Rᵀ R that
-    is not zero, the share that is missing falls like 2 qᵏ for q = (√κ − 1)/(√κ + 1).
+    A step is a combination of the gradient Rᵀ(R w − z) and the previous step, with Chebyshev's
+    coefficients: if κ is the ratio of the largest to the smallest nonzero eigenvalue of RᵀR, the
+    relative error decreases as 2 qᵏ with q = (√κ − 1)/(√κ + 1).
     """
     if not few.rank:
         return Descent(np.zeros(few.features), 0, 0, 0.0)
@@ -153,27 +150,27 @@ def descended(few: Few, most: int) -> Descent:
             "scale them alike, or use method='pseudoinverse'",
         )
     needed = steps_for(math.sqrt(high / low), WEIGHT_TOLERANCE)
-    taken = min(most, needed)
+    taken = min(max_steps, needed)
     return Descent(
         chebyshev(few, low, high, taken), taken, needed, missing(math.sqrt(high / low), taken)
     )
 
 
 def missing(ratio: float, steps: int) -> float:
-    """Return the share of the best weights that is missing after so many steps; ratio is √κ."""
+    """Return the bound on the relative error after a number of steps; ratio is √κ."""
     power = math.exp(-2 * steps * math.atanh(1 / ratio)) if ratio > 1 else 0.0
     return 2 * power / (1 + power * power) if steps else 1.0
 
 
 def steps_for(ratio: float, share: float) -> int:
-    """Return the steps after which no more than a share is missing; ratio is √κ."""
+    """Return the number of steps for a relative error; ratio is √κ."""
     if ratio <= 1:
         return 1
     return math.ceil(math.acosh(1 / share) / (2 * math.atanh(1 / ratio)))
 
 
 def chebyshev(few: Few, low: float, high: float, steps: int) -> Floats:
-    """Take so many steps from zero; all eigenvalues but those at zero lie from low to high."""
+    """Take a number of steps from zero; nonzero eigenvalues lie between low and high."""
     R = few.R
     w, pull = np.zeros(few.features), R.T @ few.z
     centre, half = (high + low) / 2, (high - low) / 2

@@ -21,25 +21,25 @@ if TYPE_CHECKING:
     from noregret.hindsight import Rows
 
 Floats = NDArray[np.float64]
-# How much closer than the tolerance the search is to come: weights are as sharp as its root.
+# The search uses this fraction of the tolerance, as the error of the weights grows with its root.
 TOLERANCE_SHARE = 1e-3
 
 
 def tolerance_of(value: Any) -> float:
-    """Return a tolerance, if it is one."""
+    """Return a tolerance, or raise ValueError."""
     return positive("tolerance", value, below=1.0)
 
 
 def closer(evidence: BatchEvidence) -> Limits:
-    """Return how hard to search: harder than the tolerance asks for."""
-    asked = min(evidence.limits.tolerance, evidence.params["tolerance"])
-    return replace(evidence.limits, tolerance=max(TOLERANCE_SHARE * asked, 1e-12))
+    """Return the limits of the search, with a smaller tolerance than requested."""
+    requested = min(evidence.limits.tolerance, evidence.params["tolerance"])
+    return replace(evidence.limits, tolerance=max(TOLERANCE_SHARE * requested, 1e-12))
 
 
 def resting_on(rows: Rows, weights: Floats, off: float) -> NDArray[np.int64]:
-    """Return the rows that the best weights may rest on, which are at most so far from these.
+    """Return the possible support vectors, for best weights within a distance of the given ones.
 
-    All others surely have a margin above 1, and could be left out without changing anything.
+    All other rows surely have a margin above 1, and could be left out without a change.
     """
     norms = np.concatenate([np.zeros(0), *(np.sqrt(row_squares(X)) for X, _ in rows.blocks())])
     margins = as_labels(rows.outcomes) * rows.scores(weights) - score_error(rows, weights)
@@ -48,22 +48,22 @@ def resting_on(rows: Rows, weights: Floats, off: float) -> NDArray[np.int64]:
 
 
 class Machine(Batch):
-    """A support vector machine: labels, and rows that the weights rest on."""
+    """A support vector machine."""
 
     loss_name = "hinge"
 
     @property
     def support(self) -> NDArray[np.int64]:
-        """The rows that the weights rest on, counted from 0; without the others, all is the same.
+        """The support vectors: the numbers of their rows, counted from 0.
 
-        It is known as surely as the weights are: all other rows have a margin above 1.
+        All other rows have a margin above 1; without them, the result is the same.
         """
         return np.array(self.solution.arrays["support"])
 
-    def check_found(self, found: Solution) -> None:
-        """Raise ValueError where what a file says was found makes no sense."""
+    def _check_found(self, found: Solution) -> None:
+        """Raise ValueError if the result in a file is invalid."""
         support = found.arrays["support"]
         if support.dtype != np.int64 or support.ndim != 1:
-            raise ValueError("the support should be the numbers of rows")
+            raise ValueError("the support should be row numbers")
         if not all(math.isfinite(value) for value in found.numbers.values()):
-            raise ValueError("what was found should be numbers")
+            raise ValueError("the results should be finite numbers")

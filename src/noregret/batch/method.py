@@ -33,9 +33,9 @@ class Solution:
     Parameters
     ----------
     weights
-        One a feature, that of the constant first where there is one.
+        One per feature, that of the constant first, if there is one.
     numbers, arrays
-        What else is worth keeping, by name; files hold them.
+        Further results by name, which are saved in files.
     """
 
     weights: Floats
@@ -46,57 +46,57 @@ class Solution:
 class Batch(Named):
     """A predictor that is fitted to all examples at once.
 
-    A method derives from this, stores its parameters under their own names, and says in ``solve``
-    how weights are found. What it promises is in its theorems, as with learners.
+    A method derives from this, stores its parameters under their own names, and finds the weights
+    in ``_solve``. It has theorems like learners.
     """
 
     family: ClassVar[str] = "batch"
-    # What a prediction costs; it says what outcomes are, numbers or labels.
+    # The loss, which determines whether outcomes are numbers or labels.
     loss_name: ClassVar[str] = "square"
-    # What is kept of the examples until it is fitted: rows, or for the square loss ``auto``.
-    keep: ClassVar[Keep] = "rows"
-    # Whether the weights are proven to be good whoever found them, so that a certificate is
-    # confirmed for the weights that it states.
-    proven_by_weights: ClassVar[bool] = True
-    # Whether rows begin with a constant; a parameter of some methods.
+    # What is kept of the examples: rows, or for the square loss ``auto``.
+    _keep: ClassVar[Keep] = "rows"
+    # Whether the theorem holds for weights however they were found, so that a certificate is
+    # verified with the weights that it states.
+    _proven_by_weights: ClassVar[bool] = True
+    # Whether rows begin with a constant feature; a parameter of some methods.
     intercept: bool = False
 
     def __init__(self) -> None:
-        self.forget()
+        self._forget()
 
-    def forget(self) -> None:
+    def _forget(self) -> None:
         """Forget all examples."""
         self.game: BatchGame | None = None
-        self.fixed = self.new_fixed()
+        self._fixed = self._new_fixed()
         self._kept: Solution | None = None
 
-    def new_fixed(self) -> FixedPredictor:
-        """Return who takes examples in."""
+    def _new_fixed(self) -> FixedPredictor:
+        """Return the predictor that reads the examples."""
         return FixedPredictor(self.loss_name, self.intercept)
 
-    # What a method says for itself.
+    # What a method defines.
 
-    def solve(self, examples: BatchEvidence) -> Solution:
-        """Find the weights; ``examples`` has the rows, or sums, and what hindsight knows."""
+    def _solve(self, examples: BatchEvidence) -> Solution:
+        """Find the weights; ``examples`` has the rows or sums, and the best in hindsight."""
         raise NotImplementedError
 
-    def check_found(self, found: Solution) -> None:
-        """Raise ValueError where what a file says was found makes no sense."""
+    def _check_found(self, found: Solution) -> None:
+        """Raise ValueError if the result in a file is invalid."""
 
-    def stands_by(self, found: Solution) -> bool:
+    def _stands_by(self, found: Solution) -> bool:
         """Return whether the certificate depends on the weights only, however they were found."""
-        return self.proven_by_weights
+        return self._proven_by_weights
 
     # Fitting.
 
     def new_game(self, **options: Any) -> BatchGame:
-        """Return a game that takes examples in and fits this method to them, from scratch."""
+        """Return a game that reads examples and fits this method to them, from scratch."""
         from noregret.batch.game import BatchGame
 
         return BatchGame(self, **options)
 
     def fit(self: B, X: Any, y: Any = None, *, target: str | None = None) -> B:
-        """Fit it to these examples and no others; return it.
+        """Fit the method to these examples only; return it.
 
         Parameters
         ----------
@@ -104,44 +104,44 @@ class Batch(Named):
             What ``noregret.play`` takes: a table (an array, a SciPy sparse matrix, a data frame, a
             list of dicts), pairs (x, y), the path of a file, or a stream.
         y
-            One outcome a row, for a table.
+            One outcome per row, for a table.
         target
             The column that holds the outcomes, for a data frame or a file.
 
         Notes
         -----
-        Where an example is refused, nothing changes: it is fitted as it was before.
+        If an example is rejected, nothing changes.
         """
         game = self.new_game(progress=False)
         if not game.play(X, y, target=target).rounds:
             raise NoRegretError(f"there are no examples to fit {self.name} to")
         return self
 
-    def adopt(self, game: BatchGame) -> None:
-        """Take over what came of a game."""
-        self.game, self.fixed, self._kept = game, game.intake.learner, None
+    def _adopt(self, game: BatchGame) -> None:
+        """Use the result of a game."""
+        self.game, self._fixed, self._kept = game, game.intake.learner, None
 
     @property
     def solution(self) -> Solution:
-        """The result."""
+        """The weights and further results."""
         if self._kept is None:
             if self.game is None:
-                raise NoRegretError(f"{self.name} is not fitted yet", "fit(X, y) does that")
+                raise NoRegretError(f"{self.name} is not fitted yet", "call fit(X, y)")
             self._kept = self.game.solution
-            self.fixed.give(self._kept.weights)
+            self._fixed.give(self._kept.weights)
         return self._kept
 
-    # What it has learned.
+    # Results.
 
     @property
     def rounds(self) -> int:
-        """Number of examples it was fitted to."""
-        return self.fixed.rounds
+        """The number of examples it was fitted to."""
+        return self._fixed.rounds
 
     @property
     def features(self) -> list[str]:
         """The names of the features; columns of arrays are called "0", "1", …."""
-        return self.fixed.features
+        return self._fixed.features
 
     @property
     def weights(self) -> Floats:
@@ -153,51 +153,51 @@ class Batch(Named):
         """The weight of the constant feature; 0 without an intercept."""
         return float(self.solution.weights[0]) if self.intercept else 0.0
 
-    def ready(self) -> FixedPredictor:
-        """Return who predicts, with the weights that were found."""
+    def _ready(self) -> FixedPredictor:
+        """Return the predictor with the weights that were found."""
         assert self.solution is not None
-        return self.fixed
+        return self._fixed
 
-    def predictor(self) -> FixedPredictor:
-        """Return the weights as a learner that predicts with them and learns nothing."""
-        assert self.weights is not None  # refused by methods that have none
-        return self.ready()
+    def _predictor(self) -> FixedPredictor:
+        """Return the weights as a learner that predicts and does not learn."""
+        assert self.weights is not None  # raises an error for methods without weights
+        return self._ready()
 
     # Predicting.
 
     def decision_one(self, x: Any) -> float:
         """Return the score w·x; a classifier's label is its sign."""
-        return self.ready().decision_one(x)
+        return self._ready().decision_one(x)
 
     def predict_one(self, x: Any) -> Any:
         """Predict the outcome of one example."""
-        return self.ready().predict_one(x)
+        return self._ready().predict_one(x)
 
     def decision_many(self, X: Any) -> Any:
-        """Return the score w·x of every row, for a data frame as a series of its own library."""
-        return self.ready().decision_many(X)
+        """Return the score w·x of each row; for a data frame, a series of its library."""
+        return self._ready().decision_many(X)
 
     def predict_many(self, X: Any) -> Any:
-        """Predict the outcome of every row, for a data frame as a series of its own library."""
-        return self.ready().predict_many(X)
+        """Predict the outcome of each row; for a data frame, a series of its library."""
+        return self._ready().predict_many(X)
 
     def to_onnx(self, path: str | Path | None = None, dtype: str = "float64") -> Any:
-        """Return the weights for other runtimes, as ``noregret.Learner.to_onnx`` does."""
+        """Return the weights as an ONNX model, like ``noregret.Learner.to_onnx``."""
         from noregret.linear.onnx import to_onnx
 
-        return to_onnx(self, self.predictor(), path, dtype)
+        return to_onnx(self, self._predictor(), path, dtype)
 
-    # What is proven of it.
+    # The certificate.
 
     def certificate(self, theorem: str | None = None, **given: Any) -> Certificate:
-        """State what it pays on the examples, how near to the best that is, and what was promised.
+        """Return a certificate: the loss on the examples, the best in hindsight, and the theorem.
 
         Parameters
         ----------
         theorem
-            Which promise to look at; the first whose assumptions held, if not given.
+            The name of the theorem; by default the first whose assumptions hold.
         **given
-            What a theorem is told besides; ``limits`` says how hard to search in hindsight.
+            Further values that a theorem needs; ``limits`` limits the search in hindsight.
         """
         if self.game is None:
             why = "it is not fitted yet" if self._kept is None else state.NOT_AT_HAND
@@ -207,9 +207,9 @@ class Batch(Named):
     # Copies and files.
 
     def get_state(self) -> tuple[dict[str, Any], dict[str, Any], list[str]]:
-        """Return all that it has learned."""
+        """Return the arrays, numbers and names of the state."""
         return state.state_of(self)
 
     def set_state(self, arrays: dict[str, Any], numbers: dict[str, Any], names: list[str]) -> None:
-        """Go on from a state; raise ValueError where it makes no sense."""
+        """Restore a state; raise ValueError if it is invalid."""
         state.restore(self, arrays, numbers, names)

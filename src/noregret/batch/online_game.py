@@ -1,4 +1,4 @@
-"""A game of a learner that is made a batch method: one pass, and what its theorems may look at."""
+"""A game of online-to-batch: one pass of a learner, and the evidence for its theorems."""
 
 from __future__ import annotations
 
@@ -31,11 +31,11 @@ class Pass:
     Parameters
     ----------
     learner
-        Who learns; it has learned nothing yet.
+        An untrained learner.
     rows
-        In order.
+        The rows, in order.
     cut
-        How many rows the first half has.
+        The number of rows of the first half.
     """
 
     def __init__(self, learner: Learner, rows: Rows, cut: int) -> None:
@@ -47,38 +47,38 @@ class Pass:
 
     @property
     def last(self) -> Floats:
-        """The weights that have learned every row; of an averaged learner, their mean before it."""
+        """The final weights; for an averaged learner, the mean of the weights used."""
         return self.game.learner.weights
 
     @property
     def mean(self) -> Floats:
-        """The mean of the weights used in the second half, for an averaged learner."""
+        """The mean of the weights used in the second half, of an averaged learner."""
         if not self.cut:
             return self.last
         return (self.rounds * self.last - self.sum_before) / (self.rounds - self.cut)
 
     @property
     def loss(self) -> float:
-        """Loss in the second half."""
+        """The loss in the second half."""
         return float(np.sum(paid(self.game.learner) - self.paid_before))
 
 
 def paid(learner: Learner) -> Floats:
-    """Return the loss so far as the learner adds it up: the sum, and what rounding took from it.
+    """Return the loss so far in two parts, the sum and its rounding error.
 
-    Of the second half nothing is lost then, however much more the first one paid.
+    So the difference for the second half is accurate, however large the loss of the first.
     """
     _, numbers, _ = learner.get_state()
     return np.array([numbers["loss_sum"], numbers["loss_rest"]])
 
 
 def padded_weights(learner: Learner, rows: Rows) -> Floats:
-    """Return the weights of all features, those that the learner has not met yet too."""
+    """Return the weights of all features, including those that the learner has not seen."""
     return np.pad(learner.weights, (0, rows.shape[1] - learner.engine.size))
 
 
 def between(rows: Rows, start: int, stop: int) -> Iterator[tuple[Any, Floats]]:
-    """Yield the blocks of some rows, all features known from the first."""
+    """Yield the blocks of a range of rows, all with the full width."""
     at = 0
     for X, y in rows.blocks():
         part = slice(max(start - at, 0), min(stop - at, len(y)))
@@ -88,37 +88,37 @@ def between(rows: Rows, start: int, stop: int) -> Iterator[tuple[Any, Floats]]:
 
 
 def shuffled(rows: Rows, seed: int) -> Rows:
-    """Return rows in an order that chance has chosen."""
+    """Return rows in a random order."""
     order = np.random.default_rng(seed).permutation(rows.shape[0])
     table = rows.pick(np.ones(len(order), dtype=bool))
     return Rows(table[order], rows.outcomes[order])
 
 
 class OnlineGame(BatchGame):
-    """A learner made a batch method, the examples it passes over, and what came of it."""
+    """A game of online-to-batch, with the pass of its learner."""
 
     method: OnlineToBatch
     passed: Pass
 
     @property
     def solution(self) -> Solution:
-        """Result of the pass."""
+        """The result of the pass."""
         if self._solution is None:
             rows = BatchEvidence(self, {}, USUAL, {}).rows
-            self.passed = self.method.one_pass(rows)
-            self._solution = self.method.taken(self.passed)
+            self.passed = self.method._one_pass(rows)
+            self._solution = self.method._taken(self.passed)
         return self._solution
 
     def evidence(
         self, given: Mapping[str, Any], limits: Limits, answers: dict[Any, Any] | None = None
     ) -> Any:
-        """Return what a theorem may look at."""
+        """Return the evidence of the pass for its theorems."""
         assert self.solution is not None
         return OnlineEvidence(self, given, limits, self.answers if answers is None else answers)
 
 
 class OnlineEvidence(Evidence):
-    """The pass of a learner as its own theorems see it, and which of its weights are averaged."""
+    """The pass of a learner as its own theorems need it, and the rounds that are averaged."""
 
     def __init__(
         self, game: OnlineGame, given: Mapping[str, Any], limits: Limits, answers: dict[Any, Any]
@@ -133,10 +133,10 @@ class OnlineEvidence(Evidence):
 
     @property
     def averaged_rounds(self) -> int:
-        """Number of rounds."""
+        """The number of rounds whose weights are averaged."""
         return self.passed.rounds - self.passed.cut
 
 
 def ready_to_pass(learner: Learner, averages: bool) -> Learner:
-    """Return a fresh learner that keeps the mean of its weights, where that is wanted."""
+    """Return an untrained copy of a learner, averaged if requested."""
     return averaged(learner) if averages else learner.clone()

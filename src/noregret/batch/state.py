@@ -10,18 +10,18 @@ if TYPE_CHECKING:
     from noregret.batch.method import Batch
 
 NOT_AT_HAND = (
-    "the examples are not kept with a copy or a file: ask for the certificate where it was fitted,"
+    "a copy or a file does not include the examples: ask for the certificate where it was fitted,"
     " or fit it again"
 )
-# Model files name the two parts so: what took the examples in, and what was found from them.
+# The prefixes of two parts of a model file: the reader of the examples, and the result.
 EXAMPLES, FOUND = "scribe.", "found."
 
 
 def state_of(method: Batch) -> tuple[dict[str, Any], dict[str, Any], list[str]]:
-    """Return arrays, numbers and names from which another of the same parameters goes on."""
+    """Return the arrays, numbers and names of the state."""
     fitted = method.rounds > 0
     found = method.solution if fitted else None
-    kept, numbers, names = method.fixed.get_state()
+    kept, numbers, names = method._fixed.get_state()
     arrays: dict[str, Any] = with_prefix(EXAMPLES, kept)
     numbers = with_prefix(EXAMPLES, numbers)
     if found is not None:
@@ -33,10 +33,10 @@ def state_of(method: Batch) -> tuple[dict[str, Any], dict[str, Any], list[str]]:
 def restore(
     method: Batch, arrays: dict[str, Any], numbers: dict[str, Any], names: list[str]
 ) -> None:
-    """Go on from a state; raise ValueError where it makes no sense."""
+    """Restore a state; raise ValueError if it is invalid."""
     from noregret.batch.method import Solution
 
-    fixed = method.new_fixed()
+    fixed = method._new_fixed()
     fixed.set_state(of_prefix(EXAMPLES, arrays), of_prefix(EXAMPLES, numbers), names)
     found = None
     if fixed.rounds:
@@ -46,16 +46,16 @@ def restore(
         if not np.isfinite(weights).all():
             raise ValueError("a weight is not finite")
         found = Solution(weights, of_prefix(FOUND, numbers), of_prefix(FOUND, arrays))
-        method.check_found(found)
+        method._check_found(found)
         fixed.give(weights)
-    method.game, method.fixed, method._kept = None, fixed, found
+    method.game, method._fixed, method._kept = None, fixed, found
 
 
 def with_prefix(prefix: str, named: Any) -> dict[str, Any]:
-    """Return things under names that begin with a prefix."""
+    """Add a prefix to the names."""
     return {f"{prefix}{name}": value for name, value in named.items()}
 
 
 def of_prefix(prefix: str, named: Any) -> dict[str, Any]:
-    """Return the things whose names begin with a prefix, without it."""
+    """Return the items whose names begin with a prefix, without the prefix."""
     return {k.removeprefix(prefix): v for k, v in named.items() if k.startswith(prefix)}

@@ -1,9 +1,9 @@
 """Decision stumps: one feature against one threshold, and the best of all for weighted examples.
 
-A stump says +1 where x_j > θ and −1 elsewhere, or the other way round; one whose threshold is −∞
-says the same everywhere. The columns are sorted once. After that the best stump for any weights
-takes one pass over the numbers that are not zero: what stands left of every threshold is a running
-sum, and the zeros of a column are all that its other rows leave over.
+A stump predicts +1 if x_j > θ and −1 otherwise, or the reverse; a stump with threshold −∞ is
+constant. The columns are sorted once. After that, finding the best stump for any weights takes one
+pass over the nonzero numbers: the weight left of each threshold is a running sum, and the weight of
+the zeros of a column is the rest.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ class Stump(NamedTuple):
 
 
 def column(columns: Any, feature: int) -> Floats:
-    """Return a column of a table; those that a table does not have are zero."""
+    """Return a column of a table; zeros if the table does not have it."""
     if feature >= columns.shape[1]:
         return np.zeros(columns.shape[0])
     if not hasattr(columns, "indptr"):
@@ -45,12 +45,12 @@ def column(columns: Any, feature: int) -> Floats:
 
 
 class Stumps:
-    """All stumps that tell some rows apart.
+    """All stumps that separate some rows.
 
     Parameters
     ----------
     columns
-        A table: an array, or a sparse one by columns.
+        A table: an array, or a sparse array by columns.
 
     Examples
     --------
@@ -78,13 +78,13 @@ class Stumps:
         order = np.lexsort((low, at))
         self.end, self.feature = end[order], at[order].astype(np.intp)
         self.threshold = between(low[order], high[order])
-        # Left of a threshold from 0 on stand the zeros, too.
+        # The zeros are also left of a threshold of 0 or above.
         self.kind = 2 * self.feature + ((self.threshold >= 0) & (zeros[self.feature] > 0))
 
     def best(self, pull: Floats) -> Stump:
-        """Return the stump h for which  Σ pull_i h(x_i)  is largest: the first of equals.
+        """Return the stump h for which  Σ pull_i h(x_i)  is largest; the first of ties.
 
-        Where ``pull`` is weight times label, it is the stump of the smallest weighted error.
+        If ``pull`` is weight times label, it is the stump with the smallest weighted error.
         """
         total = float(pull.sum())
         constant = Stump(0, -math.inf, 1.0 if total >= 0 else -1.0)
@@ -96,7 +96,7 @@ class Stumps:
         left[1::2] = total - running[self.stops]
         gain = total - 2 * (running[self.end] + left[self.kind])
         k = int(np.argmax(np.abs(gain)))
-        # A running sum is off by some roundings: what says the same everywhere has to be beaten.
+        # Running sums have rounding errors: a stump must be better than a constant by more.
         if abs(gain[k]) <= abs(total) * (1 + 1e-12):
             return constant
         sign = 1.0 if gain[k] > 0 else -1.0
@@ -109,9 +109,9 @@ Edges = tuple[NDArray[Any], Floats, Floats, NDArray[Any]]
 def ends_of_ties(
     values: Floats, feature: NDArray[Any], starts: NDArray[Any], zeros: NDArray[Any]
 ) -> Edges:
-    """Return where equal values of a column end: how many come before, them, the next, and where.
+    """Return the ends of runs of equal values: their positions, values, next values and columns.
 
-    The next value is 0 between the negative and the positive ones of a column that has zeros.
+    The next value after the negative ones is 0 in a column that has zeros.
     """
     if not len(values):
         return np.zeros(0, np.intp), np.zeros(0), np.zeros(0), np.zeros(0, np.intp)
@@ -124,7 +124,7 @@ def ends_of_ties(
 
 
 def ends_of_zeros(values: Floats, starts: NDArray[Any], zeros: NDArray[Any]) -> Edges:
-    """Return the same for the zeros of every column that has some, and positive values above."""
+    """Return the same for the zeros of each column that has zeros and positive values."""
     below = np.append(0, np.cumsum(values < 0))
     first = starts[:-1] + below[starts[1:]] - below[starts[:-1]]
     at = np.flatnonzero((zeros > 0) & (first < starts[1:]))
@@ -151,17 +151,17 @@ def as_arrays(stumps: list[Stump]) -> dict[str, NDArray[Any]]:
 
 
 def from_arrays(arrays: Mapping[str, NDArray[Any]]) -> list[Stump]:
-    """Return the stumps that arrays stand for."""
+    """Return stumps from arrays."""
     return [Stump(*each) for each in zip(*(arrays[part].tolist() for part in PARTS), strict=True)]
 
 
 def check_arrays(arrays: Mapping[str, NDArray[Any]], features: int) -> None:
-    """Raise ValueError where arrays do not stand for stumps of so many features."""
+    """Raise ValueError if arrays are not those of stumps with a number of features."""
     for part, kind in PARTS.items():
         if arrays[part].dtype != kind:
             raise ValueError(f"{part} should be of type {np.dtype(kind)}")
-    # One that says the same everywhere has feature 0, whether or not there is one.
+    # A constant stump has feature 0, even if there are no features.
     if ((arrays["feature"] < 0) | (arrays["feature"] >= max(1, features))).any():
-        raise ValueError("a stump looks at a feature that is not there")
+        raise ValueError("a stump has an unknown feature")
     if not (np.abs(arrays["sign"]) == 1).all() or not (arrays["threshold"] < math.inf).all():
-        raise ValueError("a stump says neither yes nor no, or asks nothing")
+        raise ValueError("a stump has an invalid sign or threshold")

@@ -1,4 +1,4 @@
-"""Methods for which sums over the examples are enough: they stream, and two of them merge."""
+"""Methods that need only sums over the examples: they can learn from streams and be merged."""
 
 from __future__ import annotations
 
@@ -19,15 +19,15 @@ SUMS = "sums."
 
 
 class Summed(Batch):
-    """A batch method of the square loss, which needs no more than Σ x xᵀ, Σ y x and Σ y².
+    """A batch method of the square loss that needs only Σ x xᵀ, Σ y x and Σ y².
 
-    The weights are found when somebody asks for them.
+    The weights are computed on request.
     """
 
-    keep: ClassVar[Keep] = "auto"
+    _keep: ClassVar[Keep] = "auto"
 
     def learn_many(self, X: Any, y: Any = None, *, target: str | None = None) -> None:
-        """Take more examples into account; all that is kept of them is sums.
+        """Add examples; only their sums are kept.
 
         Parameters
         ----------
@@ -36,21 +36,21 @@ class Summed(Batch):
 
         Notes
         -----
-        When a row is refused, the rows before it count, that row and those after it do not.
+        If a row is rejected, the rows before it count, that row and those after it do not.
         """
-        self.check_sums()
+        self._check_sums()
         game = self.game or self.new_game(keep="sums", progress=False)
         try:
             game.take(X, y, target=target)
         finally:
             if game.rounds:
-                self.adopt(game)
+                self._adopt(game)
 
     def merge(self: S, other: S) -> S:
-        """Take the examples of another into account, which stays as it is; return this one.
+        """Add the examples of another method, which does not change; return this one.
 
-        The result is that of a fit to the examples of both, but for rounding. Its certificate
-        cannot be had, as nobody could check it against data: that of either part can, before.
+        The result is that of a fit to the examples of both, up to rounding. It has no certificate,
+        as there is no common order of the data to verify it with; each part has one before.
 
         Parameters
         ----------
@@ -67,48 +67,50 @@ class Summed(Batch):
         True
         """
         if type(other) is not type(self) or other.params != self.params:
-            raise ValueError(f"{self!r} merges with others like it: got {other!r}")
-        self.check_sums()
-        other.check_sums()
+            raise ValueError(
+                f"{self!r} merges only with the same method and parameters: got {other!r}"
+            )
+        self._check_sums()
+        other._check_sums()
         if not other.rounds:
             return self
         if not self.rounds:
             self.set_state(*other.get_state())
             return self
-        self.adopt(sums.merged(self, other))
+        self._adopt(sums.merged(self, other))
         return self
 
     @property
     def sums(self) -> LeastSquares:
         """The sums over the examples: ``gram``, ``moment`` and ``energy``."""
-        return sums.sums_of(self.required_game())
+        return sums.sums_of(self._required_game())
 
-    def required_game(self) -> BatchGame:
-        """Return the game, of which there is one as soon as there are examples."""
-        self.check_sums()
+    def _required_game(self) -> BatchGame:
+        """Return the game; raise an error if there are no examples."""
+        self._check_sums()
         if self.game is None:
-            raise NoRegretError(f"{self.name} has seen no examples yet", "fit(X, y) shows it some")
+            raise NoRegretError(f"{self.name} has seen no examples yet", "call fit(X, y)")
         return self.game
 
-    def check_sums(self) -> None:
-        """Raise an error where there were examples whose sums are not at hand."""
+    def _check_sums(self) -> None:
+        """Raise an error if the sums over the examples are not available."""
         if self.rounds and self.game is None:
             raise NoRegretError(
-                f"this {self.name} has too many features for sums to be kept with a copy or a file:"
-                " it predicts, but cannot go on or merge"
+                f"this {self.name} has too many features for a copy or a file to include the sums:"
+                " it predicts, but cannot learn or merge"
             )
 
-    # Copies and files: with the sums, so that they go on and merge.
+    # Copies and files include the sums, so that they can learn and merge.
 
     def get_state(self) -> tuple[dict[str, Any], dict[str, Any], list[str]]:
-        """Return all that it has learned."""
+        """Return the arrays, numbers and names of the state."""
         arrays, numbers, names = super().get_state()
         if self.game is not None and sums.are_kept(self.game):
             arrays |= with_prefix(SUMS, sums.state_of(self.game))
         return arrays, numbers, names
 
     def set_state(self, arrays: dict[str, Any], numbers: dict[str, Any], names: list[str]) -> None:
-        """Go on from a state; raise ValueError where it makes no sense."""
+        """Restore a state; raise ValueError if it is invalid."""
         fresh = self.clone()
         Batch.set_state(fresh, arrays, numbers, names)
         if kept := of_prefix(SUMS, arrays):

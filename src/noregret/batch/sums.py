@@ -1,4 +1,4 @@
-"""Games of which only sums are left: put together from two, and to files and back."""
+"""Games of which only sums are kept: merging two, saving and restoring."""
 
 from __future__ import annotations
 
@@ -28,13 +28,13 @@ def are_kept(game: BatchGame) -> bool:
 
 
 def sums_of(game: BatchGame) -> LeastSquares:
-    """Return the sums of a game, from its rows where need be."""
+    """Return the sums of a game, computed from its rows if necessary."""
     ledger = game.ledger
     if ledger.sums is not None:
         return ledger.sums
     rows = ledger.rows()
     if rows is None or rows.shape[1] > MAX_DENSE:
-        raise NoRegretError(f"there are more than {MAX_DENSE} features, so that no sums were kept")
+        raise NoRegretError(f"there are more than {MAX_DENSE} features, so no sums were kept")
     found = LeastSquares(rows.shape[1])
     for X, y in rows.blocks():
         found.add(X, y)
@@ -42,7 +42,7 @@ def sums_of(game: BatchGame) -> LeastSquares:
 
 
 def resumed(method: Batch, fixed: FixedPredictor, found: LeastSquares) -> BatchGame:
-    """Return a game that goes on from sums."""
+    """Return a game that continues from sums."""
     game = BatchGame(method, keep="sums", progress=False)
     game.intake.learner.set_state(*fixed.get_state())
     ledger = game.ledger
@@ -51,38 +51,38 @@ def resumed(method: Batch, fixed: FixedPredictor, found: LeastSquares) -> BatchG
     return game
 
 
-# Two games in one.
+# Merging.
 
 
 def merged(one: Summed, other: Summed) -> BatchGame:
-    """Return a game of the examples of both."""
-    here, there = one.fixed, other.fixed
+    """Return a game with the examples of both."""
+    here, there = one._fixed, other._fixed
     mine, yours = here._entry.known.names, there._entry.known.names
     if here._entry.feature_kind != there._entry.feature_kind or (
         not mine and here.engine.size != there.engine.size
     ):
-        raise ValueError(f"they know different features: {known(here)}, and {known(there)}")
+        raise ValueError(f"the features differ: {known(here)}, and {known(there)}")
     names = [*mine, *(name for name in yours if name not in mine)]
     width = len(names) or here.engine.size
     at = [names.index(name) for name in yours] or list(range(width))
-    both = LeastSquares(width + one.intercept).merge(sums_of(one.required_game()))
-    both.merge(placed(sums_of(other.required_game()), at, one.intercept))
-    fixed = one.new_fixed()
-    fixed.set_state(*scribe_of_both(here, there, names, width))
+    both = LeastSquares(width + one.intercept).merge(sums_of(one._required_game()))
+    both.merge(placed(sums_of(other._required_game()), at, one.intercept))
+    fixed = one._new_fixed()
+    fixed.set_state(*merged_state(here, there, names, width))
     game = resumed(one, fixed, both)
     game.merged = True
     return game
 
 
 def known(fixed: FixedPredictor) -> str:
-    """Say which features a fixed knows."""
+    """Return a description of the features that a predictor knows."""
     if names := fixed._entry.known.names:
         return f"{len(names)} by name ({', '.join(names[:3])}{', …' if len(names) > 3 else ''})"
     return f"{fixed.engine.size} by position"
 
 
 def placed(found: LeastSquares, at: list[int], intercept: bool) -> LeastSquares:
-    """Return sums with every column in another place; a constant stays the first."""
+    """Return sums with the columns at new positions; a constant stays first."""
     places = [0, *(k + 1 for k in at)] if intercept else at
     found.take_in()
     made = LeastSquares(max(places, default=-1) + 1)
@@ -96,10 +96,10 @@ def placed(found: LeastSquares, at: list[int], intercept: bool) -> LeastSquares:
     return made
 
 
-def scribe_of_both(
+def merged_state(
     here: FixedPredictor, there: FixedPredictor, names: list[str], width: int
 ) -> tuple[dict[str, Any], dict[str, Any], list[str]]:
-    """Return the state of a fixed that has seen the examples of both."""
+    """Return the state of a predictor that has read the examples of both."""
     _, numbers, _ = here.get_state()
     _, others, _ = there.get_state()
     for key, value in others.items():
@@ -114,12 +114,12 @@ def scribe_of_both(
 
 
 def state_of(game: BatchGame) -> dict[str, Any]:
-    """Return arrays from which a game goes on, its rows forgotten."""
+    """Return the arrays of a game without its rows."""
     found = sums_of(game)
     found.take_in()
     arrays, numbers = found.get_state()
     chain, pending = game.ledger.digest.get_state()
-    told = {
+    description = {
         "sums": numbers,
         "digest": [chain.hex(), pending.hex()],
         "merged": game.merged,
@@ -127,23 +127,23 @@ def state_of(game: BatchGame) -> dict[str, Any]:
         "target": game.target,
         "names": game.intake.names,
     }
-    text = np.frombuffer(json.dumps(told).encode(), dtype=np.uint8).copy()
+    text = np.frombuffer(json.dumps(description).encode(), dtype=np.uint8).copy()
     return {"told": text, **arrays}
 
 
 def restored(method: Batch, arrays: dict[str, Any]) -> BatchGame:
-    """Return the game that a state is of; raise ValueError where that makes no sense."""
-    told = json.loads(bytes(arrays.pop("told")))
-    found = LeastSquares.from_state(arrays, told["sums"])
-    fixed = method.fixed
+    """Return the game of a state; raise ValueError if it is invalid."""
+    description = json.loads(bytes(arrays.pop("told")))
+    found = LeastSquares.from_state(arrays, description["sums"])
+    fixed = method._fixed
     good = all(np.isfinite(array).all() for array in arrays.values())
     if not good or found.rounds != fixed.rounds or (np.diag(found.gram) < 0).any():
-        raise ValueError("the sums make no sense")
+        raise ValueError("the sums are invalid")
     if found.features != fixed.engine.size + method.intercept:
-        raise ValueError(f"sums over {found.features} features make no sense here")
+        raise ValueError(f"sums over {found.features} features are not expected here")
     game = resumed(method, fixed, found)
-    game.ledger.digest.set_state(*(bytes.fromhex(part) for part in told["digest"]))
-    game.intake.describe(told["transforms"], told["target"], told["names"])
-    game.merged = bool(told["merged"])
+    game.ledger.digest.set_state(*(bytes.fromhex(part) for part in description["digest"]))
+    game.intake.describe(description["transforms"], description["target"], description["names"])
+    game.merged = bool(description["merged"])
     game.found(method.solution)
     return game

@@ -1,4 +1,4 @@
-"""Rows of any kind as one table, for predictors that are not linear: read by columns."""
+"""Rows of any kind as one column-major table, for predictors that are not linear."""
 
 from __future__ import annotations
 
@@ -12,20 +12,20 @@ from noregret.hindsight import Rows
 from noregret.linear import inputs
 from noregret.proof.game.game import Game
 
-# Numbers of a table that is handed to somebody else as a full one.
+# The largest number of cells of a table that is passed to another library as a dense array.
 MAX_DENSE_NUMBERS = 2**26
 
 
 def by_columns(rows: Rows) -> Any:
-    """Return all rows as one table that is read column by column."""
+    """Return all rows as one column-major table."""
     table = rows.pick(np.ones(rows.shape[0], dtype=bool))
     return table.tocsc() if hasattr(table, "tocsc") else np.asfortranarray(table)
 
 
 def many_rows(fixed: FixedPredictor, X: Any) -> Any:
-    """Return rows of any kind as one table, or refuse them as a learner does.
+    """Return rows of any kind as one table, or raise the errors of a learner.
 
-    Its columns are the features that the fixed knows; those beyond are new.
+    Its columns are the features that the predictor knows, then new ones.
     """
     fixed.decision_many(X)
     if not inputs.row_count(X):
@@ -38,7 +38,7 @@ def many_rows(fixed: FixedPredictor, X: Any) -> Any:
 
 
 def one_row(fixed: FixedPredictor, x: Any) -> Any:
-    """Return one example as a table of one row, or refuse it as a learner does."""
+    """Return one example as a table of one row, or raise the errors of a learner."""
     fixed.decision_one(x)
     if hasattr(x, "tocsr"):
         return (x if x.ndim == 2 else x.reshape(1, -1)).tocsc()
@@ -50,14 +50,14 @@ def one_row(fixed: FixedPredictor, x: Any) -> Any:
 
 
 def written(fixed: FixedPredictor, X: Any) -> Rows:
-    """Record named rows through a copy of the fixed learner."""
+    """Record named rows through a copy of the predictor."""
     rows = played(fixed, X, np.ones(inputs.row_count(X))).ledger.rows()
     assert rows is not None
     return rows
 
 
 def played(fixed: FixedPredictor, X: Any, y: Any, target: str | None = None) -> Game:
-    """Record examples through a copy of the fixed learner, with the losses of its weights."""
+    """Record examples through a copy of the predictor, with the losses of its weights."""
     copied = FixedPredictor(fixed.loss, fixed.intercept)
     copied.set_state(*fixed.get_state())
     game = Game(copied, keep="rows", progress=False).play(X, y, target=target)
@@ -67,7 +67,7 @@ def played(fixed: FixedPredictor, X: Any, y: Any, target: str | None = None) -> 
 
 
 def as_rows(columns: Any, features: int) -> Any:
-    """Return a table for somebody else's learner: of so many columns, full unless it is huge."""
+    """Return a table with a number of columns for another library, dense unless it is huge."""
     from scipy import sparse
 
     count, width = columns.shape
@@ -75,7 +75,7 @@ def as_rows(columns: Any, features: int) -> Any:
         made = sparse.csr_array(columns)[:, :features]
         made.resize((count, features))
         return made
-    full = columns.toarray() if hasattr(columns, "toarray") else columns
+    dense = columns.toarray() if hasattr(columns, "toarray") else columns
     if width < features:
-        full = np.hstack([full, np.zeros((count, features - width))])
-    return np.array(full[:, :features], order="C")  # theirs to change
+        dense = np.hstack([dense, np.zeros((count, features - width))])
+    return np.array(dense[:, :features], order="C")  # a copy, which the library may change

@@ -1,4 +1,4 @@
-"""Weak learners: what AdaBoost asks for a classifier that does a little better than chance."""
+"""Weak learners, which find classifiers slightly better than chance for AdaBoost."""
 
 from __future__ import annotations
 
@@ -13,18 +13,18 @@ from noregret.batch.stumps import Stump, Stumps
 from noregret.errors import NoRegretError
 
 Floats = NDArray[np.float64]
-# Somebody else's: see ``Foreign``.
+# A learner of another library, or a function: see ``Foreign``.
 WeakLearner = Any
 
 
 class Weak(Protocol):
-    """Whoever finds a classifier for weighted examples, and asks it."""
+    """A weak learner on given examples."""
 
     def find(self, weights: Floats) -> Any:
-        """Return a classifier that does well on the examples of much weight."""
+        """Return a classifier with a small weighted error."""
 
-    def ask(self, found: Any) -> Floats:
-        """Return what it says of every example: +1 or −1."""
+    def predictions(self, found: Any) -> Floats:
+        """Return the classifier's prediction for each example: +1 or −1."""
 
 
 class StumpFinder:
@@ -33,7 +33,7 @@ class StumpFinder:
     Parameters
     ----------
     columns
-        The examples, as a table that is read by columns.
+        The examples as a column-major table.
     labels
         +1 or −1 each.
     """
@@ -42,23 +42,23 @@ class StumpFinder:
         self.stumps, self.labels = Stumps(columns), labels
 
     def find(self, weights: Floats) -> Stump:
-        """Return the stump of the smallest weighted error."""
+        """Return the stump with the smallest weighted error."""
         return self.stumps.best(weights * self.labels)
 
-    def ask(self, found: Stump) -> Floats:
-        """Return what it says of every example."""
+    def predictions(self, found: Stump) -> Floats:
+        """Return the prediction for each example."""
         return found.predict(self.stumps.columns)
 
 
 class Foreign:
-    """Somebody else's learner.
+    """A learner of another library, or a function.
 
     Parameters
     ----------
     learner
-        What has ``fit(X, y, sample_weight=…)`` and ``predict(X)``, as in scikit-learn: a fresh
-        copy is fitted each time. Or a function of (X, y, weights) that returns what predicts: a
-        function of X, or something with ``predict(X)``.
+        An object with ``fit(X, y, sample_weight=…)`` and ``predict(X)``, as in scikit-learn, of
+        which a new copy is fitted each time. Or a function of (X, y, weights) that returns a
+        classifier: a function of X, or an object with ``predict(X)``.
     table
         The examples: an array, or a sparse one.
     labels
@@ -69,49 +69,50 @@ class Foreign:
         self.learner, self.table, self.labels = learner, table, labels.astype(np.int64)
 
     def find(self, weights: Floats) -> Any:
-        """Fit a fresh one."""
+        """Fit a new classifier."""
         if not hasattr(self.learner, "fit"):
             return self.learner(self.table, self.labels.copy(), weights)
         fresh = copy.deepcopy(self.learner)
         fresh.fit(self.table, self.labels.copy(), sample_weight=weights)
         return fresh
 
-    def ask(self, found: Any) -> Floats:
-        """Return what it says of every example."""
-        return said_by(found, self.table)
+    def predictions(self, found: Any) -> Floats:
+        """Return the prediction for each example."""
+        return predictions_of(found, self.table)
 
 
-def said_by(found: Any, table: Any) -> Floats:
-    """Return what somebody's classifier says of every row, or refuse what is no label."""
+def predictions_of(found: Any, table: Any) -> Floats:
+    """Return a classifier's prediction for each row; raise an error if it is not a label."""
     predict: Callable[[Any], Any] = found.predict if hasattr(found, "predict") else found
     if not callable(predict):
         raise NoRegretError(
-            "the weak learner must return a function that predicts, or something with predict(X):"
-            f" got {type(found).__name__}"
+            "the weak learner must return a function, or an object with predict(X): got"
+            f" {type(found).__name__}"
         )
-    said = np.asarray(predict(table))
-    if said.dtype == bool:
-        said = np.where(said, 1.0, -1.0)
-    if said.shape != (table.shape[0],) or not np.isin(said, (-1, 1)).all():
+    labels = np.asarray(predict(table))
+    if labels.dtype == bool:
+        labels = np.where(labels, 1.0, -1.0)
+    if labels.shape != (table.shape[0],) or not np.isin(labels, (-1, 1)).all():
         raise NoRegretError(
-            "the weak learner must predict one label a row, 1 or -1 as it was given: got"
-            f" {said.dtype} of shape {said.shape}"
+            "the weak learner must predict one label per row, 1 or -1: got"
+            f" {labels.dtype} of shape {labels.shape}"
         )
-    return said.astype(np.float64)
+    return labels.astype(np.float64)
 
 
 def summed(found: Iterable[Any], votes: Iterable[float], table: Any) -> Floats:
-    """Return the sum of the votes of somebody's classifiers for every row."""
+    """Return the sum of the votes of the classifiers for each row."""
     total = np.zeros(table.shape[0])
     for each, vote in zip(found, votes, strict=True):
-        total += vote * said_by(each, table)
+        total += vote * predictions_of(each, table)
     return total
 
 
 def check_again(found: list[Any], votes: list[float], table: Any, scores: Floats) -> None:
-    """Refuse classifiers that say other things of the examples than when they were found."""
+    """Raise an error if classifiers predict differently from when they were found."""
     if not np.array_equal(summed(found, votes, table), scores):
         raise NoRegretError(
-            "the classifiers say other things of the same rows when they are asked again: a weak"
-            " learner must return a new one each time, predict without chance, and leave X alone"
+            "the classifiers' predictions for the same rows have changed",
+            "use a weak learner that returns a new classifier each time, predicts deterministically"
+            " and does not modify X",
         )

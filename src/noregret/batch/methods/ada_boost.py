@@ -1,16 +1,16 @@
-"""AdaBoost: many weak classifiers, each a little better than chance, vote as one strong one.
+"""AdaBoost: combine many weak classifiers, each slightly better than chance, into a strong one.
 
-Each round asks for a classifier that does well on the examples of much weight, lets it vote with
+Each round finds a classifier with a small weighted error, lets it vote with the weight
 
     α_t = ½ ln((1 − ε_t)/ε_t),  where ε_t is the weight of the examples that it gets wrong,
 
-and makes these examples heavier:  weight(x, y) ← weight(x, y) · exp(−α_t y h_t(x)).  This is Hedge
-over the examples, where the loss of an example is 1 when it is classified rightly and 0 when it is
-not: what is still hard keeps its weight.
+and increases the weight of these examples:  weight(x, y) ← weight(x, y) · exp(−α_t y h_t(x)).  This
+is Hedge over the examples, where the loss of an example is 1 if it is classified correctly and 0
+otherwise, so that hard examples keep their weight.
 
-Promise. The votes get at most  Π_t 2 √(ε_t (1 − ε_t))  of the examples wrong, which is at most
-exp(−2 Σ_t γ_t²) where γ_t = ½ − ε_t: classifiers that are a little better than chance, and enough
-of them, get everything right.
+Promise. The vote gets at most a fraction  Π_t 2 √(ε_t (1 − ε_t))  of the examples wrong, which is
+at most exp(−2 Σ_t γ_t²) with γ_t = ½ − ε_t: enough classifiers that are slightly better than chance
+get all of them right.
 """
 
 from __future__ import annotations
@@ -44,33 +44,33 @@ def all_vote(evidence: BoostingEvidence) -> Finding:
 
 
 def training_bound(evidence: BoostingEvidence) -> float:
-    """Return how many mistakes the errors of the weak classifiers leave."""
+    """Return the bound on the number of mistakes."""
     return evidence.rounds * math.exp(evidence.log_factor(0.0))
 
 
 def margin_bound(evidence: BoostingEvidence) -> float:
-    """Return how many examples of a small margin they leave."""
+    """Return the bound on the number of examples with a small margin."""
     return evidence.rounds * math.exp(min(0.0, evidence.log_factor(evidence.margin_asked)))
 
 
-BETTER = Shown("some weak classifier does better than chance", all_vote)
+BETTER = Shown("some weak classifier is better than chance", all_vote)
 VOTES = Structural(r"the votes are $\alpha_t = \frac12 \ln((1-\varepsilon_t)/\varepsilon_t)$")
 
 
 @register
 class AdaBoost(Vote):
-    """A vote of weak classifiers that pays attention to what is still wrong.
+    """A weighted vote of weak classifiers, each trained on the mistakes of those before it.
 
     Parameters
     ----------
     members
-        The most classifiers that vote.
+        The largest number of classifiers that vote.
     weak
-        Who finds them: None for the best decision stump. Or anything with ``fit(X, y,
-        sample_weight)`` and ``predict(X)``, such as a scikit-learn classifier; or a function of
-        (X, y, weights) that returns one with ``predict``, or a function. Labels are 1 and −1.
+        The weak learner: None for the best decision stump, an object with ``fit(X, y,
+        sample_weight)`` and ``predict(X)``, such as a scikit-learn classifier, or a function of
+        (X, y, weights) that returns an object with ``predict`` or a function. Labels are 1 and −1.
     rate
-        What every vote counts, above 0; None for α_t as above, which is best.
+        The weight of every vote, above 0; None for α_t as above, which is best.
 
     Examples
     --------
@@ -78,14 +78,14 @@ class AdaBoost(Vote):
     >>> method = AdaBoost(members=3).fit(X, [1, 1, -1, -1, 1, 1])
     >>> method.predict_many(X)
     array([ 1,  1, -1, -1,  1,  1])
-    >>> method.staged_mistakes  # after the first vote, two, and all three
+    >>> method.staged_mistakes  # after one vote, two, and all three
     [2, 2, 0]
 
     Notes
     -----
-    A classifier that is wrong more often than right votes against what it says. One that is never
-    wrong decides alone. Where no classifier is better than chance, there are fewer members;
-    ``stopped`` says why.
+    A classifier that is wrong more often than right gets a negative vote. One that is never wrong
+    decides alone. If no classifier is better than chance, there are fewer members; ``stopped`` has
+    the reason.
 
     References
     ----------
@@ -96,7 +96,7 @@ class AdaBoost(Vote):
 
     name = "ada-boost"
     loss_name = "mistake"
-    proven_by_weights = False
+    _proven_by_weights = False
     theorems = (
         Theorem(
             name="ada-boost",
@@ -122,11 +122,11 @@ class AdaBoost(Vote):
             plain="mistakes <= m Π [(1 - ε_t) exp(-rate) + ε_t exp(rate)]",
             where=(
                 r"$m$ is the number of examples, $\varepsilon_t$ the weighted error of round $t$,"
-                r" at most ½ as who is wrong more often votes against himself"
+                r" at most ½, as a classifier with more gets a negative vote"
             ),
             assumptions=(
                 BETTER,
-                Structural(r"every vote counts $\eta$, the parameter `rate`"),
+                Structural(r"every vote has the weight $\eta$, the parameter `rate`"),
             ),
             bound=training_bound,
             measured=lambda evidence: float(evidence.mistakes),
@@ -140,13 +140,13 @@ class AdaBoost(Vote):
                 r"\left|\{i : \mathrm{margin}_i \le \theta\}\right| \le"
                 r" m \prod_t 2\sqrt{\varepsilon_t^{1-\theta}(1-\varepsilon_t)^{1+\theta}}"
             ),
-            plain="examples of margin <= θ  <=  m Π 2 sqrt(ε_t^(1-θ) (1 - ε_t)^(1+θ))",
+            plain="examples with margin <= θ  <=  m Π 2 sqrt(ε_t^(1-θ) (1 - ε_t)^(1+θ))",
             where=(
                 r"$m$ is the number of examples, $\varepsilon_t$ the weighted error of round $t$;"
                 r" the margin of an example is $y F(x)/\sum_t |\alpha_t|$, between $-1$ and $1$,"
-                r" where $F(x)$ is the sum of the votes; $\theta$ is `margin`, 0.1 if not given"
+                r" where $F(x)$ is the sum of the votes; $\theta$ is `margin`, by default 0.1"
             ),
-            about="the number of examples of a small margin",
+            about="the number of examples with a small margin",
             assumptions=(BETTER, VOTES),
             bound=margin_bound,
             measured=lambda evidence: float(evidence.small_margins(evidence.margin_asked)),
@@ -166,19 +166,19 @@ class AdaBoost(Vote):
         makes = callable(weak) and not hasattr(weak, "fit")
         if not (weak is None or learns or makes):
             raise TypeError(
-                "weak is a learner with fit(X, y, sample_weight) and predict(X), or a function of"
-                f" (X, y, weights): got {weak!r}"
+                "weak must be a learner with fit(X, y, sample_weight) and predict(X), or a function"
+                f" of (X, y, weights): got {weak!r}"
             )
         super().__init__()
 
     # Fitting.
 
     def new_game(self, **options: Any) -> BoostingGame:
-        """Return a game that takes examples in and fits this method to them, from scratch."""
+        """Return a game that reads examples and fits this method to them, from scratch."""
         return BoostingGame(self, **options)
 
-    def solve(self, examples: BatchEvidence) -> Solution:
-        """Boost."""
+    def _solve(self, examples: BatchEvidence) -> Solution:
+        """Find the classifiers and their votes."""
         labels = as_labels(examples.rows.outcomes)
         table = by_columns(examples.rows)
         if self.weak is None:

@@ -1,14 +1,14 @@
-"""A learner that goes round and round the examples until none of them changes it any more.
+"""A learner that cycles through the examples until a whole pass makes no update.
 
-It must learn from mistakes alone, as the perceptron does, or from what comes close to one:
+It must learn only from mistakes, as the perceptron does, or from near mistakes:
 
     repeat:   for every example (x, y) in turn:   learn from it, if it is a mistake
-    until a whole pass brings no update
+    until a whole pass makes no update
 
-Promise. The passes one after the other are a stream like any other, of the same R and γ: so the
-perceptron makes at most (R/γ)² updates in all of them, and max-margin as many as its own theorem
-allows. Then every example is on the right side. Where no weights separate the labels it would go on
-for ever: this is found out, proven and said.
+Promise. The passes together are a stream with the same R and γ: so the perceptron makes at most
+(R/γ)² updates in all of them, and max-margin as many as its theorem allows. Then every example is
+classified correctly. If no weights separate the labels, it would never stop: this is proven, and a
+warning is given.
 """
 
 from __future__ import annotations
@@ -33,38 +33,40 @@ if TYPE_CHECKING:
     from noregret.batch.evidence import BatchEvidence
     from noregret.hindsight import Rows
 
-# Passes after which it is worth finding out whether there is an end to them.
-PATIENCE = 10
+# Passes after which separability is checked.
+PASSES_BEFORE_CHECK = 10
 
 
 def checked_learner(learner: Any) -> Learner | str:
-    """Return a learner that comes to rest, or say why it does not."""
+    """Return a learner that can converge, or raise an error."""
     if not isinstance(learner, Learner | str):
-        raise TypeError(f"cycle a learner, such as Perceptron(), or its name: got {learner!r}")
+        raise TypeError(
+            f"learner must be a learner, such as Perceptron(), or its name: got {learner!r}"
+        )
     made = fresh(learner)
     if isinstance(learner, Learner) and learner.rounds:
         raise ValueError(
-            f"the learner has learned from {learner.rounds} examples already: give a fresh one,"
-            " such as learner.clone()"
+            f"the learner has already learned from {learner.rounds} examples: pass an untrained"
+            " one, such as learner.clone()"
         )
     rule = isinstance(made.engine, Winnow1 | Conjunction)
     if made.engine.mean_kept or rule or not made.engine.linear:
-        raise ValueError(f"{made!r} does not predict with w·x for the weights it learned last")
+        raise ValueError(f"{made!r} does not predict with w·x for its latest weights")
     if made.engine.loss.name != "mistake" and not hasattr(made, "corrections"):
         raise ValueError(
-            f"{made.name} learns from more than mistakes and would never come to rest: cycle"
-            " perceptron, max-margin or winnow, or pass once with online-to-batch"
+            f"{made.name} learns from more than mistakes and would never converge: use perceptron,"
+            " max-margin or winnow, or online-to-batch for a single pass"
         )
     return learner
 
 
 def updates_of(learner: Learner) -> int:
-    """Return how many examples have changed a learner."""
+    """Return the number of updates of a learner."""
     return int(getattr(learner, "corrections", learner.mistakes))
 
 
 def of_learner(ask: Callable[[Any], Any]) -> Callable[[BatchEvidence], Any]:
-    """Ask a question of a learner's own theorem, which looks at the learner's parameters."""
+    """Wrap a function of a learner's theorem, so that it sees the learner's parameters."""
 
     def asked(evidence: BatchEvidence) -> Any:
         seen = copy(evidence)
@@ -75,7 +77,7 @@ def of_learner(ask: Callable[[Any], Any]) -> Callable[[BatchEvidence], Any]:
 
 
 def cycles(name: str) -> Callable[[Mapping[str, Any]], bool]:
-    """Return what says whether it is a learner of that name that cycles."""
+    """Return a predicate: whether the learner has that name."""
     return lambda params: fresh(params["learner"]).name == name
 
 
@@ -86,12 +88,12 @@ class Cycled(Batch):
     Parameters
     ----------
     learner
-        Who learns: a learner from mistakes that has learned nothing yet, or the name of one, such
-        as ``perceptron``, ``max-margin`` or ``winnow``.
+        An untrained learner that learns from mistakes, or its name, such as ``perceptron``,
+        ``max-margin`` or ``winnow``.
     passes
-        At most so many passes over the examples.
+        The largest number of passes over the examples.
     intercept
-        Whether to add a constant feature of value 1, which counts in the norms and the margin.
+        Whether to add a constant feature of value 1, which counts in the norm and the margin.
 
     Examples
     --------
@@ -108,8 +110,8 @@ class Cycled(Batch):
 
     name = "cycled"
     loss_name = "mistake"
-    proven_by_weights = False
-    unproven = "Of the updates of other learners than perceptron and max-margin, nothing is known."
+    _proven_by_weights = False
+    unproven = "The number of updates is bounded only for perceptron and max-margin."
     theorems = (
         Theorem(
             name="cycled-perceptron",
@@ -166,43 +168,43 @@ class Cycled(Batch):
         self.intercept = truth("intercept", intercept)
         super().__init__()
 
-    def solve(self, examples: BatchEvidence) -> Solution:
-        """Go round until nothing changes, or it is proven that something always will."""
+    def _solve(self, examples: BatchEvidence) -> Solution:
+        """Cycle until a pass makes no update, or the labels are proven not to be separable."""
         learner, rows = fresh(self.learner), examples.rows
         made, known, resting = 0, None, False
         while not resting and made < self.passes and known is not False:
             before = updates_of(learner)
             passed(learner, rows)
             made, resting = made + 1, updates_of(learner) == before
-            if made == PATIENCE and not resting:
+            if made == PASSES_BEFORE_CHECK and not resting:
                 known = examples.margin().separable
         separated = bool((examples.margins(learner.weights) > 0).all())
         if known is False:
-            complain(f"no weights separate these labels, so that {learner.name} would never rest")
+            warn(f"no weights separate these labels, so {learner.name} would never converge")
         elif not resting:
-            complain(f"{learner.name} has not come to rest: give more passes")
+            warn(f"{learner.name} has not converged: allow more passes")
         numbers = {"updates": updates_of(learner), "passes": made, "resting": resting}
         return Solution(
             learner.weights,
             numbers | {"separated": separated, "separable": True if separated else known},
         )
 
-    def check_found(self, found: Solution) -> None:
-        """Raise ValueError where what a file says was found makes no sense."""
+    def _check_found(self, found: Solution) -> None:
+        """Raise ValueError if the result in a file is invalid."""
         kinds = {"updates": int, "passes": int, "resting": bool, "separated": bool}
         if any(type(found.numbers[name]) is not kind for name, kind in kinds.items()):
-            raise ValueError("what was found is not what cycles find")
+            raise ValueError("a result has the wrong type")
         if found.numbers["separable"] not in (True, False, None):
-            raise ValueError("labels are separable, or they are not")
+            raise ValueError("separable should be true, false or null")
 
     @property
     def updates(self) -> int:
-        """Number of updates in all passes."""
+        """The number of updates in all passes."""
         return int(self.solution.numbers["updates"])
 
     @property
     def passes_made(self) -> int:
-        """Number of passes; if it converged, the last one made no update."""
+        """The number of passes; if it converged, the last one made no update."""
         return int(self.solution.numbers["passes"])
 
     @property
@@ -223,11 +225,11 @@ class Cycled(Batch):
 
 
 def passed(learner: Learner, rows: Rows) -> None:
-    """Let a learner learn from every row once, in order; rows have all features."""
+    """Pass over the rows once, each with all features."""
     for X, y in rows.blocks():
         learner.learn_many(padded(X, rows.shape[1]), y)
 
 
-def complain(what: str) -> None:
-    """Warn whoever fits that the end was not reached."""
-    warnings.warn(f"{what}; the weights are those it had last", RuntimeWarning, stacklevel=2)
+def warn(what: str) -> None:
+    """Warn that it did not converge."""
+    warnings.warn(f"{what}; its latest weights are used", RuntimeWarning, stacklevel=2)

@@ -1,15 +1,15 @@
-"""The hard-margin support vector machine: the separator of the largest margin.
+"""The hard-margin support vector machine: the separator with the largest margin.
 
-Of all weights that give every example a margin of 1, the shortest:
+Among all weights that give every example a margin of 1, those of minimal norm:
 
     w = argmin ‖u‖²   with all   y_t (u·x_t) ≥ 1
 
-Its direction v = w/‖w‖ has the largest margin γ = min y_t (v·x_t) that any has, and ‖w‖ = 1/γ. It
-rests on the rows whose margin is 1; the others could be left out.
+Its direction v = w/‖w‖ has the largest margin γ = min y_t (v·x_t) of all unit vectors, and
+‖w‖ = 1/γ. The rows whose margin is 1 are the support vectors; the others could be left out.
 
-Promise. The margin of v is within the tolerance of the largest. That none is larger is proven by a
-weighting of the rows: for p_t ≥ 0 of sum 1, no v has a margin above ‖Σ p_t y_t x_t‖. Where some p
-makes this zero, no weights separate the labels, and p is the proof.
+Promise. The margin of v is within the tolerance of the largest. The proof is a weighting of the
+rows: for p_t ≥ 0 with sum 1, no v has a margin above ‖Σ p_t y_t x_t‖. If some p makes this zero, no
+weights separate the labels, and p is the proof.
 """
 
 from __future__ import annotations
@@ -37,10 +37,10 @@ if TYPE_CHECKING:
     from noregret.batch.intake import FixedPredictor
 
 Floats = NDArray[np.float64]
-# Rows of less than this share of the largest weight are no part of a proof.
+# Rows with less than this fraction of the largest weight are left out of a proof.
 MIN_WEIGHT_SHARE = 1e-9
-# At a smaller margin the square of the weights' length is no number.
-SMALLEST_MARGIN = 1e-150
+# With a smaller margin the squared norm of the weights overflows.
+MIN_MARGIN = 1e-150
 
 
 def largest(evidence: BatchEvidence) -> Margin:
@@ -51,19 +51,19 @@ def largest(evidence: BatchEvidence) -> Margin:
 
 
 def shortest(evidence: BatchEvidence) -> float:
-    """Return the least squared length that gives all a margin of 1, with the tolerance."""
+    """Return the bound on the squared norm: the least for a margin of 1, with the tolerance."""
     return float(((1 + evidence.params["tolerance"]) / largest(evidence).upper) ** 2)
 
 
 def squared_length(evidence: BatchEvidence) -> float | None:
-    """Return ‖w‖² at the scale at which every example has a margin of 1 at least."""
+    """Return ‖w‖² at the scale at which every margin is at least 1; None if labels are mixed."""
     weights = evidence.weights
     least = float((evidence.margins(weights) - score_error(evidence.rows, weights)).min())
     return upward((norm_above(weights) / least) ** 2) if least > 0 else None
 
 
 def found_best(evidence: BatchEvidence) -> Finding:
-    """Check that the search came as near to the largest margin as it was told to."""
+    """Check that the search found the largest margin within the tolerance."""
     margin = largest(evidence)
     near = margin.gap <= evidence.params["tolerance"] * margin.upper
     return Finding("the search came within the tolerance", None, None, near)
@@ -71,15 +71,15 @@ def found_best(evidence: BatchEvidence) -> Finding:
 
 @register
 class HardMarginSvm(Machine):
-    """The separator of the largest margin; where there is none, it says so and proves it.
+    """The separator with the largest margin, or a proof that there is none.
 
     Parameters
     ----------
     intercept
-        Whether to add a constant feature of value 1. Its weight counts in the length, so that the
-        margin is that of the rows with the constant.
+        Whether to add a constant feature of value 1. Its weight counts in the norm, so the margin
+        is that of the rows with the constant.
     tolerance
-        Between 0 and 1: how far the margin may be from the largest, as a share of it.
+        The largest relative difference of the margin from the optimum, between 0 and 1.
 
     Examples
     --------
@@ -103,7 +103,7 @@ class HardMarginSvm(Machine):
             quantity="objective",
             formula=r"\|w\|^2 \le \frac{(1 + \varepsilon)^2}{\gamma^2}"
             r" = (1 + \varepsilon)^2 \min \left\{ \|u\|^2 : y_t (u \cdot x_t) \ge 1 \right\}",
-            plain="‖w‖² <= (1 + ε)²/γ², the least of all with a margin of 1 in every row",
+            plain="‖w‖² <= (1 + ε)²/γ², the minimum with a margin of 1 in every row",
             where="$w$ are the weights found, at the scale at which the least margin is 1",
             assumptions=(
                 Shown(
@@ -129,22 +129,22 @@ class HardMarginSvm(Machine):
         self.tolerance = tolerance_of(tolerance)
         super().__init__()
 
-    def solve(self, examples: BatchEvidence) -> Solution:
-        """Search for the largest margin from both sides."""
+    def _solve(self, examples: BatchEvidence) -> Solution:
+        """Find the largest margin."""
         margin = largest(examples)
         shares = np.where(
             margin.shares >= MIN_WEIGHT_SHARE * margin.shares.max(), margin.shares, 0.0
         )
         weights, support = margin.witness, np.zeros(0, dtype=np.int64)
         if margin.lower > 0:
-            if margin.lower < SMALLEST_MARGIN:
+            if margin.lower < MIN_MARGIN:
                 raise NoRegretError(
-                    f"the largest margin, {margin.lower:.3g}, is too small for weights"
-                    " at which it is 1",
+                    f"the largest margin, {margin.lower:.3g}, is too small: weights with a margin"
+                    " of 1 overflow",
                     "scale the features",
                 )
             weights = weights / margin.lower
-            # √(1/lower² − 1/upper²), where the ratio of the two is rounded.
+            # √(1/lower² − 1/upper²), with a rounded ratio.
             ratio = margin.lower / margin.upper
             off = math.sqrt(max(0.0, 1 - ratio * ratio) + 16 * UNIT) / margin.lower
             support = resting_on(examples.rows, weights, off)
@@ -154,19 +154,19 @@ class HardMarginSvm(Machine):
             {"support": support, "shares": shares},
         )
 
-    def stands_by(self, found: Solution) -> bool:
+    def _stands_by(self, found: Solution) -> bool:
         """Return whether the certificate depends on the weights only: if they separate labels."""
         return bool(found.numbers["lower"] > 0)
 
-    def check_found(self, found: Solution) -> None:
-        """Raise ValueError where what a file says was found makes no sense."""
-        super().check_found(found)
+    def _check_found(self, found: Solution) -> None:
+        """Raise ValueError if the result in a file is invalid."""
+        super()._check_found(found)
         if found.numbers.keys() != {"lower", "upper"}:
-            raise ValueError("what was found should be the two ends of the margin")
+            raise ValueError("the results should be the two bounds of the margin")
 
     @property
     def margin(self) -> tuple[float, float]:
-        """The largest margin of a unit vector, between two ends that are proven."""
+        """Proven lower and upper bounds of the largest margin of a unit vector."""
         numbers = self.solution.numbers
         return float(numbers["lower"]), float(numbers["upper"])
 
@@ -180,20 +180,20 @@ class HardMarginSvm(Machine):
     def proof(self) -> dict[int, float]:
         """The weighting of rows, counted from 0, that proves that no margin is larger.
 
-        Where the labels cannot be separated, these are the rows that contradict each other: with
-        these weights, the sum of label times row is zero, but for rounding.
+        If the labels cannot be separated, these rows contradict each other: with these weights, the
+        sum of label times row is zero up to rounding.
         """
         shares = self.solution.arrays["shares"]
         return {int(row): float(shares[row]) for row in np.flatnonzero(shares)}
 
     @property
     def weights(self) -> Floats:
-        """The weights in the order of ``features``, at which the least margin of a row is 1."""
-        return self.ready().weights
+        """The weights in the order of ``features``, scaled so that the smallest margin is 1."""
+        return self._ready().weights
 
-    def ready(self) -> FixedPredictor:
-        """Return who predicts, if there are weights that separate the labels."""
-        fixed = super().ready()
+    def _ready(self) -> FixedPredictor:
+        """Return the predictor; raise an error if no weights separate the labels."""
+        fixed = super()._ready()
         if self.separable:
             return fixed
         if self.separable is None:
@@ -205,5 +205,6 @@ class HardMarginSvm(Machine):
         shown = ", ".join(str(row + 1) for row in rows[:5]) + (", …" if len(rows) > 5 else "")
         raise NoRegretError(
             f"no linear predictor separates these labels: the rows {shown} contradict each other,"
-            " as their sum, weighted by ‘proof’, is zero. SoftMarginSvm puts up with that"
+            " as their sum, weighted by `proof`, is zero",
+            "use SoftMarginSvm",
         )

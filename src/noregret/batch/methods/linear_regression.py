@@ -1,20 +1,20 @@
 """Linear regression: least squares.
 
 With the examples as the rows of a matrix M and the outcomes in b, the weights are those of the
-normal equations; where MᵀM has no inverse, its pseudoinverse gives the shortest that fit best:
+normal equations; if MᵀM has no inverse, its pseudoinverse gives the solution of minimal norm:
 
     w = (MᵀM)⁺ Mᵀ b
 
-Gradient descent from zero comes to the same weights, as no step ever leaves the span of the rows:
+Gradient descent from zero converges to the same weights, as no step leaves the span of the rows:
 
-    w ← w − η_k Mᵀ(M w − b) + β_k (w − w before)
+    w ← w − η_k Mᵀ(M w − b) + β_k (w − previous w)
 
-with η_k and β_k chosen from the spectrum of MᵀM, so that few steps are needed.
+with η_k and β_k chosen from the spectrum of MᵀM for fast convergence.
 
-Promise. No weights pay less: the loss is the least there is, but for rounding. After k steps of
-gradient descent, at most the share τ = 2qᵏ/(1 + q²ᵏ) of w is missing, and the loss is within τ² of
-the least as a share of what no weights at all pay, for q = (√κ − 1)/(√κ + 1) and κ the ratio of the
-largest to the smallest eigenvalue of MᵀM that is not zero.
+Promise. The loss is minimal up to rounding. After k steps of gradient descent, the relative error
+of w is at most τ = 2qᵏ/(1 + q²ᵏ), and the loss exceeds the minimum by at most τ² times the loss of
+zero weights, where q = (√κ − 1)/(√κ + 1) and κ is the ratio of the largest to the smallest nonzero
+eigenvalue of MᵀM.
 """
 
 from __future__ import annotations
@@ -36,31 +36,31 @@ if TYPE_CHECKING:
     from noregret.hindsight import Answer
 
 METHODS = ("pseudoinverse", "gradient-descent")
-# What rounding may add to the loss, as a share of what no weights at all pay: where columns depend
-# on each other, no less is proven.
-ROUNDING = 1e-6
+# Bound on the rounding error of the loss relative to that of zero weights, also if columns are
+# dependent.
+MAX_ROUNDING = 1e-6
 
 
 def best(evidence: BatchEvidence) -> Answer:
-    """Return the least loss there is, with the weights found for a witness."""
+    """Return the minimal loss, with the weights found as its witness."""
     return evidence.standing_by(evidence.best_linear())
 
 
 def rounding(evidence: BatchEvidence) -> float:
-    """Return what rounding may add to the loss."""
-    return ROUNDING * evidence.nothing
+    """Return a bound on the rounding error of the loss."""
+    return MAX_ROUNDING * evidence.nothing
 
 
 def still_missing(evidence: BatchEvidence) -> float:
-    """Return what the steps not taken, and rounding, may add to the loss."""
-    return (float(evidence.found["left"]) ** 2 + ROUNDING) * evidence.nothing
+    """Return a bound on the excess loss due to rounding and to the finite number of steps."""
+    return (float(evidence.found["left"]) ** 2 + MAX_ROUNDING) * evidence.nothing
 
 
 def dependent(evidence: BatchEvidence) -> Finding:
-    """Say how many columns depend on others."""
+    """Return the number of columns that depend on others."""
     rank = evidence.found["rank"]
-    more = None if rank is None else evidence.features - rank
-    return Finding("columns that depend on others", None, more, True)
+    count = None if rank is None else evidence.features - rank
+    return Finding("columns that depend on others", None, count, True)
 
 
 def enough_steps(evidence: BatchEvidence) -> Finding:
@@ -70,31 +70,31 @@ def enough_steps(evidence: BatchEvidence) -> Finding:
 
 
 RANK: Assumption = Shown(
-    r"columns may depend on others: $w$ is then the shortest of the weights that fit best",
+    r"columns may depend on others: $w$ is then the best solution of minimal norm",
     dependent,
 )
 
 
 @register
 class LinearRegression(Summed):
-    """Least squares: the best of all linear predictors, and of several best the shortest.
+    """Least squares: the best linear predictor, and among several the one of minimal norm.
 
     Parameters
     ----------
     method
-        How the weights are found: ``pseudoinverse``, or ``gradient-descent`` from zero.
+        The way to find the weights: ``pseudoinverse``, or ``gradient-descent`` from zero.
     steps
-        At most so many steps of gradient descent.
+        The largest number of steps of gradient descent.
     intercept
-        Whether to add a constant feature of value 1. Where several weights fit equally well, its
-        own counts in the length.
+        Whether to add a constant feature of value 1. Its weight counts in the norm if several
+        weights fit equally well.
 
     Examples
     --------
     >>> method = LinearRegression().fit([[1.0, 0.0], [1.0, 1.0], [1.0, 2.0]], [1.0, 2.0, 3.0])
     >>> method.weights.round(9)
     array([1., 1.])
-    >>> twice = LinearRegression().fit([[1.0, 1.0], [2.0, 2.0]], [2.0, 4.0])  # one column, twice
+    >>> twice = LinearRegression().fit([[1.0, 1.0], [2.0, 2.0]], [2.0, 4.0])  # a column twice
     >>> twice.weights.round(9), twice.rank
     (array([1., 1.]), 1)
 
@@ -152,8 +152,8 @@ class LinearRegression(Summed):
         self.intercept = truth("intercept", intercept)
         super().__init__()
 
-    def solve(self, examples: BatchEvidence) -> Solution:
-        """Take the pseudoinverse, or descend."""
+    def _solve(self, examples: BatchEvidence) -> Solution:
+        """Use the pseudoinverse or gradient descent."""
         if examples.features > MAX_DENSE and self.method == "pseudoinverse":
             return Solution(by_iteration(examples.rows), found(None))
         few = few_of(examples.rows_at_hand, examples.ledger.sums)
@@ -162,9 +162,9 @@ class LinearRegression(Summed):
         descent = descended(few, self.steps)
         if descent.taken < descent.needed:
             warnings.warn(
-                f"gradient descent has not converged: of the weights, up to {descent.left:.2g} is"
-                f" missing after {descent.taken} steps, and {descent.needed} are needed: give more"
-                " steps, scale the features alike, or use method='pseudoinverse'",
+                f"gradient descent has not converged: the relative error of the weights may be"
+                f" {descent.left:.2g} after {descent.taken} steps; {descent.needed} are needed:"
+                " allow more steps, scale the features alike, or use method='pseudoinverse'",
                 RuntimeWarning,
                 stacklevel=2,
             )
@@ -174,21 +174,21 @@ class LinearRegression(Summed):
 
     @property
     def rank(self) -> int | None:
-        """Number of linearly independent features; None if there are too many to compute it."""
+        """The number of linearly independent features; None if there are too many to compute it."""
         rank = self.solution.numbers["rank"]
         return None if rank is None else int(rank)
 
     @property
     def steps_taken(self) -> int:
-        """Number of steps of gradient descent."""
+        """The number of steps of gradient descent."""
         return int(self.solution.numbers["steps"])
 
     @property
     def converged(self) -> bool:
-        """True if gradient descent took all the steps that it needs."""
+        """True if gradient descent has converged."""
         return bool(self.solution.numbers["steps"] >= self.solution.numbers["needed"])
 
 
 def found(rank: int | None, steps: int = 0, needed: int = 0, left: float = 0.0) -> dict[str, Any]:
-    """Return what is kept beside the weights."""
+    """Return the results besides the weights."""
     return {"rank": rank, "steps": steps, "needed": needed, "left": left}

@@ -1,16 +1,16 @@
-"""From online to batch: a learner passes over the examples once, and its mean weights are kept.
+"""From online to batch: pass a learner over the examples once, and keep the mean of its weights.
 
-A learner that does well on independent examples, each before it has seen it, has good weights on
-average over its rounds. The mean of them,
+A learner that predicts independent examples well, each before it learns from it, has good weights
+on average. Their mean,
 
     v = (w_1 + … + w_m)/m,  with the weights w_t that predicted example t before it was seen,
 
-has a risk, the expected loss on a new example, near what the learner paid.
+has a risk, the expected loss on a new example, close to the learner's mean loss.
 
 Promise. For a convex loss in [0, B] and independent examples, with probability at least 1 − δ the
-risk of v is at most  L/m + B √(2 ln(1/δ)/m),  where L is what the learner paid on the way. On
-average over samples, the risk is at most the average of L/m; and of what the learner's own theorem
-allows, over m.
+risk of v is at most  L/m + B √(2 ln(1/δ)/m),  where L is the learner's cumulative loss. On
+average over samples, the risk is at most the average of L/m, and of the bound on L by the learner's
+own theorem, divided by m.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ TAKES, ORDERS = ("average", "last", "last-half"), ("given", "shuffled")
 
 
 def fresh(learner: Learner | str) -> Learner:
-    """Return a learner that has learned nothing: the one of that name, or a clone."""
+    """Return an untrained learner: the one of that name, or a clone."""
     if isinstance(learner, str):
         made: Learner = built(find(learner, Learner.family), {})
         return made
@@ -51,34 +51,34 @@ def fresh(learner: Learner | str) -> Learner:
 
 
 def checked_learner(learner: Any) -> Learner | str:
-    """Return a learner whose mean weights mean something, or say why they do not."""
+    """Return a learner that predicts with w·x, or raise an error."""
     if not isinstance(learner, Learner | str):
         raise TypeError(
-            f"pass over examples with a learner, such as WidrowHoff(), or its name: got {learner!r}"
+            f"learner must be a learner, such as WidrowHoff(), or its name: got {learner!r}"
         )
     made = fresh(learner)
     if isinstance(learner, Learner) and learner.rounds:
         raise ValueError(
-            f"the learner has learned from {learner.rounds} examples already, which promises for"
-            " one pass know nothing of: give a fresh one, such as learner.clone()"
+            f"the learner has already learned from {learner.rounds} examples, which the theorems do"
+            " not cover: pass an untrained one, such as learner.clone()"
         )
     if not made.engine.linear:
         raise ValueError(
-            f"{made.name} predicts with more than w·x alone, so that neither its mean nor its last"
-            " weights are what it predicts with: take another learner"
+            f"{made.name} does not predict with w·x, so neither its mean nor its last weights can"
+            " replace it: use another learner"
         )
     if isinstance(made.engine, Winnow1 | Conjunction):
         raise ValueError(
-            f"{made!r} is a rule with a threshold of its own, which the mean of its weights is not:"
-            " take another learner"
+            f"{made!r} is a rule with a threshold, which the mean of its weights is not: use"
+            " another learner"
         )
     if made.engine.mean_kept:
-        raise ValueError(f"{made!r} is averaged already: give the plain learner")
+        raise ValueError(f"{made!r} is averaged already: pass the learner without averaging")
     return learner
 
 
 def own_theorems(learner: Learner) -> list[Theorem]:
-    """Return the learner's theorems that bound its loss on any examples, and not another one."""
+    """Return the learner's theorems that bound its loss on any examples."""
     return [
         theorem
         for theorem in learner.theorems
@@ -100,7 +100,7 @@ def own_promise(evidence: OnlineEvidence) -> tuple[Theorem, tuple[Finding, ...]]
 
 
 def as_its_theorem_assumes(evidence: OnlineEvidence) -> Finding:
-    """Check all that the learner's own theorem assumes."""
+    """Check the assumptions of the learner's own theorem."""
     from noregret.proof.certificates.issue import surely
 
     theorem, findings = own_promise(evidence)
@@ -110,45 +110,44 @@ def as_its_theorem_assumes(evidence: OnlineEvidence) -> Finding:
             return Finding(name, found.limit, found.measured, found.holds, found.first_violation)
     names = "; ".join(found.name for found in findings[1:]) or "nothing"
     known = all(found.holds for found in findings)
-    return Finding(f"all that {theorem.name} assumes: {names}", None, None, known or None)
+    return Finding(f"the assumptions of {theorem.name}: {names}", None, None, known or None)
 
 
 def own_bound(evidence: OnlineEvidence) -> float:
-    """Return what the learner's own theorem lets it pay in a round."""
+    """Return the bound of the learner's own theorem on its loss per round."""
     theorem, _ = own_promise(evidence)
     assert theorem.bound is not None
-    most = theorem.bound(evidence)
+    bound = theorem.bound(evidence)
     if theorem.quantity == "regret":
         best = evidence.usual() if theorem.best is None else theorem.best(evidence)
-        most += best.loss
-    return most / evidence.rounds
+        bound += best.loss
+    return bound / evidence.rounds
 
 
 EXCHANGEABLE = Trusted(
-    "the examples and the new one are exchangeable: drawn independently, or in any order as likely"
-    " as in any other",
-    "examples and the new one are exchangeable",
+    "the examples and the new one are exchangeable: drawn independently, or with all orders equally"
+    " likely",
+    "the examples and the new one are exchangeable",
 )
 
 
 @register
 class OnlineToBatch(Batch):
-    """A learner's one pass over the examples, made a predictor for the next one.
+    """The mean weights of a learner's single pass over the examples, as a fixed predictor.
 
     Parameters
     ----------
     learner
-        Who learns: a learner that has learned nothing yet, or the name of one. Its predictions
-        must be w·x, which those of ``auto`` and ``vaw`` are not.
+        An untrained learner, or its name. It must predict with w·x, unlike ``auto`` and ``vaw``.
     take
-        ``average`` for the mean of the weights of all rounds, ``last-half`` for that of the later
-        half of them, which forgets the clumsy beginning, ``last`` for the weights that have
-        learned every example: often good, but nothing is promised for them.
+        ``average`` for the mean of the weights of all rounds, ``last-half`` for that of the second
+        half, which leaves out the beginning, ``last`` for the final weights: often good, but
+        without a theorem.
     order
-        ``given``, or ``shuffled`` where the order of the examples may tell something, such as
-        time, that a new one will not share.
+        ``given``, or ``shuffled`` if the order of the examples carries information, such as time,
+        that new ones will not share.
     seed
-        Of the shuffle.
+        The seed of the shuffle.
 
     Examples
     --------
@@ -166,8 +165,8 @@ class OnlineToBatch(Batch):
     """
 
     name = "online-to-batch"
-    proven_by_weights = False
-    unproven = "The last weights are often good, but only means of weights have a promise."
+    _proven_by_weights = False
+    unproven = "The last weights are often good, but only means of weights have a theorem."
     theorems = (
         HIGH_PROBABILITY,
         Theorem(
@@ -195,16 +194,16 @@ class OnlineToBatch(Batch):
                 r" \mathbb{E}[R_v] \le \min_u \left[\frac{R_u}{1-\eta}"
                 r" + \frac{\|u\|^2}{\eta\,m}\right]"
             ),
-            plain="E[risk of v] <= E[what the learner's own theorem lets it pay, over m]",
+            plain="E[risk of v] <= E[the bound of the learner's own theorem on its loss, over m]",
             where=(
                 r"$L^*$ is the bound of the learner's own theorem on its loss over $m$ examples, at"
-                r" the best $u$ for the sample; on average that is no more than at the best for all"
+                r" the best $u$ for the sample; on average at most its value at any fixed $u$"
             ),
             assumptions=(
                 EXCHANGEABLE,
                 CONVEX,
                 Shown(
-                    "what the learner's own theorem assumes, of this sample as of others like it",
+                    "the assumptions of the learner's own theorem, for samples like this one",
                     as_its_theorem_assumes,
                 ),
                 Structural("$v$ is the mean of the weights of all rounds"),
@@ -231,28 +230,28 @@ class OnlineToBatch(Batch):
         self.seed = checked_seed(seed)
         super().__init__()
 
-    def new_fixed(self) -> FixedPredictor:
-        """Return who takes examples in: outcomes are what the learner's loss says."""
+    def _new_fixed(self) -> FixedPredictor:
+        """Return the predictor that reads the examples, with the loss of the learner."""
         return FixedPredictor(fresh(self.learner).engine.loss)
 
     def new_game(self, **options: Any) -> OnlineGame:
-        """Return a game that takes examples in and passes over them, from scratch."""
+        """Return a game that reads examples and passes over them, from scratch."""
         return OnlineGame(self, **options)
 
-    def one_pass(self, rows: Rows) -> Pass:
-        """Let a fresh learner pass over rows."""
+    def _one_pass(self, rows: Rows) -> Pass:
+        """Pass an untrained learner over rows."""
         learner = ready_to_pass(fresh(self.learner), self.take != "last")
         ordered = rows if self.order == "given" else shuffled(rows, self.seed)
         return Pass(learner, ordered, rows.shape[0] // 2 if self.take == "last-half" else 0)
 
-    def taken(self, passed: Pass) -> Solution:
-        """Return the weights that are wanted of a pass."""
+    def _taken(self, passed: Pass) -> Solution:
+        """Return the selected weights of a pass."""
         weights = passed.last if self.take == "last" else passed.mean
         figures = {"loss": passed.loss, "rounds": passed.rounds - passed.cut}
         return Solution(weights, figures)
 
-    def check_found(self, found: Solution) -> None:
-        """Raise ValueError where what a file says was found makes no sense."""
+    def _check_found(self, found: Solution) -> None:
+        """Raise ValueError if the result in a file is invalid."""
         loss, rounds = found.numbers.get("loss"), found.numbers.get("rounds")
         if not isinstance(loss, float) or not np.isfinite(loss):
             raise ValueError(f"the loss is {loss!r}")
@@ -261,20 +260,20 @@ class OnlineToBatch(Batch):
 
     @property
     def progressive_loss(self) -> float:
-        """The mean loss that the averaged weights paid, each on an example not yet seen.
+        """The mean loss of the averaged rounds, each predicted before its example was learned.
 
-        With ``take="last"``, that of all rounds.
+        With ``take="last"``, of all rounds.
         """
         figures: Mapping[str, Any] = self.solution.numbers
         return float(figures["loss"] / figures["rounds"])
 
     def risk(self, X: Any, y: Any = None, *, target: str | None = None) -> float:
-        """Return the mean loss of the predictor on these examples, which should be new to it.
+        """Return the mean loss of the predictor on these examples, which should be new.
 
         Parameters
         ----------
         X, y, target
             As in ``fit``.
         """
-        game = played(self.ready(), X, y, target)
+        game = played(self._ready(), X, y, target)
         return game.loss / game.rounds

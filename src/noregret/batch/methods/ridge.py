@@ -1,11 +1,11 @@
 """Ridge regression.
 
-Of all weights, those that pay least for the examples and for their own length together:
+The weights that minimise the square loss plus a penalty on their squared norm:
 
     w = argmin over u of  Σ (u·x_t − y_t)² + λ‖u‖²  =  (λI + Σ x_t x_tᵀ)⁻¹ Σ y_t x_t
 
-Promise. No weights have an objective below that of w, which is as low as rounding lets it be. So
-no weights that are as short as w pay less for the examples.
+Promise. The objective of w is minimal up to rounding. So no weights with at most the norm of w have
+a smaller loss.
 """
 
 from __future__ import annotations
@@ -19,8 +19,8 @@ from noregret.checks import positive, truth
 from noregret.proof.theorems.assumptions import Finding, Shown, Structural
 from noregret.proof.theorems.theorem import Theorem
 
-# What rounding may add to the objective: as a share of what no weights at all pay, and of itself.
-ROUNDING, KNOWN = 1e-9, 1e-6
+# Bounds on the rounding error of the objective, relative to the loss of zero weights and to itself.
+MAX_ROUNDING, MAX_RELATIVE_ERROR = 1e-9, 1e-6
 
 if TYPE_CHECKING:
     from noregret.batch.evidence import BatchEvidence
@@ -28,40 +28,40 @@ if TYPE_CHECKING:
 
 
 def objective(evidence: BatchEvidence) -> float:
-    """Return what the weights pay for the examples and for their length."""
+    """Return the loss of the weights plus the penalty."""
     return float(evidence.loss + evidence.params["penalty"] * evidence.length**2)
 
 
 def least(evidence: BatchEvidence) -> float:
-    """Return the least objective that there can be, and what rounding may add."""
+    """Return the minimal objective plus its rounding error."""
     answer, nothing = evidence.best_ridge(evidence.params["penalty"], 1.0), evidence.nothing
-    return answer.lower + max(answer.gap, ROUNDING * nothing) if nothing else 0.0
+    return answer.lower + max(answer.gap, MAX_ROUNDING * nothing) if nothing else 0.0
 
 
 def is_known(evidence: BatchEvidence) -> Finding:
-    """Check that rounding leaves the least objective known."""
+    """Check that the minimal objective is known up to rounding."""
     answer = evidence.best_ridge(evidence.params["penalty"], 1.0)
-    room = max(KNOWN * answer.lower, ROUNDING * evidence.nothing)
-    known = not evidence.nothing or answer.gap <= room
-    return Finding("the least objective is known but for rounding", None, None, known)
+    tolerance = max(MAX_RELATIVE_ERROR * answer.lower, MAX_ROUNDING * evidence.nothing)
+    known = not evidence.nothing or answer.gap <= tolerance
+    return Finding("the minimal objective is known up to rounding", None, None, known)
 
 
 def best(evidence: BatchEvidence) -> Answer:
-    """Return the best weights that are no longer."""
+    """Return the best weights with at most the same norm."""
     penalty = evidence.params["penalty"]
     return evidence.no_longer(evidence.best_ridge(penalty, 1.0), penalty)
 
 
 @register
 class Ridge(Summed):
-    """Least squares with a price on the length of the weights.
+    """Least squares with a penalty on the squared norm of the weights.
 
     Parameters
     ----------
     penalty
-        λ > 0: what a unit of squared length costs, where a unit of squared error costs 1.
+        λ > 0, the factor of the squared norm.
     intercept
-        Whether to add a constant feature of value 1. Its weight counts in the length.
+        Whether to add a constant feature of value 1. Its weight counts in the norm.
 
     Examples
     --------
@@ -86,9 +86,9 @@ class Ridge(Summed):
             plain="loss + λ‖w‖² <= min over u of  L(u) + λ‖u‖²",
             where=r"$L_u$ is the loss of weights $u$, $w$ are those found, $\lambda$ the penalty",
             assumptions=(
-                Structural(r"$\lambda > 0$, so that the minimum is attained, and by one $u$ alone"),
+                Structural(r"$\lambda > 0$, so that the minimum is attained at a unique $u$"),
                 Shown(
-                    r"the minimum is known but for $10^{-6}$ of it, or $10^{-9} \sum_t y_t^2$",
+                    r"the minimum is known up to $10^{-6}$ of it, or $10^{-9} \sum_t y_t^2$",
                     is_known,
                 ),
             ),
@@ -104,6 +104,6 @@ class Ridge(Summed):
         self.intercept = truth("intercept", intercept)
         super().__init__()
 
-    def solve(self, examples: BatchEvidence) -> Solution:
+    def _solve(self, examples: BatchEvidence) -> Solution:
         """Solve the normal equations."""
         return Solution(examples.best_ridge(self.penalty, 1.0).witness)

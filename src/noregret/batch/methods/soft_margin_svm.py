@@ -1,15 +1,15 @@
 """The soft-margin support vector machine.
 
-Of all weights, those that pay least for examples within the margin and for their own length:
+The weights that minimise the hinge loss plus a penalty on their squared norm:
 
     w = argmin over u of  Σ max(0, 1 − y_t (u·x_t)) + λ‖u‖²
 
-In other words C = 1/(2λ) a row. It rests on the rows whose margin is 1 or less; the others could be
-left out.
+This is the usual form with C = 1/(2λ). The rows whose margin is 1 or less are the support vectors;
+the others could be left out.
 
-Promise. The objective of w is within the tolerance of the least there is, which is proven by its
-dual: any weights 0 ≤ a_t ≤ 1 over the rows show that no u has an objective below
-Σ a_t − ‖Σ a_t y_t x_t‖²/(4λ). So no weights that are as short as w pay noticeably less.
+Promise. The objective of w is within the tolerance of the minimum, which is proven by its dual: for
+any weights 0 ≤ a_t ≤ 1 of the rows, no u has an objective below Σ a_t − ‖Σ a_t y_t x_t‖²/(4λ). So
+no weights with at most the norm of w have a noticeably smaller loss.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
 
 def least(evidence: BatchEvidence) -> Answer:
-    """Return the least objective there is, as an interval."""
+    """Return the minimal objective, as an interval."""
     penalty = evidence.params["penalty"]
     return evidence.once(
         "objective",
@@ -41,38 +41,38 @@ def least(evidence: BatchEvidence) -> Answer:
 
 
 def objective(evidence: BatchEvidence) -> float:
-    """Return what the weights pay for the examples and for their length."""
+    """Return the loss of the weights plus the penalty."""
     return float(evidence.loss + evidence.params["penalty"] * evidence.length**2)
 
 
 def within(evidence: BatchEvidence) -> float:
-    """Return what the tolerance allows."""
+    """Return the minimal objective with the tolerance."""
     return float(least(evidence).lower * (1 + evidence.params["tolerance"]))
 
 
 def found_best(evidence: BatchEvidence) -> Finding:
-    """Check that the search came as near to the least as it was told to."""
+    """Check that the search found the minimum within the tolerance."""
     near = least(evidence).relative_gap <= evidence.params["tolerance"]
     return Finding("the search came within the tolerance", None, None, near)
 
 
 def best(evidence: BatchEvidence) -> Answer:
-    """Return the best weights that are no longer."""
+    """Return the best weights with at most the same norm."""
     return evidence.no_longer(least(evidence), evidence.params["penalty"])
 
 
 @register
 class SoftMarginSvm(Machine):
-    """The support vector machine that lets examples into the margin, at a price.
+    """The support vector machine that allows examples within the margin, at a cost.
 
     Parameters
     ----------
     penalty
-        λ > 0: what a unit of squared length costs; elsewhere called C, which is 1/(2λ).
+        λ > 0, the factor of the squared norm; other libraries have C = 1/(2λ).
     intercept
-        Whether to add a constant feature of value 1. Its weight counts in the length.
+        Whether to add a constant feature of value 1. Its weight counts in the norm.
     tolerance
-        Between 0 and 1: how far the objective may be from the least, as a share of it.
+        The largest relative difference of the objective from the minimum, between 0 and 1.
 
     Examples
     --------
@@ -97,10 +97,10 @@ class SoftMarginSvm(Machine):
             plain="hinge loss + λ‖w‖² <= (1 + ε) min over u of  H(u) + λ‖u‖²",
             where="$w$ are the weights found",
             assumptions=(
-                Shown("the search for the least came within the tolerance", found_best),
+                Shown("the search for the minimum came within the tolerance", found_best),
                 Structural(
                     r"$H_u = \sum_t \max(0, 1 - y_t\, u \cdot x_t)$; $\lambda$ is the penalty and"
-                    r" $\varepsilon$ the tolerance. The minimum is proven from below by duality"
+                    r" $\varepsilon$ the tolerance. Its lower bound is proven by duality"
                 ),
             ),
             best=best,
@@ -119,10 +119,10 @@ class SoftMarginSvm(Machine):
         self.tolerance = tolerance_of(tolerance)
         super().__init__()
 
-    def solve(self, examples: BatchEvidence) -> Solution:
-        """Minimise the objective, until its dual proves that it is nearly least."""
+    def _solve(self, examples: BatchEvidence) -> Solution:
+        """Minimise the objective until its dual proves that it is nearly minimal."""
         answer = least(examples)
-        # The objective is so strongly convex.
+        # By strong convexity: gap ≥ λ · distance².
         off = math.sqrt(upward(max(0.0, answer.gap)) / self.penalty)
         return Solution(
             answer.witness,
@@ -132,6 +132,6 @@ class SoftMarginSvm(Machine):
 
     @property
     def objective(self) -> tuple[float, float]:
-        """The least objective, between two ends that are proven; the weights attain the second."""
+        """Proven lower and upper bounds of the minimal objective; the weights attain the second."""
         numbers = self.solution.numbers
         return float(numbers["lower"]), float(numbers["objective"])

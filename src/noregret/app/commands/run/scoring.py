@@ -38,7 +38,7 @@ def score(
     """Write the predictions of a model for some data."""
     learner, kept, arrays = load_with_stream(model)
     if learner.family == "batch":
-        learner = learner.predictor()
+        learner = learner._predictor()
     if learner.family != "learners":
         raise NoRegretError(
             f"{model}: {learner.name} is none of the learners: noregret.load reads it in Python;"
