@@ -131,7 +131,7 @@ def test_without_a_checkpoint_the_option_for_one_is_told(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     file = data.csv(tmp_path / "d.csv", data.numbers())
-    assert "--checkpoint" in stopped(monkeypatch, 2, signal.SIGINT, "run", file, *PLAIN).err
+    assert "--checkpoint FILE" in stopped(monkeypatch, 2, signal.SIGINT, "run", file, *PLAIN).err
     quiet = stopped(monkeypatch, 2, signal.SIGINT, "run", file, *PLAIN, "--quiet")
     assert quiet == (130, "", "")
 

@@ -207,7 +207,7 @@ def way_on(work: Run) -> str:
     from noregret.streams.source import STDIN
 
     if work.checkpoint is None:
-        return "it cannot be resumed, as --checkpoint was not used" if work.rounds else ""
+        return "it cannot be resumed, as --checkpoint FILE was not used" if work.rounds else ""
     if work.saved is None:
         return ""
     again = "" if " --resume" in work.command else f" --resume {shlex.quote(work.checkpoint)}"
