@@ -73,9 +73,9 @@ def page(entries: list[Entry]) -> str:
         " adversary may choose them. The tests draw many samples from populations whose risk is"
         " known.\n"
     )
-    others = sorted({of.family for theorem, of in spared if of and theorem.quantity != "risk"})
+    others = linked([theorem.name for theorem, of in spared if of and theorem.quantity != "risk"])
     if others:
-        text += f"\nThe theorems about {' and '.join(others)}: no adversary has been written.\n"
+        text += f"\n{others}: no adversary has been written.\n"
     return text
 
 
@@ -102,7 +102,11 @@ def row(entry: Entry) -> str:
 
 def section(adversary: Adversary, entries: list[Entry]) -> str:
     """Write what an adversary does, and what it reached."""
-    told = (adversary.play.__doc__ or "").split("\n\n")[:2]
+    told = [
+        part
+        for part in (adversary.play.__doc__ or "").split("\n\n")[:2]
+        if not part.lstrip().startswith("Parameters")
+    ]
     prose = "\n\n".join(" ".join(part.split()).replace("``", "`") for part in told)
     lines = [
         f"- [{entry.theorem}](theorems/{entry.theorem}.md), {called(entry.params)}:"

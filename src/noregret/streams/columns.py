@@ -24,6 +24,8 @@ NUMBER, BOOLEAN, TEXT = "numbers", "booleans", "text"
 BINARY = "binary values"
 # Options of the command not to make an expert of the others.
 NOT_ADDING = {AVERAGE: "average", MEDIAN: "average", CORRECTED: "correct"}
+# Class names that mean yes.
+AFFIRMATIVE = ("yes", "y", "true", "t", "1", "positive", "pos", "spam", "success")
 
 
 class Category(NamedTuple):
@@ -357,13 +359,19 @@ def outcomes_of(column: Any, roles: Roles) -> tuple[Floats, dict[int, str]]:
         if options.missing == ASLEEP:
             what = f"{what}: forecasts are compared with numbers"
             raise NoRegretError(what, file=roles.where)
-        # The rarer value is usually the positive one.
-        rarest = min(counts, key=counts.__getitem__) if counts else "VALUE"
-        cure = Use("positive", rarest, "to tell one value from the rest, use {}")
+        cure = Use("positive", likely_positive(counts), "choose the positive class, as in {}")
         raise NoRegretError(what, cure, file=roles.where)
     y = as_numbers(column, roles.target or "", roles.where)
     bad = {int(row): "missing" for row in np.flatnonzero(np.isnan(y))}
     return y, bad
+
+
+def likely_positive(counts: Counter[str]) -> str:
+    """Return the value that is probably meant as positive: one that says yes, or the rarest."""
+    if not counts:
+        return "VALUE"
+    yes = [value for value in counts if value.strip().lower() in AFFIRMATIVE]
+    return yes[0] if len(yes) == 1 else min(counts, key=counts.__getitem__)
 
 
 def labels_of(column: Any, roles: Roles) -> tuple[Floats, dict[int, str]]:

@@ -119,10 +119,10 @@ def attacked(theorem: Theorem, learner: type[Named] | None) -> list[str]:
     from noregret.adversaries.table import of_theorem
 
     entries = of_theorem(theorem.name)
-    if not entries and learner is not None and learner.family != "learners":
-        return ["No adversary has been written for it."]
+    if not entries and theorem.quantity == "risk":
+        return ["It is about random examples, which no adversary may choose."]
     if not entries:
-        return ["No adversary may choose the examples, so it was not attacked."]
+        return ["No adversary has been written for it."]
     return [f"{entry.adversary}: {entry.summary}. {entry.remark}" for entry in entries]
 
 
