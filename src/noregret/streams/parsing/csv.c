@@ -164,7 +164,7 @@ static int64_t find_unfilled(int32_t *unfilled, int64_t width, int64_t columns,
 
 int noregret_read_csv(noregret_table *table, const char *text, size_t size, int64_t columns,
                       const int32_t *places, char delimiter, int missing) {
-    const noregret_mark_set set = {delimiter, '\n', 0};
+    const noregret_mark_set set = {delimiter, '\n', 0, 8};
     int32_t *unfilled = malloc((size_t)table->width * sizeof(int32_t) + 1);
     noregret_piece piece = {NULL, NULL, NULL, 0, 0};
     if (unfilled == NULL) {

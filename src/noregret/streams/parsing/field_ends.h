@@ -20,10 +20,11 @@ typedef struct {
     int64_t count, room;
 } noregret_piece;
 
-/* What counts as a mark: two characters, and with blanks also everything up to the blank. */
+/* What counts as a mark: two characters, and with blanks also everything up to the blank. Most runs of
+   64 bytes have up to `usual` of them. */
 typedef struct {
     char one, other;
-    int blanks;
+    int blanks, usual;
 } noregret_mark_set;
 
 #if defined(__SSE2__)
@@ -59,12 +60,13 @@ static inline int noregret_ones(uint64_t word) {
     return (int)(((word + (word >> 4)) & EACH_BYTE(0x0f)) * EACH_BYTE(1) >> 56);
 }
 
-/* Write down the places of the ones, eight at a time: a few too many, so that no branch depends on
-   their number. */
-static inline uint32_t *noregret_write_marks(uint32_t *out, uint32_t base, uint64_t found) {
+/* Write down the places of the ones, `usual` of them at first and then eight at a time: a few too
+   many, so that few branches depend on their number. */
+static inline uint32_t *noregret_write_marks(uint32_t *out, uint32_t base, uint64_t found,
+                                             int usual) {
     const int count = noregret_ones(found);
-    for (int done = 0; done < count; done += 8) {
-        for (int k = 0; k < 8; k++) {
+    for (int done = 0, many = usual; done < count; done += many, many = 8) {
+        for (int k = 0; k < many; k++) {
             out[done + k] = base + (uint32_t)noregret_zeros_below(found | UINT64_C(1) << 63);
             found &= found - 1;
         }
@@ -79,7 +81,7 @@ static inline void noregret_mark(noregret_piece *piece, noregret_mark_set set) {
         const uint64_t found =
             noregret_marks_of_16(p, set) | noregret_marks_of_16(p + 16, set) << 16 |
             noregret_marks_of_16(p + 32, set) << 32 | noregret_marks_of_16(p + 48, set) << 48;
-        out = noregret_write_marks(out, (uint32_t)(p - piece->start), found);
+        out = noregret_write_marks(out, (uint32_t)(p - piece->start), found, set.usual);
     }
     for (; p < piece->end; p++) {
         *out = (uint32_t)(p - piece->start);

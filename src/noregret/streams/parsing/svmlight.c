@@ -140,7 +140,7 @@ static inline void read_piece(noregret_svmlight_reader *reader, const noregret_p
 }
 
 static inline void read_lines(noregret_svmlight_reader *reader) {
-    const noregret_mark_set set = {':', ':', 1};
+    const noregret_mark_set set = {':', ':', 1, 12};
     noregret_piece piece = {NULL, NULL, NULL, 0, 0};
     while (!reader->lines->failed && noregret_next_piece(&piece, reader->start, reader->end)) {
         noregret_mark(&piece, set);

@@ -181,7 +181,7 @@ static int is_ascii(const char *text, size_t size) {
 
 void noregret_scan_vw(noregret_scanned *scanned, const char *text, size_t size, int intercept,
                       int scored) {
-    const noregret_mark_set set = {':', '|', 1};
+    const noregret_mark_set set = {':', '|', 1, 12};
     noregret_piece piece = {NULL, NULL, NULL, 0, 0};
     noregret_vw_reader reader = {.text = text,
                                  .end = text + size,

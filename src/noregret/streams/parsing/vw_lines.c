@@ -211,7 +211,9 @@ static int read_word(noregret_vw_reader *reader, const char *word, const char *a
         return wrong(reader, word, FAULT_TOO_MANY);
     }
     double *number = &head->number[head->count];
-    if (noregret_read_number(word, after, number) != after) {
+    const int usual = after > word && reader->end - after >= 8;
+    if (usual ? !noregret_read_field(word, after, number)
+              : noregret_read_number(word, after, number) != after) {
         return wrong(reader, word, faults[head->count]);
     }
     if (!(fabs(*number) < NOREGRET_MAX_VALUE)) {
