@@ -44,10 +44,11 @@ static void check_lines(const noregret_lines *lines, const char *text, size_t si
 }
 
 static void read_names(const char *text, size_t size, int options) {
-    noregret_scanned scanned = {{0}, NULL, 0, 0, NULL, 0, 0, 0};
+    noregret_scanned scanned = {{0}, NULL, 0, 0, NULL, 0, 0, 0, 0};
     noregret_rows rows = {{0}, NULL, NULL, 0, 0};
     noregret_names names = {0};
     names.bits = options & 8 ? 3 : 0;
+    scanned.hashed = names.bits != 0;
     if (options & 4) {
         noregret_scan_vw(&scanned, text, size, options & 1, options & 2);
     } else {

@@ -168,7 +168,7 @@ def test_rows_and_faults_are_those_of_the_reference(
     text: bytes, intercept: bool, scored: bool, bits: int | None
 ) -> None:
     vocabulary, same = Vocabulary(bits), Vocabulary(bits)
-    scanned = scan_vw(text, 1, intercept, scored)
+    scanned = scan_vw(text, 1, intercept, scored, hashed=bits is not None)
     rows = resolve_vw(scanned, vocabulary)
     expected, faults = read_vw(text, intercept, scored)
     check_rows(rows, expected, positions(expected, intercept, same))

@@ -25,8 +25,10 @@ class SvmlightReading(TextReading):
 
     def scan(self, text: bytes) -> Any:
         """Parse lines."""
-        read = scan_svmlight if self.named else parse_svmlight
-        return read(text, 1, self.options.intercept, scored=not self.learning)
+        intercept, scored = self.options.intercept, not self.learning
+        if self.named:
+            return scan_svmlight(text, 1, intercept, scored, hashed=True)
+        return parse_svmlight(text, 1, intercept, scored=scored)
 
     def rows_of(self, found: Any) -> Rows:
         """Look names up, where there are any."""

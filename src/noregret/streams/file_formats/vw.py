@@ -16,7 +16,13 @@ class VwReading(TextReading):
 
     def scan(self, text: bytes) -> Any:
         """Parse lines, but for the names."""
-        return scan_vw(text, 1, self.options.intercept, scored=not self.learning)
+        return scan_vw(
+            text,
+            1,
+            self.options.intercept,
+            scored=not self.learning,
+            hashed=self.options.hash is not None,
+        )
 
     def rows_of(self, found: Any) -> Rows:
         """Look the names up."""

@@ -67,8 +67,10 @@ int noregret_resolve(noregret_rows *rows, const noregret_scanned *scanned, noreg
                      int admit) {
     const int64_t known = names->count;
     const char *name = scanned->names;
+    const char *const constant = NOREGRET_INTERCEPT "\0\0\0\0\0\0\0"; /* eight bytes to spare */
     const noregret_entry intercept = {
-        noregret_hash(NOREGRET_INTERCEPT, NOREGRET_INTERCEPT_LENGTH), 1, NOREGRET_INTERCEPT_LENGTH};
+        noregret_name_hash(names->bits, constant, NOREGRET_INTERCEPT_LENGTH), 1,
+        NOREGRET_INTERCEPT_LENGTH};
     noregret_sorter sorter = {NULL, NULL, 0};
     int64_t status = 0;
     for (int64_t row = 0; row < scanned->lines.count && status >= 0; row++) {
@@ -77,7 +79,7 @@ int noregret_resolve(noregret_rows *rows, const noregret_scanned *scanned, noreg
         int falls = 0;
         rows->lines.starts[row] = start;
         if (scanned->intercept) {
-            const char *itself = "intercept\0\0\0\0\0\0\0"; /* eight bytes to spare */
+            const char *itself = constant;
             status = look_up(rows, start, names, &intercept, 1, &itself, admit);
         }
         for (int64_t k = first; k < end && status >= 0; k += BATCH) {

@@ -30,8 +30,9 @@ static inline int add_name(noregret_scanned *scanned, const char *field, ptrdiff
     }
     memcpy(room, field, 8);
     scanned->used += (size_t)digits;
-    const noregret_entry entry = {noregret_hash_joined(0, 0, field, (size_t)digits), value,
-                                  (size_t)digits};
+    const uint64_t hash = scanned->hashed ? noregret_hash_joined(0, 0, field, (size_t)digits)
+                                          : noregret_quick_hash(0, 0, field, (size_t)digits);
+    const noregret_entry entry = {hash, value, (size_t)digits};
     scanned->entries[scanned->count++] = entry;
     return 1;
 }

@@ -59,7 +59,8 @@ static int put_name(noregret_svmlight_reader *reader, const char *first, const c
     }
     memcpy(name, first, length);
     scanned->used += length;
-    const noregret_entry entry = {noregret_hash(name, length), value, length};
+    const noregret_entry entry = {noregret_name_hash(scanned->hashed, name, length), value,
+                                  length};
     scanned->entries[scanned->count++] = entry;
     return LINE_READ;
 }

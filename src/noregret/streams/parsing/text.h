@@ -79,6 +79,7 @@ typedef struct {
     char *names;
     size_t used, size;
     int intercept;
+    int hashed; /* whether hashes are those of collections of slots; set before names are read */
 } noregret_scanned;
 
 enum { NOREGRET_INDEX_LIMIT = 1 << 24 };

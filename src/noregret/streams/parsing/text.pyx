@@ -55,6 +55,7 @@ cdef extern from "text.h" nogil:
     ctypedef struct noregret_scanned:
         noregret_lines lines
         int64_t count
+        int hashed
 
     ctypedef struct noregret_table:
         double* X
@@ -188,20 +189,22 @@ cdef class Scanned:
         return 0
 
 
-def scan_svmlight(text, int64_t first_line, bint intercept, bint scored=False):
+def scan_svmlight(text, int64_t first_line, bint intercept, bint scored=False, bint hashed=False):
     """Read lines of positions and values, to be looked up by name: stateless, for any thread."""
     cdef Text source = Text(text)
     cdef Scanned scanned = Scanned()
+    scanned.c_scanned.hashed = hashed
     with nogil:
         noregret_scan_svmlight(&scanned.c_scanned, source.start, source.size, intercept, scored)
     scanned.finish(source, first_line)
     return scanned
 
 
-def scan_vw(text, int64_t first_line, bint intercept, bint scored=False):
+def scan_vw(text, int64_t first_line, bint intercept, bint scored=False, bint hashed=False):
     """Read lines in Vowpal Wabbit's format: stateless, for any thread."""
     cdef Text source = Text(text)
     cdef Scanned scanned = Scanned()
+    scanned.c_scanned.hashed = hashed
     with nogil:
         noregret_scan_vw(&scanned.c_scanned, source.start, source.size, intercept, scored)
     scanned.finish(source, first_line)
@@ -216,6 +219,8 @@ def resolve_vw(Scanned scanned not None, Vocabulary vocabulary not None, bint ad
     cdef noregret_rows rows
     cdef int64_t count = scanned.c_scanned.lines.count, room = scanned.c_scanned.count + count
     cdef int status = NOREGRET_NO_MEMORY
+    if scanned.c_scanned.hashed != (vocabulary.c_names.bits != 0):
+        raise ValueError("these lines were scanned for a vocabulary of the other kind, hashed or not")
     vocabulary.enter()
     memset(&rows, 0, sizeof(rows))
     vocabulary.busy = True
@@ -245,7 +250,7 @@ def parse_svmlight(text, int64_t first_line, bint intercept, Vocabulary vocabula
     cdef noregret_rows rows
     cdef noregret_lines* lines = &rows.lines
     if vocabulary is not None:
-        return resolve_vw(scan_svmlight(text, first_line, intercept, scored), vocabulary)
+        return resolve_vw(scan_svmlight(text, first_line, intercept, scored, vocabulary.bits is not None), vocabulary)
     source = Text(text)
     memset(&rows, 0, sizeof(rows))
     try:

@@ -18,6 +18,7 @@ cdef extern from "names.h" nogil:
         size_t size
 
     uint64_t noregret_hash(const char* name, size_t length)
+    uint64_t noregret_name_hash(int bits, const char* name, size_t length)
     void noregret_free_names(noregret_names* names)
     int32_t noregret_find_name(noregret_names* names, const char* name, size_t length, uint64_t hash, int admit)
     void noregret_cut_names(noregret_names* names, int64_t size)

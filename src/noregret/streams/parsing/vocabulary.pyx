@@ -75,7 +75,9 @@ cdef class Vocabulary:
 
     cdef int admit_utf8(self, const char* name, size_t length, bint admit) except? -1:
         """Look a name up that is followed by padding."""
-        cdef int32_t at = noregret_find_name(&self.c_names, name, length, noregret_hash(name, length), admit)
+        cdef int32_t at = noregret_find_name(
+            &self.c_names, name, length, noregret_name_hash(self.c_names.bits, name, length), admit,
+        )
         if at < NOREGRET_UNKNOWN:
             refuse(at)
         return at

@@ -38,7 +38,7 @@ APART static uint64_t copy_long(const noregret_vw_reader *reader, char *to, cons
                                 size_t length) {
     memcpy(to, reader->prefix, reader->prefix_length);
     memcpy(to + reader->prefix_length, name, length);
-    return noregret_hash(to, reader->prefix_length + length);
+    return noregret_name_hash(reader->scanned->hashed, to, reader->prefix_length + length);
 }
 
 /* Read features from the mark at which the last field ended, up to the one that ends the namespace:
@@ -49,7 +49,7 @@ static inline const uint32_t *read_features(noregret_vw_reader *reader, const no
     const size_t prefix_length = reader->prefix_length;
     const uint64_t prefix = reader->prefix_word;
     const double scale = reader->scale;
-    const int unnamed = reader->intercept && prefix_length == 0;
+    const int unnamed = reader->intercept && prefix_length == 0, hashed = reader->scanned->hashed;
     Cursor cursor = cursor_of(reader->scanned);
     double sum = 0;
     while (!noregret_ends_line(p)) {
@@ -85,7 +85,9 @@ static inline const uint32_t *read_features(noregret_vw_reader *reader, const no
             memcpy(cursor.name, reader->prefix, 8);
             memcpy(cursor.name + prefix_length, name, 16);
             memcpy(cursor.name + prefix_length + 8, name + 8, 16);
-            cursor.entry->hash = noregret_hash_joined(prefix, prefix_length, name, length);
+            cursor.entry->hash = hashed
+                                     ? noregret_hash_joined(prefix, prefix_length, name, length)
+                                     : noregret_quick_hash(prefix, prefix_length, name, length);
         } else {
             cursor.entry->hash = copy_long(reader, cursor.name, name, length);
         }

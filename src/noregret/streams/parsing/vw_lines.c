@@ -147,7 +147,8 @@ static inline int read_feature(noregret_vw_reader *reader, const char **at) {
         return LINE_READ;
     }
     reader->sum += magnitude;
-    const noregret_entry entry = {noregret_hash(name, length), value, length};
+    const noregret_entry entry = {noregret_name_hash(scanned->hashed, name, length), value,
+                                  length};
     scanned->entries[scanned->count++] = entry;
     return LINE_READ;
 }
