@@ -84,7 +84,8 @@ def text_of(kind: str, lines: list[str]) -> bytes:
 
 
 def options_for(kind: str) -> dict[str, Any]:
-    return {"target": "sold"} if HEAD[kind] or kind == "jsonl" else {}
+    encoding = {"encoding": "utf-8"} if kind in ("csv", "tsv") else {}
+    return {"target": "sold"} | encoding if HEAD[kind] or kind == "jsonl" else {}
 
 
 @pytest.mark.parametrize(("case", "size"), paired(CASES, [30, 1 << 22]))

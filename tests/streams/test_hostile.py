@@ -65,14 +65,12 @@ def test_a_file_that_may_not_be_read(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("kind", TEXTS)
-@pytest.mark.parametrize("encoding", ["utf-16", "utf-16-le", "utf-16-be", "utf-32"])
+@pytest.mark.parametrize("encoding", ["utf-16-le", "utf-16-be", "utf-32"])
 def test_wide_text_is_refused(kind: str, encoding: str, tmp_path: Path) -> None:
     lines = {"csv": "a,y\n1,2\n", "tsv": "a\ty\n1\t2\n", "jsonl": '{"a": 1, "y": 2}\n'}
     text = lines.get(kind, "1 | a\n" if kind == "vw" else "1 0:1\n")
     (tmp_path / f"d.{kind}").write_bytes(text.encode(encoding))
-    said = refused(tmp_path / f"d.{kind}", target=target_for(kind))
-    if encoding == "utf-16":
-        assert "UTF-16 text: save it as UTF-8" in said
+    refused(tmp_path / f"d.{kind}", target=target_for(kind))
 
 
 @pytest.mark.parametrize(
@@ -88,14 +86,15 @@ def test_wide_text_is_refused(kind: str, encoding: str, tmp_path: Path) -> None:
 )
 def test_other_encodings_are_told_by_line(kind: str, text: str, tmp_path: Path) -> None:
     (tmp_path / f"d.{kind}").write_bytes(text.encode("latin-1"))
-    said = refused(tmp_path / f"d.{kind}", target=target_for(kind))
+    options = {"encoding": "utf-8"} if kind in ("csv", "tsv") else {}
+    said = refused(tmp_path / f"d.{kind}", target=target_for(kind), **options)
     assert "line " in said
     assert "not UTF-8 text" in said
 
 
 def test_text_that_is_no_utf_8_does_no_harm_where_it_is_not_used(tmp_path: Path) -> None:
     (tmp_path / "d.csv").write_bytes("who,a,y\nRené,1,2\n".encode("latin-1") * 1)
-    assert game_of(tmp_path / "d.csv", target="y", drop="who").rounds == 1
+    assert game_of(tmp_path / "d.csv", target="y", drop="who", encoding="utf-8").rounds == 1
 
 
 def test_nul_bytes(tmp_path: Path) -> None:

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from noregret.errors import BadExample, NoRegretError, Use, WrongUsage
 from noregret.limits import INTERCEPT
 from noregret.streams.block import Floats
-from noregret.streams.options import ASLEEP, AVERAGE, CORRECTED, MEDIAN, Options
+from noregret.streams.options import ASLEEP, AVERAGE, CORRECTED, MEDIAN, TAB, Options
 from noregret.streams.parsing.vocabulary import stacked, summarise
 
 NUMBER, BOOLEAN, TEXT = "numbers", "booleans", "text"
@@ -210,12 +210,11 @@ def is_number(text: str) -> bool:
 
 def check_separator(names: Sequence[str], where: str) -> None:
     """Raise an error if the only column looks like a header with another separator."""
-    convert = ("convert it to commas", Use("format", "tsv", "to tabs, and read it with {}"))
-    read = Use("format", "tsv", "read it with {}")
-    for mark, called, cure in (";", "';'", convert), ("\t", "tabs", read), ("|", "'|'", convert):
+    for mark in ",;\t|":
         if len(names) == 1 and mark in names[0]:
-            what = f"the file is separated by {called}, and noregret reads commas or tabs"
-            raise BadExample(what, cure, file=where)
+            called, given = ("tabs", TAB) if mark == "\t" else (repr(mark), mark)
+            what = f"the file seems to be separated by {called}"
+            raise BadExample(what, Use("delimiter", given), file=where)
 
 
 def listed(names: Sequence[str], most: int = 12) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import codecs
 import os
 import stat
 import sys
@@ -17,6 +18,7 @@ from noregret.streams.seals import Seal, new_hash
 # Bytes parsed at a time.
 BLOCK = 1 << 22
 STDIN = "-"
+UTF_16, UTF_32 = (b"\xff\xfe", b"\xfe\xff"), b"\xff\xfe\0\0"
 PACKED = {b"\x1f\x8b": "gzip", b"\x28\xb5\x2f\xfd": "zstd"}
 
 
@@ -39,8 +41,11 @@ class Opened:
         self.size = state.st_size if self.regular else 0
         if self.regular and path == STDIN:  # which may have been read from already
             self.size -= os.lseek(self.descriptor, 0, os.SEEK_CUR)
-        packing = packing_of(read_at(self.descriptor, 0, 4)) if self.regular else None
-        self.seekable = self.regular and packing is None and path != STDIN
+        self.decoder: codecs.IncrementalDecoder | None = None  # for UTF-16
+        self.decoded = b""  # read, and not taken yet
+        first = read_at(self.descriptor, 0, 4) if self.regular else b""
+        packing = packing_of(first)
+        self.seekable = self.regular and packing is None and path != STDIN and not is_wide(first)
         if packing is not None:
             self.raw = os.fdopen(os.dup(self.descriptor), "rb")
             self.stream = unpacked(self.raw, packing)
@@ -73,7 +78,33 @@ class Opened:
         return b"".join(parts)
 
     def some(self, most: int) -> bytes:
-        """Return some of the next bytes; empty at the end."""
+        """Return some of the next bytes, as UTF-8 if they are UTF-16; empty at the end."""
+        if self.decoder is None:
+            begins = not self.seekable and self.read_so_far == 0
+            text = self.some_raw(most)
+            if not begins or not is_wide(text):
+                return text
+            self.decoder = codecs.getincrementaldecoder("utf-16")()
+            self.decode(text)
+        while not self.decoded:
+            text = self.some_raw(most)
+            self.decode(text)
+            if not text:
+                break
+        text, self.decoded = self.decoded[:most], self.decoded[most:]
+        return text
+
+    def decode(self, text: bytes) -> None:
+        """Decode UTF-16; empty text is the end."""
+        assert self.decoder is not None
+        try:
+            self.decoded += self.decoder.decode(text, not text).encode("utf-8")
+        except UnicodeError as error:
+            what = f"damaged UTF-16 text: {error.args[-1]}"
+            raise NoRegretError(what, file=self.path) from None
+
+    def some_raw(self, most: int) -> bytes:
+        """Return some of the next bytes of the file, decompressed."""
         if self.seekable:  # a file that grows is read as it was when it was opened
             most = min(most, self.size - self.read_so_far)
         if self.stream is None:
@@ -139,6 +170,11 @@ def stdin_descriptor() -> int:
         return sys.stdin.fileno()
     except (AttributeError, ValueError, OSError):  # None, closed, or replaced by something else
         raise NoRegretError("standard input is closed: there is nothing to read") from None
+
+
+def is_wide(text: bytes) -> bool:
+    """Return whether the first bytes of a file are those of UTF-16 text."""
+    return text.startswith(UTF_16) and not text.startswith(UTF_32)
 
 
 def packing_of(text: bytes) -> str | None:

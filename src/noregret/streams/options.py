@@ -16,7 +16,18 @@ SCALES = ("none", "max", "standard", "unit")
 ON_ERROR = ("stop", "skip")
 # The meaning of quotes in CSV and TSV; auto is multiline for CSV and line for TSV.
 AUTO, MULTILINE, LINE, NONE = QUOTES = ("auto", "multiline", "line", "none")
-CHOICES = {"missing": MISSING, "scale": SCALES, "on_error": ON_ERROR, "quotes": QUOTES}
+# Delimiters of CSV, as options write them, and the encodings of text.
+TAB, DELIMITERS = "tab", (AUTO, ",", ";", "tab", "|")
+UTF_8, LATIN_1 = "utf-8", "latin-1"
+ENCODINGS = (AUTO, UTF_8, LATIN_1)
+CHOICES = {
+    "missing": MISSING,
+    "scale": SCALES,
+    "on_error": ON_ERROR,
+    "quotes": QUOTES,
+    "delimiter": DELIMITERS,
+    "encoding": ENCODINGS,
+}
 MAX_BITS = 30
 # Options that name columns, one or several.
 COLUMNS = ("drop", "keep", "categories")
@@ -57,6 +68,12 @@ class Options:
         delimiters and line ends. ``line``: it must end on its line, before a delimiter or the line
         end; any other quote is an ordinary character. ``none``: quotes are ordinary characters.
         ``auto``, the default, is ``multiline`` for CSV and ``line`` for TSV.
+    delimiter
+        The delimiter between values in CSV files: ``,``, ``;``, ``tab`` or ``|``. ``auto``, the
+        default, finds it out from the first lines; in TSV files it is the tab.
+    encoding
+        The encoding of CSV and TSV files: ``utf-8`` or ``latin-1``. ``auto``, the default, is
+        Latin-1 if the first 4 MiB are not UTF-8. UTF-16 is recognised by its byte order mark.
     hash
         Hash the names of all features into 2^bits slots, which bounds the memory.
     intercept
@@ -91,6 +108,8 @@ class Options:
     missing: str = "stop"
     header: bool = True
     quotes: str = AUTO
+    delimiter: str = AUTO
+    encoding: str = AUTO
     hash: int | None = None
     intercept: bool = False
     scale: str = "none"
@@ -108,6 +127,8 @@ class Options:
             given = getattr(self, name)
             columns = (given,) if isinstance(given, str) else tuple(given)
             object.__setattr__(self, name, columns)
+        if self.delimiter == "\t":
+            object.__setattr__(self, "delimiter", TAB)
         for name, choices in CHOICES.items():
             one_of(name, getattr(self, name), choices)
         if self.hash is not None:

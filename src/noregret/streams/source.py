@@ -10,7 +10,7 @@ import errno
 import glob
 import os
 import stat
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -20,7 +20,7 @@ from noregret.base.platform_files import read_at
 from noregret.errors import BadExample, NoRegretError, WrongUsage
 from noregret.streams import open_file as files
 from noregret.streams.csv_quotes import Quotes
-from noregret.streams.open_file import STDIN, Opened, shortened, stdin_descriptor
+from noregret.streams.open_file import STDIN, UTF_16, Opened, shortened, stdin_descriptor
 from noregret.streams.seals import Range, Sealing, Seals, new_hash
 
 __all__ = ["STDIN", "Paths", "Piece", "Source", "as_paths", "suffix_of", "total_size"]
@@ -29,7 +29,7 @@ __all__ = ["STDIN", "Paths", "Piece", "Source", "as_paths", "suffix_of", "total_
 BYTES_PER_SEARCH = 1 << 16
 # Bytes of a line and of a quoted value. A longer line is not text, a longer value never closed.
 MAX_LINE, MAX_VALUE = 1 << 27, 1 << 26
-BOM, UTF_16 = b"\xef\xbb\xbf", (b"\xff\xfe", b"\xfe\xff")
+BOM = b"\xef\xbb\xbf"
 
 Paths = str | Path | Sequence[str | Path]
 
@@ -88,7 +88,7 @@ class Piece:
 
     ``start`` and ``stop`` count bytes of text, ``read`` the bytes of input read so far from this
     file. A piece that has not been read yet holds the open file. ``ranges`` are the digests of its
-    text, or None if it is not sealed.
+    text, or None if it is not sealed; ``wide`` text was UTF-16 in the file.
     """
 
     file: int
@@ -99,6 +99,7 @@ class Piece:
     contents: bytes | None = None
     opened: Opened | None = None
     ranges: list[Range] | None = None
+    wide: bool = False
 
     def text(self) -> bytes:
         """Return the text, without a byte order mark."""
@@ -136,7 +137,8 @@ class Source:
     paths
         The files; ``-`` is standard input.
     delimiter
-        The delimiter between values, if a quoted value may contain line ends.
+        Returns the delimiter between values, given the first text, if a quoted value may contain
+        line ends.
     careful
         Whether to read plain files sequentially too, as quotes must be counted to split them.
     seals
@@ -146,7 +148,7 @@ class Source:
     def __init__(
         self,
         paths: Sequence[str],
-        delimiter: bytes | None = None,
+        delimiter: Callable[[bytes], bytes] | None = None,
         careful: bool = False,
         seals: Seals | None = None,
     ) -> None:
@@ -191,7 +193,7 @@ class Source:
 
     def read(self, number: int, opened: Opened, mark: dict[str, Any] | None) -> Iterator[Piece]:
         """Yield pieces as they are read."""
-        quotes = None if self.delimiter is None else Quotes(self.delimiter)
+        quotes: Quotes | None = None
         start = line = waiting = 0
         rest: list[bytes] = []
         if mark is not None:
@@ -205,9 +207,12 @@ class Source:
         def piece(text: bytes) -> Piece:
             ranges = None if sealing is None else [sealing.add(text)]
             stop = start + len(text)
-            return Piece(number, opened.path, start, stop, opened.read_so_far, text, None, ranges)
+            read, wide = opened.read_so_far, opened.decoder is not None
+            return Piece(number, opened.path, start, stop, read, text, None, ranges, wide)
 
         while block := opened.block():
+            if quotes is None and self.delimiter is not None:
+                quotes = Quotes(self.delimiter(block))
             if quotes is None:
                 cut = block.rfind(b"\n") + 1
             else:

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from noregret.base.positions import Positions
-from noregret.errors import Use, WrongUsage
+from noregret.errors import Use, WrongUsage, tell
 from noregret.streams.block import Block, Floats, Sparse
 from noregret.streams.options import Options
 from noregret.streams.parsing.scaling import Scaler
@@ -216,7 +216,9 @@ class Reading:
             return self.names(0, count)
         return Positions(count, [INTERCEPT] if self.options.intercept else ())
 
-    def source(self, delimiter: bytes | None = None, careful: bool = False) -> Source:
+    def source(
+        self, delimiter: Callable[[bytes], bytes] | None = None, careful: bool = False
+    ) -> Source:
         """Return the text to read, after checking that the text before the mark is unchanged."""
         source = Source(self.paths, delimiter, careful, self.seals)
         if self.unchecked and self.mark is not None:
@@ -227,6 +229,8 @@ class Reading:
     def mark_after(self, piece: Piece, lines: int) -> dict[str, Any]:
         """Seal a piece of this many lines, and return the mark after it."""
         before = self.lines_before(piece)
+        if piece.wide and not piece.start:
+            tell(f"{piece.path}: read as UTF-16 text, by its byte order mark")
         if self.seals is not None:
             self.seals.add(piece.file, piece.ranges or [], before + 1, before + lines)
         return {"file": piece.file, "offset": piece.stop, "line": before + lines}

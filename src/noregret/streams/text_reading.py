@@ -14,7 +14,18 @@ from noregret.streams.source import Piece
 from noregret.streams.stream import Reading, State, Stream
 
 # Options about columns, which these files do not have.
-FOR_TABLES = ("target", "drop", "keep", "categories", "missing", "header", "quotes", "group")
+FOR_TABLES = (
+    "target",
+    "drop",
+    "keep",
+    "categories",
+    "missing",
+    "header",
+    "quotes",
+    "delimiter",
+    "encoding",
+    "group",
+)
 
 
 class Scanned(NamedTuple):

@@ -123,7 +123,7 @@ def test_wrong_usage_ends_with_2(folder: Path) -> None:
         ("d.csv", b"sun,Sold\n1,2\n", "did you mean 'Sold'?"),
         ("d.csv", b"sun,sold\n1,2,3\n", "d.csv, line 2: 3 values, but there are 2 columns"),
         ("d.csv", b"sun,sun,sold\n1,2,3\n", "two columns are called 'sun'"),
-        ("d.csv", b"sun,sold\n1,\xff\xfe\n", "d.csv, line 2: column 'sold': not UTF-8 text"),
+        ("d.csv", b"sun,sold\n1,\xff\n\xc3\xa4\xc3\xa4", "line 2: column 'sold': not UTF-8 text"),
         ("d.csv", b"sun,sold\n2020-01-01,3\n", "holds dates or times: give the data that the"),
         ("d.csv", b"sun,sold\n", "there are no examples in it"),
         ("d.csv", b"sun,sold\n1,\n", "d.csv, line 2: the outcome is missing"),
@@ -137,7 +137,7 @@ def test_wrong_usage_ends_with_2(folder: Path) -> None:
         ("d.jsonl", b'{"a": 1, "sold": 1}\n{"sun": 1}\n', "d.jsonl, line 2: there is no field"),
         ("d.jsonl", b'{"sun": null, "sold": 2}\n', "d.jsonl, line 1: "),
         ("d.jsonl", b'{"sun": [1], "sold": 2}\n', "d.jsonl, line 1: "),
-        ("d.jsonl", b"\xff\xfe\n", "d.jsonl: UTF-16 text"),
+        ("d.jsonl", b"\xff\xfe\n", "d.jsonl: damaged UTF-16 text"),
     ],
 )
 def test_hostile_data_end_with_1_and_one_line(

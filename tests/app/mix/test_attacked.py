@@ -40,7 +40,9 @@ def test_no_row_of_the_first_block_can_be_used(
 
 def test_no_row_of_a_portfolio_can_be_used(tmp_path: Path) -> None:
     latin = written(tmp_path, b"A,B\n1.1,0.9\xe9\n1.0,1.1\n")
-    assert "line 2: column 'B': not UTF-8 text" in refused("portfolio", latin)
+    assert "line 2: column 'B': not UTF-8 text" in refused(
+        "portfolio", latin, "--encoding", "utf-8"
+    )
     csv = written(tmp_path, "A,B\n1.1,0.9\n")
     assert "d.csv, line 1, column 1: " in refused("portfolio", csv, "--format", "jsonl")
 

@@ -130,6 +130,22 @@ QUOTES = option(
     " on its line), none (quotes are ordinary characters), or auto: multiline for CSV, line for"
     " TSV.",
 )
+DELIMITER = option(
+    INPUT,
+    "--delimiter",
+    metavar="MARK",
+    default="auto",
+    help="The delimiter of CSV files: ',', ';', tab or '|' (default: found out from the first"
+    " lines).",
+)
+ENCODING = option(
+    INPUT,
+    "--encoding",
+    metavar="NAME",
+    default="auto",
+    help="The encoding of CSV files: utf-8 or latin-1 (default: Latin-1 if it is not UTF-8)."
+    " UTF-16 is recognised by its byte order mark.",
+)
 MISSING = option(
     INPUT,
     "--missing",

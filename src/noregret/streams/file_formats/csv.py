@@ -25,10 +25,11 @@ from noregret.streams.columns import (
     signed,
     summaries,
 )
+from noregret.streams.csv_dialect import delimiter_of, is_latin_1
 from noregret.streams.csv_quotes import Joined, lines_that_look_like_rows, with_letters_quoted
 from noregret.streams.csv_repair import kind_of_most, repaired, row_lines, split_names
 from noregret.streams.open_file import Opened
-from noregret.streams.options import ASLEEP, AUTO, LINE, MULTILINE, Options
+from noregret.streams.options import ASLEEP, AUTO, LATIN_1, LINE, MULTILINE, TAB, UTF_8, Options
 from noregret.streams.parsing.text import count_lines, parse_csv
 from noregret.streams.source import MAX_LINE, STDIN, Paths, Piece, as_paths, suffix_of
 from noregret.streams.stream import StartAgain, State, Stream
@@ -70,20 +71,31 @@ class CsvReading(TableReading):
 
     def __init__(self, stream: Stream, learning: bool, state: State | None) -> None:
         self.header: list[str] | None = None
+        self.delimiter = ""  # empty until the first text is read
+        self.encoding = ""
         self.careful = False  # whether line ends may be part of values
         self.told_joined = False  # whether it was told that lines were joined
         self.places: NDArray[np.int32] | None = None
         super().__init__(stream, learning, state)
 
     def columns_state(self) -> dict[str, Any]:
-        """Return the columns, and whether quotes were seen."""
-        return super().columns_state() | {"header": self.header, "careful": self.careful}
+        """Return the columns, the delimiter, the encoding, and whether quotes were seen."""
+        return super().columns_state() | {
+            "header": self.header,
+            "careful": self.careful,
+            "delimiter": self.delimiter,
+            "encoding": self.encoding,
+        }
 
     def set_columns_state(self, state: dict[str, Any]) -> None:
         """Restore the columns."""
         super().set_columns_state(state)
         if self.learning:  # files to be scored may have other columns besides
             self.header, self.careful = state["header"], state["careful"]
+            # Of 0.1.0, which did not find them out.
+            assert isinstance(self.stream, CsvStream)
+            self.delimiter = state.get("delimiter", self.stream.delimiter or ",")
+            self.encoding = state.get("encoding", UTF_8)
             if self.header is not None and not set(self.header) <= (self.kinds or {}).keys():
                 raise ValueError("its header has columns of which it does not say what they hold")
 
@@ -115,21 +127,30 @@ class CsvReading(TableReading):
             self.places = np.array(used, dtype=np.int32)
 
     @property
-    def delimiter(self) -> str:
-        """The delimiter between values."""
-        assert isinstance(self.stream, CsvStream)
-        return self.stream.delimiter
-
-    @property
     def quotes(self) -> str:
         """The meaning of quotes: one of ``QUOTES`` other than auto."""
         assert isinstance(self.stream, CsvStream)
         given = self.options.quotes
         return self.stream.quotes if given == AUTO else given
 
+    def delimiter_in(self, text: bytes) -> bytes:
+        """Return the delimiter, found out from the first text unless it is known."""
+        assert isinstance(self.stream, CsvStream)
+        if not self.delimiter:
+            given = self.options.delimiter
+            found = self.stream.delimiter if given == AUTO else "\t" if given == TAB else given
+            self.delimiter = found or delimiter_of(text, self.quotes, self.options.target)
+        return self.delimiter.encode()
+
     def text_of(self, piece: Piece) -> Text:
-        """Read a piece, and escape quotes that are ordinary characters."""
+        """Read a piece as UTF-8, and escape quotes that are ordinary characters."""
         text, quotes = piece.text(), self.quotes
+        if not self.encoding:
+            given = self.options.encoding
+            self.encoding = (LATIN_1 if is_latin_1(text) else UTF_8) if given == AUTO else given
+        if self.encoding == LATIN_1:
+            text = text.decode("latin-1").encode("utf-8")
+        self.delimiter_in(text)
         if quotes != MULTILINE:
             text = with_letters_quoted(text, self.delimiter.encode(), quotes == LINE)
         if piece.start or self.needs_care(piece, text):
@@ -185,8 +206,7 @@ class CsvReading(TableReading):
         careful = self.careful
         if self.unchecked and mark is not None:
             self.check_foreigns(mark)
-        delimiter = self.delimiter.encode() if self.quotes == MULTILINE else None
-        source = self.source(delimiter, careful)
+        source = self.source(self.delimiter_in if self.quotes == MULTILINE else None, careful)
         for piece, first in self.with_rows(source.pieces(mark)):
             text = first
             if self.settled is None:
@@ -388,6 +408,11 @@ class CsvReading(TableReading):
         before = self.lines_before(piece) + raw.names
         mark = self.mark_after(piece, raw.lines)
         size = self.read_so_far(piece.file, piece.read)
+        if self.encoding == LATIN_1 and self.options.encoding == AUTO and not before - raw.names:
+            tell(
+                f"{piece.path}: read as Latin-1, as it is not UTF-8; for another encoding, convert"
+                " the file"
+            )
         if raw.joined is not None and not self.told_joined:
             self.told_joined = True
             first, last = before + raw.joined.first, before + raw.joined.last
@@ -417,7 +442,7 @@ class CsvReading(TableReading):
 
 
 class CsvStream(Stream):
-    """Comma-separated files (tab-separated for ``.tsv``), usually with a header.
+    """Comma-separated files, or ones with another delimiter, usually with a header.
 
     Whether a column holds numbers, booleans or text is inferred from the first megabyte and then
     fixed. All numbers are parsed as correctly rounded floats.
@@ -426,7 +451,7 @@ class CsvStream(Stream):
     name = "csv"
     extensions: ClassVar[tuple[str, ...]] = (".csv",)
     reading_class = CsvReading
-    delimiter = ","
+    delimiter = ""  # to be found out
     quotes: ClassVar[str] = MULTILINE  # if not said otherwise
 
 

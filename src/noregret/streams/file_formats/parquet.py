@@ -210,7 +210,7 @@ class ParquetStream(Stream):
     name = "parquet"
     extensions = (".parquet", ".pq")
     reading_class = ParquetReading
-    meaningless = ("header", "quotes")
+    meaningless = ("header", "quotes", "delimiter", "encoding")
 
     def __init__(self, paths: Paths, options: Options) -> None:
         super().__init__(paths, options)

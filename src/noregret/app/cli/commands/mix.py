@@ -7,7 +7,9 @@ from typing import TYPE_CHECKING, Any
 
 from noregret.app.cli.options import (
     CERTIFICATE,
+    DELIMITER,
     DROP,
+    ENCODING,
     FORMAT,
     GROUP,
     HEADER,
@@ -75,6 +77,8 @@ OPTIONS = [
     FORMAT.but("File format: csv, tsv, parquet or jsonl (default: by extension)."),
     HEADER,
     QUOTES,
+    DELIMITER,
+    ENCODING,
     ON_ERROR,
     LEARNER.but(
         "The algorithm: hedge, ada-hedge, ml-poly, boa, squint, fixed-share or another that"

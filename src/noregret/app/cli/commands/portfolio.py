@@ -8,7 +8,9 @@ from typing import TYPE_CHECKING
 
 from noregret.app.cli.options import (
     CERTIFICATE,
+    DELIMITER,
     DROP,
+    ENCODING,
     FORMAT,
     HEADER,
     INPUT,
@@ -50,6 +52,8 @@ OPTIONS = [
     DROP,
     FORMAT.but("File format: csv, tsv, parquet, jsonl or npz (default: by extension)."),
     HEADER,
+    DELIMITER,
+    ENCODING,
     LEARNER.but(
         "The strategy: eg-portfolio, universal-portfolio, ons-portfolio, uniform-rebalanced,"
         " buy-and-hold or follow-the-leader.",

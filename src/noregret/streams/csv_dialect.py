@@ -1,0 +1,55 @@
+"""The delimiter and the encoding of a CSV file, found out from its first lines."""
+
+from __future__ import annotations
+
+import csv
+import io
+import re
+from itertools import islice
+
+from noregret.streams.options import LINE, NONE
+
+MARKS = (",", ";", "\t", "|")
+# Bytes and records inspected to find the delimiter.
+SAMPLE_BYTES, SAMPLE_RECORDS = 1 << 16, 20
+FIGURES = re.compile(r"\s*[-+.]?\d[\d.,]*(?:e[-+]?\d+)?\s*", re.IGNORECASE | re.ASCII)
+
+
+def delimiter_of(text: bytes, quotes: str, target: str | None) -> str:
+    """Return the delimiter of CSV text, a mark in its first line.
+
+    Of several it is one that splits off the target, then one that splits all of the first lines
+    into the same number of values, then the one that leaves the largest share of numbers.
+    """
+    cut = text.find(b"\n", SAMPLE_BYTES) + 1 if len(text) > SAMPLE_BYTES else 0
+    sample = text[: cut or len(text)].decode("utf-8", "replace").lstrip("\ufeff\r\n")
+    found: dict[str, tuple[bool, bool, float]] = {}
+    for mark in MARKS:
+        rows = records_of(sample, mark, quotes)
+        if rows and len(rows[0]) > 1:
+            cells = [cell for row in rows for cell in row]
+            numbers = sum(FIGURES.fullmatch(cell) is not None for cell in cells)
+            even = all(len(row) == len(rows[0]) for row in rows)
+            found[mark] = target in map(str.strip, rows[0]), even, numbers / len(cells)
+    return max(found, key=found.__getitem__, default=",")
+
+
+def records_of(sample: str, mark: str, quotes: str) -> list[list[str]]:
+    """Return the first records of a sample, split by a mark; none if that is not possible."""
+    lines = sample.split("\n", SAMPLE_RECORDS)[:SAMPLE_RECORDS]
+    source = lines if quotes in (LINE, NONE) else io.StringIO(sample, newline="")
+    quoting = csv.QUOTE_NONE if quotes == NONE else csv.QUOTE_MINIMAL
+    try:
+        rows = csv.reader(source, delimiter=mark, quoting=quoting)
+        return [row for row in islice(rows, SAMPLE_RECORDS) if row]
+    except csv.Error:
+        return []
+
+
+def is_latin_1(text: bytes) -> bool:
+    """Return whether text is Latin-1 rather than UTF-8, perhaps with a few damaged letters."""
+    if text.isascii():
+        return False
+    letters = [letter for letter in text.decode("utf-8", "surrogateescape") if letter > "\x7f"]
+    damaged = sum("\udc80" <= letter <= "\udcff" for letter in letters)
+    return 2 * damaged > len(letters)
