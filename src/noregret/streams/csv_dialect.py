@@ -30,7 +30,7 @@ def delimiter_of(text: bytes, quotes: str, target: str | None) -> str:
             cells = [cell for row in rows for cell in row]
             numbers = sum(FIGURES.fullmatch(cell) is not None for cell in cells)
             even = all(len(row) == len(rows[0]) for row in rows)
-            found[mark] = target in map(str.strip, rows[0]), even, numbers / len(cells)
+            found[mark] = target in [name.strip() for name in rows[0]], even, numbers / len(cells)
     return max(found, key=found.__getitem__, default=",")
 
 
@@ -38,9 +38,11 @@ def records_of(sample: str, mark: str, quotes: str) -> list[list[str]]:
     """Return the first records of a sample, split by a mark; none if that is not possible."""
     lines = sample.split("\n", SAMPLE_RECORDS)[:SAMPLE_RECORDS]
     source = lines if quotes in (LINE, NONE) else io.StringIO(sample, newline="")
-    quoting = csv.QUOTE_NONE if quotes == NONE else csv.QUOTE_MINIMAL
     try:
-        rows = csv.reader(source, delimiter=mark, quoting=quoting)
+        if quotes == NONE:
+            rows = csv.reader(source, delimiter=mark, quoting=csv.QUOTE_NONE)
+        else:
+            rows = csv.reader(source, delimiter=mark)
         return [row for row in islice(rows, SAMPLE_RECORDS) if row]
     except csv.Error:
         return []

@@ -11,6 +11,7 @@ from typing import NamedTuple
 from noregret.errors import BadExample, Cure, Place, Use
 from noregret.streams.block import Fault
 from noregret.streams.columns import BOOLEAN, NUMBER, TEXT, headless, is_number, no_header
+from noregret.streams.csv_numerals import COMMA, POINT, plain
 from noregret.streams.csv_quotes import Quotes
 
 NUMERAL = re.compile(
@@ -117,11 +118,14 @@ def repaired(
     *,
     asleep: bool = False,
     by_line: bool = False,
+    marks: dict[str, str] | None = None,
 ) -> Mended:
     """Separate the records that can be used from those that cannot.
 
     With ``asleep`` numbers may be missing; with ``by_line`` quoted values end with the line.
+    ``marks`` are the decimal marks of columns of other than plain numbers.
     """
+    marks = marks or {}
     good = io.StringIO()
     writer = csv.writer(good, delimiter=delimiter, lineterminator="\n")
     kept: list[int] = []
@@ -136,35 +140,60 @@ def repaired(
                 raise BadExample(what, JOIN if by_line else ())
             named = [*zip(header, cells, strict=True)]
             for name, cell in named:
-                check_cell(name, cell, kinds.get(name), nothing, asleep)
+                number = as_plain(cell, marks.get(name), delimiter)
+                check_cell(name, cell, kinds.get(name), nothing, asleep, number)
         except BadExample as error:
             faults.append(Fault(len(kept), error.at(line=line).with_traceback(None)))
         else:
-            writer.writerow([usual(cell, kinds.get(name), nothing) for name, cell in named])
+            writer.writerow(
+                usual(cell, kinds.get(name), nothing, as_plain(cell, marks.get(name), delimiter))
+                for name, cell in named
+            )
             kept.append(line)
     return Mended(good.getvalue().encode("utf-8", "replace"), kept, tuple(faults))
 
 
-def usual(cell: str, kind: str | None, nothing: Sequence[str]) -> str:
-    """Return a cell in a form that Arrow can parse."""
+def as_plain(cell: str, decimal: str | None, delimiter: str) -> str | None:
+    """Return a number as a plain one, or None if it is none; ``decimal`` is the column's mark.
+
+    Without one the column began with plain numbers. A comma in it then groups digits only if it is
+    the delimiter, and cannot be a decimal mark.
+    """
+    if decimal != COMMA and NUMERAL.fullmatch(cell):
+        return cell
+    if decimal is None and delimiter != COMMA and COMMA in cell:
+        return None
+    return plain(cell, decimal or POINT)
+
+
+def usual(cell: str, kind: str | None, nothing: Sequence[str], number: str | None) -> str:
+    """Return a cell in a form that Arrow can parse; ``number`` is the plain one it stands for."""
     if kind == NUMBER and cell.strip() in nothing:
         return ""
-    if kind == NUMBER and NUMERAL.fullmatch(cell):
-        return repr(float(cell))
+    if kind == NUMBER and number is not None:
+        return repr(float(number))
     if kind == BOOLEAN:
         return TRUTH.get(cell.strip().lower(), cell)
     return cell
 
 
 def check_cell(
-    name: str, cell: str, kind: str | None, nothing: Sequence[str], asleep: bool
+    name: str,
+    cell: str,
+    kind: str | None,
+    nothing: Sequence[str],
+    asleep: bool,
+    number: str | None,
 ) -> None:
-    """Raise an error for a cell that is not of the kind of its column."""
+    """Raise an error for a cell that is not of the kind of its column.
+
+    ``number`` is the plain number that it stands for, or None.
+    """
     what, cures = "", list[Cure]()
     shown = cell if len(cell) <= 40 else cell[:40] + "…"
     if kind is not None and any("\udc80" <= letter <= "\udcff" for letter in cell):
         what = "not UTF-8 text"
-    elif kind == NUMBER and cell.strip() not in nothing and not NUMERAL.fullmatch(cell):
+    elif kind == NUMBER and cell.strip() not in nothing and number is None:
         what = f"{shown!r} is not a number, as most of the column are"
         names = Use("categories", [name], "read the column as names ({})")
         cures = ["correct it", "leave it empty" if asleep else names]

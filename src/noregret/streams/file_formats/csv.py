@@ -26,6 +26,7 @@ from noregret.streams.columns import (
     summaries,
 )
 from noregret.streams.csv_dialect import delimiter_of, is_latin_1
+from noregret.streams.csv_numerals import COMMA, as_floats, decimal_of
 from noregret.streams.csv_quotes import Joined, lines_that_look_like_rows, with_letters_quoted
 from noregret.streams.csv_repair import kind_of_most, repaired, row_lines, split_names
 from noregret.streams.open_file import Opened
@@ -73,6 +74,7 @@ class CsvReading(TableReading):
         self.header: list[str] | None = None
         self.delimiter = ""  # empty until the first text is read
         self.encoding = ""
+        self.decimals: dict[str, str] = {}  # of columns of other than plain numbers
         self.careful = False  # whether line ends may be part of values
         self.told_joined = False  # whether it was told that lines were joined
         self.places: NDArray[np.int32] | None = None
@@ -85,11 +87,13 @@ class CsvReading(TableReading):
             "careful": self.careful,
             "delimiter": self.delimiter,
             "encoding": self.encoding,
+            "decimals": self.decimals,
         }
 
     def set_columns_state(self, state: dict[str, Any]) -> None:
         """Restore the columns."""
         super().set_columns_state(state)
+        self.decimals = state.get("decimals", {})
         if self.learning:  # files to be scored may have other columns besides
             self.header, self.careful = state["header"], state["careful"]
             # Of 0.1.0, which did not find them out.
@@ -118,7 +122,8 @@ class CsvReading(TableReading):
         numeric = [self.kinds[name] == NUMBER for name in [*roles.numbers, roles.target] if name]
         places = self.vocabulary.positions(roles.dense_names)
         in_order = bool((places == np.arange(len(places))).all()) or not len(self.vocabulary)
-        if roles.plain and all(numeric) and in_order and self.options.group is None:
+        pointed = COMMA not in self.marks(roles.columns).values()
+        if roles.plain and all(numeric) and in_order and pointed and self.options.group is None:
             at = {name: k for k, name in enumerate(roles.dense_names)}
             numbers = set(roles.numbers)
             used = [at.get(name, -1) if name in numbers else -1 for name in self.header]
@@ -132,6 +137,13 @@ class CsvReading(TableReading):
         assert isinstance(self.stream, CsvStream)
         given = self.options.quotes
         return self.stream.quotes if given == AUTO else given
+
+    def marks(self, columns: list[str]) -> dict[str, str]:
+        """Return the decimal marks of columns that hold other than plain numbers."""
+        found = {name: self.decimals[name] for name in columns if name in self.decimals}
+        # Where commas separate values, they are no decimal marks: the file is of another kind than
+        # the one that the columns were found out from.
+        return {} if self.delimiter == COMMA and COMMA in found.values() else found
 
     def delimiter_in(self, text: bytes) -> bytes:
         """Return the delimiter, found out from the first text unless it is known."""
@@ -183,13 +195,21 @@ class CsvReading(TableReading):
                 values = table.column(name).slice(0, SAMPLE_VALUES).to_pylist()
                 is_target = name == self.options.target and self.options.positive is None
                 half = is_target or self.options.missing == ASLEEP
-                kinds[name] = kind_of_most(
-                    values, MIN_OUTCOME_SHARE if half else MIN_NUMBER_SHARE, MISSING_WORDS
-                )
+                share = MIN_OUTCOME_SHARE if half else MIN_NUMBER_SHARE
+                kinds[name] = kind_of_most(values, share, MISSING_WORDS)
+                if kinds[name] != BOOLEAN and (mark := self.decimal_in(values, share)):
+                    kinds[name], self.decimals[name] = NUMBER, mark
         for words in (*self.options.categories, self.options.group):
             if words in kinds:
                 kinds[words] = TEXT
+                self.decimals.pop(words, None)
         return {sys.intern(name): kind for name, kind in kinds.items()}
+
+    def decimal_in(self, values: list[str | bytes], share: float) -> str | None:
+        """Return the decimal mark of a column of other than plain numbers, or None."""
+        texts = [v if isinstance(v, str) else v.decode("utf-8", "replace") for v in values]
+        there = [text for text in texts if text.strip() not in MISSING_WORDS]
+        return decimal_of(there, self.delimiter, share)
 
     def looks_plain(self, sample: bytes) -> bool:
         """Return whether a sample holds only numbers, as most files do, so Arrow is not needed."""
@@ -354,11 +374,12 @@ class CsvReading(TableReading):
         words = pa.dictionary(pa.int32(), pa.string())
         names = {NUMBER: pa.float64(), BOOLEAN: pa.bool_(), TEXT: words}
         types = {name: names[self.kinds[name]] for name in used}
+        marks = self.marks(used)
         if not body.strip(b"\r\n"):
             empty = pa.table({name: pa.array([], kind) for name, kind in types.items()})
             return encoded(empty, roles), (), None
         try:
-            return encoded(self.arrow(body, types, used), roles), (), None
+            return encoded(self.arrow(body, types, used, marks), roles), (), None
         except pa.ArrowInvalid:
             kinds = {name: self.kinds[name] for name in used}
             asleep, by_line = self.options.missing == ASLEEP, self.quotes == LINE
@@ -370,6 +391,7 @@ class CsvReading(TableReading):
                 MISSING_WORDS,
                 asleep=asleep,
                 by_line=by_line,
+                marks=marks,
             )
         try:
             if not mended.kept:
@@ -378,12 +400,23 @@ class CsvReading(TableReading):
         except pa.ArrowInvalid as error:
             raise BadExample(foreign(error), file=piece.path) from None
 
-    def arrow(self, body: bytes, types: dict[str, Any] | None, used: list[str]) -> Any:
-        """Return a table of the used columns; without types Arrow finds out which there are."""
+    def arrow(
+        self,
+        body: bytes,
+        types: dict[str, Any] | None,
+        used: list[str],
+        marks: dict[str, str] | None = None,
+    ) -> Any:
+        """Return a table of the used columns; without types Arrow finds out which there are.
+
+        ``marks`` are the decimal marks of columns of other than plain numbers.
+        """
         import pyarrow as pa
         from pyarrow import csv as arrow_csv
 
-        return arrow_csv.read_csv(
+        if types is not None and marks:
+            types = types | dict.fromkeys(marks, pa.string())
+        table = arrow_csv.read_csv(
             pa.py_buffer(body),
             read_options=arrow_csv.ReadOptions(
                 column_names=self.header, use_threads=False, block_size=len(body) + 1
@@ -398,6 +431,11 @@ class CsvReading(TableReading):
                 strings_can_be_null=False,
             ),
         )
+        for name, mark in (marks or {}).items():
+            at = table.column_names.index(name)
+            floats = as_floats(table.column(name), mark, MISSING_WORDS)
+            table = table.set_column(at, name, floats)
+        return table
 
     def settle(self, raw: Parsed) -> Block:
         """Make a block from a piece."""
