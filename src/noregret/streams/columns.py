@@ -133,12 +133,8 @@ class Roles:
 
     @property
     def plain(self) -> bool:
-        """True if every row has the same features."""
-        return (
-            not self.categories
-            and self.options.missing != "indicator"
-            and self.options.hash is None
-        )
+        """True if every row without gaps has the same features."""
+        return not self.categories and self.options.hash is None
 
     @property
     def columns(self) -> list[str]:

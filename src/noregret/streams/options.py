@@ -9,7 +9,8 @@ from typing import Any
 from noregret.checks import one_of, whole
 
 ASLEEP = "asleep"
-MISSING = ("stop", "zero", "indicator", ASLEEP)
+STOP, ZERO, INDICATOR = "stop", "zero", "indicator"
+MISSING = (STOP, ZERO, INDICATOR, ASLEEP)
 # Experts that can be derived from the others.
 AVERAGE, MEDIAN, CORRECTED = ADDED = ("average", "median", "corrected")
 SCALES = ("none", "max", "standard", "unit")
@@ -57,10 +58,10 @@ class Options:
         indicator feature.
     missing
         How to treat an empty cell: ``stop`` rejects the row, ``zero`` replaces it by 0 (text: no
-        indicator), ``indicator`` does the same and adds the feature ``column=missing``. ``asleep``
-        is for tables of forecasts with one expert per column: an expert without a forecast sleeps
-        in that round (NaN). Columns without numbers are ignored, and rows without an outcome are
-        not played.
+        indicator), ``indicator``, the default of ``noregret run``, does the same and adds the
+        feature ``column=missing``. ``asleep`` is for tables of forecasts with one expert per
+        column: an expert without a forecast sleeps in that round (NaN). Columns without numbers are
+        ignored, and rows without an outcome are not played.
     header
         Whether the first line of a CSV file holds the names; otherwise columns are named 1, 2, ….
     quotes

@@ -15,7 +15,7 @@ from noregret.streams.block import Block, Fault, Floats, Sparse
 from noregret.streams.columns import BOOLEAN, TEXT, Category, Roles, Table
 from noregret.streams.columns_to_rows import dense_rows, faults_of, sparse_rows, without
 from noregret.streams.growth import Growth
-from noregret.streams.options import ASLEEP, CORRECTED
+from noregret.streams.options import ASLEEP, CORRECTED, INDICATOR
 from noregret.streams.parsing.scaling import Scaler
 from noregret.streams.stream import Reading, State, Stream
 
@@ -161,6 +161,8 @@ class TableReading(Reading):
         """Return whether the features and their positions are those of all earlier rows."""
         roles = self.settled
         if roles is None or not roles.plain or table.names != roles.numbers or table.categories:
+            return False
+        if table.missing is not None and self.options.missing == INDICATOR:
             return False
         if len(table.y):
             self.admit_dense(roles)

@@ -62,7 +62,7 @@ def test_everything_is_written(file: Path, tmp_path: Path) -> None:
     assert predictions["row"].tolist() == list(range(1, data.ROWS + 1))
     assert predictions["outcome"].tolist() == data.numbers()["y"].tolist()
     learner = noregret.WidrowHoff(rate=0.3, norm=6)
-    stream = streams.read(file, target="y", drop="label", intercept=True)
+    stream = streams.read(file, target="y", drop="label", intercept=True, missing="indicator")
     game = noregret.play(learner, stream, predictions=True)
     assert predictions["prediction"].tolist() == game.predictions.tolist()
     assert noregret.load(tmp_path / "m").weights.tolist() == learner.weights.tolist()

@@ -150,8 +150,8 @@ MISSING = option(
     INPUT,
     "--missing",
     metavar="RULE",
-    default="stop",
-    help="At an empty cell: stop, use zero, or use zero and add an indicator feature.",
+    help="At an empty cell: indicator (use zero, and add an indicator feature; the default), zero,"
+    " or stop.",
 )
 ON_ERROR = option(
     INPUT,

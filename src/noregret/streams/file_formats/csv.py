@@ -30,7 +30,17 @@ from noregret.streams.csv_numerals import COMMA, as_floats, decimal_of
 from noregret.streams.csv_quotes import Joined, lines_that_look_like_rows, with_letters_quoted
 from noregret.streams.csv_repair import kind_of_most, repaired, row_lines, split_names
 from noregret.streams.open_file import Opened
-from noregret.streams.options import ASLEEP, AUTO, LATIN_1, LINE, MULTILINE, TAB, UTF_8, Options
+from noregret.streams.options import (
+    ASLEEP,
+    AUTO,
+    INDICATOR,
+    LATIN_1,
+    LINE,
+    MULTILINE,
+    TAB,
+    UTF_8,
+    Options,
+)
 from noregret.streams.parsing.text import count_lines, parse_csv
 from noregret.streams.source import MAX_LINE, STDIN, Paths, Piece, as_paths, suffix_of
 from noregret.streams.stream import StartAgain, State, Stream
@@ -358,7 +368,8 @@ class CsvReading(TableReading):
             y = signed(y, self.options.positive, roles.where)
         # Where cells are empty, an outcome may be among them, or all forecasts of a row.
         whole = not found.asleep or not (nobody or np.isnan(y).any())
-        return Table(roles.numbers, found.X, None, [], y, {}), found.line_count, whole
+        table = Table(roles.numbers, found.X, None, [], y, {}, self.options.intercept)
+        return table, found.line_count, whole
 
     def arrow_table(
         self, body: bytes, piece: Piece
@@ -471,7 +482,8 @@ class CsvReading(TableReading):
         def place_of(row: int) -> Place:
             return Place(piece.path, before + lines()[row])
 
-        if raw.whole:
+        # Once a cell was empty, there is a feature more than there are columns.
+        if raw.whole and (self.options.missing != INDICATOR or self.fits_dense(raw.table)):
             if len(raw.table.y) and self.settled is not None:
                 self.admit_dense(self.settled)
             return Block(raw.table.numbers, raw.table.y, place_of, mark, size)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import shlex
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from noregret.app.cli.options import (
@@ -148,10 +149,11 @@ def run(given: Namespace) -> None:
     from noregret.app.commands.run.runner import Run
     from noregret.app.results.loss_choice import is_open
     from noregret.streams import stream_of
-    from noregret.streams.options import ASLEEP
+    from noregret.streams.options import ASLEEP, INDICATOR, STOP
 
     params = params_of(given.parameter)
-    options = reading_options(given, fourier=fourier_text(given))
+    missing = given.missing or STOP
+    options = reading_options(given, fourier=fourier_text(given), missing=missing)
     if given.every < 1:
         raise WrongUsage(f"--every must be at least 1 row: got {given.every}")
     if options.missing == ASLEEP:
@@ -159,8 +161,11 @@ def run(given: Namespace) -> None:
     made, resume = learner_of(given.learner, params), given.resume
     if resume is not None and resume == given.checkpoint and not os.path.exists(resume):
         resume = None  # interrupted before the first checkpoint: start again
+    stream = stream_of(given.data, options)
+    if given.missing is None and "missing" not in stream.meaningless:
+        stream = type(stream)(stream.paths, replace(options, missing=INDICATOR))
     work = Run(
-        stream_of(given.data, options),
+        stream,
         made,
         Outputs.of(given),
         hindsight=given.hindsight,
