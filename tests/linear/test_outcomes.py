@@ -109,3 +109,9 @@ def test_two_ways_to_write_no_are_refused() -> None:
         other.learn_many([[1.0], [1.0]], [1, 0])
     assert caught.value.round == 3
     assert other.rounds == 2
+
+
+def test_an_outcome_is_below_the_limit_that_is_named() -> None:
+    learner = make()
+    with pytest.raises(nr.BadExample, match=r"below 1e\+150 in size"):
+        learner.learn_one([1.0], 1e150)

@@ -17,6 +17,7 @@ from noregret.errors import NoRegretError
 from noregret.hindsight import Answer, Limits
 from noregret.hindsight.classes.ball import Ball
 from noregret.hindsight.losses import as_labels
+from noregret.hindsight.proofs.answer import EXACT_GAP
 from noregret.hindsight.proofs.rounding import downward, norm, norm_above
 from noregret.hindsight.proofs.witness import NUMBER, Paid, paid_by
 from noregret.hindsight.solvers.quadratic import lower_over, up_to
@@ -63,14 +64,14 @@ class BatchEvidence(Evidence):
         return len(self.names)
 
     @property
-    def blur(self) -> float:
-        """The loss of zero weights, which sums of squares are compared to; 0 for other losses."""
-        return self.nothing if self.loss_name == "square" else 0.0
-
-    @property
     def rounding(self) -> float:
         """A bound on the rounding error of the loss of the weights."""
         return self.paid.rounding
+
+    @property
+    def loss_rounding(self) -> float:
+        """How far the loss may be off where large numbers cancel in it."""
+        return self.paid.rounding if self.loss_name == "square" else 0.0
 
     @property
     def nothing(self) -> float:
@@ -108,14 +109,20 @@ class BatchEvidence(Evidence):
         if not self.weights.any():
             return Paid(sums.energy, 0.0)
         tangent = sums.tangent(self.weights)
-        middle, off = 0.5 * (tangent.low + tangent.high), 0.5 * (tangent.high - tangent.low)
-        if off > MAX_SUM_ERROR * sums.energy:
+        off = tangent.high - max(0.0, tangent.low)
+        if off > 2 * MAX_SUM_ERROR * sums.energy:
             raise NoRegretError(
                 "columns are so nearly dependent that the loss of the weights of"
                 f" {self.method.name} cannot be computed from sums over the examples",
                 "fit it to rows",
             )
-        return Paid(max(0.0, middle), off)
+        return Paid(tangent.high, off)
+
+    @property
+    def most(self) -> float:
+        """What the weights surely pay at most; from sums, that is the loss."""
+        paid = self.paid
+        return paid.loss if self.rows_at_hand is None else paid.loss + paid.rounding
 
     @property
     def loss(self) -> float:
@@ -161,7 +168,7 @@ class BatchEvidence(Evidence):
         radius = float(f"{norm_above(self.weights) * (1 + 1e-9):.10g}")
         price = penalty * radius * radius
         lower = downward(objective.lower - price, objective.lower + price)
-        loss = self.paid.loss + self.paid.rounding
+        loss = self.most
         return Answer(as_long(radius), loss, min(max(0.0, lower), loss), self.weights)
 
     def standing_by(self, answer: Answer) -> Answer:
@@ -170,14 +177,16 @@ class BatchEvidence(Evidence):
         If their norm is beyond the reach of the answer, because columns are nearly dependent, the
         reach is extended with the tangent at the weights.
         """
-        loss = self.paid.loss + self.paid.rounding
+        loss = self.most
         if self.length > answer.reach:
             reach, rows = 2 * self.length, self.rows_at_hand
             known = self.ledger.sums if rows is None else OnRows(rows)
             assert known is not None
             lower = lower_over(Ball(1.01 * reach), known.tangent(self.weights), self.weights)
             answer = replace(answer, comparator=up_to(reach), lower=max(0.0, lower), reach=reach)
-        return replace(answer, loss=loss, lower=min(answer.lower, loss), witness=self.weights)
+        lower = min(answer.lower, loss)
+        exact = answer.exact and loss - lower <= 2 * answer.gap + EXACT_GAP * loss
+        return replace(answer, loss=loss, lower=lower, witness=self.weights, exact=exact)
 
     # The witness of a certificate.
 

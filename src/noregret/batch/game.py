@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -113,6 +114,40 @@ class BatchGame(Certifiable):
         other = copy.copy(self)
         other._solution, other.answers = Solution(weights, found.numbers, found.arrays), {}
         return other
+
+    def from_sums(self) -> BatchGame | None:
+        """Return this game as if sums over its rows were all that is left."""
+        from noregret.batch.summed import Summed
+        from noregret.batch.sums import are_kept, sums_of
+
+        if not isinstance(self.method, Summed) or not are_kept(self):
+            return None
+        other, other.intake = copy.copy(self), copy.copy(self.intake)
+        other.intake.ledger = books = copy.copy(self.ledger)
+        books.sums, books.pages, other.answers = sums_of(self), None, {}
+        found = self.method._solve(other.evidence({}, USUAL))
+        other._solution = replace(found, weights=self.solution.weights)
+        return other
+
+    def loss_by_sums(self) -> float:
+        """Return what weights found from sums over the rows alone pay.
+
+        A share of the best weights may be missing in any case, as gradient descent stops there.
+        """
+        from noregret.batch.least_squares import WEIGHT_TOLERANCE
+
+        evidence = self.evidence({}, USUAL)
+        least = evidence.loss + WEIGHT_TOLERANCE**2 * evidence.nothing
+        try:
+            summed = self.from_sums()
+            found = summed and self.method._solve(summed.evidence({}, USUAL))
+        except NoRegretError:
+            found = None
+        if not found:
+            return least
+        other = copy.copy(self)
+        other._solution, other.answers = found, {}
+        return max(least, other.loss)
 
     # The figures.
 

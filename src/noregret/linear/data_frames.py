@@ -121,7 +121,7 @@ class NamedBlock:
         numbers = self.numbers(row, row + 1)[0]
         k = int(np.argmin(np.abs(numbers) < MAX_VALUE))
         what = f"feature {self.names[k]!r} is {numbers[k]:g}: every value must be finite"
-        return BadExample(f"{what}, and at most {MAX_VALUE:g}", round=round, feature=self.names[k])
+        return BadExample(f"{what}, and below {MAX_VALUE:g}", round=round, feature=self.names[k])
 
 
 def split_target(X: Any, target: str) -> tuple[Any, Any]:

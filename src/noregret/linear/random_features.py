@@ -235,5 +235,5 @@ def check(values: Floats, rows: Any, columns: Any) -> None:
     usable = np.abs(values) < MAX_VALUE
     if not usable.all():
         row, column = (np.broadcast_to(at, values.shape)[~usable][0] for at in (rows, columns))
-        said = f"{values[~usable][0]:g}: every value must be finite, and at most {MAX_VALUE:g}"
+        said = f"{values[~usable][0]:g}: every value must be finite, and below {MAX_VALUE:g}"
         raise BadExample(f"column {column} is {said}", row=int(row))

@@ -52,7 +52,7 @@ def faults_of(
 
 def beyond(what: str, feature: str | None = None) -> BadExample:
     """Return the error for a number that is too large to be squared."""
-    return BadExample(f"{what} must be finite, and at most {LARGEST:g}", feature=feature)
+    return BadExample(f"{what} must be finite, and below {LARGEST:g}", feature=feature)
 
 
 def empty(what: str, name: str) -> BadExample:

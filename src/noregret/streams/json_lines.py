@@ -83,7 +83,9 @@ def one_by_one(lines: list[bytes]) -> tuple[list[tuple[int, Any]], list[BadExamp
         try:
             if depth_of(line)[0] > MAX_NESTING:
                 raise RecursionError
-            examples.append((number, json.loads(line, object_pairs_hook=object_of)))
+            examples.append(
+                (number, json.loads(line, object_pairs_hook=object_of, parse_int=whole))
+            )
         except GivenTwice as error:
             what = f"field {error.name[:40]!r} is given twice"
             faults.append(BadExample(what, "leave one out", line=number))
@@ -97,6 +99,14 @@ def one_by_one(lines: list[bytes]) -> tuple[list[tuple[int, Any]], list[BadExamp
         except ValueError:
             faults.append(BadExample("not JSON that can be read", line=number))
     return examples, faults
+
+
+def whole(digits: str) -> int | float:
+    """Return a whole number; infinity if it has more digits than Python converts."""
+    try:
+        return int(digits)
+    except ValueError:
+        return float(digits)
 
 
 def object_of(pairs: list[tuple[str, Any]]) -> dict[str, Any]:

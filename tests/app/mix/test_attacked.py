@@ -38,6 +38,15 @@ def test_no_row_of_the_first_block_can_be_used(
     assert said in refused("mix", written(tmp_path, text), "--target", "y", *options)
 
 
+@pytest.mark.parametrize(
+    ("field", "said"), [("b", "line 2: column 'b' is inf"), ("y", "line 2: the outcome is inf")]
+)
+def test_a_number_of_thousands_of_digits_is_named(field: str, said: str, tmp_path: Path) -> None:
+    rows = [{"a": "1", "b": "2", "y": "1"}, {"a": "1", "b": "2", "y": "1", field: "9" * 5000}]
+    lines = ["{" + ", ".join(f'"{k}": {v}' for k, v in row.items()) + "}\n" for row in rows]
+    assert said in refused("mix", written(tmp_path, "".join(lines), "d.jsonl"), "--target", "y")
+
+
 def test_no_row_of_a_portfolio_can_be_used(tmp_path: Path) -> None:
     latin = written(tmp_path, b"A,B\n1.1,0.9\xe9\n1.0,1.1\n")
     assert "line 2: column 'B': not UTF-8 text" in refused(

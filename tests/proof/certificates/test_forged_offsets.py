@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 from fractions import Fraction
 from typing import Any
 
@@ -86,3 +87,87 @@ def test_what_underflows_or_overflows_is_certified_or_refused_in_words() -> None
     y = huge @ [0.2, 0.3, 0.5] + 3e98
     game = nr.play(nr.make("exponentiated-gradient", loss="square"), huge, y)
     assert nr.verify(game.certificate(), huge, y).confirmed
+
+
+# The same rows, certified by somebody who says more or less than they tell.
+
+ROWS = np.random.default_rng(1).normal(size=(50, 2))
+OFFSETS: dict[str, tuple[Any, Any]] = {
+    "outcomes": (np.c_[np.ones(50), ROWS[:, 0]], 1e6 + ROWS @ [1.0, 0.1]),
+    "a column": (np.c_[np.ones(50), 1e6 + ROWS[:, 0]], 1 + ROWS @ [1.0, 0.5]),
+    "seconds": (np.c_[np.ones(50), 1.7e9 + np.arange(50)], np.arange(50) / 10 + ROWS[:, 1]),
+    "nothing": (np.c_[np.ones(50), ROWS[:, 0]], ROWS @ [1.0, 0.5]),
+}
+
+
+def forged(certificate: nr.Certificate, **hindsight: Any) -> dict[str, Any]:
+    """Return the certificate with another best in hindsight, and all that follows from it."""
+    stated = json.loads(certificate.to_json())
+    best = stated["hindsight"]
+    lower = best["loss"] - best["gap"]
+    best |= {"gap": max(0.0, hindsight["loss"] - lower), **hindsight}
+    total = stated["loss"]["total"]
+    upper = total - (best["loss"] - best["gap"])
+    stated["regret"] = {"lower": total - best["loss"], "upper": upper}
+    return resealed(stated)
+
+
+@pytest.mark.parametrize("name", OFFSETS)
+@pytest.mark.parametrize("factor", [1 + 1e-8, 1 + 1e-6, 1.01, 10.0, 100.0])
+def test_what_is_called_exact_is_what_the_best_pays(name: str, factor: float) -> None:
+    X, y = OFFSETS[name]
+    certificate = nr.play(nr.make("nlms"), X, y).certificate()
+    best, true = certificate.hindsight, least(X, y)
+    assert best.exact
+    assert Fraction(best.loss - best.gap) <= true <= Fraction(best.loss)
+    assert nr.verify(certificate, X, y).confirmed
+    loss = best.loss * factor
+    assert not nr.verify(forged(certificate, loss=loss), X, y).confirmed
+    worse = dict(best.witness)
+    worse["0"] += math.sqrt((factor - 1) * best.loss / 50)
+    residues = [dot(x, fractions(list(worse.values()))) for x in table(X)]
+    paid = sum(
+        ((r - v) ** 2 for r, v in zip(residues, fractions(y), strict=True)),
+        Fraction(0),
+    )
+    assert paid > true * (1 + Fraction(factor - 1) / 2)
+    assert not nr.verify(forged(certificate, loss=float(paid), witness=worse), X, y).confirmed
+
+
+@pytest.mark.parametrize("name", OFFSETS)
+def test_sums_alone_are_exact_only_as_far_as_they_keep_digits(name: str) -> None:
+    X, y = OFFSETS[name]
+    certificate = nr.play(nr.make("vaw"), X, y, keep="sums").certificate()
+    best = certificate.hindsight
+    assert best.exact == (best.gap <= 1e-9 * best.loss)
+    assert nr.verify(certificate, X, y).failed == ()
+    if not best.exact:
+        bold = forged(certificate, loss=best.loss, gap=best.gap, exact=True)
+        assert not nr.verify(bold, X, y).confirmed
+        assert not nr.verify(forged(certificate, loss=100 * best.loss), X, y).confirmed
+
+
+@pytest.mark.parametrize("keep", ["rows", "sums"])
+@pytest.mark.parametrize("method", ["linear-regression", "ridge"])
+@pytest.mark.parametrize("name", OFFSETS)
+def test_of_a_batch_method_only_the_loss_of_its_weights_is_confirmed(
+    name: str, method: str, keep: Any
+) -> None:
+    X, y = OFFSETS[name]
+    fitted = nr.batch.make(method, **({"penalty": 1e-9} if method == "ridge" else {}))
+    try:
+        certificate = nr.play(fitted, X, y, keep=keep).certificate()
+    except nr.NoRegretError:  # sums do not tell what the weights pay
+        assert keep == "sums"
+        return
+    assert nr.verify(certificate, X, y).failed == ()
+    best = certificate.hindsight
+    for factor in (0.0, 0.5, 1000.0):
+        stated = json.loads(certificate.to_json())
+        total = stated["loss"]["total"] * factor
+        more = total - stated["loss"]["total"]
+        stated["loss"] |= {"total": total, "mean": total / 50}
+        upper = total - (best.loss - best.gap)
+        stated["regret"] = {"lower": total - best.loss, "upper": upper}
+        stated["theorem"]["measured"] += more
+        assert not nr.verify(resealed(stated), X, y).confirmed, factor

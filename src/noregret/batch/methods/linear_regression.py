@@ -60,6 +60,8 @@ def dependent(evidence: BatchEvidence) -> Finding:
     """Return the number of columns that depend on others."""
     rank = evidence.found["rank"]
     count = None if rank is None else evidence.features - rank
+    if count and evidence.rows_at_hand is None:  # sums cannot tell dependent from nearly dependent
+        count = None
     return Finding("columns that depend on others", None, count, True)
 
 

@@ -28,6 +28,8 @@ class Limits:
 
 
 USUAL = Limits()
+# The relative gap up to which a closed form from sums counts as exact.
+EXACT_GAP = 1e-9
 
 
 @dataclass(frozen=True)

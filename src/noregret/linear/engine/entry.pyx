@@ -163,7 +163,7 @@ cdef class Entry:
             if shown[:1] in "'\"":
                 message += f" (for others, give y == {shown})"
             return BadLabel(message, round=round)
-        message = f"the outcome is {shown}: it must be a finite number, at most {MAX_VALUE:g} in size"
+        message = f"the outcome is {shown}: it must be a finite number, below {MAX_VALUE:g} in size"
         return BadExample(message, round=round)
 
     cdef int settle(self, double* y) noexcept nogil:

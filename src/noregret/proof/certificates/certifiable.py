@@ -146,6 +146,10 @@ class Certifiable(ABC):
         """Return this game with stated weights in place of those found; None if it found none."""
         return None
 
+    def loss_by_sums(self) -> float:
+        """Return what weights found from sums alone pay; here, what was paid."""
+        return self.loss
+
     def from_sums(self) -> Certifiable | None:
         """Return this game as if sums over its rows were all that is left; None if they are few.
 

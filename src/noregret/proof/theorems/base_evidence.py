@@ -60,8 +60,8 @@ class BaseEvidence(ABC):
         return 0.0
 
     @property
-    def blur(self) -> float:
-        """The size of the sums that the loss is a difference of; 0 if it is not a difference."""
+    def loss_rounding(self) -> float:
+        """How far the loss may be off where large numbers cancel in it."""
         return 0.0
 
     def once(self, key: Any, ask: Callable[[], A]) -> A:

@@ -13,7 +13,7 @@ from noregret import hindsight
 from noregret.base.positions import Positions
 from noregret.checks import positive
 from noregret.hindsight.losses import as_labels, losses_of
-from noregret.hindsight.proofs.answer import Answer
+from noregret.hindsight.proofs.answer import EXACT_GAP, Answer
 from noregret.hindsight.proofs.rounding import total, upward
 from noregret.hindsight.proofs.witness import Paid, is_proven, is_within, mistakes_at_most, paid_by
 from noregret.hindsight.rows import score_error
@@ -108,8 +108,13 @@ class Evidence(Facts):
         """Return the best of all linear predictors, square loss."""
         sums, rows = self.ledger.sums, self.rows_at_hand
         if sums is not None:
-            return self.once("linear", lambda: sums.best(rows))
+            return self.once("linear", lambda: self.from_sums(sums.best(rows)))
         return self.once("linear", lambda: hindsight.best_linear(self.rows))
+
+    def from_sums(self, answer: Answer) -> Answer:
+        """Return an answer that is exact only if sums alone did not cost it its digits."""
+        sharp = self.rows_at_hand is not None or answer.gap <= EXACT_GAP * answer.loss
+        return answer if sharp else replace(answer, exact=False)
 
     def best_ridge(self, penalty: float, scale: float) -> Answer:
         """Return min over u of  scale · L(u) + penalty · ‖u‖²,  square loss."""
@@ -124,7 +129,8 @@ class Evidence(Facts):
         sums, loss = self.ledger.sums, self.learner.engine.loss
         key = ("ball", radius)
         if sums is not None:
-            return self.once(key, lambda: sums.ball(radius, self.rows_at_hand))
+            rows = self.rows_at_hand
+            return self.once(key, lambda: self.from_sums(sums.ball(radius, rows)))
         return self.once(
             key, lambda: hindsight.best_in_ball(self.rows, loss, radius, limits=self.limits)
         )

@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import Any
 
-from noregret.hindsight.proofs.answer import USUAL
+from noregret.hindsight.proofs.answer import EXACT_GAP, USUAL
 from noregret.hindsight.proofs.witness import Paid, is_as_far
 from noregret.limits import UNDERFLOW
 from noregret.proof.certificates.certificate import LOOSEST, TIGHTEST, Best, Certificate, number
 from noregret.proof.verifying.comparing import (
     MISSING,
     ROUNDING,
+    SEARCH_FACTOR,
     SEARCHED,
     TOLERANCE,
     close,
@@ -23,8 +25,6 @@ from noregret.proof.verifying.verification import Line
 
 # A witness whose own loss rounding blurs by more than this share is none.
 MAX_WITNESS_ROUNDING = 1e-6
-# By what factor a search that is done again may come out differently.
-SEARCH_FACTOR = 10.0
 
 
 def class_of(judge: Judge, path: str, stated: Any, found: Any) -> Line:
@@ -42,8 +42,14 @@ def class_of(judge: Judge, path: str, stated: Any, found: Any) -> Line:
 
 
 def exactness(judge: Judge, path: str, stated: Any, found: Any) -> Line:
-    """Compare whether the answer is a closed form."""
-    return same(path, stated, found)
+    """Compare whether the answer is a closed form; one from sums may have lost its digits."""
+    line, said = same(path, stated, found), judge.replay.stated.hindsight
+    if line.confirmed or stated or judge.replay.by_sums is None:
+        return line
+    best = judge.replay.by_sums.hindsight
+    lost = SEARCH_FACTOR * best.gap > EXACT_GAP * abs(best.loss)
+    wide = said.gap > EXACT_GAP * abs(said.loss)
+    return replace(line, confirmed=lost and wide, note="from sums over the rows alone")
 
 
 def witness(judge: Judge, path: str, stated: Any, found: Any) -> Line:
@@ -70,10 +76,13 @@ def loss(judge: Judge, path: str, stated: Any, found: Any) -> Line:
     size = max(abs(stated), abs(own.loss))
     slack = TOLERANCE * size + own.rounding + there.rounding + UNDERFLOW
     # A solver adds its own rounding to what it states: as much as it adds here, or less than the
-    # whole gap that is stated, where that is rounding.
-    added = max(2 * max(0.0, found - there.loss), min(best.gap, SEARCHED * size)) + own.by_sums
-    if stated - own.loss > slack + added and judge.replay.by_sums is not None:
-        added = max(added, judge.replay.by_sums.hindsight.loss - own.loss)
+    # whole gap that is stated, where that is rounding. Where sums were all there was, it adds what
+    # they lose, and states a gap that is as wide.
+    added = 2 * max(0.0, found - there.loss)
+    if not judge.replay.best.exact:
+        added = max(added, min(best.gap, SEARCHED * size))
+    if stated - own.loss > slack + added and not best.exact:
+        added = max(added, min(best.gap, left_by_sums(judge.replay, own)))
     pays = -slack <= stated - own.loss <= slack + added
     note = "what the witness pays"
     if own.rounding > max(
@@ -83,7 +92,10 @@ def loss(judge: Judge, path: str, stated: Any, found: Any) -> Line:
     elif (
         pays
         and is_worse(judge.replay, stated, found, slack)
-        and is_worse(judge.replay, stated, found, slack + left_by_sums(judge.replay, there))
+        and (
+            best.exact
+            or is_worse(judge.replay, stated, found, slack + left_by_sums(judge.replay, there))
+        )
     ):
         return Line(path, stated, found, False, "a better one of the class was found")
     return Line(path, stated, number(own.loss), pays, note).given(line)
@@ -96,7 +108,9 @@ def left_by_sums(replay: Replay, paid: Paid) -> float:
     it, as far as sums can lose it.
     """
     most, by_sums = 2 * paid.by_sums, replay.by_sums
-    if by_sums is None or not math.isfinite(by_sums.hindsight.gap):
+    if by_sums is None:
+        return 0.0
+    if not math.isfinite(by_sums.hindsight.gap):
         return most
     left = max(0.0, by_sums.hindsight.loss - replay.best.loss) + by_sums.hindsight.gap
     return max(left, min(most, SEARCH_FACTOR * left))
@@ -120,6 +134,8 @@ def is_worse(replay: Replay, stated: float, found: float, slack: float) -> bool:
     The search that the certificate tells of is done again only where that makes a difference.
     """
     excess = stated - found - slack
+    if replay.best.exact:
+        return excess > replay.best.gap
     if excess <= SEARCHED * abs(found):
         return False
     return excess > SEARCHED * abs(found) + max(0.0, replay.again.hindsight.loss - found)
@@ -141,16 +157,16 @@ def gap(judge: Judge, path: str, stated: Any, found: Any) -> Line:
     slack = TOLERANCE * size + min(proven.gap, SEARCHED * size)
     paid = paid_by(replay, proven)
     slack += paid.rounding
-    if claimed > lower + slack and not said.exact:  # the stated search may have proven more
+    if claimed > lower + slack and not proven.exact:  # the stated search may have proven more
         again = replay.again.hindsight
         if again.comparator == proven.comparator:
             lower = max(lower, again.loss - again.gap)
     if not (claimed <= lower + slack and said.loss >= lower - slack):
         return line
     room = slack + proven.gap
-    if claimed < lower - room:  # sums only widen a gap
+    if claimed < lower - room and not said.exact:  # sums only widen a gap
         room += max(left_by_sums(replay, paid), SEARCH_FACTOR * gap_by_sums(replay))
-    if not said.exact:  # of a closed form the gap is rounding only
+    if not proven.exact:  # of a closed form the gap is rounding only
         room += SEARCHED * size
         if claimed < lower - room:
             again = replay.again.hindsight

@@ -15,6 +15,8 @@ ROUNDING = 1e-14
 # The same for figures that depend on where a search stopped. Where the stated one is worse by more,
 # the search that the file tells of is done again.
 SEARCHED = 10 * USUAL.tolerance
+# By what factor a search that is done again, or sums in other blocks, may come out differently.
+SEARCH_FACTOR = 10.0
 
 
 class Missing:

@@ -20,7 +20,14 @@ from noregret.proof.certificates.certificate import Best, Certificate, Promise
 from noregret.proof.theorems.base_evidence import BaseEvidence
 from noregret.proof.theorems.evidence import Evidence
 from noregret.proof.theorems.theorem import Theorem
-from noregret.proof.verifying.comparing import MISSING, TOLERANCE, same
+from noregret.proof.verifying.comparing import (
+    MISSING,
+    ROUNDING,
+    SEARCH_FACTOR,
+    TOLERANCE,
+    are_close,
+    same,
+)
 from noregret.proof.verifying.verification import Line
 
 # The place of an item in a list, as paths have it.
@@ -98,10 +105,18 @@ class Replay:
         witness = evidence.witness_of(answer)
         return replace(found, comparator=words, loss=answer.loss, gap=answer.gap, witness=witness)
 
-    @property
-    def blur(self) -> float:
-        """The size of the sums that the loss is a difference of, where it is one."""
-        return self.evidence().blur
+    @cached_property
+    def by_sums_added(self) -> float:
+        """How much more the loss of a batch method may be, where sums were all there was.
+
+        It is then that of the witness too, and the gap is as wide. It is what sums over these rows
+        add now, or, in other blocks, a multiple of it.
+        """
+        said, total = self.stated.hindsight, self.stated.loss.total
+        if said.exact or not are_close(said.loss, total, ROUNDING) or self.by_sums is None:
+            return 0.0
+        added = self.by_sums.loss.total - self.found.loss.total
+        return min(said.gap, SEARCH_FACTOR * max(0.0, added))
 
 
 Rule = Callable[["Judge", str, Any, Any], Line | None]

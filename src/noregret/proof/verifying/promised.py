@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping
-from dataclasses import replace
+from dataclasses import asdict, replace
 from typing import Any
 
 from noregret.hindsight import Rows
@@ -23,6 +23,7 @@ from noregret.proof.verifying.comparing import (
     same,
 )
 from noregret.proof.verifying.judging import Judge, Replay, Rule
+from noregret.proof.verifying.played import is_as_stated
 from noregret.proof.verifying.verification import Line
 
 TRAINED = "The learner was trained before this game, so these data alone cannot confirm it"
@@ -37,24 +38,25 @@ def equal(judge: Judge, path: str, stated: Any, found: Any) -> Line:
 def bound(judge: Judge, path: str, stated: Any, found: Any) -> Line:
     """Compare the bound; one that was searched for may be larger, if searched less."""
     replay, theorem = judge.replay, theorem_of(judge, path)
-    line = close(path, stated, found, size=replay.blur)
-    if line.confirmed or None in (stated, found) or theorem is None or theorem.bound is None:
+    line = close(path, stated, found)
+    if line.confirmed or found is None or theorem is None or theorem.bound is None:
         return line
-    if stated > found and is_from_sums(judge, path, stated, found):
+    if is_from_sums(judge, path, stated, found):
         return replace(line, confirmed=True, note="from sums over the rows alone")
-    if not is_searched(replay, theorem.bound):
+    if stated is None or not is_searched(replay, theorem.bound):
         return line
     if are_close(stated, found, SEARCHED):
         return replace(line, confirmed=True)
     return replace(line, confirmed=explains(judge, path, stated, found))
 
 
-def is_from_sums(judge: Judge, path: str, stated: float, found: float) -> bool:
-    """Return whether a larger bound is the one that sums without rows prove."""
+def is_from_sums(judge: Judge, path: str, stated: float | None, found: float) -> bool:
+    """Return whether a bound, or that there is none, is what sums without rows prove."""
     by_sums = None if judge.replay.by_sums is None else promise_at(judge.replay.by_sums, path)
-    if by_sums is None or by_sums.bound is None:
-        return False
-    return stated <= found + 2 * (by_sums.bound - found)
+    if by_sums is None or by_sums.bound is None or stated is None:
+        return by_sums is not None and by_sums.bound is stated
+    ends = found, found + 2 * (by_sums.bound - found)
+    return min(ends) <= stated <= max(ends)
 
 
 def explains(judge: Judge, path: str, stated: float, found: float) -> bool:
@@ -89,7 +91,10 @@ def measured(judge: Judge, path: str, stated: Any, found: Any) -> Line:
     if said.quantity in REGRETS:
         upper = number(judge.replay.stated.regret.upper)
         return close(path, stated, upper, ROUNDING).given(judge.line("regret.upper"))
-    return close(path, stated, found, size=judge.replay.blur)
+    line = close(path, stated, found)
+    if line.confirmed or None in (stated, found) or not is_as_stated(judge.replay, stated, found):
+        return line
+    return replace(line, confirmed=True)
 
 
 def holds(judge: Judge, path: str, stated: Any, found: Any) -> Line:
@@ -120,12 +125,21 @@ def verdict(stated: Certificate, promise: Promise, rounding: float) -> bool | No
 def assumption(judge: Judge, path: str, stated: Any, found: Any) -> Line:
     """Compare an assumption, every part of it; the first is the one that all theorems share."""
     at = int(path.rpartition(".")[2]) - 1
-    agree = stated.keys() == found.keys() and all(
+    agree = agrees(judge, path, stated, found)
+    if not agree and not judge.replay.stated.hindsight.exact:
+        by_sums = None if judge.replay.by_sums is None else promise_at(judge.replay.by_sums, path)
+        others = () if by_sums is None else by_sums.assumptions[at : at + 1]
+        agree = any(agrees(judge, path, stated, asdict(other)) for other in others)
+    note = TRAINED if at == 0 and stated["measured"] else ""
+    return Line(path, in_words(stated), in_words(found), agree, note)
+
+
+def agrees(judge: Judge, path: str, stated: Any, found: Any) -> bool:
+    """Compare every part of an assumption."""
+    return stated.keys() == found.keys() and all(
         PARTS[key](judge, path, value, found[key]) if key in PARTS else False
         for key, value in stated.items()
     )
-    note = TRAINED if at == 0 and stated["measured"] else ""
-    return Line(path, in_words(stated), in_words(found), agree, note)
 
 
 def is_same(judge: Judge, path: str, stated: Any, found: Any) -> bool:

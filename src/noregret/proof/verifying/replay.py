@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -22,7 +22,7 @@ from noregret.proof.certificates.issue import beside, candidates
 from noregret.proof.game.game import play
 from noregret.proof.theorems.averaging import averaged
 from noregret.proof.theorems.theorem import REGRETS
-from noregret.proof.verifying.comparing import SEARCHED, TOLERANCE
+from noregret.proof.verifying.comparing import SEARCH_FACTOR, SEARCHED, TOLERANCE
 from noregret.proof.verifying.confirm import compared
 from noregret.proof.verifying.judging import Replay
 from noregret.proof.verifying.limits import check_limits
@@ -230,7 +230,7 @@ def replay_of(stated: Certificate, game: Certifiable, target: str | None = None)
     found, outdone = certified(game, limits), False
     if (other := game.restated(stated.hindsight.witness)) is not None:
         restated = certified(other, limits)
-        outdone = not is_as_good(restated, found, other.evidence({}, limits).blur)
+        outdone = not is_as_good(stated, restated, found, game.loss_by_sums)
         if not outdone:
             game, found = other, restated
     theorem = None if found.theorem is None else candidates(game.learner, found.theorem.name)[0]
@@ -255,14 +255,23 @@ def replay_of(stated: Certificate, game: Certifiable, target: str | None = None)
     )
 
 
-def is_as_good(restated: Certificate, found: Certificate, size: float) -> bool:
+def is_as_good(
+    stated: Certificate,
+    restated: Certificate,
+    found: Certificate,
+    loss_by_sums: Callable[[], float],
+) -> bool:
     """Return whether stated weights are as good as those that the method finds.
 
-    Where that is about the loss, they pay no more than the method's own, but for rounding of sums
-    of a ``size``.
+    Where that is about the loss, they pay no more than the method's own; or, where the certificate
+    does not call itself exact, than weights found from sums over the rows alone.
     """
     here, there = restated.theorem, found.theorem
     if here is not None and there is not None and here.quantity not in REGRETS:
         return here.holds == there.holds
-    slack = SEARCHED * found.loss.total + TOLERANCE * size
-    return restated.loss.total <= found.loss.total + slack
+    excess = restated.loss.total - found.loss.total * (1 + TOLERANCE)
+    excess -= restated.hindsight.loss - restated.loss.total  # rounding
+    if stated.hindsight.exact or excess <= 0:
+        return excess <= 0
+    excess -= SEARCHED * found.loss.total
+    return excess <= 0 or excess <= SEARCH_FACTOR * (loss_by_sums() - found.loss.total)

@@ -279,7 +279,7 @@ def number_of(value: float, what: str) -> float:
         number = math.inf
     if not abs(number) < MAX_VALUE:
         shown = f"{number:g}" if isinstance(value, float) else f"{str(value)[:20]}…"
-        raise BadExample(f"{what} is {shown}: it must be finite, and at most {MAX_VALUE:g}")
+        raise BadExample(f"{what} is {shown}: it must be finite, and below {MAX_VALUE:g}")
     return number
 
 
