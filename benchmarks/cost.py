@@ -13,6 +13,8 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
+import numpy as np
+
 from benchmarks._data import coin_tosses, regression, sparse_rows
 from benchmarks._harness import Grid, Row, duration, longer, race
 from noregret import (
@@ -129,5 +131,15 @@ def worst(
 
 
 def grid(title: str, heading: str, sizes: list[int], table: dict[str, list[float]]) -> Grid:
-    rows = [(name, [duration(cost) for cost in costs]) for name, costs in table.items()]
-    return Grid(title, [heading.format(size) for size in sizes], rows)
+    """Make a table of costs, with the exponent of a power law fitted to each row."""
+    numbers = [2.0**size for size in sizes] if heading == "2^{}" else [float(n) for n in sizes]
+    rows = [
+        (name, [*map(duration, costs), f"{exponent(numbers, costs):.2f}"])
+        for name, costs in table.items()
+    ]
+    return Grid(title, [*(heading.format(size) for size in sizes), "exponent"], rows)
+
+
+def exponent(sizes: list[float], costs: list[float]) -> float:
+    """Return e of the power law cost = c·size^e that fits best by least squares of logarithms."""
+    return float(np.polyfit(np.log(sizes), np.log(costs), 1)[0])

@@ -36,7 +36,7 @@ def compare(kind: str, frame: Any, y: Any, convert: Callable[[Any], Any], quick:
         seconds=0 if quick else 4,
     )
     work = f"{kind} frame of {len(y):,} × 20, learn_many"
-    return longer(work, duration(mine), f"to NumPy first: {duration(plain)}", mine / plain)
+    return longer(work, duration(mine), f"to NumPy first: {duration(plain)}", mine / plain, 1.5)
 
 
 def arrow_to_numpy(table: Any) -> Any:

@@ -48,10 +48,28 @@ def run(quick: bool) -> Iterator[Row]:
         )
     )
     beside = f"River {duration(peer_both)}"
-    yield faster("dict of 20, predict_one + learn_one", duration(both), beside, peer_both / both, 8)
+    yield faster(
+        "dict of 20, predict_one + learn_one", duration(both), beside, peer_both / both, 10
+    )
     yield faster("dict of 20, both in one: play_one", duration(play), beside, peer_both / play)
     beside = f"River {duration(peer_learn)}"
     yield faster("dict of 20, learn_one alone", duration(learn), beside, peer_learn / learn)
+    yield strings(keys, y.tolist(), seconds=0 if quick else 2)
+
+
+def strings(keys: list[str], y: list[float], seconds: float) -> Row:
+    """Measure what a string costs: rows of 20 strings, of 20 values each."""
+    texts = [f"value {k}" for k in range(20)]
+    rows = [{key: texts[(row * 7 + k) % 20] for k, key in enumerate(keys)} for row in range(len(y))]
+    learner = WidrowHoff(rate=RATE)
+
+    def learn() -> None:
+        for x, outcome in zip(rows, y, strict=True):
+            learner.learn_one(x, outcome)
+
+    each = race(learn, seconds=seconds)[0] / (len(y) * len(keys))
+    work = "dict of 20 strings, learn_one, per string"
+    return Row(work, duration(each), "", "", "≤ 0.1 µs", each <= 1e-7)
 
 
 def ours() -> Any:

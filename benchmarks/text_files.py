@@ -16,6 +16,7 @@ from collections.abc import Iterator
 from functools import partial
 from pathlib import Path
 
+import numpy as np
 import vowpalwabbit  # noqa: F401  (it runs in processes of its own, but must be there)
 
 from benchmarks._command import (
@@ -29,7 +30,11 @@ from benchmarks._command import (
     runs,
 )
 from benchmarks._files import TEXT_ROWS, svmlight_text, vw_text
-from benchmarks._harness import Disagreement, Row, duration, faster, race, skipped, speed
+from benchmarks._harness import Disagreement, Grid, Row, duration, faster, race, skipped, speed
+from noregret import WidrowHoff
+from noregret.linear.engine.block_rows import play_rows
+from noregret.streams.parsing.text import parse_svmlight, resolve_vw, scan_vw
+from noregret.streams.parsing.vocabulary import Vocabulary
 
 PACKAGES = ("vowpalwabbit",)
 RATE = 0.1
@@ -37,7 +42,7 @@ ALIKE = 0.02  # of the loss: what sharing weights and single precision cost the 
 BUFFER = 2**20
 
 
-def run(quick: bool) -> Iterator[Row]:
+def run(quick: bool) -> Iterator[Row | Grid]:
     if reason := missing():
         yield skipped("text files", reason)
         return
@@ -70,6 +75,46 @@ def run(quick: bool) -> Iterator[Row]:
             f"plain read {speed(size / reading)}",
             f"{reading / learning:.2f} of its speed",
         )
+    some = 20_000 if quick else 200_000
+    yield stages({"VW": vw_text(some), "svmlight": svmlight_text(some)})
+
+
+def stages(texts: dict[str, Path]) -> Grid:
+    """Measure the processor time of each stage, one after the other in one thread.
+
+    Names are looked up, and rows put in order, only where features have names.
+    """
+    table = {kind: [duration(s) for s in stage_times(kind, path)] for kind, path in texts.items()}
+    title = "Processor time per MB of text"
+    return Grid(title, ["read", "scan", "names and order", "play"], list(table.items()))
+
+
+def stage_times(kind: str, path: Path) -> list[float]:
+    """Return the seconds per MB of each stage, the best of several runs."""
+    best = np.full(4, np.inf)
+    for _ in range(5):
+        vocabulary, learner = Vocabulary(), WidrowHoff(rate=RATE)
+        clock = [time.process_time()]
+
+        def done(clock: list[float] = clock) -> None:
+            clock.append(time.process_time())
+
+        text = path.read_bytes()
+        done()
+        if kind == "VW":
+            scanned = scan_vw(text, 1, False)
+            done()
+            rows = resolve_vw(scanned, vocabulary)
+        else:
+            rows = parse_svmlight(text, 1, False)
+            done()
+        done()
+        names = vocabulary.names if kind == "VW" else None
+        parts = (rows.starts, rows.indices, rows.data, rows.outcomes)
+        play_rows(learner._entry, *parts, names=names)
+        done()
+        best = np.minimum(best, np.diff(clock))
+    return [float(seconds) for seconds in best / (path.stat().st_size / 1e6)]
 
 
 def once(command: list[str]) -> float:
