@@ -75,7 +75,7 @@ def test_a_bad_number_is_seen_in_every_lane(where: int) -> None:
         losses = np.zeros(23)
         losses[where] = bad
         master = nr.experts.Hedge()
-        with pytest.raises(nr.BadExample, match=f"expert '{where}' loses"):
+        with pytest.raises(nr.BadExample, match=f"expert '{where}': the loss is"):
             master.learn_losses(losses)
     losses = np.zeros(23)
     losses[where] = np.nan

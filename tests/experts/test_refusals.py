@@ -84,7 +84,7 @@ def test_names_that_change(variant: Variant) -> None:
     assert "add_expert('new')" in check_refused(master, row | {"new": 1.0}, y, nr.BadExample)
     check_refused(master, {"new": 1.0}, y, nr.BadExample)
     before = state(master)
-    with pytest.raises(nr.BadExample, match="the experts are e00, e01, e02, and here they are"):
+    with pytest.raises(nr.BadExample, match="the experts are e00, e01, e02: got"):
         master.check_names(["a", "b", "c"])
     with pytest.raises(nr.BadExample, match="the experts are"):
         master.check_names(names_of(2))
@@ -174,7 +174,7 @@ def test_probabilities_and_percentages() -> None:
     for advice, outcome in (([0.5, 1.1], 1.0), ([-0.1, 0.5], 1.0), ([0.5, 0.5], 1.5)):
         with pytest.raises(nr.BadExample, match="from 0 to 1"):
             log.learn_one(advice, outcome)
-    with pytest.raises(nr.BadExample, match="no percentage"):
+    with pytest.raises(nr.BadExample, match="percentage error is undefined"):
         share.learn_one([1.0, 2.0], 0.0)
     assert log.rounds == share.rounds == 0
 
@@ -267,7 +267,7 @@ def test_experts_that_cannot_be_let_in() -> None:
         with pytest.raises(ValueError, match=r"already|names|share|apart"):
             master.add_expert(name, share)
     assert state(master) == before
-    with pytest.raises(ValueError, match="nobody can be drawn"):
+    with pytest.raises(ValueError, match="none can be drawn"):
         nr.experts.Hedge(play="sampled")._round.drawn_expert()
 
 

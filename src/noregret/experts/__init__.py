@@ -1,4 +1,4 @@
-"""Learning from experts: masters that mix what others advise, by class or by name.
+"""Learning from experts: masters that combine forecasts, by class or by name.
 
 ``masters`` has one file per algorithm, ``engine`` the compiled round; ``ensemble`` combines
 learners and functions as experts.

@@ -19,10 +19,10 @@ class Range(Assumption):
     """Forecasts and outcomes lie in [low, high]."""
 
     statement: str = "every forecast and every outcome lies between `low` and `high`"
-    remedy = "Say the range with -p low=… -p high=…, in Python with low=…, high=…."
+    remedy = "Set the range with -p low=… -p high=…, in Python with low=…, high=…."
 
     def check(self, evidence: ExpertEvidence) -> Finding:
-        """Look at the least and the largest."""
+        """Compare the smallest and the largest with the range."""
         player = evidence.player
         low, high = player._round.floor, player._round.ceiling
         name = f"forecasts and outcomes within [{low:g}, {high:g}]"
@@ -37,7 +37,7 @@ class Range(Assumption):
 
 @dataclass(frozen=True)
 class Spread(Assumption):
-    """Losses of a round differ by no more than high − low."""
+    """The losses of a round differ by at most high − low."""
 
     statement: str = (
         r"the losses of a round differ by at most $B$ = `high` − `low`"
@@ -47,7 +47,7 @@ class Spread(Assumption):
     remedy = Range.remedy
 
     def check(self, evidence: ExpertEvidence) -> Finding:
-        """Look at the widest round."""
+        """Compare the largest difference in a round with the limit."""
         player, limit = evidence.player, self.limit(evidence.params)
         holds = player._round.widest <= limit * ROUNDING
         first = None if holds else player._round.first_wide or None
@@ -58,12 +58,12 @@ class Spread(Assumption):
 
 @dataclass(frozen=True)
 class AlwaysAwake(Assumption):
-    """Nobody slept."""
+    """No expert slept."""
 
     statement: str = "every expert is awake in every round"
 
     def check(self, evidence: ExpertEvidence) -> Finding:
-        """Count the naps."""
+        """Count the rounds in which experts slept."""
         naps = evidence.player._round.naps
         return Finding(
             "naps of experts = 0", 0, naps, naps == 0, evidence.player._round.first_nap or None
@@ -71,7 +71,7 @@ class AlwaysAwake(Assumption):
 
 
 def some_expert_is_right(evidence: ExpertEvidence) -> Finding:
-    """Check that some expert is never wrong; else say in which round the last one failed."""
+    """Check that some expert is never wrong; else find the round in which the last one failed."""
     fewest = float(evidence.totals().values.min())
     first = None
     if fewest > 0:
@@ -87,31 +87,31 @@ def some_expert_is_right(evidence: ExpertEvidence) -> Finding:
 
 
 def rate_allows(evidence: ExpertEvidence) -> Finding:
-    """Check that mixing loses nothing at this rate; trust it for a loss of one's own."""
+    """Check that the loss is exp-concave at this rate; taken on trust for a custom loss."""
     from noregret.base.compiled.losses import PythonLoss
     from noregret.base.expert_losses import exp_concavity
 
     player = evidence.player
-    most = exp_concavity(player.params["loss"], player._round.floor, player._round.ceiling)
+    limit = exp_concavity(player.params["loss"], player._round.floor, player._round.ceiling)
     rate = float(player._rate_in_use)
-    if most is None:
+    if limit is None:
         own = isinstance(player._round.cost, PythonLoss)
         first = None if own else 1
         return Finding(
             "the loss is exp-concave at this rate", None, None, None if own else False, first
         )
-    return Finding(f"rate <= {most:.6g}", most, rate, rate <= most * ROUNDING, None)
+    return Finding(f"rate <= {limit:.6g}", limit, rate, rate <= limit * ROUNDING, None)
 
 
 EXP_CONCAVE = Shown(
     r"$e^{-\eta\,\mathrm{loss}}$ is concave in the forecast: $\eta \le 1/(2(b-a)^2)$ for the square"
-    r" loss on $[a,b]$, $\eta \le 1$ for the log loss; for a loss of your own it is taken on trust",
+    r" loss on $[a,b]$, $\eta \le 1$ for the log loss; for a custom loss it is taken on trust",
     rate_allows,
 )
 CONSISTENT = Shown("some expert is never wrong", some_expert_is_right)
 MIXED = Structural(
-    "a convex loss of the mixture, or the mean of the losses under the weights; where experts are"
-    " drawn, the expected loss; who sleeps counts as repeating the mixture"
+    "a convex loss of the mixture, or the mean of the losses under the weights; if experts are"
+    " drawn, the expected loss; an expert asleep counts as repeating the mixture"
 )
 
 
@@ -122,7 +122,7 @@ class LossesIn(Assumption):
     statement: str = "every loss lies between 0 and 1"
 
     def check(self, evidence: ExpertEvidence) -> Finding:
-        """Look at the least and the largest of all."""
+        """Compare the smallest and the largest loss with the range."""
         beyond, first, before = 0.0, None, 0
         for block in evidence.losses():
             outside = np.maximum(-block, block - 1).max(axis=1)

@@ -1,4 +1,4 @@
-"""Learners and functions side by side, combined by a master.
+"""Learners and functions as experts, combined by a master.
 
 experts = Experts({"slow": WidrowHoff(rate=0.01), "fast": WidrowHoff(rate=0.1)}, master=AdaHedge())
 for x, y in stream:
@@ -32,10 +32,10 @@ Settle = Callable[[Floats, Floats], None]
 
 
 class Experts:
-    """Learners, or functions of an example, that predict side by side; a master mixes them.
+    """Learners or functions of an example, combined by a master.
 
-    Each predicts every outcome before it is seen, the master combines what they say, then all of
-    them learn. A member that diverges, or refuses what the others take, sleeps from then on.
+    Each predicts every outcome in advance, the master combines the predictions, then all of them
+    learn. A member that diverges, or rejects an example that others accept, sleeps from then on.
 
     Parameters
     ----------
@@ -43,13 +43,13 @@ class Experts:
         Learners and functions ``f(x) -> number``: a dict by name, or a list. They are kept in the
         order of their names.
     master
-        Who combines them; ``AdaHedge()`` if not given.
+        The master that combines them; by default ``AdaHedge()``.
 
     Notes
     -----
-    With the log loss, members say how likely the positive label is: logistic learners their
-    probability. With the zero-one loss and masters that vote, they say 0 or 1. Otherwise they say
-    what they predict. Outcomes are then 1 for the positive label and 0 for the other.
+    With the log loss, members give the probability of the positive label, as logistic learners do.
+    With the zero-one loss and masters that vote, they vote 0 or 1. Outcomes are then 1 for the
+    positive label and 0 for the other. Otherwise they give their predictions.
 
     Examples
     --------
@@ -73,9 +73,9 @@ class Experts:
     ) -> None:
         master = AdaHedge() if master is None else master
         if not isinstance(master, Master):
-            raise TypeError(f"a master combines experts, such as AdaHedge(): got {master!r}")
+            raise TypeError(f"master must be a master, such as AdaHedge(): got {master!r}")
         if master.rounds or master.width:
-            raise ValueError("the master has experts already: give a fresh one")
+            raise ValueError("the master has experts already: pass an untrained one")
         named = members if isinstance(members, Mapping) else _named(members)
         if not named:
             raise ValueError("there are no experts to combine")
@@ -88,11 +88,11 @@ class Experts:
             raise ValueError("two experts have the same name")
         master.check_names(list(self.members))
 
-    # What there is to know.
+    # Figures.
 
     @property
     def rounds(self) -> int:
-        """Number of examples learned."""
+        """The number of examples learned."""
         return self.master.rounds
 
     @property
@@ -102,19 +102,19 @@ class Experts:
 
     @property
     def weights(self) -> dict[str, float]:
-        """The weight of every member in the next round."""
+        """The weight of each member in the next round."""
         awake = [member.retired is None for member in self.members.values()]
         found = self.master.weights(awake if not all(awake) and any(awake) else None)
         return dict(zip(self.members, found.tolist(), strict=True))
 
     @property
     def retired(self) -> dict[str, str]:
-        """The members that sleep since something stopped them, and what that was."""
+        """The members that sleep after an error, and the error."""
         return {name: m.retired for name, m in self.members.items() if m.retired is not None}
 
     @property
     def losses(self) -> dict[str, float]:
-        """Cumulative loss of every member; a member asleep is charged the mixture's loss."""
+        """Cumulative loss of each member; a member asleep is charged the mixture's loss."""
         return dict(zip(self.members, self.master.expert_losses.tolist(), strict=True))
 
     def __getitem__(self, name: str) -> Any:
@@ -127,14 +127,14 @@ class Experts:
         return self.master.predict_one(np.array([m.says_one(x) for m in self.members.values()]))
 
     def learn_one(self, x: Any, y: Any) -> None:
-        """Show the outcome of one example to the master and to every member."""
+        """Learn from one example: the master and every member."""
         self.play_one(x, y, self.settle)
 
     def play_one(self, x: Any, y: Any, settle: Settle) -> None:
-        """Let every member predict, then learn; ``settle`` passes the predictions to the master."""
+        """Predict and learn with every member; ``settle`` passes the predictions to the master."""
         outcome = np.array([self.outcome_of(y)])
         said = [[member.says_one(x) for member in self.members.values()]]
-        with Inside():  # no copy of the process has a master that is a round ahead of its members
+        with Inside():  # so that after a fork, master and members have learned the same rounds
             settle(np.array(said, dtype=np.float64), outcome)
             for member in self.members.values():
                 member.learn_one(x, y)
@@ -145,14 +145,14 @@ class Experts:
         Parameters
         ----------
         X
-            Whatever learners take: a 2-d array, a sparse matrix, a data frame, a list of dicts.
+            As for learners: a 2-d array, a sparse matrix, a data frame, a list of dicts.
         y
-            One outcome a row.
+            One outcome per row.
         """
         self.play_many(X, y, self.settle)
 
     def play_many(self, X: Any, y: Any, settle: Settle) -> None:
-        """Let every member play many examples; ``settle`` passes predictions to the master."""
+        """Play many examples with every member; ``settle`` passes predictions to the master."""
         rows = inputs.row_count(X)
         labels = np.asarray(y)
         if labels.shape != (rows,):
@@ -163,7 +163,7 @@ class Experts:
             self._play_rows(X, labels, settle)
 
     def _play_rows(self, X: Any, labels: NDArray[Any], settle: Settle) -> None:
-        """Let every member play a nonempty block of examples."""
+        """Play a nonempty block of examples with every member."""
         before = {name: member.copy() for name, member in self.members.items()}
         try:
             outcomes = np.array([self.outcome_of(label) for label in labels.tolist()])
@@ -174,32 +174,32 @@ class Experts:
             self.members = before
             if not isinstance(error, NoRegretError):
                 raise
-            # Somewhere on the way: find out where, round by round.
+            # Repeat round by round, to raise the error at its round.
             for x, label in zip(each_row(X), labels.tolist(), strict=True):
                 self.play_one(x, label, settle)
             return
         settle(advice, outcomes)
 
     def settle(self, advice: Floats, outcomes: Floats) -> None:
-        """Show the master what was said, and what happened."""
+        """Pass predictions and outcomes to the master."""
         self.master.play_block(advice, outcomes, None)
 
     def outcome_of(self, y: Any) -> float:
-        """Return an outcome as the master counts it."""
+        """Return an outcome in the master's coding."""
         try:
             value = float(y)
         except (TypeError, ValueError):
-            raise BadExample(f"the outcome {y!r} is no number", round=self.rounds + 1) from None
+            raise BadExample(f"the outcome {y!r} is not a number", round=self.rounds + 1) from None
         if self.master._round.cost.name not in ("log", "zero-one"):
             return value
         if value not in (-1.0, 0.0, 1.0):
             raise BadExample(
-                f"the outcome is {y!r}: labels are −1 or 0, and 1", round=self.rounds + 1
+                f"the outcome is {y!r}: labels are 1, and −1 or 0", round=self.rounds + 1
             )
         return max(0.0, value)
 
     def add(self, name: str, member: Any, share: float | None = None) -> None:
-        """Let a member in while running; it counts as having slept until now.
+        """Add a member while running; it counts as asleep until now.
 
         Parameters
         ----------
@@ -208,29 +208,29 @@ class Experts:
         member
             A learner, trained or not, or a function.
         share
-            Its part of the prior, between 0 and 1; an equal one if not given.
+            Its part of the prior, between 0 and 1; by default an equal part.
         """
         made = member_of(member, self.master)
         self.master.add_expert(name, share)
         self.members[name] = made
 
     def new_game(self, **options: Any) -> EnsembleGame:
-        """Return a game for it to play in, as ``noregret.play`` asks for."""
+        """Return a game; the options are those of ``noregret.play``."""
         from noregret.experts.ensemble_game import EnsembleGame
 
         return EnsembleGame(self, **options)
 
     def save(self, path: str | Path) -> None:
-        """Write the master and all members to one file, which ``noregret.load`` reads back.
+        """Write the master and all members to one file, which ``noregret.load`` reads.
 
-        Functions cannot be written: code is not kept in files.
+        Functions cannot be written.
         """
         from noregret.experts.ensemble_file import save
 
         save(self, path)
 
     def copy(self) -> Experts:
-        """Return a copy that goes on from here on its own."""
+        """Return an independent copy."""
         return copy.deepcopy(self)
 
     def _repr_html_(self) -> str:
@@ -241,7 +241,7 @@ class Experts:
 
 
 def _named(members: Iterable[Any]) -> dict[str, Any]:
-    """Name members after what they are, numbered where several are the same."""
+    """Name members by their kind, with numbers if several are the same."""
     found: dict[str, Any] = {}
     for member in members:
         base = str(getattr(member, "name", None) or getattr(member, "__name__", "expert"))

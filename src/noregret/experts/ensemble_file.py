@@ -1,4 +1,4 @@
-"""An ensemble on disk: its master and its members, in one file of named arrays."""
+"""Save and load an ensemble: its master and its members, in one file of named arrays."""
 
 from __future__ import annotations
 
@@ -21,14 +21,14 @@ Arrays = dict[str, NDArray[Any]]
 
 
 def save(experts: Experts, path: str | Path) -> None:
-    """Write an ensemble to a file, whole or not at all."""
+    """Write an ensemble to a file atomically."""
     master, kept = described(experts.master)
     arrays = {f"master:{name}": array for name, array in kept.items()}
     members = []
     for number, (name, member) in enumerate(experts.members.items()):
         if not isinstance(member, LearningMember):
             raise NoRegretError(
-                f"expert {name!r} is a function, and code is not kept in files",
+                f"expert {name!r} is a function, which files cannot hold",
                 "leave it out, and add it again after loading",
             )
         header, own = described(member.who)
@@ -38,27 +38,27 @@ def save(experts: Experts, path: str | Path) -> None:
 
 
 def ensemble_of(header: Mapping[str, Any], arrays: Arrays) -> Experts:
-    """Return the ensemble of a file; ValueError where it makes none."""
+    """Return the ensemble of a file; raise ValueError if it is invalid."""
     from noregret.experts.ensemble import Experts
 
     master = rebuilt(header["master"], own(arrays, "master"), None)
     if not isinstance(master, Master):
-        raise ValueError("its master does not combine experts")
+        raise ValueError("its master is not a master of experts")
     experts = Experts.__new__(Experts)
     experts.master, experts.members = master, {}
     for number, told in enumerate(header["members"]):
         learner = rebuilt(told, own(arrays, str(number)), None)
         if not isinstance(learner, Learner):
-            raise ValueError("a member is no learner")
+            raise ValueError("a member is not a learner")
         member = member_of(learner, master)
         member.retired = None if told["retired"] is None else str(told["retired"])
         experts.members[str(told["name"])] = member
     if list(experts.members) != master.names:
-        raise ValueError("its members are not those that its master knows")
+        raise ValueError("its members are not those of its master")
     return experts
 
 
 def own(arrays: Arrays, whose: str) -> Arrays:
-    """Return the arrays of one part, by its own names."""
+    """Return the arrays of one part, without their prefix."""
     prefix = f"{whose}:"
     return {k.removeprefix(prefix): array for k, array in arrays.items() if k.startswith(prefix)}

@@ -1,4 +1,4 @@
-"""Playing an ensemble: the game is the master's, over what the members said."""
+"""A game of an ensemble: that of its master, with the members' predictions as advice."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ Floats = NDArray[np.float64]
 
 
 class EnsembleGame(TableGame):
-    """A game of an ensemble. Its rows are what the members said, its certificate the master's.
+    """A game of an ensemble. Its rows are the members' predictions, its certificate the master's.
 
     ``advice`` and ``outcomes`` are the data to verify the certificate with.
     """
@@ -32,7 +32,7 @@ class EnsembleGame(TableGame):
         self.experts = experts
 
     def play(self, stream: Any, outcomes: Any = None, *, target: str | None = None) -> EnsembleGame:
-        """Go on with more examples; they come as learners take them."""
+        """Play more examples, in any form that learners accept."""
         if isinstance(outcomes, str) and target is None:
             outcomes, target = None, outcomes
         if target is not None:
@@ -59,7 +59,7 @@ class EnsembleGame(TableGame):
 
     @property
     def advice(self) -> pyarrow.Table:
-        """Predictions of the members, one column each; NaN while asleep."""
+        """The predictions of the members, one column each; NaN while asleep."""
         import pyarrow
 
         said = np.concatenate([np.empty((0, self.width)), *(X for X, _ in self.table.blocks())])
@@ -67,12 +67,12 @@ class EnsembleGame(TableGame):
 
     @property
     def outcomes(self) -> Floats:
-        """Outcomes in the master's coding."""
+        """The outcomes in the master's coding."""
         return np.concatenate([np.empty(0), *(np.asarray(y) for _, y in self.table.blocks())])
 
 
 def examples(stream: Any, outcomes: Any) -> Iterator[tuple[Any, Any]]:
-    """Yield examples with their outcomes, one by one or many together, as they come."""
+    """Yield examples with their outcomes, singly or in blocks, as they arrive."""
     if outcomes is not None:
         yield stream, outcomes
         return

@@ -24,22 +24,21 @@ if TYPE_CHECKING:
     from noregret.experts.master import Master
 
 Floats = NDArray[np.float64]
-# What an infinite loss counts as, here as in the core.
-# How many switches a sequence of experts may make, if nobody says otherwise.
-SWITCHES = 20
+# The default of the largest number of switches of a sequence of experts.
+DEFAULT_SWITCHES = 20
 SEQUENCES = "sequences of experts with at most {} switches"
 
 
 class ExpertEvidence(TableEvidence):
-    """A game over experts; who slept counts as having repeated the mixture."""
+    """A game over experts; an expert asleep counts as repeating the mixture."""
 
     told: ClassVar[tuple[str, ...]] = ("switches",)
     player: Master
 
-    # Rows, completed where experts slept.
+    # Rows, with the mixture filled in for experts asleep.
 
     def blocks(self) -> Iterator[tuple[Floats, Floats | None]]:
-        """Yield advice and outcomes, or losses alone, as the experts' own."""
+        """Yield advice and outcomes, or losses alone, without gaps."""
         fresh: Master | None = self.player.clone() if self.player._round.naps else None
         for X, y in self.table.blocks():
             if fresh is None:
@@ -50,7 +49,7 @@ class ExpertEvidence(TableEvidence):
             yield np.where(np.isnan(X), said[:, None], X), y
 
     def losses(self) -> Iterator[Floats]:
-        """Yield what every expert paid; who slept paid what the mixture paid."""
+        """Yield the losses of each expert; one asleep has the loss of the mixture."""
         if not self.is_drawn or not self.player._round.naps:
             for X, y in self.blocks():
                 yield X if y is None else self.value(X, y[:, None])
@@ -70,7 +69,7 @@ class ExpertEvidence(TableEvidence):
 
     @property
     def loss_function(self) -> Any:
-        """The loss as functions of arrays; None where the rows are losses."""
+        """The loss as functions of arrays; None if the rows are losses."""
         if self.player._round.from_losses:
             return None
         cost = self.player._round.cost
@@ -79,15 +78,15 @@ class ExpertEvidence(TableEvidence):
         return expert_loss(cost if own else cost.name, takes)
 
     def value(self, x: Floats, y: Floats) -> Floats:
-        """Return what forecasts cost."""
+        """Return the losses of forecasts."""
         with np.errstate(over="ignore"):
             return np.asarray(np.minimum(self.loss_function.value(x, y), MAX_EXPERT_LOSS))
 
     @property
     def doubts(self) -> Doubts:
-        """By how many roundings ``losses`` may be off: they are computed, unless they were given.
+        """The number of rounding errors in ``losses``, which are computed unless they were given.
 
-        Where experts are drawn, one that slept pays a mean over all others.
+        If experts are drawn, the loss of one asleep is a mean over all others.
         """
         of_itself, of_one = doubts_of(self.loss_function)
         return of_itself + (self.width + 2) * bool(
@@ -97,15 +96,15 @@ class ExpertEvidence(TableEvidence):
     # The best in hindsight.
 
     def totals(self) -> Totals:
-        """Return what every expert paid in all."""
+        """Return the cumulative loss of each expert."""
         return self.once("totals", lambda: expert_losses(self.losses, doubts=self.doubts))
 
     def regrets(self) -> Floats:
-        """Return what the mixture paid more than each expert, in this game."""
+        """Return the regret to each expert in this game."""
         return np.asarray(self.loss - self.totals().values)
 
     def usual(self) -> Answer:
-        """Return the best expert; where gradients are followed, the best mixture of them."""
+        """Return the best expert; with ``gradient``, the best mixture of experts."""
         return self.best_mixture() if self.player._round.linearised else self.best()
 
     def best(self) -> Answer:
@@ -123,17 +122,17 @@ class ExpertEvidence(TableEvidence):
 
     def sequences(self) -> Sequences:
         """Return the best sequences of experts with few switches."""
-        told = self.given.get("switches")
-        most = SWITCHES if told is None else told
+        given = self.given.get("switches")
+        most = DEFAULT_SWITCHES if given is None else given
         if isinstance(most, bool) or not isinstance(most, int) or not 0 <= most <= 1000:
-            raise ValueError(f"switches must be a whole number from 0 to 1000: got {told!r}")
+            raise ValueError(f"switches must be a whole number from 0 to 1000: got {given!r}")
         most = min(most, self.rounds - 1)
         return self.once(
             ("sequences", most), lambda: best_sequences(self.losses, most, doubts=self.doubts)
         )
 
     def best_sequence(self, switches: int) -> Answer:
-        """Return the best sequence of experts with so many switches."""
+        """Return the best sequence of experts with a number of switches."""
         words = SEQUENCES.format(switches)
         found = self.sequences()
         stays = [*found.stays(switches), (self.rounds + 1, -1)]
@@ -144,27 +143,27 @@ class ExpertEvidence(TableEvidence):
         return replace(found.answer(switches), comparator=words)
 
     def at_the_best(self, price: Floats | float) -> float:
-        """Return the bound on the regret, where each expert has its price.
+        """Return the bound on the regret, from the bounds for each expert.
 
-        Against a mixture it is the same mean of prices as the mixture is of experts, so at most the
-        largest; the best mixture itself need not be unique.
+        Against a mixture it is the mean of these under the same weights, so at most the largest;
+        the best mixture itself need not be unique.
         """
         prices = np.broadcast_to(np.asarray(price, dtype=np.float64), (self.width,))
         if self.player._round.linearised:
             return float(prices.max())
         return at_the_best(prices, self.regrets())
 
-    # For a certificate, and for checking one.
+    # The witness of a certificate.
 
     def witness_of(self, answer: Answer) -> dict[str, float]:
-        """Name the best expert, the best weights, or the segments of the best sequence."""
+        """Return the best expert or weights, or the segments of the best sequence, by name."""
         segments = self.answers.get(("segments", answer.comparator))
         if segments is not None:
             return dict(segments)
         return super().witness_of(answer)
 
     def paid_by(self, witness: Mapping[str, float], comparator: str) -> tuple[float, float] | None:
-        """Return what a witness pays and what rounding may add."""
+        """Return the loss of a witness, and a bound on its rounding error."""
         if comparator.startswith("sequences"):
             found = self.segments_of(witness)
             return None if found is None else self.paid_by_segments(found)
@@ -178,10 +177,10 @@ class ExpertEvidence(TableEvidence):
         )
 
     def paid_by_mixture(self, weights: Floats) -> tuple[float, float]:
-        """Return what the mixture pays that weights stand for when they are divided by their sum.
+        """Return the loss of the mixture with these weights, divided by their sum.
 
-        That sum is 1 but for the last digits, by which large forecasts would be off. So a loss of
-        the residual alone is asked for Σ q (x − y), as hindsight does it.
+        That sum is 1 up to the last digits, which matter for large forecasts. So a loss that
+        depends only on the residual is computed from Σ q (x − y), as in hindsight.
         """
         name, parameter = known_as(self.loss_function, None)
         if name not in (*DEGREE, "percentage"):
@@ -204,7 +203,7 @@ class ExpertEvidence(TableEvidence):
         return paid, rounding + room
 
     def segments_of(self, witness: Mapping[str, float]) -> list[tuple[int, int, int]] | None:
-        """Read the segments of a sequence; None where they are not of these rounds and experts."""
+        """Parse the segments of a sequence; None if rounds or experts do not match."""
         found, at = [], 0
         for text, length in witness.items():
             head, _, name = text.partition(": ")
@@ -217,7 +216,7 @@ class ExpertEvidence(TableEvidence):
         return found if at == self.rounds else None
 
     def paid_by_segments(self, segments: list[tuple[int, int, int]]) -> tuple[float, float]:
-        """Return what a sequence of experts pays."""
+        """Return the loss of a sequence of experts, and a bound on its rounding error."""
         paid, size, at = [], 0.0, 0
         for block in self.losses():
             for first, last, expert in segments:
@@ -242,7 +241,7 @@ class ExpertEvidence(TableEvidence):
 
 
 def summed(blocks: Iterable[Floats]) -> tuple[float, float]:
-    """Return the sum of all costs, and what rounding may add to them."""
+    """Return the sum of all losses, and a bound on its rounding error."""
     paid, size = 0.0, 0.0
     for each in blocks:
         paid, size = paid + added(each), size + added(np.abs(each))
@@ -250,7 +249,7 @@ def summed(blocks: Iterable[Floats]) -> tuple[float, float]:
 
 
 def added(numbers: Floats) -> float:
-    """Return the sum of numbers, infinite where it is beyond all of them."""
+    """Return the sum of numbers; infinity if it overflows."""
     try:
         return math.fsum(numbers)
     except OverflowError:

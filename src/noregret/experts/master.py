@@ -28,17 +28,17 @@ Floats = NDArray[np.float64]
 
 
 class Master(RoundCalls, TablePlayer):
-    """Weighs experts by what they have lost, and combines what they say.
+    """Weigh experts by their losses, and combine their forecasts.
 
-    Experts are columns of a table, keys of a dict, or learners (see ``Experts``). There are two
-    ways in. With advice, ``predict_one`` combines what the experts say and ``learn_one`` shows the
-    outcome. Without, ``weights`` are an allocation and ``learn_losses`` shows what each lost. An
-    expert may sleep in any round: NaN, None, or a key that is missing.
+    Experts are columns of a table, keys of a dict, or learners (see ``Experts``). With advice,
+    ``predict_one`` combines the forecasts and ``learn_one`` learns from the outcome. Without
+    advice, ``weights`` are an allocation and ``learn_losses`` learns from the loss of each expert.
+    An expert may sleep in any round: NaN, None, or a missing key.
     """
 
     family: ClassVar[str] = "experts"
     _unrecorded = ("add_expert", "learn_losses", "play_block", "set_state")
-    # The rate at which it weighs, where that is one number for all rounds.
+    # The rate, if it is the same in all rounds.
     _rate_in_use: float = math.nan
 
     def __init__(
@@ -70,18 +70,18 @@ class Master(RoundCalls, TablePlayer):
         self._settle_rate(n)
 
     def _settle_rate(self, n: int) -> None:
-        """Choose what depends on how many experts there are."""
+        """Choose what depends on the number of experts."""
 
-    # What it has learned.
+    # Figures.
 
     @property
     def width(self) -> int:
-        """Number of experts; 0 before the first round."""
+        """The number of experts; 0 before the first round."""
         return self._round.width
 
     @property
     def rounds(self) -> int:
-        """Number of rounds learned."""
+        """The number of rounds learned."""
         return self._round.rounds
 
     @property
@@ -106,7 +106,7 @@ class Master(RoundCalls, TablePlayer):
 
     @property
     def rounds_awake(self) -> NDArray[np.int64]:
-        """In how many rounds each expert was awake."""
+        """The number of rounds in which each expert was awake."""
         return self._round.rounds_awake
 
     def weights(self, awake: Any = None) -> Floats:
@@ -115,29 +115,29 @@ class Master(RoundCalls, TablePlayer):
         Parameters
         ----------
         awake
-            One truth value an expert, where some sleep.
+            One truth value per expert, if some sleep.
         """
         if awake is None:
             return self._weights()
         flags = np.asarray(awake, dtype=bool)
         if flags.shape != (self.width,) or not flags.any():
             raise ValueError(
-                f"say of {self.width} experts who is awake, at least one: got {awake!r}"
+                f"awake must be {self.width} truth values, at least one of them true: got {awake!r}"
             )
         return self._weights(None if flags.all() else flags)
 
     def _weights(self, awake: Any = None) -> Floats:
-        """Return the weights of the next round, all awake or some."""
+        """Return the weights of the next round, among all experts or those awake."""
         return self._round.current_weights(awake)
 
     @property
     def names(self) -> list[str]:
-        """The names of the experts; those without are called "0", "1", …."""
+        """The names of the experts; "0", "1", … if they have none."""
         return list(self._round.experts) or [str(k) for k in range(self.width)]
 
     @property
     def loss_name(self) -> str:
-        """Name of the loss."""
+        """The name of the loss."""
         if self._round.from_losses:
             return "given"
         cost = self._round.cost.name
@@ -145,22 +145,22 @@ class Master(RoundCalls, TablePlayer):
 
     @property
     def mistakes(self) -> float | None:
-        """Number of wrong outcomes, for masters that vote."""
+        """The number of mistakes, for masters that vote."""
         return None
 
     # Learning.
 
     def learn_many(self, X: Any, y: Any = None) -> None:
-        """Learn from many rounds: a table of advice with its outcomes, or one of losses alone.
+        """Learn from many rounds: a table of advice with its outcomes, or a table of losses.
 
         Parameters
         ----------
         X
             A 2-d array, a data frame, or a list of rows or dicts; NaN for experts that sleep.
         y
-            One outcome a row; without, the table holds losses.
+            One outcome per row; None if the table has losses.
         """
-        with Inside():  # a fork in the middle of an import leaves the copy waiting for its end
+        with Inside():  # a fork during an import would leave the child waiting for its end
             from noregret.proof.game.table_rows import table_blocks
 
         for block in table_blocks(X, y, None, self._round.experts or None):
@@ -180,18 +180,18 @@ class Master(RoundCalls, TablePlayer):
     def play_block(
         self, X: Floats, y: Floats | None, predictions: Floats | None, weights: Floats | None = None
     ) -> None:
-        """Learn from the rows of a block in order, and note forecasts and weights.
+        """Learn from the rows of a block in order, and store forecasts and weights.
 
         Parameters
         ----------
         X
-            One row a round, one column an expert.
+            One row per round, one column per expert.
         y
-            The outcomes; None where the rows are losses.
+            The outcomes; None if the rows are losses.
         predictions
-            Filled with the forecast of every round; with losses, with what was paid.
+            Filled with the forecast of each round; if the rows are losses, with the loss paid.
         weights
-            Filled with the weights of every round; sleepers have none.
+            Filled with the weights of each round; 0 for experts asleep.
         """
         if not len(X):
             return
@@ -204,7 +204,7 @@ class Master(RoundCalls, TablePlayer):
         )
 
     def _check_block(self, X: Floats) -> None:
-        """Check the width of a block; the first settles how many experts there are."""
+        """Check the width of a block; the first sets the number of experts."""
         if not self.rounds and X.shape[1] != self.width:
             if not X.shape[1]:
                 raise BadExample("there are no experts to learn from", round=1)
@@ -216,7 +216,7 @@ class Master(RoundCalls, TablePlayer):
             )
 
     def check_names(self, names: Sequence[str]) -> None:
-        """Take over the names of the experts; others than before are refused."""
+        """Set the names of the experts, or check that they are the same."""
         if not self.rounds:
             if len(set(names)) < len(names):
                 raise BadExample(f"two experts have the same name: {', '.join(names)}")
@@ -224,22 +224,24 @@ class Master(RoundCalls, TablePlayer):
             self._round.experts = list(names)
         elif sorted(names) != sorted(self.names):
             raise BadExample(
-                f"the experts are {', '.join(self.names)}, and here they are {', '.join(names)}",
+                f"the experts are {', '.join(self.names)}: got {', '.join(names)}",
                 round=self.rounds + 1,
             )
 
     def add_expert(self, name: str | None = None, share: float | None = None) -> None:
-        """Let an expert in while running; it counts as having slept until now.
+        """Add an expert while running; it counts as asleep until now.
 
         Parameters
         ----------
         name
-            Its name, where the experts have names.
+            Its name, if the experts have names.
         share
-            Its part of the prior, between 0 and 1; an equal one if not given.
+            Its part of the prior, between 0 and 1; by default an equal part.
         """
         if not self.rounds:
-            raise NoRegretError("the first round says who the experts are", "begin with that")
+            raise NoRegretError(
+                "the experts are not known before the first round", "learn a round first"
+            )
         if bool(self._round.experts) != (name is not None):
             raise ValueError(
                 "the experts have names: give one"
@@ -252,7 +254,7 @@ class Master(RoundCalls, TablePlayer):
             raise ValueError(f"there is an expert {name!r} already")
         if not self._round.may_sleep:
             raise NoRegretError(
-                f"{self.name} speaks of experts that were there from the first round"
+                f"the theorem of {self.name} needs all experts from the first round"
             )
         part = 1 / (self.width + 1) if share is None else share
         if not 0 < part < 1:
@@ -260,66 +262,66 @@ class Master(RoundCalls, TablePlayer):
         self._join(name, part)
 
     def _join(self, name: str | None, share: float) -> None:
-        """Let an expert in while running."""
+        """Add an expert while running."""
         self._round.join(name, share)
 
-    # Against hindsight.
+    # Regret and bound.
 
     @property
     def price(self) -> Floats | None:
-        """Return the bound on the regret so far; None if it is not known during play."""
+        """The bound on the regret to each expert so far; None if not known during the game."""
         return None
 
     def regret_so_far(self) -> float | None:
-        """Return what was paid more than the best expert paid."""
+        """Return the regret so far: the loss minus that of the best expert."""
         return float(self.regrets.max()) if self.width and self.rounds else None
 
     def bound_so_far(self) -> float | None:
-        """Return what that is at most; None where nothing is promised, or no longer."""
+        """Return the bound on the regret so far; None if there is none, or assumptions failed."""
         price = self.price if self.width and self.rounds and self._as_assumed else None
         return None if price is None else at_the_best(price, self.regrets)
 
     @property
     def _as_assumed(self) -> bool:
-        """Return whether the assumptions held so far, as far as known during play."""
+        """Whether the assumptions checked during the game have held so far."""
         return not (self._round.first_outside or self._round.first_wide)
 
     def evidence(
         self, table: Table, given: Mapping[str, Any], limits: Limits, answers: dict[Any, Any]
     ) -> ExpertEvidence:
-        """Return what theorems may look at when a game is over."""
+        """Return the evidence of a game for its theorems."""
         from noregret.experts.evidence import ExpertEvidence
 
         return ExpertEvidence(self, table, given, limits, answers)
 
-    # Its parts.
+    # Files, copies and pickles.
 
-    __reduce__ = TablePlayer.__reduce__  # not the core's, which cannot be pickled
+    __reduce__ = TablePlayer.__reduce__  # the compiled base class has none that works
 
     @property
     def _log_prior(self) -> Floats:
-        """ln(1/prior) of every expert."""
+        """ln(1/prior) of each expert."""
         return self._round.log_prior
 
     def get_state(self) -> tuple[dict[str, Any], dict[str, Any], list[str]]:
-        """Return the arrays, the numbers and the names that it goes on from."""
+        """Return the arrays, numbers and names of the state."""
         return self._round.get_state()
 
     def set_state(self, arrays: dict[str, Any], numbers: dict[str, Any], names: list[str]) -> None:
-        """Go on from a state; ValueError where it makes none."""
+        """Restore a state; raise ValueError if it is invalid."""
         self._round.set_state(arrays, numbers, names)
 
 
 def at_the_best(price: Floats, regrets: Floats) -> float:
-    """Return the bound on the regret to the best expert, where each expert has its price.
+    """Return the bound on the regret to the best expert, from the bounds for each expert.
 
-    L ≤ min_i (L_i + price_i), and L_i is the mixture's loss less the regret to i.
+    L ≤ min_i (L_i + price_i), and L_i is the mixture's loss minus the regret to i.
     """
     return float(np.min(price - regrets) + np.max(regrets))
 
 
 def checked_prior(prior: Any) -> list[float] | None:
-    """Return prior weights that add up to 1, or raise ValueError."""
+    """Return prior weights that sum to 1, or raise ValueError."""
     if prior is None:
         return None
     try:
@@ -330,7 +332,7 @@ def checked_prior(prior: Any) -> list[float] | None:
     except (OverflowError, TypeError, ValueError):
         good = False
     if not good:
-        raise ValueError(f"prior must be positive numbers, one an expert: got {prior!r}")
+        raise ValueError(f"prior must be positive numbers, one per expert: got {prior!r}")
     largest = max(weights)
     shares = [weight / largest for weight in weights]
     total = math.fsum(shares)
@@ -349,11 +351,15 @@ def checked_seed(seed: Any) -> int:
 
 
 def range_of(low: Any, high: Any, *, squared: bool = False) -> float:
-    """Return how wide a range is, or raise ValueError; also where its square would be no number."""
+    """Return the width of a range, or raise ValueError; optionally if its square overflows."""
     good = all(isinstance(end, Real) and not isinstance(end, bool) for end in (low, high))
     width = float(high) - float(low) if good else math.nan
     if not 0 < width < math.inf:
-        raise ValueError(f"low and high are the ends of a range: got {low!r} and {high!r}")
+        raise ValueError(
+            f"low and high must be the ends of a finite range: got {low!r} and {high!r}"
+        )
     if squared and not 1 / MAX_VALUE < width < MAX_VALUE:
-        raise ValueError(f"a range of {width:g} is beyond what can be squared: scale the data")
+        raise ValueError(
+            f"the square of the range {width:g} overflows or underflows: scale the data"
+        )
     return width

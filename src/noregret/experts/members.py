@@ -1,4 +1,4 @@
-"""A member of an ensemble: a learner or a function, and what it says to the master."""
+"""A member of an ensemble: a learner or a function, with its forecasts for the master."""
 
 from __future__ import annotations
 
@@ -21,52 +21,52 @@ Floats = NDArray[np.float64]
 
 
 class Member:
-    """A function of an example; it has nothing to learn.
+    """A function of an example, which does not learn.
 
     Parameters
     ----------
     who
         The function.
     says
-        What the master wants to hear: a ``prediction``, a ``probability`` or a ``vote``.
+        The kind of forecast that the master needs: ``prediction``, ``probability`` or ``vote``.
     """
 
     def __init__(self, who: Any, says: str) -> None:
         self.who, self.says = who, says
-        self.retired: str | None = None  # why it sleeps for good
+        self.retired: str | None = None  # the error that put it to sleep
 
     def says_one(self, x: Any) -> float:
-        """Return what it says of an example; NaN where it sleeps."""
+        """Return the forecast for an example; NaN if it sleeps."""
         said = self.who(x)
         return float("nan") if said is None else float(said)
 
     def learn_one(self, x: Any, y: Any) -> None:
-        """See an outcome."""
+        """Do nothing."""
 
     def play_many(self, X: Any, y: NDArray[Any]) -> Floats:
-        """Return what it says of rows, each before it learns from it."""
+        """Return the forecasts for rows, each made before learning from the row."""
         return np.array([self.says_one(x) for x in each_row(X)], dtype=np.float64)
 
     def copy(self) -> Member:
-        """Return a copy that goes on on its own."""
+        """Return an independent copy."""
         other = copy.copy(self)
         other.who = copy.copy(self.who)
         return other
 
 
 class LearningMember(Member):
-    """A learner."""
+    """A learner as a member."""
 
     who: Learner
 
     def says_one(self, x: Any) -> float:
-        """Return what it says of an example, in the master's terms."""
+        """Return the forecast for an example; NaN if it sleeps."""
         if self.retired is not None:
             return float("nan")
         return float(self.translated(np.float64(self.who.decision_one(x))))
 
     def translated(self, scores: Any) -> Any:
-        """Return scores as the master takes them."""
+        """Convert scores to the kind of forecast that the master needs."""
         labels = self.who.engine.loss.labels
         if self.says == "prediction":
             return scores
@@ -75,7 +75,7 @@ class LearningMember(Member):
         return np.exp(-np.logaddexp(0.0, -scores)) if labels else np.clip(scores, 0.0, 1.0)
 
     def learn_one(self, x: Any, y: Any) -> None:
-        """Learn from an example; what stops it puts it to sleep."""
+        """Learn from an example; after an error, it sleeps."""
         if self.retired is not None:
             return
         try:
@@ -84,7 +84,7 @@ class LearningMember(Member):
             self.retired = str(error)
 
     def play_many(self, X: Any, y: NDArray[Any]) -> Floats:
-        """Return what it says of rows, each before it learns from it."""
+        """Return the forecasts for rows, each made before learning from the row."""
         scores = np.full(len(y), np.nan)
         if self.retired is not None:
             return scores
@@ -93,7 +93,7 @@ class LearningMember(Member):
 
 
 def each_row(X: Any) -> Iterable[Any]:
-    """Return the rows of a table, as one example each."""
+    """Return the rows of a table, one example each."""
     if isinstance(X, list | tuple):
         return X
     if inputs.is_named(X):
@@ -108,22 +108,22 @@ def each_row(X: Any) -> Iterable[Any]:
 
 
 def member_of(who: Any, master: Master) -> Member:
-    """Return a member, or say why it cannot be one."""
+    """Return a member, or raise an error if it cannot be one."""
     cost = master._round.cost.name
     says = {"log": "probability", "zero-one": "vote"}.get(cost, "prediction")
     if isinstance(who, Learner):
         labels = who.engine.loss.labels
         if says == "prediction" and labels:
             raise NoRegretError(
-                f"{who.name} predicts labels, which the {cost} loss cannot judge",
+                f"{who.name} predicts labels, and the {cost} loss needs numbers",
                 "mix with loss='log' (logistic learners), or with loss='zero-one'",
             )
         if says == "probability" and labels and who.engine.loss.name != "logistic":
             raise NoRegretError(
                 f"{who.name} gives no probabilities, which the log loss needs",
-                "take a logistic learner, or mix with loss='zero-one'",
+                "use a logistic learner, or mix with loss='zero-one'",
             )
         return LearningMember(who, says)
     if callable(who):
         return Member(who, says)
-    raise TypeError(f"an expert is a learner or a function of an example: got {who!r}")
+    raise TypeError(f"an expert must be a learner or a function of an example: got {who!r}")

@@ -1,4 +1,4 @@
-"""One round of advice or losses, however it comes, as one number for each expert."""
+"""One round of advice or losses in any form, as one number per expert."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ Floats = NDArray[np.float64]
 
 
 def as_row(master: Master, x: Any) -> Floats:
-    """Return one number an expert; NaN where one sleeps. The first round says who they are.
+    """Return one number per expert, NaN for one asleep. The first round sets the experts.
 
-    As long as no round has been learned, every row says so anew: one that was refused, or only
-    predicted for, settles nothing.
+    Until a round has been learned, every row sets them again: a row that was rejected, or only
+    predicted, does not.
     """
     if isinstance(x, Mapping) or (hasattr(x, "keys") and hasattr(x, "__getitem__")):
         # A row of a data frame has keys, too, but looping over it gives its values.
@@ -32,22 +32,22 @@ def as_row(master: Master, x: Any) -> Floats:
         master._round.experts = []
     if len(row) != master.width:
         raise BadExample(
-            f"{len(row)} numbers for {master.width} experts: NaN is for one that"
-            " sleeps, and add_expert lets one in",
+            f"{len(row)} numbers for {master.width} experts: use NaN for one that sleeps, and"
+            " add_expert for a new one",
             round=master.rounds + 1,
         )
     return row
 
 
 def from_names(master: Master, x: Mapping[Any, Any]) -> Floats:
-    """Return the numbers of a dict in the order of the experts; who is missing sleeps."""
+    """Return the numbers of a dict in the order of the experts; missing ones sleep."""
     given = {str(name): number_of(master, name, value) for name, value in x.items()}
     if not master.rounds and not (given and given.keys() <= set(master._round.experts)):
         settle(master, x)
     if not master._round.experts:
         raise BadExample(
             "the experts so far came without names",
-            "go on with a list or an array",
+            "continue with a list or an array",
             round=master.rounds + 1,
         )
     places = {name: place for place, name in enumerate(master._round.experts)}
@@ -55,7 +55,7 @@ def from_names(master: Master, x: Mapping[Any, Any]) -> Floats:
     for name, value in given.items():
         if name not in places:
             raise BadExample(
-                f"there is no expert {name!r}: add_expert({name!r}) lets one in",
+                f"there is no expert {name!r}: add it with add_expert({name!r})",
                 round=master.rounds + 1,
                 feature=name,
             )
@@ -64,7 +64,7 @@ def from_names(master: Master, x: Mapping[Any, Any]) -> Floats:
 
 
 def settle(master: Master, x: Mapping[Any, Any]) -> None:
-    """Take over who the experts are from the names of a dict."""
+    """Set the experts from the names of a dict."""
     names = [str(name) for name in x]
     if not names:
         raise BadExample("there are no experts to learn from", round=1)
@@ -78,7 +78,7 @@ def numbers_of(master: Master, x: Any) -> Floats:
     """Return a sequence of numbers as an array."""
     if isinstance(x, str | bytes) or not (isinstance(x, Sequence) or hasattr(x, "__array__")):
         raise TypeError(
-            "give one number an expert, as a list, an array or a dict of names: got"
+            "give one number per expert, as a list, an array or a dict of names: got"
             f" {type(x).__name__}"
         )
     if isinstance(x, Sequence):
@@ -106,7 +106,7 @@ def number_of(master: Master, name: Any, value: Any) -> float:
         return float(value)
     except (TypeError, ValueError, OverflowError):
         raise BadExample(
-            f"expert {name!r} says {value!r}, which is no number",
+            f"expert {name!r}: the forecast {value!r} is not a number",
             round=master.rounds + 1,
             feature=str(name),
         ) from None

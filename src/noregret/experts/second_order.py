@@ -1,4 +1,4 @@
-"""Masters that weigh experts by regrets and their squares; the core knows what each may cost."""
+"""Masters that weigh experts by regrets and their squares."""
 
 from __future__ import annotations
 
@@ -21,12 +21,12 @@ class SecondOrder(Master):
 
     @property
     def price(self) -> NDArray[np.float64]:
-        """The bound on the regret to every expert."""
+        """The bound on the regret to each expert."""
         return np.asarray(self._weigher.bounds())
 
 
 def promise(evidence: ExpertEvidence) -> float:
-    """Return the bound, at the expert for which it matters."""
+    """Return the bound on the regret to the best expert."""
     player = evidence.player
     assert isinstance(player, SecondOrder)
     return evidence.at_the_best(player.price)

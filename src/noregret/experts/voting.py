@@ -9,7 +9,7 @@ from noregret.experts.master import Floats, Master
 
 
 class Voting(Master):
-    """Predicts 0 or 1, as the heavier part of the experts says; a tie is a 1."""
+    """Predict 0 or 1 by the weighted majority of the experts; a tie is a 1."""
 
     def __init__(self, weigher: Weigher, **how: Any) -> None:
         how = {"manner": "vote"} | how
@@ -17,22 +17,22 @@ class Voting(Master):
 
     @property
     def mistakes(self) -> float | None:
-        """Number of mistakes; the expected number if experts are drawn."""
+        """The number of mistakes; the expected number if experts are drawn."""
         return float(self.total_loss) if self._round.pays_expected else int(self.total_loss)
 
     @property
     def drawn_mistakes(self) -> int:
-        """Number of mistakes of the experts drawn."""
+        """The number of mistakes of the experts drawn."""
         return int(self.drawn_loss) if self._round.pays_expected else int(self.total_loss)
 
     def learn_losses(self, losses: Any) -> None:
-        """Refuse: what is learned from are votes."""
+        """Raise TypeError: it learns from votes."""
         raise TypeError(f"{self.name} learns from votes and outcomes: learn_one(advice, outcome)")
 
     def play_block(
         self, X: Floats, y: Floats | None, predictions: Floats | None, weights: Floats | None = None
     ) -> None:
-        """Learn from the rows of a block in order; losses alone are refused."""
+        """Learn from the rows of a block in order, which must be votes."""
         if y is None:
             self.learn_losses(X)
         super().play_block(X, y, predictions, weights)

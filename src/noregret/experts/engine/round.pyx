@@ -1,4 +1,4 @@
-"""The round over experts, and a master's calls that pass straight on to it."""
+"""The round over experts, and the methods of a master that call it directly."""
 
 from cpython.pythread cimport PyThread_get_thread_ident
 from libc.math cimport INFINITY, NAN, exp, fabs, isnan, log
@@ -27,21 +27,21 @@ from noregret.errors import BadExample, NoRegretError
 cnp.import_array()
 
 
-# The round over experts: combine their advice, see the outcome, charge every expert, move the weights.
+# The round over experts: combine their advice, compute the losses from the outcome, update the weights.
 #
-# Advice and plain losses both pass here, one round at a time or in blocks, and are checked once.
+# Both advice and losses are played here, one round at a time or in blocks, and checked once.
 
-# Larger forecasts and losses could overflow in what is computed from them.
+# Computations with larger forecasts and losses could overflow.
 cdef double MAX_VALUE = limits.MAX_VALUE, MAX_LOSS = limits.MAX_EXPERT_LOSS
-# Seconds between two looks at a master that another thread uses.
+# Seconds between two checks whether another thread still uses a master.
 POLL_SECONDS = 1e-4
-# From this share of the votes on, a prediction is 1: half of them, however the sum was rounded.
+# The fraction of votes for which the prediction is 1: half of them, minus rounding errors.
 cdef double HALF_THE_VOTES = 0.5 - 1e-12
 
 cdef enum:  # Manner
     MEAN                 # predict the weighted mean of the advice
-    VOTE                 # predict what the heavier half says
-    SUBSTITUTE           # predict as Vovk's aggregating algorithm does, square loss
+    VOTE                 # predict the weighted majority
+    SUBSTITUTE           # predict with Vovk's substitution, for the square loss
     EXPECT               # pay the weighted mean of the losses
     SAMPLE               # follow one expert, drawn from the weights
 
@@ -51,7 +51,7 @@ cdef Loss square_like = as_loss("square", None)
 
 
 cdef inline double drawn(uint64_t seed, uint64_t round) noexcept nogil:
-    """Return a number in [0, 1) that depends on the seed and the round alone."""
+    """Return a pseudorandom number in [0, 1) that depends only on the seed and the round."""
     cdef uint64_t z = seed * 0x9E3779B97F4A7C15ULL + (round + 1) * 0xD1B54A32D192ED03ULL
     z = (z ^ (z >> 30)) * 0xBF58476D1CE4E5B9ULL
     z = (z ^ (z >> 27)) * 0x94D049BB133111EBULL
@@ -60,41 +60,41 @@ cdef inline double drawn(uint64_t seed, uint64_t round) noexcept nogil:
 
 
 cdef inline double within(double mean, double low, double high) noexcept nogil:
-    """Return a mean as rounding left it, but no further than what it is of.
+    """Return a mean, clipped to the range of its values.
 
-    Where all say or lose the same, so does the mixture, to the bit: nothing is learned of rounding.
+    If all experts agree, the mixture is the same number to the bit, and rounding errors have no effect.
     """
     return low if mean < low else high if mean > high else mean
 
 
 @cython.final
 cdef class ExpertRound:
-    """Experts, how they are weighed and combined, and what everyone has paid.
+    """Experts with their weights and losses, and the way they are combined.
 
     Parameters
     ----------
     weigher
-        How they are weighed.
+        The rule that turns losses into weights.
     loss, loss_parameter
-        What a forecast costs.
+        The loss of a forecast.
     gradient
-        Whether experts pay the slope of the mixture's loss times their forecast.
+        Whether the loss of an expert is the slope of the mixture's loss times the forecast.
     manner
-        How advice is combined: ``mean``, ``vote``, ``substitute``, ``expect`` or ``sample``.
+        The way advice is combined: ``mean``, ``vote``, ``substitute``, ``expect`` or ``sample``.
     low, high
-        The range of forecasts and outcomes, where one is assumed.
+        The range of forecasts and outcomes, if one is assumed.
     spread
-        The largest difference between two losses of a round, where one is assumed.
+        The largest difference between two losses of a round, if one is assumed.
     sleeping
         Whether experts may sleep.
     seed
-        For ``sample``.
+        The seed for ``sample``.
     votes
         Whether forecasts and outcomes are 0 or 1.
     """
 
     def __cinit__(self, *args, **options):
-        # Of one whose __init__ never ran nothing works, but nothing may crash either.
+        # An object whose __init__ never ran must not crash.
         self.weigher, self.cost, self.experts, self.before = Weigher(), square_like, [], ()
         self.settle()
 
@@ -133,7 +133,7 @@ cdef class ExpertRound:
         return 0
 
     cdef int wake(self, const double* x) noexcept nogil:
-        """Note who is awake; return how many sleep."""
+        """Set the flags of experts awake; return the number asleep."""
         cdef Py_ssize_t i
         cdef int asleep = 0
         for i in range(self.weigher.n):
@@ -150,7 +150,7 @@ cdef class ExpertRound:
         return self.weigher.p
 
     cdef int read(self, const double* x, noregret_survey* found) noexcept nogil:
-        """Look at the advice of a round: who sleeps, its ends and its mean; or return what is wrong."""
+        """Read the advice of a round: experts asleep, range and mean; return a status."""
         cdef Py_ssize_t i, n = self.weigher.n
         cdef bint chances = self.cost.table.value == log_value
         self.weigher.next_weights()
@@ -201,7 +201,7 @@ cdef class ExpertRound:
         return within(sum, found.low, found.high)
 
     cdef Py_ssize_t draw(self, const double* q) noexcept nogil:
-        """Return the expert that is drawn in the round at hand."""
+        """Return the expert drawn in this round."""
         cdef double u = drawn(self.seed, self.weigher.rounds), sum = 0
         cdef Py_ssize_t i, pick = 0
         for i in range(self.weigher.n):
@@ -213,14 +213,14 @@ cdef class ExpertRound:
         return pick
 
     cdef double substituted(self, const double* q, const double* x) noexcept nogil:
-        """Return Vovk's prediction: one that pays at most the mixed loss, whatever the outcome."""
+        """Return Vovk's prediction, whose loss is at most the mixed loss for any outcome."""
         cdef double width = self.ceiling - self.floor, rate = 2 / (width * width), guess
         guess = (self.ceiling + self.floor) / 2 + (
             self.mixed(q, x, self.floor, rate) - self.mixed(q, x, self.ceiling, rate)) / (2 * width)
         return self.floor if guess < self.floor else self.ceiling if guess > self.ceiling else guess
 
     cdef double mixed(self, const double* q, const double* x, double y, double rate) noexcept nogil:
-        """Return −ln Σ q exp(−rate · (x − y)²) / rate, from the least exponent."""
+        """Return −ln Σ q exp(−rate · (x − y)²) / rate, relative to the smallest exponent."""
         cdef Py_ssize_t i
         cdef double least = INFINITY, sum = 0, off
         for i in range(self.weigher.n):
@@ -233,7 +233,7 @@ cdef class ExpertRound:
         return least - log(sum) / rate
 
     cdef int play(self, const double* x, double y, double* prediction, double* used) noexcept nogil:
-        """Play a round with advice, or return why not and leave everything as it was."""
+        """Play a round with advice; return a status, and change nothing unless it is FINE."""
         cdef Py_ssize_t i, n = self.weigher.n, pick = -1
         cdef int status = self.check_outcome(y)
         cdef double guess, own, slope, linear
@@ -295,7 +295,7 @@ cdef class ExpertRound:
         return FINE
 
     cdef void cost_all(self, const double* x, double y) noexcept nogil:
-        """Find out what every forecast costs; nothing for sleepers yet."""
+        """Compute the loss of each forecast; 0 for experts asleep."""
         cdef Py_ssize_t i, n = self.weigher.n
         cdef LossTable* table = &self.cost.table
         if table.value == square_like.table.value:
@@ -310,7 +310,7 @@ cdef class ExpertRound:
                 self.paid[i] = table.value(table, x[i], y) if not self.sleepers or self.awake[i] else 0.0
 
     cdef double mean_of(self, const double* q, const double* losses) noexcept nogil:
-        """Return the mean of losses under weights; those without weight may be infinite."""
+        """Return the weighted mean of losses; those with weight 0 may be infinite."""
         cdef Py_ssize_t i
         cdef double sum = 0, low = INFINITY, high = -INFINITY
         for i in range(self.weigher.n):
@@ -320,7 +320,7 @@ cdef class ExpertRound:
         return within(sum, low, high)
 
     cdef int play_losses(self, const double* x, double* prediction, double* used) noexcept nogil:
-        """Play a round in which only losses are shown, or return why not."""
+        """Play a round of losses; return a status, and change nothing unless it is FINE."""
         cdef Py_ssize_t i, n = self.weigher.n, pick = -1
         cdef noregret_survey found
         cdef int asleep = 0
@@ -386,13 +386,13 @@ cdef class ExpertRound:
         self.weigher.fresh = False
 
     cdef void measure(self, double low, double high) noexcept nogil:
-        """Note the range of forecasts and outcomes."""
+        """Update the range of forecasts and outcomes."""
         self.lowest, self.highest = min(self.lowest, low), max(self.highest, high)
         if (low < self.floor or high > self.ceiling) and not self.first_outside:
             self.first_outside = self.weigher.rounds
 
     cdef void pay(self, double own) noexcept nogil:
-        """Add up what is paid, with what rounding leaves."""
+        """Add to the cumulative loss, and the rounding error to its second part."""
         cdef double sum = self.total + own
         if fabs(self.total) >= fabs(own):
             self.rest += (self.total - sum) + own
@@ -402,7 +402,7 @@ cdef class ExpertRound:
         self.worst = max(self.worst, own)
 
     cdef int check_outcome(self, double y) noexcept nogil:
-        """Refuse outcomes that cannot be used."""
+        """Return a status for an outcome."""
         if not fabs(y) <= MAX_VALUE:
             return BAD_OUTCOME
         if self.votes and y != 0 and y != 1:
@@ -420,16 +420,16 @@ cdef class ExpertRound:
         self.held = None
         self.settle()
 
-    # What there is to know.
+    # Figures.
 
     @property
     def width(self):
-        """Number of experts; 0 before the first round."""
+        """The number of experts; 0 before the first round."""
         return self.weigher.n
 
     @property
     def rounds(self):
-        """Number of rounds learned."""
+        """The number of rounds learned."""
         return self.weigher.rounds
 
     @property
@@ -449,20 +449,20 @@ cdef class ExpertRound:
 
     @property
     def rounds_awake(self):
-        """In how many rounds each expert was awake."""
+        """The number of rounds in which each expert was awake."""
         return self.weigher.rounds - self.held["asleep_rounds"].astype(np.int64)
 
     # Errors.
 
     def name_of(self, i):
-        """Name an expert, or what comes before the experts."""
+        """Return the name of an expert, or of a column before the experts."""
         cdef Py_ssize_t first = len(self.before)
         if i < first:
             return self.before[i]
         return self.experts[i - first] if self.experts else str(i - first)
 
     cdef int refuse(self, int status, double value) except -1:
-        """Say why a round cannot be played."""
+        """Raise the error for a status."""
         cdef Py_ssize_t i = self.culprit
         self.culprit = -1
         if isinstance(self.cost, PythonLoss):
@@ -471,28 +471,28 @@ cdef class ExpertRound:
         who = None if i < 0 else self.name_of(i)
         about = f"expert {who!r}" if who is not None else "the outcome"
         what, *cure = {
-            BAD_ADVICE: (f"{about} says {value:g}: forecasts are numbers up to {MAX_VALUE:g} in size, or NaN for one that sleeps",),
+            BAD_ADVICE: (f"{about}: the forecast is {value:g}: forecasts are numbers up to {MAX_VALUE:g} in size, or NaN for one that sleeps",),
             BAD_OUTCOME: (f"the outcome is {value:g}: it must be a number up to {MAX_VALUE:g} in size",),
-            BAD_LOSS: (f"{about} loses {value:g}: losses are numbers up to {MAX_LOSS:g} in size, or NaN for one that sleeps",),
-            ALL_ASLEEP: ("every expert sleeps, so there is nothing to predict with",),
-            NO_SLEEP: ("an expert sleeps, and the promise is about experts that are always awake",
-                       "use hedge, ml-poly or another that lets them sleep"),
+            BAD_LOSS: (f"{about}: the loss is {value:g}: losses are numbers up to {MAX_LOSS:g} in size, or NaN for one that sleeps",),
+            ALL_ASLEEP: ("every expert sleeps, so there is no forecast",),
+            NO_SLEEP: ("an expert sleeps, and the theorem needs experts that are always awake",
+                       "use hedge, ml-poly or another master that allows sleep"),
             NOT_BOOLEAN: (f"{about} is {value:g}: votes and their outcomes are 0 or 1",),
             NOT_PROBABILITY: (f"{about} is {value:g}: the log loss takes probabilities, from 0 to 1",),
-            ZERO_OUTCOME: ("the outcome is 0, of which there is no percentage", "use the absolute loss"),
-            HOPELESS: ("the mixture gives probability 0 to what happened, an infinite loss", "leave experts out"
-                       " that are certain and wrong, or bound forecasts away from 0 and 1"),
+            ZERO_OUTCOME: ("the outcome is 0, for which the percentage error is undefined", "use the absolute loss"),
+            HOPELESS: ("the mixture gives probability 0 to what happened, an infinite loss", "leave out"
+                       " experts that are certain and wrong, or bound forecasts away from 0 and 1"),
             OVERFLOWED: ("forecast and outcome are so far apart that the loss overflows", "scale them down"),
             LOSS_FAILED: (f"the loss {self.cost.name!r} is not a number here",),
         }[status]
         raise BadExample(what, cure, round=round, feature=who)
 
     cdef int keep_kind(self, bint losses) except -1:
-        """Refuse losses after advice, and advice after losses."""
+        """Raise an error for losses after advice, and for advice after losses."""
         if self.weigher.rounds > 0 and self.advised == losses:
             raise BadExample(
                 f"it has learned from {'advice and outcomes' if losses else 'losses'} so far",
-                "go on with these, or take a fresh one", round=self.weigher.rounds + 1)
+                "continue with these, or use a new one", round=self.weigher.rounds + 1)
         return 0
 
     @property
@@ -502,7 +502,7 @@ cdef class ExpertRound:
 
     @property
     def log_prior(self):
-        """ln(1/prior) of every expert."""
+        """ln(1/prior) of each expert."""
         return np.log(1 / self.weigher.get_state()[0]["prior"])
 
     @property
@@ -513,7 +513,7 @@ cdef class ExpertRound:
     # Blocks, and single rounds.
 
     cdef int run(self, const double* x, double y, bint losses, double* prediction, double* used) except -1:
-        """Play a round, or say why not; a loss in Python may let other threads run meanwhile."""
+        """Play a round, or raise an error; a loss in Python may let other threads run meanwhile."""
         cdef int status
         self.keep_kind(losses)
         self.come_along()
@@ -528,7 +528,7 @@ cdef class ExpertRound:
     def play_rows(self, cnp.ndarray X, y, predictions=None, weights=None):
         """Play the rows of a block in order; without outcomes they are losses."""
         self.wait()
-        self.check_rooms(X, y, predictions, weights)
+        self.check_arrays(X, y, predictions, weights)
         cdef Py_ssize_t t, rows = cnp.PyArray_DIM(X, 0), n = self.weigher.n
         cdef const double* x = <const double*> cnp.PyArray_DATA(X)
         cdef const double* outcomes = NULL
@@ -566,8 +566,8 @@ cdef class ExpertRound:
         if status != FINE:
             self.refuse(status, x[self.culprit] if self.culprit >= 0 else 0.0 if losses else outcomes[t])
 
-    def check_rooms(self, X, y, predictions, weights):
-        """Check that what a block comes with, and what is to be filled, are arrays of its size."""
+    def check_arrays(self, X, y, predictions, weights):
+        """Check the shapes and types of the arrays of a block, and of those to fill."""
         rows = len(X) if X.ndim else 0
         for name, array, shape in (
             ("rows", X, (rows, self.weigher.n)), ("outcomes", y, (rows,)),
@@ -581,7 +581,7 @@ cdef class ExpertRound:
                 raise ValueError(f"{name} must be an array of float64 of shape {shape}")
 
     cdef int come_along(self) except -1:
-        """Begin a round: wait while another thread forks, and look again who is at it."""
+        """Enter a round: wait while another thread forks the process or plays."""
         come_in()
         try:
             self.wait()
@@ -592,10 +592,10 @@ cdef class ExpertRound:
         return 0
 
     cdef int wait(self) except -1:
-        """Wait for another thread that plays; only then may anything be looked at."""
+        """Wait until no other thread plays; the state may be read only then."""
         while self.player:
             if self.player == PyThread_get_thread_ident():
-                raise NoRegretError("a loss must not use the master that asks for it")
+                raise NoRegretError("a loss must not use the master that calls it")
             if self.since != generation():
                 raise NoRegretError(
                     "the process was forked in the middle of a round of this master, by a thread that the copy does not"
@@ -606,13 +606,13 @@ cdef class ExpertRound:
             raise NoRegretError("this master was never built: its __init__ has not run")
         if self.seats != self.weigher.n:
             raise NoRegretError(
-                f"there is room for {self.seats} experts, but {self.weigher.n} are weighed: the weigher was changed from"
-                " outside", "load the master again or take a fresh one",
+                f"there are arrays for {self.seats} experts, but the weigher has {self.weigher.n}: it was changed from"
+                " outside", "load the master again or use a new one",
             )
         return 0
 
     def outcome_of(self, y):
-        """Return an outcome as a number; None is refused, and so is text, which float would read."""
+        """Return an outcome as a number; raise an error for None, and for text, which float would parse."""
         try:
             return ldexp(y, 0)
         except TypeError:
@@ -621,7 +621,7 @@ cdef class ExpertRound:
             raise BadExample(f"the outcome must be a number: it is {said}", round=round) from None
 
     def predict(self, row):
-        """Return the forecast for a row of numbers, one an expert; nothing is learned."""
+        """Return the forecast for a row of numbers, one per expert, without learning."""
         self.wait()
         self.hold_row(row)
         return self.forecast()
@@ -635,7 +635,7 @@ cdef class ExpertRound:
         return 0
 
     cdef double forecast(self) except? -1:
-        """Return the forecast for the row at hand."""
+        """Return the forecast for the current row."""
         cdef const double* x = <const double*> cnp.PyArray_DATA(self.row)
         cdef Py_ssize_t pick = -1
         cdef noregret_survey found
@@ -647,27 +647,27 @@ cdef class ExpertRound:
         return self.combined(self.shares(self.sleepers), x, &found, &pick)
 
     def drawn_expert(self):
-        """Return which expert is drawn in the next round, all being awake."""
+        """Return the expert drawn in the next round if all are awake."""
         self.wait()
         if not self.weigher.n:
-            raise ValueError("the first round says who the experts are: nobody can be drawn before")
+            raise ValueError("the experts are not known before the first round, so none can be drawn")
         self.weigher.next_weights()
         return self.draw(self.weigher.p)
 
     def current_weights(self, awake=None):
-        """Return the weights of the next round, all awake or some."""
+        """Return the weights of the next round, among all experts or those awake."""
         self.wait()
         self.weigher.next_weights()
         cdef cnp.ndarray made = np.array(self.weigher.arrays["p"])
         if awake is not None:
             flags = np.ascontiguousarray(awake, np.uint8)
             if flags.shape != (self.weigher.n,):
-                raise ValueError(f"{flags.size} marks of who is awake for {self.weigher.n} experts")
+                raise ValueError(f"{flags.size} flags of experts awake for {self.weigher.n} experts")
             self.weigher.weigh(<double*> cnp.PyArray_DATA(made), <unsigned char*> cnp.PyArray_DATA(<cnp.ndarray> flags))
         return made
 
     def join(self, name, share):
-        """Let an expert in while running."""
+        """Add an expert while running."""
         self.wait()
         self.weigher.join(share, {})
         self.settle()
@@ -677,7 +677,7 @@ cdef class ExpertRound:
     # The state.
 
     def get_state(self):
-        """Return the arrays, the numbers and the names that it goes on from."""
+        """Return the arrays, numbers and names of the state."""
         self.wait()
         arrays, numbers = self.weigher.get_state()
         for name in ("excess", "asleep_rounds"):
@@ -693,7 +693,7 @@ cdef class ExpertRound:
         return arrays, numbers, list(self.experts)
 
     def set_state(self, arrays, numbers, names):
-        """Go on from a state; ValueError where it makes none."""
+        """Restore a state; raise ValueError if it is invalid."""
         own = {name.removeprefix("council."): array for name, array in arrays.items() if name.startswith("council.")}
         rest = {name: array for name, array in arrays.items() if not name.startswith("council.")}
         kept, like, _ = self.get_state()
@@ -702,7 +702,7 @@ cdef class ExpertRound:
         state_numbers(mine, {name: like[name] for name in like if name not in theirs},
                       ("total", "rest", "drawn_loss", "lowest", "highest"))
         if set(own) != {"excess", "asleep_rounds"}:
-            raise ValueError("what the experts paid is missing")
+            raise ValueError("the losses of the experts are missing")
         n = len(self.weigher.checked_arrays(rest)["prior"])
         if not isinstance(names, list) or not all(isinstance(name, str) for name in names):
             raise ValueError("the names of experts must be text")
@@ -711,7 +711,7 @@ cdef class ExpertRound:
         for name, array in own.items():
             array = np.asarray(array)
             if array.dtype != np.float64 or array.shape != (n,) or not np.isfinite(array).all():
-                raise ValueError(f"{name} must hold one number an expert")
+                raise ValueError(f"{name} must hold one number per expert")
         if mine["rounds"] and not n:
             raise ValueError("there were rounds, but no experts")
         self.weigher.set_state(rest, theirs)
@@ -732,7 +732,7 @@ cdef class ExpertRound:
 
 
 cdef class RoundCalls:
-    """A master's calls for one round, which pass straight on to its ``ExpertRound``.
+    """The methods of a master for one round, which call its ``ExpertRound`` directly.
 
     The parameters are those of ``ExpertRound``.
     """
@@ -744,7 +744,7 @@ cdef class RoundCalls:
         self._round.__init__(weigher, *args, **options)
 
     cdef const double* row_of(self, object x) except NULL:
-        """Return where the numbers of a row are; the first row settles how many experts there are."""
+        """Return a pointer to the numbers of a row; the first row sets the number of experts."""
         cdef ExpertRound round = self._round
         round.wait()
         if type(x) is cnp.ndarray and cnp.PyArray_NDIM(<cnp.ndarray> x) == 1 \
@@ -756,22 +756,22 @@ cdef class RoundCalls:
             from noregret.experts.rows import as_row
 
             row = as_row(self, x)
-            round.wait()  # reading a row may let other threads in
+            round.wait()  # reading a row may let other threads run
             round.hold_row(row)
         return <const double*> cnp.PyArray_DATA(round.row)
 
     def learn_losses(self, losses):
-        """Learn from what every expert lost in a round; NaN for one that slept."""
+        """Learn from the loss of each expert in a round; NaN for one asleep."""
         cdef const double* x = self.row_of(losses)
         self._round.run(x, 0.0, True, NULL, NULL)
 
     def learn_one(self, advice, y):
-        """Learn from a round: what every expert said, and what happened."""
+        """Learn from a round: the forecast of each expert, and the outcome."""
         cdef double outcome = y if type(y) is float else self._round.outcome_of(y)
         cdef const double* x = self.row_of(advice)
         self._round.run(x, outcome, False, NULL, NULL)
 
     def predict_one(self, advice):
-        """Return the forecast for a round from what every expert says; nothing is learned."""
+        """Return the forecast for a round from those of the experts, without learning."""
         self.row_of(advice)
         return self._round.forecast()

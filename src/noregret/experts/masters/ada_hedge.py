@@ -1,12 +1,12 @@
-"""AdaHedge: exponential weights whose rate follows from what mixing has cost so far.
+"""AdaHedge: exponential weights whose rate adapts to the cost of mixing so far.
 
-    η = ln n / Δ,    Δ ← Δ + (mean of the losses − the loss that the best mixing at η would have)
+    η = ln n / Δ,    Δ ← Δ + (mean of the losses − mix loss at η)
 
-Nothing has to be known: neither the range of the losses, nor how many rounds there will be. On easy
-data Δ stops growing, and so does the regret. Multiplying all losses by a number, or adding one to
-those of a round, changes no weight.
+Neither the range of the losses nor the number of rounds has to be known. On easy data Δ stops
+growing, and so does the regret. Multiplying all losses by a constant, or adding one to those of a
+round, changes no weight.
 
-Promise. s_t the spread of the losses of round t and S the largest of them:
+Promise. With s_t the spread of the losses in round t and S the largest of them:
 regret ≤ √(Σ s_t² ln n) + S·(4/3 ln n + 2).
 """
 
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 
 def promise(evidence: ExpertEvidence) -> float:
-    """Return the bound; 2Δ is never above it, and known too."""
+    """Return the bound, which is never below 2Δ."""
     player = evidence.player
     assert isinstance(player, AdaHedge)
     return evidence.at_the_best(player.price)
@@ -38,20 +38,20 @@ def promise(evidence: ExpertEvidence) -> float:
 
 @register
 class AdaHedge(Master):
-    """Exponential weights that tune themselves, for losses of any range.
+    """Exponential weights with an adaptive rate, for losses of any range.
 
     Parameters
     ----------
     loss
-        What a forecast costs: ``square``, ``absolute``, ``zero-one``, ``log``, ``quantile``,
-        ``percentage``, or one of your own. Without advice, losses come as they are.
+        The loss of a forecast: ``square``, ``absolute``, ``zero-one``, ``log``, ``quantile``,
+        ``percentage``, or a custom loss. Without advice, losses are given.
     loss_parameter
         The quantile, for ``quantile``.
     gradient
-        Whether experts pay the slope of the mixture's loss times their forecast: then it competes
-        with the best mixture of experts, not only with the best expert.
+        Whether the loss of an expert is the slope of the mixture's loss times the forecast: then
+        it competes with the best mixture of experts, not only with the best expert.
     prior
-        Weights before the first round, one an expert; equal if not given.
+        Weights before the first round, one per expert; by default equal.
 
     Examples
     --------
@@ -79,7 +79,7 @@ class AdaHedge(Master):
             ),
             plain="regret <= sqrt(Σ s_t² ln n) + S (4/3 ln n + 2)",
             where=(
-                "$s_t$ is the spread of the losses in round $t$, the largest less the smallest;"
+                "$s_t$ is the spread of the losses in round $t$, the largest minus the smallest;"
                 " $S$ is the largest $s_t$, and $n$ the number of experts"
             ),
             assumptions=(MIXED,),
@@ -105,12 +105,12 @@ class AdaHedge(Master):
         self.prior = prior
 
     def _settle_rate(self, n: int) -> None:
-        """Rates are ln n over what mixing has cost."""
+        """Set the numerator of the rate, ln n."""
         self._weigher.rate = math.log(max(2, n))
 
     @property
     def price(self) -> NDArray[np.float64]:
-        """The bound for every expert: (1 + ln(1/prior)/ln n) times half the theorem's."""
+        """The bound for each expert: (1 + ln(1/prior)/ln n) times half the theorem's."""
         weigher, log_n = self._weigher, self._weigher.rate
         half = weigher.spreads * math.sqrt(log_n) / 2 + self._round.widest * (2 / 3 * log_n + 1)
         return np.asarray((1 + self._log_prior / log_n) * half)

@@ -1,11 +1,11 @@
 """Vovk's aggregating algorithm: the weights of the weighted average, and a better forecast.
 
-For the square loss on [a, b] it weighs with η = 2/(b−a)², four times as boldly as averaging allows,
-and forecasts
+For the square loss on [a, b] it uses η = 2/(b−a)², four times the rate that averaging allows, and
+forecasts
 
     ŷ = (a+b)/2 + (g(a) − g(b)) / (2(b−a)),    g(y) = −(1/η) ln Σ w_i exp(−η (y − x_i)²)
 
-which pays at most g(y) whatever the outcome y. For the log loss it is the weighted average.
+whose loss is at most g(y) for any outcome y. For the log loss it is the weighted average.
 """
 
 from __future__ import annotations
@@ -28,14 +28,14 @@ if TYPE_CHECKING:
 
 
 def promise(evidence: ExpertEvidence) -> float:
-    """Return the bound, at the prior of the best expert."""
+    """Return the bound on the regret to the best expert."""
     player = evidence.player
     assert isinstance(player, Aggregating)
     return evidence.at_the_best(player.price)
 
 
 def tuned(low: float = 0.0, high: float = 1.0) -> dict[str, Any]:
-    """Return the range: the rate follows from it."""
+    """Return the range, which determines the rate."""
     return {"low": low, "high": high}
 
 
@@ -50,7 +50,7 @@ class Aggregating(Master):
     low, high
         The range of forecasts and outcomes.
     prior
-        Weights before the first round, one an expert; equal if not given.
+        Weights before the first round, one per expert; by default equal.
 
     Examples
     --------
@@ -81,7 +81,7 @@ class Aggregating(Master):
             assumptions=(
                 Structural(
                     r"square loss with $\eta = 2/(b-a)^2$ and Vovk's substitution, or log loss with"
-                    r" $\eta = 1$; who sleeps counts as repeating the forecast"
+                    r" $\eta = 1$; an expert asleep counts as repeating the forecast"
                 ),
                 Range(),
             ),
@@ -116,5 +116,5 @@ class Aggregating(Master):
 
     @property
     def price(self) -> NDArray[np.float64]:
-        """ln(1/prior)/η, for every expert."""
+        """ln(1/prior)/η for each expert."""
         return np.asarray(self._log_prior / self._rate_in_use)

@@ -1,14 +1,14 @@
-"""Blend: hedge between single experts and two ways of mixing them. Nothing to choose.
+"""Blend: combine single experts and two mixtures of them, without parameters to choose.
 
-    first   ML-Poly and AdaHedge each mix the experts, following gradients: they look for the best
-            fixed weights
-    then    AdaHedge weighs every expert and these two mixtures by what they have lost
+    first   ML-Poly and AdaHedge each mix the experts with gradients, to approach the best fixed
+            weights
+    then    AdaHedge weighs every expert and these two mixtures by their losses
 
-Whoever mixes boldly gains much where experts complement each other, and loses a little where none
-is better than their average. This one does nearly as well as the better of the two, and as any
-single expert: give it the average as one, and it is never much worse than that.
+Mixing with gradients gains much if experts complement each other, and loses a little if none is
+better than their average. Blend is nearly as good as the better mixture and as any single expert:
+with the average as an expert, it is never much worse than that.
 
-Promise. AdaHedge's, for every expert, with a prior of 0.6/n for it and 0.2 for each mixture.
+Promise. That of AdaHedge for each expert, with a prior of 0.6/n for it and 0.2 for each mixture.
 """
 
 from __future__ import annotations
@@ -37,12 +37,12 @@ Floats = NDArray[np.float64]
 # The mixtures, which come before the experts, and the prior of each.
 MIXTURES, SHARE = ("ml-poly", "ada-hedge"), 0.2
 M = len(MIXTURES)
-# Rows that each of the three plays before the next does: few enough to stay at hand meanwhile.
+# Rows that each of the three plays before the next does: few enough to stay in the cache.
 ROWS_PER_BLOCK = 2048
 
 
 def promise(evidence: ExpertEvidence) -> float:
-    """Return the bound, at the best expert."""
+    """Return the bound on the regret to the best expert."""
     player = evidence.player
     assert isinstance(player, Blend)
     return evidence.at_the_best(player.price)
@@ -55,16 +55,16 @@ class Blend(Master):
     Parameters
     ----------
     loss
-        What a forecast costs: ``square``, ``absolute``, ``zero-one``, ``log``, ``quantile``,
-        ``percentage``, or one of your own. Without advice, losses come as they are.
+        The loss of a forecast: ``square``, ``absolute``, ``zero-one``, ``log``, ``quantile``,
+        ``percentage``, or a custom loss. Without advice, losses are given.
     loss_parameter
         The quantile, for ``quantile``.
     prior
-        Weights before the first round, one an expert; equal if not given.
+        Weights before the first round, one per expert; by default equal.
 
     Examples
     --------
-    Neither expert is good, their mixture is:
+    Neither expert is good, but their mixture is:
 
     >>> master = Blend()
     >>> for t in range(100):
@@ -138,7 +138,7 @@ class Blend(Master):
 
     @property
     def width(self) -> int:
-        """Number of experts; 0 before the first round."""
+        """The number of experts; 0 before the first round."""
         return max(0, super().width - M)
 
     @property
@@ -148,17 +148,17 @@ class Blend(Master):
 
     @property
     def rounds_awake(self) -> NDArray[np.int64]:
-        """In how many rounds each expert was awake."""
+        """The number of rounds in which each expert was awake."""
         return super().rounds_awake[M:]
 
     @property
     def _log_prior(self) -> Floats:
-        """ln(1/prior) of every expert."""
+        """ln(1/prior) of each expert."""
         return super()._log_prior[M:]
 
     @property
     def price(self) -> Floats:
-        """The bound for every expert."""
+        """The bound on the regret to each expert."""
         log_n = self._weigher.rate
         half = self._weigher.spreads * math.sqrt(log_n) / 2 + self._round.widest * (
             2 / 3 * log_n + 1
@@ -167,7 +167,7 @@ class Blend(Master):
 
     @property
     def parts(self) -> dict[str, float]:
-        """The weight of either mixture in the next round, and of the single experts together."""
+        """The weight of each mixture in the next round, and of the single experts together."""
         held = self._round.current_weights()
         return dict(zip(MIXTURES, held[:M].tolist(), strict=True)) | {
             "experts": float(held[M:].sum())
@@ -178,7 +178,7 @@ class Blend(Master):
     def play_block(
         self, X: Floats, y: Floats | None, predictions: Floats | None, weights: Floats | None = None
     ) -> None:
-        """Learn from the rows of a block in order, and note forecasts and weights."""
+        """Learn from the rows of a block in order, and store forecasts and weights."""
         if not len(X):
             return
         self._check_block(X)
@@ -188,7 +188,7 @@ class Blend(Master):
             self._play_part(slice(start, start + ROWS_PER_BLOCK), X, y, predictions, weights)
 
     def _play_part(self, part: slice, *block: Floats | None) -> None:
-        """Play some rows of a block: all of them, or those before one that is refused."""
+        """Play some rows of a block: all of them, or those before one that is rejected."""
         X, y, predictions, weights = (None if one is None else one[part] for one in block)
         assert X is not None
         before = self.get_state()
@@ -196,7 +196,7 @@ class Blend(Master):
             self._play(X, y, predictions, weights)
         except BaseException as error:
             self.set_state(*before)
-            # Where a row is refused, those before it are played, and by no mixture more.
+            # If a row is rejected, all three play exactly the rows before it.
             if not isinstance(error, NoRegretError) or len(X) == 1:
                 raise
             half = len(X) // 2
@@ -223,22 +223,22 @@ class Blend(Master):
                 weights += held[:, k : k + 1] * own
 
     def learn_one(self, advice: Any, y: float) -> None:
-        """Learn from a round: what every expert said, and what happened."""
+        """Learn from a round: the forecast of each expert, and the outcome."""
         outcome = np.array([self._round.outcome_of(y)])
         self.play_block(as_row(self, advice)[None], outcome, None)
 
     def learn_losses(self, losses: Any) -> None:
-        """Learn from what every expert lost in a round; NaN for one that slept."""
+        """Learn from the loss of each expert in a round; NaN for one asleep."""
         self.play_block(as_row(self, losses)[None], None, None)
 
     def predict_one(self, advice: Any) -> float:
-        """Return the forecast for a round from what every expert says; nothing is learned."""
+        """Return the forecast for a round from those of the experts, without learning."""
         row = as_row(self, advice)
         said = [mixture.predict(row) for mixture in self._mixtures]
         return self._round.predict(np.concatenate([said, row]))
 
     def _weights(self, awake: Any = None) -> Floats:
-        """Return the weights of the experts in the next round, through whichever mixture."""
+        """Return the total weight of each expert in the next round, including the mixtures."""
         if not self.width:
             return np.zeros(0)
         flags = None if awake is None else np.concatenate([np.ones(M, bool), awake])
@@ -249,7 +249,7 @@ class Blend(Master):
         return found
 
     def _join(self, name: str | None, share: float) -> None:
-        """Let an expert in while running."""
+        """Add an expert while running."""
         for mixture in self._mixtures:
             mixture.join(None, share)
         self._round.join(name, share * (1 - M * SHARE))
@@ -257,7 +257,7 @@ class Blend(Master):
     # The state.
 
     def get_state(self) -> tuple[dict[str, Any], dict[str, Any], list[str]]:
-        """Return the arrays, the numbers and the names that it goes on from."""
+        """Return the arrays, numbers and names of the state."""
         arrays, numbers, names = super().get_state()
         for name, mixture in zip(MIXTURES, self._mixtures, strict=True):
             own, counts, _ = mixture.get_state()
@@ -266,7 +266,7 @@ class Blend(Master):
         return arrays, numbers, names
 
     def set_state(self, arrays: dict[str, Any], numbers: dict[str, Any], names: list[str]) -> None:
-        """Go on from a state; ValueError where it makes none, and then it stays as it was."""
+        """Restore a state; raise ValueError, without a change, if it is invalid."""
         before = self.get_state()
         try:
             self._take(arrays, numbers, names)
@@ -287,7 +287,7 @@ class Blend(Master):
 
 
 def own(things: dict[str, Any], name: str | None = None) -> dict[str, Any]:
-    """Return what belongs to a mixture, by its own names; without a name, what belongs to none."""
+    """Return the items of a mixture without their prefix, or those of no mixture."""
     if name is None:
         return {key: thing for key, thing in things.items() if "/" not in key}
     prefix = f"{name}/"

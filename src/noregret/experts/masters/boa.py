@@ -1,15 +1,15 @@
-"""BOA, Bernstein online aggregation: exponential weights that also punish large regrets.
+"""BOA, Bernstein online aggregation: exponential weights with a second-order penalty.
 
     w_i ∝ prior_i · η_i · exp(η_i · Σ (r_i − η_i r_i²))
     η_i = min(1/(2B), √(ln(1/prior_i)/Σ r_i²))
 
-r_i is the regret of a round, B the largest |r| so far. A round that exceeds B counts as one of size
-B, so that the range need not be known. What it may lose to an expert grows with the sum of squares
-of that expert's own regrets: on data on which an expert is reliably better, it is bounded.
+r_i is the regret of a round, B the largest |r| so far. Larger regrets are clipped to B, so the
+range need not be known. The bound on the regret to an expert grows with the sum of squares of that
+regret: if an expert is reliably better, it stays bounded.
 
-Promise. For every expert i: regret ≤ B + Σ η_i r_i² + (ln(1/prior_i) + ln(1 + D))/η_i, where D sums
-what falling rates add: for each fall from η to η' the most by which x can exceed x^(η/η'), about
-(η/η' − 1)/e and below 1, weighed by the prior. It grows like a logarithm.
+Promise. For every expert i: regret ≤ B + Σ η_i r_i² + (ln(1/prior_i) + ln(1 + D))/η_i, where D is
+the cost of decreasing rates: for each decrease from η to η', the largest difference x − x^(η/η'),
+about (η/η' − 1)/e and below 1, weighted by the prior. It grows logarithmically.
 """
 
 from __future__ import annotations
@@ -27,20 +27,20 @@ from noregret.proof.theorems.theorem import Theorem
 
 @register
 class Boa(SecondOrder):
-    """Bernstein online aggregation with a rate for each expert, none to choose.
+    """Bernstein online aggregation with a rate per expert, without a rate to choose.
 
     Parameters
     ----------
     loss
-        What a forecast costs: ``square``, ``absolute``, ``zero-one``, ``log``, ``quantile``,
-        ``percentage``, or one of your own. Without advice, losses come as they are.
+        The loss of a forecast: ``square``, ``absolute``, ``zero-one``, ``log``, ``quantile``,
+        ``percentage``, or a custom loss. Without advice, losses are given.
     loss_parameter
         The quantile, for ``quantile``.
     gradient
-        Whether experts pay the slope of the mixture's loss times their forecast: then it competes
-        with the best mixture of experts, not only with the best expert.
+        Whether the loss of an expert is the slope of the mixture's loss times the forecast: then
+        it competes with the best mixture of experts, not only with the best expert.
     prior
-        Weights before the first round, one an expert; equal if not given.
+        Weights before the first round, one per expert; by default equal.
 
     Examples
     --------
@@ -69,7 +69,7 @@ class Boa(SecondOrder):
             where=(
                 "$i$ is any expert; $r$ is the regret to $i$ in a round and $B$ the largest"
                 r" $|r|$ to any expert; $\eta$ is the rate of $i$, in the sum that of each round"
-                " and below the fraction the last; $D$ sums what falling rates add; $T$ is the"
+                " and below the fraction the last; $D$ is the cost of decreasing rates; $T$ is the"
                 " number of rounds"
             ),
             assumptions=(MIXED,),

@@ -1,9 +1,9 @@
-"""Fixed share: exponential weights that never forget anyone, to follow the best expert of the day.
+"""Fixed share: exponential weights with a minimum for every expert, to track the best one.
 
-    w_i ← w_i · exp(−η · loss of i), brought to sum 1;    then each gives a share α to the others
+    w_i ← w_i · exp(−η · loss of i), normalised;    then each gives a share α to the others
 
 It competes with sequences of experts: one that is best now, another later. In the variable form an
-expert gives 1 − (1 − α)^loss, so that one that is always right keeps everything.
+expert gives 1 − (1 − α)^loss, so one without losses keeps its weight.
 
 Promise. For every sequence with k switches over T rounds, at a rate at which averaging costs
 nothing: loss ≤ L_seq + (ln n + k ln((n−1)/α) + (T−k−1) ln(1/(1−α)))/η.
@@ -32,9 +32,9 @@ if TYPE_CHECKING:
 
 
 def prices(evidence: ExpertEvidence) -> np.ndarray[Any, np.dtype[np.float64]]:
-    """Return what following a sequence costs, for every number of switches it may make.
+    """Return the bound on the regret to sequences, by their largest number of switches.
 
-    It may make fewer, which costs more where the share is so large that staying is dear.
+    Fewer switches cost more if the share is large, so it is the maximum over fewer switches.
     """
     n, share, rounds = max(2, evidence.width), evidence.params["share"], evidence.rounds
     k = np.arange(len(evidence.sequences().losses))
@@ -44,30 +44,30 @@ def prices(evidence: ExpertEvidence) -> np.ndarray[Any, np.dtype[np.float64]]:
 
 
 def sequence(evidence: ExpertEvidence) -> Answer:
-    """Return the sequence of experts at which the bound is least."""
+    """Return the sequence of experts for which the bound is smallest."""
     total = evidence.sequences().losses + prices(evidence)
     return evidence.best_sequence(int(np.argmin(total)))
 
 
 def promise(evidence: ExpertEvidence) -> float:
-    """Return the bound, at the sequence at which it is least."""
+    """Return the bound for the sequence for which it is smallest."""
     return float(np.min(evidence.sequences().losses + prices(evidence)))
 
 
 def promise_of_hedging(evidence: ExpertEvidence) -> float:
-    """Return the bound with what mixing may cost: η B²/8 a round."""
+    """Return the bound plus the cost of mixing, η B²/8 per round."""
     wide = float(evidence.params["high"] - evidence.params["low"])
     return promise(evidence) + evidence.player._rate_in_use * evidence.rounds * wide**2 / 8
 
 
 def variable_totals(evidence: ExpertEvidence) -> np.ndarray[Any, np.dtype[np.float64]]:
-    """Return the bound of the variable form, for every number of switches.
+    """Return the bound of the variable form for each number of switches.
 
-    Staying with an expert costs ln 1/(1−α) per unit of its loss. Leaving it costs more than its
-    loss: weight flows as it loses. By the time it has lost 1 since it should have been left, at
-    least α/(n−1) of its weight has gone to the next, at e^−η for that loss; and if it never loses
-    so much before the next switch, staying with it instead costs e^−η (1−α). Every switch is paid
-    for both ways here, so a little more than either.
+    Staying with an expert costs ln 1/(1−α) per unit of its loss. After a switch, weight moves as
+    the old expert loses. Once it has lost 1 since the switch, at least α/(n−1) of its weight has
+    moved to the next, with a factor e^−η for that loss; if it never loses that much before the next
+    switch, staying with it instead costs a factor e^−η (1−α). Every switch is charged both costs
+    here, slightly more than either.
     """
     n, share = max(2, evidence.width), evidence.params["share"]
     rate, losses = evidence.player._rate_in_use, evidence.sequences().losses
@@ -78,45 +78,47 @@ def variable_totals(evidence: ExpertEvidence) -> np.ndarray[Any, np.dtype[np.flo
 
 
 def variable_sequence(evidence: ExpertEvidence) -> Answer:
-    """Return the sequence of experts at which the bound is least."""
+    """Return the sequence of experts for which the bound is smallest."""
     return evidence.best_sequence(int(np.argmin(variable_totals(evidence))))
 
 
 def variable_promise(evidence: ExpertEvidence) -> float:
-    """Return the bound, at the sequence at which it is least."""
+    """Return the bound for the sequence for which it is smallest."""
     return float(np.min(variable_totals(evidence)))
 
 
 def tuned(horizon: int, switches: int, low: float = 0.0, high: float = 1.0) -> dict[str, Any]:
-    """Return the best share for so many switches in so many rounds."""
+    """Return the best share for a number of switches in a number of rounds."""
     rounds = max(2, whole("horizon", horizon))
     most = max(0.5, min(switches, rounds - 1.5))
     return {"share": most / (rounds - 1), "low": low, "high": high}
 
 
-SHARED = Structural("a loss at whose rate averaging costs nothing; sharing among at least two")
+SHARED = Structural(
+    "a loss for which averaging costs nothing at this rate; sharing among at least two experts"
+)
 
 
 @register
 class FixedShare(Master):
-    """Exponential weights with sharing: follows the best expert as it changes.
+    """Exponential weights with sharing, to follow the best expert as it changes.
 
     Parameters
     ----------
     share
-        α, between 0 and 1: the part that an expert gives away in each round.
+        α, between 0 and 1: the fraction of its weight that an expert gives to others per round.
     variable
-        Whether it gives in proportion to its loss, which then must lie between 0 and 1.
+        Whether that grows with its loss, which then must lie between 0 and 1.
     loss
-        ``square``, ``log``, or any other; without a rate given, only these two.
+        ``square``, ``log``, or, if a rate is given, any other.
     rate
-        η, above 0; the largest that the theorem allows if not given.
+        η, above 0; by default the largest that the theorem allows.
     low, high
-        The range of forecasts and outcomes; where losses come as they are, of these.
+        The range of forecasts and outcomes; if losses are given, of these.
     loss_parameter
         The quantile, for ``quantile``.
     prior
-        Weights before the first round, one an expert; equal if not given.
+        Weights before the first round, one per expert; by default equal.
 
     Examples
     --------

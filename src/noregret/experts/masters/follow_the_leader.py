@@ -1,8 +1,8 @@
-"""Follow the leader over experts: do as the best one so far. A warning.
+"""Follow the leader over experts: use the best one so far. A warning.
 
 Against losses (1/2, 0), then (0, 1), (1, 0), (0, 1), … the leader changes in every round and loses
-1 each time, while either expert loses half of that. ``ada-hedge`` is the cure: it follows the
-leader as long as that is safe.
+1 each time, while each expert loses half of that. ``ada-hedge`` avoids this: it follows the leader
+as long as that is safe.
 """
 
 from __future__ import annotations
@@ -19,17 +19,17 @@ from noregret.proof.theorems.theorem import Theorem
 
 @register
 class FollowTheLeader(Master):
-    """All weight on the expert that has lost least; on several, as the prior has it.
+    """Put all weight on the expert with the smallest loss, divided by the prior among ties.
 
     Parameters
     ----------
     loss
-        What a forecast costs: ``square``, ``absolute``, ``zero-one``, ``log``, ``quantile``,
-        ``percentage``, or one of your own. Without advice, losses come as they are.
+        The loss of a forecast: ``square``, ``absolute``, ``zero-one``, ``log``, ``quantile``,
+        ``percentage``, or a custom loss. Without advice, losses are given.
     loss_parameter
         The quantile, for ``quantile``.
     prior
-        How to share between several leaders; equally if not given.
+        The weights of tied leaders; by default equal.
 
     Examples
     --------

@@ -1,9 +1,9 @@
-"""Halving: believe those who were never wrong, and predict as most of them do.
+"""Halving: predict the majority of the experts that were never wrong.
 
-Every mistake of the majority halves the number of experts that are still believed. When all of them
-have failed, it goes on with those that failed least.
+Every mistake of the majority at least halves the number of such experts. If all have been wrong, it
+uses those with the fewest mistakes.
 
-Promise. Some expert is never wrong: mistakes ≤ log₂ n.
+Promise. If some expert is never wrong: mistakes ≤ log₂ n.
 """
 
 from __future__ import annotations
@@ -26,19 +26,19 @@ if TYPE_CHECKING:
 
 
 def promise(evidence: ExpertEvidence) -> float:
-    """Return log₂(1/prior) of the best of those that are never wrong."""
+    """Return log₂(1/prior), the smallest among the experts that are never wrong."""
     right = evidence.totals().values == 0
     return float(np.min(evidence.player._log_prior[right])) / math.log(2)
 
 
 @register
 class Halving(Voting):
-    """Majority vote of the experts that have made the fewest mistakes: none, as long as there are.
+    """Majority vote of the experts with the fewest mistakes.
 
     Parameters
     ----------
     prior
-        How much each expert's vote counts; equally if not given.
+        The weight of each expert's vote; by default equal.
 
     Examples
     --------

@@ -1,12 +1,12 @@
-"""Hedge: share a unit among experts by what each has lost.
+"""Hedge: weights that decrease exponentially with the losses of experts.
 
     w_i ∝ prior_i · exp(−η · loss of i so far)
 
-Each round costs the mean of the losses under the shares (HA-1), or the loss of one expert that is
-drawn from them (HA-2). It needs to know how far losses of a round can lie apart, and either how
-many rounds there will be or a rate that falls as 1/√t.
+The loss of a round is the mean of the losses under the weights (HA-1), or the loss of one expert
+drawn from them (HA-2). The largest difference between losses of a round must be known, and either
+the number of rounds, or the rate decreases as 1/√t.
 
-Promise. Losses of a round differ by at most B; a rate η: regret ≤ ln n/η + η T B²/8.
+Promise. If losses of a round differ by at most B, with rate η: regret ≤ ln n/η + η T B²/8.
 """
 
 from __future__ import annotations
@@ -33,14 +33,14 @@ SCHEDULES = ("anytime", "horizon", "hoeffding", "constant")
 
 
 def promise(evidence: ExpertEvidence) -> float:
-    """Return the bound, at the prior of the best expert."""
+    """Return the bound on the regret to the best expert."""
     player = evidence.player
     assert isinstance(player, Hedge)
     return evidence.at_the_best(player.price)
 
 
 def first_promise(evidence: ExpertEvidence) -> float:
-    """Return ln n/η + η T B²/2, which is B √(2 T ln n) when all T rounds have been played."""
+    """Return ln n/η + η T B²/2, which is B √(2 T ln n) after all T rounds."""
     player = evidence.player
     assert isinstance(player, Hedge)
     return evidence.at_the_best(player._log_prior / player._weigher.rate + player._cost_of_rates(2))
@@ -68,23 +68,23 @@ class Hedge(Master):
     rate
         η, for the constant schedule.
     horizon
-        T, the number of rounds to come, for ``horizon`` and ``hoeffding``.
+        T, the number of rounds, for ``horizon`` and ``hoeffding``.
     low, high
         The range of the losses; only its width B matters.
     loss
-        What a forecast costs: ``square``, ``absolute``, ``zero-one``, ``log``, ``quantile``,
-        ``percentage``, or one of your own. Without advice, losses come as they are.
+        The loss of a forecast: ``square``, ``absolute``, ``zero-one``, ``log``, ``quantile``,
+        ``percentage``, or a custom loss. Without advice, losses are given.
     loss_parameter
         The quantile, for ``quantile``.
     gradient
-        Whether experts pay the slope of the mixture's loss times their forecast: then it competes
-        with the best mixture of experts, not only with the best expert.
+        Whether the loss of an expert is the slope of the mixture's loss times the forecast: then
+        it competes with the best mixture of experts, not only with the best expert.
     play
-        ``mixture``, or ``sampled``: follow one expert, drawn anew in every round.
+        ``mixture``, or ``sampled``: follow one expert, drawn in each round.
     prior
-        Weights before the first round, one an expert; equal if not given.
+        Weights before the first round, one per expert; by default equal.
     seed
-        For ``sampled``: the same seed draws the same experts.
+        The seed of the draws, for ``sampled``.
 
     Examples
     --------
@@ -181,8 +181,7 @@ class Hedge(Master):
             raise ValueError("schedule='constant' and rate=η go together")
         if (horizon is not None) != (schedule in ("horizon", "hoeffding")):
             raise ValueError(
-                "schedule='horizon' or 'hoeffding' and horizon=T, the number of rounds to come, go"
-                " together"
+                "schedule='horizon' or 'hoeffding' and horizon=T, the number of rounds, go together"
             )
         if rate is not None:
             positive("rate", rate)
@@ -228,14 +227,14 @@ class Hedge(Master):
 
     @property
     def price(self) -> NDArray[np.float64]:
-        """ln(1/prior)/η_T + (B²/8) Σ η_t, for every expert."""
+        """ln(1/prior)/η_T + (B²/8) Σ η_t for each expert."""
         last = self._weigher.rate
         if self.schedule == "anytime":
             last /= math.sqrt(max(1, self.rounds))
         return np.asarray(self._log_prior / last + self._cost_of_rates(8))
 
     def _cost_of_rates(self, divisor: float) -> float:
-        """B² Σ η_t over a divisor."""
+        """Return B² Σ η_t over a divisor."""
         return float(
             self._width_of_losses * (self._width_of_losses * self._weigher.rates) / divisor
         )

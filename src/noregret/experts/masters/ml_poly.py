@@ -1,14 +1,14 @@
-"""ML-Poly: weights in proportion to how much the mixture regrets each expert.
+"""ML-Poly: weights proportional to the positive part of the regret to each expert.
 
     w_i ∝ η_i · (regret to i)₊,    1/η_i = B + Σ r_i²
 
-r_i is the regret of a round and B the largest r² so far, so nothing has to be known or chosen. An
-expert that the mixture does not regret has no weight at all. With ``gradient`` the mixture competes
-with the best fixed weights. This is the rule that the R package opera recommends and computes.
+r_i is the regret of a round and B the largest r² so far, so there is no parameter to choose. An
+expert with a negative regret has no weight. With ``gradient`` the mixture competes
+with the best fixed weights. This is the default rule of the R package opera.
 
 Promise. For every expert i: regret ≤ √(n (B + Σ r_i²)) · (√V + J/√2). V is the sum, over all rounds
-in which B did not double, of the experts' mean r_t²/(B + Σ_{s<t} r_s²), which grows like a
-logarithm; J is the number of rounds in which it did.
+in which B did not double, of the experts' mean r_t²/(B + Σ_{s<t} r_s²), which grows
+logarithmically; J is the number of rounds in which it did.
 """
 
 from __future__ import annotations
@@ -26,20 +26,20 @@ from noregret.proof.theorems.theorem import Theorem
 
 @register
 class MlPoly(SecondOrder):
-    """Polynomially weighted averages with a rate for each expert, none to choose.
+    """Polynomially weighted averages with a rate per expert, without a rate to choose.
 
     Parameters
     ----------
     loss
-        What a forecast costs: ``square``, ``absolute``, ``zero-one``, ``log``, ``quantile``,
-        ``percentage``, or one of your own. Without advice, losses come as they are.
+        The loss of a forecast: ``square``, ``absolute``, ``zero-one``, ``log``, ``quantile``,
+        ``percentage``, or a custom loss. Without advice, losses are given.
     loss_parameter
         The quantile, for ``quantile``.
     gradient
-        Whether experts pay the slope of the mixture's loss times their forecast: then it competes
-        with the best mixture of experts, not only with the best expert.
+        Whether the loss of an expert is the slope of the mixture's loss times the forecast: then
+        it competes with the best mixture of experts, not only with the best expert.
     prior
-        Weights before the first round, one an expert; equal if not given.
+        Weights before the first round, one per expert; by default equal.
 
     Examples
     --------

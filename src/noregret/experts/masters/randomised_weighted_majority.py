@@ -2,8 +2,8 @@
 
     w_i ← β · w_i  for every expert that was wrong
 
-Drawing defeats an adversary that knows the algorithm: no deterministic prediction can promise less
-than twice the best expert's mistakes, and this one comes as near to once as β comes to 1.
+The draw defeats an adversary that knows the algorithm: no deterministic prediction guarantees less
+than twice the best expert's mistakes, and this one approaches once as β approaches 1.
 
 Promise. For every expert i with M_i mistakes: E[mistakes] ≤ (ln(1/β)·M_i + ln n) / (1 − β).
 """
@@ -13,14 +13,16 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING, Any
 
-from noregret.base.compiled.weigher import Exponential
 from noregret.base.registry import register
-from noregret.checks import not_negative, positive, whole
-from noregret.experts.assumptions import AlwaysAwake
-from noregret.experts.master import checked_prior, checked_seed
-from noregret.experts.masters.weighted_majority import price_of_mistakes
+from noregret.checks import not_negative, whole
+from noregret.experts.master import checked_seed
+from noregret.experts.masters.weighted_majority import (
+    ASSUMPTIONS,
+    SYMBOLS,
+    penalised,
+    price_of_mistakes,
+)
 from noregret.experts.voting import Voting
-from noregret.proof.theorems.assumptions import Structural
 from noregret.proof.theorems.theorem import Theorem
 
 if TYPE_CHECKING:
@@ -28,14 +30,14 @@ if TYPE_CHECKING:
 
 
 def promise(evidence: ExpertEvidence) -> float:
-    """Return the bound, at the expert for which it is least."""
+    """Return the bound at the expert for which it is smallest."""
     return price_of_mistakes(evidence) / (1 - float(evidence.params["beta"]))
 
 
 def tuned(experts: int, mistakes: float) -> dict[str, Any]:
-    """Return β where the best of so many experts makes at most so many mistakes."""
-    most, n = max(1.0, not_negative("mistakes", mistakes)), max(2, whole("experts", experts))
-    return {"beta": 1 / (1 + math.sqrt(2 * math.log(n) / most))}
+    """Return β if the best of ``experts`` makes at most ``mistakes``."""
+    limit, n = max(1.0, not_negative("mistakes", mistakes)), max(2, whole("experts", experts))
+    return {"beta": 1 / (1 + math.sqrt(2 * math.log(n) / limit))}
 
 
 @register
@@ -45,11 +47,11 @@ class RandomisedWeightedMajority(Voting):
     Parameters
     ----------
     beta
-        Between 0 and 1: what is left of a weight after a mistake.
+        The factor of a weight after a mistake, between 0 and 1.
     prior
-        Weights before the first round, one an expert; equal if not given.
+        Weights before the first round, one per expert; by default equal.
     seed
-        The same seed draws the same experts.
+        The seed of the draws.
 
     Examples
     --------
@@ -71,24 +73,16 @@ class RandomisedWeightedMajority(Voting):
             quantity="mistakes",
             formula=r"E[M_A] \le \min_i \frac{\ln(1/\beta)\,M_i + \ln n}{1-\beta}",
             plain="E[mistakes] <= min over i of  (ln(1/β) M(i) + ln n) / (1 - β)",
-            where=(
-                "$M(i)$ counts the mistakes of expert $i$; $n$ is the number of experts, and"
-                r" $\beta$ is `beta`"
-            ),
-            assumptions=(Structural("votes and outcomes are 0 or 1"), AlwaysAwake()),
+            where=SYMBOLS,
+            assumptions=ASSUMPTIONS,
             bound=promise,
             about="the expected number of mistakes",
             tune=tuned,
-            tuning=r"best expert with at most $K$ mistakes:, $\beta = 1/(1+\sqrt{2\ln n/K})$",
+            tuning=r"best expert with at most $K$ mistakes: $\beta = 1/(1+\sqrt{2\ln n/K})$",
             source="Littlestone and Warmuth, 1994",
         ),
     )
 
     def __init__(self, beta: float = 0.5, prior: Any = None, seed: int = 0) -> None:
-        rate = math.log(1 / positive("beta", beta, below=1.0))
-        super().__init__(
-            Exponential(rate, "constant", checked_prior(prior)),
-            manner="sample",
-            seed=checked_seed(seed),
-        )
+        super().__init__(penalised(beta, prior), manner="sample", seed=checked_seed(seed))
         self.beta, self.prior, self.seed = beta, prior, seed

@@ -2,9 +2,9 @@
 
     w_i ∝ prior_i · Σ_j γ_j η_j exp(η_j R_i − η_j² V_i),    η_j = 2^−j/(2B), γ_j = 1/((j+1)(j+2))
 
-R_i is the regret to expert i and V_i the sum of its squares. All rates learn together, and the best
-one for the data at hand wins. A round that exceeds the largest regret so far, B, counts as one of
-that size; rates that have become too large are dropped.
+R_i is the regret to expert i and V_i the sum of its squares. All rates are used together, and the
+best one for the data prevails. Regrets larger than B, the largest so far, are clipped to it; rates
+that have become too large are dropped.
 
 Promise. For every expert i and every rate of the grid:
 regret ≤ B + (ln(1/prior_i) + ln(1/γ_j))/η_j + η_j V_i.
@@ -25,20 +25,20 @@ from noregret.proof.theorems.theorem import Theorem
 
 @register
 class Squint(SecondOrder):
-    """Exponential weights at a grid of rates, none to choose.
+    """Exponential weights at a grid of rates, without a rate to choose.
 
     Parameters
     ----------
     loss
-        What a forecast costs: ``square``, ``absolute``, ``zero-one``, ``log``, ``quantile``,
-        ``percentage``, or one of your own. Without advice, losses come as they are.
+        The loss of a forecast: ``square``, ``absolute``, ``zero-one``, ``log``, ``quantile``,
+        ``percentage``, or a custom loss. Without advice, losses are given.
     loss_parameter
         The quantile, for ``quantile``.
     gradient
-        Whether experts pay the slope of the mixture's loss times their forecast: then it competes
-        with the best mixture of experts, not only with the best expert.
+        Whether the loss of an expert is the slope of the mixture's loss times the forecast: then
+        it competes with the best mixture of experts, not only with the best expert.
     prior
-        Weights before the first round, one an expert; equal if not given.
+        Weights before the first round, one per expert; by default equal.
 
     Examples
     --------
@@ -67,13 +67,13 @@ class Squint(SecondOrder):
             where=(
                 "$i$ is any expert; $r$ is the regret to $i$ in a round and $B$ the largest"
                 r" $|r|$ to any expert; $j = 0, 1, \dots$ counts the rates: $\eta_j$ is $1/(2B)$"
-                r" halved $j$ times, and $\gamma_j = 1/((j+1)(j+2))$ its share"
+                r" halved $j$ times, and $\gamma_j = 1/((j+1)(j+2))$ its prior weight"
             ),
             assumptions=(MIXED,),
             bound=promise,
             source=(
                 "Koolen and van Erven, 2015, on a grid of rates with regrets clipped to the range"
-                " seen; one such sum for every time that the range grows 256-fold"
+                " seen; with one such sum per 256-fold growth of the range"
             ),
         ),
     )

@@ -1,10 +1,10 @@
-"""The weighted average forecaster: exponential weights for losses that reward averaging.
+"""The weighted average forecaster: exponential weights for exp-concave losses.
 
     forecast Σ w_i x_i,    w_i ∝ prior_i · exp(−η · loss of i so far)
 
-Where exp(−η·loss) is concave in the forecast, averaging costs nothing and the regret stays below
-ln n/η however long it runs: η = 1/(2(b−a)²) for the square loss on [a, b], η = 1 for the log loss,
-for which the total loss is −ln Σ prior_i exp(−L_i) exactly.
+If exp(−η·loss) is concave in the forecast, averaging costs nothing, and the regret stays below
+ln n/η for any number of rounds: η = 1/(2(b−a)²) for the square loss on [a, b], η = 1 for the log
+loss, for which the total loss is −ln Σ prior_i exp(−L_i) exactly.
 """
 
 from __future__ import annotations
@@ -29,33 +29,33 @@ if TYPE_CHECKING:
 
 
 def promise(evidence: ExpertEvidence) -> float:
-    """Return the bound, at the prior of the best expert."""
+    """Return the bound on the regret to the best expert."""
     player = evidence.player
     assert isinstance(player, WeightedAverage)
     return evidence.at_the_best(player.price)
 
 
 def tuned(low: float = 0.0, high: float = 1.0) -> dict[str, Any]:
-    """Return the range: the rate follows from it."""
+    """Return the range, which determines the rate."""
     return {"low": low, "high": high}
 
 
 @register
 class WeightedAverage(Master):
-    """Exponential weights for the square loss, the log loss and others alike.
+    """Exponential weights for the square loss, the log loss and other exp-concave losses.
 
     Parameters
     ----------
     loss
-        ``square``, ``log``, or any other; without a rate given, only these two.
+        ``square``, ``log``, or, if a rate is given, any other.
     rate
-        η, above 0; the largest that the theorem allows if not given.
+        η, above 0; by default the largest that the theorem allows.
     low, high
         The range of forecasts and outcomes.
     loss_parameter
         The quantile, for ``quantile``.
     prior
-        Weights before the first round, one an expert; equal if not given.
+        Weights before the first round, one per expert; by default equal.
 
     Examples
     --------
@@ -80,7 +80,9 @@ class WeightedAverage(Master):
             plain="loss <= min over i of  L(i) + ln(1/prior(i))/η,  so regret <= ln n/η",
             where=r"$L(i)$ is the loss of expert $i$, $n$ the number of experts, $\eta$ the rate",
             assumptions=(
-                Structural("the forecast is the weighted mean; who sleeps counts as repeating it"),
+                Structural(
+                    "the forecast is the weighted mean; an expert asleep counts as repeating it"
+                ),
                 Range(),
                 EXP_CONCAVE,
             ),
@@ -115,18 +117,18 @@ class WeightedAverage(Master):
     @property
     def _as_assumed(self) -> bool:
         """Return whether advice stayed in range and the rate allows plain averaging."""
-        most = exp_concavity(self.loss, self.low, self.high)
-        steady = most is None or self._rate_in_use <= most * ROUNDING
-        return steady and not self._round.from_losses and super()._as_assumed
+        limit = exp_concavity(self.loss, self.low, self.high)
+        allowed = limit is None or self._rate_in_use <= limit * ROUNDING
+        return allowed and not self._round.from_losses and super()._as_assumed
 
     @property
     def price(self) -> NDArray[np.float64]:
-        """ln(1/prior)/η, for every expert."""
+        """ln(1/prior)/η for each expert."""
         return np.asarray(self._log_prior / self._rate_in_use)
 
 
 def rate_for(loss: Any, rate: float | None, low: float, high: float) -> float:
-    """Return a rate that was given, or the largest at which averaging costs nothing."""
+    """Return the rate that was given, or the largest at which averaging costs nothing."""
     if rate is not None:
         return positive("rate", rate)
     found = exp_concavity(loss, low, high)

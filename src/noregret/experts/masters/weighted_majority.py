@@ -1,6 +1,6 @@
-"""Weighted majority: every mistake costs an expert a part of its vote.
+"""Weighted majority: every mistake of an expert reduces its vote.
 
-    predict what the heavier half says,    w_i ← β · w_i  for every expert that was wrong
+    predict the weighted majority,    w_i ← β · w_i  for every expert that was wrong
 
 Promise. For every expert i with M_i mistakes:
 mistakes ≤ (ln(1/β)·M_i + ln n) / ln(2/(1+β)).
@@ -26,6 +26,19 @@ if TYPE_CHECKING:
     from noregret.experts.evidence import ExpertEvidence
 
 
+# What both forms of weighted majority assume, and the symbols of their theorems.
+ASSUMPTIONS = (Structural("votes and outcomes are 0 or 1"), AlwaysAwake())
+SYMBOLS = (
+    r"$M(i)$ counts the mistakes of expert $i$; $n$ is the number of experts, and $\beta$ is `beta`"
+)
+
+
+def penalised(beta: float, prior: Any) -> Exponential:
+    """Return weights that are multiplied by β after each mistake."""
+    rate = math.log(1 / positive("beta", beta, below=1.0))
+    return Exponential(rate, "constant", checked_prior(prior))
+
+
 def price_of_mistakes(evidence: ExpertEvidence) -> float:
     """Return min over i of  ln(1/β)·M_i + ln(1/prior_i)."""
     each = math.log(1 / evidence.params["beta"])
@@ -33,7 +46,7 @@ def price_of_mistakes(evidence: ExpertEvidence) -> float:
 
 
 def promise(evidence: ExpertEvidence) -> float:
-    """Return the bound, at the expert for which it is least."""
+    """Return the bound at the expert for which it is smallest."""
     return price_of_mistakes(evidence) / math.log(2 / (1 + evidence.params["beta"]))
 
 
@@ -44,9 +57,9 @@ class WeightedMajority(Voting):
     Parameters
     ----------
     beta
-        Between 0 and 1: what is left of a vote after a mistake.
+        The factor of a vote after a mistake, between 0 and 1.
     prior
-        Weights before the first round, one an expert; equal if not given.
+        Weights before the first round, one per expert; by default equal.
 
     Examples
     --------
@@ -68,11 +81,8 @@ class WeightedMajority(Voting):
             quantity="mistakes",
             formula=r"M_A \le \min_i \frac{\ln(1/\beta)\,M_i + \ln n}{\ln(2/(1+\beta))}",
             plain="mistakes <= min over i of  (ln(1/β) M(i) + ln n) / ln(2/(1+β))",
-            where=(
-                "$M(i)$ counts the mistakes of expert $i$; $n$ is the number of experts, and"
-                r" $\beta$ is `beta`"
-            ),
-            assumptions=(Structural("votes and outcomes are 0 or 1"), AlwaysAwake()),
+            where=SYMBOLS,
+            assumptions=ASSUMPTIONS,
             bound=promise,
             tuning=r"$\beta = 1/e$ gives $2.63\,M_i + 2.63\ln n$",
             source="Littlestone and Warmuth, 1994",
@@ -80,6 +90,5 @@ class WeightedMajority(Voting):
     )
 
     def __init__(self, beta: float = 0.5, prior: Any = None) -> None:
-        rate = math.log(1 / positive("beta", beta, below=1.0))
-        super().__init__(Exponential(rate, "constant", checked_prior(prior)))
+        super().__init__(penalised(beta, prior))
         self.beta, self.prior = beta, prior
