@@ -284,7 +284,7 @@ def test_what_cannot_be_played_is_refused() -> None:
     with pytest.raises(BadExample, match="x has 20 samples and d has 19"):
         nr.play(Nlms(), x, d[1:])
     frame = pd.DataFrame({"far": x, "near": x, "mic": d})
-    with pytest.raises(BadExample, match="one column beside the target: got far, near"):
+    with pytest.raises(BadExample, match="one column besides the target: got far, near"):
         nr.play(Nlms(), frame, target="mic")
     x[7] = np.nan
     player = Nlms()

@@ -161,7 +161,7 @@ def test_a_bad_sample_is_named_and_leaves_no_trace(form: Any) -> None:
         with pytest.raises(BadExample, match=r"^sample 41: the input is .*") as caught:
             player.play_one(bad, 1.0)
         assert caught.value.round == 41
-        with pytest.raises(BadExample, match=r"^sample 41: what is to be predicted is "):
+        with pytest.raises(BadExample, match=r"^sample 41: the outcome is "):
             player.play_one(1.0, bad)
         with pytest.raises(BadExample, match="sample 41: the input is "):
             player.predict_one(bad)
@@ -171,7 +171,7 @@ def test_a_bad_sample_is_named_and_leaves_no_trace(form: Any) -> None:
     with pytest.raises(BadExample, match=r"sample 42: x is 'loud': a number is expected"):
         player.play_many([0.0, "loud"], [0.0, 0.0])
     for wrong in (np.zeros((2, 2)), 5.0, "x", {"x": 1}, np.zeros(2, dtype=complex)):
-        with pytest.raises(BadExample, match="x is a 1-d array"):
+        with pytest.raises(BadExample, match="x must be a 1-d array"):
             player.play_many(wrong, [0.0, 0.0])
     with pytest.raises(BadExample, match="x has 3 samples and d has 2"):
         player.cancel([1.0, 2.0, 3.0], [1.0, 2.0])
@@ -179,7 +179,7 @@ def test_a_bad_sample_is_named_and_leaves_no_trace(form: Any) -> None:
     # Of many, those before the bad one have been learned.
     other = player.copy()
     other.play_many(x[:2], d[:2])
-    with pytest.raises(BadExample, match="sample 43: what is to be predicted is inf"):
+    with pytest.raises(BadExample, match="sample 43: the outcome is inf"):
         player.play_many(x[:4], [d[0], d[1], math.inf, d[3]])
     assert state(player) == state(other)
 

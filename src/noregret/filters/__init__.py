@@ -1,4 +1,4 @@
-"""Adaptive filters: they predict one signal from a window of another, by class or by name.
+"""Adaptive filters, which predict one signal from a window of another, by class or by name.
 
 ``algorithms`` has one file per algorithm, ``engine`` the compiled window and steps.
 """

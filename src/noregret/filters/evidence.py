@@ -24,47 +24,47 @@ Floats = NDArray[np.float64]
 
 
 class FilterEvidence(TableEvidence):
-    """A game of a filter; hindsight is about fixed filters of as many taps."""
+    """A game of a filter, compared with fixed filters with as many taps."""
 
     told: ClassVar[tuple[str, ...]] = ()
     player: Filter
 
     @property
     def taps(self) -> int:
-        """Number of weights of a filter."""
+        """The number of weights of a filter."""
         return self.player.taps
 
     @property
     def lags(self) -> list[str]:
-        """The names of the weights: by how many samples each looks back."""
+        """The names of the weights: their lags in samples."""
         return [str(lag) for lag in range(self.taps)]
 
     def signals(self) -> Iterator[tuple[Floats, Floats]]:
-        """Yield the input and what was to be predicted again, block by block."""
+        """Yield the input and the signal to predict, block by block."""
         for X, y in self.table.blocks():
             assert y is not None
             yield X[:, 0], y
 
     @property
     def rows(self) -> Rows:
-        """Return the windows as rows, to be read again."""
+        """The windows as rows."""
         return self.once("rows", lambda: Windows(self.signals, self.taps))
 
     @property
     def sums(self) -> LeastSquares:
-        """Return the sums over all windows."""
+        """The sums over all windows."""
         return self.once("sums", lambda: correlated(self.signals(), self.taps))
 
     @property
     def scaled_loss(self) -> float | None:
-        """The squared errors, each times what the filter's theorem counts of it."""
+        """The sum of squared errors, each with its factor in the filter's theorem."""
         return None if self.rounds_before else self.player._core.scaled_loss
 
     @property
     def rounding(self) -> float:
         """Rounding error of the filter's loss, to first order.
 
-        A prediction w·x is off by γ(taps) ‖w‖‖x‖, and its squared error by 2 |error| times that.
+        The error of w·x is at most γ(taps) ‖w‖‖x‖, that of the squared error 2 |error| times that.
         """
         score = growth(self.taps) * norm(self.player.weights) * self.largest("norm")
         return 2 * score * math.sqrt(self.rounds) * math.sqrt(self.loss)
@@ -95,18 +95,18 @@ class FilterEvidence(TableEvidence):
         return None
 
     def norms(self) -> Iterator[Floats]:
-        """Yield the norm of every window."""
+        """Yield the norms of the windows."""
         return norms((x for x, _ in self.signals()), self.taps)
 
     # Witnesses.
 
     def witness_of(self, answer: Answer) -> dict[str, float]:
-        """Name the weights of the best filter by their lags."""
+        """Return the weights of the best filter by lag."""
         weights = np.asarray(answer.witness, dtype=np.float64).tolist()
         return dict(zip(self.lags, weights, strict=True))
 
     def paid_by(self, witness: Mapping[str, float], comparator: str) -> Paid | None:
-        """Return what a filter pays, from the signals alone; None if it has other taps."""
+        """Return the loss of a filter on the signals; None if it has other taps."""
         if set(witness) != set(self.lags):
             return None
         weights = np.array([witness[lag] for lag in self.lags])

@@ -25,20 +25,20 @@ Floats = NDArray[np.float64]
 
 
 class Filter(Named, Listener):
-    """A filter of a fixed number of taps that learns to predict one signal from another.
+    """A filter with a fixed number of taps that learns to predict one signal from another.
 
-    Its window x holds the newest ``taps`` samples of the input, zeros before the first. It predicts
-    w·x for d, the sample of the other signal that goes with the newest; then it sees d, and learns.
-    A sample that is refused leaves no trace.
+    Its window x holds the newest ``taps`` samples of the input, with zeros before the first. It
+    predicts d, the sample of the other signal at the same time, as w·x; then it learns from d. A
+    sample that is rejected changes nothing.
 
-    Each stores its parameters under their own names, and picks an engine.
+    A filter stores its parameters under their own names, and chooses an engine.
 
     Examples
     --------
     >>> import numpy as np
     >>> from noregret.filters import Rls
     >>> x = np.random.default_rng(1).normal(size=200)
-    >>> d = np.convolve(x, [0.5, -0.25])[:200]  # what a path of two taps makes of x
+    >>> d = np.convolve(x, [0.5, -0.25])[:200]  # the echo of x along a path of two taps
     >>> filter = Rls(taps=3)
     >>> left = filter.cancel(x, d)
     >>> bool(np.mean(left[100:] ** 2) < 1e-6 * np.mean(d**2))
@@ -64,15 +64,15 @@ class Filter(Named, Listener):
     def play_many(self, x: Any, d: Any) -> Floats:
         """Play two signals, sample by sample; return the predictions, each made before its d.
 
-        The same as ``play_one`` for every sample, to the bit. When a sample is refused, those
-        before it have been learned; it and those after it have not.
+        The same as ``play_one`` for every sample, to the bit. If a sample is rejected, those before
+        it have been learned; it and those after it have not.
 
         Parameters
         ----------
         x
             The input: a 1-d array.
         d
-            What is to be predicted: a 1-d array of the same length.
+            The signal to predict: a 1-d array of the same length.
         """
         heard, wanted = pair(x, d, self.rounds)
         predictions = np.empty(len(heard))
@@ -80,35 +80,35 @@ class Filter(Named, Listener):
         return predictions
 
     def cancel(self, x: Any, d: Any) -> Floats:
-        """Play two signals, and return what is left of d when the predictions are taken from it."""
+        """Play two signals; return d minus the predictions."""
         heard, wanted = pair(x, d, self.rounds)
         return np.asarray(wanted - self.play_many(heard, wanted))
 
     def predict_one(self, x: Any) -> float:
-        """Return what ``play_one`` would predict for this sample; nothing changes."""
+        """Return the prediction for a next sample, without learning."""
         return self._core.predict_one(self._number("the input", x))
 
     def predict_many(self, x: Any) -> Floats:
-        """Return what the weights as they are make of samples that come next; nothing changes."""
+        """Return the predictions for next samples with the present weights, without learning."""
         heard = signal("x", x, self.rounds)
         predictions = np.empty(len(heard))
         self._core.predict_block(heard, predictions)
         return predictions
 
     def reset(self) -> None:
-        """Forget everything, the window too."""
+        """Reset all state, including the window."""
         Listener.__init__(self, self.clone()._core)
 
-    # What it has learned.
+    # Figures.
 
     @property
     def weights(self) -> Floats:
-        """The weights, that of the newest sample first: the impulse response that was learned."""
+        """The weights, that of the newest sample first: the learned impulse response."""
         return self._core.impulse_response()
 
     @property
     def rounds(self) -> int:
-        """Number of samples learned."""
+        """The number of samples learned."""
         return self._core.rounds
 
     @property
@@ -119,7 +119,7 @@ class Filter(Named, Listener):
     # Games.
 
     def new_game(self, **options: Any) -> FilterGame:
-        """Return a game for it to play in; the options are those of ``noregret.play``."""
+        """Return a game; the options are those of ``noregret.play``."""
         from noregret.filters.game import FilterGame
 
         return FilterGame(self, **options)
@@ -132,11 +132,11 @@ class Filter(Named, Listener):
         Parameters
         ----------
         X
-            The input, one sample a row.
+            The input, one sample per row.
         y
-            What is to be predicted.
+            The signal to predict.
         predictions
-            To be filled in.
+            Filled with the predictions.
         """
         if y is None:
             raise BadExample(
@@ -146,23 +146,23 @@ class Filter(Named, Listener):
         self._core.play_block(np.ascontiguousarray(X[:, 0]), np.ascontiguousarray(y), out)
 
     def check_names(self, names: Sequence[str]) -> None:
-        """Refuse more columns than one."""
+        """Raise an error for more than one column."""
         if len(names) != 1:
             raise BadExample(
-                f"a filter takes one column beside the target: got {', '.join(names[:5])}"
+                f"a filter takes one column besides the target: got {', '.join(names[:5])}"
                 f"{' …' if len(names) > 5 else ''}"
             )
 
     def regret_so_far(self) -> None:
-        """Return nothing: hindsight is asked when a game is over."""
+        """Return None: the regret is known only after a game."""
 
     def bound_so_far(self) -> None:
-        """Return nothing: hindsight is asked when a game is over."""
+        """Return None: the regret is known only after a game."""
 
     def evidence(
         self, table: Table, given: Mapping[str, Any], limits: Limits, answers: dict[Any, Any]
     ) -> FilterEvidence:
-        """Return what a theorem may look at when a game is over."""
+        """Return the evidence of a game for its theorems."""
         from noregret.filters.evidence import FilterEvidence
 
         return FilterEvidence(self, table, given, limits, answers)
@@ -170,17 +170,17 @@ class Filter(Named, Listener):
     # Copies and files.
 
     def get_state(self) -> tuple[dict[str, Any], dict[str, Any], list[str]]:
-        """Return all that it has learned."""
+        """Return the arrays, numbers and names of the state."""
         return *self._core.get_state(), []
 
     def set_state(self, arrays: dict[str, Any], numbers: dict[str, Any], names: list[str]) -> None:
-        """Go on from a state; raise ValueError where it makes no sense."""
+        """Restore a state; raise ValueError if it is invalid."""
         core = self.clone()._core
         expected, like = core.get_state()
         if arrays.keys() != expected.keys():
             raise ValueError(f"expected the arrays {sorted(expected)}, got {sorted(arrays)}")
         if names:
-            raise ValueError("a filter has no names of columns")
+            raise ValueError("a filter has no column names")
         state_numbers(numbers, like, core.SIGNED)
         core.set_state(arrays, numbers)
         Listener.__init__(self, core)

@@ -15,7 +15,7 @@ from noregret.proof.game.table_rows import TableBlock
 
 
 class FilterGame(TableGame):
-    """A filter, the signals it played, and what came of them. Made by ``play``.
+    """A filter and the signals it played. Made by ``play``.
 
     Parameters
     ----------
@@ -26,7 +26,7 @@ class FilterGame(TableGame):
     """
 
     def play(self, stream: Any, outcomes: Any = None, *, target: str | None = None) -> FilterGame:
-        """Go on with more samples: x and d, or what ``TableGame.play`` takes, of one column."""
+        """Play more samples: x and d, or a table of one column as for ``TableGame.play``."""
         if is_signal(stream):
             if outcomes is None:
                 raise BadExample("there is nothing to predict", "play(filter, x, d)")
@@ -36,7 +36,7 @@ class FilterGame(TableGame):
         return self
 
     def learn_one(self, x: Any, y: Any = None) -> None:
-        """Learn from one sample of either signal, while the game is being recorded."""
+        """Learn from one sample of both signals, while the game is being recorded."""
         self.learn_many([x], [y])
 
     def learn_many(self, X: Any, y: Any = None) -> None:

@@ -1,4 +1,4 @@
-"""Signals as they are handed over, turned into what the core plays."""
+"""Convert signals of any kind to arrays."""
 
 from __future__ import annotations
 
@@ -20,11 +20,11 @@ def signal(name: str, given: Any, before: int = 0) -> Floats:
     Parameters
     ----------
     name
-        What to call it in a message.
+        Its name in messages.
     given
         The signal: a 1-d array, a list or a series of numbers.
     before
-        How many samples were played before these.
+        The number of samples played before.
     """
     if isinstance(given, list | tuple) and np.ndim(given[0] if given else 0) == 0:
         numbers, _, bad = as_outcomes(given)
@@ -35,17 +35,17 @@ def signal(name: str, given: Any, before: int = 0) -> Floats:
     try:
         samples = numbers_of(given)
     except (TypeError, ValueError):
-        raise BadExample(f"{name} is a 1-d array of numbers: got {kind_of(given)}") from None
+        raise BadExample(f"{name} must be a 1-d array of numbers: got {kind_of(given)}") from None
     if samples.ndim != 1:
         raise BadExample(
-            f"{name} is a 1-d array, one number a sample: got shape {samples.shape} (a filter takes"
-            " one channel)"
+            f"{name} must be a 1-d array, one number per sample: got shape {samples.shape} (a"
+            " filter takes one channel)"
         )
     return as_floats(samples)
 
 
 def pair(x: Any, d: Any, before: int) -> tuple[Floats, Floats]:
-    """Return an input and what is to be predicted from it, which are equally long."""
+    """Return the input and the signal to predict, which must have the same length."""
     heard, wanted = signal("x", x, before), signal("d", d, before)
     if len(heard) != len(wanted):
         raise BadExample(

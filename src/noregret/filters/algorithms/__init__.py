@@ -1,1 +1,1 @@
-"""One file per adaptive filter: its update in words, its promise and its class, on one page."""
+"""One file per adaptive filter: its update, its promise and its class."""

@@ -1,12 +1,12 @@
-"""Affine projection: a step towards filters that would have predicted the last K samples.
+"""Affine projection: a step towards the filters that predict the last K samples exactly.
 
-X has the windows of the last K samples as its columns, and e their errors under the weights now:
+X has the windows of the last K samples as columns, and e their errors with the present weights:
 
     w ← w + η X (XᵀX + εI)⁻¹ e
 
-K = 1 is normalised least mean squares. A larger K undoes what neighbouring windows have in common,
-so that it learns much faster where the input is speech or music, not noise. A sample costs two
-passes over the weights whatever K is, and about K³/6 operations besides.
+K = 1 is normalised least mean squares. A larger K removes the correlation of neighbouring windows,
+so it learns much faster from speech or music. A sample costs two passes over the weights, whatever
+K, plus about K³/6 operations.
 """
 
 from __future__ import annotations
@@ -22,19 +22,19 @@ MAX_ORDER = 64
 
 @register
 class AffineProjection(Filter):
-    """A filter that corrects its errors on the last few samples at once: fast on coloured input.
+    """A filter that corrects its errors on the last few samples at once, fast on coloured input.
 
     Parameters
     ----------
     taps
-        How many samples the window holds, and how many weights there are.
+        The number of samples in the window, and of weights.
     rate
-        η, between 0 and 2: 1 learns fastest, less averages noise out.
+        η, between 0 and 2: 1 learns fastest, smaller values average out noise.
     order
-        K, from 1 to 64: how many samples it looks back at.
+        K, from 1 to 64: the number of samples that it corrects.
     epsilon
-        ε, at least 1e-20: what is added to the diagonal of XᵀX, beside 1e-12 of its largest number
-        for rounding. The larger, the less noise is amplified.
+        ε, at least 1e-20: added to the diagonal of XᵀX, besides 1e-12 of its largest entry for
+        rounding. Larger values amplify noise less.
 
     Examples
     --------
@@ -50,8 +50,8 @@ class AffineProjection(Filter):
     References
     ----------
     K. Ozeki and T. Umeda, "An adaptive filtering algorithm using an orthogonal projection to an
-    affine subspace and its properties", 1984. One pass whatever K: S. L. Gay and S. Tavathia, "The
-    fast affine projection algorithm", 1995.
+    affine subspace and its properties", 1984. Cost independent of K: S. L. Gay and S. Tavathia,
+    "The fast affine projection algorithm", 1995.
     """
 
     name = "affine-projection"

@@ -24,24 +24,24 @@ from noregret.proof.theorems.theorem import Theorem
 
 
 def norm_of(params: Mapping[str, Any]) -> float:
-    """Return X, the largest norm of a window to expect."""
+    """Return X, the bound on the norm of a window."""
     norm = params["norm"]
     return math.sqrt(params["taps"]) if norm is None else float(norm)
 
 
 @register
 class Lms(Filter):
-    """A filter that takes a step of fixed size against its error; the simplest, and the slowest.
+    """A filter that takes a step proportional to its error: the simplest, and the slowest.
 
     Parameters
     ----------
     taps
-        How many samples the window holds, and how many weights there are.
+        The number of samples in the window, and of weights.
     rate
-        η, the size of the step: between 0 and 2, for the promise below 1.
+        η, between 0 and 2; the theorem requires less than 1.
     norm
-        X, the largest ‖x‖ of a window to expect; √taps if not given, which is right for samples
-        within ±1. Where windows are longer, the filter may diverge.
+        X, a bound on the norm ‖x‖ of a window; by default √taps, which holds for samples within
+        ±1. With larger norms, the filter may diverge.
 
     Examples
     --------
@@ -65,7 +65,7 @@ class Lms(Filter):
             quantity="loss",
             formula=r"L_A \le \min_u \left[ \frac{L_u}{1-\eta} + \frac{X^2\|u\|^2}{\eta} \right]",
             plain="loss <= min over u of  L(u)/(1-rate) + norm² ‖u‖²/rate",
-            where=r"$L_u$ is the loss of the fixed filter $u$ of as many taps",
+            where=r"$L_u$ is the loss of the fixed filter $u$ with as many taps",
             assumptions=(
                 AtMost(
                     r"$\|x_t\|_2 \le X$ for every window, where $X$ is the parameter `norm`",

@@ -1,6 +1,6 @@
 """Normalised least mean squares on a sliding window: the workhorse of adaptive filtering.
 
-The step is divided by the power of the window, so that no level has to be known:
+The step is divided by the power of the window, so the level need not be known:
 
     w ← w + η (d − w·x) x / (ε + ‖x‖²)
 
@@ -8,7 +8,7 @@ With η = 1 and ε near 0 the new weights would have predicted the sample exactl
 
 Promise. It is Widrow-Hoff on windows and outcomes divided by √(ε + ‖x‖²), so for 0 < η < 1 the sum
 of (d − w·x)²/(ε + ‖x‖²) is at most the minimum over all fixed filters u of the same sum for u,
-divided by 1−η, plus ‖u‖²/η; whatever the level of the signals.
+divided by 1−η, plus ‖u‖²/η, at any level of the signals.
 """
 
 from __future__ import annotations
@@ -26,14 +26,14 @@ from noregret.proof.theorems.theorem import Theorem
 
 
 def cushion(epsilon: float) -> float:
-    """Return ε, or raise ValueError where it is too small to keep a step finite."""
+    """Return ε, or raise ValueError if it is too small to keep steps finite."""
     if not positive("epsilon", epsilon) >= 1e-20:
         raise ValueError(f"epsilon must be at least 1e-20: got {epsilon!r}")
     return epsilon
 
 
 def promise(evidence: Any) -> float:
-    """Return the least that a filter pays, each sample's divided by ε + ‖x‖², with its price."""
+    """Return the minimal normalised loss of a filter plus its penalty: the bound."""
     rate = evidence.params["rate"]
     answer = evidence.once(
         "normalised", lambda: best_ridge(normalised(evidence), 1 / rate, 1 / (1 - rate))
@@ -43,16 +43,16 @@ def promise(evidence: Any) -> float:
 
 @register
 class Nlms(Filter):
-    """A filter whose step is divided by the power of its window: no level has to be known.
+    """A filter whose step is divided by the power of its window, for signals of any level.
 
     Parameters
     ----------
     taps
-        How many samples the window holds, and how many weights there are.
+        The number of samples in the window, and of weights.
     rate
-        η, between 0 and 2: 1 learns fastest, less averages noise out.
+        η, between 0 and 2: 1 learns fastest, smaller values average out noise.
     epsilon
-        ε, at least 1e-20: keeps the step small while the input is silent.
+        ε, at least 1e-20: keeps the step small during silence of the input.
 
     Examples
     --------
@@ -83,7 +83,7 @@ class Nlms(Filter):
                 "loss, each divided by epsilon+‖x‖², <= min over u of  the same for u/(1-rate)"
                 " + ‖u‖²/rate"
             ),
-            where="$x_t$ is the window of sample $t$, and $u$ a fixed filter of as many taps",
+            where="$x_t$ is the window of sample $t$, and $u$ a fixed filter with as many taps",
             assumptions=(Chosen(r"$0 < \eta < 1$", "rate < 1", lambda e: e.params["rate"], 1.0),),
             bound=promise,
             measured=lambda e: e.scaled_loss,

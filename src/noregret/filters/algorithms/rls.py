@@ -1,13 +1,13 @@
-"""Recursive least squares: after each sample, the best filter so far, those long ago fading.
+"""Recursive least squares: after each sample, the best filter so far, with forgetting.
 
     P ← (f P⁻¹ + x xᵀ)⁻¹,   w ← w + (d − w·x) P x
 
 P starts at I/λ. With forgetting f = 1 the weights are those of ridge regression on all windows so
-far; with f < 1 a sample counts f as much as the one after it, about 1/(1−f) of them in all.
+far; with f < 1 each sample has f times the weight of the next, about 1/(1−f) samples in total.
 
 Promise. With f = 1, on any data, the sum of (d − w·x)²/(1 + xᵀPx) is the minimum over all fixed
-filters u of  L(u) + λ‖u‖². The more xᵀPx, the leverage of a window, the less it is like those
-before it: that is where it pays more than the best filter in hindsight.
+filters u of  L(u) + λ‖u‖². A large xᵀPx, the leverage of a window, means that it is unlike
+earlier ones: there its loss exceeds that of the best filter in hindsight.
 """
 
 from __future__ import annotations
@@ -24,21 +24,20 @@ from noregret.proof.theorems.theorem import Theorem
 
 @register
 class Rls(Filter):
-    """A filter that is the least-squares solution at every sample: fastest to learn, dearest.
+    """A filter that solves least squares at every sample: fastest to learn, slowest to run.
 
-    A sample costs taps² operations; there is room for 4096 taps. P is kept as U D Uᵀ, which
-    rounding cannot make anything but symmetric and positive, however long it runs.
+    A sample costs about taps² operations; the limit is 4096 taps. P is stored as U D Uᵀ, which
+    stays symmetric and positive definite despite rounding errors.
 
     Parameters
     ----------
     taps
-        How many samples the window holds, and how many weights there are.
+        The number of samples in the window, and of weights.
     forgetting
-        f, above 0 and at most 1: how much of the past is kept from sample to sample. The promise
-        is for 1.
+        f, above 0 and at most 1: the factor of the weight of past samples. The theorem requires 1.
     penalty
-        λ, above 0: what a weight of 1 costs. No tap becomes less certain than it was at first, so
-        that nothing winds up while the input is silent.
+        λ, above 0: the factor of the squared norm. The variance of a tap never exceeds its initial
+        value, so P does not grow during silence of the input.
 
     Examples
     --------

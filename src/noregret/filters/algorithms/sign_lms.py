@@ -1,9 +1,9 @@
-"""Least mean squares by the sign of the error: a step of the same size whatever the error is.
+"""Least mean squares with the sign of the error: steps do not depend on the size of the error.
 
     w ← w + η sign(d − w·x) x
 
-A burst of noise in d moves the weights no further than silence does, which makes it robust; it is
-slow, and never comes to rest nearer than η to the best weights.
+A burst of noise in d moves the weights no further than a small error does, which makes it robust;
+it is slow, and does not converge closer than about η to the best weights.
 
 Promise. It is gradient descent on the absolute error, so on any data the sum of |d − w·x| is at
 most the minimum over all fixed filters u of the same sum for u, plus ‖u‖²/(2η), plus η/2 times the
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 
 def promise(evidence: FilterEvidence) -> float:
-    """Return the least absolute error of a filter with its price, plus what the steps cost."""
+    """Return the minimal absolute loss of a filter plus its penalty, plus the cost of the steps."""
     rate: float = evidence.params["rate"]
     answer = evidence.once(
         "absolute",
@@ -38,14 +38,14 @@ def promise(evidence: FilterEvidence) -> float:
 
 @register
 class SignLms(Filter):
-    """A filter that looks at the sign of its error alone: bursts of noise do not throw it off.
+    """A filter that uses only the sign of its error, which makes it robust to bursts of noise.
 
     Parameters
     ----------
     taps
-        How many samples the window holds, and how many weights there are.
+        The number of samples in the window, and of weights.
     rate
-        η, above 0: how far a weight moves for a sample of size 1.
+        η, above 0: the change of a weight for a sample of size 1.
 
     Examples
     --------
@@ -78,7 +78,7 @@ class SignLms(Filter):
                 "absolute loss <= min over u of  the same for u + ‖u‖²/(2 rate),"
                 "  + rate/2 sum of ‖x‖²"
             ),
-            where="$x_t$ is the window of sample $t$, and $u$ a fixed filter of as many taps",
+            where="$x_t$ is the window of sample $t$, and $u$ a fixed filter with as many taps",
             assumptions=(Structural("any data, from zero weights"),),
             bound=promise,
             measured=lambda e: e.scaled_loss,

@@ -4,28 +4,28 @@ cimport cython
 cdef enum:  # Status
     FINE = 0
     BAD_INPUT        # the sample is NaN, infinite or too large
-    BAD_OUTCOME      # what was to be predicted is
+    BAD_OUTCOME      # the outcome is
     DIVERGED
 
 
 cdef class Sliding:
     cdef readonly Py_ssize_t taps
-    cdef Py_ssize_t order               # K: the lags of which sums are kept, and steps not yet taken
+    cdef Py_ssize_t order               # K: the number of lags with sums, and of pending steps
     cdef Py_ssize_t span                # samples held: taps + K
-    cdef Py_ssize_t room, start         # of the line, and where its newest sample is
-    cdef object arrays                  # name -> NumPy array; the pointers below look into them
+    cdef Py_ssize_t room, start         # length of the buffer, and the position of its newest sample
+    cdef object arrays                  # name -> NumPy array; the pointers below are to their data
     cdef double* line                   # samples, the newest first
     cdef double* weights
-    cdef double* amounts                # of the last K windows that are still to be added to the weights
-    cdef double* past                   # for every lag, sums of products of the newest 0, 1, … old samples
-    cdef double* fresh                  # for every lag, the sum of those since
-    cdef double* undo                   # the same before the sample at hand
-    cdef double most                    # no weight is larger
-    cdef double share                   # of the squared error that the scaled loss counts
+    cdef double* amounts                # multiples of the last K windows that are pending
+    cdef double* past                   # per lag, sums of products of the newest 0, 1, … old samples
+    cdef double* fresh                  # per lag, the sum over new samples
+    cdef double* undo                   # the same before the latest sample
+    cdef double most                    # upper bound on the weights
+    cdef double share                   # factor of the squared error in the scaled loss
     cdef bint busy                      # another thread is playing
-    cdef bint ready                     # all arrays are there
+    cdef bint ready                     # all arrays are allocated
     cdef readonly long long rounds
-    cdef Py_ssize_t phase               # rounds mod taps: how many new samples there are
+    cdef Py_ssize_t phase               # rounds mod taps: the number of new samples
     cdef double loss_sum, loss_rest     # compensated: loss_sum + loss_rest
     cdef double scaled_sum, scaled_rest
 
@@ -36,9 +36,9 @@ cdef class Sliding:
     @cython.final
     cdef void leave(self) noexcept nogil
     @cython.final
-    cdef void look_back(self, Py_ssize_t age) noexcept nogil
+    cdef void recompute_sums(self, Py_ssize_t age) noexcept nogil
     cdef inline double correlation(self, Py_ssize_t lag) noexcept nogil:
-        """x_t·x_{t−lag}, of the window at hand, which is not yet counted as a round."""
+        """Return x_t·x_{t−lag} for the current window, which is not yet counted as a round."""
         return self.past[lag * self.taps + self.taps - 1 - self.phase] + self.fresh[lag]
     cdef double guess(self) noexcept nogil
     cdef double step(self, double error) noexcept nogil

@@ -22,13 +22,13 @@ cnp.import_array()
 #
 #     ŷ = w·x,   e = d − ŷ,   w ← w + a x
 #
-# The line holds several windows, newest sample first: a sample is written before the others, and only
-# when the line is full is a window moved back to its end. A step is taken in the same pass over the
-# weights as the next prediction, w ← w + a x' and w·x; until then it waits in ``amounts``.
+# The buffer ``line`` holds several windows, newest sample first: a sample is written before the others,
+# and only when the buffer is full, a window is moved to its end. A step is taken in the same pass over
+# the weights as the next prediction, w ← w + a x' and w·x; until then it is pending in ``amounts``.
 #
-# ‖x‖², and sums x_t·x_{t−k} of other lags, are sums over the newest samples so far plus one over old
-# ones that was made when the window was last full of new ones: nothing is ever subtracted, so that
-# nothing drifts, and silence is zero.
+# ‖x‖², and the sums x_t·x_{t−k} of other lags, are a running sum over new samples plus a suffix sum over
+# old ones, which is recomputed once per window: nothing is ever subtracted, so rounding errors do not
+# accumulate, and silence is exactly zero.
 
 cdef extern from "window_loops.h" nogil:
     double noregret_slide(double* w, double a, const double* p, const double* q, Py_ssize_t n) noexcept
@@ -36,15 +36,15 @@ cdef extern from "window_loops.h" nogil:
 
 MAX_TAPS = 1 << 20
 MAX_ORDER = 1 << 10
-# Windows that the line holds, and the fewest samples.
+# The length of the buffer in windows, and its minimum in samples.
 WINDOWS, MIN_SAMPLES = 2, 512
-# Operations between two looks for Ctrl-C.
+# Operations between two checks for Ctrl-C.
 OPERATIONS_PER_CHECK = 1 << 27
 
 cdef double MAX_SAMPLE = 1e100
 cdef double MAX_ERROR = 1e130
 cdef double MAX_WEIGHT = 1e150
-cdef double MAX_STATE_WEIGHT = 1e200  # by a state, also of least squares, which have a limit of their own
+cdef double MAX_STATE_WEIGHT = 1e200  # in a state, also of least squares, which have their own limit
 
 
 cdef class Sliding:
@@ -61,9 +61,9 @@ cdef class Sliding:
         self.ready = True
 
     cdef int begin(self, Py_ssize_t order) except -1:
-        """Make room for the window and the sums of so many lags; ``ready`` is for the caller to say."""
+        """Allocate the window and the sums of ``order`` lags; the caller sets ``ready``."""
         if self.busy or self.ready:
-            raise NoRegretError("this filter's engine is built already", "make another")
+            raise NoRegretError("this filter's engine is built already", "build another")
         if not 1 <= order <= MAX_ORDER:
             raise ValueError(f"the order must be from 1 to {MAX_ORDER}: got {order}")
         self.order = order
@@ -78,7 +78,7 @@ cdef class Sliding:
         return 0
 
     cdef void locate(self):
-        """Look up the arrays."""
+        """Set the pointers to the arrays."""
         self.line = <double*> cnp.PyArray_DATA(<cnp.ndarray> self.arrays["line"])
         self.weights = <double*> cnp.PyArray_DATA(<cnp.ndarray> self.arrays["weights"])
         self.amounts = <double*> cnp.PyArray_DATA(<cnp.ndarray> self.arrays["amounts"])
@@ -89,10 +89,10 @@ cdef class Sliding:
     # The window.
 
     cdef void enter(self, double x) noexcept nogil:
-        """Let a sample in."""
+        """Push a sample into the window."""
         cdef Py_ssize_t lag
         if self.phase == 0:
-            self.look_back(0)
+            self.recompute_sums(0)
         if self.start == 0:
             self.start = self.room - self.span
             memmove(self.line + self.start, self.line, self.span * sizeof(double))
@@ -103,14 +103,14 @@ cdef class Sliding:
             self.fresh[lag] += x * self.line[self.start + lag]
 
     cdef void leave(self) noexcept nogil:
-        """Let the newest sample out again, as if it had never been there."""
+        """Remove the newest sample, which restores the previous window exactly."""
         cdef Py_ssize_t lag
         self.start += 1
         for lag in range(self.order):
             self.fresh[lag] = self.undo[lag]
 
-    cdef void look_back(self, Py_ssize_t age) noexcept nogil:
-        """Sum up the old products, of which the newest has that age, and those since."""
+    cdef void recompute_sums(self, Py_ssize_t age) noexcept nogil:
+        """Recompute the suffix sums of products at least ``age`` samples old, and the sums of newer ones."""
         cdef const double* x = self.line + self.start
         cdef double* sums
         cdef Py_ssize_t lag, k
@@ -125,11 +125,11 @@ cdef class Sliding:
     # The round.
 
     def work(self):
-        """Return about how many operations a sample takes."""
+        """Return the approximate number of operations per sample."""
         return self.taps + 32
 
     cdef double guess(self) noexcept nogil:
-        """w·x; the oldest of the steps that wait is taken."""
+        """Apply the oldest pending step, and return w·x."""
         cdef Py_ssize_t last = self.order - 1, k
         cdef const double* x = self.line + self.start
         cdef double score = noregret_slide(self.weights, self.amounts[last], x + self.order, x, self.taps)
@@ -143,7 +143,7 @@ cdef class Sliding:
         return 0
 
     cdef int learn(self, double error) noexcept nogil:
-        """Make a step, or return why not and leave everything as it was."""
+        """Take a step; return a status, and change nothing unless it is FINE."""
         cdef double amount = self.step(error)
         if not self.may_move(fabs(amount) * sqrt(self.correlation(0)), &amount):
             return DIVERGED
@@ -161,7 +161,7 @@ cdef class Sliding:
         return True
 
     cdef double furthest(self, const double* amounts) noexcept nogil:
-        """The largest weight once so much of the last K windows has been added."""
+        """Return the largest weight after adding multiples of the last K windows."""
         cdef const double* x = self.line + self.start
         cdef double most = 0, w
         cdef Py_ssize_t i, k
@@ -173,7 +173,7 @@ cdef class Sliding:
         return most
 
     cdef int play(self, double x, double d, double* out) noexcept nogil:
-        """Predict, pay, learn. On anything but FINE nothing has changed."""
+        """Predict, add the loss, learn; return a status, and change nothing unless it is FINE."""
         cdef double score, error
         cdef int status = DIVERGED
         if not fabs(x) <= MAX_SAMPLE:
@@ -196,7 +196,7 @@ cdef class Sliding:
         return FINE
 
     cdef int check_free(self) except -1:
-        """Raise an error where another thread is playing, or there is nothing to play with."""
+        """Raise an error if another thread plays, or ``__init__`` has not run."""
         if not self.ready:
             raise NoRegretError("this filter's engine was never built: its __init__ has not run")
         if self.busy:
@@ -204,12 +204,12 @@ cdef class Sliding:
         return 0
 
     def play_block(self, const double[::1] x not None, const double[::1] d not None, double[::1] out not None):
-        """Play samples in order; Ctrl-C is heard between some and the next."""
-        cdef Py_ssize_t k = 0, stop, count = len(x), some = max(1, OPERATIONS_PER_CHECK // self.work())
+        """Play samples in order; Ctrl-C is checked from time to time."""
+        cdef Py_ssize_t k = 0, stop, count = len(x), step = max(1, OPERATIONS_PER_CHECK // self.work())
         cdef int status = FINE
         self.check_free()
         if d.shape[0] != count or out.shape[0] != count:
-            raise ValueError(f"{count} samples of the input, but {d.shape[0]} and room for {out.shape[0]} of the other")
+            raise ValueError(f"{count} samples of the input, but {d.shape[0]} outcomes and {out.shape[0]} predictions to fill")
         while k < count:
             come_in()
             try:
@@ -217,7 +217,7 @@ cdef class Sliding:
             except BaseException:
                 go_out()
                 raise
-            stop = min(count, k + some)
+            stop = min(count, k + step)
             self.busy = True
             with nogil:
                 while k < stop and status == FINE:
@@ -230,7 +230,7 @@ cdef class Sliding:
             PyErr_CheckSignals()
 
     def predict_one(self, double x):
-        """Return what would be predicted if this sample came next."""
+        """Return the prediction for a next sample, without learning."""
         if not fabs(x) <= MAX_SAMPLE:
             raise self.refusal(BAD_INPUT, x, 0.0)
         self.check_free()
@@ -240,10 +240,10 @@ cdef class Sliding:
         return score
 
     def predict_block(self, const double[::1] x not None, double[::1] out not None):
-        """Predict as if these samples came next, with the weights as they are."""
+        """Predict next samples with the present weights."""
         cdef Py_ssize_t k, count = len(x)
         if out.shape[0] != count:
-            raise ValueError(f"{count} samples, but room for {out.shape[0]}")
+            raise ValueError(f"{count} samples, but {out.shape[0]} predictions to fill")
         cdef double[::1] w = self.impulse_response()
         for k in range(count):
             if not fabs(x[k]) <= MAX_SAMPLE:
@@ -255,30 +255,30 @@ cdef class Sliding:
                 out[k] = noregret_tap(&w[0], &line[count - 1 - k], self.taps)
 
     def refusal(self, int status, double x, double d, long long ahead=0):
-        """Return the error that says what is wrong."""
+        """Return the error for a status."""
         number = self.rounds + 1 + ahead
         if status == DIVERGED:
             norm = np.linalg.norm(self.window()[:self.taps])
             return Diverged(
-                "the step would carry the weights beyond all bounds", self.advice(norm), round=number, unit="sample"
+                "the weights diverge", self.advice(norm), round=number, unit="sample"
             )
-        name, value = ("the input", x) if status == BAD_INPUT else ("what is to be predicted", d)
+        name, value = ("the input", x) if status == BAD_INPUT else ("the outcome", d)
         why, cure = (f"beyond {MAX_SAMPLE:g}", "scale the signal") if isfinite(value) else ("not a finite number", ())
         return BadExample(f"{name} is {value!r}, {why}", cure, round=number, unit="sample")
 
     def advice(self, norm):
-        """Say what to change when the weights diverge."""
+        """Return the remedy for diverging weights."""
         return "use a smaller rate"
 
-    # What was learned, and the whole state as named arrays and numbers.
+    # The weights, and the state as named arrays and numbers.
 
     def window(self):
-        """Return the samples held, newest first."""
+        """Return the samples of the window, newest first."""
         self.check_free()
         return self.arrays["line"][self.start:self.start + self.span].copy()
 
     def impulse_response(self):
-        """Return the weights that the next prediction uses, that of the newest sample first."""
+        """Return the weights of the next prediction, that of the newest sample first."""
         self.check_free()
         x, w = self.window(), self.arrays["weights"].copy()
         for k in range(self.order - 1, -1, -1):
@@ -292,11 +292,11 @@ cdef class Sliding:
 
     @property
     def scaled_loss(self):
-        """The sum of squared errors, each times what the filter's theorem counts of it."""
+        """The sum of squared errors, each with its factor in the filter's theorem."""
         return self.scaled_sum + self.scaled_rest
 
     def kept(self):
-        """Return the arrays of a state, beside the window."""
+        """Return the arrays of a state besides the window."""
         self.check_free()
         return {name: self.arrays[name] for name in ("weights", "amounts")}
 
@@ -308,38 +308,38 @@ cdef class Sliding:
         }
 
     def get_state(self):
-        """Return (arrays, numbers): all that prediction and learning depend on."""
+        """Return the arrays and numbers of the state."""
         return {"window": self.window()} | {k: v.copy() for k, v in self.kept().items()}, self.scalars()
 
     def set_state(self, arrays, numbers):
-        """Take a state over, of a new engine; raise ValueError where it does not fit."""
+        """Restore a state in a new engine; raise ValueError if it is invalid."""
         limits = {"window": MAX_SAMPLE, "weights": MAX_STATE_WEIGHT}
         for name, like in self.get_state()[0].items():
             array = arrays[name]
             if array.shape != like.shape or array.dtype != np.float64:
                 raise ValueError(f"array {name} should hold {len(like)} numbers of type float64")
             if not (np.abs(array) <= limits.get(name, 1e300)).all():
-                raise ValueError(f"array {name} holds a number that is too large, or none")
+                raise ValueError(f"array {name} holds NaN or a number that is too large")
         for name, array in self.kept().items():
             array[:] = arrays[name]
         self.arrays["line"][self.start:self.start + self.span] = arrays["window"]
         self.restore(numbers)
 
     def restore(self, numbers):
-        """Take the numbers of a state over."""
+        """Restore the numbers of a state."""
         self.check_free()
         self.rounds = numbers["rounds"]
         self.loss_sum, self.loss_rest = numbers["loss_sum"], numbers["loss_rest"]
         self.scaled_sum, self.scaled_rest = numbers["scaled.loss_sum"], numbers["scaled.loss_rest"]
         self.most = np.abs(self.impulse_response()).max()
         if not self.most <= MAX_STATE_WEIGHT:
-            raise ValueError("array amounts leads to a weight that is too large")
+            raise ValueError("array amounts makes a weight too large")
         self.phase = self.rounds % self.taps
-        self.look_back(self.phase)
+        self.recompute_sums(self.phase)
 
 
 cdef void add(double* sum, double* rest, double value) noexcept nogil:
-    """sum + rest += value, where value is not negative."""
+    """Add a nonnegative value to a sum in two parts; the second is the rounding error."""
     cdef double total = sum[0] + value
     rest[0] += (sum[0] - total) + value if sum[0] >= value else (value - total) + sum[0]
     sum[0] = total
@@ -348,28 +348,28 @@ cdef void add(double* sum, double* rest, double value) noexcept nogil:
 # The entry: samples are checked, then filtered.
 
 cdef class Listener:
-    """A filter as it is played, sample by sample."""
+    """The methods of a filter for one sample."""
 
     def __init__(self, Sliding core not None):
         self._core = core
 
     def play_one(self, x, d):
-        """Let a sample in, predict what goes with it, then learn what that was.
+        """Predict d from a sample and those before it, then learn from d.
 
         Parameters
         ----------
         x
             The sample of the input.
         d
-            What was to be predicted: the sample of the other signal that goes with it.
+            The sample to predict: that of the other signal at the same time.
 
         Returns
         -------
         float
-            The prediction, made before ``d`` was looked at.
+            The prediction, made before ``d`` is used.
         """
         cdef double out = 0, heard = x if type(x) is float else self._number("the input", x)
-        cdef double wanted = d if type(d) is float else self._number("what is to be predicted", d)
+        cdef double wanted = d if type(d) is float else self._number("the outcome", d)
         if self._core is None:
             raise NoRegretError(f"this {type(self).__name__} was never built: its __init__ has not run")
         self._core.check_free()
@@ -391,20 +391,20 @@ cdef class Listener:
                 f"{name} is {value!r:.40}: a number is expected", round=sample, unit="sample") from None
 
 
-# The steps: against the error, onto the last samples, to least squares.
+# The steps of each filter.
 
 cdef extern from "window_loops.h" nogil:
     double noregret_tap(const double* w, const double* q, Py_ssize_t n) noexcept
     void noregret_solve(double* m, double* e, Py_ssize_t k, double floor) noexcept
 
-# What is added to the diagonal, of the largest ‖x‖²: more than rounding can take from the matrix.
-cdef double ROUNDING = 1e-12
-# Errors whose squares may be lost.
+# Added to the diagonal relative to the largest ‖x‖²: more than the rounding errors of the matrix.
+cdef double DIAGONAL_SHARE = 1e-12
+# The squares of smaller errors may underflow.
 cdef double MIN_ERROR = 1e-150
 
 
 cdef class Steepest(Sliding):
-    """Least mean squares: a = rate · e, for every window the same rate."""
+    """Least mean squares: a = rate · e."""
 
     cdef double rate
 
@@ -416,7 +416,7 @@ cdef class Steepest(Sliding):
         return self.rate * error
 
     def advice(self, norm):
-        """Say what to change when the weights diverge."""
+        """Return the remedy for diverging weights."""
         return f"the window's norm is {norm:.3g}: use norm={1.1 * norm:.2g} or more, a smaller rate, or nlms"
 
 
@@ -434,12 +434,12 @@ cdef class Normalised(Sliding):
         return self.rate * error * self.share
 
     def advice(self, norm):
-        """Say what to change when the weights diverge."""
+        """Return the remedy for diverging weights."""
         return "use a larger epsilon, or scale the signals to ordinary sizes"
 
 
 cdef class Signed(Sliding):
-    """The sign of the error: a = ± rate. The scaled loss is the absolute one."""
+    """Sign of the error: a = ± rate. The scaled loss is the absolute loss."""
 
     cdef double rate
 
@@ -455,9 +455,9 @@ cdef class Signed(Sliding):
 cdef class Projecting(Sliding):
     """Affine projection: w ← w + rate · X (XᵀX + εI)⁻¹ e, for the last K windows X and their errors.
 
-    Windows wait in ``amounts`` until no step uses them any more, so that each is added to the
-    weights once, whatever K. The errors of the others after a step are e − rate · XᵀX g, and XᵀX
-    moves down its diagonal: a sample costs two passes over the weights and K³/6 besides.
+    Multiples of a window are pending in ``amounts`` until no step changes them, so each window is
+    added to the weights once, whatever K. The errors after a step are e − rate · XᵀX g, and XᵀX
+    shifts along its diagonal: a sample costs two passes over the weights, plus about K³/6 operations.
     """
 
     cdef double rate, cushion
@@ -491,7 +491,7 @@ cdef class Projecting(Sliding):
             for j in range(1, order if i else 0):
                 gram[i * order + j] = self.matrix[(i - 1) * order + j - 1]
             largest = max(largest, gram[i * order + i])
-        cushion = self.cushion + ROUNDING * largest
+        cushion = self.cushion + DIAGONAL_SHARE * largest
         for i in range(order * order):
             factors[i] = gram[i] + (cushion if i % (order + 1) == 0 else 0.0)
         for i in range(order):
@@ -513,17 +513,17 @@ cdef class Projecting(Sliding):
         return FINE
 
     def advice(self, norm):
-        """Say what to change when the weights diverge."""
+        """Return the remedy for diverging weights."""
         return "use a larger epsilon, or scale the signals to ordinary sizes"
 
     def kept(self):
-        """Return the arrays of a state, beside the window."""
+        """Return the arrays of a state besides the window."""
         self.check_free()
         return {name: self.arrays[name] for name in ("weights", "amounts", "matrix", "errors")}
 
 
 cdef class Recursive(Sliding):
-    """Recursive least squares: ridge regression on all windows so far, those long ago fading."""
+    """Recursive least squares: ridge regression on all windows so far, with forgetting."""
 
     cdef Forward ridge                  # P, and the weights
     cdef Row row
@@ -538,7 +538,7 @@ cdef class Recursive(Sliding):
         self.ready = True
 
     def work(self):
-        """Return about how many operations a sample takes."""
+        """Return the approximate number of operations per sample."""
         return 3 * self.taps * self.taps + 32
 
     cdef double guess(self) noexcept nogil:
@@ -556,16 +556,16 @@ cdef class Recursive(Sliding):
         return FINE
 
     def advice(self, norm):
-        """Say what to change when the weights diverge."""
+        """Return the remedy for diverging weights."""
         return "scale the signals to ordinary sizes, or use a larger penalty"
 
     def impulse_response(self):
-        """Return the weights that the next prediction uses, that of the newest sample first."""
+        """Return the weights of the next prediction, that of the newest sample first."""
         self.check_free()
         return self.ridge.weights()
 
     def kept(self):
-        """Return the arrays of a state, beside the window."""
+        """Return the arrays of a state besides the window."""
         self.check_free()
         arrays, _ = self.ridge.get_state()
         return {"weights": arrays["stored"], "spreads": arrays["spreads"], "factors": arrays["factors"]}
@@ -576,7 +576,7 @@ cdef class Recursive(Sliding):
         return Sliding.scalars(self) | {"reach": self.ridge.scalars()["reach"]}
 
     def set_state(self, arrays, numbers):
-        """Take a state over, of a new engine; raise ValueError where it does not fit."""
+        """Restore a state in a new engine; raise ValueError if it is invalid."""
         Sliding.set_state(self, arrays, numbers)
         whole = {"stored": arrays["weights"], "spreads": arrays["spreads"], "factors": arrays["factors"]}
         self.ridge.set_state(whole, self.ridge.scalars() | {"reach": numbers["reach"]})
