@@ -292,7 +292,7 @@ def test_a_label_has_its_own_certificate() -> None:
     for x in dicts(table()):
         model.learn_one(x, three(x))
     assert model.certificate(label="fly").data.rounds <= 60
-    with pytest.raises(ValueError, match=r"whose\?"):
+    with pytest.raises(ValueError, match="pass one of the labels"):
         model.certificate()
     with pytest.raises(ValueError, match="no learner"):
         model.certificate(label="swim")
@@ -325,9 +325,9 @@ def test_what_is_no_label_is_refused(label: Any) -> None:
         for known in labels:
             model.learn_one({"sun": 1.0}, known)
         before = model.predict_proba_one({"sun": 1.0})
-        with pytest.raises(nr.BadExample, match="label is anything"):
+        with pytest.raises(nr.BadExample, match="label must"):
             model.learn_one({"sun": 1.0}, label)
-        with pytest.raises(nr.BadExample, match="label is anything"):
+        with pytest.raises(nr.BadExample, match="label must"):
             model.learn_many(pd.DataFrame({"sun": [1.0]}), [label])
         assert model.predict_proba_one({"sun": 1.0}) == before
 

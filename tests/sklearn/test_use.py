@@ -218,7 +218,7 @@ def test_the_calls_of_partial_fit_agree_on_classes() -> None:
     fitted = ns.HingeClassifier().partial_fit(X[:10], y[:10], classes=[0, 1, 2])
     with pytest.raises(ValueError, match=r"classes \[5\], which are not among"):
         fitted.partial_fit(X[:2], [0, 5])
-    with pytest.raises(ValueError, match="since the first call"):
+    with pytest.raises(ValueError, match="in the first call: got"):
         fitted.partial_fit(X[:2], y[:2], classes=[0, 1])
     assert fitted.partial_fit(X, y).predict(X).shape == (150,)
 
@@ -229,7 +229,7 @@ def test_a_warm_start_goes_on() -> None:
     twice = ns.LogisticClassifier(max_iter=2, **options).fit(X, y)
     warm = ns.LogisticClassifier(max_iter=1, warm_start=True, **options).fit(X, y)
     assert warm.fit(X, y).coef_.tobytes() == twice.coef_.tobytes()
-    with pytest.raises(ValueError, match="classes of before"):
+    with pytest.raises(ValueError, match="same classes as before"):
         warm.fit(X[:100], y[:100])
 
 

@@ -1,7 +1,7 @@
 """Every learner as a River estimator: ``noregret.river.WidrowHoffRegressor()`` and so on.
 
-The classes are made from the registry when they are asked for, one for each learner that predicts
-numbers or labels; ``dir(noregret.river)`` lists them. They do what River's own do: pipelines,
+The classes are made from the registry on request, one for each learner that predicts numbers or
+labels; ``dir(noregret.river)`` lists them. They work like River's own: pipelines,
 ``progressive_val_score``, ensembles, ``clone``, pickle.
 """
 

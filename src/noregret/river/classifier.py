@@ -1,9 +1,9 @@
 """Learners that predict labels, as River's classifiers.
 
-Labels are anything that can be a key of a dict. While all are False and True, or 0 and 1, one
-learner tells them apart. As soon as there are others, each label has a learner of its own that
-tells it from the rest; it starts in the round in which its label first appears, or, for the label
-False, in which the first other one does.
+Labels are anything that can be a key of a dict. While all are False and True, or 0 and 1, there is
+one learner. With other labels, each label has its own learner, which separates it from the rest; it
+starts in the round in which its label first appears, or, for the label False, in which the first
+other label appears.
 """
 
 from __future__ import annotations
@@ -30,11 +30,13 @@ Floats = NDArray[np.float64]
 
 
 class Classifier(LabelPort, Estimator, base.MiniBatchClassifier):
-    """A learner of labels behind River's methods; those for one example are compiled."""
+    """A learner of labels with River's methods; those for one example are compiled."""
 
     def _begin(self, params: dict[str, Any]) -> None:
         self._labels: dict[Any, Any] = {}  # as they were first written
-        self._players: dict[Any, Learner | Certified] = {}  # one a label, if not False and True
+        self._players: dict[
+            Any, Learner | Certified
+        ] = {}  # one per label, unless they are False and True
         super()._begin(params)
 
     @property
@@ -44,9 +46,9 @@ class Classifier(LabelPort, Estimator, base.MiniBatchClassifier):
     # Labels.
 
     def _with(self, label: Any) -> dict[Any, Learner | Certified]:
-        """Return who is to learn from an example of a label never met: with whom it joins."""
+        """Return the learners for an example with a new label, including its own."""
         if is_missing(label):
-            raise BadExample(f"the label is {label!r}: a label is anything but None and NaN")
+            raise BadExample(f"the label is {label!r}: a label must not be None or NaN")
         if not self._players and is_boolean(label):
             return {}
         players = dict(self._players)
@@ -55,14 +57,14 @@ class Classifier(LabelPort, Estimator, base.MiniBatchClassifier):
         return players | {label: self._player if not self._labels else self._fresh()}
 
     def _meet(self, label: Any, players: dict[Any, Learner | Certified]) -> None:
-        """Take a label as known, once something was learned from it."""
+        """Add a label, once an example of it was learned."""
         self._labels[label] = label.item() if isinstance(label, np.generic) else label
         self._players = players
         self._direct()
 
     @property
     def _pair(self) -> tuple[Any, Any]:
-        """The negative and the positive label, where one learner tells them apart."""
+        """The negative and the positive label, if there is one learner."""
         written = type(next(iter(self._labels.values()), False))
         return self._labels.get(False, written(False)), self._labels.get(True, written(True))
 
@@ -103,7 +105,7 @@ class Classifier(LabelPort, Estimator, base.MiniBatchClassifier):
         shares = [c / total if total else 1 / len(chances) for c in chances]
         return dict(zip(self._labels.values(), shares, strict=True))
 
-    # Many.
+    # Many examples.
 
     def learn_many(self, X: Any, y: Any, w: Any = None) -> None:
         """Learn from the rows of a data frame, in order: the same as ``learn_one`` for each."""
@@ -120,7 +122,7 @@ class Classifier(LabelPort, Estimator, base.MiniBatchClassifier):
             self._learn_part(rows[part], labels[part], None if counts is None else counts[part])
 
     def _learn_part(self, X: Any, labels: list[Any], counts: Any) -> None:
-        """Learn from rows of which only the first may have a label never met."""
+        """Learn from rows of which only the first may have a new label."""
         known = labels[0] in self._labels
         players = self._players if known else self._with(labels[0])
         learned, refusal = len(labels), None
@@ -137,13 +139,13 @@ class Classifier(LabelPort, Estimator, base.MiniBatchClassifier):
             raise refusal
 
     def _scores(self, X: Any) -> Floats:
-        """Return the scores of every label, a column each."""
+        """Return the scores of each label, one column per label."""
         rows = self._rows(X)
         players = self._players.values() if self._players else [self._player]
         return np.column_stack([np.asarray(player.decision_many(rows)) for player in players])
 
     def predict_many(self, X: Any) -> Any:
-        """Predict the label of every row, as a series like the data frame."""
+        """Predict the label of each row, as a series like the data frame."""
         scores = self._scores(X)
         if self._players:
             labels = labels_like(X, self._labels.values())
@@ -154,7 +156,7 @@ class Classifier(LabelPort, Estimator, base.MiniBatchClassifier):
         return series_like(X, as_array(found), "prediction")
 
     def predict_proba_many(self, X: Any) -> Any:
-        """Return the probability of every label met, a column each, as a frame like the given."""
+        """Return the probability of each known label per row, as a data frame like X."""
         scores = self._scores(X)
         chances = np.exp(-np.logaddexp(0.0, -scores))
         if self._players:
@@ -167,27 +169,27 @@ class Classifier(LabelPort, Estimator, base.MiniBatchClassifier):
             return frame_like(X, [], np.empty((len(scores), 0)))
         return frame_like(X, self._pair, np.hstack([1.0 - chances, chances]))
 
-    # What it has learned.
+    # Results.
 
     @property
     def learners(self) -> dict[Any, Learner]:
-        """The learner of every label that has one of its own."""
+        """The learner of each label that has one."""
         players = self._players or {self._pair[1]: self._player}
         return {label: learner_of(player) for label, player in players.items()}
 
     @property
     def learner(self) -> Learner:
-        """The learner that tells two labels apart."""
+        """The learner, if there are two labels."""
         if len(self._players) > 1:
-            raise AttributeError("there is a learner for every label: see learners")
+            raise AttributeError("there is one learner per label: see learners")
         return learner_of(self._player)
 
     def certificate(
         self, theorem: str | None = None, *, label: Any = None, **given: Any
     ) -> Certificate:
-        """State how well it did; with more than two labels, how well a label was told from others.
+        """Return a certificate; with more than two labels, of the learner of one label.
 
-        For this it must have been made with ``certified=True``. What may be given is that of
+        The estimator must be made with ``certified=True``. The arguments are those of
         ``noregret.Game.certificate``.
 
         Examples
@@ -201,7 +203,7 @@ class Classifier(LabelPort, Estimator, base.MiniBatchClassifier):
         """
         players = self._players or {self._pair[1]: self._player}
         if label is None and len(players) > 1:
-            raise ValueError(f"whose? certificate(label=…) of {', '.join(map(repr, players))}")
+            raise ValueError(f"pass one of the labels, label=…: {', '.join(map(repr, players))}")
         if label is not None and label not in players:
             raise ValueError(f"there is no learner for the label {label!r}")
         player = next(iter(players.values())) if label is None else players[label]
@@ -209,11 +211,11 @@ class Classifier(LabelPort, Estimator, base.MiniBatchClassifier):
 
 
 def firsts(labels: list[Any]) -> dict[Any, int]:
-    """Return where each label comes first."""
+    """Return the first position of each label."""
     try:
         return {label: k for k, label in reversed(list(enumerate(labels)))}
     except TypeError as error:
-        raise BadExample(f"a label is anything that can be a key of a dict: {error}") from None
+        raise BadExample(f"a label must be hashable: {error}") from None
 
 
 def is_missing(label: Any) -> bool:
@@ -230,7 +232,7 @@ def is_boolean(label: Any) -> bool:
 
 
 def listed(y: Any) -> list[Any]:
-    """Return labels as a list, whatever they came in."""
+    """Return labels as a list."""
     for name in ("tolist", "to_list", "to_pylist"):
         if hasattr(y, name):
             found: list[Any] = getattr(y, name)()
@@ -239,7 +241,7 @@ def listed(y: Any) -> list[Any]:
 
 
 def as_array(labels: Iterable[Any]) -> NDArray[Any]:
-    """Return labels as an array that holds them as they are."""
+    """Return labels as an array that keeps their types."""
     found = list(labels)
     kinds = {type(label) for label in found}
     if kinds <= {bool} or kinds <= {int} or kinds <= {float} or kinds <= {str}:

@@ -23,19 +23,19 @@ if TYPE_CHECKING:
 
 
 class Estimator(Port):
-    """A learner behind River's methods."""
+    """A learner with River's methods."""
 
     kind: ClassVar[Kind]
     intercept: bool | float
     certified: bool
 
     def _begin(self, params: dict[str, Any]) -> None:
-        """Start with these parameters, having learned nothing."""
+        """Set the parameters, and start untrained."""
         for name, value in params.items():
             setattr(self, name, value)
         if not isinstance(self.intercept, bool | int | float) or not 0 <= self.intercept < 1e75:
             raise ValueError(
-                "intercept is True, False, or the size of the constant feature: got"
+                "intercept must be True, False, or the value of the constant feature: got"
                 f" {self.intercept!r}"
             )
         self._player = self._fresh()
@@ -47,7 +47,7 @@ class Estimator(Port):
         self.lead_to(entry, float(self.intercept))
 
     def _fresh(self) -> Learner | Certified:
-        """Return a learner that has learned nothing; one that keeps its rows, if asked for."""
+        """Return an untrained learner; with ``certified``, one that keeps its rows."""
         names = self.kind.signature.parameters
         learner = self.kind.make(**{name: getattr(self, name) for name in names})
         if "averaged" not in names and getattr(self, "averaged", False):
@@ -59,7 +59,7 @@ class Estimator(Port):
     def clone(
         self, new_params: dict[str, Any] | None = None, include_attributes: bool = False
     ) -> Any:
-        """Return a fresh one with the same parameters; with its attributes, one that goes on."""
+        """Return an untrained copy; with ``include_attributes``, a copy with its state."""
         made = base.Base.clone(self, new_params, include_attributes)
         made._direct()
         return made
@@ -67,36 +67,36 @@ class Estimator(Port):
     def __reduce__(self) -> tuple[Any, ...]:
         return _revive, (type(self), self.__dict__)
 
-    # River asks for this.
+    # For River's checks.
 
     @classmethod
     def _unit_test_params(cls) -> Iterator[dict[str, Any]]:
-        """Yield parameters with which raw features of any size can be learned from.
+        """Yield parameters that are stable for features of any size.
 
-        River's checks feed dates as day numbers near 736,000. At such a size an explicit step at a
-        rate for ordinary examples diverges, which a learner here does not hide.
+        River's checks use dates as day numbers near 736,000. With such features, explicit steps at
+        a usual rate diverge, which raises an error here.
         """
         own = cls.kind.signature.parameters
         calm: list[dict[str, Any]] = [{}, {"step": "implicit"}, {"norm": 1e6}, {"rate": 1e-13}]
         possible = (params for params in calm if own.keys() >= params.keys())
         yield next(params for params in possible if survives(cls.kind.make(**params)))
 
-    # What it has learned.
+    # Results.
 
     @property
     def learner(self) -> Learner:
-        """The learner of noregret; ``learners`` where there is one a label."""
+        """The learner of noregret; see ``learners`` if there is one per label."""
         return learner_of(self._player)
 
     @property
     def weights(self) -> dict[str, float]:
-        """The weight of every feature."""
+        """The weight of each feature."""
         return dict(zip(self.learner.features, self.learner.weights.tolist(), strict=True))
 
     def certificate(self, theorem: str | None = None, **given: Any) -> Certificate:
-        """State how well it did, against the best in hindsight and what was promised.
+        """Return a certificate: the loss, the best in hindsight, and the theorem.
 
-        For this it must have been made with ``certified=True``. What may be given is that of
+        The estimator must be made with ``certified=True``. The arguments are those of
         ``noregret.Game.certificate``.
 
         Examples
@@ -110,13 +110,13 @@ class Estimator(Port):
         """
         return certificate_of(self._player, theorem, given)
 
-    # Rows on their way in.
+    # Reading rows.
 
     @staticmethod
     def _renamed(x: dict[Any, Any], refusal: BadExample) -> dict[str, Any]:
-        """Return an example whose names are numbers, as River allows, with text for names.
+        """Return an example with its names as text; River also allows numbers as names.
 
-        Where names are not what was refused, the refusal stands.
+        If all names are text already, raise the original error.
         """
         if all(isinstance(name, str) for name in x):
             raise refusal
@@ -127,7 +127,7 @@ class Estimator(Port):
         import narwhals as nw
 
         if not is_frame(X):
-            raise BadExample(f"many examples come as a data frame: got {kind_of(X)}")
+            raise BadExample(f"X must be a data frame: got {kind_of(X)}")
         frame = nw.from_native(X, eager_only=True)
         names = frame.columns
         if any(not isinstance(name, str) for name in names):
@@ -157,7 +157,7 @@ def survives(learner: Learner) -> bool:
 
 
 def teach(player: Learner | Certified, x: dict[str, Any], y: Any, w: float | None) -> None:
-    """Let a learner learn from an example with weight ``w``."""
+    """Learn from an example with weight ``w``."""
     if w is None or w == 1:
         player.learn_one(x, y)
     else:
@@ -165,7 +165,7 @@ def teach(player: Learner | Certified, x: dict[str, Any], y: Any, w: float | Non
 
 
 def shares(w: Any, rows: int) -> Any:
-    """Return what each row counts, None where all count as one: River gives one number or many."""
+    """Return the weight of each row; None if all are 1. River passes one number or many."""
     if w is None:
         return None
     return np.full(rows, w) if np.ndim(w) == 0 else np.asarray(w)
@@ -181,7 +181,7 @@ def certificate_of(
 ) -> Certificate:
     """Return the certificate of a learner that was recorded."""
     if not isinstance(player, Certified):
-        raise ValueError("nothing was kept for a certificate: make it with certified=True")
+        raise ValueError("no record was kept for a certificate: use certified=True")
     return player.certificate(theorem, **given)
 
 
@@ -190,5 +190,5 @@ def texts(names: Any) -> list[str]:
     written = [str(name) for name in names]
     if len(set(written)) < len(written):
         twice = next(name for name in written if written.count(name) > 1)
-        raise BadExample(f"two features are called {twice!r}, one of them not by text")
+        raise BadExample(f"two features are called {twice!r} as text")
     return written

@@ -1,4 +1,4 @@
-"""Classes for River, made from what the registry knows of a learner."""
+"""Make the classes for River from the registry of learners."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from noregret.proof.theorems.averaging import averaged
 from noregret.river.classifier import Classifier
 from noregret.river.regressor import Regressor
 
-# What every estimator has besides its learner's own parameters, the first only for weights.
+# Parameters of all estimators besides those of the learner; the first needs weights.
 ADDED = {"averaged": False, "intercept": True, "certified": False}
 AVERAGED = """averaged
     Whether to predict with the mean of the weights of all rounds so far.
@@ -24,10 +24,10 @@ The learner ``noregret.{learner}`` as a River {role}.
 Parameters
 ----------
 {parameters}{averaged}intercept
-    Whether there is a weight that goes with no feature; a number for a constant feature of that
-    size instead of 1, which is learned faster the larger it is.
+    Whether to add a constant feature of value 1; a number sets its value: with a larger one, its
+    weight is learned faster.
 certified
-    Whether to keep what ``certificate()`` needs: the rows that were learned from.
+    Whether to keep the rows that ``certificate()`` needs.
 
 Examples
 --------
@@ -55,7 +55,7 @@ def estimator(kind: Kind) -> type[Any]:
 
 
 def initialiser(kind: Kind) -> Any:
-    """Return an ``__init__`` that takes the learner's parameters and those that all have."""
+    """Return an ``__init__`` with the learner's parameters and those of all estimators."""
     own = kind.signature.parameters.values()
     named = [each.replace(kind=Parameter.POSITIONAL_OR_KEYWORD) for each in own]
     added = [
@@ -73,7 +73,7 @@ def initialiser(kind: Kind) -> Any:
 
 
 def added_to(kind: Kind) -> list[str]:
-    """Return the names of the parameters that a learner has none of its own for."""
+    """Return the names of the added parameters that the learner does not have itself."""
     taken = set(kind.signature.parameters)
     if not can_average(kind):
         taken.add("averaged")
@@ -90,7 +90,7 @@ def can_average(kind: Kind) -> bool:
 
 
 def described(kind: Kind) -> str:
-    """Return the docstring: the learner's own words, and an example."""
+    """Return the docstring: that of the learner, and an example."""
     summary, _, rest = inspect.cleandoc(kind.learner.__doc__ or "").partition("\n\n")
     _, _, parameters = rest.partition("Parameters\n----------\n")
     parameters = parameters.partition("\n\n")[0]

@@ -1,7 +1,7 @@
-"""A learner's methods for one named example as other libraries call them, with little in between.
+"""The compiled methods of estimators for one named example.
 
-Estimators of theirs derive from these classes. What is out of the ordinary (a name that is no text, a
-label never met, a game that keeps the rows) goes to methods of the estimator itself, in Python.
+Estimators derive from these classes. Special cases (a name that is not text, a new label, a game that
+keeps the rows) are handled by methods of the estimator in Python.
 """
 
 cimport cython
@@ -16,11 +16,11 @@ cdef str INTERCEPT = limits.INTERCEPT
 cdef object NEGATIVE = 0.0, POSITIVE = 1.0
 
 
-@cython.auto_pickle(False)  # an estimator is copied by its own state
+@cython.auto_pickle(False)  # an estimator has its own pickling
 cdef class Port:
-    """The way to a learner, with a constant feature if one is asked for."""
+    """Pass examples to a learner, with a constant feature if requested."""
 
-    cdef Entry entry          # None where nothing goes straight to it
+    cdef Entry entry          # None if examples are not passed directly
     cdef double constant    # the value of the constant feature; 0 for no such feature
 
     def lead_to(self, Entry entry, double constant):
@@ -28,7 +28,7 @@ cdef class Port:
         self.entry, self.constant = entry, constant
 
     cdef int learn(self, object x, object y) except -1:
-        cdef Entry entry = self.entry  # Python code that is run meanwhile may lead elsewhere
+        cdef Entry entry = self.entry  # Python code that runs meanwhile may replace it
         entry.hold()
         try:
             entry.known.constant = self.constant
@@ -49,7 +49,7 @@ cdef class Port:
             entry.let_go()
 
     cdef dict row(self, object x):
-        """An example with the constant feature, unless it brings one of its own."""
+        """Return an example with the constant feature, unless it has one."""
         cdef dict row = dict(x)
         if self.constant != 0:
             row.setdefault(INTERCEPT, self.constant)
@@ -58,10 +58,10 @@ cdef class Port:
 
 @cython.auto_pickle(False)
 cdef class NumberPort(Port):
-    """The way to a learner of numbers."""
+    """Pass examples to a learner of numbers."""
 
     def learn_one(self, x, y, w=None):
-        """Learn from one example, which counts as much as w says: 1 if not given."""
+        """Learn from one example with weight w, by default 1."""
         try:
             if self.entry is None or w is not None:
                 self._learn(self.row(x), y, w)
@@ -71,7 +71,7 @@ cdef class NumberPort(Port):
             self._learn(self._renamed(self.row(x), refusal), y, w)
 
     def predict_one(self, x):
-        """Predict the outcome of one example; nothing changes."""
+        """Predict the outcome of one example, without learning."""
         try:
             return self._decide(self.row(x)) if self.entry is None else self.score(x)
         except BadExample as refusal:
@@ -80,16 +80,16 @@ cdef class NumberPort(Port):
 
 @cython.auto_pickle(False)
 cdef class LabelPort(Port):
-    """The way to a learner of two labels, once both were met."""
+    """Pass examples to a learner of two labels, once both are known."""
 
     cdef object negative, positive
 
     def tell_apart(self, negative, positive):
-        """Take two labels for those of the learner."""
+        """Set the two labels of the learner."""
         self.negative, self.positive = negative, positive
 
     def learn_one(self, x, y, w=None):
-        """Learn from one example, which counts as much as w says: 1 if not given."""
+        """Learn from one example with weight w, by default 1."""
         cdef bint straight = self.entry is not None and w is None
         try:
             if straight and y is self.positive:
@@ -102,7 +102,7 @@ cdef class LabelPort(Port):
             self._learn(self._renamed(self.row(x), refusal), y, w)
 
     def predict_one(self, x):
-        """Predict the label of one example; None before any was met."""
+        """Predict the label of one example; None before any label is known."""
         try:
             if self.entry is None:
                 return self._predict(self.row(x))
@@ -111,10 +111,10 @@ cdef class LabelPort(Port):
             return self._predict(self._renamed(self.row(x), refusal))
 
     def predict_proba_one(self, x):
-        """Return the probability of every label met.
+        """Return the probability of each known label.
 
-        They are probabilities where the loss is logistic. For others they are scores, squashed into
-        0 to 1 as River's own margin classifiers have them: they rank, no more.
+        With the logistic loss they are probabilities. With other losses they are scores, mapped to
+        0 to 1 as in River's own margin classifiers: only their order is meaningful.
         """
         cdef double chance
         try:

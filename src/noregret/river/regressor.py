@@ -13,7 +13,7 @@ from noregret.river.one_example import NumberPort
 
 
 class Regressor(NumberPort, Estimator, base.MiniBatchRegressor):
-    """A learner of numbers behind River's methods; those for one example are compiled."""
+    """A learner of numbers with River's methods; those for one example are compiled."""
 
     def _learn(self, x: dict[str, Any], y: Any, w: float | None) -> None:
         teach(self._player, x, y, w)
@@ -26,5 +26,5 @@ class Regressor(NumberPort, Estimator, base.MiniBatchRegressor):
         self._player.learn_many(self._rows(X), y, shares(w, len(X)))
 
     def predict_many(self, X: Any) -> Any:
-        """Predict the outcome of every row, as a series like the data frame."""
+        """Predict the outcome of each row, as a series like the data frame."""
         return series_like(X, np.asarray(self._player.decision_many(self._rows(X))), "prediction")

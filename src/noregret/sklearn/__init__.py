@@ -1,9 +1,9 @@
 """Every learner as a scikit-learn estimator: ``WidrowHoffRegressor``, ``LogisticClassifier``, ….
 
-The classes are made from the registry of learners: a learner whose losses are of numbers is a
-regressor, one whose losses are of labels a classifier, and many are both. They stand in Pipeline,
-GridSearchCV and wherever else scikit-learn takes an estimator, and can show a certificate of what
-they have learned.
+The classes are made from the registry of learners: a learner with losses for numbers is a
+regressor, one with losses for labels a classifier, and many are both. They work in Pipeline,
+GridSearchCV and wherever else scikit-learn takes an estimator, and have a certificate of their
+fit.
 
 >>> from noregret.sklearn import PerceptronClassifier
 >>> PerceptronClassifier().fit([[0.0], [1.0], [2.0], [3.0]], ["no", "no", "yes", "yes"]).classes_

@@ -1,4 +1,4 @@
-"""The certificate of a fit: the same game, played again with its books kept."""
+"""The certificate of a fit: its rounds, replayed with a record."""
 
 from __future__ import annotations
 
@@ -22,50 +22,50 @@ Floats = NDArray[np.float64]
 
 
 class Certified(Online):
-    """An estimator that can show what its learning is worth."""
+    """An estimator with a certificate of its fit."""
 
     if TYPE_CHECKING:
 
         def _outcomes(self, y: Any, label: Any) -> Floats:
-            """Return the outcomes as the learner of a label met them."""
+            """Return the outcomes for the learner of a label."""
 
     def rounds(self, X: Any, y: Any, *, label: Any = None) -> Iterator[tuple[Any, Floats]]:
-        """Return the rounds of the fit again, in blocks (X, y): every pass, in its order.
+        """Yield the rounds of the fit in blocks (X, y): every pass, in its order.
 
-        The column for the intercept is there too, as the last. This is the stream that the
-        certificate is about: ``noregret.verify(certificate, estimator.rounds(X, y))``.
+        The last column is that of the intercept. The certificate is about this stream:
+        ``noregret.verify(certificate, estimator.rounds(X, y))``.
 
         Parameters
         ----------
         X, y
-            What the estimator was fitted on, as it was given.
+            The data that the estimator was fitted on, unchanged.
         label
-            The class whose learner is meant, where there are more than two.
+            The class of the learner, if there are more than two.
         """
-        story, X, told = self._told(X, y, label)
-        return self._blocks(story, X, told)
+        story, X, outcomes = self._replayed(X, y, label)
+        return self._blocks(story, X, outcomes)
 
-    def _told(self, X: Any, y: Any, label: Any) -> tuple[Story, Any, Floats]:
+    def _replayed(self, X: Any, y: Any, label: Any) -> tuple[Story, Any, Floats]:
         check_is_fitted(self)
         story = self._story
         if story is None:
             raise NoRegretError(
-                "there is no certificate of a fit that went on from another",
+                "there is no certificate of a fit that continued from another",
                 "fit once, or call partial_fit only",
             )
         if story.weighted:
             raise NoRegretError(
-                "there is no certificate of a fit with weights: certificates are about rounds that"
-                " all count the same"
+                "there is no certificate of a fit with weights: certificates need rounds of equal"
+                " weight"
             )
         X, y = self._read(X, y)
         return story, X, self._outcomes(y, label)
 
-    def _blocks(self, story: Story, X: Any, told: Floats) -> Iterator[tuple[Any, Floats]]:
+    def _blocks(self, story: Story, X: Any, outcomes: Floats) -> Iterator[tuple[Any, Floats]]:
         table, constant = self._table(X), self._constant
         for order in story.orders(table.rows, None):
             for part, block in table.blocks(order):
-                yield with_constant(block, constant), told[part]
+                yield with_constant(block, constant), outcomes[part]
 
     def certificate(
         self,
@@ -78,16 +78,16 @@ class Certified(Online):
     ) -> Certificate:
         """Return the certificate of the fit on these examples.
 
-        It says what the learner lost while it learned, predicting each example before its outcome
-        was seen, how that compares with the best fixed weights in hindsight, and what a theorem
-        promises. The rounds are played again for it, and must come to what the estimator knows.
+        It states the loss of the learner, with each example predicted before it was learned, that
+        of the best fixed weights in hindsight, and the bound of a theorem. The rounds are replayed
+        for it, and must lead to the same weights.
 
         Parameters
         ----------
         X, y
-            What the estimator was fitted on, as it was given.
+            The data that the estimator was fitted on, unchanged.
         label
-            The class whose learner is meant, where there are more than two.
+            The class of the learner, if there are more than two.
         theorem, **given
             As for ``noregret.Game.certificate``.
 
@@ -104,8 +104,8 @@ class Certified(Online):
         game = play(self._learner(), blocks, progress=False)
         if not same(game.learner, mine):
             raise NoRegretError(
-                "these are not the examples, in the order, that the estimator was fitted on: the"
-                " learner that plays them comes to something else"
+                "these are not the examples that the estimator was fitted on, in their order: a"
+                " replay leads to other weights"
             )
         return game.certificate(theorem, **given)
 

@@ -1,4 +1,4 @@
-"""A learner as a classifier: two classes by one learner, more by one for each against the rest."""
+"""A learner as a classifier: one learner for two classes, else one against the rest per class."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ class OnlineClassifier(ClassifierMixin, Certified):  # type: ignore[misc]
     classes_: NDArray[Any]
 
     def fit(self: C, X: Any, y: Any, sample_weight: Any = None) -> C:
-        """Learn from all examples, anew unless ``warm_start`` says otherwise.
+        """Fit to all examples, from scratch unless ``warm_start`` is true.
 
         Parameters
         ----------
@@ -42,43 +42,45 @@ class OnlineClassifier(ClassifierMixin, Certified):  # type: ignore[misc]
         y
             The class of each row: numbers, strings or booleans.
         sample_weight
-            How much each row counts.
+            The weight of each row.
         """
         warm = self._is_warm
         X, y = self._read(X, y, reset=not warm)
         classes = classes_of(y)
         if warm and not np.array_equal(self.classes_, classes):
-            raise ValueError(f"a warm start needs the classes of before, {self.classes_}")
+            raise ValueError(f"a warm start needs the same classes as before, {self.classes_}")
         weights = self._shares(X, sample_weight)
         if weights is not None and len(np.unique(y[weights > 0])) < 2:
-            raise ValueError("the rows of a weight above 0 are all of one class: give two or more")
+            raise ValueError(
+                "the rows with a weight above 0 are all of one class: two or more are needed"
+            )
         weights = self._class_shares(classes, y, weights, whole=True)
         self._fit(X, outcomes_of(y, classes), weights, learners_for(classes), warm)
         self.classes_ = classes
         return self
 
     def partial_fit(self: C, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> C:
-        """Learn from these examples too, once and in the order in which they come.
+        """Learn from more examples, once and in the given order.
 
         Parameters
         ----------
         X
-            Rows, of the columns that the first call had.
+            Rows, with the columns of the first call.
         y
             The class of each row.
         classes
-            All classes that there will be; needed in the first call only.
+            All classes; needed only in the first call.
         sample_weight
-            How much each row counts.
+            The weight of each row.
         """
         begun = hasattr(self, "learners_")
         if not begun and classes is None:
-            raise ValueError("classes, all that there will be, must be given in the first call")
+            raise ValueError("all classes must be given in the first call")
         X, y = self._read(X, y, reset=not begun)
         check_classification_targets(y)
         known = self.classes_ if begun else classes_of(column_or_1d(classes))
         if begun and classes is not None and not np.array_equal(np.unique(classes), known):
-            raise ValueError(f"classes are {known} since the first call: got {classes!r}")
+            raise ValueError(f"classes were {known} in the first call: got {classes!r}")
         if unknown := [label for label in np.unique(y).tolist() if label not in known.tolist()]:
             raise ValueError(f"y has the classes {unknown}, which are not among {known}")
         weights = self._class_shares(known, y, self._shares(X, sample_weight), whole=False)
@@ -89,21 +91,24 @@ class OnlineClassifier(ClassifierMixin, Certified):  # type: ignore[misc]
     def _class_shares(
         self, classes: NDArray[Any], y: NDArray[Any], weights: Floats | None, whole: bool
     ) -> Floats | None:
-        """Return what each row counts, by its class too; ``whole`` where all rows are at hand."""
-        wanted = getattr(self, "class_weight", None)
-        if wanted is None:
+        """Return the weight of each row, including that of its class.
+
+        ``whole`` is true if these are all rows, as ``balanced`` needs.
+        """
+        class_weight = getattr(self, "class_weight", None)
+        if class_weight is None:
             return weights
-        if wanted == "balanced" and not whole:
+        if class_weight == "balanced" and not whole:
             raise ValueError(
-                "class_weight='balanced' needs all examples at once: give partial_fit the weights"
-                " as a dict, or sample_weight"
+                "class_weight='balanced' needs all examples at once: for partial_fit, set a dict,"
+                " or pass sample_weight"
             )
-        each = compute_class_weight(wanted, classes=classes, y=y if whole else classes)
+        each = compute_class_weight(class_weight, classes=classes, y=y if whole else classes)
         shares: Floats = each[np.searchsorted(classes, y)]
         return shares if weights is None else shares * weights
 
     def decision_function(self, X: Any) -> Floats:
-        """Return the score of each row; a column a class where there are more than two."""
+        """Return the score of each row; with more than two classes, one column per class."""
         scores = self._scores(X)
         return scores[:, 0] if len(self.learners_) == 1 else scores
 
@@ -118,7 +123,7 @@ class OnlineClassifier(ClassifierMixin, Certified):  # type: ignore[misc]
     def predict_proba(self, X: Any) -> Floats:
         """Return the probability of each class, in the order of ``classes_``; logistic loss only.
 
-        With more than two classes, the learners' own probabilities divided by their sum.
+        With more than two classes, these are the learners' probabilities divided by their sum.
         """
         scores = self._scores(X)
         chances: Floats = np.exp(-np.logaddexp(0.0, -scores))
@@ -138,7 +143,7 @@ class OnlineClassifier(ClassifierMixin, Certified):  # type: ignore[misc]
 
     @property
     def coef_(self) -> Floats:
-        """The weights of every column, a row a learner; only where scores are linear."""
+        """The weights, one row per learner, one column per feature; only for linear scores."""
         return self._weights()[0]
 
     def __sklearn_tags__(self) -> Any:
@@ -150,13 +155,13 @@ class OnlineClassifier(ClassifierMixin, Certified):  # type: ignore[misc]
         if len(self.learners_) == 1 and label is None:
             label = self.classes_[1]
         if label not in self.classes_.tolist():
-            which = "label=…, the class whose learner it is about, " if label is None else ""
+            which = "label=…, the class of the learner, " if label is None else ""
             raise ValueError(f"give {which}one of {self.classes_.tolist()}: got {label!r}")
         return np.where(np.asarray(y) == label, 1.0, -1.0)
 
 
 def classes_of(y: Any) -> NDArray[Any]:
-    """Return the classes that there are, or raise where that is not two or more."""
+    """Return the classes, or raise ValueError if there are fewer than two."""
     classes = two_of(y)
     if classes is None:
         check_classification_targets(y)
@@ -167,7 +172,7 @@ def classes_of(y: Any) -> NDArray[Any]:
 
 
 def two_of(y: Any) -> NDArray[Any] | None:
-    """Return the two classes of whole numbers or booleans where there are two, without sorting."""
+    """Return the classes of integers or booleans without sorting; None unless there are two."""
     if y.dtype.kind not in "iub":
         return None
     low, high = y.min(), y.max()
@@ -176,7 +181,7 @@ def two_of(y: Any) -> NDArray[Any] | None:
 
 
 def learners_for(classes: NDArray[Any]) -> int:
-    """Return how many learners tell so many classes apart."""
+    """Return the number of learners for these classes."""
     return 1 if len(classes) == 2 else len(classes)
 
 

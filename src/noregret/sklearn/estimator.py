@@ -23,27 +23,27 @@ from noregret.sklearn.tables import Order, Part, Table, table_of, with_constant
 from noregret.sklearn.traits import Traits
 
 Floats = NDArray[np.float64]
-# The outcomes of some rows for the learner of that number.
+# The outcomes of a part of the rows for the learner with a number.
 Outcomes = Callable[[Part, int], Floats]
 E = TypeVar("E", bound="Online")
-SEEDS = 2**31 - 1
+MAX_SEED = 2**31 - 1
 
 
 class Story(NamedTuple):
-    """In which order the examples came, to tell it again: shuffled by a seed or not, how often."""
+    """The order of the examples, for a replay: the seed of the shuffle, the number of passes."""
 
     seed: int | None
     passes: int
     weighted: bool = False
 
     def then(self, more: Story) -> Story | None:
-        """Return the story of both, as far as it can be told again from all examples at once."""
+        """Return the order of both together; None if it cannot be replayed from all examples."""
         if self.seed is not None or self.passes > 1:
             return None
         return more._replace(weighted=self.weighted or more.weighted)
 
     def orders(self, rows: int, first: Order) -> Iterator[Order]:
-        """Yield the order of every pass over those rows, or over all."""
+        """Yield the order of each pass over the given rows, or over all."""
         rng = np.random.default_rng(self.seed)
         for _ in range(self.passes):
             if self.seed is None:
@@ -77,7 +77,7 @@ class Online(BaseEstimator):  # type: ignore[misc]
 
     @property
     def learner_(self) -> Learner:
-        """The learner itself, where there is one; ``learners_`` has one for each class."""
+        """The learner, if there is one; ``learners_`` has one for each class."""
         check_is_fitted(self)
         if len(self.learners_) > 1:
             raise AttributeError("there is a learner for each class: see learners_")
@@ -88,12 +88,10 @@ class Online(BaseEstimator):  # type: ignore[misc]
         return bool(self.learners_[0].engine.linear) and getattr(self, "binarize", None) is None
 
     def _weights(self) -> tuple[Floats, Floats]:
-        """Return one row of coefficients a learner, and one intercept."""
+        """Return the coefficients, one row per learner, and the intercepts."""
         check_is_fitted(self)
         if not self._is_linear:
-            raise AttributeError(
-                f"the predictions of {self.traits.kind.name} are not coef_ · x alone"
-            )
+            raise AttributeError(f"the predictions of {self.traits.kind.name} are not linear in x")
         constant, width = self._constant, self.n_features_in_
         coef = np.array([learner.weights[:width] for learner in self.learners_])
         origin = np.append(np.zeros(width), constant) if constant else np.zeros(width)
@@ -101,13 +99,13 @@ class Online(BaseEstimator):  # type: ignore[misc]
 
     @property
     def intercept_(self) -> Floats:
-        """The constant term, an array of one number a learner."""
+        """The constant terms, one per learner."""
         return self._weights()[1]
 
-    # What comes in.
+    # Reading tables.
 
     def _read(self, X: Any, y: Any = None, *, reset: bool = False) -> Any:
-        """Check a table, and its outcomes, but for values that learners will refuse themselves."""
+        """Check a table and its outcomes, except for values that learners check themselves."""
         options = {"accept_sparse": "csr", "dtype": "numeric", "ensure_all_finite": False}
         if hasattr(X, "tocsr"):
             X = checked_csr(X)
@@ -123,7 +121,7 @@ class Online(BaseEstimator):  # type: ignore[misc]
         return table_of(X, getattr(self, "binarize", None))
 
     def _shares(self, X: Any, sample_weight: Any) -> Floats | None:
-        """Return what each row counts, None where all count as one."""
+        """Return the weight of each row; None if all are 1."""
         if sample_weight is None:
             return None
         weights: Floats = _check_sample_weight(
@@ -134,17 +132,17 @@ class Online(BaseEstimator):  # type: ignore[misc]
     # Learning.
 
     def _fresh(self, count: int) -> list[Learner]:
-        """Return so many learners that have learned nothing."""
+        """Return untrained learners."""
         first = self._learner()
         return [first, *(first.clone() for _ in range(count - 1))]
 
     def _fit(
         self: E, X: Any, outcomes: Outcomes, weights: Floats | None, count: int, warm: bool
     ) -> E:
-        """Teach fresh learners, or those of before, as often as ``max_iter`` says."""
+        """Train new learners, or copies of the present ones, for ``max_iter`` passes."""
         passes, seed = whole("max_iter", self.max_iter), None
         if truth("shuffle", self.shuffle):
-            seed = int(check_random_state(self.random_state).randint(SEEDS))
+            seed = int(check_random_state(self.random_state).randint(MAX_SEED))
         learners = [each.copy() for each in self.learners_] if warm else self._fresh(count)
         story = Story(seed, passes, weights is not None)
         self._teach(learners, X, outcomes, weights, story)
@@ -153,7 +151,7 @@ class Online(BaseEstimator):  # type: ignore[misc]
         return self
 
     def _partial_fit(self: E, X: Any, outcomes: Outcomes, weights: Floats | None, count: int) -> E:
-        """Teach the learners that there are, once."""
+        """Train the present learners for one pass."""
         refuse_unusable(X, self._names)
         once = Story(None, 1, weights is not None)
         learners = getattr(self, "learners_", None) or self._fresh(count)
@@ -176,7 +174,7 @@ class Online(BaseEstimator):  # type: ignore[misc]
         weights: Floats | None,
         story: Story,
     ) -> None:
-        """Give the rows to every learner, block by block."""
+        """Train every learner on the rows, block by block."""
         table, constant = self._table(X), self._constant
         first = None
         if weights is not None:
@@ -196,7 +194,7 @@ class Online(BaseEstimator):  # type: ignore[misc]
     # Predicting.
 
     def _scores(self, X: Any) -> Floats:
-        """Return the scores of all rows, a column a learner."""
+        """Return the scores of all rows, one column per learner."""
         check_is_fitted(self)
         X = self._read(X)
         if self._is_linear:
@@ -209,7 +207,7 @@ class Online(BaseEstimator):  # type: ignore[misc]
         return np.asarray(scores, dtype=np.float64)
 
     def _asked(self, X: Any) -> Floats:
-        """Return the scores of learners whose predictions are more than weights."""
+        """Return the scores of learners that are not linear."""
         table, constant = self._table(X), self._constant
         scores = np.empty((table.rows, len(self.learners_)))
         refuse_unusable(X, self._names)
@@ -227,15 +225,15 @@ class Online(BaseEstimator):  # type: ignore[misc]
 
 
 def kept(weights: Floats, learner: Learner) -> Order:
-    """Return the rows to learn from, each as often as it counts where it cannot count for more."""
+    """Return the rows to learn from; without importances, each as often as its weight."""
     if learner.engine.takes_importance:
         return None if (weights > 0).all() else np.flatnonzero(weights)
     if not (weights == np.floor(weights)).all():
         row = int(np.argmax(weights != np.floor(weights)))
         raise BadExample(
-            f"sample_weight: row {row} has the weight {weights[row]:g}, and {learner.name}"
-            " takes whole numbers only, for so many rows each (as those of"
-            " class_weight are too)",
-            ("use a learner that takes any, such as logistic, hinge, nlms or passive-aggressive"),
+            f"sample_weight: row {row} has the weight {weights[row]:g}, and {learner.name} takes"
+            " only whole numbers, as numbers of repetitions (class_weight too)",
+            "use a learner that takes any weight, such as logistic, hinge, nlms or"
+            " passive-aggressive",
         )
     return np.repeat(np.arange(len(weights)), weights.astype(np.int64))

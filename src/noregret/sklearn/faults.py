@@ -11,7 +11,7 @@ from noregret.errors import BadExample, Diverged, NoRegretError
 
 
 def refuse_unusable(X: Any, names: Any) -> None:
-    """Raise where a table holds what is not a finite number."""
+    """Raise BadExample if a table contains NaN or infinity."""
     values = X.data if hasattr(X, "tocsr") else X
     if values.dtype.kind != "f" or np.isfinite(np.sum(values)):
         return
@@ -28,16 +28,16 @@ def refuse_unusable(X: Any, names: Any) -> None:
 
 
 def unusable(value: float, row: int, column: int, names: Any) -> BadExample:
-    """Name a value that is not a finite number."""
+    """Return the error for NaN or infinity."""
     what = "NaN" if np.isnan(value) else "infinity"
     name = str(column) if names is None else repr(names[column])
-    cure = "fill it in or leave the row out" if what == "NaN" else "every value must be finite"
+    cure = "fill it in or drop the row" if what == "NaN" else "every value must be finite"
     feature = str(column if names is None else names[column])
     return BadExample(f"Input X contains {what} in column {name}", cure, row=row, feature=feature)
 
 
 def explained(error: NoRegretError, X: Any, row: int, names: Any) -> NoRegretError:
-    """Return a refusal by its row, and by the name of its column."""
+    """Return an error with its row, and the name of its column."""
     if isinstance(error, BadExample) and error.feature is not None:
         column = int(error.feature)
         value = float(X[row, column])
@@ -48,11 +48,11 @@ def explained(error: NoRegretError, X: Any, row: int, names: Any) -> NoRegretErr
 
 
 def refuse_scores(X: Any, names: Any) -> NoReturn:
-    """Raise why predictions are not finite."""
+    """Raise the reason why predictions are not finite."""
     refuse_unusable(X, names)
     raise Diverged("a prediction is too large for float64", "scale the columns down")
 
 
 def row_of(part: slice | NDArray[np.int64], played: int) -> int:
-    """Return which row comes after so many of a part."""
+    """Return the row at a position of a part."""
     return part.start + played if isinstance(part, slice) else int(part[played])

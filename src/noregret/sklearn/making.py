@@ -1,4 +1,4 @@
-"""From learners to estimators: which classes there are, their parameters and their pages."""
+"""Make the estimator classes from the registry of learners."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from noregret.sklearn.regressor import OnlineRegressor
 from noregret.sklearn.traits import Traits
 
 BASES: dict[bool, type[Online]] = {False: OnlineRegressor, True: OnlineClassifier}
-# What an estimator is told besides the parameters of its learner.
+# Parameters of an estimator besides those of its learner.
 OWN: dict[str, tuple[Any, str]] = {
     "fit_intercept": (True, "bool"),
     "intercept_scaling": (1.0, "float"),
@@ -28,13 +28,13 @@ OWN: dict[str, tuple[Any, str]] = {
     "warm_start": (False, "bool"),
     "random_state": (None, "Any"),
 }
-# Defaults for rows in any order: a table may be sorted, and rows to predict follow none of it.
+# Defaults for rows in any order: a table may be sorted, and rows to predict do not follow it.
 IN_ANY_ORDER = {"recent": False}
 
 
 @cache
 def estimator(name: str) -> type[Online] | None:
-    """Return the estimator of that name, made from its learner; None where there is none."""
+    """Return the estimator of that name, made from its learner; None if there is none."""
     for suffix in SUFFIXES.values():
         learner = fetched("learners", name.removesuffix(suffix)) if name.endswith(suffix) else None
         for kind in [] if learner is None else kinds_of(learner):
@@ -44,7 +44,7 @@ def estimator(name: str) -> type[Online] | None:
 
 
 def in_any_order(kind: Kind) -> Kind:
-    """Return a kind with the defaults for rows whose order means nothing."""
+    """Return a kind with the defaults for rows in any order."""
     known = kind.signature.parameters
     return kind._replace(
         params=kind.params | {name: v for name, v in IN_ANY_ORDER.items() if name in known}
@@ -78,7 +78,7 @@ def made(traits: Traits) -> type[Online]:
 
 
 def signature_of(traits: Traits) -> inspect.Signature:
-    """Return the parameters of an estimator: its learner's, then its own; all by name."""
+    """Return the signature of an estimator: the learner's parameters, then its own, by keyword."""
     by_name = inspect.Parameter.KEYWORD_ONLY
     learners = [
         known.replace(kind=by_name, default=traits.kind.params.get(name, known.default))

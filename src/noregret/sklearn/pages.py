@@ -7,36 +7,35 @@ import re
 
 from noregret.sklearn.traits import Traits
 
-# One paragraph a parameter that an estimator has besides its learner's.
+# The descriptions of an estimator's parameters besides those of its learner.
 PARAMETER_PAGES = {
     "fit_intercept": "Whether to learn a constant term, as the weight of one more column.",
     "intercept_scaling": "The value of that column: a larger one learns the constant faster.",
-    "max_iter": "How many passes over the examples ``fit`` makes.",
+    "max_iter": "The number of passes over the examples in ``fit``.",
     "shuffle": "Whether ``fit`` shuffles the examples before each pass.",
     "average": "Predict with the mean of the weights of all rounds.",
-    "class_weight": "What the examples of each class count: a dict, or ``balanced``.",
+    "class_weight": "The weight of each class: a dict, or ``balanced``.",
     "binarize": (
-        "The learner takes only 0 and 1: values above this are 1, others 0. None where they are\n"
+        "The learner takes only 0 and 1: values above this become 1, others 0. None if they are\n"
         "    0 and 1 already."
     ),
-    "warm_start": "Whether ``fit`` goes on from what was learned before.",
-    "random_state": "The seed of the shuffling, as everywhere in scikit-learn.",
+    "warm_start": "Whether ``fit`` continues from the previous state.",
+    "random_state": "The seed of the shuffle, as in scikit-learn.",
 }
 ATTRIBUTES = {
-    "coef_": "The weights, where predictions are linear; an array for a regressor, a row a learner"
-    " for a classifier.",
-    "intercept_": "The constant terms, one a learner.",
+    "coef_": "The weights, if predictions are linear: a 1-d array for a regressor, one row per"
+    " learner for a classifier.",
+    "intercept_": "The constant terms, one per learner.",
     "classes_": "The classes, in order; for classifiers.",
-    "learners_": "The learners of noregret themselves: one, or one a class where there are more"
-    " than two; ``learner_`` is the only one.",
-    "n_iter_": "How many passes were made.",
-    "n_features_in_": "How many columns there were; ``feature_names_in_`` has their names, where"
-    " they have names.",
+    "learners_": "The learners of noregret: one, or one per class if there are more than two;"
+    " ``learner_`` is the first if there is only one.",
+    "n_iter_": "The number of passes.",
+    "n_features_in_": "The number of columns; ``feature_names_in_`` has their names, if any.",
 }
 
 
 def page(traits: Traits, signature: inspect.Signature) -> str:
-    """Write the docstring of an estimator."""
+    """Return the docstring of an estimator."""
     learner = traits.kind.learner
     text = inspect.cleandoc(learner.__doc__ or "")
     summary = text.split("\n\n", 1)[0]
@@ -59,22 +58,22 @@ def page(traits: Traits, signature: inspect.Signature) -> str:
 
 
 def differences(traits: Traits) -> str:
-    """Say in which defaults it differs from the learner."""
+    """Describe the defaults that differ from the learner's."""
     if not traits.kind.params:
         return ""
     told = ", ".join(f"``{name}={value!r}``" for name, value in traits.kind.params.items())
     why = ""
     if "recent" in traits.kind.params:
         why = (
-            "\n\nTables may be sorted, and the rows to predict follow none of them in time, so that"
-            " ``recent`` would\nmislead. Set it where rows come in time, and each is predicted just"
-            " before it is learned."
+            "\n\nTables may be sorted, and the rows to predict do not follow them in time, so"
+            " ``recent`` would\nmislead. Set it if rows are in time order, and each is predicted"
+            " just before it is learned."
         )
-    return f" Its defaults are the\nlearner's, but for {told}.{why}"
+    return f" Its defaults are the\nlearner's, except {told}.{why}"
 
 
 def parameters(text: str) -> str:
-    """Return what a learner's docstring says of its parameters."""
+    """Return the parameters section of a learner's docstring."""
     found = re.search(r"Parameters\n-+\n(.*?)(?=\n\n\S[^\n]*\n-{3,}|\Z)", text, re.DOTALL)
     return found[1] if found else ""
 

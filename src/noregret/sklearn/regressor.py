@@ -21,37 +21,39 @@ class OnlineRegressor(RegressorMixin, Certified):  # type: ignore[misc]
     labels = False
 
     def fit(self: R, X: Any, y: Any, sample_weight: Any = None) -> R:
-        """Learn from all examples, anew unless ``warm_start`` says otherwise.
+        """Fit to all examples, from scratch unless ``warm_start`` is true.
 
         Parameters
         ----------
         X
             Rows: an array, a data frame or a sparse matrix.
         y
-            One number a row.
+            One number per row.
         sample_weight
-            How much each row counts.
+            The weight of each row.
         """
         warm = self._is_warm
         X, y = self._read(X, y, reset=not warm)
-        told = as_floats(y)
-        return self._fit(X, lambda part, k: told[part], self._shares(X, sample_weight), 1, warm)
+        outcomes = as_floats(y)
+        return self._fit(X, lambda part, k: outcomes[part], self._shares(X, sample_weight), 1, warm)
 
     def partial_fit(self: R, X: Any, y: Any, sample_weight: Any = None) -> R:
-        """Learn from these examples too, once and in the order in which they come.
+        """Learn from more examples, once and in the given order.
 
         Parameters
         ----------
         X
-            Rows, of the columns that the first call had.
+            Rows, with the columns of the first call.
         y
-            One number a row.
+            One number per row.
         sample_weight
-            How much each row counts.
+            The weight of each row.
         """
         X, y = self._read(X, y, reset=not hasattr(self, "learners_"))
-        told = as_floats(y)
-        return self._partial_fit(X, lambda part, k: told[part], self._shares(X, sample_weight), 1)
+        outcomes = as_floats(y)
+        return self._partial_fit(
+            X, lambda part, k: outcomes[part], self._shares(X, sample_weight), 1
+        )
 
     def predict(self, X: Any) -> Floats:
         """Return the prediction for each row."""
@@ -59,7 +61,7 @@ class OnlineRegressor(RegressorMixin, Certified):  # type: ignore[misc]
 
     @property
     def coef_(self) -> Floats:
-        """The weight of every column; only where predictions are linear."""
+        """The weight of each column; only if predictions are linear."""
         coef: Floats = self._weights()[0][0]
         return coef
 
@@ -70,5 +72,5 @@ class OnlineRegressor(RegressorMixin, Certified):  # type: ignore[misc]
 
     def _outcomes(self, y: Any, label: Any) -> Floats:
         if label is not None:
-            raise ValueError("label is for classifiers of more than two classes: leave it out")
+            raise ValueError("label is only for classifiers with more than two classes")
         return as_floats(np.asarray(y))

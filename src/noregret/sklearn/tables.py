@@ -1,4 +1,4 @@
-"""Rows as they are handed to learners: in blocks that stay in cache, in any order, never whole."""
+"""Rows for learners, in any order, in blocks that fit in the cache."""
 
 from __future__ import annotations
 
@@ -18,30 +18,30 @@ Part = slice | NDArray[np.int64]
 
 
 class Table(Protocol):
-    """Rows to be read in blocks."""
+    """Rows that can be read in blocks."""
 
     rows: int
 
     def blocks(self, order: Order) -> Iterator[tuple[Part, Block]]:
-        """Yield which rows come next, and these as the core reads them."""
+        """Yield the numbers of the next rows, and the rows."""
 
 
 class DenseTable:
-    """The rows of an array of any kind of numbers.
+    """The rows of an array of numbers.
 
     Parameters
     ----------
     X
         The array.
     threshold
-        Above which a value is 1, else 0; None to leave them.
+        Values above it become 1, others 0; None leaves them unchanged.
     """
 
     def __init__(self, X: NDArray[Any], threshold: float | None = None) -> None:
         self.X, self.threshold, self.rows = X, threshold, X.shape[0]
 
     def blocks(self, order: Order) -> Iterator[tuple[Part, Block]]:
-        """Yield which rows come next, and these as the core reads them."""
+        """Yield the numbers of the next rows, and the rows."""
         for part in parts(self.rows, self.X.shape[1], order):
             block = self.X[part]
             if self.threshold is not None:
@@ -55,15 +55,15 @@ class SparseTable:
     Parameters
     ----------
     X
-        The matrix, of SciPy.
+        The SciPy matrix.
     threshold
-        Above which a value is 1, else 0; None to leave them.
+        Values above it become 1, others 0; None leaves them unchanged.
     """
 
     def __init__(self, X: Any, threshold: float | None = None) -> None:
         if threshold is not None:
             if threshold < 0:
-                raise ValueError("binarize must be at least 0 where X is sparse: its zeros stay 0")
+                raise ValueError("binarize must be at least 0 for a sparse X, whose zeros stay 0")
             X = checked_csr(X).copy()
             X.data = (known(X.data) > threshold).astype(float)
             X.eliminate_zeros()
@@ -71,7 +71,7 @@ class SparseTable:
         self.parts = sparse_parts(X)
 
     def blocks(self, order: Order) -> Iterator[tuple[Part, Block]]:
-        """Yield which rows come next, and these as the core reads them."""
+        """Yield the numbers of the next rows, and the rows."""
         starts, indices, data, width = self.parts
         for part in parts(self.rows, max(1, len(data) // max(1, self.rows)), order):
             if isinstance(part, slice):
@@ -81,20 +81,20 @@ class SparseTable:
 
 
 def table_of(X: Any, threshold: float | None = None) -> Table:
-    """Return rows to be read in blocks."""
+    """Return rows that can be read in blocks."""
     kind = SparseTable if hasattr(X, "tocsr") else DenseTable
     return kind(X, threshold)
 
 
 def known(values: NDArray[Any]) -> NDArray[Any]:
-    """Return values that say something when compared with a threshold, or raise."""
+    """Return values, or raise ValueError if some are not finite."""
     if values.dtype.kind == "f" and not np.isfinite(values).all():
         raise ValueError("Input X contains NaN or infinity: every value must be finite")
     return values
 
 
 def parts(rows: int, width: int, order: Order) -> Iterator[Part]:
-    """Cut rows, or an order of them, into parts that stay in cache."""
+    """Split rows, or an order of them, into parts that fit in the cache."""
     step = block_rows(width, COPIED_NUMBERS)
     total = rows if order is None else len(order)
     for start in range(0, total, step):

@@ -16,12 +16,12 @@ from noregret.proof.theorems.averaging import averaged
 
 
 class Traits:
-    """Traits that a regressor or classifier needs to know of its learner.
+    """The traits of a learner that its regressor or classifier depends on.
 
     Parameters
     ----------
     kind
-        The learner as one of the two.
+        The learner as a regressor or classifier.
     """
 
     def __init__(self, kind: Kind) -> None:
@@ -32,7 +32,7 @@ class Traits:
 
     @cached_property
     def losses(self) -> tuple[str, ...]:
-        """The losses that it can be told, or its own."""
+        """The losses that it accepts, or its only one."""
         if "loss" not in self.parameters:
             return (self.kind.make().engine.loss.name,)
         return tuple(name for name in LOSSES if self._takes(loss=name))
@@ -45,10 +45,10 @@ class Traits:
         return True
 
     def learner(self) -> Learner:
-        """Return one with the defaults of the estimator."""
+        """Return a learner with the defaults of the estimator."""
         return self.kind.make()
 
-    # What it can do.
+    # Capabilities.
 
     @cached_property
     def only_booleans(self) -> bool:
