@@ -17,10 +17,12 @@ from numpy.typing import NDArray
 from noregret.errors import BadExample, NoRegretError, Use, WrongUsage
 from noregret.limits import INTERCEPT
 from noregret.streams.block import Floats
+from noregret.streams.calendar_features import VALUES, calendar, circle_names, seconds_of
 from noregret.streams.options import ASLEEP, AVERAGE, CORRECTED, MEDIAN, TAB, Options
 from noregret.streams.parsing.vocabulary import stacked, summarise
 
 NUMBER, BOOLEAN, TEXT = "numbers", "booleans", "text"
+DATE, TIME, ZONED = TIMES = ("dates", "times", "times with a zone")
 BINARY = "binary values"
 # Options of the command not to make an expert of the others.
 NOT_ADDING = {AVERAGE: "average", MEDIAN: "average", CORRECTED: "correct"}
@@ -34,6 +36,7 @@ class Category(NamedTuple):
     name: str
     codes: NDArray[np.int32]
     values: list[str]
+    derived: bool = False  # from a column whose gaps are told elsewhere
 
     def features(self) -> list[str]:
         """Return the name of the indicator feature for each value."""
@@ -82,8 +85,13 @@ class Roles:
         self.left_out: list[str] = []  # columns that are ignored, as they hold no forecasts
         if options.missing == ASLEEP:
             used = self.experts_of(used)
+        self.times = sorted(name for name in used if self.is_time(name))
+        for name in options.time:
+            if name in used and name not in self.times:
+                what = f"column {name!r} holds {kinds[name]}, not times"
+                raise NoRegretError(what, "leave it out of the times", file=where, feature=name)
         for name in used if self.target is None else [*used, self.target]:
-            if kinds[name] not in (NUMBER, BOOLEAN, TEXT):
+            if kinds[name] not in (NUMBER, BOOLEAN, TEXT) and name not in self.times:
                 raise NoRegretError(
                     f"column {name!r} holds {kinds[name]}",
                     (
@@ -94,14 +102,26 @@ class Roles:
                     feature=name,
                 )
         texts = {name for name in used if kinds[name] == TEXT or name in options.categories}
-        self.numbers = sorted(set(used) - texts)
+        self.numbers = sorted({*used} - texts - {*self.times})
         self.categories = sorted(texts)
+        for name in self.times:
+            for made in circle_names(name, kinds[name] == DATE):
+                if made in used:
+                    what = f"there is a column called {made!r}, as a feature of {name!r} is"
+                    raise NoRegretError(what, Use("drop", [made], "drop it ({})"), file=where)
         if options.intercept and INTERCEPT in self.numbers:
             raise NoRegretError(
                 f"there is a column called {INTERCEPT!r} already",
                 (Use("intercept", False), Use("drop", [INTERCEPT], "drop it ({})")),
                 file=where,
             )
+
+    def is_time(self, name: str) -> bool:
+        """Return whether a column becomes features of the calendar; without a target none does."""
+        kind, options = self.kinds[name], self.options
+        if name in options.categories or options.target is None:
+            return False
+        return kind in TIMES or (name in options.time and kind == NUMBER)
 
     def experts_of(self, columns: list[str]) -> list[str]:
         """Return the numeric columns; others are ignored unless named in the options."""
@@ -134,13 +154,13 @@ class Roles:
     @property
     def plain(self) -> bool:
         """True if every row without gaps has the same features."""
-        return not self.categories and self.options.hash is None
+        return not self.categories and not self.times and self.options.hash is None
 
     @property
     def columns(self) -> list[str]:
         """The columns to read."""
         apart = [name for name in (self.target, self.options.group) if name is not None]
-        return [*self.numbers, *self.categories, *apart]
+        return [*self.numbers, *self.times, *self.categories, *apart]
 
     @property
     def dense_names(self) -> list[str]:
@@ -165,7 +185,7 @@ def check_columns(names: Sequence[str], options: Options, where: str, needs_targ
         )
     named = [options.target] if needs_target and options.target is not None else []
     named += [] if options.group is None else [options.group]
-    for column in (*named, *options.drop, *options.keep, *options.categories):
+    for column in (*named, *options.drop, *options.keep, *options.categories, *options.time):
         known(column, names, where)
     if needs_target and options.group is not None and options.group == options.target:
         raise WrongUsage(f"{options.group!r} is the target: groups need another column", file=where)
@@ -240,8 +260,10 @@ def kind_of(column: Any) -> str:
         return NUMBER
     if str(column) in ("string", "large_string", "string_view"):
         return TEXT
-    if types.is_temporal(column):
-        return "dates or times"
+    if types.is_date(column):
+        return DATE
+    if types.is_timestamp(column):
+        return TIME if column.tz is None else ZONED
     return f"{column} values"
 
 
@@ -249,9 +271,17 @@ def encoded(table: Any, roles: Roles) -> Table:
     """Return the columns in use as arrays."""
     rows = table.num_rows
     columns = {name: as_numbers(table.column(name), name, roles.where) for name in roles.numbers}
+    parts: list[Category] = []
+    for name in roles.times:
+        by_feature, codes = expanded(table.column(name), name, roles)
+        columns |= by_feature
+        parts += [
+            Category(f"{name}.{part}", found, VALUES[part], True) for part, found in codes.items()
+        ]
     intercept, added = roles.options.intercept, roles.options.add
     whole = roles.plain and bool(intercept or added)
-    order = roles.dense_names if whole else roles.numbers
+    names = sorted(columns)
+    order = roles.dense_names if whole else names
     numbers, any_missing = stacked([columns.get(name) for name in order], rows)
     if added:
         summaries(numbers, roles)
@@ -262,12 +292,28 @@ def encoded(table: Any, roles: Roles) -> Table:
         if whole:
             missing = np.delete(missing, order.index(INTERCEPT), axis=1)
     categories = [as_category(table.column(name), name, roles.where) for name in roles.categories]
+    categories = sorted([*categories, *parts], key=lambda category: category.name)
     group = roles.options.group
     groups = None if group is None else as_category(table.column(group), group, roles.where)
     y, bad = np.full(rows, np.nan), dict[int, str]()
     if roles.target is not None:
         y, bad = outcomes_of(table.column(roles.target), roles)
-    return Table(roles.numbers, numbers, missing, categories, y, bad, whole, groups)
+    return Table(names, numbers, missing, categories, y, bad, whole, groups)
+
+
+def expanded(
+    column: Any, name: str, roles: Roles
+) -> tuple[dict[str, Floats], dict[str, NDArray[np.int32]]]:
+    """Return the features of the calendar of a column."""
+    import pyarrow as pa
+
+    dates = roles.kinds[name] == DATE
+    raw = column
+    if pa.types.is_temporal(column.type):
+        wide = pa.int32() if pa.types.is_date32(column.type) else pa.int64()
+        raw = cast(column, wide, name, roles.where)
+    seconds = seconds_of(column, as_numbers(raw, name, roles.where))
+    return calendar(name, seconds, dates)
 
 
 def summaries(numbers: Floats, roles: Roles) -> int:

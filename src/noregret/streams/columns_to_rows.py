@@ -96,7 +96,8 @@ def empty_cells(table: Table) -> Faults:
     """Return the rows with missing values."""
     found: Faults = {}
     for category in table.categories:
-        for row in np.flatnonzero(category.codes < 0).tolist():
+        gaps = () if category.derived else np.flatnonzero(category.codes < 0).tolist()
+        for row in gaps:
             found.setdefault(row, empty("column", category.name))
     if table.missing is not None:
         for row in np.flatnonzero(table.missing.any(axis=1)).tolist():
@@ -187,7 +188,9 @@ def sparse_rows(
 
 def missing_indicators(table: Table) -> list[Category]:
     """Return the indicators ``column=missing`` of missing values."""
-    gaps = {category.name: category.codes < 0 for category in table.categories}
+    gaps = {
+        category.name: category.codes < 0 for category in table.categories if not category.derived
+    }
     if table.missing is not None:
         gaps |= dict(zip(table.names, table.missing.T, strict=True))
     return [

@@ -6,11 +6,22 @@ import csv
 import io
 import re
 from collections.abc import Iterator, Sequence
+from datetime import datetime
 from typing import NamedTuple
 
 from noregret.errors import BadExample, Cure, Place, Use
 from noregret.streams.block import Fault
-from noregret.streams.columns import BOOLEAN, NUMBER, TEXT, headless, is_number, no_header
+from noregret.streams.columns import (
+    BOOLEAN,
+    DATE,
+    NUMBER,
+    TEXT,
+    TIME,
+    TIMES,
+    headless,
+    is_number,
+    no_header,
+)
 from noregret.streams.csv_numerals import COMMA, POINT, plain
 from noregret.streams.csv_quotes import Quotes
 
@@ -172,9 +183,24 @@ def usual(cell: str, kind: str | None, nothing: Sequence[str], number: str | Non
         return ""
     if kind == NUMBER and number is not None:
         return repr(float(number))
+    if kind in TIMES:
+        return moment(cell, kind) or ""
     if kind == BOOLEAN:
         return TRUTH.get(cell.strip().lower(), cell)
     return cell
+
+
+def moment(cell: str, kind: str) -> str | None:
+    """Return a date or time in the form that Arrow parses, or None if it is none."""
+    try:
+        found = datetime.fromisoformat(cell.strip())
+    except ValueError:
+        return None
+    if kind == DATE:
+        return found.date().isoformat() if len(cell.strip()) <= 10 else None
+    if (found.tzinfo is None) != (kind == TIME):
+        return None
+    return found.isoformat()
 
 
 def check_cell(
@@ -197,6 +223,9 @@ def check_cell(
         what = f"{shown!r} is not a number, as most of the column are"
         names = Use("categories", [name], "read the column as names ({})")
         cures = ["correct it", "leave it empty" if asleep else names]
+    elif kind in TIMES and cell.strip() not in nothing and moment(cell, kind) is None:
+        what = f"{shown!r} is not among the {kind}, as most of the column are"
+        cures = ["correct it", Use("categories", [name], "read the column as names ({})")]
     elif kind == BOOLEAN and cell not in nothing and cell.strip().lower() not in TRUTH:
         what = f"{shown!r} is not true or false, as most of the column are"
     if what:

@@ -31,11 +31,11 @@ CHOICES = {
 }
 MAX_BITS = 30
 # Options that name columns, one or several.
-COLUMNS = ("drop", "keep", "categories")
+COLUMNS = ("drop", "keep", "categories", "time")
 # Options that may be given several times.
 LISTS = (*COLUMNS, "add")
 # Options that do not apply to a table of forecasts.
-NOT_FOR_EXPERTS = ("categories", "hash", "intercept", "scale", "fourier", "positive")
+NOT_FOR_EXPERTS = ("categories", "time", "hash", "intercept", "scale", "fourier", "positive")
 # Options that are not listed as transforms: certificates state the target separately.
 ELSEWHERE = ("target", "format")
 FLAGS = ("intercept", "no-header", "prices")
@@ -56,6 +56,9 @@ class Options:
     categories
         Columns whose values are categories even if they look like numbers: each value becomes an
         indicator feature.
+    time
+        Columns of times that are numbers: seconds since 1970, or milliseconds, microseconds or
+        nanoseconds if they are that large. Dates and times that are written as such are recognised.
     missing
         How to treat an empty cell: ``stop`` rejects the row, ``zero`` replaces it by 0 (text: no
         indicator), ``indicator``, the default of ``noregret run``, does the same and adds the
@@ -106,6 +109,7 @@ class Options:
     drop: tuple[str, ...] = ()
     keep: tuple[str, ...] = ()
     categories: tuple[str, ...] = ()
+    time: tuple[str, ...] = ()
     missing: str = "stop"
     header: bool = True
     quotes: str = AUTO

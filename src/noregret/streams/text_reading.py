@@ -19,6 +19,7 @@ FOR_TABLES = (
     "drop",
     "keep",
     "categories",
+    "time",
     "missing",
     "header",
     "quotes",

@@ -120,6 +120,11 @@ KEEP = columns("--keep", "Use only this column; may be repeated.")
 CATEGORIES = columns(
     "--categories", "A column of category names, even if they look like numbers; may be repeated."
 )
+TIME = columns(
+    "--time",
+    "A column of times in seconds since 1970 (or milliseconds, …); dates and times in words are"
+    " recognised. May be repeated.",
+)
 HEADER = switch(INPUT, "--header", "The first line of a CSV file holds column names (default).")
 QUOTES = option(
     INPUT,

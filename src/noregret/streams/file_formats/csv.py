@@ -16,8 +16,11 @@ from noregret.streams.block import Block, Fault, Floats, placed
 from noregret.streams.columns import (
     BINARY,
     BOOLEAN,
+    DATE,
     NUMBER,
     TEXT,
+    TIME,
+    ZONED,
     Table,
     encoded,
     kind_of,
@@ -383,7 +386,14 @@ class CsvReading(TableReading):
         assert self.header is not None
         used = roles.columns
         words = pa.dictionary(pa.int32(), pa.string())
-        names = {NUMBER: pa.float64(), BOOLEAN: pa.bool_(), TEXT: words}
+        names = {
+            NUMBER: pa.float64(),
+            BOOLEAN: pa.bool_(),
+            TEXT: words,
+            DATE: pa.date32(),
+            TIME: pa.timestamp("us"),
+            ZONED: pa.timestamp("us", "UTC"),
+        }
         types = {name: names[self.kinds[name]] for name in used}
         marks = self.marks(used)
         if not body.strip(b"\r\n"):

@@ -294,7 +294,7 @@ class JsonlStream(Stream):
     name = "jsonl"
     extensions = (".jsonl", ".ndjson")
     reading_class = JsonlReading
-    meaningless = ("header", "quotes", "delimiter", "encoding")
+    meaningless = ("time", "header", "quotes", "delimiter", "encoding")
 
 
 def read_jsonl(path: Paths, target: str | None = None, **options: Any) -> Stream:

@@ -32,6 +32,7 @@ from noregret.app.cli.options import (
     RECOVERY,
     REPORT,
     TARGET,
+    TIME,
     file,
     number,
     option,
@@ -60,6 +61,7 @@ OPTIONS = [
     DROP,
     KEEP,
     CATEGORIES,
+    TIME,
     MISSING,
     ON_ERROR,
     option(

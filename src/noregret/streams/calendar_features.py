@@ -1,0 +1,86 @@
+"""Dates and times as features: position in time, hour, weekday and month.
+
+The column itself becomes the position in time, in years since 2000. Hours, weekdays and months are
+circles (``day.month.sin``, ``day.month.cos``) and categories (``day.month=3``).
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from noregret.streams.block import Floats
+
+SECONDS_PER_DAY, SECONDS_PER_YEAR, SECONDS_TO_2000 = 86_400, 31_556_952, 946_684_800
+MINUTES_PER_DAY = 1440
+# Seconds beyond which a number is no time: some 30,000 years.
+MAX_SECONDS = 1e12
+# Epochs from here on are milliseconds, microseconds and nanoseconds: seconds would be in 5138.
+SMALLEST_OF_UNIT = ((1e17, 1e9), (1e14, 1e6), (1e11, 1e3))
+WEEKDAYS = ["Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday"]
+HOUR, WEEKDAY, MONTH = "hour", "weekday", "month"
+VALUES = {
+    HOUR: [str(k) for k in range(24)],
+    WEEKDAY: WEEKDAYS,
+    MONTH: [str(k + 1) for k in range(12)],
+}
+Codes = NDArray[np.int32]
+
+
+def circle(size: int) -> Floats:
+    """Return sines and cosines of the parts of a circle, rounded to be the same everywhere."""
+    angles = [2 * math.pi * k / size for k in range(size)]
+    return np.array([[round(math.sin(a), 12), round(math.cos(a), 12)] for a in angles])
+
+
+CIRCLES = {HOUR: circle(MINUTES_PER_DAY), WEEKDAY: circle(7), MONTH: circle(12)}
+
+
+def parts_of(dates: bool) -> list[str]:
+    """Return the parts of a calendar that a column has; dates have no hours."""
+    return [WEEKDAY, MONTH] if dates else [HOUR, WEEKDAY, MONTH]
+
+
+def circle_names(name: str, dates: bool) -> list[str]:
+    """Return the names of the numbers that a column becomes, besides its own."""
+    return [f"{name}.{part}.{wave}" for part in parts_of(dates) for wave in ("sin", "cos")]
+
+
+def seconds_of(column: Any, numbers: Floats) -> Floats:
+    """Return a column as seconds since 1970; NaN if missing, or too far away to be a time.
+
+    ``numbers`` are its values as floats, in the unit of its type.
+    """
+    from pyarrow import types
+
+    kind = column.type
+    if types.is_date32(kind):
+        seconds = numbers * SECONDS_PER_DAY
+    elif types.is_date64(kind):
+        seconds = numbers / 1e3
+    elif types.is_timestamp(kind):
+        seconds = numbers / {"s": 1.0, "ms": 1e3, "us": 1e6, "ns": 1e9}[kind.unit]
+    else:
+        size, units = np.abs(numbers), np.ones(len(numbers))
+        for smallest, unit in reversed(SMALLEST_OF_UNIT):
+            units[size >= smallest] = unit
+        seconds = numbers / units
+    return np.where(np.abs(seconds) <= MAX_SECONDS, seconds, np.nan)
+
+
+def calendar(name: str, seconds: Floats, dates: bool) -> tuple[dict[str, Floats], dict[str, Codes]]:
+    """Return the numbers by feature, and the categories by part; 0 and −1 if missing."""
+    gone = np.isnan(seconds)
+    whole = np.floor(np.where(gone, 0.0, seconds)).astype(np.int64)
+    days, rest = np.divmod(whole, SECONDS_PER_DAY)
+    months = days.astype("datetime64[D]").astype("datetime64[M]").astype(np.int64) % 12
+    at = {HOUR: rest // 60, WEEKDAY: (days + 3) % 7, MONTH: months}
+    codes = {HOUR: rest // 3600, WEEKDAY: at[WEEKDAY], MONTH: months}
+    numbers = {name: (seconds - SECONDS_TO_2000) / SECONDS_PER_YEAR}
+    for part in parts_of(dates):
+        waves = np.where(gone[:, None], 0.0, CIRCLES[part][at[part]])
+        numbers |= {f"{name}.{part}.sin": waves[:, 0], f"{name}.{part}.cos": waves[:, 1]}
+    return numbers, {p: np.where(gone, -1, codes[p]).astype(np.int32) for p in parts_of(dates)}

@@ -1,0 +1,147 @@
+"""Dates and times become features of the calendar, those of Python's own."""
+
+from __future__ import annotations
+
+import json
+import math
+from datetime import UTC, date, datetime, timedelta
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from pyarrow import parquet
+
+from noregret import streams
+from noregret.streams.calendar_features import WEEKDAYS, calendar
+from tests.app.run.commands import done
+from tests.thorough import draws
+
+from .files import assert_same, blocks_of, game_of, refused
+
+START = datetime(2024, 2, 27, 22, 30)
+TIMES = [START + timedelta(hours=7 * k) for k in range(60)]
+
+
+def features_of(name: str, when: datetime, hours: bool = True) -> dict[str, float]:
+    """Return the features of a time, by Python's own calendar."""
+
+    def wave(part: str, turn: float) -> dict[str, float]:
+        angle = 2 * math.pi * turn
+        return {
+            f"{name}.{part}.sin": round(math.sin(angle), 12),
+            f"{name}.{part}.cos": round(math.cos(angle), 12),
+        }
+
+    seconds = (when.replace(tzinfo=UTC) - datetime(2000, 1, 1, tzinfo=UTC)).total_seconds()
+    found = {name: seconds / (365.2425 * 86400), f"{name}.month={when.month}": 1.0}
+    found[f"{name}.weekday={when:%A}"] = 1.0
+    found |= wave("weekday", when.weekday() / 7) | wave("month", (when.month - 1) / 12)
+    if hours:
+        found[f"{name}.hour={when.hour}"] = 1.0
+        found |= wave("hour", (when.hour * 60 + when.minute) / 1440)
+    return found
+
+
+def check(file: Path, expected: list[dict[str, float]], **options: object) -> None:
+    for (x, _), row in zip(streams.read(file, "y", **options), expected, strict=True):
+        assert x.keys() == row.keys()
+        np.testing.assert_allclose(
+            [x[name] for name in row], [*row.values()], rtol=1e-12, atol=2e-12
+        )
+
+
+@draws(100)
+@given(st.datetimes(datetime(1, 1, 1), datetime(9999, 12, 31)))
+def test_the_calendar_is_pythons(when: datetime) -> None:
+    seconds = (when - datetime(1970, 1, 1)).total_seconds()
+    _, codes = calendar("t", np.array([math.floor(seconds)], dtype=float), False)
+    found = [int(codes[part][0]) for part in ("hour", "weekday", "month")]
+    assert found == [when.hour, when.weekday(), when.month - 1]
+    assert WEEKDAYS[when.weekday()] == f"{when:%A}"
+
+
+@pytest.mark.parametrize("form", ["%Y-%m-%d %H:%M:%S", "%Y-%m-%dT%H:%M", "%Y-%m-%dT%H:%M:%SZ"])
+@pytest.mark.parametrize("size", [60, 1 << 22])
+def test_times_in_csv(form: str, size: int, tmp_path: Path) -> None:
+    lines = ["when,y", *(f"{when:{form}},1" for when in TIMES)]
+    (tmp_path / "d.csv").write_text("\n".join(lines) + "\n", "utf-8")
+    with blocks_of(size):
+        check(tmp_path / "d.csv", [features_of("when", when) for when in TIMES])
+
+
+def test_dates_have_no_hours(tmp_path: Path) -> None:
+    lines = ["day,y", *(f"{when:%Y-%m-%d},1" for when in TIMES)]
+    (tmp_path / "d.csv").write_text("\n".join(lines) + "\n", "utf-8")
+    days = [datetime(when.year, when.month, when.day) for when in TIMES]
+    check(tmp_path / "d.csv", [features_of("day", day, hours=False) for day in days])
+
+
+@pytest.mark.parametrize("unit", ["s", "ms", "us", "ns"])
+@pytest.mark.parametrize("zone", [None, "UTC"])
+def test_times_in_parquet_are_those_in_csv(unit: str, zone: str | None, tmp_path: Path) -> None:
+    column = pa.array(TIMES, pa.timestamp(unit, zone))
+    parquet.write_table(pa.table({"when": column, "y": [1.0] * 60}), tmp_path / "d.parquet")
+    check(tmp_path / "d.parquet", [features_of("when", when) for when in TIMES])
+    days = pa.array([when.date() for when in TIMES], pa.date32())
+    parquet.write_table(pa.table({"day": days, "y": [1.0] * 60}), tmp_path / "e.parquet")
+    found = [datetime(when.year, when.month, when.day) for when in TIMES]
+    check(tmp_path / "e.parquet", [features_of("day", day, hours=False) for day in found])
+
+
+@pytest.mark.parametrize("unit", [1, 1000, 10**6, 10**9])
+def test_epochs_are_times_if_they_are_named(unit: int, tmp_path: Path) -> None:
+    seconds = [int(when.replace(tzinfo=UTC).timestamp()) for when in TIMES]
+    lines = ["when,y", *(f"{second * unit},1" for second in seconds)]
+    (tmp_path / "d.csv").write_text("\n".join(lines) + "\n", "utf-8")
+    check(tmp_path / "d.csv", [features_of("when", when) for when in TIMES], time="when")
+    assert game_of(tmp_path / "d.csv", target="y").learner.features == ["when"]
+
+
+def test_a_missing_time_is_told_by_its_column(tmp_path: Path) -> None:
+    text = "day,y\n2024-01-01,1\n,2\n2024-01-03,1\n"
+    (tmp_path / "d.csv").write_text(text, "utf-8")
+    assert "line 3: column 'day' is empty" in refused(tmp_path / "d.csv", target="y")
+    rows = [x for x, _ in streams.read(tmp_path / "d.csv", "y", missing="indicator")]
+    assert rows[1]["day=missing"] == 1.0
+    assert {name for name, value in rows[1].items() if value} == {"day=missing"}
+
+
+@pytest.mark.parametrize("cell", ["soon", "2024-13-01", "-0044-03-15", "2024-01-01 10:00", "1e400"])
+def test_what_is_not_a_date_is_told_by_line(cell: str, tmp_path: Path) -> None:
+    text = "day,y\n" + "2024-01-01,1\n" * 30 + f"{cell},1\n2024-01-02,1\n"
+    (tmp_path / "d.csv").write_text(text, "utf-8")
+    with blocks_of(60):
+        said = refused(tmp_path / "d.csv", target="y")
+        assert "line 32: column 'day'" in said
+        assert game_of(tmp_path / "d.csv", target="y", on_error="skip").rounds == 31
+
+
+def test_text_is_no_time(tmp_path: Path) -> None:
+    (tmp_path / "d.csv").write_text("day,y\nsoon,1\nlater,2\n", "utf-8")
+    assert "'day' holds text, not times" in refused(tmp_path / "d.csv", target="y", time="day")
+    assert "no column 'dya'" in refused(tmp_path / "d.csv", target="y", time="dya")
+
+
+def test_times_can_be_names(tmp_path: Path) -> None:
+    (tmp_path / "d.csv").write_text("day,y\n2024-01-01,1\n2024-01-02,2\n", "utf-8")
+    game = game_of(tmp_path / "d.csv", target="y", categories="day")
+    assert game.learner.features == ["day=2024-01-01", "day=2024-01-02"]
+
+
+def test_the_command_verifies_predicts_and_resumes_blocks(tmp_path: Path) -> None:
+    days = [date(2024, 1, 1) + timedelta(k) for k in range(90)]
+    lines = ["day,a,y", *(f"{day},{k % 4},{day.weekday()}" for k, day in enumerate(days))]
+    file = tmp_path / "d.csv"
+    file.write_text("\n".join(lines) + "\n", "utf-8")
+    whole = game_of(file, target="y")
+    with blocks_of(70):
+        assert_same(game_of(file, target="y"), whole)
+    cert, model = tmp_path / "c.json", tmp_path / "m.model"
+    done("run", file, "--target", "y", "--certificate", cert, "--model", model)
+    assert "CONFIRMED" in done("verify", cert, file)
+    found = done("predict", model, file).splitlines()
+    assert len(found) == 91
+    assert json.loads(cert.read_text("utf-8"))["data"]["features"] > 10
