@@ -244,7 +244,7 @@ def test_a_margin_without_an_end_is_refused(end: str) -> None:
     method = nr.HardMarginSvm().fit([[1.0, 2.0], [-1.0, 0.5]], [1, -1])
     arrays, numbers, names = method.get_state()
     del numbers[end]
-    with pytest.raises(ValueError, match="ends of the margin"):
+    with pytest.raises(ValueError, match="bounds of the margin"):
         nr.HardMarginSvm().set_state(arrays, numbers, names)
 
 
