@@ -210,7 +210,12 @@ PRICES = "day,oil,tin\n2020-01-01,1,2\n2020-01-02,{},2\n"
 # Command lines, files, their exit codes, and what of their messages is no words of an error.
 COMMANDS: dict[str, tuple[str, dict[str, str], int, list[str]]] = {
     "word": ("run d.csv --target y", {"d.csv": GOOD + "x,1,2\n"}, 1, ["d.csv, line 12", "--cat"]),
-    "empty": ("run d.csv --target y", {"d.csv": GOOD + ",1,2\n"}, 1, ["line 12", "--missing zero"]),
+    "empty": (
+        "run d.csv --target y --missing stop",
+        {"d.csv": GOOD + ",1,2\n"},
+        1,
+        ["line 12", "--missing zero"],
+    ),
     "no target": ("run d.csv", {"d.csv": GOOD}, 2, ["d.csv", "--target"]),
     "no outcome": ("run d.csv --target y", {"d.csv": GOOD + "1,1,\n"}, 1, ["--on-error skip"]),
     "label": (

@@ -99,8 +99,8 @@ class Opened:
         assert self.decoder is not None
         try:
             self.decoded += self.decoder.decode(text, not text).encode("utf-8")
-        except UnicodeError as error:
-            what = f"damaged UTF-16 text: {error.args[-1]}"
+        except UnicodeDecodeError as error:
+            what = f"damaged UTF-16 text: {error.reason}"
             raise NoRegretError(what, file=self.path) from None
 
     def some_raw(self, most: int) -> bytes:
