@@ -67,7 +67,7 @@ class Canceller:
     channels
         Channels of the far end: 1, or 2 for stereo (up to 8).
     suppress
-        Whether to make what the linear part leaves quieter where nobody near is talking.
+        Whether to attenuate the residual of the linear part while there is no near-end speech.
     block
         Samples in a block, from 2 to 10 ms; the largest of at most 10 ms that transforms quickly
         where not given. The output of a block is there as soon as the block is.
@@ -276,7 +276,7 @@ class Canceller:
         }
 
     def certificate(self) -> Certificate:
-        """Return how the linear part did beside the best fixed filter in hindsight.
+        """Compare the linear part with the best fixed filter in hindsight.
 
         The canceller must have been made with ``certify=True``; it then keeps the signals of up to
         five minutes. See ``noregret.echo.certifying``.

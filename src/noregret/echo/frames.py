@@ -1,4 +1,4 @@
-"""Sound in frames of 10 ms: how loud each is, and who is heard in it.
+"""Sound in frames of 10 ms: their level, and the speech in them.
 
 Whether the near speaker is silent decides what a figure may be taken from. Where his voice is
 known apart, that is a comparison of levels. Where it is not, far-end silence shows the frames that

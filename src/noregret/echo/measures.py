@@ -4,7 +4,7 @@ A recording has a far end (what the loudspeaker played), a microphone, and what 
 it. Figures are in decibels, from energies in frames of 10 ms, and signals are cut to the shortest.
 
 - **ERLE**, the echo return loss enhancement: energy of the microphone over energy of the output,
-  where nobody speaks near the microphone. More is better, below 0 the echo got louder.
+  while only the far end speaks. More is better; below 0 the echo got louder.
 - **Near change**: energy of the output over energy of the microphone where only the near speaker
   is heard. 0 is best.
 - **SDR** of the near speaker, where he is known apart: energy of his voice in the output, through

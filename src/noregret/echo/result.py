@@ -32,7 +32,7 @@ WINDOW = 0.2
 class Levels:
     """Mean squares in frames of 10 ms of all that went in and came out.
 
-    ``alone`` are the frames at the beginning in which the echo is heard and nobody near.
+    ``alone`` are the frames at the beginning with echo and without near-end speech.
     """
 
     far: Floats

@@ -18,7 +18,7 @@ from noregret.echo.speaking import voice
 Floats = NDArray[np.float64]
 # Metres a second.
 SOUND = 343.0
-# Length, width and height of the room, and who is where in it, in metres.
+# Length, width and height of the room, and the positions in it, in metres.
 ROOM = (4.6, 3.7, 2.6)
 LOUDSPEAKER = (2.1, 1.5, 0.9)
 MICROPHONE = (2.6, 1.9, 0.85)

@@ -20,7 +20,7 @@ from noregret.errors import NoRegretError, foreign, tell
 Floats = NDArray[np.float64]
 # Bits of the samples that are whole numbers.
 BITS = {"PCM_S8": 8, "PCM_U8": 8, "PCM_16": 16, "PCM_24": 24, "PCM_32": 32}
-# The largest sample that nobody hears: far below a step of 24 bits.
+# The largest inaudible sample: far below a step of 24 bits.
 INAUDIBLE = 1e-8
 # Rates that a recording may have.
 SLOWEST, FASTEST = 4_000, 400_000

@@ -41,7 +41,7 @@ class Spectrogram:
         self._total = max(1, -(-frames // self._hop))
         self._window = np.hanning(self._size)
         bins = min(self._size // 2, round(self._size * MAX_HERTZ / rate))
-        self._group = -(-bins // ROWS)  # neighbours that share a row
+        self._group = -(-bins // ROWS)  # neighbouring bins per row
         self._bins = bins // self._group * self._group
         columns = min(COLUMNS, self._total)
         self._sums = np.zeros((columns, self._bins // self._group))
@@ -81,6 +81,6 @@ class Spectrogram:
 
     @property
     def powers(self) -> Floats:
-        """Powers, a row a frequency from the lowest, a column a time; a full-scale tone is 1."""
+        """Powers, one row per frequency and one column per time; a full-scale tone is 1."""
         seen = self._sums / np.maximum(self._counts, 1.0)[:, None]
         return np.asarray(seen.T / (self._window.sum() / 2) ** 2)

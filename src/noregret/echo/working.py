@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 Floats = NDArray[np.float64]
 Shorts = NDArray[np.int16]
-# Seconds at the beginning that are kept to be listened to, and to find out who speaks when.
+# Seconds at the beginning that are kept for the report, and to find near-end speech.
 KEPT_SECONDS, ACTIVITY_SECONDS = 30.0, 120.0
 
 
@@ -58,7 +58,7 @@ class Work:
     def take(self, far: Floats, mic: Floats) -> None:
         """Take some frames, whole blocks but for the last ones; write what is left of them."""
         silent = self.far.silent or self.mic.silent
-        heard = np.zeros_like(mic) if self.mic.silent else mic  # what nobody hears is nothing
+        heard = np.zeros_like(mic) if self.mic.silent else mic  # inaudible samples count as silence
         began = time.perf_counter()
         try:
             clean = self.canceller.process_many(far[:, 0] if far.shape[1] == 1 else far, heard)

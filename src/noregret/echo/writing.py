@@ -108,7 +108,7 @@ def writing(path: str, rate: int, format: str, subtype: str) -> Iterator[Writing
         with file:
             made = Writing(path, file)
             yield made
-        # The end is written when it is closed, and nobody says whether it could be.
+        # The end is written on close, which does not report errors.
         if library.info(name_for(place)).frames != made.frames:
             raise NoRegretError("could not be written to its end: is the disk full?", file=path)
 
