@@ -32,9 +32,9 @@ def pytest_collection_finish() -> None:
 
 @pytest.fixture(autouse=True, scope="session")
 def _at_once() -> Iterator[None]:
-    """Write no lines of progress, however slow the machine is, and do not wait for the disk.
+    """Write no lines of progress, do not wait for the disk, and give hindsight the time it needs.
 
-    No test pulls the plug, so none has to wait until its files are safe from that.
+    So that nothing depends on how slow the machine is. No test pulls the plug, so none has to wait until its files are safe from that.
     """
 
     def fsync(_: Any) -> None:
@@ -42,6 +42,8 @@ def _at_once() -> Iterator[None]:
 
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("noregret.proof.game.progress.SECONDS_PER_LINE", 1e6)
+        patch.setattr("noregret.app.commands.run.runner.MIN_LOOK_BACK", 600.0)
+        patch.setattr("noregret.app.commands.run.runner.PATIENCE", 1e9)
         patch.setattr(os, "fsync", fsync)
         yield
 

@@ -16,6 +16,7 @@ from noregret.hindsight.classes.ball import Ball
 from noregret.hindsight.classes.simplex import Simplex
 from noregret.hindsight.losses import is_square, losses_of
 from noregret.hindsight.proofs.answer import USUAL, Answer, Limits, exactly
+from noregret.hindsight.proofs.deadline import time_limit
 from noregret.hindsight.proofs.rounding import Floats, downward, upward
 from noregret.hindsight.rows import Rows
 from noregret.hindsight.solvers import quadratic
@@ -24,9 +25,10 @@ from noregret.hindsight.solvers.doubled import Doubled
 from noregret.hindsight.solvers.newton import minimise, proven
 from noregret.hindsight.solvers.square import LeastSquares
 from noregret.hindsight.solvers.tangent import Quadratic, over_rows
+from noregret.hindsight.sparse import compact
 
 
-def best_linear(rows: Rows) -> Answer:
+def best_linear(rows: Rows, *, limits: Limits = USUAL) -> Answer:
     """Return the best linear predictor for the square loss, one of small norm if it is not unique.
 
     Examples
@@ -34,7 +36,8 @@ def best_linear(rows: Rows) -> Answer:
     >>> best_linear(Rows([[1.0], [1.0]], [0.0, 1.0])).witness
     array([0.5])
     """
-    return quadratic.best_linear(square_loss(rows))
+    with time_limit(limits):
+        return quadratic.best_linear(square_loss(rows), limits)
 
 
 def best_ridge(rows: Rows, penalty: float, scale: float = 1.0) -> Answer:
@@ -53,6 +56,7 @@ def best_in_ball(
     *,
     loss_parameter: float | None = None,
     limits: Limits = USUAL,
+    start: Floats | None = None,
 ) -> Answer:
     """Return the best predictor of norm at most ``radius``.
 
@@ -69,6 +73,8 @@ def best_in_ball(
         The ε, δ or quantile of a loss that has one and is given by name.
     limits
         When to stop. The interval is valid wherever the search stops.
+    start
+        Weights to begin the search at, moved into the ball; zero if not given.
 
     Examples
     --------
@@ -79,11 +85,14 @@ def best_in_ball(
     """
     if not rows.shape[1] and not radius:
         raise NoRegretError("there are no features to compare with")
-    ball = Ball(positive("radius", radius))
+    ball, rows = Ball(positive("radius", radius)), compact(rows)
     losses = losses_of(loss, rows.outcomes, loss_parameter)
     if is_square(loss):
         return quadratic.best_in_ball(square_loss(rows), radius)
-    found = minimise(rows, losses, ball, np.zeros(rows.shape[1]), limits)
+    begin = np.zeros(rows.shape[1])
+    if start is not None and np.isfinite(start).all():
+        begin[: len(start)] = ball.inside(start[: len(begin)])
+    found = minimise(rows, losses, ball, begin, limits)
     attained, lower = proven(rows, losses, ball, found)
     return Answer(f"ball of radius {exactly(radius)}", attained, lower, found.w)
 
@@ -146,7 +155,7 @@ def best_in_simplex(
 def square_loss(rows: Rows) -> Quadratic:
     """Return the square loss on the rows, from sums unless there are too many features."""
     if rows.shape[1] > MAX_DENSE:
-        return over_rows(rows)
+        return over_rows(compact(rows))
     sums = LeastSquares(rows.shape[1])
     for block, outcomes in rows.blocks():
         sums.add(block, outcomes)

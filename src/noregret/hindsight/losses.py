@@ -192,10 +192,10 @@ class Logistic:
 
     def lines(self, scores: Floats) -> tuple[Floats, Floats]:
         """Return the tangents at the scores."""
-        from scipy.special import xlog1py, xlogy
-
         p = self.wrong(scores)
-        entropy = xlogy(p, p) + xlog1py(1.0 - p, -p)
+        with np.errstate(divide="ignore", invalid="ignore"):  # of 0 ln 0, which is 0
+            entropy = np.where(p > 0, p * np.log(p), 0.0)
+            entropy += np.where(p < 1, (1.0 - p) * np.log1p(-p), 0.0)
         return -self.labels * p, entropy * (1 - 16 * UNIT)
 
     def smoothed(self, width: float, anchor: Floats) -> Slopes:

@@ -10,13 +10,14 @@ the rounds gives an upper bound, ‖Σ p_t y_t x_t‖, as no margin exceeds a me
 from __future__ import annotations
 
 import math
-import time
+from contextlib import suppress
 from dataclasses import dataclass, field
 
 import numpy as np
 
 from noregret.hindsight.losses import Clipped, as_labels
 from noregret.hindsight.proofs.answer import USUAL, Limits
+from noregret.hindsight.proofs.deadline import OutOfTime, expired, time_limit
 from noregret.hindsight.proofs.inseparable import contradiction, surely_inseparable
 from noregret.hindsight.proofs.rounding import Floats, downward, norm, norm_above, total, upward
 from noregret.hindsight.rows import Rows, score_error
@@ -71,18 +72,18 @@ def largest_margin(rows: Rows, *, limits: Limits = USUAL) -> Margin:
     >>> round(margin.lower, 4), round(margin.upper, 4), margin.separable
     (2.4, 2.4, True)
     """
-    with np.errstate(all="ignore"):  # an overflow in the search does not affect the proof
-        found = searched(rows, limits)
+    found = Pair(rows.shape)
+    # An overflow in the search does not affect the proof.
+    with np.errstate(all="ignore"), time_limit(limits), suppress(OutOfTime):
+        search(rows, limits, found)
     return found.proven(rows, labels_of(rows))
 
 
-def searched(rows: Rows, limits: Limits) -> Pair:
-    """Return the best weights of features and of rounds that the method of multipliers finds."""
-    began = time.monotonic()
+def search(rows: Rows, limits: Limits, found: Pair) -> None:
+    """Find better weights of features and of rounds by the method of multipliers."""
     labels = labels_of(rows)
     hard = Clipped(np.where(labels > 0, -np.inf, 0.0), np.where(labels > 0, 0.0, np.inf), labels)
     longest = rows.survey.longest
-    found = Pair(rows.shape)
     w, scores, anchor = found.w, np.zeros(len(labels)), np.zeros(len(labels))
     width, last = longest**2 or 1.0, math.inf
     current = hard.smoothed(width, anchor)
@@ -92,7 +93,7 @@ def searched(rows: Rows, limits: Limits) -> Pair:
         found.see(w, labels * scores, np.abs(slopes), norm(g))
         if found.up - found.low <= 0.5 * limits.tolerance * found.up or found.up <= 1e-13 * longest:
             break
-        if time.monotonic() - began > limits.seconds:
+        if expired():
             break
         moved = width * norm(slopes - anchor)  # the violation of the constraints
         if longest * norm(w + g) <= 0.3 * moved:
@@ -106,7 +107,6 @@ def searched(rows: Rows, limits: Limits) -> Pair:
         along = rows.scores(direction)
         taken = lowest_along(current, Penalised(0.5), w, direction, scores, along)
         w, scores = w + taken * direction, scores + taken * along
-    return found
 
 
 def labels_of(rows: Rows) -> Floats:

@@ -18,6 +18,7 @@ from noregret.errors import NoRegretError
 from noregret.hindsight.classes.ball import Ball
 from noregret.hindsight.losses import losses_of
 from noregret.hindsight.proofs.answer import USUAL, Answer, Limits, share
+from noregret.hindsight.proofs.deadline import expired, time_limit
 from noregret.hindsight.proofs.rounding import (
     Floats,
     downward,
@@ -29,6 +30,7 @@ from noregret.hindsight.proofs.rounding import (
 )
 from noregret.hindsight.rows import Rows
 from noregret.hindsight.solvers.newton import minimise, proven
+from noregret.hindsight.sparse import compact
 from noregret.limits import SMALLEST, UNIT
 
 # Radii to try.
@@ -47,6 +49,12 @@ def best_mistake_bound(rows: Rows, *, limits: Limits = USUAL) -> Answer:
     >>> round(answer.loss, 4), round(answer.lower, 4)
     (3.0, 3.0)
     """
+    with time_limit(limits):
+        return searched(compact(rows), limits)
+
+
+def searched(rows: Rows, limits: Limits) -> Answer:
+    """Return the smallest bound found, in the time that there is."""
     losses, longest = losses_of("hinge", rows.outcomes), rows.survey.longest
     rounds, features = rows.shape
     w = best = np.zeros(features)
@@ -57,7 +65,7 @@ def best_mistake_bound(rows: Rows, *, limits: Limits = USUAL) -> Answer:
     lower = least_bound(rising, falling, at_least)
     low, high, radius = 0.0, math.inf, 1.0 / longest if longest else 0.0
     for _ in range(MAX_RADII):
-        if share(bound - lower, bound) <= limits.tolerance or not radius:
+        if share(bound - lower, bound) <= limits.tolerance or not radius or expired():
             break
         ball = Ball(radius)
         hint = w * (radius / norm(w)) if w.any() else w

@@ -35,6 +35,10 @@ from noregret.limits import MAX_VALUE, MIN_NORM, SMALLEST
 # Rows per partial sum in sums whose error is bounded.
 ROWS_PER_SUM = 128
 
+TOO_LARGE = (
+    "the squared norm of a row is not a finite number, so no predictor is best",
+    f"look for NaN, infinities or values beyond {MAX_VALUE:g}",
+)
 Source = Callable[[], Iterable[tuple[Any, Any]]]
 
 
@@ -132,10 +136,7 @@ class Rows:
             features = max(features, block.shape[1])
             squares = row_squares(block)
             if not np.isfinite(squares).all():
-                raise BadExample(
-                    "the squared norm of a row is not a finite number, so no predictor is best",
-                    f"look for NaN, infinities or values beyond {MAX_VALUE:g}",
-                )
+                raise BadExample(*TOO_LARGE)
             length = float(np.sqrt(squares.max(initial=0.0)))
             if length < MIN_NORM:
                 length = faint_length(block)
@@ -194,11 +195,16 @@ class Rows:
                 sizes[:width] += magnitude(rows).T @ np.abs(a)
         return sums + lost, growth(ROWS_PER_SUM + 8) * sizes + len(shares) * SMALLEST
 
-    def gram(self, weights: Floats) -> Floats:
+    def bend(self, weights: Floats, v: Floats) -> Floats:
+        """Return Σ d_t x_t (x_t·v)."""
+        return self.combine(weights * self.scores(v))
+
+    def gram(self, weights: Floats, before_each: Callable[[], None] = lambda: None) -> Floats:
         """Return Σ d_t x_t x_tᵀ for weights d_t ≥ 0; rows of weight zero are skipped."""
         features = self.shape[1]
         sums = np.zeros((features, features))
         for block, part in self.paired(weights):
+            before_each()
             width = block.shape[1]
             for product in products(row_scaled(block, np.sqrt(part))):
                 sums[:width, :width] += product

@@ -13,6 +13,7 @@ from noregret.checks import positive
 from noregret.errors import NoRegretError
 from noregret.hindsight.margin import Margin, labels_of
 from noregret.hindsight.proofs.answer import USUAL, Limits
+from noregret.hindsight.proofs.deadline import remaining
 from noregret.hindsight.proofs.inseparable import surely_inseparable
 from noregret.hindsight.proofs.rounding import Floats, downward, total, upward
 from noregret.hindsight.rows import Rows, score_error
@@ -83,7 +84,7 @@ def solved_game(rows: Rows, labels: Floats, limits: Limits) -> tuple[Floats, Flo
     )
     settings = clarabel.DefaultSettings()
     settings.verbose = False
-    settings.time_limit = limits.seconds
+    settings.time_limit = remaining(limits)
     settings.tol_gap_abs = settings.tol_gap_rel = settings.tol_feas = 1e-10
     answer = clarabel.DefaultSolver(
         sparse.csc_matrix((features + 1, features + 1)),

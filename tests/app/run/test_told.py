@@ -37,10 +37,10 @@ KEYS = {
     "learner": "name params python",
     "loss": "name total mean mistakes accuracy chosen",
     "constant": "value total mean",
-    "hindsight": "total mean",
+    "hindsight": "total mean gap stopped",
     "curve": "rounds loss mistakes regret bound",
     "outlook": "residuals spread calibration confusion",
-    "run": "started seconds rows_per_second interrupted command version outputs",
+    "run": "started seconds looked_back rows_per_second interrupted command version outputs",
 }
 
 

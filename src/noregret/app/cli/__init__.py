@@ -19,7 +19,10 @@ def main() -> None:
             sys.exit(f"noregret: {failure}")
         return
     import gc
+    import os
 
+    # Our own threads share the work; BLAS threads would compete with them for the cores.
+    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     gc.set_threshold(100_000, 20, 20)  # imports create many objects that are never garbage
     try:
         from noregret.app.cli.app import run

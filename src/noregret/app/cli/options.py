@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from argparse import ArgumentTypeError, BooleanOptionalAction
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
@@ -106,6 +107,21 @@ def number(text: str) -> float:
         raise ArgumentTypeError(f"{text!r} is not a number") from None
 
 
+UNITS = {"ms": 1e-3, "s": 1.0, "min": 60.0, "h": 3600.0, "": 1.0}  # in seconds
+
+
+def duration(text: str) -> float:
+    """Read a time in seconds: 60s, 1.5min, 500ms, 2h; a bare number is in seconds."""
+    digits = text.rstrip("abcdefghijklmnopqrstuvwxyz")
+    try:
+        seconds = round(float(digits) * UNITS[text[len(digits) :]], 6)
+    except (ValueError, KeyError):
+        seconds = math.nan
+    if not 0 < seconds < math.inf:
+        raise ArgumentTypeError(f"{text!r} is not a time, such as 60s or 10min")
+    return seconds
+
+
 DATA = argument("data", "DATA", "One or more files or globs; - is standard input.", many=True)
 
 TARGET = option(INPUT, "--target", metavar="COLUMN", help="The column to predict.")
@@ -198,6 +214,22 @@ HINDSIGHT = switch(
     OUTPUT,
     "--hindsight",
     "Compare with the best fixed predictor in hindsight, and certify the regret.",
+)
+LOOK_BACK = option(
+    OUTPUT,
+    "--look-back",
+    metavar="TIME",
+    type=duration,
+    help="Time for that comparison, such as 60s or 10min (default: as long as learning took, at"
+    " least 2s). What is stated is proven whenever it ends.",
+)
+GAP = option(
+    OUTPUT,
+    "--gap",
+    metavar="SHARE",
+    type=number,
+    help="End the comparison when the best in hindsight is known to this share of its loss"
+    " (default: 1e-6). Without --look-back, it takes the time that this needs.",
 )
 QUIET = flag(OUTPUT, "-q", "--quiet", help="Print nothing.")
 JSON = flag(OUTPUT, "--json", help="Print the results as JSON.")

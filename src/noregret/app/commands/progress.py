@@ -90,14 +90,20 @@ def lined(run: Going) -> Iterator[None]:
 
     def look(run: Going) -> None:
         learned = f"{run.rounds:,} rows learned, mean loss {run.mean:.4g}"
-        back = ", computing the best in hindsight" if run.looking_back else ""
-        lines.latest = learned + back
+        lines.latest = f"{learned}, {hindsight(run)}" if run.looking_back else learned
 
     run.told = look
     try:
         yield
     finally:
         lines.close()
+
+
+def hindsight(run: Going) -> str:
+    """Say how far the best in hindsight is known."""
+    gap = getattr(run, "open_gap", None)
+    words = "computing the best in hindsight"
+    return words if gap is None else f"{words}, known to {gap:.1e} of its loss"
 
 
 @contextmanager
@@ -116,7 +122,7 @@ def barred(run: Going) -> Iterator[None]:
             from noregret.proof.game.progress import Meter
 
             bar = Meter(run.stream.size)
-        words = "computing hindsight" if run.looking_back else f"mean loss {run.mean:.4g}"
+        words = hindsight(run) if run.looking_back else f"mean loss {run.mean:.4g}"
         bar.show(run.rounds, run.size, (run.size - before) / seconds, words)
 
     run.told = look

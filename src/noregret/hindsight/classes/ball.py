@@ -12,6 +12,9 @@ from noregret.hindsight.solvers.curvature import Curvature, Factored, ManyRows
 
 # A point that gains this share of what can be gained ends the search for the multiplier.
 MIN_GAIN_SHARE = 0.9
+# Where a solution is expensive: what it may leave of the pull, the multipliers that are tried, and
+# the share by which one may change to be as good as the last.
+ROUGHLY, MAX_MULTIPLIERS, SAME_MULTIPLIER = 0.1, 3, 0.5
 
 
 class Ball:
@@ -136,16 +139,17 @@ def is_level(curvature: Curvature, w: Floats, g: Floats, change: Floats) -> bool
 def lowest_in_span(
     curvature: Curvature, w: Floats, g: Floats, radius: float, guess: float
 ) -> tuple[Floats, float]:
-    """Do the same where every solution is dear and rough: minimise over the span of a few.
+    """Do the same where solutions are expensive and rough: minimise over the span of a few vectors.
 
-    The span holds w and, for each multiplier tried, v(λ) and how it changes with λ. As w is in it,
-    the quadratic surely falls, and the multiplier in the span is the next to try.
+    The span holds w, g and v(λ) for each multiplier tried. As w is in it, the quadratic surely
+    falls, and the multiplier in the span is the next to try.
     """
     multiplier, span, images = guess, np.zeros((0, len(w))), np.zeros((0, len(w)))
-    inner = np.zeros(0)
-    for _ in range(3):
-        news = [curvature.solve(multiplier, -(g + multiplier * w)), curvature.solve(multiplier, w)]
-        for new in news if len(span) else [w, *news]:
+    inner, change = np.zeros(0), np.zeros_like(w)
+    for _ in range(MAX_MULTIPLIERS):
+        pull = g + multiplier * w
+        change = curvature.solve(multiplier, -pull, change, ROUGHLY, 2 * radius)
+        for new in [change] if len(span) else [w, g, change]:
             rest = new - span.T @ (span @ new)
             rest -= span.T @ (span @ rest)
             size = norm(rest)
@@ -161,11 +165,11 @@ def lowest_in_span(
         diagonal = Factored(np.diag(np.maximum(bends, 0.0)))
         last = multiplier
         inner, multiplier = lowest_in_ball(diagonal, span @ w, span @ g, radius, multiplier)
-        if multiplier == 0.0 and norm(w + news[0]) > radius:
+        if multiplier == 0.0 and norm(w + change) > radius:
             # Not in the span, but in the ball the border is in the way. There the gradient is
             # −λ v, and so it nearly is by now.
             multiplier = norm(g + images.T @ (inner - span @ w)) / radius
-        elif abs(multiplier - last) <= 0.3 * last:
+        elif abs(multiplier - last) <= SAME_MULTIPLIER * last:
             break
     return span.T @ inner, multiplier
 

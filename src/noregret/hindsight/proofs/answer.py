@@ -3,9 +3,14 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field
 
 from noregret.hindsight.proofs.rounding import Floats
+
+# A relative gap that is not worth much more time.
+GOOD_GAP = 1e-3
 
 
 @dataclass(frozen=True)
@@ -19,12 +24,21 @@ class Limits:
     steps
         Stop after so many steps of Newton's method.
     seconds
-        Stop at the first step after so many seconds.
+        Stop after so many seconds, with what is proven by then.
+    patience
+        Seconds after which a relative gap of ``GOOD_GAP`` is small enough.
+    clock
+        What tells the time.
+    told
+        Called with the relative gap whenever it may have become smaller.
     """
 
     tolerance: float = 1e-6
     steps: int = 500
     seconds: float = 120.0
+    patience: float = math.inf
+    clock: Callable[[], float] = field(default=time.monotonic, compare=False, repr=False)
+    told: Callable[[float], None] | None = field(default=None, compare=False, repr=False)
 
 
 USUAL = Limits()

@@ -6,14 +6,18 @@ over those rows; else conjugate gradients over the rows that bend.
 
 from __future__ import annotations
 
+import math
+from collections.abc import Callable
 from typing import Any, Protocol
 
 import numpy as np
 
 from noregret.hindsight.blocks import is_sparse
+from noregret.hindsight.proofs.deadline import check_time, expired
 from noregret.hindsight.proofs.rounding import Floats, norm
 from noregret.hindsight.rows import Rows
 from noregret.hindsight.solvers.doubled import Doubled
+from noregret.hindsight.sparse import SparseRows, compact
 
 # Up to this many unknowns a dense factor is made.
 MAX_DENSE = 2_000
@@ -26,6 +30,8 @@ COPIED_SHARE = 0.4
 # The most numbers that conjugate gradients read in one go, within limits on their steps.
 MAX_READ_NUMBERS = 400_000_000
 STEPS = (200, 2_000)
+# Products of a factor that take as long as reading one number of sparse rows, for a whole solution.
+READS = 1_000
 
 
 class Curvature(Protocol):
@@ -42,11 +48,12 @@ class Curvature(Protocol):
         r: Floats,
         start: Floats | None = None,
         accuracy: float = 0.05,
+        longest: float = math.inf,
     ) -> Floats:
         """Return v with (H + diag(added)) v = r.
 
         Where that takes steps, they begin at start and end when what is left of r is the share
-        of it that accuracy says.
+        of it that accuracy says, or when v is longer than ``longest``.
         """
 
 
@@ -58,12 +65,16 @@ def curvature_of(rows: Rows, weights: Floats) -> Curvature:
     bent = weights > max(1e-30 * float(weights.max(initial=0.0)), 1e-290)
     weights = np.where(bent, weights, 0.0)
     count, features = int(np.count_nonzero(bent)), rows.shape[1]
-    if features <= MAX_ALWAYS_DENSE or features <= min(MAX_DENSE, 2 * count):
-        return Factored(rows.gram(weights))
-    if count <= MAX_DENSE:
+    # Conjugate gradients read the rows some hundred times; a factor takes n³/3 products.
+    sparse = isinstance(rows, SparseRows) and features**3 / 3 > READS * rows.survey.numbers
+    small = features <= MAX_ALWAYS_DENSE
+    if small or (features <= min(MAX_DENSE, 2 * count) and not sparse):
+        return Factored(rows.gram(weights, check_time))
+    if count <= MAX_DENSE and not sparse:
         return FewRows(rows.pick(bent), weights[bent])
     if count <= COPIED_SHARE * len(weights):
-        rows, weights = Rows(rows.pick(bent), weights[bent], features=features), weights[bent]
+        few = Rows(rows.pick(bent), weights[bent], features=features)
+        rows, weights = compact(few), weights[bent]
     return ManyRows(rows, weights)
 
 
@@ -91,17 +102,15 @@ class Factored:
         r: Floats,
         start: Floats | None = None,
         accuracy: float = 0.05,
+        longest: float = math.inf,
     ) -> Floats:
         """Return v with (H + diag(added)) v = r, the system scaled to ones on its diagonal."""
-        from scipy.linalg import cho_solve
-
         scale = 1 / np.sqrt(self.diagonal + kept_solvable(self.diagonal, added))
-        return np.asarray(scale * cho_solve(self.factor(scale), scale * r, check_finite=False))
+        lower = self.factor(scale)
+        return np.asarray(scale * solved(lower.T, solved(lower, scale * r)))
 
     def factor(self, scale: Floats) -> Any:
         """Return the factor of the scaled system, kept for the next call."""
-        from scipy.linalg import cho_factor
-
         if self.made is not None and np.array_equal(self.made[0], scale):
             return self.made[1]
         system = self.matrix * scale[:, None]
@@ -110,12 +119,22 @@ class Factored:
         for lift in (*LIFTS, float(len(scale))):
             np.fill_diagonal(system, 1.0 + lift)
             try:
-                factor = cho_factor(system, lower=True, check_finite=False)
+                factor = np.linalg.cholesky(system)
             except np.linalg.LinAlgError:
                 continue
             break
         self.made = scale, factor
         return factor
+
+
+def solved(triangle: Floats, r: Floats) -> Floats:
+    """Return v with T v = r for a triangular T; SciPy, which takes long to load, if it is large."""
+    if len(r) <= MAX_ALWAYS_DENSE:
+        return np.asarray(np.linalg.solve(triangle, r))
+    from scipy.linalg import solve_triangular
+
+    lower = bool(triangle[-1, 0]) or not triangle[0, -1]
+    return np.asarray(solve_triangular(triangle, r, lower=lower, check_finite=False))
 
 
 class FewRows:
@@ -138,6 +157,7 @@ class FewRows:
         r: Floats,
         start: Floats | None = None,
         accuracy: float = 0.05,
+        longest: float = math.inf,
     ) -> Floats:
         """Return v with (H + diag(added)) v = r, refined once against cancellation."""
         if not len(self.weights):
@@ -175,7 +195,7 @@ class FewRows:
 
 
 class ManyRows:
-    """H of many rows and features, solved with by conjugate gradients, two passes a step."""
+    """H of many rows and features, solved with by conjugate gradients."""
 
     def __init__(self, rows: Rows, weights: Floats) -> None:
         self.rows, self.weights = rows, weights
@@ -184,7 +204,7 @@ class ManyRows:
 
     def times(self, v: Floats) -> Floats:
         """Return H v."""
-        return self.rows.combine(self.weights * self.rows.scores(v))
+        return self.rows.bend(self.weights, v)
 
     def solve(
         self,
@@ -192,8 +212,13 @@ class ManyRows:
         r: Floats,
         start: Floats | None = None,
         accuracy: float = 0.05,
+        longest: float = math.inf,
+        done: Callable[[Floats, Floats], bool] | None = None,
     ) -> Floats:
-        """Return v with (H + diag(added)) v = r up to a share of r."""
+        """Return v with (H + diag(added)) v = r, but for a share of r.
+
+        ``done`` is asked after every step, with v and what is left of r.
+        """
         extra = kept_solvable(self.diagonal, added)
         scale = 1 / (self.diagonal + extra)
         v = np.zeros_like(r) if start is None else start.copy()
@@ -201,12 +226,14 @@ class ManyRows:
         direction = lifted = scale * residual
         energy, wanted = float(residual @ lifted), accuracy * norm(r)
         for _ in range(self.steps):
-            if norm(residual) <= wanted or energy <= 0:
+            if norm(residual) <= wanted or energy <= 0 or expired():
                 break
             image = self.times(direction) + extra * direction
             step = energy / float(direction @ image)
             v += step * direction
             residual -= step * image
+            if norm(v) > longest or (done is not None and done(v, residual)):
+                break
             lifted = scale * residual
             before, energy = energy, float(residual @ lifted)
             direction = lifted + (energy / before) * direction
@@ -239,6 +266,7 @@ class Twice:
         r: Floats,
         start: Floats | None = None,
         accuracy: float = 0.05,
+        longest: float = math.inf,
     ) -> Floats:
         """Return v by way of A v, which solves (H + E⁻¹) A v = E⁻¹ A D⁻¹ r with E = A D⁻¹ Aᵀ."""
         inverse = 1 / (added + np.zeros_like(r))

@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from noregret.hindsight.blocks import is_sparse
+from noregret.hindsight.proofs.deadline import OutOfTime
 from noregret.hindsight.proofs.rounding import Floats, growth, two_sum
 from noregret.hindsight.rows import Rows
 from noregret.hindsight.solvers.triangular import triangle
@@ -100,8 +101,10 @@ def independent_columns(rows: Rows) -> NDArray[np.intp] | None:
     """Return columns of which all others are surely combinations, or None where none are found."""
     from scipy.linalg import qr, solve_triangular
 
-    # By the rows themselves: their Gram matrix cannot tell offsets from dependences.
-    R = triangle(rows)[0]
+    try:  # by the rows themselves: their Gram matrix cannot tell offsets from dependences
+        R = triangle(rows)[0]
+    except OutOfTime:
+        return None
     norms = np.linalg.norm(R, axis=0)
     if not np.isfinite(norms).all():
         return None

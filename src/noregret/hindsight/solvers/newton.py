@@ -14,14 +14,15 @@ stand-ins, and what w leaves above the lowest point of the domain, closed by New
 from __future__ import annotations
 
 import math
-import time
+from contextlib import suppress
 from dataclasses import dataclass
 
 import numpy as np
 
 from noregret.hindsight.classes.domain import Domain, Region
 from noregret.hindsight.losses import Losses, Slopes
-from noregret.hindsight.proofs.answer import Limits
+from noregret.hindsight.proofs.answer import Limits, share
+from noregret.hindsight.proofs.deadline import OutOfTime, expired, tell, time_limit
 from noregret.hindsight.proofs.rounding import Floats, downward, total, upward
 from noregret.hindsight.rows import Rows, score_error
 from noregret.hindsight.solvers.curvature import curvature_of
@@ -52,24 +53,29 @@ class Found:
 @np.errstate(all="ignore")  # what overflows in the search is no part of the proof
 def minimise(rows: Rows, losses: Losses, domain: Domain, start: Floats, limits: Limits) -> Found:
     """Minimise Σ ℓ_t(x_t·w) plus what w pays, starting from a point of the domain."""
-    began = time.monotonic()
     search = Search(rows, losses, domain, start)
-    found = search.found
+    with time_limit(limits), suppress(OutOfTime):
+        descend(search, limits)
+    search.found.w = domain.inside(search.found.w)
+    return search.found
+
+
+def descend(search: Search, limits: Limits) -> None:
+    """Take steps until the gap is as small as asked, nothing more is to be had, or time is up."""
+    found, losses = search.found, search.losses
     negligible = 1e-14 * abs(float(losses.value(search.scores).sum()))
     best_gap, best_step = math.inf, 0
     for step in range(limits.steps):
         search.look()
+        tell(found.loss, found.lower)
         # Half the tolerance, since proving it adds the rounding errors.
         if found.gap <= max(0.5 * limits.tolerance * abs(found.loss), negligible):
             break
         if found.gap < 0.9 * best_gap:
             best_gap, best_step, search.on_trust = found.gap, step, 0
-        if step - best_step > PATIENCE or time.monotonic() - began > limits.seconds:
+        stuck = step - best_step > PATIENCE
+        if stuck or expired(share(found.gap, found.loss)) or not search.moved():
             break
-        if not search.moved():
-            break
-    found.w = domain.inside(found.w)
-    return found
 
 
 class Search:

@@ -11,10 +11,12 @@ from noregret.base.compiled.losses import Loss
 from noregret.checks import positive
 from noregret.hindsight.losses import Losses, losses_of
 from noregret.hindsight.proofs.answer import USUAL, Answer, Limits
+from noregret.hindsight.proofs.deadline import expired, time_limit
 from noregret.hindsight.proofs.rounding import Floats, norm, norm_above, upward
 from noregret.hindsight.rows import Rows
 from noregret.hindsight.solvers.curvature import Curvature
 from noregret.hindsight.solvers.newton import minimise, proven
+from noregret.hindsight.sparse import compact
 from noregret.limits import SMALLEST, UNIT
 
 # Heavier penalties that are tried before the one that is asked for.
@@ -50,9 +52,11 @@ def best_penalised(
     >>> round(answer.loss, 6), answer.witness.round(4)
     (0.5, array([1.]))
     """
-    domain = Penalised(positive("penalty", penalty))
+    domain, rows = Penalised(positive("penalty", penalty)), compact(rows)
     losses = losses_of(loss, rows.outcomes, loss_parameter)
-    found = minimise(rows, losses, domain, begun(rows, losses, penalty, limits), limits)
+    with time_limit(limits):
+        start = begun(rows, losses, penalty, limits)
+        found = minimise(rows, losses, domain, start, limits)
     attained, lower = proven(rows, losses, domain, found)
     return Answer(f"all linear predictors, with {penalty:g}‖u‖²", attained, lower, found.w)
 
@@ -71,7 +75,7 @@ def begun(rows: Rows, losses: Losses, penalty: float, limits: Limits) -> Floats:
     if not penalty < heavy < math.inf:
         return w
     lighter = 10 ** max(1.0, (math.log10(heavy) - math.log10(penalty)) / MAX_STAGES)
-    while heavy > penalty:
+    while heavy > penalty and not expired():
         w = minimise(rows, losses, Penalised(heavy), w, rough).w
         heavy /= lighter
     return w

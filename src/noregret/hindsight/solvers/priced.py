@@ -10,6 +10,7 @@ import numpy as np
 from noregret.base.compiled.losses import Loss
 from noregret.hindsight.losses import losses_of
 from noregret.hindsight.proofs.answer import USUAL, Limits
+from noregret.hindsight.proofs.deadline import expired
 from noregret.hindsight.proofs.rounding import Floats, upward
 from noregret.hindsight.rows import Rows
 from noregret.hindsight.solvers.curvature import Curvature
@@ -60,7 +61,7 @@ def best_priced(
         # Parabolas are steeper than prices, so that it often pays to go farther.
         while step < MAX_DISTANCE and (paid := total(farther := best + step * direction)) < least:
             found, least, step = farther, paid, 2 * step
-        if not before - least > GAIN * abs(before):
+        if not before - least > GAIN * abs(before) or expired():
             return found if least < before else best
         best = found
     return best

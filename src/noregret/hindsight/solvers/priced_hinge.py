@@ -9,6 +9,7 @@ import numpy as np
 
 from noregret.hindsight.losses import losses_of
 from noregret.hindsight.proofs.answer import USUAL, Answer, Limits
+from noregret.hindsight.proofs.deadline import expired
 from noregret.hindsight.proofs.rounding import norm_above, total, upward
 from noregret.hindsight.rows import Rows, score_error
 from noregret.hindsight.solvers.penalised import best_penalised
@@ -32,7 +33,7 @@ def best_priced_hinge(rows: Rows, price: float, *, limits: Limits = USUAL) -> An
     best, bound = np.zeros(rows.shape[1]), float(rows.shape[0])
     low, high, p = 0.0, math.inf, price * rows.survey.longest / 2
     for _ in range(MAX_TRIES):
-        if not 0 < p < 1e90:
+        if not 0 < p < 1e90 or expired():
             break
         u = best_penalised(rows, "hinge", p, limits=sharper).witness
         size = norm_above(u)

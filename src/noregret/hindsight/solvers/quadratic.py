@@ -19,10 +19,11 @@ from noregret.hindsight.classes.ball import Ball
 from noregret.hindsight.classes.domain import Domain
 from noregret.hindsight.classes.simplex import Simplex
 from noregret.hindsight.losses import losses_of
-from noregret.hindsight.proofs.answer import Answer, Limits, exactly
+from noregret.hindsight.proofs.answer import USUAL, Answer, Limits, exactly, share
+from noregret.hindsight.proofs.deadline import OutOfTime, expired, tell
 from noregret.hindsight.proofs.rounding import Floats, downward, growth, norm, norm_above, upward
 from noregret.hindsight.rows import Rows
-from noregret.hindsight.solvers.curvature import Factored
+from noregret.hindsight.solvers.curvature import Factored, ManyRows
 from noregret.hindsight.solvers.dependence import faint_columns, independent_columns, surely_curved
 from noregret.hindsight.solvers.doubled import Doubled
 from noregret.hindsight.solvers.newton import minimise
@@ -33,11 +34,13 @@ from noregret.limits import SMALLEST, UNIT
 
 # The share of the loss that a lower bound for dependent columns may give away for its reach.
 MAX_BOUND_LOSS = 1e-7
+# What conjugate gradients leave of the gradient at most, in one go.
+MIN_REST = 1e-12
 # Lower bounds are claimed up to this norm at most, where they are not claimed for all.
 MAX_NORM = 1e300
 
 
-def best_linear(loss: Quadratic) -> Answer:
+def best_linear(loss: Quadratic, limits: Limits = USUAL) -> Answer:
     """Return the best of all linear predictors; of several, one of small norm."""
     if loss.gram is not None:
         faint = faint_columns(loss.gram, loss.lost, loss.rows)
@@ -48,7 +51,10 @@ def best_linear(loss: Quadratic) -> Answer:
         kept = independent_columns(loss.rows)
         if kept is not None:
             return best_of_kept(loss, kept)
-    w, tangent = descended(loss, 0.0)
+    if isinstance(loss.curvature, ManyRows) and loss.rows is not None:
+        w, tangent = descended_over_rows(loss.rows, loss.loss, loss.curvature, limits)
+    else:
+        w, tangent = descended(loss, 0.0)
     lower, reach = lowest_of_all(tangent, w, norms, least)
     attained = at_most(tangent.high)
     answer = Answer(up_to(reach), attained, lower, w, exact=loss.gram is not None, reach=reach)
@@ -112,7 +118,7 @@ class Kept:
 
 
 def descended(loss: Quadratic, penalty: float) -> tuple[Floats, Tangent]:
-    """Minimise L(w) + penalty ‖w‖² as far as rounding lets; return w and the tangent there."""
+    """Minimise L(w) + penalty ‖w‖² up to rounding; return w and the tangent there."""
     w = best = np.zeros(loss.features)
     left = math.inf
     for _ in range(REFINEMENTS):
@@ -120,7 +126,7 @@ def descended(loss: Quadratic, penalty: float) -> tuple[Floats, Tangent]:
         before, left = left, min(left, norm(pull))
         if left < before:
             best = w
-        if left > 0.5 * before or left == 0.0:
+        if left > 0.5 * before or left == 0.0 or expired():
             break
         w = w + loss.curvature.solve(penalty, -pull, None, 1e-6)
     tangent = loss.loss.tangent(best)
@@ -128,6 +134,46 @@ def descended(loss: Quadratic, penalty: float) -> tuple[Floats, Tangent]:
         best = np.zeros(loss.features)
         tangent = loss.loss.tangent(best)
     return best, tangent
+
+
+class Descent:
+    """The gap that ``lowest_of_all`` will find, as conjugate gradients go down from w.
+
+    With p = ∇L(w)/2 and rest = −p − G v, L(w + v) = L(w) + p·v − rest·v; and none within twice the
+    norm of w + v pays less by more than 6 ‖w + v‖ ‖rest‖.
+    """
+
+    def __init__(self, w: Floats, pays: float, pull: Floats, tolerance: float) -> None:
+        self.w, self.pays, self.pull, self.tolerance = w, pays, pull, tolerance
+        self.gap = math.inf
+
+    def is_enough(self, v: Floats, rest: Floats) -> bool:
+        """Whether v need not go further."""
+        pays = max(0.0, self.pays + float(self.pull @ v) - float(rest @ v))
+        self.gap = share(6 * norm(self.w + v) * norm(rest), pays)
+        tell(pays, pays * (1 - self.gap))
+        return self.gap <= 0.5 * self.tolerance or expired(self.gap)
+
+
+def descended_over_rows(
+    rows: Rows, loss: SquareLoss, curvature: ManyRows, limits: Limits
+) -> tuple[Floats, Tangent]:
+    """Minimise L(w) by conjugate gradients; return w and the tangent there."""
+    w, before = np.zeros(rows.shape[1]), math.inf
+    for _ in range(REFINEMENTS):
+        residues = rows.scores(w) - rows.outcomes
+        pays, pull = float(residues @ residues), rows.combine(residues)
+        if not norm(pull) < 0.5 * before:  # rounding is in the way
+            break
+        descent, before = Descent(w, pays, pull, limits.tolerance), norm(pull)
+        moved = w + curvature.solve(0.0, -pull, None, MIN_REST, done=descent.is_enough)
+        residues = rows.scores(moved) - rows.outcomes
+        if not float(residues @ residues) < pays:
+            break
+        w = moved
+        if descent.gap <= 0.5 * limits.tolerance or expired(descent.gap):
+            break
+    return w, loss.tangent(w)
 
 
 def lowest_of_all(tangent: Tangent, w: Floats, norms: Floats, least: float) -> tuple[float, float]:
@@ -144,6 +190,8 @@ def lowest_of_all(tangent: Tangent, w: Floats, norms: Floats, least: float) -> t
     slope = norm_above(steepest)
     if slope == 0:
         return tangent.low, math.inf
+    if expired() and not w.any():  # no step was taken: there is no norm to speak of
+        return 0.0, math.inf
     reach = min(MAX_NORM, max(MAX_BOUND_LOSS * tangent.low / slope, 2 * norm(w)))
     lower = lower_over(Ball(1.01 * reach), tangent, w)  # the words round the reach
     return (lower, reach) if lower > 0 else (0.0, math.inf)
@@ -182,7 +230,7 @@ def best_in_ball(loss: Quadratic, radius: float) -> Answer:
         idle = idle + 1 if above_lowest > 0.5 * gap else 0
         if above_lowest < gap:
             gap, best = above_lowest, w
-        if idle > 3 or gap <= 0:
+        if idle > 3 or gap <= 0 or expired():
             break
         w = ball.target(w, 0.5 * gradient, loss.curvature)
     tangent = loss.loss.tangent(best)
@@ -217,7 +265,7 @@ def best_in_simplex(
     try:
         with np.errstate(all="ignore"):  # what is no number is never sharper
             return sharper(answer, loss, loss.rows, entropy, scale, weight, limits, start)
-    except (NoRegretError, np.linalg.LinAlgError):  # the few rows are too large or too small
+    except (NoRegretError, np.linalg.LinAlgError, OutOfTime):  # the rows are too large or small
         return answer
 
 

@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 
 from noregret.hindsight.classes.ball import Ball
 from noregret.hindsight.proofs.answer import Answer
+from noregret.hindsight.proofs.deadline import OutOfTime
 from noregret.hindsight.proofs.rounding import Floats, downward, growth, norm, upward
 from noregret.hindsight.solvers.dependence import faint_columns
 from noregret.hindsight.solvers.tangent import Quadratic
@@ -36,10 +37,10 @@ def sharpened(answer: Answer, loss: Quadratic, ask: Callable[[OnColumns], Answer
     if math.isinf(answer.reach) and answer.gap <= SHARP_GAP * answer.loss:
         return answer
     with np.errstate(all="ignore"):
-        on_rows = OnColumns.of(loss)
         try:
+            on_rows = OnColumns.of(loss)
             other = None if on_rows is None else ask(on_rows)
-        except np.linalg.LinAlgError:  # underflow has left nothing to divide by
+        except (np.linalg.LinAlgError, OutOfTime):  # underflow has left nothing to divide by
             return answer
     if other is None or not (other.loss < math.inf and other.lower > -math.inf):
         return answer

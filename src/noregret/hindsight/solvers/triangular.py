@@ -19,6 +19,7 @@ from collections.abc import Iterator
 import numpy as np
 
 from noregret.hindsight.blocks import is_sparse, padded
+from noregret.hindsight.proofs.deadline import check_time
 from noregret.hindsight.proofs.rounding import (
     Floats,
     downward,
@@ -80,6 +81,7 @@ def nearest_to_zero(points: Floats) -> Floats:
     sizes = np.linalg.norm(points, axis=0)
     held, v = [int(sizes.argmin())], np.ones(1)
     for _ in range(MAX_STEPS):
+        check_time()
         point = nearest_in_plane(points[:, held])
         slopes = points.T @ point
         rounding = 4 * UNIT * len(point) * sizes * norm(point)
@@ -145,7 +147,8 @@ def dense_blocks(rows: Rows) -> Iterator[tuple[Floats, Floats]]:
     """Yield the rows as dense blocks of all columns, small enough to work on.
 
     They are cut at the same rows however these came in blocks, so that whoever computes with them
-    again finds the same to the last bit. A block is overwritten by the next.
+    again finds the same to the last bit. A block is overwritten by the next. Raise OutOfTime where
+    there is no time for another one.
     """
     total, n = rows.shape
     size = min(total, max(1, n, MAX_NUMBERS // max(1, n)))
@@ -160,9 +163,11 @@ def dense_blocks(rows: Rows) -> Iterator[tuple[Floats, Floats]]:
             outcomes[here] = y[start:stop]
             filled, start = here.stop, stop
             if filled == size:
+                check_time()
                 yield X, outcomes
                 filled = 0
     if filled:
+        check_time()
         yield X[:filled], outcomes[:filled]
 
 
@@ -184,6 +189,7 @@ class Triangular:
         r: Floats,
         start: Floats | None = None,
         accuracy: float = 0.05,
+        longest: float = math.inf,
     ) -> Floats:
         """Return v with (H + diag(added)) v = r."""
         from scipy.linalg import solve_triangular

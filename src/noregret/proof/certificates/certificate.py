@@ -55,7 +55,8 @@ class Best:
     """The best fixed predictor in hindsight: the class, what the witness pays, how sure that is.
 
     No predictor of the class pays less than ``loss`` − ``gap``. ``tolerance`` is the relative gap
-    at which the search was told to stop, where that was not the usual one.
+    at which the search was told to stop, where that was not the usual one; ``seconds``, after how
+    many it was stopped with that gap still open.
     """
 
     comparator: str
@@ -64,6 +65,7 @@ class Best:
     witness: Mapping[str, float]
     exact: bool = False
     tolerance: float | None = None
+    seconds: float | None = None
 
 
 @dataclass(frozen=True)
@@ -152,6 +154,8 @@ class Certificate:
         }
         if self.hindsight.tolerance is not None:
             best["tolerance"] = self.hindsight.tolerance
+        if self.hindsight.seconds is not None:
+            best["seconds"] = self.hindsight.seconds
         learner: dict[str, Any] = {"name": self.learner, "params": dict(self.params)}
         if self.averaged:
             learner["averaged"] = True

@@ -223,6 +223,7 @@ def certificate_of(contents: Mapping[str, Any]) -> Certificate:
             best["witness"],
             best["exact"],
             best.get("tolerance"),
+            best.get("seconds"),
         ),
         Interval(regret["lower"], math.inf if regret["upper"] is None else regret["upper"]),
         None if theorem is None else promise_of(theorem, known),

@@ -11,6 +11,7 @@ from noregret.base.params import plain
 from noregret.errors import NoRegretError
 from noregret.hindsight import Limits
 from noregret.hindsight.proofs.answer import USUAL
+from noregret.hindsight.proofs.deadline import expired, time_limit
 from noregret.limits import UNDERFLOW
 from noregret.linear.learner import Learner
 from noregret.proof.certificates.certificate import (
@@ -34,7 +35,15 @@ if TYPE_CHECKING:
 def certify(
     game: Certifiable, name: str | None, limits: Limits, given: Mapping[str, Any]
 ) -> Certificate:
-    """Return the certificate of a game."""
+    """Return the certificate of a game; all of it is held to the seconds of the limits."""
+    with time_limit(limits):
+        return certified(game, name, limits, given)
+
+
+def certified(
+    game: Certifiable, name: str | None, limits: Limits, given: Mapping[str, Any]
+) -> Certificate:
+    """Return the certificate of a game, in the time that there is."""
     game.check()
     if not TIGHTEST <= limits.tolerance <= LOOSEST:
         raise ValueError(
@@ -80,6 +89,7 @@ def certify(
             evidence.witness_of(best),
             best.exact,
             None if limits.tolerance == USUAL.tolerance else limits.tolerance,
+            limits.seconds if expired(best.relative_gap) else None,
         ),
         regret,
         promise,

@@ -379,6 +379,9 @@ class Ledger:
         if self.pages is None:
             return None
         width = max(features, self.books.features)
+        sparse = self.pages.sparse_rows(width)
+        if sparse is not None:
+            return sparse
         if self.pages.spilled:
             return Rows(source=self.pages.blocks, features=width)
         rows = Rows(features=width)

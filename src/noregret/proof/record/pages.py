@@ -13,14 +13,13 @@ from numpy.typing import NDArray
 from noregret.base.atomic_files import Growing, opened, reopened
 from noregret.base.platform_files import read_at
 from noregret.errors import NoRegretError
+from noregret.hindsight.sparse import DENSE_RATIO, MAX_NUMBERS, SparseRows
 from noregret.hindsight.sums import add_outer_products
 from noregret.linear.engine.recorder import unpacked
 
 Floats = NDArray[np.float64]
 # Words of a page that is long enough.
 WORDS_PER_PAGE = 2**17
-# One number in so many that is not zero makes a table dense.
-DENSE_RATIO = 4
 
 
 class Table(NamedTuple):
@@ -152,6 +151,30 @@ class Pages:
         for page in list(self.index):
             table = Table.of(self.words_of(page), page.rows, page.features)
             yield table.X, table.y
+
+    def sparse_rows(self, features: int) -> SparseRows | None:
+        """Return the rows in three arrays; None where they are dense, or too many for memory."""
+        rows = sum(page.rows for page in self.index)
+        words = sum(page.length for page in self.index) - 2 * rows
+        # At least every second word is a value, as each has at most a place of its own.
+        if not 0 < words <= 2 * MAX_NUMBERS:
+            return None
+        # What is not filled takes no memory.
+        starts, at = np.zeros(rows + 1, np.int64), np.empty(words, np.int32)
+        values, outcomes = np.empty(words), np.empty(rows)
+        row = filled = 0
+        for page in self.index:
+            own, places, data, y = unpacked(self.words_of(page), page.rows)
+            if DENSE_RATIO * len(data) > page.rows * features:
+                return None
+            starts[row + 1 : row + 1 + page.rows] = own[1:] + filled
+            at[filled : filled + len(data)] = places
+            values[filled : filled + len(data)] = data
+            outcomes[row : row + page.rows] = y
+            row, filled = row + page.rows, filled + len(data)
+        if filled > MAX_NUMBERS or not np.isfinite(outcomes).all():
+            return None
+        return SparseRows(starts, at[:filled], values[:filled], outcomes, features)
 
     def words_of(self, page: Page) -> Floats:
         """Return the words of a page, from memory or from the file."""

@@ -109,7 +109,7 @@ class Evidence(Facts):
         sums, rows = self.ledger.sums, self.rows_at_hand
         if sums is not None:
             return self.once("linear", lambda: self.from_sums(sums.best(rows)))
-        return self.once("linear", lambda: hindsight.best_linear(self.rows))
+        return self.once("linear", lambda: hindsight.best_linear(self.rows, limits=self.limits))
 
     def from_sums(self, answer: Answer) -> Answer:
         """Return an answer that is exact only if sums alone did not cost it its digits."""
@@ -131,8 +131,12 @@ class Evidence(Facts):
         if sums is not None:
             rows = self.rows_at_hand
             return self.once(key, lambda: self.from_sums(sums.ball(radius, rows)))
+        start = self.learner.weights
         return self.once(
-            key, lambda: hindsight.best_in_ball(self.rows, loss, radius, limits=self.limits)
+            key,
+            lambda: hindsight.best_in_ball(
+                self.rows, loss, radius, limits=self.limits, start=start
+            ),
         )
 
     def best_in_simplex(

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -14,6 +13,7 @@ from noregret.base.compiled.losses import Loss
 from noregret.base.positions import Positions
 from noregret.errors import NoRegretError
 from noregret.hindsight import Limits, Rows
+from noregret.hindsight.proofs.deadline import expired
 from noregret.hindsight.proofs.rounding import growth
 from noregret.linear.engine.recorder import Recorder
 from noregret.proof.theorems.base_evidence import BaseEvidence
@@ -186,12 +186,11 @@ class Facts(BaseEvidence):
         at all mostly fails soon.
         """
         low, high = 0, min(self.rounds, BEGINNING)
-        until = time.monotonic() + self.limits.seconds
         while not fails(self.beginning(high)):
-            if high == self.rounds or time.monotonic() > until:
+            if high == self.rounds or expired():
                 return None
             low, high = high, min(self.rounds, 4 * high)
-        while high - low > 1 and time.monotonic() < until:
+        while high - low > 1 and not expired():
             middle = (low + high) // 2
             low, high = (low, middle) if fails(self.beginning(middle)) else (middle, high)
         return high

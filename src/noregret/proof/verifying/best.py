@@ -8,7 +8,8 @@ from dataclasses import replace
 from typing import Any
 
 from noregret.hindsight.proofs.answer import EXACT_GAP, USUAL
-from noregret.hindsight.proofs.witness import Paid, is_as_far
+from noregret.hindsight.proofs.witness import REACH, Paid, is_as_far
+from noregret.hindsight.solvers.quadratic import up_to
 from noregret.limits import UNDERFLOW
 from noregret.proof.certificates.certificate import LOOSEST, TIGHTEST, Best, Certificate, number
 from noregret.proof.verifying.comparing import (
@@ -35,6 +36,10 @@ def class_of(judge: Judge, path: str, stated: Any, found: Any) -> Line:
     words = found if by_sums is None else by_sums.hindsight.comparator
     if stated == words:
         return Line(path, stated, found, True)
+    if judge.replay.cut_short and is_linear(stated, found) and is_open(judge.replay.stated):
+        return Line(
+            path, stated, found, True, "a part of the class"
+        )  # what is stated of it is judged
     if not (evidence.is_proven(stated, found) or evidence.is_proven(stated, words)):
         return Line(path, stated, found, False)
     proven = is_as_far(stated, found, words)
@@ -91,6 +96,7 @@ def loss(judge: Judge, path: str, stated: Any, found: Any) -> Line:
         pays, note = False, "weights so large that rounding hides what the witness pays"
     elif (
         pays
+        and not judge.replay.cut_short
         and is_worse(judge.replay, stated, found, slack)
         and (
             best.exact
@@ -151,7 +157,8 @@ def gap(judge: Judge, path: str, stated: Any, found: Any) -> Line:
     said, proven = replay.stated.hindsight, replay.best
     line = Line(path, stated, found, False, "none of the class pays less")
     if math.isinf(said.gap) or math.isinf(proven.gap):
-        return Line(path, stated, found, said.gap == proven.gap, line.note)
+        agree = said.gap == proven.gap or (replay.cut_short and math.isinf(said.gap))
+        return Line(path, stated, found, agree, line.note)
     claimed, lower = said.loss - said.gap, proven.loss - proven.gap
     size = max(abs(proven.loss), abs(lower))
     slack = TOLERANCE * size + min(proven.gap, SEARCHED * size)
@@ -163,6 +170,8 @@ def gap(judge: Judge, path: str, stated: Any, found: Any) -> Line:
             lower = max(lower, again.loss - again.gap)
     if not (claimed <= lower + slack and said.loss >= lower - slack):
         return line
+    if replay.cut_short:  # it may leave anything open, as long as all it claims is proven
+        return replace(line, confirmed=True)
     room = slack + proven.gap
     if claimed < lower - room and not said.exact:  # sums only widen a gap
         room += max(left_by_sums(replay, paid), SEARCH_FACTOR * gap_by_sums(replay))
@@ -183,9 +192,9 @@ def tolerance(judge: Judge, path: str, stated: Any, found: Any) -> Line | None:
     usual = f"{USUAL.tolerance:g}"
     if stated == USUAL.tolerance:
         return Line(path, stated, usual, False, "the usual one is left out")
-    if not TIGHTEST <= stated <= LOOSEST:
-        return Line(path, stated, f"{TIGHTEST:g} to {LOOSEST:g}", False)
-    replay = judge.replay
+    replay, possible = judge.replay, TIGHTEST <= stated <= LOOSEST
+    if not possible or replay.cut_short:  # a search that was cut short never came there
+        return Line(path, stated, f"{TIGHTEST:g} to {LOOSEST:g}", possible)
     for left, here, there, size in excesses(replay.stated, replay.found, replay.again):
         # What the search leaves depends on where it stops; a closed form leaves nothing.
         if there > SEARCH_FACTOR * max(here, 0.0) + SEARCHED * size:
@@ -193,6 +202,25 @@ def tolerance(judge: Judge, path: str, stated: Any, found: Any) -> Line | None:
         if here > SEARCH_FACTOR * max(there, stated * size) + TOLERANCE * size:
             return Line(path, stated, usual, False, f"a search that stops there leaves less {left}")
     return Line(path, stated, stated, True)
+
+
+def seconds(judge: Judge, path: str, stated: Any, found: Any) -> Line | None:
+    """Take note of when the search is said to have been stopped.
+
+    How far it comes by then depends on the machine: what is stated is judged by what is proven.
+    """
+    return None if stated is MISSING else Line(path, stated, stated, True)
+
+
+def is_linear(*words: str) -> bool:
+    """Whether classes are those of all linear predictors, or of those up to some norm."""
+    return all(each == up_to(math.inf) or REACH.fullmatch(each) is not None for each in words)
+
+
+def is_open(stated: Certificate) -> bool:
+    """Whether a class is one up to some norm, or nothing is claimed of it that is not plain."""
+    best = stated.hindsight
+    return REACH.fullmatch(best.comparator) is not None or best.loss - best.gap <= 0
 
 
 def excesses(
@@ -247,6 +275,7 @@ RULES: dict[str, Rule] = {
     "hindsight.exact": exactness,
     "hindsight.witness": witness,
     "hindsight.tolerance": tolerance,
+    "hindsight.seconds": seconds,
     "regret.lower": regret_lower,
     "regret.upper": regret_upper,
 }

@@ -33,7 +33,7 @@ from noregret.proof.verifying.verification import Line
 # The place of an item in a list, as paths have it.
 ITEM = re.compile(r"\.\d+(?=\.|$)")
 # Fields whose rules are also asked where there is no such field.
-OPTIONAL = ("data.target", "hindsight.tolerance")
+OPTIONAL = ("data.target", "hindsight.tolerance", "hindsight.seconds")
 
 
 @dataclass(frozen=True)
@@ -79,6 +79,11 @@ class Replay:
     def again(self) -> Certificate:
         """The certificate of a search as the stated one tells of."""
         return self.search_again()
+
+    @property
+    def cut_short(self) -> bool:
+        """Whether the stated search was stopped before it came to the gap that it was told."""
+        return self.stated.hindsight.seconds is not None
 
     @cached_property
     def by_sums(self) -> Certificate | None:

@@ -15,12 +15,14 @@ from noregret.app.cli.options import (
     DROP,
     ENCODING,
     FORMAT,
+    GAP,
     HEADER,
     HINDSIGHT,
     INPUT,
     JSON,
     KEEP,
     LEARNER,
+    LOOK_BACK,
     METHOD,
     MISSING,
     MODEL,
@@ -119,6 +121,8 @@ OPTIONS = [
     CERTIFICATE,
     REPORT,
     HINDSIGHT,
+    LOOK_BACK,
+    GAP,
     QUIET,
     JSON,
     file(RECOVERY, "--checkpoint", "Save checkpoints to this file, to resume from after a stop."),
@@ -150,6 +154,7 @@ def run(given: Namespace) -> None:
     from noregret.app.commands.progress import shown, stoppable
     from noregret.app.commands.run.runner import Run
     from noregret.app.results.loss_choice import is_open
+    from noregret.proof.certificates.certificate import LOOSEST, TIGHTEST
     from noregret.streams import stream_of
     from noregret.streams.options import ASLEEP, INDICATOR, STOP
 
@@ -160,6 +165,10 @@ def run(given: Namespace) -> None:
         raise WrongUsage(f"--every must be at least 1 row: got {given.every}")
     if options.missing == ASLEEP:
         raise WrongUsage("--missing asleep is for forecasts of experts: use ‘noregret mix’")
+    if not given.hindsight and (given.look_back is not None or given.gap is not None):
+        raise WrongUsage("--look-back and --gap are about hindsight: leave out --no-hindsight")
+    if given.gap is not None and not TIGHTEST <= given.gap <= LOOSEST:
+        raise WrongUsage(f"--gap is from {TIGHTEST:g} to {LOOSEST:g}: got {given.gap:g}")
     made, resume = learner_of(given.learner, params), given.resume
     if resume is not None and resume == given.checkpoint and not os.path.exists(resume):
         resume = None  # interrupted before the first checkpoint: start again
@@ -171,6 +180,8 @@ def run(given: Namespace) -> None:
         made,
         Outputs.of(given),
         hindsight=given.hindsight,
+        look_back=given.look_back,
+        gap=given.gap,
         checkpoint=given.checkpoint,
         every=given.every,
         resume=resume,

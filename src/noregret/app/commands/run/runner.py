@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import os
 import time
 from collections.abc import Callable, Iterator
@@ -21,6 +22,7 @@ from noregret.app.results.loss_choice import Choice, chosen, explain
 from noregret.app.results.run import Result, Skipped, skipped
 from noregret.base.locks import Locks
 from noregret.errors import BadExample, NoRegretError
+from noregret.hindsight.proofs.answer import USUAL, Limits
 from noregret.proof.game.game import Game
 from noregret.proof.game.play_blocks import Played, numbers_of
 
@@ -33,6 +35,10 @@ if TYPE_CHECKING:
 
 # Bad rows that are told in full.
 TOLD = 10
+# Seconds for the comparison with hindsight at least, if not said otherwise.
+MIN_LOOK_BACK = 2.0
+# The share of the time for learning after which it need not become much more exact.
+PATIENCE = 0.5
 # Rows between checkpoints, if not said otherwise.
 EVERY = 1_000_000
 
@@ -49,6 +55,11 @@ class Run:
         What to write at the end.
     hindsight
         Whether to compare with the best in hindsight: it needs a record of the game.
+    look_back
+        Seconds for that comparison; as many as learning took, and at least ``MIN_LOOK_BACK``, if
+        None. With a ``gap`` and no seconds, it takes the time that this needs.
+    gap
+        The relative gap at which that comparison ends; the usual one if None.
     checkpoint, every
         Where to write checkpoints, and after how many rows each.
     resume
@@ -65,6 +76,8 @@ class Run:
     learner: Learner
     outputs: Outputs = field(default_factory=Outputs)
     hindsight: bool = True
+    look_back: float | None = None
+    gap: float | None = None
     checkpoint: str | None = None
     every: int = EVERY
     resume: str | None = None
@@ -90,6 +103,7 @@ class Run:
         self.weighted = False
         self.interrupted = False  # whether rows were left unplayed
         self.looking_back, self.looked_back = False, 0.0  # whether it does, and for how long it did
+        self.open_gap: float | None = None  # of hindsight, while it looks back
         self.failures: list[str] = []  # what could not be written
         self.spool: Numbers | None = None
         self.tags: Tags | None = None
@@ -277,9 +291,24 @@ class Run:
         if not self.hindsight:
             return None, "the comparison with hindsight was not asked for (--no-hindsight)"
         try:
-            return self.game.certificate(), None
+            return self.game.certificate(limits=self.limits()), None
         except (NoRegretError, ArithmeticError, MemoryError, ValueError) as error:
             return None, str(error) or "there is not enough memory"
+
+    def limits(self) -> Limits:
+        """Return how long to look back, and for which gap."""
+        seconds = self.look_back
+        if seconds is None:
+            seconds = max(MIN_LOOK_BACK, self.spent) if self.gap is None else math.inf
+        tolerance = USUAL.tolerance if self.gap is None else self.gap
+        patience = PATIENCE * self.spent if self.look_back is self.gap is None else math.inf
+        return Limits(tolerance, seconds=seconds, patience=patience, told=self.tell_gap)
+
+    def tell_gap(self, gap: float) -> None:
+        """Tell how far the two ends of hindsight are apart by now."""
+        self.open_gap = gap
+        if self.told is not None:
+            self.told(self)
 
     def remove_checkpoint(self) -> None:
         """Remove what only an unfinished run needs, the checkpoint first."""

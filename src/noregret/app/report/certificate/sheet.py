@@ -163,14 +163,15 @@ def how_sure(best: Best) -> str:
     """Say how precisely the best loss in hindsight is known."""
     if best.gap == 0:
         return "exact: none has less loss"
-    if best.exact:
+    if best.exact and best.seconds is None:
         most = 10.0 ** math.ceil(math.log10(best.gap))  # machines differ in the other digits
         return f"exact up to rounding of {most:g}"
     if not math.isfinite(best.gap):
         return "not proven to be the best"
     if best.gap <= NARROW * abs(best.loss):
         return f"proven: none has less by more than {best.gap:.2g}"
-    return f"proven: none has less than {figure(best.loss - best.gap)}"
+    stopped = "" if best.seconds is None else f"; stopped after {figure(best.seconds)} s"
+    return f"proven: none has less than {figure(best.loss - best.gap)}{stopped}"
 
 
 def regret(certificate: Certificate) -> tuple[str, str]:

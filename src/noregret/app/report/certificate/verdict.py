@@ -114,7 +114,7 @@ def why_undecided(promise: Promise) -> str:
     if promise.quantity in REGRETS:
         return (
             "The best loss in hindsight is not known precisely enough to tell whether the bound"
-            " holds: certificate(limits=Limits(tolerance=…)) narrows it down."
+            " holds: --look-back 60s, or certificate(limits=Limits(seconds=…)), narrows it down."
         )
     return (
         "They differ by less than the rounding error of the scores: subtract large offsets from"

@@ -18,7 +18,9 @@
 ``constant``
     The best constant: ``value``, ``total``, ``mean``.
 ``hindsight``
-    The best fixed predictor's ``total`` and ``mean``; its proof is in the certificate.
+    The best fixed predictor's ``total`` and ``mean``; no fixed predictor of the class has less
+    than ``total`` − ``gap``. ``stopped`` says whether the time was too short to narrow that
+    further. The proof is in the certificate.
 ``certificate``, ``uncertified``
     The certificate as in its file; or null, and the reason.
 ``found``
@@ -34,8 +36,8 @@
     outcome and prediction, ``low``, ``high``), ``calibration`` (``predicted``, ``observed``,
     ``counts``), ``confusion``.
 ``run``
-    ``started``, ``seconds``, ``rows_per_second``, ``interrupted``, ``command``, ``version``,
-    ``outputs``.
+    ``started``, ``seconds``, ``looked_back`` (seconds too), ``rows_per_second``,
+    ``interrupted``, ``command``, ``version``, ``outputs``.
 
 Unknown values are null.
 """
@@ -80,7 +82,13 @@ def as_dict(result: Result) -> dict[str, Any]:
             "total": result.constant.loss,
             "mean": now.constant,
         },
-        "hindsight": certificate and {"total": certificate.hindsight.loss, "mean": now.hindsight},
+        "hindsight": certificate
+        and {
+            "total": certificate.hindsight.loss,
+            "mean": now.hindsight,
+            "gap": certificate.hindsight.gap,
+            "stopped": certificate.hindsight.seconds is not None,
+        },
         "certificate": certificate and certificate.to_dict(),
         "uncertified": result.uncertified,
         "found": result.found and found(result.found),
@@ -146,6 +154,7 @@ def run(result: Result) -> dict[str, Any]:
     return {
         "started": result.started,
         "seconds": result.seconds,
+        "looked_back": result.looked_back,
         "rows_per_second": fast,
         "interrupted": result.interrupted,
         "command": result.command,

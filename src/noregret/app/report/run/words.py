@@ -60,6 +60,8 @@ class Measure(NamedTuple):
     hindsight: float | None
 
 
+# Seconds to suggest where the time to look back was too short.
+LONGER = 60
 # The usual names of mean losses.
 MEASURES = {"square": "RMSE", "absolute": "MAE", "logistic": "log loss"}
 
@@ -146,13 +148,19 @@ def best_fixed(result: Result) -> str:
 
 def regret(result: Result) -> tuple[str, str] | None:
     """Return the regret and its definition; None without a certificate."""
-    if result.certificate is None:
+    certificate = result.certificate
+    if certificate is None:
         return None
-    lower, upper = result.certificate.regret.lower, result.certificate.regret.upper
+    lower, upper = certificate.regret.lower, certificate.regret.upper
     if not math.isfinite(upper):
         return f"≥ {brief(lower)}", ""
     each = f"; {brief(upper / result.rows)} per row" if result.rows else ""
-    return brief(upper), f"total loss minus that of hindsight{each}"
+    about, seconds = f"total loss minus that of hindsight{each}", certificate.hindsight.seconds
+    if seconds is None or brief(lower) == brief(upper):
+        return brief(upper), about
+    longer = f"--look-back {brief(max(LONGER, 10 * math.ceil(seconds)))}s narrows it down"
+    looked = f"looked back for {duration(result.looked_back)}; {longer}"
+    return f"{brief(lower)} to {brief(upper)}", f"{about}; {looked}"
 
 
 def title(result: Result) -> str:

@@ -1,0 +1,125 @@
+"""Passes over sparse rows without Python's lock: scores X w, combinations Xᵀ a, and curvature.
+
+Rows are three arrays as in a CSR matrix: row t has the values starts[t] … starts[t + 1] − 1, each in
+the column that ``at`` says, in ascending order. Every function works on the rows from ``first`` up to
+``stop`` alone, so that threads can share them. Callers pass arrays that fit together.
+"""
+
+from libc.math cimport fabs
+from libc.stdint cimport int32_t, int64_t
+
+
+def scores(const int64_t[::1] starts not None, const int32_t[::1] at not None,
+           const double[::1] values not None, const double[::1] w not None,
+           Py_ssize_t first, Py_ssize_t stop, bint absolute, double[::1] out not None):
+    """Write x_t·w, or |x_t|·|w|, for every row."""
+    cdef Py_ssize_t t, k
+    cdef double sum
+    with nogil:
+        for t in range(first, stop):
+            sum = 0
+            if absolute:
+                for k in range(starts[t], starts[t + 1]):
+                    sum += fabs(values[k] * w[at[k]])
+            else:
+                for k in range(starts[t], starts[t + 1]):
+                    sum += values[k] * w[at[k]]
+            out[t] = sum
+
+
+def lengths(const int64_t[::1] starts not None, const double[::1] values not None,
+            Py_ssize_t first, Py_ssize_t stop, double[::1] out not None):
+    """Write ‖x_t‖² for every row."""
+    cdef Py_ssize_t t, k
+    cdef double sum
+    with nogil:
+        for t in range(first, stop):
+            sum = 0
+            for k in range(starts[t], starts[t + 1]):
+                sum += values[k] * values[k]
+            out[t] = sum
+
+
+def combine(const int64_t[::1] starts not None, const int32_t[::1] at not None,
+            const double[::1] values not None, const double[::1] a not None,
+            Py_ssize_t first, Py_ssize_t stop, int power, double[::1] out not None):
+    """Add Σ a_t x_t to the numbers of each column; |a_t x_t| with power 0, a_t x_t² with power 2."""
+    cdef Py_ssize_t t, k
+    cdef double share
+    with nogil:
+        for t in range(first, stop):
+            share = a[t]
+            if share == 0:
+                continue
+            if power == 1:
+                for k in range(starts[t], starts[t + 1]):
+                    out[at[k]] += share * values[k]
+            elif power == 0:
+                for k in range(starts[t], starts[t + 1]):
+                    out[at[k]] += fabs(share * values[k])
+            else:
+                for k in range(starts[t], starts[t + 1]):
+                    out[at[k]] += share * (values[k] * values[k])
+
+
+def combine_carefully(const int64_t[::1] starts not None, const int32_t[::1] at not None,
+                      const double[::1] values not None, const double[::1] a not None,
+                      Py_ssize_t first, Py_ssize_t stop,
+                      double[::1] high not None, double[::1] low not None, double[::1] size not None):
+    """Add Σ a_t x_t to high + low, with what rounding takes from a sum in low; and Σ |a_t x_t|."""
+    cdef Py_ssize_t t, k, j
+    cdef double share, product, rounded, shift
+    with nogil:
+        for t in range(first, stop):
+            share = a[t]
+            for k in range(starts[t], starts[t + 1]):
+                j = at[k]
+                product = share * values[k]
+                rounded = high[j] + product
+                shift = rounded - high[j]
+                low[j] += (high[j] - (rounded - shift)) + (product - shift)
+                high[j] = rounded
+                size[j] += fabs(product)
+
+
+def bend(const int64_t[::1] starts not None, const int32_t[::1] at not None,
+         const double[::1] values not None, const double[::1] d not None,
+         const double[::1] v not None, Py_ssize_t first, Py_ssize_t stop, double[::1] out not None):
+    """Add Σ d_t x_t (x_t·v), in one pass."""
+    cdef Py_ssize_t t, k
+    cdef double sum
+    with nogil:
+        for t in range(first, stop):
+            if d[t] == 0:
+                continue
+            sum = 0
+            for k in range(starts[t], starts[t + 1]):
+                sum += values[k] * v[at[k]]
+            sum *= d[t]
+            for k in range(starts[t], starts[t + 1]):
+                out[at[k]] += sum * values[k]
+
+
+def gram(const int64_t[::1] starts not None, const int32_t[::1] at not None,
+         const double[::1] values not None, const double[::1] d not None,
+         const int32_t[::1] places not None, Py_ssize_t first, Py_ssize_t stop,
+         double[:, ::1] out not None):
+    """Add Σ d_t x_t x_tᵀ on and above the diagonal; each column goes to its place, or nowhere (−1).
+
+    Places must ascend with the columns.
+    """
+    cdef Py_ssize_t t, k, l, i, j
+    cdef double share
+    with nogil:
+        for t in range(first, stop):
+            if d[t] == 0:
+                continue
+            for k in range(starts[t], starts[t + 1]):
+                i = places[at[k]]
+                if i < 0:
+                    continue
+                share = d[t] * values[k]
+                for l in range(k, starts[t + 1]):
+                    j = places[at[l]]
+                    if j >= 0:
+                        out[i, j] += share * values[l]
