@@ -34,7 +34,8 @@ def pytest_collection_finish() -> None:
 def _at_once() -> Iterator[None]:
     """Write no lines of progress, do not wait for the disk, and give hindsight the time it needs.
 
-    So that nothing depends on how slow the machine is. No test pulls the plug, so none has to wait until its files are safe from that.
+    So nothing depends on how slow the machine is. No test pulls the plug, so none has to wait until
+    its files are safe from that.
     """
 
     def fsync(_: Any) -> None:
