@@ -164,8 +164,9 @@ def drawn(random: Any, share: Floats, rows: int, mean: int) -> Iterator[tuple[An
         yield np.unique(np.searchsorted(share, random.random(length)), return_counts=True)
 
 
+FLIGHTS = ("--target", "arr_delay", "--categories", "time_hour", "--missing", "zero")
 SHAPES = (
-    Shape("flights, raw columns", flights, ("--target", "arr_delay")),
+    Shape("flights, raw columns", flights, (*FLIGHTS, "--on-error", "skip")),
     Shape("census, indicators", census),
     Shape("numbers and words, labels", mixed, ("--target", "income", "--positive", ">50K")),
     Shape("news", news),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from fractions import Fraction
+from functools import partial
 
 import numpy as np
 import pytest
@@ -33,16 +34,16 @@ def test_passes_agree_with_plain_ones(shape: tuple[int, int]) -> None:
     plain, rows = Rows(X, y), compact(Rows(X, y))
     assert isinstance(rows, SparseRows)
     dense = X.toarray()
-    close = {"rtol": 1e-9, "atol": 1e-9}
-    np.testing.assert_allclose(rows.scores(w), dense @ w, **close)
-    np.testing.assert_allclose(rows.scores(np.abs(w), absolute=True), abs(dense) @ abs(w), **close)
-    np.testing.assert_allclose(rows.combine(y), dense.T @ y, **close)
-    np.testing.assert_allclose(rows.combine(d, absolute=True), abs(dense).T @ d, **close)
-    np.testing.assert_allclose(rows.column_squares(d), (dense**2).T @ d, **close)
-    np.testing.assert_allclose(rows.bend(d, w), dense.T @ (d * (dense @ w)), **close)
-    np.testing.assert_allclose(rows.gram(d), dense.T @ (d[:, None] * dense), **close)
+    assert_close = partial(np.testing.assert_allclose, rtol=1e-9, atol=1e-9)
+    assert_close(rows.scores(w), dense @ w)
+    assert_close(rows.scores(np.abs(w), absolute=True), abs(dense) @ abs(w))
+    assert_close(rows.combine(y), dense.T @ y)
+    assert_close(rows.combine(d, absolute=True), abs(dense).T @ d)
+    assert_close(rows.column_squares(d), (dense**2).T @ d)
+    assert_close(rows.bend(d, w), dense.T @ (d * (dense @ w)))
+    assert_close(rows.gram(d), dense.T @ (d[:, None] * dense))
     some = np.flatnonzero(RANDOM.random(shape[1]) > 0.5)
-    np.testing.assert_allclose(rows.gram_of(some, d), rows.gram(d)[np.ix_(some, some)], **close)
+    assert_close(rows.gram_of(some, d), rows.gram(d)[np.ix_(some, some)])
     assert rows.shape == plain.shape
     assert rows.survey.longest == pytest.approx(plain.survey.longest, rel=1e-12)
     assert (rows.survey.numbers, rows.survey.filled) == (X.nnz, plain.survey.filled)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from functools import partial
 
 import numpy as np
 
@@ -13,8 +14,9 @@ from noregret.hindsight.solvers.curvature import Curvature, Factored, ManyRows
 # A point that gains this share of what can be gained ends the search for the multiplier.
 MIN_GAIN_SHARE = 0.9
 # Where a solution is expensive: what it may leave of the pull, the multipliers that are tried, and
-# the share by which one may change to be as good as the last.
-ROUGHLY, MAX_MULTIPLIERS, SAME_MULTIPLIER = 0.1, 3, 0.5
+# the share by which one may change to be as good as the last; and the number of steps after which
+# this is too rough for what is left, as it is for losses with kinks.
+ROUGHLY, MAX_MULTIPLIERS, SAME_MULTIPLIER, ROUGH_STEPS = 0.1, 3, 0.5, 12
 
 
 class Ball:
@@ -24,6 +26,7 @@ class Ball:
 
     def __init__(self, radius: float) -> None:
         self.radius = radius
+        self.steps = 0
         self.multiplier = 0.0  # of the constraint, where the last step ended
 
     def lowest(self, g: Floats) -> float:
@@ -66,7 +69,10 @@ class Ball:
 
     def target(self, w: Floats, g: Floats, curvature: Curvature) -> Floats:
         """Return the minimiser over the ball of g·(v − w) + (v − w)ᵀH(v − w)/2."""
-        search = lowest_in_span if isinstance(curvature, ManyRows) else lowest_in_ball
+        self.steps += 1
+        search = partial(lowest_in_span, rough=self.steps <= ROUGH_STEPS)
+        if not isinstance(curvature, ManyRows):
+            search = partial(lowest_in_ball)
         try:
             with np.errstate(all="ignore"):
                 v, self.multiplier = search(curvature, w, g, self.radius, self.multiplier)
@@ -137,19 +143,25 @@ def is_level(curvature: Curvature, w: Floats, g: Floats, change: Floats) -> bool
 
 
 def lowest_in_span(
-    curvature: Curvature, w: Floats, g: Floats, radius: float, guess: float
+    curvature: Curvature, w: Floats, g: Floats, radius: float, guess: float, rough: bool = False
 ) -> tuple[Floats, float]:
     """Do the same where solutions are expensive and rough: minimise over the span of a few vectors.
 
-    The span holds w, g and v(λ) for each multiplier tried. As w is in it, the quadratic surely
-    falls, and the multiplier in the span is the next to try.
+    The span holds w and, for each multiplier tried, v(λ) and how it changes with λ, or g in its
+    place if ``rough``. As w is in it, the quadratic surely falls, and the multiplier in the span is
+    the next to try.
     """
     multiplier, span, images = guess, np.zeros((0, len(w))), np.zeros((0, len(w)))
     inner, change = np.zeros(0), np.zeros_like(w)
     for _ in range(MAX_MULTIPLIERS):
         pull = g + multiplier * w
-        change = curvature.solve(multiplier, -pull, change, ROUGHLY, 2 * radius)
-        for new in [change] if len(span) else [w, g, change]:
+        if rough:
+            change = curvature.solve(multiplier, -pull, change, ROUGHLY, 2 * radius)
+            news = [g, change]
+        else:
+            change = curvature.solve(multiplier, -pull)
+            news = [change, curvature.solve(multiplier, w)]
+        for new in news if len(span) else [w, *news]:
             rest = new - span.T @ (span @ new)
             rest -= span.T @ (span @ rest)
             size = norm(rest)
@@ -169,7 +181,7 @@ def lowest_in_span(
             # Not in the span, but in the ball the border is in the way. There the gradient is
             # −λ v, and so it nearly is by now.
             multiplier = norm(g + images.T @ (inner - span @ w)) / radius
-        elif abs(multiplier - last) <= SAME_MULTIPLIER * last:
+        elif abs(multiplier - last) <= (SAME_MULTIPLIER if rough else 0.3) * last:
             break
     return span.T @ inner, multiplier
 

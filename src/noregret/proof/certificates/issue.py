@@ -29,6 +29,7 @@ from noregret.proof.theorems.base_evidence import BaseEvidence
 from noregret.proof.theorems.theorem import REGRETS, Theorem
 
 if TYPE_CHECKING:
+    from noregret.hindsight import Answer
     from noregret.proof.certificates.certifiable import Certifiable, LearnerLike
 
 
@@ -89,7 +90,7 @@ def certified(
             evidence.witness_of(best),
             best.exact,
             None if limits.tolerance == USUAL.tolerance else limits.tolerance,
-            limits.seconds if expired(best.relative_gap) else None,
+            limits.seconds if is_cut_short(best, limits) else None,
         ),
         regret,
         promise,
@@ -111,6 +112,11 @@ class ExtraArguments(dict[str, Any]):
         """Return an argument, or the default."""
         self.used.add(key)
         return super().get(key, default)
+
+
+def is_cut_short(best: Answer, limits: Limits) -> bool:
+    """Return whether the time was over before the gap was as small as asked."""
+    return expired() or (best.relative_gap > limits.tolerance and expired(best.relative_gap))
 
 
 def candidates(learner: LearnerLike, name: str | None) -> list[Theorem]:
