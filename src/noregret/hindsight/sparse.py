@@ -6,7 +6,7 @@ Rows are always cut in two at the same place, so that sums do not depend on the 
 from __future__ import annotations
 
 import math
-import threading
+import os
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from functools import cached_property
@@ -196,13 +196,14 @@ def compact(rows: Rows) -> Rows:
     return SparseRows(np.concatenate(starts), at, values, outcomes, features)
 
 
-_POOL: list[ThreadPoolExecutor] = []
-_LOCK = threading.Lock()
+_POOLS: dict[int, ThreadPoolExecutor] = {}
 
 
 def pool() -> ThreadPoolExecutor:
-    """Return the thread that shares the passes, started when it is first needed."""
-    with _LOCK:
-        if not _POOL:
-            _POOL.append(ThreadPoolExecutor(1, "passes"))
-        return _POOL[0]
+    """Return the thread that shares the passes, started when it is first needed.
+
+    A process that was forked has no threads, and starts its own.
+    """
+    return _POOLS.get(os.getpid()) or _POOLS.setdefault(
+        os.getpid(), ThreadPoolExecutor(1, "passes")
+    )

@@ -14,7 +14,10 @@ from noregret.app.cli.app import run
 from noregret.streams import open_file as opened
 from noregret.streams.file_formats import parquet
 
-COMMAND = [sys.executable, "-W", "error", "-c", "from noregret.app.cli import main; main()"]
+# With the time for hindsight that conftest.py gives it here.
+TIME = "from noregret.app.commands.run import runner as r; r.MIN_LOOK_BACK = r.PATIENCE = 1e9"
+MAIN = f"{TIME}; from noregret.app.cli import main; main()"
+COMMAND = [sys.executable, "-W", "error", "-c", MAIN]
 
 
 class Ended(NamedTuple):

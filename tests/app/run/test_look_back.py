@@ -91,4 +91,4 @@ def test_by_default_it_looks_back_for_as_long_as_it_learned(
 
     monkeypatch.setattr(runner.Run, "limits", limits)
     done("run", file, "--target", "y")
-    assert [(found.seconds, found.patience) for found in seen] == [(2.0, 0.05), (60.0, 30.0)]
+    assert [(found.seconds, found.patience) for found in seen] == [(2.0, 1.0), (60.0, 30.0)]

@@ -33,7 +33,8 @@ GAMES: dict[str, tuple[str, dict[str, Any], Any, Any]] = {
 def stopped(name: str, seconds: float) -> Certificate:
     learner, params, X, y = GAMES[name]
     game = play(built(find(learner, "learners"), params), X, y, keep="rows")
-    return game.certificate(limits=Limits(seconds=seconds, clock=Ticking()))
+    found: Certificate = game.certificate(limits=Limits(seconds=seconds, clock=Ticking()))
+    return found
 
 
 def regretting(certificate: Certificate, loss: float, gap: float) -> Certificate:
@@ -77,6 +78,13 @@ def test_more_than_is_proven_of_all_linear_predictors_is_not_confirmed() -> None
     lie = replace(found, hindsight=all_of_them)
     lie = replace(lie, regret=Interval(found.regret.lower, found.regret.lower + 1e-3))
     assert not verify(lie, X, y).confirmed
+
+
+def test_a_certificate_that_is_asked_for_again_says_the_same() -> None:
+    learner, params, X, y = GAMES["logistic"]
+    game = play(built(find(learner, "learners"), params), X, y, keep="rows")
+    limits = Limits(seconds=1.5, clock=Ticking())
+    assert game.certificate(limits=limits) == game.certificate(limits=limits)
 
 
 def test_a_search_that_came_to_its_end_says_nothing_of_seconds() -> None:

@@ -19,35 +19,40 @@ class OutOfTime(Exception):
     """There is no time left for a computation that is worth nothing unless it is finished."""
 
 
-@dataclass(frozen=True)
+@dataclass
 class Deadline:
     """When to stop, by which clock, and who is told how far apart the two ends are.
 
-    From ``good`` on, a relative gap of ``GOOD_GAP`` is small enough.
+    From ``good`` on, a relative gap of ``GOOD_GAP`` is small enough. ``passed`` says whether a
+    search was stopped.
     """
 
     clock: Callable[[], float]
     until: float
     good: float
     told: Callable[[float], None] | None = None
+    passed: bool = False
 
 
 _CURRENT: ContextVar[Deadline | None] = ContextVar("deadline", default=None)
 
 
 @contextmanager
-def time_limit(limits: Limits) -> Iterator[None]:
+def time_limit(limits: Limits) -> Iterator[Deadline]:
     """Hold everything inside to the seconds of the limits, and to those of the limits around."""
     outer, now = _CURRENT.get(), limits.clock()
     until, good = now + limits.seconds, now + limits.patience
     if outer is not None and outer.clock is limits.clock:
         until, good = min(until, outer.until), min(good, outer.good)
     told = limits.told if limits.told is not None or outer is None else outer.told
-    before = _CURRENT.set(Deadline(limits.clock, until, good, told))
+    own = Deadline(limits.clock, until, good, told)
+    before = _CURRENT.set(own)
     try:
-        yield
+        yield own
     finally:
         _CURRENT.reset(before)
+        if outer is not None:
+            outer.passed = outer.passed or own.passed
 
 
 def expired(gap: float = math.inf) -> bool:
@@ -56,7 +61,9 @@ def expired(gap: float = math.inf) -> bool:
     if current is None:
         return False
     now = current.clock()
-    return now >= current.until or (gap <= GOOD_GAP and now >= current.good)
+    over = now >= current.until or (gap <= GOOD_GAP and now >= current.good)
+    current.passed = current.passed or over
+    return over
 
 
 def remaining(limits: Limits) -> float:

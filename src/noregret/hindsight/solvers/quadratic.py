@@ -126,7 +126,7 @@ def descended(loss: Quadratic, penalty: float) -> tuple[Floats, Tangent]:
         before, left = left, min(left, norm(pull))
         if left < before:
             best = w
-        if left > 0.5 * before or left == 0.0 or expired():
+        if left > 0.5 * before or left == 0.0:
             break
         w = w + loss.curvature.solve(penalty, -pull, None, 1e-6)
     tangent = loss.loss.tangent(best)

@@ -11,7 +11,7 @@ from noregret.base.params import plain
 from noregret.errors import NoRegretError
 from noregret.hindsight import Limits
 from noregret.hindsight.proofs.answer import USUAL
-from noregret.hindsight.proofs.deadline import expired, time_limit
+from noregret.hindsight.proofs.deadline import Deadline, time_limit
 from noregret.limits import UNDERFLOW
 from noregret.linear.learner import Learner
 from noregret.proof.certificates.certificate import (
@@ -29,7 +29,6 @@ from noregret.proof.theorems.base_evidence import BaseEvidence
 from noregret.proof.theorems.theorem import REGRETS, Theorem
 
 if TYPE_CHECKING:
-    from noregret.hindsight import Answer
     from noregret.proof.certificates.certifiable import Certifiable, LearnerLike
 
 
@@ -37,12 +36,16 @@ def certify(
     game: Certifiable, name: str | None, limits: Limits, given: Mapping[str, Any]
 ) -> Certificate:
     """Return the certificate of a game; all of it is held to the seconds of the limits."""
-    with time_limit(limits):
-        return certified(game, name, limits, given)
+    with time_limit(limits) as deadline:
+        return certified(game, name, limits, given, deadline)
 
 
 def certified(
-    game: Certifiable, name: str | None, limits: Limits, given: Mapping[str, Any]
+    game: Certifiable,
+    name: str | None,
+    limits: Limits,
+    given: Mapping[str, Any],
+    deadline: Deadline,
 ) -> Certificate:
     """Return the certificate of a game, in the time that there is."""
     game.check()
@@ -90,7 +93,7 @@ def certified(
             evidence.witness_of(best),
             best.exact,
             None if limits.tolerance == USUAL.tolerance else limits.tolerance,
-            limits.seconds if is_cut_short(best, limits) else None,
+            limits.seconds if evidence.once("cut short", lambda: deadline.passed) else None,
         ),
         regret,
         promise,
@@ -112,11 +115,6 @@ class ExtraArguments(dict[str, Any]):
         """Return an argument, or the default."""
         self.used.add(key)
         return super().get(key, default)
-
-
-def is_cut_short(best: Answer, limits: Limits) -> bool:
-    """Return whether the time was over before the gap was as small as asked."""
-    return expired() or (best.relative_gap > limits.tolerance and expired(best.relative_gap))
 
 
 def candidates(learner: LearnerLike, name: str | None) -> list[Theorem]:

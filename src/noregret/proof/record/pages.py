@@ -157,7 +157,7 @@ class Pages:
         rows = sum(page.rows for page in self.index)
         words = sum(page.length for page in self.index) - 2 * rows
         # At least every second word is a value, as each has at most a place of its own.
-        if not 0 < words <= 2 * MAX_NUMBERS:
+        if not 0 < words <= 2 * MAX_NUMBERS or DENSE_RATIO * words > 2 * rows * features:
             return None
         # What is not filled takes no memory.
         starts, at = np.zeros(rows + 1, np.int64), np.empty(words, np.int32)
@@ -165,14 +165,13 @@ class Pages:
         row = filled = 0
         for page in self.index:
             own, places, data, y = unpacked(self.words_of(page), page.rows)
-            if DENSE_RATIO * len(data) > page.rows * features:
-                return None
             starts[row + 1 : row + 1 + page.rows] = own[1:] + filled
             at[filled : filled + len(data)] = places
             values[filled : filled + len(data)] = data
             outcomes[row : row + page.rows] = y
             row, filled = row + page.rows, filled + len(data)
-        if filled > MAX_NUMBERS or not np.isfinite(outcomes).all():
+        dense = DENSE_RATIO * filled > rows * features
+        if dense or filled > MAX_NUMBERS or not np.isfinite(outcomes).all():
             return None
         return SparseRows(starts, at[:filled], values[:filled], outcomes, features)
 

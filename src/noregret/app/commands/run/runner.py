@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 TOLD = 10
 # Seconds for the comparison with hindsight at least, if not said otherwise.
 MIN_LOOK_BACK = 2.0
-# The share of the time for learning after which it need not become much more exact.
+# The share of that time after which it need not become much more exact.
 PATIENCE = 0.5
 # Rows between checkpoints, if not said otherwise.
 EVERY = 1_000_000
@@ -301,7 +301,7 @@ class Run:
         if seconds is None:
             seconds = max(MIN_LOOK_BACK, self.spent) if self.gap is None else math.inf
         tolerance = USUAL.tolerance if self.gap is None else self.gap
-        patience = PATIENCE * self.spent if self.look_back is self.gap is None else math.inf
+        patience = PATIENCE * seconds if self.look_back is self.gap is None else math.inf
         return Limits(tolerance, seconds=seconds, patience=patience, told=self.tell_gap)
 
     def tell_gap(self, gap: float) -> None:
