@@ -1,8 +1,8 @@
-"""Translate the Cython modules of one folder to C, for the build.
+"""Translate Cython modules to C, for the build.
 
     cythonize.py [--werror] [--bounds] --shared MODULE --work FOLDER --depfile FILE OUTPUT=SOURCE...
 
-One process translates all modules of a folder, and only those whose sources have changed. Starting
+One process translates many modules, and only those whose sources have changed. Starting
 Cython takes a second, most of the time per module: with one process per module, as Meson does it,
 translating this package takes four times the processor time. Outputs that stay the same keep their
 modification time, so that the compiler is called for the others alone.
@@ -58,6 +58,7 @@ def translate(sources: list[str], work: Path, given: argparse.Namespace) -> None
                 "initializedcheck": given.bounds,
                 "wraparound": False,
                 "cdivision": True,
+                "emit_code_comments": False,
                 "freethreading_compatible": False,
             },
         )
