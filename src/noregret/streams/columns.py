@@ -17,7 +17,6 @@ from numpy.typing import NDArray
 from noregret.errors import BadExample, NoRegretError, Use, WrongUsage
 from noregret.limits import INTERCEPT
 from noregret.streams.block import Floats
-from noregret.streams.calendar_features import VALUES, calendar, circle_names, seconds_of
 from noregret.streams.options import ASLEEP, AVERAGE, CORRECTED, MEDIAN, TAB, Options
 from noregret.streams.parsing.vocabulary import stacked, summarise
 
@@ -105,6 +104,8 @@ class Roles:
         self.numbers = sorted({*used} - texts - {*self.times})
         self.categories = sorted(texts)
         for name in self.times:
+            from noregret.streams.calendar_features import circle_names
+
             for made in circle_names(name, kinds[name] == DATE):
                 if made in used:
                     what = f"there is a column called {made!r}, as a feature of {name!r} is"
@@ -273,11 +274,9 @@ def encoded(table: Any, roles: Roles) -> Table:
     columns = {name: as_numbers(table.column(name), name, roles.where) for name in roles.numbers}
     parts: list[Category] = []
     for name in roles.times:
-        by_feature, codes = expanded(table.column(name), name, roles)
+        by_feature, found = expanded(table.column(name), name, roles)
         columns |= by_feature
-        parts += [
-            Category(f"{name}.{part}", found, VALUES[part], True) for part, found in codes.items()
-        ]
+        parts += found
     intercept, added = roles.options.intercept, roles.options.add
     whole = roles.plain and bool(intercept or added)
     names = sorted(columns)
@@ -301,11 +300,11 @@ def encoded(table: Any, roles: Roles) -> Table:
     return Table(names, numbers, missing, categories, y, bad, whole, groups)
 
 
-def expanded(
-    column: Any, name: str, roles: Roles
-) -> tuple[dict[str, Floats], dict[str, NDArray[np.int32]]]:
-    """Return the features of the calendar of a column."""
+def expanded(column: Any, name: str, roles: Roles) -> tuple[dict[str, Floats], list[Category]]:
+    """Return the features of the calendar of a column: numbers by name, and categories."""
     import pyarrow as pa
+
+    from noregret.streams.calendar_features import VALUES, calendar, seconds_of
 
     dates = roles.kinds[name] == DATE
     raw = column
@@ -313,7 +312,8 @@ def expanded(
         wide = pa.int32() if pa.types.is_date32(column.type) else pa.int64()
         raw = cast(column, wide, name, roles.where)
     seconds = seconds_of(column, as_numbers(raw, name, roles.where))
-    return calendar(name, seconds, dates)
+    numbers, codes = calendar(name, seconds, dates)
+    return numbers, [Category(f"{name}.{part}", codes[part], VALUES[part], True) for part in codes]
 
 
 def summaries(numbers: Floats, roles: Roles) -> int:

@@ -64,7 +64,7 @@ def test_text_with_a_positive_value_is_a_label(tmp_path: Path) -> None:
     found = told(file, *LATE)
     assert found["loss"]["name"] == "logistic"
     assert "as --positive yes says" in found["loss"]["chosen"]["words"]
-    assert "use --positive" in refused("run", file, "--target", "late")
+    assert "as in --positive" in refused("run", file, "--target", "late")
 
 
 @pytest.mark.parametrize(
