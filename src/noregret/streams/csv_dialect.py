@@ -9,7 +9,8 @@ from itertools import islice
 
 from noregret.streams.options import LINE, NONE
 
-MARKS = (",", ";", "\t", "|")
+POINT, COMMA = ".", ","
+MARKS = (COMMA, ";", "\t", "|")
 # Bytes and records inspected to find the delimiter.
 SAMPLE_BYTES, SAMPLE_RECORDS = 1 << 16, 20
 FIGURES = re.compile(r"\s*[-+.]?\d[\d.,]*(?:e[-+]?\d+)?\s*", re.IGNORECASE | re.ASCII)

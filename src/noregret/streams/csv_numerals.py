@@ -7,8 +7,9 @@ from collections.abc import Sequence
 from functools import cache
 from typing import Any
 
-# The decimal mark of a column, and of those that may be in use the one that groups digits.
-POINT, COMMA = ".", ","
+from noregret.streams.csv_dialect import COMMA, POINT
+
+# The mark that groups digits, by decimal mark.
 GROUPING = {POINT: COMMA, COMMA: POINT}
 SIGNS = "[$€£¥]"
 

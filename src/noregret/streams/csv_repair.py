@@ -22,7 +22,7 @@ from noregret.streams.columns import (
     is_number,
     no_header,
 )
-from noregret.streams.csv_numerals import COMMA, POINT, plain
+from noregret.streams.csv_dialect import COMMA, POINT
 from noregret.streams.csv_quotes import Quotes
 
 NUMERAL = re.compile(
@@ -170,6 +170,8 @@ def as_plain(cell: str, decimal: str | None, delimiter: str) -> str | None:
     Without one the column began with plain numbers. A comma in it then groups digits only if it is
     the delimiter, and cannot be a decimal mark.
     """
+    from noregret.streams.csv_numerals import plain
+
     if decimal != COMMA and NUMERAL.fullmatch(cell):
         return cell
     if decimal is None and delimiter != COMMA and COMMA in cell:

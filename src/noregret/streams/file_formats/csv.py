@@ -28,8 +28,7 @@ from noregret.streams.columns import (
     signed,
     summaries,
 )
-from noregret.streams.csv_dialect import delimiter_of, is_latin_1
-from noregret.streams.csv_numerals import COMMA, as_floats, decimal_of
+from noregret.streams.csv_dialect import COMMA, delimiter_of, is_latin_1
 from noregret.streams.csv_quotes import Joined, lines_that_look_like_rows, with_letters_quoted
 from noregret.streams.csv_repair import kind_of_most, repaired, row_lines, split_names
 from noregret.streams.open_file import Opened
@@ -220,6 +219,8 @@ class CsvReading(TableReading):
 
     def decimal_in(self, values: list[str | bytes], share: float) -> str | None:
         """Return the decimal mark of a column of other than plain numbers, or None."""
+        from noregret.streams.csv_numerals import decimal_of
+
         texts = [v if isinstance(v, str) else v.decode("utf-8", "replace") for v in values]
         there = [text for text in texts if text.strip() not in MISSING_WORDS]
         return decimal_of(there, self.delimiter, share)
@@ -453,6 +454,8 @@ class CsvReading(TableReading):
             ),
         )
         for name, mark in (marks or {}).items():
+            from noregret.streams.csv_numerals import as_floats
+
             at = table.column_names.index(name)
             floats = as_floats(table.column(name), mark, MISSING_WORDS)
             table = table.set_column(at, name, floats)
