@@ -205,13 +205,16 @@ def test_an_unknown_parameter_hints_at_the_nearest() -> None:
 
 
 @pytest.mark.parametrize("name", nr.all_learners())
-def test_probabilities_are_only_given_by_the_logistic_loss(name: str) -> None:
+def test_probabilities_are_only_given_by_the_logistic_loss_and_the_softmax(name: str) -> None:
     learner = nr.make(name)
-    if learner.engine.loss.name == "logistic":
+    if learner.engine.loss.name == "softmax":
+        assert learner.predict_proba_one([1.0]) == {}
+        learner.learn_one([1.0], "first")
+    if learner.engine.loss.name in ("logistic", "softmax"):
         assert sum(learner.predict_proba_one([1.0]).values()) == pytest.approx(1)
         return
     for ask in (learner.predict_proba_one, learner.predict_proba_many):
-        with pytest.raises(nr.NoRegretError, match="logistic"):
+        with pytest.raises(nr.NoRegretError, match=r"logistic|Softmax"):
             ask([[1.0]])
 
 

@@ -8,6 +8,7 @@ numbers, only 0 and 1 or any number) is found out by asking it.
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, NamedTuple
@@ -145,6 +146,21 @@ FORMS: dict[str, list[dict[str, Any]]] = {
         {"loss": ROUNDED, "radius": 0.3, "budget": 8},
         {"loss": "hinge", "schedule": "horizon", "horizon": 50, "rate": 3.0, "budget": 9},
     ],
+    "softmax": [
+        {"radius": 0.5},
+        {"step": "implicit", "schedule": "constant", "rate": 3.0},
+        {"step": "implicit", "radius": 1.0},
+        {"form": "adagrad", "rate": 0.3},
+        {"form": "ftrl-proximal", "rate": 0.5, "l1": 0.1, "l2": 0.2},
+        {"schedule": "horizon", "horizon": 50, "radius": 2.0},
+    ],
+    "multiclass-hinge": [
+        {"radius": 0.5},
+        {"step": "implicit", "schedule": "constant", "rate": 0.5},
+        {"step": "implicit", "schedule": "constant", "rate": 1e6},
+        {"schedule": "horizon", "horizon": 50},
+        {"step": "implicit", "radius": 0.7},
+    ],
     "scale-invariant": [
         {"loss": "logistic", "wealth": 0.1},
         {"loss": "huber", "loss_parameter": 2.0},
@@ -172,8 +188,13 @@ class Variant:
 
     @cached_property
     def labels(self) -> bool:
-        """Whether outcomes are labels."""
-        return self.refuses({"x": 1.0}, 0.5)
+        """Whether outcomes are labels: −1 and +1."""
+        return self.refuses({"x": 1.0}, 0.5) and not self.classes
+
+    @cached_property
+    def classes(self) -> bool:
+        """Whether outcomes are classes, with a name or number each."""
+        return not self.refuses({"x": 1.0}, "name")
 
     @cached_property
     def boolean(self) -> bool:
@@ -192,7 +213,7 @@ class Variant:
         """Whether a feature still to come would change the score of the others."""
         learner: nr.Learner = nr.make(self.name, **self.params)
         learner.learn_one({"a": 1.0, "b": 1.0}, 1.0)
-        return learner.decision_one({"a": 1.0}) != learner.decision_one({"a": 1.0, "z": 0.0})
+        return bool(learner.decision_one({"a": 1.0}) != learner.decision_one({"a": 1.0, "z": 0.0}))
 
     @cached_property
     def python_loss(self) -> nr.Loss | None:
@@ -258,7 +279,7 @@ def shapes(rows: int = 24, columns: int = 19) -> st.SearchStrategy[Shape]:
 ROUTINE = Shape(seed=7, rows=40, columns=11, density=0.6)
 
 
-def examples(variant: Variant, shape: Shape) -> tuple[Floats, Floats]:
+def examples(variant: Variant, shape: Shape) -> tuple[Floats, NDArray[Any]]:
     """Return rows and outcomes that the learner takes."""
     rng = np.random.default_rng(shape.seed)
     size = (shape.rows, shape.columns)
@@ -266,7 +287,34 @@ def examples(variant: Variant, shape: Shape) -> tuple[Floats, Floats]:
     values = np.ones(size) if variant.boolean else rng.normal(size=size) / math.sqrt(shape.columns)
     X: Floats = kept * values
     y: Floats = X @ rng.normal(size=shape.columns) + 0.3 * rng.normal(size=shape.rows)
+    if variant.classes:
+        return X, classes_for(y, shape.seed)
     return X, np.where(y > 0, 1.0, -1.0) if variant.labels else y
+
+
+# Seven classes, more than an engine has room for at first.
+NAMES = ["sun", "rain", "", "été", "7", "snow", "hail"]
+NUMBERS = [0, -3, 7, 2**40, 1, 2, 5]
+
+
+def classes_for(y: Floats, seed: int) -> NDArray[Any]:
+    """Return classes by how large a number is, and others that only later rows have."""
+    found = np.searchsorted([-0.7, 0.0, 0.7], y)
+    late = np.arange(len(y)) >= len(y) // 2
+    found = np.where(late & (np.arange(len(y)) % 5 == 0), 4 + np.arange(len(y)) % 3, found)
+    return np.array(NUMBERS if seed % 2 else NAMES)[found]
+
+
+def class_loss(name: str, scores: Mapping[Any, float], label: Any) -> float:
+    """Return the loss of the scores of the classes so far; one that is new has the score 0."""
+    own = scores.get(label, 0.0)
+    rivals = [score for rival, score in scores.items() if rival != label]
+    if name == "softmax":
+        return float(np.logaddexp.reduce([own, *rivals]) - own)
+    if not rivals:
+        return 0.0
+    lead = own - max(rivals)
+    return max(0.0, 1.0 - lead) if name == "multiclass-hinge" else float(lead <= 0)
 
 
 def names(columns: int) -> list[str]:
@@ -303,6 +351,7 @@ def visible(learner: nr.Learner, X: Floats) -> dict[str, Any]:
     """Return what a user can see of a learner, to the bit, with the scores of some rows."""
     rows = X if learner._entry.feature_kind == BY_POSITION else as_dicts(X)
     return {
+        "classes": getattr(learner, "classes", None),
         "weights": learner.weights.tobytes(),
         "scores": learner.decision_many(rows).tobytes(),
         "rounds": learner.rounds,

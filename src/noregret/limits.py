@@ -19,6 +19,8 @@ UNIT, SMALLEST = 2.0**-53, 5e-324
 # Features per learner: positions are 32-bit integers, and the intercept may be one more.
 MAX_POSITIONS = 2**31 - 1
 MAX_COLUMNS = MAX_POSITIONS - 1
+# Classes per learner, and weights of all its classes together (1 GiB).
+MAX_CLASSES, MAX_CLASS_WEIGHTS = 4_096, 2**27
 
 # The constant feature. A column of this name is refused if an intercept is added.
 INTERCEPT = "intercept"

@@ -19,7 +19,8 @@ def row(name: str) -> str:
     if "loss" in traits.parameters and "loss" not in traits.kind.params:
         default = traits.parameters["loss"].default
     others = [f"`{loss}`" for loss in traits.losses if loss != default]
-    coefficients = "yes" if traits.learner().engine.linear and not traits.only_booleans else "no"
+    linear = traits.several or traits.learner().engine.linear
+    coefficients = "yes" if linear and not traits.only_booleans else "no"
     weights = "any" if traits.weighs else "whole"
     told = f"`{default}`" + (f" ({', '.join(others)})" if others else "")
     return f"| `{name}` | {told} | {coefficients} | {weights} |"

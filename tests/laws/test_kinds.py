@@ -158,3 +158,4 @@ def test_outcomes_of_every_kind_are_the_same(variant: Variant) -> None:
         assert state(learned(variant, X, outcomes)) == expected
     assert state(learned(variant, X, np.stack([y, y], axis=1)[:, 1])) == expected
     assert state(learned(variant, X, y.astype(object))) == expected
+    assert state(learned(variant, X, pd.Series(y.astype(object)))) == expected

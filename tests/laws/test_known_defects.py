@@ -10,7 +10,16 @@ import pytest
 
 import noregret as nr
 from tests.thorough import in_turn
-from tests.variants import VARIANTS, Floats, Shape, Variant, examples, learned, state
+from tests.variants import (
+    VARIANTS,
+    Floats,
+    Shape,
+    Variant,
+    class_loss,
+    examples,
+    learned,
+    state,
+)
 
 
 @in_turn("variant", [v for v in VARIANTS if v.averaged])
@@ -85,8 +94,12 @@ def test_the_reported_loss_is_the_sum_of_the_losses(variant: Variant) -> None:
     losses, mistakes = [], 0
     for x, outcome in zip(X, y, strict=True):
         score = plain.decision_one(x)
-        losses.append(plain.engine.loss.value(score, outcome))
-        mistakes += variant.labels and outcome * score <= 0
+        if variant.classes:
+            losses.append(class_loss(plain.engine.loss.name, score, outcome))
+            mistakes += class_loss("multiclass-mistake", score, outcome) > 0
+        else:
+            losses.append(plain.engine.loss.value(score, outcome))
+            mistakes += variant.labels and outcome * score <= 0
         plain.learn_one(x, outcome)
     learner = learned(variant, X, y)
     assert learner.total_loss == pytest.approx(math.fsum(losses), rel=1e-14)

@@ -24,6 +24,7 @@ from tests.variants import (
     Shape,
     Variant,
     as_dicts,
+    class_loss,
     examples,
     learned,
     names,
@@ -161,6 +162,12 @@ def test_unseen_names_count_in_a_prediction_as_they_will_in_the_round(
     late, _ = arriving(X)
     for row, outcome in zip(late, y.tolist(), strict=True):
         guess, score, paid = learner.predict_one(row), learner.decision_one(row), learner.total_loss
+        if variant.classes:
+            assert learner.play_one(row, outcome) == guess
+            scores: Any = score
+            loss = class_loss(learner.engine.loss.name, scores, outcome)
+            assert learner.total_loss - paid == pytest.approx(loss, rel=1e-9, abs=1e-12)
+            continue
         if variant.labels and abs(score) < 1e-12:
             guess = learner._entry.negative_label
         assert learner.play_one(row, outcome) == pytest.approx(guess, rel=1e-12, abs=1e-15)
@@ -183,7 +190,7 @@ def test_categories_that_appear_in_a_block_are_those_that_appear_one_by_one(
     single, framed, listed = variant.make(), variant.make(), variant.make()
     said = []
     for x, outcome in zip(rows, y.tolist(), strict=True):
-        said.append(single.decision_one(x))
+        said.append(single._entry.decide(x))
         single.learn_one(x, outcome)
     assert len(single.features) > 256
     scores = np.empty((2, 60))
@@ -204,8 +211,15 @@ def test_columns_that_join_a_stream_count_in_a_prediction_as_they_will_in_the_ro
         at = np.unique(rng.integers(1 + 8 * t, size=5)).astype(np.int32)
         values = np.ones(len(at)) if variant.boolean else rng.normal(size=len(at)) / 3
         starts, outcome = np.array([0, len(at)]), np.array([rng.choice([-1.0, 1.0])])
+        if variant.classes:  # a stream has their numbers
+            entry: Any = learner._entry
+            outcome[0] = entry.code_of(rng.integers(3))
         guess, played = np.empty(1), np.empty(1)
-        if t:
+        if t and variant.classes:
+            scores = np.empty(learner._entry.outputs)
+            block_rows.score_rows(learner._entry, starts, at, values, scores)
+            guess[0] = scores.argmax()
+        elif t:
             block_rows.score_rows(learner._entry, starts, at, values, guess)
         block_rows.play_rows(learner._entry, starts, at, values, outcome, None, played)
         if t:

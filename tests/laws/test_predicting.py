@@ -28,7 +28,7 @@ def ask_everything(learner: nr.Learner, one: Any, many: list[Any]) -> None:
     for rows in many:
         learner.predict_many(rows)
         learner.decision_many(rows)
-    if learner.engine.loss.name == "logistic":
+    if learner.engine.loss.name in ("logistic", "softmax"):
         learner.predict_proba_one(one)
         for rows in many:
             learner.predict_proba_many(rows)

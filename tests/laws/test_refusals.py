@@ -52,7 +52,13 @@ BAD_ALWAYS: list[Any] = [
 ]
 BAD_AMONG_NAMES: list[Any] = [[1.0, 0.0, 1.0], np.ones(11), sp.csr_array(np.ones((1, 11)))]
 BAD_OUTCOMES: list[Any] = [NAN, INF, -INF, None, "1", "spam", b"1", [1.0], 1j, 10**400, {}]
+BAD_CLASSES: list[Any] = [NAN, INF, -INF, None, b"1", [1.0], 1j, 10**400, {}, 0.5, 1e300]
 BAD_LABELS: list[Any] = [0.5, 2, -2, 1e300, 1 + 1e-15]
+
+
+def new_outcome(y: Any) -> Any:
+    """Return an outcome like these, of a class that none of them has if they are classes."""
+    return f"not {y[0]}" if y.dtype.kind == "U" else 12345 if y.dtype.kind == "i" else 1.0
 
 
 def refuse(learner: nr.Learner, x: Any, y: Any) -> None:
@@ -71,7 +77,8 @@ def test_a_bad_named_example_changes_nothing(variant: Variant) -> None:
     X, y = examples(variant, ROUTINE)
     for learner in (variant.make(), learned(variant, as_dicts(X), y)):
         for x in [*BAD_ALWAYS, *(BAD_AMONG_NAMES if learner.rounds else [])]:
-            refuse(learner, x, 1.0)
+            refuse(learner, x, y[0])
+            refuse(learner, x, new_outcome(y))
         if variant.boolean:
             refuse(learner, {"x00": 0.5, "new": 1.0}, 1.0)
             refuse(learner, {"x00": 1.0, "new": -1.0}, 1.0)
@@ -83,7 +90,8 @@ def test_a_bad_named_example_changes_nothing(variant: Variant) -> None:
 def test_a_bad_outcome_changes_nothing(variant: Variant) -> None:
     X, y = examples(variant, ROUTINE)
     for learner in (variant.make(), learned(variant, as_dicts(X), y)):
-        for outcome in [*BAD_OUTCOMES, *(BAD_LABELS if variant.labels else [])]:
+        bad = BAD_CLASSES if variant.classes else BAD_OUTCOMES
+        for outcome in [*bad, *(BAD_LABELS if variant.labels else [])]:
             refuse(learner, {"x00": 1.0, "new": 1.0}, outcome)
         if variant.labels and learner.rounds:
             refuse(learner, {"x00": 1.0, "new": 1.0}, 0)  # −1 was seen
@@ -101,7 +109,8 @@ def test_a_bad_number_at_any_place_changes_nothing(
     x[at % len(x)] = bad
     for learner in (variant.make(), learned(variant, X, y)):
         for row in (x, sp.csr_array(x[None]), x.tolist()):
-            refuse(learner, row, 1.0)
+            refuse(learner, row, y[0])
+            refuse(learner, row, new_outcome(y))
         if math.isinf(bad) or math.isnan(bad):
             with pytest.raises(nr.BadExample):
                 learner.predict_one(x)
@@ -114,16 +123,16 @@ def test_a_wrong_width_changes_nothing(variant: Variant) -> None:
     X, y = examples(variant, ROUTINE)
     learner = learned(variant, X, y)
     for width in (0, 1, X.shape[1] - 1, X.shape[1] + 1):
-        refuse(learner, np.ones(width), 1.0)
-        refuse(learner, sp.csr_array(np.ones((1, width))), 1.0)
+        refuse(learner, np.ones(width), y[0])
+        refuse(learner, sp.csr_array(np.ones((1, width))), new_outcome(y))
         for rows in (np.ones((2, width)), sp.csr_array(np.ones((2, width)))):
             before = state(learner)
             with pytest.raises(nr.BadExample, match=f"expected {X.shape[1]} columns, got {width}"):
-                learner.learn_many(rows, [1.0, 1.0])
+                learner.learn_many(rows, [y[0], new_outcome(y)])
             with pytest.raises(nr.BadExample):
                 learner.predict_many(rows)
             assert state(learner) == before
-    refuse(learner, {"x00": 1.0}, 1.0)
+    refuse(learner, {"x00": 1.0}, y[0])
 
 
 def kinds(X: Floats) -> dict[str, Any]:
@@ -163,8 +172,10 @@ def test_rows_before_a_bad_outcome_are_learned(
     variant: Variant, shape: Shape, row: int, bad: Any
 ) -> None:
     X, y = examples(variant, shape)
-    if bad == 7.5 and not variant.labels:
+    if bad == 7.5 and not (variant.labels or variant.classes):
         bad = NAN  # where any number is an outcome
+    if bad == "spam" and variant.classes:
+        bad = b"spam"
     row %= len(X)
     spoiled = y.tolist()
     spoiled[row] = bad
@@ -224,7 +235,10 @@ def test_an_enormous_example_is_learned_or_refused_but_never_ruins(variant: Vari
 def offer_an_enormous_one(variant: Variant, size: float) -> None:
     X, y = examples(variant, ROUTINE)
     learner = learned(variant, X, y)
-    for x, outcome in ((X[0] * size, y[0]), (X[1], y[1] * size), (X[2] * size, -y[2] * size)):
+    large = [(X[0] * size, y[0]), (X[1] * size, new_outcome(y))]
+    if not variant.classes:
+        large += [(X[1], y[1] * size), (X[2] * size, -y[2] * size)]
+    for x, outcome in large:
         before = state(learner)
         try:
             learner.learn_one(x, outcome)

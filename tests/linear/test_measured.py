@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from typing import Any
 
 import numpy as np
 import pytest
@@ -16,6 +17,7 @@ from tests.variants import (
     Shape,
     Variant,
     as_dicts,
+    class_loss,
     examples,
     learned,
     shapes,
@@ -25,16 +27,25 @@ from tests.variants import (
 MEASURES = ("norm", "peak", "outcome", "gradient", "gradient_peak")
 
 
-def readings(variant: Variant, X: Floats, y: Floats) -> dict[str, Floats]:
+def readings(variant: Variant, X: Floats, y: Any) -> dict[str, Floats]:
     """Return every measurement of every round."""
     plain = nr.make(variant.name, **variant.params)
-    slopes = []
+    slopes: list[float] = []
+    norms, peaks = np.linalg.norm(X, axis=1), np.abs(X).max(axis=1)
+    if variant.classes:
+        pulls = class_slopes(plain, X, y)
+        return {
+            "norm": norms,
+            "peak": peaks,
+            "outcome": np.zeros(len(X)),
+            "gradient": np.array([np.linalg.norm(pull) for pull in pulls]) * norms,
+            "gradient_peak": np.array([np.abs(pull).max() for pull in pulls]) * peaks,
+        }
     for x, outcome in zip(X, y, strict=True):
         # The slope where the weights were, which are the plain ones also when averaging.
         score = plain.decision_one(x) if not plain.engine.mean_kept else math.nan
         slopes.append(plain.engine.loss.slope(score, outcome))
         plain.learn_one(x, outcome)
-    norms, peaks = np.linalg.norm(X, axis=1), np.abs(X).max(axis=1)
     size = np.abs(slopes)
     return {
         "norm": norms,
@@ -43,6 +54,24 @@ def readings(variant: Variant, X: Floats, y: Floats) -> dict[str, Floats]:
         "gradient": size * norms,
         "gradient_peak": size * peaks,
     }
+
+
+def class_slopes(learner: nr.Learner, X: Floats, y: Any) -> list[Floats]:
+    """Return the gradient by the scores of the classes, in every round, and learn."""
+    found = []
+    for x, label in zip(X, y.tolist(), strict=True):
+        scores: dict[Any, float] = {label: 0.0} | learner.decision_one(x)  # type: ignore[operator]
+        s, own = np.array(list(scores.values())), list(scores).index(label)
+        pull = np.zeros(len(s))
+        if learner.engine.loss.name == "softmax":
+            pull = np.exp(s - np.logaddexp.reduce(s))
+            pull[own] -= 1
+        elif class_loss(learner.engine.loss.name, scores, label) > 0:
+            rivals = np.where(np.arange(len(s)) == own, -np.inf, s)
+            pull[own], pull[rivals.argmax()] = -1, 1
+        found.append(pull)
+        learner.learn_one(x, label)
+    return found
 
 
 MEASURED = [v for v in VARIANTS if not nr.make(v.name, **v.params).engine.mean_kept]
@@ -166,4 +195,4 @@ def test_rounds_and_mistakes_are_counted(variant: Variant) -> None:
     X, y = examples(variant, Shape(seed=1, rows=50, columns=3, density=0.5))
     learner = learned(variant, X, y)
     assert learner.rounds == 50
-    assert (learner.mistakes > 0) == variant.labels
+    assert (learner.mistakes > 0) == (variant.labels or variant.classes)

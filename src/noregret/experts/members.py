@@ -113,6 +113,11 @@ def member_of(who: Any, master: Master) -> Member:
     says = {"log": "probability", "zero-one": "vote"}.get(cost, "prediction")
     if isinstance(who, Learner):
         labels = who.engine.loss.labels
+        if who._notes():
+            raise NoRegretError(
+                f"{who.name} predicts one of several classes, which masters cannot mix",
+                "mix learners of two labels",
+            )
         if says == "prediction" and labels:
             raise NoRegretError(
                 f"{who.name} predicts labels, and the {cost} loss needs numbers",

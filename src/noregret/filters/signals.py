@@ -27,7 +27,7 @@ def signal(name: str, given: Any, before: int = 0) -> Floats:
         The number of samples played before.
     """
     if isinstance(given, list | tuple) and np.ndim(given[0] if given else 0) == 0:
-        numbers, _, bad = as_outcomes(given)
+        numbers, _, bad, _ = as_outcomes(given)
         if bad is not None:
             sample = before + len(numbers) + 1
             raise BadExample(f"{name} is {bad}: a number is expected", round=sample, unit="sample")

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from noregret.hindsight.proofs.answer import Answer, Limits
     from noregret.hindsight.rows import Rows
     from noregret.hindsight.rules import best_conjunction, best_disjunction
+    from noregret.hindsight.several_classes import best_classes, largest_class_margin
     from noregret.hindsight.solvers.penalised import best_penalised
     from noregret.hindsight.solvers.square import LeastSquares
     from noregret.hindsight.switches import Segment, Sequences, best_sequences
@@ -30,6 +31,7 @@ __all__ = [
     "Rows",
     "Segment",
     "Sequences",
+    "best_classes",
     "best_conjunction",
     "best_convex",
     "best_disjunction",
@@ -42,6 +44,7 @@ __all__ = [
     "best_penalised",
     "best_ridge",
     "best_sequences",
+    "largest_class_margin",
     "largest_margin",
     "largest_margin_of_weights",
 ]
@@ -54,6 +57,7 @@ _MODULES = {
     "Rows": "rows",
     "Segment": "switches",
     "Sequences": "switches",
+    "best_classes": "several_classes",
     "best_conjunction": "rules",
     "best_convex": "experts",
     "best_disjunction": "rules",
@@ -66,6 +70,7 @@ _MODULES = {
     "best_penalised": "solvers.penalised",
     "best_ridge": "best",
     "best_sequences": "switches",
+    "largest_class_margin": "several_classes",
     "largest_margin": "margin",
     "largest_margin_of_weights": "weights_margin",
 }

@@ -96,6 +96,8 @@ class Rows:
     # A score is multiplied by this after summation, and so is its underflow.
     factor = 1.0
 
+    outputs = 1  # scores per row
+
     def __init__(
         self,
         X: Any = None,
@@ -217,6 +219,10 @@ class Rows:
             sums[: block.shape[1]] += squared(block).T @ part
         return sums
 
+    def curvature(self, weights: Floats) -> Any:
+        """Return the matrix of Newton's equations where rows have one of their own, else None."""
+        return None
+
     def pick(self, chosen: NDArray[Any]) -> Block:
         """Return the rows where ``chosen`` is not zero as one block."""
         from scipy import sparse
@@ -258,7 +264,7 @@ def faint_length(block: Block) -> float:
 def score_error(rows: Rows, weights: Floats, blur: int = 0) -> Floats:
     """Return bounds on the errors of the scores, for weights that are off by ``blur`` roundings."""
     if not weights.any():
-        return np.zeros(rows.shape[0])
+        return np.zeros(rows.shape[0] * rows.outputs)
     filled = rows.survey.filled
     sizes = rows.scores(np.abs(weights), absolute=True)
     return growth(filled + blur) * sizes + filled * (1 + rows.factor) * SMALLEST

@@ -96,7 +96,8 @@ class Outcomes(NamedTuple):
 
     values: Floats
     first_boolean: int | None
-    bad: str | None
+    bad: Any
+    labels: list[Any] | None = None
 
 
 def as_outcomes(y: Any) -> Outcomes:

@@ -15,6 +15,7 @@ from noregret.errors import BadExample
 from noregret.linear import data_frames as frames
 from noregret.linear import inputs
 from noregret.linear.engine import block_rows
+from noregret.linear.engine.class_weights import ClassEntry
 from noregret.linear.engine.entry import Entry, SparseRow
 
 Floats = NDArray[np.float64]
@@ -57,20 +58,23 @@ def learn_block(
 
     With a constant, every row has one more column of that value, without a copy.
     """
+    given, whole = outcomes_of(entry, y), slice(None)
     if isinstance(block, np.ndarray):
         with _held(entry, block.shape[1] + bool(constant)):
-            block_rows.play_dense(entry, block, y, None, importances, constant)
+            told = (coded(entry, given, whole), None, importances, constant)
+            block_rows.play_dense(entry, block, *told)
     else:
         starts, indices, data, width = block
         with _held(entry, width + bool(constant)):
-            block_rows.play_sparse(entry, starts, indices, data, y, None, importances, constant)
+            told = (coded(entry, given, whole), None, importances, constant)
+            block_rows.play_sparse(entry, starts, indices, data, *told)
 
 
 def play(
     entry: Entry, X: Any, y: Any, scores: Floats | None = None, weights: Floats | None = None
 ) -> None:
     """Predict and learn row by row; fill in the scores of the rows played."""
-    outcomes = inputs.as_outcomes(y)
+    outcomes = outcomes_of(entry, y)
     rows = inputs.row_count(X)
     if outcomes.bad is None and len(outcomes.values) != rows:
         raise BadExample(f"{rows} rows, but {len(outcomes.values)} outcomes")
@@ -83,9 +87,9 @@ def play(
         if len(outcomes.values) == 0:
             pass
         elif inputs.is_named(X):
-            _play_named(entry, X, outcomes.values, scores, weights)
+            _play_named(entry, X, outcomes, scores, weights)
         else:
-            _play_table(entry, X, outcomes.values, scores, weights)
+            _play_table(entry, X, outcomes, scores, weights)
     finally:
         if outcomes.first_boolean is not None and (
             entry.engine.played - before > outcomes.first_boolean
@@ -95,9 +99,20 @@ def play(
         raise entry.bad_outcome(outcomes.bad)
 
 
+def outcomes_of(entry: Entry, y: Any) -> inputs.Outcomes:
+    """Return the outcomes of many rows: numbers, or classes."""
+    return entry.outcomes(y) if isinstance(entry, ClassEntry) else inputs.as_outcomes(y)
+
+
+def coded(entry: Entry, given: inputs.Outcomes, part: slice) -> Floats:
+    """Return the outcomes of some rows as the engine takes them; call it under the lock."""
+    return entry.coded(given, part) if isinstance(entry, ClassEntry) else given.values[part]
+
+
 def _play_table(
-    entry: Entry, X: Any, outcomes: Floats, scores: Floats | None, weights: Floats | None
+    entry: Entry, X: Any, given: inputs.Outcomes, scores: Floats | None, weights: Floats | None
 ) -> None:
+    outcomes = given.values
     if hasattr(X, "tocsr"):
         starts, indices, data, width = sparse_parts(X)
         if len(starts) != len(outcomes) + 1:
@@ -105,8 +120,8 @@ def _play_table(
         step = inputs.block_rows(max(1, len(data) // max(1, len(outcomes))))
         for start in range(0, len(outcomes), step):
             part = slice(start, start + step)
-            told = (outcomes[part], some(scores, part), some(weights, part))
             with _held(entry, width):
+                told = (coded(entry, given, part), some(scores, part), some(weights, part))
                 block_rows.play_sparse(
                     entry, starts[start : start + step + 1], indices, data, *told
                 )
@@ -116,9 +131,8 @@ def _play_table(
         raise BadExample(f"{len(table)} rows, but {len(outcomes)} outcomes")
     for part, block in inputs.dense_blocks(table):
         with _held(entry, table.shape[1]):
-            block_rows.play_dense(
-                entry, block, outcomes[part], some(scores, part), some(weights, part)
-            )
+            told = (coded(entry, given, part), some(scores, part), some(weights, part))
+            block_rows.play_dense(entry, block, *told)
 
 
 @contextmanager
@@ -139,6 +153,8 @@ def _held(entry: Entry, width: int | None = None) -> Iterator[None]:
                 entry.undo(size, kind)
             raise
     finally:
+        if isinstance(entry, ClassEntry):
+            entry.forget_unplayed()
         entry.let_go()
 
 
@@ -162,10 +178,14 @@ def play_columns(
 
 
 def _play_named(
-    entry: Entry, X: Any, outcomes: Floats, scores: Floats | None, weights: Floats | None
+    entry: Entry,
+    X: Any,
+    given: inputs.Outcomes,
+    scores: Floats | None,
+    weights: Floats | None,
 ) -> None:
     if isinstance(X, list | tuple):
-        pairs = zip(X, outcomes.tolist(), strict=True)
+        pairs = zip(X, given.labels or given.values.tolist(), strict=True)
         if weights is None:
             entry.play_pairs(pairs, len(X), scores)
             return
@@ -177,7 +197,7 @@ def _play_named(
         cuts = sorted({0, *new, block.rows})
         for start, stop in pairwise(cuts):
             place = slice(part.start + start, part.start + stop)
-            told = (outcomes[place], some(scores, place), some(weights, place))
+            told = (given, place, some(scores, place), some(weights, place))
             _play_segment(entry, block, start, stop, new.get(start, set()), *told)
         if block.fault is not None:
             raise block.fault.at(round=entry.engine.played + 1)
@@ -189,12 +209,14 @@ def _play_segment(
     start: int,
     stop: int,
     new: set[str],
-    outcomes: Floats,
+    given: inputs.Outcomes,
+    place: slice,
     out: Floats | None,
     weights: Floats | None,
 ) -> None:
     """Play rows whose new features all appear in the first row."""
     with _held(entry):
+        outcomes = coded(entry, given, place)
         block_rows.admit_names(entry, new)
         order = block.in_order(entry)
         if order:
@@ -219,30 +241,33 @@ def scores_of(entry: Entry, X: Any) -> Floats:
         starts, indices, data, width = sparse_parts(X)
         entry.meet_columns(width, False)
         if entry.engine.size != width:
-            rows = (slice(start, stop) for start, stop in pairwise(starts.tolist()))
-            return np.array([entry.decide(SparseRow(indices[r], data[r], width)) for r in rows])
-        scores = np.empty(len(starts) - 1)
-        none = np.zeros(len(scores), dtype=np.int64)
-        nothing = np.zeros(len(scores))
+            parts = (slice(start, stop) for start, stop in pairwise(starts.tolist()))
+            each = (SparseRow(indices[part], data[part], width) for part in parts)
+            return entry.decisions(each)
+        rows = len(starts) - 1
+        scores = np.empty(rows * entry.outputs)
+        none, nothing = np.zeros(rows, dtype=np.int64), np.zeros(rows)
         block_rows.score_sparse(entry, starts, indices, data, none, nothing, nothing, scores)
         return scores
     table = inputs.as_array(X)
     entry.meet_columns(table.shape[1], False)
     if entry.engine.size != table.shape[1]:
-        return np.array([entry.decide(row) for row in table])
-    scores = np.empty(len(table))
+        return entry.decisions(table)
+    wide = entry.outputs
+    scores = np.empty(len(table) * wide)
     for part, block in inputs.dense_blocks(table):
-        block_rows.score_dense(entry, block, scores[part])
+        block_rows.score_dense(entry, block, scores[part.start * wide : part.stop * wide])
     return scores
 
 
 def _scores_of_named(entry: Entry, X: Any) -> Floats:
     if isinstance(X, list | tuple):
-        return np.array([entry.decide(x) for x in X])
+        return entry.decisions(X)
     parts = [np.empty(0)]
     entry.meet_names()
+    wide = entry.outputs
     for _, block in frames.named_blocks(X):
-        scores = np.empty(block.rows)
+        scores = np.empty(block.rows * wide)
         order = block.in_order(entry)
         if order:
             block_rows.score_columns(entry, [block.columns[k] for k in order], scores)
@@ -256,11 +281,7 @@ def _scores_of_named(entry: Entry, X: Any) -> Floats:
 
 def answers(entry: Entry, scores: Floats) -> NDArray[Any]:
     """Convert scores to the user's kind of outcomes: numbers, or labels like those seen."""
-    if not entry.engine.loss.labels:
-        return scores
-    if entry.predicts_booleans:
-        return scores > 0
-    return np.where(scores > 0, 1, entry.negative_label)
+    return np.asarray(entry.answers(scores))
 
 
 def label_pair(entry: Entry) -> tuple[Any, Any]:

@@ -167,6 +167,10 @@ class Learner(Named, ExampleCalls):
         kept = getattr(self.engine, "accounts", dict)
         return dict(kept())
 
+    def _notes(self) -> tuple[str, ...]:
+        """Return what certificates say of outcomes besides their numbers."""
+        return ()
+
     @property
     def _caveat(self) -> str | None:
         """A caveat for predicting many rows without learning from them."""

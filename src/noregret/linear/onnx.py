@@ -109,6 +109,11 @@ def linear_of(model: Predictor, fixed: Learner) -> Linear:
     """Return the weights of a model, or raise NoRegretError if its scores are not linear."""
     if not model.features:
         raise NoRegretError(f"{model.name} has met no feature yet: there is no model to write")
+    if fixed._notes():
+        raise NoRegretError(
+            f"{model.name} has several classes: only one row of weights times features can be"
+            " written; noregret.load and pickle keep it whole"
+        )
     if not fixed.engine.linear:
         raise NoRegretError(
             f"the predictions of {model.name} are more than weights times features, which is all"

@@ -7,10 +7,12 @@ from inspect import Parameter, Signature
 from typing import Any
 
 from noregret.checks import bound
+from noregret.linear.class_learner import ClassLearner
 from noregret.linear.regressor_or_classifier import Kind
 from noregret.proof.theorems.averaging import averaged
 from noregret.river.classifier import Classifier
 from noregret.river.regressor import Regressor
+from noregret.river.several_classes import SeveralClasses
 
 # Parameters of all estimators besides those of the learner; the first needs weights.
 ADDED = {"averaged": False, "intercept": True, "certified": False}
@@ -41,7 +43,9 @@ Examples
 
 def estimator(kind: Kind) -> type[Any]:
     """Make the class of a learner as a regressor or classifier."""
-    base = Classifier if kind.labels else Regressor
+    base: type[Any] = Classifier if kind.labels else Regressor
+    if issubclass(kind.learner, ClassLearner):
+        base = SeveralClasses
     return type(
         kind.name,
         (base,),

@@ -21,7 +21,7 @@ C = TypeVar("C", bound="OnlineClassifier")
 def probable(classifier: OnlineClassifier) -> bool:
     """Return True if scores give probabilities, else raise AttributeError with the reason."""
     loss = classifier._learner().engine.loss.name
-    if loss != "logistic":
+    if loss not in ("logistic", "softmax"):
         raise AttributeError(f"the {loss} loss gives scores, not probabilities: use the logistic")
     return True
 
@@ -55,7 +55,7 @@ class OnlineClassifier(ClassifierMixin, Certified):  # type: ignore[misc]
                 "the rows with a weight above 0 are all of one class: two or more are needed"
             )
         weights = self._class_shares(classes, y, weights, whole=True)
-        self._fit(X, outcomes_of(y, classes), weights, learners_for(classes), warm)
+        self._fit(X, *self._tasks(y, classes), weights, warm)
         self.classes_ = classes
         return self
 
@@ -84,9 +84,13 @@ class OnlineClassifier(ClassifierMixin, Certified):  # type: ignore[misc]
         if unknown := [label for label in np.unique(y).tolist() if label not in known.tolist()]:
             raise ValueError(f"y has the classes {unknown}, which are not among {known}")
         weights = self._class_shares(known, y, self._shares(X, sample_weight), whole=False)
-        self._partial_fit(X, outcomes_of(y, known), weights, learners_for(known))
+        self._partial_fit(X, *self._tasks(y, known), weights)
         self.classes_ = known
         return self
+
+    def _tasks(self, y: NDArray[Any], classes: NDArray[Any]) -> tuple[Outcomes, int]:
+        """Return the outcomes of rows for each learner, and the number of learners."""
+        return outcomes_of(y, classes), learners_for(classes)
 
     def _class_shares(
         self, classes: NDArray[Any], y: NDArray[Any], weights: Floats | None, whole: bool

@@ -137,7 +137,7 @@ class Online(BaseEstimator):  # type: ignore[misc]
         return [first, *(first.clone() for _ in range(count - 1))]
 
     def _fit(
-        self: E, X: Any, outcomes: Outcomes, weights: Floats | None, count: int, warm: bool
+        self: E, X: Any, outcomes: Outcomes, count: int, weights: Floats | None, warm: bool
     ) -> E:
         """Train new learners, or copies of the present ones, for ``max_iter`` passes."""
         passes, seed = whole("max_iter", self.max_iter), None
@@ -150,7 +150,7 @@ class Online(BaseEstimator):  # type: ignore[misc]
         self._story: Story | None = None if warm else story
         return self
 
-    def _partial_fit(self: E, X: Any, outcomes: Outcomes, weights: Floats | None, count: int) -> E:
+    def _partial_fit(self: E, X: Any, outcomes: Outcomes, count: int, weights: Floats | None) -> E:
         """Train the present learners for one pass."""
         refuse_unusable(X, self._names)
         once = Story(None, 1, weights is not None)

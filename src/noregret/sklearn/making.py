@@ -13,6 +13,7 @@ from noregret.sklearn.classifier import OnlineClassifier
 from noregret.sklearn.estimator import Online
 from noregret.sklearn.pages import page
 from noregret.sklearn.regressor import OnlineRegressor
+from noregret.sklearn.several_classes import SeveralClasses
 from noregret.sklearn.traits import Traits
 
 BASES: dict[bool, type[Online]] = {False: OnlineRegressor, True: OnlineClassifier}
@@ -74,7 +75,8 @@ def made(traits: Traits) -> type[Online]:
         "__doc__": page(traits, signature),
         "traits": traits,
     }
-    return type(name, (BASES[traits.labels],), members)
+    base = SeveralClasses if traits.several else BASES[traits.labels]
+    return type(name, (base,), members)
 
 
 def signature_of(traits: Traits) -> inspect.Signature:

@@ -10,6 +10,7 @@ import numpy as np
 
 from noregret.base.compiled.losses import LOSSES
 from noregret.errors import BadExample
+from noregret.linear.class_learner import ClassLearner
 from noregret.linear.learner import Learner
 from noregret.linear.regressor_or_classifier import Kind
 from noregret.proof.theorems.averaging import averaged
@@ -26,6 +27,7 @@ class Traits:
 
     def __init__(self, kind: Kind) -> None:
         self.kind, self.labels = kind, kind.labels
+        self.several = issubclass(kind.learner, ClassLearner)
         self.parameters = dict(inspect.signature(kind.learner).parameters)
 
     # Losses and defaults.
@@ -62,8 +64,8 @@ class Traits:
     @cached_property
     def is_limited(self) -> bool:
         """True if it cannot represent all linear functions: booleans, or nonnegative weights."""
-        if self.only_booleans:
-            return True
+        if self.only_booleans or self.several:
+            return self.only_booleans
         learner, signs = self.learner(), alternating(200)
         learner.learn_many(signs[:, None], -signs)
         return bool(learner.decision_one([1.0]) >= 0)
@@ -71,7 +73,7 @@ class Traits:
     @cached_property
     def has_intercept(self) -> bool:
         """True if it has its own intercept, so that it learns from zeros."""
-        if self.only_booleans:
+        if self.only_booleans or self.several:
             return False
         learner, zeros = self.learner(), np.zeros((20, 2))
         learner.learn_one(zeros[0], -1.0)

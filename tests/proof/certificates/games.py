@@ -20,6 +20,7 @@ TRUTH = np.array([0.5, -1.0, 2.0, 0.25])
 NUMBERS = ROWS @ TRUTH + 0.3 * draw.normal(size=60)
 LABELS = np.where(ROWS @ TRUTH > 0, 1, -1)
 NOISY = np.where(draw.random(60) < 0.15, -LABELS, LABELS)
+KINDS = np.array(["sun", "rain", "snow"])[np.searchsorted([-0.8, 0.8], NUMBERS)]
 BITS = (draw.random((60, 5)) < 0.4).astype(float)
 
 

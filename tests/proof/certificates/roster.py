@@ -21,7 +21,7 @@ from tests.experts.masters import VARIANTS as MASTERS
 from tests.filters.reference import FORMS as FILTERS
 from tests.portfolios.tables import VARIANTS as STRATEGIES
 from tests.portfolios.tables import usual
-from tests.proof.certificates.games import BITS, NOISY, NUMBERS, ROWS, frame
+from tests.proof.certificates.games import BITS, KINDS, NOISY, NUMBERS, ROWS, frame
 from tests.variants import VARIANTS as LEARNERS
 
 ROUNDS = 24
@@ -60,11 +60,18 @@ class Entry:
         return found
 
 
+def is_fixed(entry: Entry) -> bool:
+    """Whether outcomes are none, or names of classes, which have no scale."""
+    return entry.y is None or np.asarray(entry.y).dtype.kind == "U"
+
+
 def examples_for(learner: Any) -> tuple[Any, Any]:
     """Return examples of the kind that a linear learner takes."""
     boolean = learner.name == "conjunction" or learner.params.get("form") == "winnow1"
     if boolean:
         return BITS[:ROUNDS], np.maximum(BITS[:, 0], BITS[:, 2])[:ROUNDS]
+    if hasattr(learner, "classes"):
+        return ROWS[:ROUNDS], KINDS[:ROUNDS]
     if learner.engine.loss.name == "linear":
         return ROWS[:ROUNDS], np.sign(NUMBERS)[:ROUNDS]
     return ROWS[:ROUNDS], (NOISY if learner.engine.loss.labels else NUMBERS / 3)[:ROUNDS]

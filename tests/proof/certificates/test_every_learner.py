@@ -14,7 +14,7 @@ from scipy import sparse
 
 import noregret
 from noregret import Certificate, averaged, play, verify
-from tests.proof.certificates.games import BITS, LABELS, NOISY, NUMBERS, ROWS
+from tests.proof.certificates.games import BITS, KINDS, LABELS, NOISY, NUMBERS, ROWS
 from tests.thorough import draws, paired
 
 ONE_PER_LEARNER: list[tuple[str, dict[str, Any]]] = [
@@ -31,6 +31,8 @@ ONE_PER_LEARNER: list[tuple[str, dict[str, Any]]] = [
 def data_for(learner: noregret.Learner) -> tuple[Any, Any]:
     if learner.name == "conjunction" or learner.params.get("form") == "winnow1":
         return BITS, (BITS[:, 0] * BITS[:, 1] > 0).astype(float)
+    if hasattr(learner, "classes"):
+        return ROWS, KINDS
     if learner.engine.loss.name == "linear":
         return ROWS, np.sign(NUMBERS)
     return ROWS, NOISY if learner.engine.loss.labels else NUMBERS / 3

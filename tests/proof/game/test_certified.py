@@ -15,7 +15,7 @@ from noregret import Certificate, NoRegretError, certified, play, verify
 from noregret.filters import Nlms
 from noregret.linear.learner import all_learners
 from noregret.portfolios import EgPortfolio
-from tests.proof.certificates.games import BITS, LABELS, NUMBERS, ROWS
+from tests.proof.certificates.games import BITS, KINDS, LABELS, NUMBERS, ROWS
 
 rng = np.random.default_rng(7)
 VOTES = rng.random((50, 3))
@@ -43,6 +43,8 @@ def test_every_learner_certifies_at_any_moment_as_if_it_had_been_played(name: st
     learner = noregret.make(name)
     if not learner.engine.loss.labels:
         y = NUMBERS / 10
+    if hasattr(learner, "classes"):
+        y = KINDS
     if name in ("winnow", "conjunction"):
         X, y = BITS, BITS[:, 0] > 0
     model = certified(noregret.make(name))

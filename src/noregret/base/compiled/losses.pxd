@@ -26,6 +26,7 @@ cdef class PythonLoss(Loss):
 
 
 cdef Loss as_loss(object loss, object parameter)
+cdef Loss class_loss(str name)
 
 cdef double log_value(const LossTable* t, double s, double y) noexcept nogil
 cdef double percentage_value(const LossTable* t, double s, double y) noexcept nogil

@@ -273,6 +273,18 @@ cdef Loss built(str name, LossTable table, double parameter):
     return loss
 
 
+# The losses of several classes are computed from all their scores, by the engine that has these.
+cdef double of_scores(const LossTable* t, double s, double y) noexcept nogil:
+    return NAN
+
+cdef LossTable OF_CLASSES = LossTable(of_scores, of_scores, NULL, 0, 0, True, NULL)
+
+
+cdef Loss class_loss(str name):
+    """Return the loss of that name over several classes."""
+    return built(name, OF_CLASSES, 0)
+
+
 # name: (value, slope, implicit, its parameter's range and default)
 cdef LossTable SQUARE = LossTable(square_value, square_slope, square_implicit, 0, 2, False, NULL)
 cdef LossTable ABSOLUTE = LossTable(absolute_value, absolute_slope, absolute_implicit, 0, 0, False, NULL)

@@ -61,6 +61,9 @@ def curvature_of(rows: Rows, weights: Floats) -> Curvature:
     """Return H = Σ d_t x_t x_tᵀ in the form that suits solving with it."""
     if isinstance(rows, Doubled):
         return Twice(curvature_of(rows.single, weights), rows.weight)
+    own: Curvature | None = rows.curvature(weights)
+    if own is not None:
+        return own
     # Weights next to nothing would only overflow, and change nothing.
     bent = weights > max(1e-30 * float(weights.max(initial=0.0)), 1e-290)
     weights = np.where(bent, weights, 0.0)

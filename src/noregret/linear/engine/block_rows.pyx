@@ -354,21 +354,31 @@ cdef int play_row(Entry entry, Row* row, double y, double* out) noexcept nogil:
     return status
 
 
+cdef Py_ssize_t scores_per_row(Entry entry, Py_ssize_t rows, const double[::1] out) except -1:
+    """Return for how many scores per row there is room: one, or one per class known when it was made."""
+    cdef Py_ssize_t width = entry.width()
+    if rows and width:
+        width = max(1, min(width, out.shape[0] // rows))
+    check_lengths(rows * width, None, out)
+    return width
+
+
 def score_dense(Entry entry not None, const double[:, :] X not None, double[::1] out not None):
     """Fill out with the scores of the rows of an array."""
     cdef Py_ssize_t r, rows = X.shape[0]
     cdef int status = FINE
+    cdef Py_ssize_t width
     cdef Row row
     row.indices, row.count, row.spread = NULL, X.shape[1], 0
     row.unseen, row.unseen_sum, row.unseen_norm2 = 0, 0, 0
     entry.read_along()
     try:
         check_block(X, entry.engine.size)
-        check_lengths(rows, None, out)
+        width = scores_per_row(entry, rows, out)
         with nogil:
             for r in range(rows):
                 row.values = dense_row(X, r)
-                status = score_row(entry, &row, &out[r])
+                status = entry.score_into(&row, &out[r * width], width)
                 if status != FINE:
                     break
         if status != FINE:
@@ -381,7 +391,7 @@ def score_columns(Entry entry not None, columns, double[::1] out not None):
     """Fill out with the scores of rows that lie in columns, as ``play_columns`` takes them."""
     cdef Columns table = Columns(columns)
     cdef Py_ssize_t r, rows = table.rows, first = 0, last = 0
-    cdef Py_ssize_t tile = tile_rows(table.count)
+    cdef Py_ssize_t tile = tile_rows(table.count), width
     cdef int status = FINE
     cdef double[:, ::1] held = np.empty((tile, max(1, table.count)))
     cdef Row row
@@ -389,7 +399,7 @@ def score_columns(Entry entry not None, columns, double[::1] out not None):
     row.unseen, row.unseen_sum, row.unseen_norm2 = 0, 0, 0
     entry.read_along()
     try:
-        check_lengths(rows, None, out)
+        width = scores_per_row(entry, rows, out)
         if table.count != entry.engine.size:
             raise ValueError(f"expected {entry.engine.size} columns, got {table.count}")
         with nogil:
@@ -398,7 +408,7 @@ def score_columns(Entry entry not None, columns, double[::1] out not None):
                     first, last = r, min(r + tile, rows)
                     table.copy_rows(first, last, &held[0, 0])
                 row.values = &held[0, 0] + (r - first) * table.count
-                status = score_row(entry, &row, &out[r])
+                status = entry.score_into(&row, &out[r * width], width)
                 if status != FINE:
                     break
         if status != FINE:
@@ -414,12 +424,14 @@ def score_sparse(Entry entry not None, const int64_t[::1] starts not None, const
     """Fill out with the scores of sparse rows; ``unseen`` counts their unknown features."""
     cdef Py_ssize_t r, rows = starts.shape[0] - 1
     cdef int status = FINE
+    cdef Py_ssize_t width
     cdef Row row
     row.spread = 0
     entry.read_along()
     try:
         check_starts(starts, indices.shape[0], data.shape[0])
-        check_lengths(rows, unseen_sums, out)
+        check_lengths(rows, unseen_sums, None)
+        width = scores_per_row(entry, rows, out)
         if unseen.shape[0] != rows or unseen_squares.shape[0] != rows:
             raise ValueError("expected one count of unseen features per row")
         with nogil:
@@ -430,18 +442,13 @@ def score_sparse(Entry entry not None, const int64_t[::1] starts not None, const
                 if not noregret_ordered(row.indices, row.count, entry.engine.size):
                     status = BAD_INDICES
                 else:
-                    status = score_row(entry, &row, &out[r])
+                    status = entry.score_into(&row, &out[r * width], width)
                 if status != FINE:
                     break
         if status != FINE:
             entry.refuse(status, 0, &row)
     finally:
         entry.read_on()
-
-
-cdef int score_row(Entry entry, Row* row, double* out) noexcept nogil:
-    out[0] = entry.score(row)
-    return FINE if isfinite(out[0]) else BAD_VALUE if isnan(out[0]) else OVERFLOWED
 
 
 def positions(Entry entry not None, names):
@@ -595,13 +602,13 @@ def score_rows(Entry entry not None, const int64_t[::1] starts not None, const i
     cdef Py_ssize_t r, rows = starts.shape[0] - 1
     cdef int status = FINE
     cdef bint by_position = entry.known.kind == BY_POSITION
+    cdef Py_ssize_t width
     cdef Row row
     row.spread = 0
     entry.read_along()
     try:
         check_starts(starts, indices.shape[0], data.shape[0])
-        if out.shape[0] != rows:
-            raise ValueError("expected one score per row")
+        width = scores_per_row(entry, rows, out)
         with nogil:
             for r in range(rows):
                 point_at(&row, indices, data, starts[r])
@@ -621,7 +628,7 @@ def score_rows(Entry entry not None, const int64_t[::1] starts not None, const i
                     if not fabs(row.values[row.count]) < MAX_VALUE:
                         status = BAD_VALUE
                 if status == FINE:
-                    status = score_row(entry, &row, &out[r])
+                    status = entry.score_into(&row, &out[r * width], width)
                 if status != FINE:
                     break
         if status != FINE:

@@ -34,6 +34,8 @@ cdef class Entry:
     cdef int drop(self, Py_ssize_t count, int kind) except -1
     cpdef double decide(self, object x) except? -1
     cdef double score(self, Row* row) noexcept nogil
+    cdef Py_ssize_t width(self) noexcept nogil
+    cdef int score_into(self, Row* row, double* out, Py_ssize_t count) noexcept nogil
     cdef int settle(self, double* y) noexcept nogil
     cdef int play(self, object x, object y, double* prediction) except -1
     cdef int refuse(self, int status, double given, const Row* row) except -1

@@ -196,6 +196,24 @@ cdef class Entry:
             score = self.engine.mean_score(row)
         return INFINITY if isnan(score) else score
 
+    cdef Py_ssize_t width(self) noexcept nogil:
+        """The number of scores per row."""
+        return 1
+
+    cdef int score_into(self, Row* row, double* out, Py_ssize_t count) noexcept nogil:
+        """Fill in the first so many scores of a row, or return why it has none."""
+        out[0] = self.score(row)
+        return FINE if isfinite(out[0]) else BAD_VALUE if isnan(out[0]) else OVERFLOWED
+
+    @property
+    def outputs(self):
+        """The number of scores per row: one per class where there are several."""
+        return self.width()
+
+    def decisions(self, rows):
+        """Return the scores of examples, one after the other."""
+        return np.array([self.decide(x) for x in rows], dtype=np.float64)
+
     # One thread at a time: the GIL is released while a block is played, and Python code may run while
     # an example is read.
 
@@ -393,6 +411,14 @@ cdef class Entry:
             return score > 0
         return 1 if score > 0 else self.negative_label
 
+    def answers(self, scores):
+        """Convert scores to the user's kind of outcomes: numbers, or labels like those seen."""
+        if not self.engine.loss.table.labels:
+            return scores
+        if self.labels & SEEN_BOOL:
+            return scores > 0
+        return np.where(scores > 0, 1, self.negative_label)
+
     @property
     def negative_label(self):
         """The negative label in the data: −1 or 0."""
@@ -529,8 +555,10 @@ cdef class ExampleCalls:
         The engine.
     """
 
+    _entry_kind = Entry
+
     def __cinit__(self, *args, **options):
-        self._entry = Entry()
+        self._entry = type(self)._entry_kind()
 
     def __init__(self, Engine engine not None):
         self._entry.begin(engine)

@@ -291,6 +291,11 @@ class Game(PlayedGame):
                 return theorem.so_far(moment)
         return None
 
+    @property
+    def transforms(self) -> tuple[str, ...]:
+        """How the data were read, and the classes that stand behind their numbers."""
+        return (*self._transforms, *self.learner._notes())
+
     # The proof.
 
     @property

@@ -70,6 +70,7 @@ def play_block(
 
 def acquaint(learner: Learner, reading: Reading) -> None:
     """Start a pass with the features that the learner knows already, in their positions."""
+    refuse_classes(learner)
     if reading.options.prices:
         raise NoRegretError("prices are made into relatives for portfolios alone", "leave it out")
     if not (reading.named and learner._entry.known.names) or len(reading.vocabulary):
@@ -77,6 +78,15 @@ def acquaint(learner: Learner, reading: Reading) -> None:
     if reading.options.hash is not None:
         raise NoRegretError("this learner has features already: hashing begins with a new learner")
     reading.vocabulary.positions(learner.features, True)
+
+
+def refuse_classes(learner: Learner) -> None:
+    """Raise NoRegretError for a learner of classes, as streams have numbers for outcomes."""
+    if learner._notes():
+        raise NoRegretError(
+            f"{learner.name} learns classes, and streams give numbers for outcomes",
+            "give a table and its classes: noregret.play(learner, X, y)",
+        )
 
 
 def play_rows(
@@ -110,6 +120,7 @@ def score_block(learner: Learner, reading: Reading, block: Block) -> tuple[Float
 
     Nothing is learned. Where the stream's ``on_error`` is ``stop``, the first refusal is raised.
     """
+    refuse_classes(learner)
     scores = np.full(len(block), np.nan)
     refused: list[Fault] = []
     try:

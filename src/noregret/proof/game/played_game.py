@@ -49,7 +49,7 @@ class PlayedGame(Certifiable):
 
             stream, target = read(stream, target, **options), None
         self.describe(
-            getattr(stream, "transforms", self.transforms),
+            getattr(stream, "transforms", self._transforms),
             target or getattr(stream, "target", self.target),
         )
         return stream, outcomes, target

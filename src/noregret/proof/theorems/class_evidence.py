@@ -1,0 +1,156 @@
+"""What the theorems of learners over several classes look at: weights with a column per class."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+
+import numpy as np
+
+from noregret.checks import positive
+from noregret.hindsight import Answer, Margin, Rows
+from noregret.hindsight.proofs.rounding import total
+from noregret.hindsight.proofs.witness import Paid, is_within
+from noregret.hindsight.rows import score_error
+from noregret.hindsight.several_classes import (
+    HINGE,
+    SOFTMAX,
+    ClassLosses,
+    ClassRows,
+    best_classes,
+    largest_class_margin,
+)
+from noregret.linear.engine.class_weights import ClassWeights
+from noregret.proof.theorems.evidence import Evidence, Floats
+
+
+class ClassEvidence(Evidence):
+    """A game whose outcomes are classes; comparators are weights of the Frobenius norm."""
+
+    @property
+    def classes(self) -> int:
+        """K, the number of classes that the learner knows."""
+        engine = self.learner.engine
+        assert isinstance(engine, ClassWeights)
+        return engine.classes
+
+    @property
+    def labels(self) -> list[str]:
+        """The classes, in order of appearance, as text."""
+        return [str(label) for label in self.learner.classes]  # type: ignore[attr-defined]
+
+    def usual(self) -> Answer:
+        """Return the best fixed weights of the learner's own ball, for its own loss."""
+        if self.loss_name not in (SOFTMAX, HINGE):
+            return self.separator()
+        radius, told = self.params.get("radius"), self.given.get("radius")
+        if radius is None and told is None:
+            found = self.best_in_ball(self.norm)
+            return replace(found, comparator=f"{found.comparator}, as long as the last weights")
+        return self.best_in_ball(positive("radius", told if radius is None else radius))
+
+    def best_in_ball(self, radius: float) -> Answer:
+        """Return the best weights of Frobenius norm at most the radius."""
+        return self.once(
+            ("ball", radius),
+            lambda: best_classes(
+                self.rows, self.loss_name, radius, classes=self.classes, limits=self.limits
+            ),
+        )
+
+    def margin(self) -> Margin:
+        """Return the largest margin γ of weights of Frobenius norm 1.
+
+        A class that is alone is held against one that never comes.
+        """
+        classes = max(2, self.classes)
+        return self.once(
+            "margin",
+            lambda: largest_class_margin(self.rows, classes=classes, limits=self.limits),
+        )
+
+    def inseparable_after(self) -> int | None:
+        """Return the first round after which no weights separate the classes, if proven."""
+        limits = replace(self.limits, seconds=self.limits.seconds / 10)
+
+        def fails(rows: Rows) -> bool:
+            if len(np.unique(rows.outcomes)) < 2:
+                return False
+            return (
+                largest_class_margin(rows, classes=self.classes, limits=limits).separable is False
+            )
+
+        return self.once("inseparable", lambda: self.first_round(fails))
+
+    def separator(self) -> Answer:
+        """Return the weights of the largest margin, or else the best found, by their mistakes."""
+        if self.classes < 2:
+            zeros = np.zeros(self.features * self.classes)
+            return Answer("all weights", 0.0, 0.0, zeros)
+        if self.inseparable_after() is None and self.margin().separable:
+            return self.fewest([self.margin().witness], "all weights", 0.0)
+        hinge = best_classes(
+            self.rows, HINGE, max(self.norm, 1.0), classes=self.classes, limits=self.limits
+        )
+        least = 0.0 if self.inseparable_after() is None else 1.0
+        return self.fewest([hinge.witness], "all weights, best found", least)
+
+    def fewest(self, tried: list[Floats], words: str, least: float) -> Answer:
+        """Return the weights with the fewest mistakes of those tried."""
+        counts = [float(self.mistakes_of(w)) for w in tried]
+        best = int(np.argmin(counts))
+        return Answer(words, counts[best], min(least, counts[best]), tried[best])
+
+    def mistakes_of(self, weights: Floats) -> int:
+        """Return the mistakes of fixed weights, any doubtful round counting as one."""
+        rows = ClassRows(self.rows, self.classes)
+        scores, off = (
+            each.reshape(-1, self.classes)
+            for each in (rows.scores(weights), score_error(rows, weights))
+        )
+        at = np.arange(len(scores)), rows.codes
+        own, doubt = scores[at], off[at]
+        rivals = scores + off
+        rivals[at] = -np.inf
+        return int(np.count_nonzero(~(own - doubt > rivals.max(axis=1))))
+
+    # The witness of a certificate.
+
+    def witness_of(self, answer: Answer) -> dict[str, float]:
+        """Name the weights of the best in hindsight: class and feature."""
+        numbers = answer.witness.reshape(-1, self.classes)[: len(self.names)]
+        return {
+            f"{label}: {name}": float(weight)
+            for name, row in zip(self.names, numbers.tolist(), strict=False)
+            for label, weight in zip(self.labels, row, strict=True)
+        }
+
+    def weights_of(self, witness: Mapping[str, float]) -> Floats | None:
+        """Return the weights of a witness; None if it is about other features or classes."""
+        names = [f"{label}: {name}" for name in self.names for label in self.labels]
+        if set(witness) != set(names):
+            return None
+        made = np.zeros(self.features * self.classes)
+        made[: len(names)] = [witness[name] for name in names]
+        return made
+
+    def is_within(self, witness: Mapping[str, float], comparator: str) -> bool:
+        """Return whether a witness is about these features and classes, and of its class."""
+        return self.weights_of(witness) is not None and is_within(witness, comparator)
+
+    def is_proven(self, stated: str, found: str) -> bool:
+        """Return whether what was found of one class of weights holds for the one stated."""
+        return stated == found
+
+    def paid_by(self, witness: Mapping[str, float], comparator: str) -> Paid | None:
+        """Return what a witness pays, from the rows alone; None if it has other features."""
+        weights = self.weights_of(witness)
+        if weights is None:
+            return None
+        if self.loss_name not in (SOFTMAX, HINGE):
+            return Paid(float(self.mistakes_of(weights)), 0.0)
+        rows = ClassRows(self.rows, self.classes)
+        losses, scores = ClassLosses(self.loss_name, rows), rows.scores(weights)
+        own = total(losses.value(scores))
+        off = total(losses.value_above(scores, score_error(rows, weights))) - own
+        return Paid(own, abs(off) + 1e-15 * abs(own))

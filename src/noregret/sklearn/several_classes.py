@@ -1,0 +1,80 @@
+"""A learner over several classes as a classifier: one learner has all classes."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.utils.metaestimators import available_if
+from sklearn.utils.validation import check_is_fitted
+
+from noregret.linear.class_learner import ClassLearner, softmax
+from noregret.sklearn.classifier import OnlineClassifier, probable
+from noregret.sklearn.estimator import Outcomes
+
+Floats = NDArray[np.float64]
+
+
+class SeveralClasses(OnlineClassifier):
+    """The base class of the classifiers whose learner has several classes.
+
+    The learner knows a class by its place in ``classes_``. A class that no row had yet has the
+    score −∞ and the probability 0.
+    """
+
+    _is_linear = True
+
+    def _tasks(self, y: NDArray[Any], classes: NDArray[Any]) -> tuple[Outcomes, int]:
+        places: Floats = np.searchsorted(classes, y).astype(np.float64)
+        return lambda part, _: places[part], 1
+
+    def _outcomes(self, y: Any, label: Any) -> Floats:
+        if label is not None:
+            raise ValueError("one learner has all classes: leave label out")
+        return np.searchsorted(self.classes_, np.asarray(y)).astype(np.float64)
+
+    @property
+    def _met(self) -> list[int]:
+        """The places of the classes that the learner has met, in its order."""
+        learner = self.learners_[0]
+        assert isinstance(learner, ClassLearner)
+        return learner.classes
+
+    def _weights(self) -> tuple[Floats, Floats]:
+        """Return a row of coefficients per class, and an intercept; 0 for classes never met."""
+        check_is_fitted(self)
+        weights, width = self.learners_[0].weights, self.n_features_in_
+        columns = np.zeros((width + 1, len(self.classes_)))
+        columns[: len(weights), self._met] = weights
+        return columns[:width].T, columns[width] * self._constant
+
+    @property
+    def coef_(self) -> Floats:
+        """The weights of every column, a row a class; one row, the difference, for two classes."""
+        coef = self._weights()[0]
+        return coef[1:] - coef[:1] if len(coef) == 2 else coef
+
+    @property
+    def intercept_(self) -> Floats:
+        """The constant term of each class; for two classes, the difference."""
+        intercept = self._weights()[1]
+        return intercept[1:] - intercept[:1] if len(intercept) == 2 else intercept
+
+    def _scores(self, X: Any) -> Floats:
+        """Return the scores of all rows, a column a class."""
+        scores = super()._scores(X)
+        never = np.ones(len(self.classes_), dtype=bool)
+        never[self._met] = False
+        scores[:, never] = -np.inf
+        return scores
+
+    def decision_function(self, X: Any) -> Floats:
+        """Return the scores of each row, a column a class; for two, the lead of the second."""
+        scores = self._scores(X)
+        return scores[:, 1] - scores[:, 0] if scores.shape[1] == 2 else scores
+
+    @available_if(probable)  # type: ignore[untyped-decorator]
+    def predict_proba(self, X: Any) -> Floats:
+        """Return the probability of each class, in the order of ``classes_``; softmax only."""
+        return softmax(self._scores(X))
