@@ -70,7 +70,7 @@ class BatchEvidence(Evidence):
 
     @property
     def loss_rounding(self) -> float:
-        """How far the loss may be off where large numbers cancel in it."""
+        """The error of the loss where large numbers cancel in it."""
         return self.paid.rounding if self.loss_name == "square" else 0.0
 
     @property
@@ -120,7 +120,7 @@ class BatchEvidence(Evidence):
 
     @property
     def most(self) -> float:
-        """What the weights surely pay at most; from sums, that is the loss."""
+        """An upper bound on the loss of the weights; from sums, the loss stated."""
         paid = self.paid
         return paid.loss if self.rows_at_hand is None else paid.loss + paid.rounding
 

@@ -283,7 +283,7 @@ class Master(RoundCalls, TablePlayer):
 
     @property
     def _as_assumed(self) -> bool:
-        """Whether the assumptions checked during the game have held so far."""
+        """True if the assumptions checked during the game have held so far."""
         return not (self._round.first_outside or self._round.first_wide)
 
     def evidence(

@@ -94,7 +94,7 @@ class SparseRows(Rows):
         )
 
     def each(self, act: Callable[[int, int, Floats], None], rounds: int) -> Floats:
-        """Have both halves of the rows write one number per row."""
+        """Let two threads write one number per row, each for half of the rows."""
         out = np.empty(rounds)
         self.halves(lambda first, stop, _: act(first, stop, out))
         return out

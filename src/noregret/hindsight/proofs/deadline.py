@@ -56,7 +56,7 @@ def time_limit(limits: Limits) -> Iterator[Deadline]:
 
 
 def expired(gap: float = math.inf) -> bool:
-    """Whether the time is over, or so much of it that a search with this relative gap may end."""
+    """Return True if the time is over, or long enough for a search with this relative gap."""
     current = _CURRENT.get()
     if current is None:
         return False

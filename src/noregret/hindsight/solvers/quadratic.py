@@ -148,7 +148,7 @@ class Descent:
         self.gap = math.inf
 
     def is_enough(self, v: Floats, rest: Floats) -> bool:
-        """Whether v need not go further."""
+        """Return True if v is good enough."""
         pays = max(0.0, self.pays + float(self.pull @ v) - float(rest @ v))
         self.gap = share(6 * norm(self.w + v) * norm(rest), pays)
         tell(pays, pays * (1 - self.gap))

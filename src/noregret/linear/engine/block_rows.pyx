@@ -195,7 +195,7 @@ def rows_of_columns(columns, Py_ssize_t rows):
 
 
 cdef inline Py_ssize_t tile_rows(Py_ssize_t columns) noexcept:
-    """How many rows to copy at a time: they stay in cache, and whole lines of a column are read."""
+    """Return the rows to copy at a time: they stay in cache, and whole lines of a column are read."""
     return max(8, min(64, 4096 // max(1, columns)))
 
 

@@ -501,12 +501,12 @@ cdef class ClassWeights(Engine):
 
     @property
     def linear(self):
-        """Whether predictions are w·x, with one weight per feature: no."""
+        """False: predictions have one score per class, not w·x alone."""
         return False
 
     @property
     def takes_importance(self):
-        """Whether a round may stand for several."""
+        """True: a round may stand for several."""
         return True
 
     def weights(self):

@@ -50,7 +50,7 @@ cdef void* grown(void* block, size_t size) except NULL:
 
 
 cdef inline bint is_same(PyObject* known, PyObject* key) noexcept:
-    """Whether two strings are equal, most often because they are one object."""
+    """Return True if two strings are equal; most often they are one object."""
     if known == key:
         return True
     return PyUnicode_GET_LENGTH(<object> known) == PyUnicode_GET_LENGTH(<object> key) \

@@ -293,7 +293,7 @@ class Game(PlayedGame):
 
     @property
     def transforms(self) -> tuple[str, ...]:
-        """How the data were read, and the classes that stand behind their numbers."""
+        """The transforms of the data, and the classes behind their numbers."""
         return (*self._transforms, *self.learner._notes())
 
     # The proof.

@@ -61,7 +61,7 @@ class BaseEvidence(ABC):
 
     @property
     def loss_rounding(self) -> float:
-        """How far the loss may be off where large numbers cancel in it."""
+        """The error of the loss where large numbers cancel in it."""
         return 0.0
 
     def once(self, key: Any, ask: Callable[[], A]) -> A:

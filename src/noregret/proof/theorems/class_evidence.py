@@ -1,4 +1,4 @@
-"""What the theorems of learners over several classes look at: weights with a column per class."""
+"""Evidence for the theorems of learners over several classes: weights with a column per class."""
 
 from __future__ import annotations
 

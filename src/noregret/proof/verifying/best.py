@@ -213,12 +213,12 @@ def seconds(judge: Judge, path: str, stated: Any, found: Any) -> Line | None:
 
 
 def is_linear(*words: str) -> bool:
-    """Whether classes are those of all linear predictors, or of those up to some norm."""
+    """Return True if classes are all linear predictors, or those up to some norm."""
     return all(each == up_to(math.inf) or REACH.fullmatch(each) is not None for each in words)
 
 
 def is_open(stated: Certificate) -> bool:
-    """Whether a class is one up to some norm, or nothing is claimed of it that is not plain."""
+    """Return True for a class up to some norm, or where nothing else is claimed of it."""
     best = stated.hindsight
     return REACH.fullmatch(best.comparator) is not None or best.loss - best.gap <= 0
 

@@ -82,7 +82,7 @@ class Replay:
 
     @property
     def cut_short(self) -> bool:
-        """Whether the stated search was stopped before it came to the gap that it was told."""
+        """True if the stated search was stopped before it reached its gap."""
         return self.stated.hindsight.seconds is not None
 
     @cached_property
@@ -112,7 +112,7 @@ class Replay:
 
     @cached_property
     def by_sums_added(self) -> float:
-        """How much more the loss of a batch method may be, where sums were all there was.
+        """The excess of the loss of a batch method where only sums were known.
 
         It is then that of the witness too, and the gap is as wide. It is what sums over these rows
         add now, or, in other blocks, a multiple of it.
