@@ -239,3 +239,26 @@ def test_two_classes_are_those_of_the_logistic_loss() -> None:
     assert several.total_loss == pytest.approx(two.total_loss - np.log(2))  # the first is alone
     chances = several.predict_proba_many(X)[:, 0]
     np.testing.assert_allclose(chances, two.predict_proba_many(X)[:, 1])
+
+
+@pytest.mark.parametrize("kind", [nr.Softmax, nr.MulticlassHinge])
+@pytest.mark.parametrize("r", [2, 3, 9])
+def test_a_broken_assumption_is_named_with_its_round(kind: Any, r: int) -> None:
+    """The first round has one class and no gradient, so it breaks nothing."""
+    usual = [([0.6, 0.8], "a"), ([0.6, -0.8], "b")] * 10
+    learner = kind(radius=1.0, rate=1.0 / 3.0, schedule="sqrt")
+    rows = [*usual[: r - 1], ([6e5, -8e5], "c"), *usual[:4]]
+    failed = nr.play(learner, rows).certificate().theorem.failed
+    assert failed.name.startswith("norm(gradient)")
+    assert failed.first_violation == r
+    short = kind(radius=1.0, rate=1.0 / 3.0, schedule="horizon", horizon=r)
+    failed = nr.play(short, usual[: r + 2]).certificate().theorem.failed
+    assert failed.name.startswith("rounds <=")
+    assert failed.first_violation == r + 1
+
+
+def test_classes_that_cannot_be_separated_are_named_with_their_round() -> None:
+    rows = [([1.0, 0.0], "a"), ([0.0, 1.0], "b"), ([1.0, 1.0], "c"), ([1.0, 0.0], "b")]
+    promise = nr.play(nr.MulticlassPerceptron(), rows * 2).certificate().theorem
+    assert promise.bound is None
+    assert promise.failed.first_violation == 4

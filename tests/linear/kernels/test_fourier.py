@@ -206,7 +206,8 @@ def test_a_run_is_verified_and_its_model_predicts(table: pd.DataFrame, tmp_path:
     asked = ["--target", "y", "--learner", "perceptron", *drawn, "-q"]
     done("run", data, *asked, "--model", model, "--certificate", paper)
     transforms = json.loads(paper.read_text())["data"]["transforms"]
-    assert transforms == ["intercept", "scale=standard", "fourier=40:width=0.8:seed=9"]
+    assert transforms[1:] == ["intercept", "scale=standard", "fourier=40:width=0.8:seed=9"]
+    assert transforms[0] == "missing=indicator"
     assert "CONFIRMED" in done("verify", paper, data)
     table.drop(columns="y")[::-1].to_csv(tmp_path / "new.csv", index=False)
     said = done("predict", model, tmp_path / "new.csv").splitlines()

@@ -196,7 +196,7 @@ def broken(folder: Path, kind: str) -> Path:
     }
     if kind == "csv":
         file = folder / "f.csv"
-        file.write_bytes(b"\xe9,sold\n1,2\n")
+        file.write_bytes(b"\xff\xfes")  # half a character of UTF-16
     elif kind == "jsonl":
         file = folder / "f.jsonl"
         file.write_bytes(b'{"\xe9": 1, "sold": 2}\n')

@@ -7,12 +7,13 @@ from typing import Any
 import numpy as np
 
 import noregret as nr
+from tests.proof.theorems.class_cases import CLASSES
 from tests.proof.theorems.drawing import Case, cases, choice, scale
 from tests.proof.theorems.hostile import Pairs, Plan, against, in_box
 from tests.proof.theorems.mistake_cases import MISTAKES
 
 LIPSCHITZ = ("absolute", "hinge", "logistic", "linear", "quantile", "epsilon-insensitive", "huber")
-CASES: dict[str, Case] = dict(MISTAKES)
+CASES: dict[str, Case] = MISTAKES | CLASSES
 case = cases(CASES)
 
 

@@ -746,7 +746,7 @@ def as_label(y):
 def labels_of(array):
     """Return the labels of a state, or raise ValueError."""
     if not isinstance(array, np.ndarray) or array.ndim != 1 or array.dtype != np.float64 \
-            or not np.isin(array, np.arange(256)).all():
+            or not ((array >= 0) & (array < 256) & (array == np.floor(array))).all():
         raise ValueError("the labels of the classes are missing")
     try:
         labels = json.loads(array.astype(np.uint8).tobytes().decode())
