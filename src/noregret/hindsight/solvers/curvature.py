@@ -126,6 +126,8 @@ class Factored:
             except np.linalg.LinAlgError:
                 continue
             break
+        else:  # numbers that overflowed: step along the gradient
+            factor = np.eye(len(scale))
         self.made = scale, factor
         return factor
 
