@@ -111,14 +111,12 @@ def percent(share: float) -> str:
 
 
 def part_of_bound(share: float | None) -> str:
-    """Format the share of a bound that is used; a negative regret uses nothing.
+    """Format the share of a bound that is used; empty for a negative regret, which uses nothing.
 
     >>> part_of_bound(0.641), part_of_bound(-0.0347), part_of_bound(None)
-    ('64.1%', 'nothing', '')
+    ('64.1%', '', '')
     """
-    if share is None:
-        return ""
-    return percent(share) if share > 0 else "nothing"
+    return percent(share) if share is not None and share > 0 else ""
 
 
 def clean(text: str) -> str:

@@ -255,3 +255,7 @@ def test_files_that_cannot_be_read_or_written(relatives: Path, tmp_path: Path) -
     assert "'when'" in refused("portfolio", relatives, "--date", "when")
     dated = write(tmp_path / "dated.csv", usual(3, 2), ["a", "b"], dates=True)
     assert "--date day" in refused("portfolio", dated)
+    header, *rows = dated.read_text().splitlines()
+    dated.write_text("\n".join([header, *reversed(rows)]))
+    said = refused("portfolio", dated, "--date", "day")
+    assert "from 2020-01-03 to 2020-01-01" in said and "oldest first" in said

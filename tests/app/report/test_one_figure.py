@@ -76,4 +76,4 @@ def test_a_regret_below_zero_uses_nothing_of_the_bound_everywhere(tmp_path: Path
     text = done(*given)
     promise = json.loads(file.read_text())["theorem"]
     assert promise["measured"] < 0 < promise["bound"]
-    assert shares_in(text) | shares_in(page.read_text()) == {"nothing"}
+    assert shares_in(text) | shares_in(page.read_text()) == {"0%"}

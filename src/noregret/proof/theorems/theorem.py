@@ -48,7 +48,7 @@ QUANTITIES: dict[str, str] = {
     "training mistakes": "the number of mistakes on the examples that it was fitted to",
     "log-wealth regret": "the regret in log-wealth",
     "expected regret": "the expected regret",
-    "regret to the bank": "the regret to the best learner of the bank",
+    "regret to the bank": "the regret to the best of its members",
     "objective": "the objective",
     "updates": "the number of updates in all passes",
 }

@@ -7,6 +7,7 @@ import gzip
 import io
 import os
 from collections.abc import Callable, Iterable, Sequence
+from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -45,7 +46,22 @@ def dates_of(path: str, column: str, options: Options, rows: int) -> list[str] |
             raise NoRegretError(f"{path}: there is no column {column!r}")
         at = names.index(column)
         found = [line[at] for line in lines if len(line) > at]
+    check_order(path, column, found)
     return found if len(found) == rows else None
+
+
+def check_order(path: str, column: str, dates: Sequence[str]) -> None:
+    """Refuse dates whose last is before the first: a strategy must not learn from the future."""
+    try:
+        first, last = (datetime.fromisoformat(each.strip()) for each in (dates[0], dates[-1]))
+        newest_first = last < first
+    except (IndexError, TypeError, ValueError):  # not ISO, or with a time zone in one of them only
+        return
+    if newest_first:
+        raise NoRegretError(
+            f"{path}: the dates in column {column!r} go backwards, from {dates[0]} to {dates[-1]}",
+            "sort the rows by date, oldest first",
+        )
 
 
 def writers(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
-from noregret.base.numbers import clean, count, figure, part_of_bound
+from noregret.base.numbers import brief, clean, count, figure, part_of_bound
 
 if TYPE_CHECKING:
     from noregret.proof.certificates.certificate import Certificate, Promise
@@ -105,6 +105,15 @@ def judged(promise: Promise) -> tuple[Mood, str, str]:
         f"{shown}, and every assumption held. A theorem cannot fail, so noregret has a bug: please"
         " report it, with this certificate and the data.",
     )
+
+
+def bound_words(promise: Promise) -> str:
+    """Return what is bounded, and how much of the bound is used."""
+    what = subject(promise).rstrip(",")
+    if promise.quantity == "regret to the bank" and promise.measured is not None:
+        return f"{what}, which is {brief(promise.measured)}"  # another regret is shown beside it
+    part = part_of_bound(promise.tightness)
+    return f"{what}; {part} of it is used" if part else what
 
 
 def why_undecided(promise: Promise) -> str:

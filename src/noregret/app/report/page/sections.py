@@ -6,13 +6,16 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
 from noregret.app.report.certificate.sheet import told
+from noregret.app.report.certificate.verdict import bound_words
 from noregret.app.report.charts.bars import diverging
+from noregret.app.report.page.document import tile
 from noregret.app.report.page.markup import Html, element
 from noregret.app.report.run.words import took
-from noregret.base.numbers import clean, count, figure, megabytes, name_of
+from noregret.base.numbers import brief, clean, count, figure, megabytes, name_of
 
 if TYPE_CHECKING:
     from noregret.app.results.run import Result
+    from noregret.proof.certificates.certificate import Promise
 
 # Longer text is cut in tables; a tooltip shows all of it.
 LONGEST = 90
@@ -33,6 +36,15 @@ def facts(rows: Iterable[tuple[str, str]]) -> Html:
     """Return a list of names and values."""
     pairs = [element("div", element("dt", name), element("dd", what)) for name, what in rows]
     return element("dl", *pairs, class_="facts")
+
+
+def bound_tile(promise: Promise, mood: str) -> Html:
+    """Return whether the bound held, and what it limits."""
+    if promise.bound is None:
+        words = "an assumption failed" if promise.failed else ""
+        return tile("bound", "not claimed", words, mood)
+    mark = {True: "kept", False: "broken", None: "open"}[promise.holds]
+    return tile("bound", mark, f"at most {brief(promise.bound)} for {bound_words(promise)}", mood)
 
 
 def features_section(result: Result) -> Html:

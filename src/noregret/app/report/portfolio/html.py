@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, cast
 import numpy as np
 
 from noregret.app.report.certificate.sheet import told
-from noregret.app.report.certificate.verdict import subject, verdict_of
+from noregret.app.report.certificate.verdict import verdict_of
 from noregret.app.report.charts.areas import STYLE as AREAS
 from noregret.app.report.charts.areas import area_chart, layers_of
 from noregret.app.report.charts.bars import diverging
@@ -17,18 +17,17 @@ from noregret.app.report.charts.plot import Axis, Key, figure_of
 from noregret.app.report.charts.scale import Scale, fitted
 from noregret.app.report.page.document import document, header, tile
 from noregret.app.report.page.markup import Html, element
-from noregret.app.report.page.sections import again_section, facts, section, shown
+from noregret.app.report.page.sections import again_section, bound_tile, facts, section, shown
 from noregret.app.report.portfolio.words import compared, money, sentence, shares_of, title
 from noregret.app.report.run.certificate import certificate_section
 from noregret.app.report.run.curves import described, plain_rounds
-from noregret.base.numbers import brief, count, duration, figure, part_of_bound, percent
+from noregret.base.numbers import brief, count, duration, figure, percent
 
 if TYPE_CHECKING:
     from noregret.app.results.portfolio import Outcome
 
 # Assets drawn as layers of their own, and shares listed.
 LAYERS, HEAVIEST = 10, 12
-MARKS = {True: "kept", False: "broken", None: "not claimed"}
 
 
 def page(outcome: Outcome) -> str:
@@ -74,16 +73,8 @@ def headline_figures(outcome: Outcome) -> Iterable[Html]:
     best = -outcome.rebalanced.loss
     yield tile("best constant shares", money(best), f"the strategy: {compared(mine, best)}")
     yield tile("regret", brief(certificate.regret.upper), "in log-wealth")
-    promise = certificate.theorem
-    if promise is not None:
-        most = "an assumption failed" if promise.failed else ""
-        if promise.bound is not None:
-            part = part_of_bound(promise.tightness)
-            used = f", {part} used" if part else ""
-            most = f"{subject(promise)} at most {brief(promise.bound)}{used}"
-        mark = "open" if promise.holds is None and promise.bound is not None else ""
-        mood = verdict_of(certificate).mood
-        yield tile("bound", mark or MARKS[promise.holds], most, mood)
+    if certificate.theorem is not None:
+        yield bound_tile(certificate.theorem, verdict_of(certificate).mood)
 
 
 def rounds_of(outcome: Outcome) -> str:

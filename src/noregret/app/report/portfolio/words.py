@@ -7,9 +7,9 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from noregret.app.report.certificate.sheet import Fact
-from noregret.app.report.certificate.verdict import subject
+from noregret.app.report.certificate.verdict import bound_words
 from noregret.app.report.run.words import sources
-from noregret.base.numbers import brief, clean, count, duration, name_of, part_of_bound, percent
+from noregret.base.numbers import brief, clean, count, duration, name_of, percent
 
 if TYPE_CHECKING:
     from noregret.app.results.portfolio import Outcome
@@ -102,13 +102,7 @@ def promised(outcome: Outcome) -> Iterator[Fact]:
     )
     promise = certificate.theorem
     if promise is not None and promise.bound is not None:
-        part = part_of_bound(promise.tightness)
-        used = f"; {part} of it is used" if part else ""
-        yield Fact(
-            "bound",
-            brief(promise.bound),
-            f"proven limit on {subject(promise)}{used}",
-        )
+        yield Fact("bound", brief(promise.bound), f"proven limit on {bound_words(promise)}")
 
 
 def sentence(outcome: Outcome) -> str:

@@ -8,7 +8,7 @@ from noregret.app.report.certificate.sheet import Assumed, sheet_of
 from noregret.app.report.page.markup import Html, element
 from noregret.app.report.page.sections import section
 from noregret.app.report.run.words import judged
-from noregret.base.numbers import part_of_bound
+from noregret.base.numbers import percent
 
 if TYPE_CHECKING:
     from noregret.app.report.certificate.verdict import Verdict
@@ -56,7 +56,7 @@ def promise_block(said: Verdict) -> Html:
             inner,
             class_="meter",
             role="img",
-            aria_label=f"{part_of_bound(said.share)} of the bound",
+            aria_label=f"{percent(max(0.0, said.share))} of the bound",
         )
     theorem = f"Theorem {said.theorem}" + (f": {said.promise}" if said.promise else "")
     return element(

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
-from noregret.app.report.certificate.verdict import subject
 from noregret.app.report.page.document import header, tile
 from noregret.app.report.page.markup import Html, element
+from noregret.app.report.page.sections import bound_tile
 from noregret.app.report.run.words import (
     Measure,
     best_fixed,
@@ -19,7 +19,7 @@ from noregret.app.report.run.words import (
     standing_of,
     title,
 )
-from noregret.base.numbers import brief, count, figure, part_of_bound, percent
+from noregret.base.numbers import brief, count, figure, percent
 
 if TYPE_CHECKING:
     from noregret.app.results.run import Result
@@ -79,13 +79,5 @@ def promised(result: Result) -> Iterable[Html]:
     if found is None or certificate is None:
         return
     yield tile("regret", *found)
-    promise, said = certificate.theorem, judged(result)
-    marks = {True: "kept", False: "broken", None: "not claimed"}
-    if promise is not None:
-        most = "an assumption failed" if promise.failed else ""
-        if promise.bound is not None:
-            part = part_of_bound(promise.tightness)
-            used = f", {part} used" if part else ""
-            most = f"{subject(promise).rstrip(',')} at most {brief(promise.bound)}{used}"
-        mark = "open" if promise.holds is None and promise.bound is not None else ""
-        yield tile("bound", mark or marks[promise.holds], most, said.mood)
+    if certificate.theorem is not None:
+        yield bound_tile(certificate.theorem, judged(result).mood)

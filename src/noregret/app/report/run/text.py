@@ -10,7 +10,7 @@ from rich.padding import Padding
 from rich.text import Text
 
 from noregret.app.report.certificate.sheet import Fact
-from noregret.app.report.certificate.verdict import subject
+from noregret.app.report.certificate.verdict import bound_words
 from noregret.app.report.run.words import (
     MEASURES,
     best_fixed,
@@ -30,7 +30,6 @@ from noregret.base.numbers import (
     clean,
     count,
     figure,
-    part_of_bound,
     percent,
     signed,
 )
@@ -97,10 +96,7 @@ def promised(result: Result) -> Iterator[Fact]:
     yield Fact("regret", *found)
     promise = certificate.theorem
     if promise is not None and promise.bound is not None:
-        part = part_of_bound(promise.tightness)
-        used = f"; {part} of it is used" if part else ""
-        words = f"proven limit on {subject(promise).rstrip(',')}{used}"
-        yield Fact("bound", brief(promise.bound), words)
+        yield Fact("bound", brief(promise.bound), f"proven limit on {bound_words(promise)}")
 
 
 def told(found: Found) -> list[RenderableType]:
