@@ -82,10 +82,10 @@ def test_the_price_is_what_the_theorem_says(loss: str) -> None:
         assert learner._accounts()["price"] == pytest.approx(alone)
         return
     X, y = stream(1, 100, 3)
-    squares, widest, before = 0.0, 0.0, learner.engine.final.excess()
+    squares, widest, before = 0.0, 0.0, learner.engine.mixer.final.excess()
     for x, outcome in zip(X, y, strict=True):
         learner.learn_one(x, outcome)
-        after = learner.engine.final.excess()
+        after = learner.engine.mixer.final.excess()
         apart = float(np.ptp(after - before))
         squares, widest, before = squares + apart**2, max(widest, apart), after
     log_n = math.log(len(prior))

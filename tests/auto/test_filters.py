@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from noregret.auto.predicting import GRANT, KEEP
+from noregret.auto.members import GRANT, KEEP
 from noregret.learners.auto import Auto
 from tests.auto.filter_reference import Filter, Floats
 from tests.auto.streams import auto, covariance, stream, weighted
@@ -31,14 +31,14 @@ class Beside:
         for reference in self.references:
             reference.observe(row)
         self.waiting.append((row, y - self.origin, worth))
-        if self.learner.engine.plain.waiting == 0:
+        if self.learner.engine.members.plain.waiting == 0:
             for reference in self.references:
                 for one in self.waiting:
                     reference.learn(*one)
             self.waiting = []
 
     def check(self, tolerance: float = 1e-7) -> None:
-        plain = self.learner.engine.plain
+        plain = self.learner.engine.members.plain
         for lane, reference in enumerate(self.references):
             held = covariance(plain, lane)
             size = np.sqrt(np.diag(reference.P))
@@ -78,7 +78,7 @@ def test_inputs_with_a_mean_are_granted_more_as_it_shows() -> None:
     for _ in range(100):
         x = np.array([50 + rng.normal(), rng.normal()])
         both.learn(x, float(x.sum()))
-        granted.append(both.learner.engine.plain.get_state()[0]["prior"][1])
+        granted.append(both.learner.engine.members.plain.get_state()[0]["prior"][1])
         both.check(1e-6)
     assert granted[0] < 1e-3
     assert 0.3 < granted[-1] < 3
@@ -125,7 +125,7 @@ def test_covariances_stay_positive_on_inputs_that_are_nearly_the_same(columns: i
     y = common[:, 0] + 0.1 * rng.normal(size=rows)
     learner = auto()
     learner.learn_many(X, y)
-    for filters in (learner.engine.plain, learner.engine.lagged):
+    for filters in (learner.engine.members.plain, learner.engine.members.lagged):
         assert filters.get_state()[0]["D"].min() > 0
         for lane in range(4):
             assert np.isfinite(covariance(filters, lane)).all()

@@ -83,7 +83,7 @@ def test_one_that_is_saved_while_rows_wait_goes_on_to_the_bit(
     X, y = sparse(20, loss, rows=440)
     learner = auto(loss)
     learner.learn_many(X[:after], y[:after])
-    assert learner.engine.plain.waiting == after % 4
+    assert learner.engine.members.plain.waiting == after % 4
     learner.save(tmp_path / "model")
     loaded = nr.load(tmp_path / "model")
     assert isinstance(loaded, Auto)
@@ -98,9 +98,9 @@ def test_filters_that_rest_while_rows_wait_can_be_saved(tmp_path: Path) -> None:
     learner = auto()
     for x, outcome in zip(rows[:999], y[:999], strict=True):
         learner.learn_one(x, outcome)
-    assert learner.engine.plain.waiting > 0
+    assert learner.engine.members.plain.waiting > 0
     learner.learn_one({**rows[999], **{f"new{j}": 1.0 for j in range(300)}}, y[999])
-    assert not learner.engine.engine_is_full
+    assert not learner.engine.members.full
     learner.save(tmp_path / "model")
     loaded = nr.load(tmp_path / "model")
     assert isinstance(loaded, Auto)
@@ -117,7 +117,7 @@ def test_filters_rest_when_there_are_too_many_features_and_the_rest_goes_on(tmp_
         learner.learn_one(
             {f"c{j:03d}": float(v) for j, v in enumerate(x[:columns])}, float(outcome)
         )
-        assert learner.engine.engine_is_full == (columns <= 256)
+        assert learner.engine.members.full == (columns <= 256)
         if t % 8 in (0, 7):
             learner.save(tmp_path / "model")
             loaded = nr.load(tmp_path / "model")

@@ -1,5 +1,5 @@
 """The bank of learners of ``auto``, compiled, and its findings in words.
 
-``predicting`` mixes the predictions of its members, ``learning`` updates and weights them, ``bank``
-has findings and state; ``memory_filters`` are its recursive filters.
+A ``bank`` has ``members``, which predict and learn, and a ``mixer``, which weights them by their
+losses; ``layout`` is their order, and ``memory_filters`` are the recursive filters among them.
 """

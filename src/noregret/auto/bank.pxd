@@ -1,12 +1,23 @@
 from libc.stdint cimport int32_t
 
-from noregret.auto.learning cimport LearningBank
-from noregret.auto.predicting cimport Round
-from noregret.linear.engine.engine cimport Row
+from noregret.auto.layout cimport Round
+from noregret.auto.members cimport Members
+from noregret.auto.mixer cimport Mixer
+from noregret.linear.engine.engine cimport Engine, Row
 
 
-cdef class Bank(LearningBank):
-    pass
+cdef class Bank(Engine):
+    cdef readonly Members members
+    cdef readonly Mixer mixer
+    cdef readonly int delay
+    cdef int everyone                      # members and mixtures
+    cdef double opening                    # loss of the first round
+    cdef bint learning                     # whether the current round will be learned
+    cdef Round now
+    cdef Round* judged                     # predictions by which members are weighted; NULL for the current ones
+
+    cdef double look(self, const Row* row, Round* r, int offset) noexcept nogil
+
 
 cdef struct Held:
     # A round that the bank behind has still to learn.
@@ -25,7 +36,7 @@ cdef class DelayedBank(Bank):
     cdef readonly Bank behind               # the same bank, ``delay`` rounds behind
     cdef Held* held                         # ring buffer of the rounds that it has still to learn
     cdef long long first, waiting           # start and length of the ring buffer
-    cdef double* served                     # cumulative losses of the members as served
+    cdef double[::1] served                 # cumulative losses of the members as served
     cdef Round then                         # predictions served in the current round,
     cdef Round recalled                     # and in the one that the bank behind learns
 

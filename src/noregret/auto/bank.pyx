@@ -1,6 +1,6 @@
-"""The bank of ``auto``: its findings, its state, and the form for delayed outcomes."""
+"""The bank of ``auto``: its members and their mixture in a round, its state, and the form for delayed outcomes."""
 
-from libc.math cimport sqrt
+from libc.math cimport NAN
 from libc.stdint cimport int32_t
 from libc.stdlib cimport calloc, free, realloc
 from libc.string cimport memcpy
@@ -10,44 +10,99 @@ import numpy as np
 cimport cython
 cimport numpy as cnp
 
-from noregret.auto.learning cimport LearningBank
-from noregret.auto.predicting cimport MAX_FILTER_FEATURES, MAX_LAGGED_FEATURES, LOGISTIC, FEATURE_NUMBERS, MAX_SNAPSHOTS
+from noregret.auto.layout cimport LOGISTIC, Round
+from noregret.auto.members cimport Members
+from noregret.auto.mixer cimport Mixer
+from noregret.base.compiled.losses cimport as_loss
 from noregret.base.compiled.weigher cimport Weigher
 from noregret.linear.engine.engine cimport DIVERGED, FINE, NO_MEMORY, Engine, Row, position
 
 from noregret.base.compiled.machine import all_finite, copied, zeros
 from noregret.base.compiled.weigher import Exponential
+from noregret.checks import one_of
 from noregret.limits import MAX_VALUE
 
 cnp.import_array()
 
-
-# Names in the state of all parts with a state of their own.
-
-PARTS = ("plain", "lagged", "combining", "following", "seeing", "among_base", "tracker", "leaner", "final")
+LOSSES = ("square", "absolute", "quantile", "logistic")
 
 
-cdef class Bank(LearningBank):
-    """The engine of ``auto``; the parameters are those of ``PredictingBank``."""
+cdef class Bank(Engine):
+    """The engine of ``auto``.
+
+    Parameters
+    ----------
+    loss
+        ``square``, ``absolute``, ``quantile`` or ``logistic``.
+    loss_parameter
+        The quantile.
+    recent
+        If True, some members use the latest outcomes.
+    delay
+        Number of outcomes still unknown when a prediction is made.
+    """
 
     SIGNED = (*Engine.SIGNED, *Exponential.SIGNED)
 
+    def __cinit__(self, loss="square", loss_parameter=None, recent=True, delay=0):
+        one_of("loss", loss, LOSSES)
+        self.loss = as_loss(loss, loss_parameter)
+        self.members, self.mixer = Members(self.loss, recent, delay), Mixer(self.loss, recent)
+        self.delay, self.everyone = delay, self.mixer.at.everyone
+
+    cdef int resize(self, Py_ssize_t size) except -1:
+        if size > self.capacity:
+            self.arrays["stored"] = zeros(max(size, 2 * self.size, 16))
+            self.relocate()
+        self.size = size
+        return self.members.resize(size)
+
+    # The round: members predict from the row, then from the mixture of these; all are mixed by their losses.
+
+    cdef double look(self, const Row* row, Round* r, int offset) noexcept nogil:
+        """Return the prediction; fill in those of all members in r."""
+        self.members.predict_base(row, r)
+        r.base = self.mixer.mix_base(r)
+        self.members.predict_above(r, offset)
+        return self.members.origin + self.mixer.mix_all(r)
+
+    cdef double score(self, Row* row) noexcept nogil:
+        cdef Round own
+        Engine.score(self, row)
+        if not row.norm2 < 1e300:
+            return NAN
+        if self.learning:
+            return self.look(row, &self.now, self.delay)
+        return self.look(row, &own, 0)
+
+    cdef int play(self, Row* row, double y) noexcept nogil:
+        cdef int status
+        self.learning = True
+        status = Engine.play(self, row, y)
+        self.learning = False
+        return status
+
+    cdef int update(self, Row* row, double score, double slope, double y) noexcept nogil:
+        cdef Round* r = &self.now
+        cdef double far = y - self.members.origin, near
+        if not self.members.countable(far, self.importance):
+            return DIVERGED
+        if not self.members.room_for_steps(row.count):
+            return NO_MEMORY
+        near = self.members.nearer(r, far)
+        if self.importance > 0:
+            self.mixer.weigh(r if self.judged == NULL else self.judged, far, near, self.importance)
+        if self.rounds == 0:
+            self.opening = self.importance * self.loss.table.value(&self.loss.table, score, y)
+            if self.members.at.kind != LOGISTIC:
+                self.members.origin = y
+                far, near = 0, near - y
+        self.members.learn(row, r, far, self.importance)
+        self.members.remember(r, near)
+        self.mixer.take_snapshot(self.rounds)
+        return FINE
+
     # Findings.
-
-    @property
-    def engine_is_full(self):
-        """True if the features are few enough for filters."""
-        return bool(self.is_full())
-
-    def member_weights(self):
-        """Return the weight of every member in the next round."""
-        return np.array([self.weight_of(k) for k in range(self.members)])
-
-    def history(self):
-        """Return (rounds, the weights of all members after each), for about a hundred rounds."""
-        width = self.members + 1
-        table = self.arrays["snapshots"][:self.taken * width].reshape(self.taken, width)
-        return table[:, 0].astype(np.int64), table[:, 1:].copy()
 
     @property
     def first_loss(self):
@@ -60,49 +115,16 @@ cdef class Bank(LearningBank):
 
     def excess(self):
         """Return the losses of all members and mixtures minus that of the final mixture."""
-        return self.final.excess() - self.arrays["beyond"]
+        return self.mixer.excess()
 
     def accounts(self):
         """Return the evidence for the theorems: the excess of each member, and the bound on the regret to it."""
-        prior = -np.log(self.final.get_state()[0]["prior"])
-        if self.kind != LOGISTIC:
-            log_n = self.final.rate
-            prior = (1 + prior / log_n) * (self.final.spreads * sqrt(log_n) / 2 + self.widest * (2.0 / 3 * log_n + 1))
-            prior += np.maximum(0.0, self.arrays["beyond"])
-        return {"excess": self.excess()[:self.members], "price": prior[:self.members]}
-
-    def influence(self):
-        """Return the standard deviation of each feature's contribution to the predictions of ``weights``."""
-        table, seen = self.features_seen()
-        count, total, squares = table[seen, 16:19].T
-        rounds = max(1, self.rounds)
-        spread = np.maximum(0.0, squares / rounds - (total / rounds) ** 2)
-        found = zeros(self.size)
-        found[seen] = np.abs(self.weights()[seen]) * np.sqrt(spread)
-        return found
-
-    def features_seen(self):
-        """Return the table of all features but the constant one, and the indices of those ever present."""
-        table = self.arrays["features"][FEATURE_NUMBERS:(self.size + 1) * FEATURE_NUMBERS].reshape(-1, FEATURE_NUMBERS)
-        return table, np.flatnonzero(table[:, 16] > 0)
+        n = self.mixer.at.members
+        return {"excess": self.excess()[:n], "price": self.mixer.prices()[:n]}
 
     def weights(self):
-        """Return a linear predictor: the filter without forgetting, or its diagonal form.
-
-        Its constant is added to the first constant feature, such as the intercept of a stream.
-        """
-        table, seen = self.features_seen()
-        if self.is_full():
-            own = self.plain.weights(0 if self.kind == LOGISTIC else 1, 0)
-            constant, found = own[0], own[1:]
-        else:
-            constant, found = self.features.weight[4], zeros(self.size)
-            found[seen] = table[seen, 4]
-        count, total, squares = table[seen, 16:19].T
-        same = np.flatnonzero((count == self.rounds) & (squares * count <= total * total * (1 + 1e-12)))
-        if len(same):
-            found[seen[same[0]]] += (self.origin + constant) * self.rounds / total[same[0]]
-        return found
+        """Return a linear predictor: that of one member."""
+        return self.members.weights()
 
     @property
     def linear(self):
@@ -118,31 +140,27 @@ cdef class Bank(LearningBank):
         """True: rounds may have importances."""
         return True
 
-    # The state: that of the engine, and of each part under its name.
+    # The state: that of the engine, and of each filter and weigher under its name.
 
     def parts(self):
         """Return all parts with a state of their own, by name."""
-        return {name: getattr(self, name) for name in PARTS}
-
-    def outlook(self):
-        """Return the statistics of the outcomes, in the order of the state."""
-        return [
-            self.origin, self.low, self.high, self.mean, self.deviation, self.error, self.sizes, self.widest, self.opening, self.streak,
-            self.averages[0], self.averages[1], self.averages[2], self.averages[3],
-        ]
+        return self.members.filters() | self.mixer.weighers()
 
     def scalars(self):
         """Return the numbers of the state."""
-        own = Engine.scalars(self) | {"stride": self.stride, "taken": self.taken}
+        own = Engine.scalars(self) | {"stride": self.mixer.stride, "taken": self.mixer.taken}
         for name, part in self.parts().items():
             own |= {f"{name}.{key}": value for key, value in part.get_state()[1].items()}
         return own
 
     def get_state(self):
         """Return the state: (arrays, numbers)."""
-        arrays = {name: array.copy() for name, array in self.arrays.items() if name not in ("stored", "features")}
-        arrays["features"] = copied(self.arrays["features"][:(self.size + 1) * FEATURE_NUMBERS])
-        arrays["outlook"] = np.array(self.outlook())
+        members, mixer = self.members, self.mixer
+        arrays = members.state() | {name: array.copy() for name, array in mixer.arrays.items()}
+        arrays["outlook"] = np.array([
+            members.origin, members.low, members.high, members.mean, members.deviation, members.error, members.row_sizes,
+            mixer.widest, self.opening, members.streak, *[members.averages[k] for k in range(4)],
+        ])
         for name, part in self.parts().items():
             arrays |= {f"{name}.{key}": array for key, array in part.get_state()[0].items()}
         return arrays, self.scalars()
@@ -156,47 +174,39 @@ cdef class Bank(LearningBank):
             self.take(*before)
             raise
 
-    def own_sizes(self, size):
+    def lengths(self, size):
         """Return the length of each of its own arrays, for a number of features."""
-        return {"features": (size + 1) * FEATURE_NUMBERS, "outcomes": self.ring, "foreseen": self.ring, "beyond": self.members + self.mixers,
-                "snapshots": MAX_SNAPSHOTS * (self.members + 1), "outlook": 14}
+        return self.members.lengths(size) | self.mixer.lengths() | {"outlook": 14}
 
     def take(self, arrays, numbers):
         """Replace the state."""
-        size, taken = numbers["size"], numbers["taken"]
-        if numbers["mean_kept"] or not 0 <= taken <= MAX_SNAPSHOTS or numbers["stride"] < 1:
+        members, mixer = self.members, self.mixer
+        size = numbers["size"]
+        if numbers["mean_kept"]:
             raise ValueError("the state's numbers make no sense")
-        sizes = self.own_sizes(size)
+        lengths = self.lengths(size)
         own = {name: array for name, array in arrays.items() if "." not in name}
-        if own.keys() != sizes.keys():
-            raise ValueError(f"expected the arrays {sorted(sizes)}, got {sorted(own)}")
+        if own.keys() != lengths.keys():
+            raise ValueError(f"expected the arrays {sorted(lengths)}, got {sorted(own)}")
         for name, array in own.items():
-            if array.shape != (sizes[name],) or array.dtype != np.float64:
-                raise ValueError(f"array {name} should hold {sizes[name]} numbers of type float64")
+            if array.shape != (lengths[name],) or array.dtype != np.float64:
+                raise ValueError(f"array {name} should hold {lengths[name]} numbers of type float64")
             if not all_finite(array):
                 raise ValueError(f"array {name} holds a number that is not finite")
-        if max(np.abs(own[name]).max(initial=0.0) for name in ("outcomes", "foreseen")) > MAX_VALUE:
-            raise ValueError("the state holds outcomes that are too large")
-        table = own["features"].reshape(-1, FEATURE_NUMBERS)
-        sums_of_squares = [at for at in range(8, FEATURE_NUMBERS) if at != 17]  # all but the sum of the values
-        if any((table[:, at] < 0).any() for at in sums_of_squares) or not table[0, 16] > 0:
-            raise ValueError("array features holds a negative sum of squares or variance")
+        members.check(own)
         self.take_parts(arrays, numbers)
-        self.arrays = {"stored": zeros(size)} | {
-            name: copied(array) for name, array in own.items() if name != "outlook"}
-        self.size, self.taken, self.stride = size, taken, numbers["stride"]
+        members.take({name: copied(own[name]) for name in members.arrays}, numbers)
+        mixer.take({name: copied(own[name]) for name in mixer.arrays}, numbers)
+        self.arrays, self.size = {"stored": zeros(size)}, size
         self.relocate()
-        outlook = own["outlook"].tolist()
-        self.origin, self.low, self.high, self.mean, self.deviation, self.error, self.sizes, self.widest, self.opening, self.streak = outlook[:10]
-        self.averages[0], self.averages[1], self.averages[2], self.averages[3] = outlook[10:]
+        (members.origin, members.low, members.high, members.mean, members.deviation, members.error, members.row_sizes,
+         mixer.widest, self.opening, members.streak) = own["outlook"][:10].tolist()
+        members.averages = own["outlook"][10:].tolist()
         self.restore({name: value for name, value in numbers.items() if "." not in name})
 
     def take_parts(self, arrays, numbers):
-        """Restore all parts from their parts of a state."""
-        size = numbers["size"]
-        widths = {"plain": size + 1 if size <= MAX_FILTER_FEATURES else None, "lagged": size + 3 if size <= MAX_LAGGED_FEATURES else None,
-                  "combining": 5, "following": 6, "seeing": 12, "among_base": self.base_members,
-                  "tracker": self.members, "leaner": self.members, "final": self.members + self.mixers}
+        """Restore all filters and weighers from their parts of a state."""
+        widths = self.members.widths(numbers["size"]) | self.mixer.widths()
         for name, part in self.parts().items():
             start = f"{name}."
             kept = {key.removeprefix(start): array for key, array in arrays.items() if key.startswith(start)}
@@ -222,15 +232,13 @@ ROUND_NUMBERS = 5
 cdef class DelayedBank(Bank):
     """A bank that counts the losses of predictions made before the latest outcomes."""
 
-    def __init__(self, loss="square", loss_parameter=None, recent=True, delay=1):
-        Bank.__init__(self, loss, loss_parameter, recent, delay)
+    def __cinit__(self, loss="square", loss_parameter=None, recent=True, delay=0):
         self.behind = Bank(loss, loss_parameter, recent, delay)
         self.held = <Held*> calloc(delay + 1, sizeof(Held))
         if self.held == NULL:
             raise MemoryError
-        self.arrays["served"] = np.zeros(self.members + self.mixers)
+        self.served = np.zeros(self.everyone)
         self.judged, self.behind.judged = &self.then, &self.recalled
-        self.relocate()
 
     def __dealloc__(self):
         cdef int k
@@ -239,11 +247,6 @@ cdef class DelayedBank(Bank):
                 free(self.held[k].values)
                 free(self.held[k].indices)
             free(self.held)
-
-    cdef void relocate(self):
-        Bank.relocate(self)
-        if "served" in self.arrays:
-            self.served = <double*> cnp.PyArray_DATA(<cnp.ndarray> self.arrays["served"])
 
     # The round.
 
@@ -261,19 +264,19 @@ cdef class DelayedBank(Bank):
 
     cdef int update(self, Row* row, double score, double slope, double y) noexcept nogil:
         cdef double lost = self.importance * self.loss.table.value(&self.loss.table, score, y)
-        cdef double far = y - self.behind.origin
+        cdef double far = y - self.behind.members.origin
         cdef int k, status
         self.behind.importance = self.importance
-        if not self.behind.countable(far) or not self.countable(y - self.origin):
+        if not (self.behind.members.countable(far, self.importance) and self.members.countable(y - self.members.origin, self.importance)):
             return DIVERGED
         # Allocate everything before the first change, so that a refused round changes nothing.
-        if self.room_for_steps(row.count) != FINE or not self.make_room(row):
+        if not self.members.room_for_steps(row.count) or not self.make_room(row):
             return NO_MEMORY
         status = Bank.update(self, row, score, slope, y)
         if status != FINE:
             return status
-        for k in range(self.members + self.mixers):
-            self.served[k] += self.behind.loss_of(&self.then, k, far)
+        for k in range(self.everyone):
+            self.served[k] += self.mixer.loss_of(&self.then, k, far, self.importance)
         if self.behind.rounds == 0 and self.rounds > 0:  # the first round is counted already
             self.opening += lost
         self.hold(row, y)
@@ -326,7 +329,7 @@ cdef class DelayedBank(Bank):
         row.values, row.indices, row.count = held.values, held.indices if held.sparse else NULL, held.count
         row.unseen, row.unseen_sum, row.unseen_norm2, row.spread = 0, 0, 0, 0
         self.behind.importance, self.recalled.says = held.importance, held.says
-        self.behind.give_chance(&self.recalled, 0, self.members + self.mixers)
+        self.mixer.give_chance(&self.recalled, 0, self.everyone)
         # This bank has learned the same round before, so it cannot be refused.
         self.behind.play(&row, held.outcome)
         self.first = (self.first + 1) % (self.delay + 1)
@@ -336,7 +339,7 @@ cdef class DelayedBank(Bank):
 
     def excess(self):
         """Return the losses of all members and mixtures, as served, minus that of the served mixture."""
-        return self.arrays["served"] - self.total_loss
+        return np.asarray(self.served) - self.total_loss
 
     def accounts(self):
         """Return nothing: no theorem covers delayed outcomes."""
@@ -351,6 +354,7 @@ cdef class DelayedBank(Bank):
     def get_state(self):
         """Return the state: (arrays, numbers)."""
         arrays, numbers = Bank.get_state(self)
+        arrays["served"] = np.array(self.served)
         arrays |= {BEHIND + name: array for name, array in self.behind.get_state()[0].items()}
         return arrays | {HELD + name: array for name, array in self.held_rounds().items()}, numbers
 
@@ -358,7 +362,7 @@ cdef class DelayedBank(Bank):
         """Return the held rounds, oldest first, as arrays."""
         cdef Held* held
         cdef Py_ssize_t k
-        cdef int everyone = self.members + self.mixers
+        cdef int everyone = self.everyone
         rounds, values, places = np.zeros((self.waiting, ROUND_NUMBERS)), [np.zeros(0)], [np.zeros(0)]
         says = np.zeros((self.waiting, everyone))
         for k in range(self.waiting):
@@ -371,9 +375,9 @@ cdef class DelayedBank(Bank):
         found = {"rounds": rounds.ravel(), "says": says.ravel()}
         return found | {"values": np.concatenate(values), "places": np.concatenate(places)}
 
-    def own_sizes(self, size):
+    def lengths(self, size):
         """Return the length of each of its own arrays."""
-        return Bank.own_sizes(self, size) | {"served": self.members + self.mixers}
+        return Bank.lengths(self, size) | {"served": self.everyone}
 
     def take(self, arrays, numbers):
         """Replace the state."""
@@ -384,6 +388,7 @@ cdef class DelayedBank(Bank):
         behind = {name.removeprefix(BEHIND): n for name, n in numbers.items() if name.startswith(BEHIND)}
         held = self.checked_rounds(parts[HELD], numbers, behind)
         Bank.take(self, parts[""], {name: n for name, n in numbers.items() if not name.startswith(BEHIND)})
+        self.served = copied(parts[""]["served"])
         self.behind.take(parts[BEHIND], behind)
         self.hold_again(*held)
 
@@ -400,7 +405,7 @@ cdef class DelayedBank(Bank):
         outcomes, importances, sizes, counts, sparse = rounds.T
         waiting = min(self.delay, numbers["rounds"])
         fits = len(rounds) == waiting and behind["rounds"] == numbers["rounds"] - waiting
-        fits = fits and len(says) == waiting * (self.members + self.mixers)
+        fits = fits and len(says) == waiting * (self.everyone)
         fits = fits and (np.diff(sizes, prepend=behind["size"]) >= 0).all() and sizes.max(initial=0) <= numbers["size"]
         fits = fits and (rounds[:, 1:] >= 0).all() and (rounds[:, 2:] == np.floor(rounds[:, 2:])).all()
         fits = fits and (counts <= sizes).all() and np.isin(sparse, (0, 1)).all() and counts.sum() == len(values)
@@ -415,7 +420,7 @@ cdef class DelayedBank(Bank):
                 raise ValueError("the places of a held round do not increase")
             if not sparse[k] and not (own == np.arange(len(own))).all():
                 raise ValueError("a dense round has all its places")
-        return rounds, says.reshape(-1, self.members + self.mixers), values, places
+        return rounds, says.reshape(-1, self.everyone), values, places
 
     def hold_again(self, rounds, says, const double[::1] values, const double[::1] places):
         """Replace the held rounds."""
@@ -428,7 +433,7 @@ cdef class DelayedBank(Bank):
         self.first = self.waiting = 0
         try:
             for (outcome, importance_then, known, count, sparse), said in zip(rounds, says, strict=True):
-                for k in range(self.members + self.mixers):
+                for k in range(self.everyone):
                     self.then.says[k] = said[k]
                 self.importance, self.size, row.count = importance_then, int(known), int(count)
                 row.values = &values[at] if row.count else NULL

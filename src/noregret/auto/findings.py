@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from noregret.auto.bank import Bank
-from noregret.auto.predicting import KEEP, KEEP_ABOVE, KEEP_FIRST, LABEL_STEPS, STEPS
+from noregret.auto.members import KEEP, KEEP_ABOVE, KEEP_FIRST, LABEL_STEPS, STEPS
 
 Floats = NDArray[np.float64]
 GUESSES, LONG, SHORT = "plain guesses", "long memory", "short memory"
@@ -45,7 +45,7 @@ def roll_of(bank: Bank) -> list[tuple[str, str]]:
     named += [(f"diagonal filter over {memory_of(keep)}", STEADY) for keep in KEEP_FIRST]
     named += [("running mean", GUESSES)] + [("even odds", GUESSES)] * labels
     named += [(f"combination over {memory_of(keep)}", COMBINED) for keep in KEEP_ABOVE]
-    if bank.recent:
+    if bank.members.recent:
         named += [(f"filter with outcomes over {memory_of(keep)}", RECENT) for keep in KEEP]
         named += [(LAST, GUESSES)]
         named += [(f"mixture put right over {memory_of(keep)}", RECENT) for keep in KEEP_ABOVE]
@@ -64,7 +64,7 @@ class Member(NamedTuple):
 
 def members_of(bank: Bank) -> list[Member]:
     """Return every member, in the order of ``history``."""
-    told = zip(roll_of(bank), bank.member_weights(), bank.member_losses(), strict=False)
+    told = zip(roll_of(bank), bank.mixer.member_weights(), bank.member_losses(), strict=False)
     return [Member(*who, float(weight), float(loss)) for who, weight, loss in told]
 
 
@@ -75,7 +75,7 @@ def sees_outcomes(bank: Bank) -> NDArray[np.bool_]:
 
 def seeing_weight(bank: Bank) -> float:
     """Return the total weight of the members that use recent outcomes."""
-    return float(bank.member_weights()[sees_outcomes(bank)].sum())
+    return float(bank.mixer.member_weights()[sees_outcomes(bank)].sum())
 
 
 def grouped(bank: Bank, weights: Floats) -> dict[str, Any]:
@@ -87,12 +87,12 @@ def grouped(bank: Bank, weights: Floats) -> dict[str, Any]:
 
 def findings_of(bank: Bank, name_of: Callable[[int], str]) -> dict[str, Any]:
     """Return the findings of a bank as plain values; ``name_of`` maps positions to names."""
-    names, weights = [name for name, _ in roll_of(bank)], bank.member_weights()
-    paid = bank.member_losses()[: bank.members]
+    names, weights = [name for name, _ in roll_of(bank)], bank.mixer.member_weights()
+    paid = bank.member_losses()[: len(names)]
     # The loss of the first round is the same for all, and may exceed all others together.
     losses = np.maximum(0.0, paid - bank.first_loss)
     leader = int(np.argmax(weights))
-    influence = bank.influence()
+    influence = bank.members.influence()
     moving = np.flatnonzero(influence)
     top = moving[np.argsort(-influence[moving], kind="stable")[:MAX_FEATURES]]
     whole = float(influence.sum()) or 1.0
@@ -120,7 +120,7 @@ def findings_of(bank: Bank, name_of: Callable[[int], str]) -> dict[str, Any]:
 
 def drift_of(bank: Bank, losses: Floats) -> float:
     """Return the share of its loss that the filter without forgetting would save by forgetting."""
-    filters = losses[: len(KEEP)] if bank.engine_is_full else losses[len(losses) :]
+    filters = losses[: len(KEEP)] if bank.members.full else losses[len(losses) :]
     if not len(filters):
         return 0.0
     return 1 - float(filters.min()) / float(filters[0]) if filters[0] > 0 else 0.0
@@ -132,7 +132,7 @@ def recent_gain(bank: Bank, losses: Floats) -> float | None:
     This compares the best member that uses them with the best that does not. The latter learn
     nearly the same whether others use outcomes or not.
     """
-    if not bank.recent:
+    if not bank.members.recent:
         return None
     sees = sees_outcomes(bank)
     without = float(losses[~sees].min())
@@ -168,7 +168,7 @@ def words_of(bank: Bank, name_of: Callable[[int], str]) -> str:
         return " ".join(told)
     if drift > MIN_DIFFERENCE:
         told.append(f"Old rows mislead: forgetting them saves {drift:.0%} of a filter's loss.")
-    elif bank.engine_is_full:
+    elif bank.members.full:
         told.append("No notable drift: the filter that forgets nothing does as well as any.")
     if gain is not None and gain > MIN_DIFFERENCE:
         told.append(f"Recent outcomes help: they save {gain:.0%} of the loss.")
@@ -189,7 +189,7 @@ def words_of(bank: Bank, name_of: Callable[[int], str]) -> str:
 
 def changes(bank: Bank) -> list[str]:
     """Return the groups that led before the current leader."""
-    rounds, weights = bank.history()
+    rounds, weights = bank.mixer.history()
     groups = [group for _, group in roll_of(bank)]
     table = np.stack([weights[:, [own == g for own in groups]].sum(axis=1) for g in GROUPS])
     leaders = table.argmax(axis=0)

@@ -27,8 +27,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from noregret.auto.bank import Bank, DelayedBank
-from noregret.auto.predicting import LOSSES
+from noregret.auto.bank import LOSSES, Bank, DelayedBank
 from noregret.base.registry import register
 from noregret.checks import one_of
 from noregret.linear.learner import Floats, Learner
@@ -175,7 +174,7 @@ class Auto(Learner):
     @property
     def history(self) -> tuple[np.ndarray[Any, np.dtype[np.int64]], Floats]:
         """About a hundred rounds, and the weights of all learners after each, one row per round."""
-        return self._entry.undisturbed(self.engine.history)
+        return self._entry.undisturbed(self.engine.mixer.history)
 
     @property
     def _caveat(self) -> str | None:

@@ -1,0 +1,77 @@
+"""The order of a bank's members, and their predictions in one round."""
+
+from libc.math cimport exp, fabs
+
+from noregret.base.compiled.losses cimport Loss
+
+
+cdef enum:  # Kind
+    SQUARE
+    TILTED                     # the absolute and the quantile loss
+    LOGISTIC
+
+
+cdef struct Layout:
+    # The index of the first member of each group; after all members come the mixtures weighted with them.
+    int kind
+    int variants               # of the filters over the row, which come first: plain, held to the range, robust
+    int first                  # four of AdaGrad, then four diagonal filters
+    int mean                   # the running mean, and for labels even odds
+    int several                # filters over other members; they and those below are not in the base
+    int lagged                 # filters over the row and the latest outcomes
+    int last                   # the last outcome
+    int following              # filters over the base mixture and the latest outcomes,
+    int seeing                 # and over both
+    int members
+    int everyone               # members and mixtures
+
+
+cdef struct Round:
+    # The inputs and predictions of all members in one round.
+    double[264] x              # 1, then the features
+    double[264] recent_x       # 1, the latest outcomes, then the features
+    double[16] several         # inputs of filters over other members,
+    double[16] following       # over the base mixture and the latest outcomes,
+    double[16] seeing          # and over both
+    double[12] plain_scores    # of the filters, before they are clipped to the range of outcomes
+    double[4] lagged_scores
+    double[8] first_scores
+    double[4] several_scores
+    double[4] following_scores
+    double[4] seeing_scores
+    double[4] first_z          # variances of the scores
+    double[4] plain_z
+    double[4] lagged_z
+    double[4] several_z
+    double[4] following_z
+    double[4] seeing_z
+    double[48] says            # predictions of the members; for labels log-odds,
+    double[48] chance          # the probabilities of +1
+    double[48] other           # and of −1
+    double base                # the mixture of the members that use no outcomes
+    Py_ssize_t present         # nonzero features
+    bint full, lagged          # whether the filters, and those that use outcomes, take part
+
+
+cdef inline Layout layout_of(Loss loss, bint recent):
+    """Return the order of the members for a loss, with or without those that use outcomes."""
+    cdef Layout at
+    at.kind = SQUARE if loss.name == "square" else LOGISTIC if loss.name == "logistic" else TILTED
+    at.variants = 1 if at.kind == LOGISTIC else 3
+    at.first = 4 * at.variants
+    at.mean = at.first + 8
+    at.several = at.mean + (2 if at.kind == LOGISTIC else 1)
+    at.lagged = at.several + 4
+    at.last, at.following, at.seeing = at.lagged + 4, at.lagged + 5, at.lagged + 9
+    at.members = at.seeing + 4 if recent else at.lagged
+    at.everyone = at.members + (1 if at.kind == LOGISTIC else 2)
+    return at
+
+
+cdef inline double clip(double value, double low, double high) noexcept nogil:
+    return low if value < low else high if value > high else value
+
+
+cdef inline double chance_of(double score) noexcept nogil:
+    cdef double e = exp(-fabs(score))
+    return 1 / (1 + e) if score >= 0 else e / (1 + e)

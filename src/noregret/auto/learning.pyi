@@ -1,3 +1,0 @@
-from noregret.auto.predicting import PredictingBank
-
-class LearningBank(PredictingBank): ...

@@ -1,0 +1,61 @@
+from noregret.auto.layout cimport Layout, Round
+from noregret.auto.memory_filters cimport Filters
+from noregret.base.compiled.losses cimport Loss
+from noregret.linear.engine.engine cimport Row
+
+
+cdef extern from "first_order.h" nogil:
+    ctypedef struct noregret_feature:
+        double[8] weight
+        double[4] squares
+        double[4] variance
+        double count, sum, sum2, prior, size
+
+
+cdef class Members:
+    cdef readonly Filters plain, lagged, combining, following, seeing
+    cdef readonly bint recent
+    cdef readonly int delay
+    cdef Loss loss
+    cdef Layout at
+    cdef Py_ssize_t size                   # features
+    cdef long long rounds                  # learned so far
+    cdef double tilt                       # the quantile
+    # Of the outcomes: the first one, and relative to it their range, mean and mean absolute deviation.
+    cdef double origin, low, high, mean, deviation
+    cdef double error                      # usual absolute error of the base
+    cdef double row_sizes                  # sum of the numbers of features of all rows
+    cdef double streak                     # consecutive outlying outcomes
+    cdef double[4] averages                # moving averages of outcomes, fast and slow; the same after the delay
+    cdef dict arrays                       # name -> NumPy array; the pointers below point into them
+    cdef noregret_feature* features        # the constant one first
+    cdef double* outcomes                  # ring buffers of the latest outcomes,
+    cdef double* foreseen                  # and of the base's predictions of them
+    cdef int ring
+    cdef double* steps                     # scratch: four per value of a row
+    cdef Py_ssize_t steps_room
+
+    cdef void relocate(self)
+    cdef int resize(self, Py_ssize_t size) except -1
+    cdef bint is_full(self) noexcept nogil
+    cdef bint is_lagged(self) noexcept nogil
+    cdef void predict_base(self, const Row* row, Round* r) noexcept nogil
+    cdef void predict_above(self, Round* r, int offset) noexcept nogil
+    cdef void say_plain(self, const Row* row, Round* r) noexcept nogil
+    cdef void say_first(self, const Row* row, Round* r) noexcept nogil
+    cdef void say_lagged(self, Round* r, int offset) noexcept nogil
+    cdef void say_several(self, Round* r, int offset) noexcept nogil
+    cdef void say_filter(self, Filters filters, const double* x, double* scores, double* z, double* says, bint wide) noexcept nogil
+    cdef double held(self, double score, bint wide) noexcept nogil
+    cdef double moderated(self, double score, double z) noexcept nogil
+    cdef double recall(self, const double* ring, int back) noexcept nogil
+    cdef bint countable(self, double y, double importance) noexcept nogil
+    cdef bint room_for_steps(self, Py_ssize_t count) noexcept nogil
+    cdef double nearer(self, const Round* r, double y) noexcept nogil
+    cdef void learn(self, const Row* row, Round* r, double y, double importance) noexcept nogil
+    cdef void teach(self, Filters filters, const double* x, const double* scores, const double* z, int code, double y, double importance) noexcept nogil
+    cdef void correct(self, Filters filters, int row, const double* scores, int code) noexcept nogil
+    cdef void teach_first(self, const Row* row, Round* r, double y, double importance) noexcept nogil
+    cdef double slope_after(self, double score, double slope, double move, double y, double importance) noexcept nogil
+    cdef double error_of(self, int code, double score, double y) noexcept nogil
+    cdef void remember(self, const Round* r, double y) noexcept nogil

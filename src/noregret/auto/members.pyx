@@ -1,0 +1,502 @@
+"""The members of the bank of ``auto``: their predictions and updates.
+
+From the row, filters with several memories and first-order learners predict; their mixture is the
+base. Small filters then combine these predictions with the latest outcomes and the errors of the base.
+
+All numbers are relative to the first outcome, in the unit of the outcomes; for labels they are
+log-odds. None depends on the unit of a feature.
+"""
+
+from libc.math cimport M_PI, copysign, fabs, log, sqrt
+from libc.stdint cimport int32_t
+from libc.stdlib cimport free, realloc
+from libc.string cimport memset
+
+import numpy as np
+
+cimport cython
+cimport numpy as cnp
+
+from noregret.auto.layout cimport LOGISTIC, SQUARE, TILTED, Round, chance_of, clip, layout_of
+from noregret.auto.memory_filters cimport MAX_INPUTS, Filters
+from noregret.base.compiled.losses cimport Loss
+from noregret.linear.engine.engine cimport Row, position
+
+from noregret.base.compiled.machine import copied, zeros
+from noregret.limits import MAX_VALUE
+
+cnp.import_array()
+
+cdef extern from "first_order.h" nogil:
+    Py_ssize_t noregret_lanes_score(const noregret_feature* features, const double* values, const int32_t* indices, Py_ssize_t count, double* out, double* z) noexcept
+    void noregret_lanes_observe(noregret_feature* features, const double* values, const int32_t* indices, Py_ssize_t count, double grant, const double* most) noexcept
+    void noregret_lanes_meet(noregret_feature* features, const double* values, const int32_t* indices, Py_ssize_t count, const double* slopes, const double* rates, double* steps, double* moves) noexcept
+    void noregret_lanes_learn(noregret_feature* features, const double* values, const int32_t* indices, Py_ssize_t count, const double* steps, const double* slopes, const double* errors, const double* r, const double* keep, const double* most) noexcept
+
+# The share of the past that filters keep per round, and the initial variance of a weight: smaller for
+# filters that forget faster, which have less to learn from.
+KEEP, GRANT = (1.0, 0.9999, 0.999, 0.99), (1.0, 0.3, 0.3, 0.1)
+LABEL_GRANT = (0.3, 0.1, 0.1, 0.03)
+KEEP_ABOVE, GRANT_ABOVE = (1.0, 0.9995, 0.998, 0.99), (1.0, 1.0, 1.0, 0.3)
+# Rates of AdaGrad, in deviations of outcomes and features; the share that diagonal filters keep per round.
+STEPS, LABEL_STEPS = (0.03, 0.12, 0.5, 2.0), (0.1, 0.4, 1.6, 6.4)
+KEEP_FIRST, GRANT_FIRST = (1.0, 0.9999, 0.999, 0.99), (1.0, 1.0, 1.0, 0.3)
+FILTERS = ("plain", "lagged", "combining", "following", "seeing")
+
+cdef double[4] STEP_SIZES, LABEL_STEP_SIZES, KEPT_FIRST, GRANTED_FIRST
+for lane in range(4):
+    STEP_SIZES[lane], LABEL_STEP_SIZES[lane] = STEPS[lane], LABEL_STEPS[lane]
+    KEPT_FIRST[lane], GRANTED_FIRST[lane] = KEEP_FIRST[lane], GRANT_FIRST[lane]
+cdef enum:
+    MAX_FILTER_FEATURES = MAX_INPUTS - 1
+    MAX_LAGGED_FEATURES = 64   # of filters that also use outcomes
+    LAGS = 3
+    FEATURE_NUMBERS = 24       # doubles per noregret_feature
+# Initial variances of the constant feature's weight, for numbers and for labels.
+cdef double CONSTANT_VARIANCE = 1e4, CONSTANT_LABEL_VARIANCE = 100.0
+# Largest variance with finite products.
+cdef double MAX_VARIANCE = 1e300
+# The range of outcomes for first-order steps, in mean absolute deviations.
+cdef double OUTCOME_RANGE = 6.0
+# Errors are clipped to this many usual ones (robust members, outlying outcomes); the usual error is a
+# moving average over ERROR_ROUNDS.
+cdef double ROBUST_ERRORS = 3.0, OUTLYING_ERRORS = 8.0, ERROR_ROUNDS = 200.0
+# Up to this many consecutive outlying outcomes are clipped; more are a change of level.
+cdef double MAX_FLUKES = 2
+# Rounds before which no outcome counts as outlying.
+cdef double SETTLED_ROUNDS = 10
+# 1/density of errors at 0, in mean errors, which turns a quantile step into a Newton step.
+cdef double TILT_STEP = 3.0
+cdef double MIN_WEIGHT = 1e-4
+# Limits of losses, errors, and slopes times values, so that float64 does not overflow.
+cdef double MAX_LOSS = 1e290, MAX_ERROR = 1e180, MAX_GRADIENT = 1e140
+cdef double FAST_AVERAGE = 0.2, SLOW_AVERAGE = 0.05
+
+
+cdef inline double usable(double error) noexcept nogil:
+    """Return an error, or 0 if it is too large."""
+    return error if fabs(error) < MAX_ERROR else 0.0
+
+
+@cython.final
+cdef class Members:
+    """The learners of a bank, and the statistics of outcomes and features that they share."""
+
+    def __cinit__(self, Loss loss not None, recent, delay):
+        cdef int lane
+        self.loss, self.recent, self.delay, self.at = loss, recent, delay, layout_of(loss, recent)
+        self.tilt = loss.parameter if loss.name == "quantile" else 0.5
+        constant = CONSTANT_LABEL_VARIANCE if self.at.kind == LOGISTIC else CONSTANT_VARIANCE
+        grant = LABEL_GRANT if self.at.kind == LOGISTIC else GRANT
+        self.plain, self.lagged = Filters(KEEP, grant, constant, self.at.variants), Filters(KEEP, grant, constant)
+        self.combining, self.following, self.seeing = (Filters(KEEP_ABOVE, GRANT_ABOVE, constant) for _ in range(3))
+        for name, width in self.widths(0).items():
+            (<Filters> getattr(self, name)).grow(width)
+        self.ring = delay + LAGS + 1
+        self.arrays = {name: np.zeros(length) for name, length in self.lengths(0).items()}
+        self.relocate()
+        # The constant feature.
+        self.features.count = self.features.sum = self.features.sum2 = self.features.size = 1
+        self.features.prior = constant
+        for lane in range(4):
+            self.features.variance[lane] = GRANTED_FIRST[lane] * self.features.prior
+
+    def __dealloc__(self):
+        free(self.steps)
+
+    # New features.
+
+    cdef void relocate(self):
+        """Update the pointers after the arrays moved."""
+        self.features = <noregret_feature*> cnp.PyArray_DATA(<cnp.ndarray> self.arrays["features"])
+        self.outcomes = <double*> cnp.PyArray_DATA(<cnp.ndarray> self.arrays["outcomes"])
+        self.foreseen = <double*> cnp.PyArray_DATA(<cnp.ndarray> self.arrays["foreseen"])
+
+    cdef int resize(self, Py_ssize_t size) except -1:
+        """Allocate room for more features, or remove the latest.
+
+        New features are all zero: memory beyond the size was never written, as only features that
+        were never learned are removed.
+        """
+        cdef Py_ssize_t room = cnp.PyArray_DIM(<cnp.ndarray> self.arrays["features"], 0) // FEATURE_NUMBERS
+        if size + 1 > room:
+            self.arrays["features"] = copied(self.arrays["features"], max(size + 1, 2 * room, 16) * FEATURE_NUMBERS)
+            self.relocate()
+        self.size = size
+        if size <= MAX_FILTER_FEATURES:
+            self.plain.grow(size + 1)
+        if size <= MAX_LAGGED_FEATURES:
+            self.lagged.grow(size + 3)
+        return 0
+
+    cdef bint is_full(self) noexcept nogil:
+        """Return whether the features are few enough for filters."""
+        return self.size <= MAX_FILTER_FEATURES and self.plain.n == self.size + 1
+
+    cdef bint is_lagged(self) noexcept nogil:
+        return self.size <= MAX_LAGGED_FEATURES and self.lagged.n == self.size + 3
+
+    # Predictions.
+
+    cdef void predict_base(self, const Row* row, Round* r) noexcept nogil:
+        """Fill in the predictions of the members that use no outcomes."""
+        cdef double found
+        # New features of this row count, as they will when it is learned.
+        r.full = self.is_full() and self.size + row.unseen <= MAX_FILTER_FEATURES
+        r.lagged = self.is_lagged() and self.size + row.unseen <= MAX_LAGGED_FEATURES
+        self.say_first(row, r)
+        r.says[self.at.mean] = self.mean
+        if self.at.kind == LOGISTIC:
+            found = clip((self.mean + 1) / 2, 1.0 / (self.rounds + 2), 1 - 1.0 / (self.rounds + 2))
+            r.says[self.at.mean], r.says[self.at.mean + 1] = log(found / (1 - found)), 0
+        self.say_plain(row, r)
+
+    cdef void predict_above(self, Round* r, int offset) noexcept nogil:
+        """Fill in the predictions of the members that use those of others, from outcomes ``offset`` rounds back."""
+        cdef int k
+        if not r.full:  # inactive filters repeat the base
+            for k in range(self.at.first):
+                r.says[k] = r.base
+        self.say_several(r, offset)
+        if self.recent:
+            self.say_lagged(r, offset)
+
+    cdef double held(self, double score, bint wide) noexcept nogil:
+        """Clip a score to the range of the outcomes so far, or if wide, to three times that range."""
+        cdef double more = self.high - self.low if wide else 0.0, most
+        if score != score:  # after an overflow
+            return 0.0 if self.at.kind == LOGISTIC else self.mean
+        if self.at.kind == LOGISTIC:
+            most = log(2.0 * (self.rounds + 1))
+            return clip(score, -most, most)
+        return clip(score, self.low - more, self.high + more)
+
+    cdef double moderated(self, double score, double z) noexcept nogil:
+        """Return log-odds shrunk by the variance of the score."""
+        return self.held(score / sqrt(1 + M_PI / 8 * z), False)
+
+    cdef void say_filter(self, Filters filters, const double* x, double* scores, double* z, double* says, bint wide) noexcept nogil:
+        """Fill in the scores and predictions of four filters."""
+        cdef int k
+        filters.scores(x, scores)
+        if self.at.kind == LOGISTIC:
+            filters.spread(x, z)
+            for k in range(4):
+                z[k] = z[k] if z[k] < MAX_VARIANCE else MAX_VARIANCE
+                says[k] = self.moderated(scores[k], z[k])
+            return
+        for k in range(4 * filters.variants):
+            says[k] = self.held(scores[k], wide and k < 4)
+
+    cdef void say_first(self, const Row* row, Round* r) noexcept nogil:
+        cdef int lane
+        cdef double* out = r.first_scores
+        for lane in range(4):
+            r.first_z[lane] = self.features.variance[lane]
+            out[lane], out[4 + lane] = self.features.weight[lane], self.features.weight[4 + lane]
+        r.present = noregret_lanes_score(self.features + 1, row.values, row.indices, row.count, out, r.first_z)
+        for lane in range(4):
+            r.says[self.at.first + lane] = self.held(out[lane], False)
+            if self.at.kind == LOGISTIC:
+                r.says[self.at.first + 4 + lane] = self.moderated(out[4 + lane], r.first_z[lane])
+            else:
+                r.says[self.at.first + 4 + lane] = self.held(out[4 + lane], False)
+
+    cdef void say_plain(self, const Row* row, Round* r) noexcept nogil:
+        cdef Py_ssize_t k
+        cdef double* x = r.x
+        if not r.full:
+            for k in range(self.at.first):
+                r.says[k] = r.says[self.at.first + k % 8]
+            return
+        x[0] = 1
+        memset(x + 1, 0, self.size * sizeof(double))
+        for k in range(row.count):
+            x[1 + position(row, k)] = row.values[k]
+        self.say_filter(self.plain, x, r.plain_scores, r.plain_z, r.says, True)
+
+    cdef void say_several(self, Round* r, int offset) noexcept nogil:
+        """Fill in the predictions of the filters over other members."""
+        cdef int k
+        cdef double* x = r.several
+        cdef double* y = r.following
+        cdef double* z = r.seeing
+        x[0] = y[0] = z[0] = 1
+        for k in range(4):
+            if r.full:
+                x[1 + k] = r.says[k if self.at.kind == LOGISTIC else 4 + k]
+            else:
+                x[1 + k] = r.says[self.at.first + (1 + k if k < 2 else 2 + k)]
+            z[1 + k] = x[1 + k]
+        self.say_filter(self.combining, x, r.several_scores, r.several_z, r.says + self.at.several, False)
+        if not self.recent:
+            return
+        y[1], y[2], y[3] = r.base, self.recall(self.outcomes, offset), self.recall(self.outcomes, offset + 1)
+        y[4], y[5] = self.recall(self.foreseen, offset), self.recall(self.foreseen, offset + 1)
+        self.say_filter(self.following, y, r.following_scores, r.following_z, r.says + self.at.following, True)
+        for k in range(4):
+            z[5 + k] = y[2 + k]
+        z[9] = self.recall(self.outcomes, offset + 2)
+        z[10], z[11] = self.averages[0 if offset == 0 else 2], self.averages[1 if offset == 0 else 3]
+        self.say_filter(self.seeing, z, r.seeing_scores, r.seeing_z, r.says + self.at.seeing, False)
+
+    cdef void say_lagged(self, Round* r, int offset) noexcept nogil:
+        cdef Py_ssize_t k
+        cdef double* x = r.recent_x
+        r.says[self.at.last] = self.recall(self.outcomes, offset)
+        if self.at.kind == LOGISTIC:
+            r.says[self.at.last] = self.held(2 * r.says[self.at.last], False)
+        if not r.lagged:
+            for k in range(4):
+                r.says[self.at.lagged + k] = r.base
+            return
+        x[0], x[1], x[2] = 1, self.recall(self.outcomes, offset), self.recall(self.outcomes, offset + 1)
+        for k in range(self.size):
+            x[3 + k] = r.x[1 + k]
+        self.say_filter(self.lagged, x, r.lagged_scores, r.lagged_z, r.says + self.at.lagged, False)
+
+    cdef double recall(self, const double* ring, int back) noexcept nogil:
+        """Return the entry of a ring buffer from a number of rounds back; 0 before the first round."""
+        return ring[(self.rounds - 1 - back) % self.ring] if back < self.rounds else 0.0
+
+    # Updates.
+
+    cdef bint countable(self, double y, double importance) noexcept nogil:
+        """Return whether no loss of a member can overflow."""
+        cdef double off = fabs(y) + 2 * (self.high - self.low)
+        return self.at.kind == LOGISTIC or importance * (off * off if self.at.kind == SQUARE else off) < MAX_LOSS
+
+    cdef bint room_for_steps(self, Py_ssize_t count) noexcept nogil:
+        """Allocate four steps per value of a row; return whether there was memory."""
+        cdef double* found
+        if count > self.steps_room:
+            found = <double*> realloc(self.steps, 4 * 2 * count * sizeof(double))
+            if found == NULL:
+                return False
+            self.steps, self.steps_room = found, 2 * count
+        return True
+
+    cdef double nearer(self, const Round* r, double y) noexcept nogil:
+        """Return the outcome, clipped to OUTLYING_ERRORS from the base unless outlying outcomes persist.
+
+        Otherwise a single outlier would dominate the weights of the members.
+        """
+        cdef double most = OUTLYING_ERRORS * self.error
+        if self.at.kind == LOGISTIC or self.rounds < SETTLED_ROUNDS or fabs(y - r.base) <= most:
+            self.streak = 0
+            return y
+        self.streak += 1
+        return y if self.streak > MAX_FLUKES else r.base + copysign(most, y - r.base)
+
+    cdef void learn(self, const Row* row, Round* r, double y, double importance) noexcept nogil:
+        """Update all members with an outcome."""
+        cdef int code = 1 if self.at.kind == TILTED else 3
+        self.row_sizes += 1 + r.present
+        if not importance > 0:
+            return
+        self.teach_first(row, r, y, importance)
+        if r.full:
+            self.teach(self.plain, r.x, r.plain_scores, r.plain_z, 0, y, importance)
+        self.teach(self.combining, r.several, r.several_scores, r.several_z, code, y, importance)
+        if self.recent:
+            if r.lagged:
+                self.teach(self.lagged, r.recent_x, r.lagged_scores, r.lagged_z, 1, y, importance)
+            self.teach(self.following, r.following, r.following_scores, r.following_z, code, y, importance)
+            self.teach(self.seeing, r.seeing, r.seeing_scores, r.seeing_z, code, y, importance)
+
+    cdef void teach_first(self, const Row* row, Round* r, double y, double importance) noexcept nogil:
+        cdef double[4] slopes
+        cdef double[4] errors
+        cdef double[4] rates
+        cdef double[4] weights
+        cdef double[4] own
+        cdef double[4] moves = [0, 0, 0, 0]
+        cdef double one = 1, chance, z, size, grant, reach = OUTCOME_RANGE * self.deviation
+        cdef double steepest = MAX_GRADIENT / max(1.0, row.peak)
+        cdef int k
+        size = self.row_sizes / (self.rounds + 1)  # of a row, on average
+        grant = 1 / sqrt(size)
+        noregret_lanes_observe(self.features + 1, row.values, row.indices, row.count, grant, GRANTED_FIRST)
+        for k in range(4):
+            slopes[k] = clip(importance * self.loss.table.slope(&self.loss.table, r.says[self.at.first + k], y), -steepest, steepest)
+            rates[k] = (LABEL_STEP_SIZES[k] if self.at.kind == LOGISTIC else STEP_SIZES[k] * reach) / sqrt(size)
+            z, weights[k] = r.first_z[k], importance
+            if self.at.kind == LOGISTIC:
+                chance = r.chance[self.at.first + 4 + k]
+                weights[k] *= max(MIN_WEIGHT, chance * (1 - chance))
+                errors[k] = (1.0 if y > 0 else 0.0) - chance
+            else:
+                errors[k] = self.error_of(1, r.first_scores[4 + k], y)
+            errors[k] = usable(errors[k] * (importance / (KEPT_FIRST[k] + weights[k] * z)))
+        noregret_lanes_meet(self.features + 1, row.values, row.indices, row.count, slopes, rates, self.steps, moves)
+        noregret_lanes_meet(self.features, &one, NULL, 1, slopes, rates, own, moves)
+        for k in range(4):
+            slopes[k] = self.slope_after(r.says[self.at.first + k], slopes[k], moves[k], y, importance)
+        noregret_lanes_learn(self.features + 1, row.values, row.indices, row.count, self.steps, slopes, errors, weights, KEPT_FIRST, GRANTED_FIRST)
+        noregret_lanes_learn(self.features, &one, NULL, 1, own, slopes, errors, weights, KEPT_FIRST, GRANTED_FIRST)
+
+    cdef double slope_after(self, double score, double slope, double move, double y, double importance) noexcept nogil:
+        """Return the slope at the end of the implicit step, where ``move`` is the change of the score per unit of slope."""
+        cdef double found, sign, far = 0, chance, step, each = move
+        cdef int k
+        if not move > 0:
+            return slope
+        if self.at.kind != LOGISTIC:
+            found = self.loss.table.implicit(&self.loss.table, score, y, importance, move)
+            return found if fabs(found) < fabs(slope) else slope
+        move *= importance
+        sign = 1 if y > 0 else -1
+        for k in range(20):  # Newton iteration from below for the change of the score
+            chance = chance_of(-sign * score - far)
+            step = (move * chance - far) / (1 + move * chance * (1 - chance))
+            far = clip(far + step, 0, fabs(slope) * move)
+            if fabs(step) < 1e-6:
+                break
+        return -sign * far / each
+
+    cdef void teach(self, Filters filters, const double* x, const double* scores, const double* z, int code, double y, double importance) noexcept nogil:
+        """Update four filters, each set of weights with errors of its kind."""
+        cdef double[4] r
+        cdef double[12] fresh
+        cdef double chance
+        cdef int k, row
+        filters.observe(x)
+        for k in range(4):
+            r[k] = importance
+            if self.at.kind == LOGISTIC:
+                chance = chance_of(self.moderated(scores[k], z[k]))
+                r[k] *= max(MIN_WEIGHT, chance * (1 - chance))
+        if not filters.queue(x, y, importance, z, r):
+            return
+        if filters.learn():
+            for row in range(filters.waiting):
+                if filters.waiting == 1:
+                    self.correct(filters, row, scores, code)
+                else:
+                    filters.scores(filters.rows + row * MAX_INPUTS, fresh)
+                    self.correct(filters, row, fresh, code)
+        filters.waiting = 0
+
+    cdef void correct(self, Filters filters, int row, const double* scores, int code) noexcept nogil:
+        """Update the weights of filters by their errors on a queued row."""
+        cdef double[12] errors
+        cdef double y = filters.told[2 * row], importance = filters.told[2 * row + 1]
+        cdef int k
+        for k in range(4 * filters.variants):
+            if self.at.kind == LOGISTIC:
+                errors[k] = (1.0 if y > 0 else 0.0) - chance_of(self.moderated(scores[k], filters.unsure[4 * row + k]))
+            else:
+                errors[k] = self.error_of(code + k // 4, scores[k], y)
+            errors[k] = usable(errors[k] * importance)
+        filters.step(row, errors)
+
+    cdef double error_of(self, int code, double score, double y) noexcept nogil:
+        """Return the error for the update: plain (0), score clipped to the range (1), robust (2), or only outliers clipped (3)."""
+        cdef double error, range, most
+        if code == 0:
+            return y - score
+        range = self.high - self.low
+        error = y - (self.held(score, False) if code < 3 and self.low - range < score < self.high + range else score)
+        if self.at.kind == TILTED:
+            most = self.error if code == 1 else 4 * self.error
+            error = 0.5 * clip(2 * error / most if most > 0 else 0.0, -1.0, 1.0) + self.tilt - 0.5
+            return TILT_STEP * self.error * error
+        most = (ROBUST_ERRORS if code == 2 else OUTLYING_ERRORS) * self.error
+        if code != 2 and (self.rounds < SETTLED_ROUNDS or self.streak > MAX_FLUKES):
+            return error
+        return clip(error, -most, most)
+
+    cdef void remember(self, const Round* r, double y) noexcept nogil:
+        """Update the statistics of outcomes that later rounds use."""
+        cdef double rounds = self.rounds + 1, known, off = fabs(y - r.base)
+        self.mean += (y - self.mean) / rounds
+        self.deviation += (fabs(y - self.mean) - self.deviation) / rounds
+        self.low, self.high = min(self.low, y), max(self.high, y)
+        if self.rounds < 3:
+            self.error = off
+        else:
+            if self.streak <= MAX_FLUKES:
+                off = min(off, 2 * ROBUST_ERRORS * self.error + 1e-3 * self.deviation)
+            self.error += (off - self.error) / min(rounds, ERROR_ROUNDS)
+        self.outcomes[self.rounds % self.ring], self.foreseen[self.rounds % self.ring] = y, r.base
+        self.averages[0] += FAST_AVERAGE * (y - self.averages[0])
+        self.averages[1] += SLOW_AVERAGE * (y - self.averages[1])
+        if self.rounds >= self.delay:
+            known = self.outcomes[(self.rounds - self.delay) % self.ring]
+            self.averages[2] += FAST_AVERAGE * (known - self.averages[2])
+            self.averages[3] += SLOW_AVERAGE * (known - self.averages[3])
+        self.rounds += 1
+
+    # Findings.
+
+    @property
+    def full(self):
+        """True if the features are few enough for filters."""
+        return bool(self.is_full())
+
+    def features_seen(self):
+        """Return the table of all features but the constant one, and the indices of those ever present."""
+        table = self.arrays["features"][FEATURE_NUMBERS:(self.size + 1) * FEATURE_NUMBERS].reshape(-1, FEATURE_NUMBERS)
+        return table, np.flatnonzero(table[:, 16] > 0)
+
+    def weights(self):
+        """Return a linear predictor: the filter without forgetting, or its diagonal form.
+
+        Its constant is added to the first constant feature, such as the intercept of a stream.
+        """
+        table, seen = self.features_seen()
+        if self.is_full():
+            own = self.plain.weights(0 if self.at.kind == LOGISTIC else 1, 0)
+            constant, found = own[0], own[1:]
+        else:
+            constant, found = self.features.weight[4], zeros(self.size)
+            found[seen] = table[seen, 4]
+        count, total, squares = table[seen, 16:19].T
+        same = np.flatnonzero((count == self.rounds) & (squares * count <= total * total * (1 + 1e-12)))
+        if len(same):
+            found[seen[same[0]]] += (self.origin + constant) * self.rounds / total[same[0]]
+        return found
+
+    def influence(self):
+        """Return the standard deviation of each feature's contribution to the predictions of ``weights``."""
+        table, seen = self.features_seen()
+        count, total, squares = table[seen, 16:19].T
+        rounds = max(1, self.rounds)
+        spread = np.maximum(0.0, squares / rounds - (total / rounds) ** 2)
+        found = zeros(self.size)
+        found[seen] = np.abs(self.weights()[seen]) * np.sqrt(spread)
+        return found
+
+    # The state.
+
+    def filters(self):
+        """Return all filters by name."""
+        return {name: getattr(self, name) for name in FILTERS}
+
+    def widths(self, size):
+        """Return the number of inputs of all filters that are active, for a number of features."""
+        found = {"plain": size + 1 if size <= MAX_FILTER_FEATURES else None, "lagged": size + 3 if size <= MAX_LAGGED_FEATURES else None}
+        return found | {"combining": 5, "following": 6, "seeing": 12}
+
+    def lengths(self, size):
+        """Return the length of each array, for a number of features."""
+        return {"outcomes": self.ring, "foreseen": self.ring, "features": (size + 1) * FEATURE_NUMBERS}
+
+    def state(self):
+        """Return copies of all arrays."""
+        length = (self.size + 1) * FEATURE_NUMBERS
+        return {name: copied(array[:length]) if name == "features" else array.copy() for name, array in self.arrays.items()}
+
+    def check(self, arrays):
+        """Raise ValueError if the arrays of a state, which have the right lengths, are invalid."""
+        if max(np.abs(arrays[name]).max(initial=0.0) for name in ("outcomes", "foreseen")) > MAX_VALUE:
+            raise ValueError("the state holds outcomes that are too large")
+        table = arrays["features"].reshape(-1, FEATURE_NUMBERS)
+        sums_of_squares = [at for at in range(8, FEATURE_NUMBERS) if at != 17]  # all but the sum of the values
+        if any((table[:, at] < 0).any() for at in sums_of_squares) or not table[0, 16] > 0:
+            raise ValueError("array features holds a negative sum of squares or variance")
+
+    def take(self, arrays, numbers):
+        """Replace the arrays, and set the numbers of features and rounds."""
+        self.arrays, self.size, self.rounds = arrays, numbers["size"], numbers["rounds"]
+        self.relocate()

@@ -1,0 +1,34 @@
+from noregret.auto.layout cimport Layout, Round
+from noregret.base.compiled.losses cimport Loss
+from noregret.base.compiled.weigher cimport Holding, Weigher
+
+
+cdef class Tracker(Holding):
+    cdef public double rate                # of the log loss, or 0: adapted to what mixing has cost
+    cdef public double mixing_cost
+    cdef public long long turns            # rounds so far
+
+    cdef double rate_now(self) noexcept nogil
+
+
+cdef class Mixer:
+    cdef readonly Weigher among_base, tracker, leaner, final
+    cdef readonly double widest            # largest range of the members' losses in a round
+    cdef Loss loss
+    cdef Layout at
+    cdef dict arrays                       # name -> NumPy array; the pointers below point into them
+    cdef double* beyond                    # regret to each member that clipping outlying outcomes left out
+    cdef double* snapshots                 # of the members' weights,
+    cdef long long stride                  # rounds between them,
+    cdef int taken                         # and their number
+
+    cdef void relocate(self)
+    cdef void give_chance(self, Round* r, int start, int stop) noexcept nogil
+    cdef double mixed(self, Weigher weigher, Round* r, int n) noexcept nogil
+    cdef double mix_base(self, Round* r) noexcept nogil
+    cdef double mix_all(self, Round* r) noexcept nogil
+    cdef double loss_of(self, const Round* r, int k, double y, double importance) noexcept nogil
+    cdef void weigh(self, Round* r, double y, double near, double importance) noexcept nogil
+    cdef double settle(self, Weigher weigher, const double* losses, double own, int n) noexcept nogil
+    cdef double weight_of(self, int k) noexcept nogil
+    cdef void take_snapshot(self, long long rounds) noexcept nogil

@@ -1,0 +1,279 @@
+"""The mixture of ``auto``: weights of the members by their losses, and over time."""
+
+from libc.math cimport exp, fabs, log, sqrt
+
+import math
+
+import numpy as np
+
+cimport cython
+cimport numpy as cnp
+
+from noregret.auto.layout cimport LOGISTIC, SQUARE, Round, chance_of, layout_of
+from noregret.base.compiled.losses cimport Loss
+from noregret.base.compiled.weigher cimport Holding, Weigher, noregret_decayed
+
+from noregret.base.compiled.weigher import Exponential, Polynomial
+
+cnp.import_array()
+
+cdef extern from "first_order.h" nogil:
+    double noregret_dot(const double* a, const double* b, Py_ssize_t n) noexcept
+    void noregret_extent(const double* x, Py_ssize_t n, double* low, double* high) noexcept
+
+# The prior weight of each constant member (mean, even odds), and of all others together besides the mixtures.
+CONSTANT_PRIOR, SINGLE_PRIOR = 0.1, 0.15
+WEIGHERS = ("among_base", "tracker", "leaner", "final")
+
+cdef double MIN_SUM = 1e-290
+# The share of weight given away after the first round.
+cdef double FIRST_SHARE = 0.25
+cdef enum:
+    MAX_SNAPSHOTS = 128
+
+
+# After round t every member gives up 1/(4(t + 1)) of its weight, which is distributed by the prior. So a
+# member that has fallen behind can lead again within a few rounds, at a total cost of about ln T / 4
+# besides the loss of the best. The rate is that of AdaHedge, or 1 for the log loss.
+
+@cython.final
+cdef class Tracker(Holding):
+    """Exponential weights that track the current leader, partly redistributed after each round."""
+
+    NUMBERS = ("mixing_cost", "turns")
+
+    def __init__(self, rate=0.0, prior=None):
+        self.rate = rate
+        super().__init__(prior)
+
+    def check_state(self):
+        """Raise ValueError if the state is invalid."""
+        Holding.check_state(self)
+        if self.turns < 0 or self.mixing_cost < 0:
+            raise ValueError("the number of rounds and the mixing cost cannot be negative")
+
+    cdef double rate_now(self) noexcept nogil:
+        if self.rate > 0:
+            return self.rate
+        return log(<double> max(2, self.n)) / self.mixing_cost if self.mixing_cost > 0 else 0.0
+
+    cdef void update(self, double own, const double* losses, const unsigned char* awake, double low, double high) noexcept nogil:
+        cdef Py_ssize_t i
+        cdef double mean = 0, rate = self.rate_now(), total, share, stays
+        self.turns += 1
+        if self.rate == 0:
+            for i in range(self.n):  # relative to the least, so that equal losses leave no rounding error
+                self.p[i] = losses[i] - low
+            mean = noregret_dot(self.held, self.p, self.n)
+            if rate == 0:  # no mixing cost so far
+                self.mixing_cost = mean
+                rate = self.rate_now()
+                if rate == 0:
+                    return
+        total = noregret_decayed(self.held, rate, losses, low, self.p, self.n)
+        if not total > MIN_SUM:
+            return
+        if self.rate == 0:
+            self.mixing_cost += max(0.0, mean + log(total) / rate)
+        share = FIRST_SHARE / (self.turns + 1)
+        stays = (1 - share) / total
+        for i in range(self.n):
+            self.held[i] = stays * self.p[i] + share * self.prior[i]
+
+
+@cython.final
+cdef class Mixer:
+    """The weights of a bank's members: in the base, in two mixtures of all of them, and in the final mixture."""
+
+    def __cinit__(self, Loss loss not None, recent):
+        self.loss, self.at = loss, layout_of(loss, recent)
+        labels = self.at.kind == LOGISTIC
+        self.among_base, self.tracker = (Tracker(1.0 if labels else 0.0) for _ in range(2))
+        self.leaner = Polynomial()
+        self.final = Exponential(1.0, "constant" if labels else "adaptive")
+        if not labels:
+            self.final.rate = math.log(self.at.everyone)
+        self.begin()
+        self.arrays = {name: np.zeros(size) for name, size in self.lengths().items()}
+        self.stride = 1
+        self.relocate()
+
+    def begin(self):
+        """Start all weighers; most of the prior is on the mixtures, some on constant members."""
+        n, mixtures = self.at.members, self.at.everyone - self.at.members
+        constant = slice(self.at.mean, self.at.several)
+        constants = self.at.several - self.at.mean
+        shares = np.full(n, 1.0)
+        shares[constant] = CONSTANT_PRIOR * (n - constants) / (1 - CONSTANT_PRIOR * constants)
+        base = shares[:self.at.several] / shares[:self.at.several].sum()
+        shares /= shares.sum()
+        single = SINGLE_PRIOR * shares
+        single[constant] = CONSTANT_PRIOR
+        rest = (1 - single.sum()) / mixtures
+        priors = (base, shares, shares, np.append(single, [rest] * mixtures))
+        for weigher, prior in zip(self.weighers().values(), priors, strict=True):
+            weigher.given_prior = prior
+            weigher.begin(len(prior))
+            (<Weigher> weigher).next_weights()
+
+    cdef void relocate(self):
+        """Update the pointers after the arrays moved."""
+        self.beyond = <double*> cnp.PyArray_DATA(<cnp.ndarray> self.arrays["beyond"])
+        self.snapshots = <double*> cnp.PyArray_DATA(<cnp.ndarray> self.arrays["snapshots"])
+
+    # Predictions.
+
+    cdef void give_chance(self, Round* r, int start, int stop) noexcept nogil:
+        """Fill in the probabilities of log-odds."""
+        cdef int k
+        cdef double e, likely
+        if self.at.kind == LOGISTIC:
+            for k in range(start, stop):
+                e = exp(-fabs(r.says[k]))
+                likely = 1 / (1 + e)
+                r.chance[k], r.other[k] = (likely, e * likely) if r.says[k] >= 0 else (e * likely, likely)
+
+    cdef double mixed(self, Weigher weigher, Round* r, int n) noexcept nogil:
+        """Return the weighted mean of n predictions; for labels, of probabilities."""
+        if self.at.kind == LOGISTIC:
+            return log(noregret_dot(weigher.p, r.chance, n) / noregret_dot(weigher.p, r.other, n))
+        return noregret_dot(weigher.p, r.says, n)
+
+    cdef double mix_base(self, Round* r) noexcept nogil:
+        """Return the mixture of the members that use no outcomes."""
+        self.give_chance(r, 0, self.at.several)
+        return self.mixed(self.among_base, r, self.at.several)
+
+    cdef double mix_all(self, Round* r) noexcept nogil:
+        """Return the final mixture, of all members and of their two mixtures."""
+        cdef int n = self.at.members
+        if not r.full:  # inactive filters have repeated the base since
+            self.give_chance(r, 0, self.at.first)
+        self.give_chance(r, self.at.several, n)
+        r.says[n] = self.mixed(self.tracker, r, n)
+        if self.at.kind != LOGISTIC:
+            r.says[n + 1] = self.mixed(self.leaner, r, n)
+        self.give_chance(r, n, self.at.everyone)
+        return self.mixed(self.final, r, self.at.everyone)
+
+    # Weights.
+
+    cdef double loss_of(self, const Round* r, int k, double y, double importance) noexcept nogil:
+        if self.at.kind == SQUARE:
+            return importance * (r.says[k] - y) * (r.says[k] - y)
+        if self.at.kind == LOGISTIC:
+            return -importance * log(r.chance[k] if y > 0 else r.other[k])
+        return importance * self.loss.table.value(&self.loss.table, r.says[k], y)
+
+    cdef void weigh(self, Round* r, double y, double near, double importance) noexcept nogil:
+        """Update all weighers with the members' losses, for the outcome as clipped."""
+        cdef double[48] losses
+        cdef double slope, own, guess, counted, loss
+        cdef int k, n = self.at.members, everyone = self.at.everyone
+        for k in range(everyone):
+            losses[k] = self.loss_of(r, k, y, importance)
+        guess = self.mixed(self.final, r, everyone)
+        if self.at.kind == LOGISTIC:
+            own = -importance * log(chance_of(guess * (1 if y > 0 else -1)))
+            self.settle(self.final, losses, own, everyone)
+            self.settle(self.among_base, losses, 0, self.at.several)
+            self.settle(self.tracker, losses, 0, n)
+            return
+        own = importance * self.loss.table.value(&self.loss.table, guess, y)
+        if near != y:
+            y = near  # the part left out is summed in ``beyond``
+            counted = importance * self.loss.table.value(&self.loss.table, guess, y)
+            for k in range(everyone):
+                loss = self.loss_of(r, k, y, importance)
+                self.beyond[k] += (own - losses[k]) - (counted - loss)
+                losses[k] = loss
+            own = counted
+        self.widest = max(self.widest, self.settle(self.final, losses, own, everyone))
+        self.settle(self.among_base, losses, 0, self.at.several)
+        self.settle(self.tracker, losses, 0, n)
+        slope = importance * self.loss.table.slope(&self.loss.table, r.says[n + 1], y)
+        for k in range(n):
+            losses[k] = slope * r.says[k]
+        self.settle(self.leaner, losses, slope * r.says[n + 1], n)
+
+    cdef double settle(self, Weigher weigher, const double* losses, double own, int n) noexcept nogil:
+        """Update a weigher with the members' losses; return their range."""
+        cdef double low, high
+        noregret_extent(losses, n, &low, &high)
+        weigher.update(own, losses, NULL, low, high)
+        weigher.rounds += 1
+        weigher.fresh = False
+        weigher.next_weights()
+        return high - low
+
+    # Findings.
+
+    cdef double weight_of(self, int k) noexcept nogil:
+        """Return the total weight of a member in the next round, directly and through the mixtures."""
+        cdef int n = self.at.members
+        cdef double found = self.final.p[k] + self.final.p[n] * self.tracker.p[k]
+        return found if self.at.kind == LOGISTIC else found + self.final.p[n + 1] * self.leaner.p[k]
+
+    def member_weights(self):
+        """Return the weight of every member in the next round."""
+        return np.array([self.weight_of(k) for k in range(self.at.members)])
+
+    cdef void take_snapshot(self, long long rounds) noexcept nogil:
+        """Record the members' weights, if it is time; if there is no room, drop every other snapshot."""
+        cdef int k, i, width = self.at.members + 1
+        if rounds % self.stride:
+            return
+        if self.taken == MAX_SNAPSHOTS:
+            self.taken = MAX_SNAPSHOTS // 2
+            self.stride *= 2
+            for i in range(self.taken):
+                for k in range(width):
+                    self.snapshots[i * width + k] = self.snapshots[2 * i * width + k]
+            if rounds % self.stride:
+                return
+        self.snapshots[self.taken * width] = rounds + 1
+        for k in range(self.at.members):
+            self.snapshots[self.taken * width + 1 + k] = self.weight_of(k)
+        self.taken += 1
+
+    def history(self):
+        """Return (rounds, the weights of all members after each), for about a hundred rounds."""
+        width = self.at.members + 1
+        table = self.arrays["snapshots"][:self.taken * width].reshape(self.taken, width)
+        return table[:, 0].astype(np.int64), table[:, 1:].copy()
+
+    def excess(self):
+        """Return the losses of all members and mixtures minus that of the final mixture."""
+        return self.final.excess() - self.arrays["beyond"]
+
+    def prices(self):
+        """Return the bound on the regret to each member and mixture."""
+        prior = -np.log(self.final.get_state()[0]["prior"])
+        if self.at.kind == LOGISTIC:
+            return prior
+        log_n = self.final.rate
+        prior = (1 + prior / log_n) * (self.final.spreads * sqrt(log_n) / 2 + self.widest * (2.0 / 3 * log_n + 1))
+        return prior + np.maximum(0.0, self.arrays["beyond"])
+
+    # The state.
+
+    def weighers(self):
+        """Return all weighers by name."""
+        return {name: getattr(self, name) for name in WEIGHERS}
+
+    def widths(self):
+        """Return the number of inputs of each weigher."""
+        n = self.at.members
+        return dict(zip(WEIGHERS, (self.at.several, n, n, self.at.everyone), strict=True))
+
+    def lengths(self):
+        """Return the length of each array."""
+        return {"snapshots": MAX_SNAPSHOTS * (self.at.members + 1), "beyond": self.at.everyone}
+
+    def take(self, arrays, numbers):
+        """Replace the arrays and numbers; ``arrays`` have the right sizes."""
+        if not 0 <= numbers["taken"] <= MAX_SNAPSHOTS or numbers["stride"] < 1:
+            raise ValueError("the state's numbers make no sense")
+        self.arrays = arrays
+        self.taken, self.stride = numbers["taken"], numbers["stride"]
+        self.relocate()
