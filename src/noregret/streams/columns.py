@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 from difflib import get_close_matches
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,6 +19,9 @@ from noregret.limits import INTERCEPT
 from noregret.streams.block import Floats
 from noregret.streams.options import ASLEEP, AVERAGE, CORRECTED, MEDIAN, TAB, Options
 from noregret.streams.parsing.vocabulary import stacked, summarise
+
+if TYPE_CHECKING:
+    from noregret.streams.free_text import Bag
 
 NUMBER, BOOLEAN, TEXT = "numbers", "booleans", "text"
 DATE, TIME, ZONED = TIMES = ("dates", "times", "times with a zone")
@@ -53,6 +56,7 @@ class Table(NamedTuple):
     bad_outcomes: dict[int, str]  # row: what stands there instead of an outcome
     whole: bool = False  # whether the numbers have the intercept in place already
     groups: Category | None = None  # which rows belong together
+    bags: tuple[Bag, ...] = ()  # the words of columns of free text
 
 
 class Roles:
@@ -100,9 +104,10 @@ class Roles:
                     file=where,
                     feature=name,
                 )
+        self.words = self.texts_in(used)
         texts = {name for name in used if kinds[name] == TEXT or name in options.categories}
         self.numbers = sorted({*used} - texts - {*self.times})
-        self.categories = sorted(texts)
+        self.categories = sorted(texts - {*self.words})
         for name in self.times:
             from noregret.streams.calendar_features import circle_names
 
@@ -116,6 +121,20 @@ class Roles:
                 (Use("intercept", False), Use("drop", [INTERCEPT], "drop it ({})")),
                 file=where,
             )
+
+    def texts_in(self, used: list[str]) -> list[str]:
+        """Return the columns of free text."""
+        found = sorted(name for name in self.options.text if name in used)
+        for name in found:
+            if self.kinds[name] != TEXT:
+                what = f"column {name!r} holds {self.kinds[name]}, not text"
+                cure = "leave it out of the texts"
+                raise NoRegretError(what, cure, file=self.where, feature=name)
+            for other in used:
+                if other.startswith(f"{name}:"):
+                    what = f"there is a column called {other!r}, as a word of {name!r} is"
+                    raise NoRegretError(what, Use("drop", [other], "drop it ({})"), file=self.where)
+        return found
 
     def is_time(self, name: str) -> bool:
         """Return whether a column becomes features of the calendar; without a target none does."""
@@ -155,13 +174,14 @@ class Roles:
     @property
     def plain(self) -> bool:
         """True if every row without gaps has the same features."""
-        return not self.categories and not self.times and self.options.hash is None
+        sparse = self.categories or self.times or self.words
+        return not sparse and self.options.hash is None
 
     @property
     def columns(self) -> list[str]:
         """The columns to read."""
         apart = [name for name in (self.target, self.options.group) if name is not None]
-        return [*self.numbers, *self.times, *self.categories, *apart]
+        return [*self.numbers, *self.times, *self.categories, *self.words, *apart]
 
     @property
     def dense_names(self) -> list[str]:
@@ -186,7 +206,14 @@ def check_columns(names: Sequence[str], options: Options, where: str, needs_targ
         )
     named = [options.target] if needs_target and options.target is not None else []
     named += [] if options.group is None else [options.group]
-    for column in (*named, *options.drop, *options.keep, *options.categories, *options.time):
+    for column in (
+        *named,
+        *options.drop,
+        *options.keep,
+        *options.categories,
+        *options.text,
+        *options.time,
+    ):
         known(column, names, where)
     if needs_target and options.group is not None and options.group == options.target:
         raise WrongUsage(f"{options.group!r} is the target: groups need another column", file=where)
@@ -297,7 +324,12 @@ def encoded(table: Any, roles: Roles) -> Table:
     y, bad = np.full(rows, np.nan), dict[int, str]()
     if roles.target is not None:
         y, bad = outcomes_of(table.column(roles.target), roles)
-    return Table(names, numbers, missing, categories, y, bad, whole, groups)
+    bags: tuple[Bag, ...] = ()
+    if roles.words:
+        from noregret.streams.free_text import bag_of
+
+        bags = tuple(bag_of(table.column(name), name) for name in roles.words)
+    return Table(names, numbers, missing, categories, y, bad, whole, groups, bags)
 
 
 def expanded(column: Any, name: str, roles: Roles) -> tuple[dict[str, Floats], list[Category]]:

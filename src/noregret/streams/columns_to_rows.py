@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from itertools import chain
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,6 +20,9 @@ from noregret.streams.options import ASLEEP, Options
 from noregret.streams.parsing.vocabulary import Vocabulary, assembled
 from noregret.streams.stream import INTERCEPT
 
+if TYPE_CHECKING:
+    from noregret.streams.free_text import Bag
+
 Faults = dict[int, BadExample]
 # As in the core: values up to here can be squared and added up.
 LARGEST = 1e150
@@ -29,7 +33,7 @@ def faults_of(
 ) -> list[Fault]:
     """Return the rows that cannot be used; ``row`` counts all rows before."""
     found: Faults = {}
-    if all_categories(table, options):  # else the learner refuses what it cannot use
+    if all_categories(table, options) or table.bags:  # else the learner refuses what it cannot use
         found |= given_twice(table, options)
         found |= too_large(table, options, scored)
     if options.missing == "stop":
@@ -99,6 +103,9 @@ def empty_cells(table: Table) -> Faults:
         gaps = () if category.derived else np.flatnonzero(category.codes < 0).tolist()
         for row in gaps:
             found.setdefault(row, empty("column", category.name))
+    for bag in table.bags:
+        for row in np.flatnonzero(bag.missing).tolist():
+            found.setdefault(row, empty("column", bag.name))
     if table.missing is not None:
         for row in np.flatnonzero(table.missing.any(axis=1)).tolist():
             name = table.names[int(np.argmax(table.missing[row]))]
@@ -152,6 +159,7 @@ def without(table: Table, rows: Sequence[int]) -> Table:
         groups=None
         if table.groups is None
         else table.groups._replace(codes=table.groups.codes[keep]),
+        bags=tuple(bag.kept(keep) for bag in table.bags),
     )
 
 
@@ -171,7 +179,7 @@ def sparse_rows(
     numbers, names = table.numbers, number_names(table, options)
     if len(names) > numbers.shape[1]:
         numbers = np.column_stack([numbers, np.ones(len(numbers))])
-    admit_new(names, categories, vocabulary, len(table.y))
+    admit_new(names, categories, table.bags, vocabulary, len(table.y))
     places = vocabulary.positions(names)
     columns = []
     for category in categories:
@@ -181,6 +189,11 @@ def sparse_rows(
     indicators = np.ascontiguousarray(indicators, dtype=np.int32)
     rows = Sparse(*assembled(np.ascontiguousarray(numbers), places, indicators))
     left = np.unique(indicators[indicators >= 0])
+    for bag in table.bags:
+        at = vocabulary.positions(bag.features)
+        rows = bag.added_to(rows, at)
+        left = np.append(left, at[np.unique(bag.codes)])
+    left = left[left >= 0]
     if options.intercept:
         left = np.append(left, places[names.index(INTERCEPT)])
     return rows, left
@@ -191,6 +204,7 @@ def missing_indicators(table: Table) -> list[Category]:
     gaps = {
         category.name: category.codes < 0 for category in table.categories if not category.derived
     }
+    gaps |= {bag.name: bag.missing for bag in table.bags}
     if table.missing is not None:
         gaps |= dict(zip(table.names, table.missing.T, strict=True))
     return [
@@ -201,7 +215,11 @@ def missing_indicators(table: Table) -> list[Category]:
 
 
 def admit_new(
-    names: list[str], categories: list[Category], vocabulary: Vocabulary, rows: int
+    names: list[str],
+    categories: list[Category],
+    bags: Sequence[Bag],
+    vocabulary: Vocabulary,
+    rows: int,
 ) -> None:
     """Add new features, ordered by the row in which they first appear and then by name."""
     if rows == 0:
@@ -221,5 +239,7 @@ def admit_new(
         for code in unknown.tolist():
             if first[code] < rows:
                 new[written[code]] = min(int(first[code]), new.get(written[code], rows))
+    for bag in bags:
+        new |= bag.new_features(vocabulary)
     order = sorted(new, key=lambda name: (new[name], name))
     vocabulary.positions(order, True)

@@ -10,6 +10,8 @@ from noregret.errors import tell
 
 # A column is reported after this many rows if more than this share of them has a new value.
 MIN_ROWS, MAX_SHARE = 1_000, 0.5
+# A value of so many words is probably free text.
+MIN_WORDS = 3
 # A number with thousands separators, a percent sign or a currency.
 ALMOST_A_NUMBER = re.compile(r"\s*[-+(]?\s*\W?\s*\d[\d,.'\s]*\s*(?:\W|[a-zA-Z]{1,3})?\)?\s*")
 
@@ -45,6 +47,8 @@ class Growth:
         """Return the warning about a column, with what to do."""
         shown = repr(value if len(value) <= 40 else value[:40] + "…")
         cure = f"leave the column out (--drop {column}), or bound memory with --hash 20"
+        if len(value.split()) >= MIN_WORDS:
+            cure = f"take its words as features (--text {column}), {cure}"
         if ALMOST_A_NUMBER.fullmatch(value):
             cure = f"if these are numbers, write them as such (1234.5), without signs; else {cure}"
         return (

@@ -31,11 +31,20 @@ CHOICES = {
 }
 MAX_BITS = 30
 # Options that name columns, one or several.
-COLUMNS = ("drop", "keep", "categories", "time")
+COLUMNS = ("drop", "keep", "categories", "text", "time")
 # Options that may be given several times.
 LISTS = (*COLUMNS, "add")
 # Options that do not apply to a table of forecasts.
-NOT_FOR_EXPERTS = ("categories", "time", "hash", "intercept", "scale", "fourier", "positive")
+NOT_FOR_EXPERTS = (
+    "categories",
+    "text",
+    "time",
+    "hash",
+    "intercept",
+    "scale",
+    "fourier",
+    "positive",
+)
 # Options that are not listed as transforms: certificates state the target separately.
 ELSEWHERE = ("target", "format")
 FLAGS = ("intercept", "no-header", "prices")
@@ -56,6 +65,9 @@ class Options:
     categories
         Columns whose values are categories even if they look like numbers: each value becomes an
         indicator feature.
+    text
+        Columns of free text: the counts of words, and of pairs of neighbouring words, become the
+        features ``column:word`` and ``column:two words``.
     time
         Columns of times that are numbers: seconds since 1970, or milliseconds, microseconds or
         nanoseconds if they are that large. Dates and times that are written as such are recognised.
@@ -109,6 +121,7 @@ class Options:
     drop: tuple[str, ...] = ()
     keep: tuple[str, ...] = ()
     categories: tuple[str, ...] = ()
+    text: tuple[str, ...] = ()
     time: tuple[str, ...] = ()
     missing: str = "stop"
     header: bool = True
@@ -146,6 +159,8 @@ class Options:
             object.__setattr__(self, "positive", str(self.positive))
         if self.drop and self.keep:
             raise ValueError("name the columns to drop or those to keep, not both")
+        if both := set(self.text) & {*self.categories, *self.time}:
+            raise ValueError(f"column {min(both)!r} cannot be text and something else")
         self.check_experts()
 
     def check_experts(self) -> None:

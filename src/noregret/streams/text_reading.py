@@ -19,6 +19,7 @@ FOR_TABLES = (
     "drop",
     "keep",
     "categories",
+    "text",
     "time",
     "missing",
     "header",

@@ -136,6 +136,7 @@ KEEP = columns("--keep", "Use only this column; may be repeated.")
 CATEGORIES = columns(
     "--categories", "A column of category names, even if they look like numbers; may be repeated."
 )
+TEXT = columns("--text", "A column of free text: its words become features; may be repeated.")
 TIME = columns(
     "--time",
     "A column of times in seconds since 1970 (or milliseconds, …); dates and times in words are"

@@ -128,7 +128,7 @@ class CsvReading(TableReading):
         assert self.kinds is not None
         roles = self.roles(piece.path)
         there = set(self.header)
-        for name in [*roles.numbers, *roles.categories]:
+        for name in [*roles.numbers, *roles.categories, *roles.words]:
             if name not in there:
                 known(name, self.header, piece.path)
         numeric = [self.kinds[name] == NUMBER for name in [*roles.numbers, roles.target] if name]
@@ -211,7 +211,7 @@ class CsvReading(TableReading):
                 kinds[name] = kind_of_most(values, share, MISSING_WORDS)
                 if kinds[name] != BOOLEAN and (mark := self.decimal_in(values, share)):
                     kinds[name], self.decimals[name] = NUMBER, mark
-        for words in (*self.options.categories, self.options.group):
+        for words in (*self.options.categories, *self.options.text, self.options.group):
             if words in kinds:
                 kinds[words] = TEXT
                 self.decimals.pop(words, None)

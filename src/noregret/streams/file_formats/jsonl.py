@@ -131,6 +131,7 @@ class JsonlReading(TableReading):
             keep=(),
             drop=(*left_out, *(name for name in options.drop if name in there)),
             categories=tuple(name for name in options.categories if name in there),
+            text=tuple(name for name in options.text if name in there),
         )
         roles = Roles(there, present, path, self.learning)
         if self.settled is None:
@@ -189,8 +190,9 @@ class JsonlReading(TableReading):
         """Return the positions of features; new ones are added in alphabetical order."""
         places = self.vocabulary.positions(names, True).tolist()
         if self.scaler is not None and self.scaler.kind == "standard":
-            left = [p for n, p in zip(names, places, strict=True) if "=" in n or n == INTERCEPT]
-            self.scaler.leave_out(left)
+            marks = ("=", *(f"{column}:" for column in self.options.text))
+            left = [name == INTERCEPT or any(mark in name for mark in marks) for name in names]
+            self.scaler.leave_out(np.array(places)[left])
         return [int(place) for place in places]
 
     def features_of(self, example: Any) -> tuple[dict[str, float], float]:
@@ -205,30 +207,35 @@ class JsonlReading(TableReading):
         for name, value in example.items():
             if name in options.drop or (options.keep and name not in options.keep):
                 continue
-            key, number = self.feature_of(name, value)
-            if key in features:
-                raise BadExample(f"feature {key!r} is given twice")
-            if key:
-                features[key] = number
+            made = self.features_in(name, value)
+            if twice := features.keys() & made.keys():
+                raise BadExample(f"feature {min(twice)!r} is given twice")
+            features |= made
             if not is_missing(value):
                 text = isinstance(value, str) or name in options.categories
                 kinds[name] = TEXT if text else BOOLEAN if isinstance(value, bool) else NUMBER
         self.check_kinds(kinds)
         return features, outcome
 
-    def feature_of(self, name: str, value: Any) -> tuple[str, float]:
-        """Return the name and value of a field's feature; an empty name if it has none."""
+    def features_in(self, name: str, value: Any) -> dict[str, float]:
+        """Return the features of a field by name."""
         if is_missing(value):
             if self.options.missing == "stop":
                 raise empty("field", name)
-            return (f"{name}=missing", 1.0) if self.options.missing == "indicator" else ("", 0.0)
+            return {f"{name}=missing": 1.0} if self.options.missing == "indicator" else {}
         if isinstance(value, list | dict):
             raise BadExample(f"field {name!r} is nested: an example holds plain values")
         is_number = not isinstance(value, str) and name not in self.options.categories
         key = name if is_number else f"{name}={text_of(value)}"
         if not key.isascii() and any("\ud800" <= letter <= "\udfff" for letter in key):
             raise BadExample(f"field {name!r}: half of a character is no text")
-        return key, number_of(value, f"field {name!r}") if is_number else 1.0
+        if is_number:
+            return {key: number_of(value, f"field {name!r}")}
+        if name in self.options.text:
+            from noregret.streams.free_text import words_of
+
+            return words_of(value, name, self.vocabulary)
+        return {key: 1.0}
 
     def check_kinds(self, kinds: dict[str, str]) -> None:
         """Raise an error for fields that change between text and numbers."""

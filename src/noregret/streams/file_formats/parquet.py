@@ -135,7 +135,7 @@ class ParquetReading(TableReading):
         if len(kinds) < len(schema):
             twice = Counter(schema.names).most_common(1)[0][0]
             raise BadExample(f"two columns are called {twice!r}", "rename one", file=path)
-        for name in (*self.options.categories, self.options.group):
+        for name in (*self.options.categories, *self.options.text, self.options.group):
             if name in kinds:
                 kinds[name] = "text"
         if self.kinds is None:
