@@ -19,7 +19,6 @@ import numpy as np
 
 from noregret.base.compiled.losses import Loss, PythonLoss, make_loss
 from noregret.errors import BadExample
-from noregret.hindsight.opaque import Opaque
 from noregret.hindsight.proofs.rounding import Floats, widened
 from noregret.limits import SMALLEST, UNIT
 
@@ -208,6 +207,8 @@ def losses_of(loss: str | Loss, outcomes: Floats, loss_parameter: float | None =
     known = make_loss(loss, loss_parameter)
     y = as_labels(outcomes) if known.labels else outcomes
     if isinstance(known, PythonLoss):
+        from noregret.hindsight.opaque import Opaque
+
         return Opaque(known, y)
     if known.name not in MADE:
         raise ValueError(f"the {known.name} loss is not convex, so no predictor can be proven best")

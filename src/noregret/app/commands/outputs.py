@@ -50,12 +50,11 @@ class Outputs:
 
         ``reserved`` are files that are written besides, with what each is.
         """
-        from noregret.app.commands.run.predictions import check_name
-
         given = self.given()
-        for kind in TABLES:
-            if kind in given:
-                check_name(given[kind], kind)
+        for kind in (kind for kind in TABLES if kind in given):
+            from noregret.app.commands.run.predictions import check_name
+
+            check_name(given[kind], kind)
         taken = [(path, "the data") for path in sources] + [*(reserved or {}).items()]
         names = {"out": "the output"}
         wanted = [(path, names.get(kind, f"the {kind}")) for kind, path in given.items()]

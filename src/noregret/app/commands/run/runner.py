@@ -14,10 +14,9 @@ from typing import TYPE_CHECKING
 
 from noregret.app.commands.outputs import Outputs
 from noregret.app.commands.run.checkpoint import companions
-from noregret.app.commands.run.concluding import conclude
+from noregret.app.commands.run.concluding import conclude, write_all
 from noregret.app.commands.run.spool import PREDICTIONS, TAGS, Numbers, Tags
 from noregret.app.commands.run.watching import Watching
-from noregret.app.commands.run.writing import write_all
 from noregret.app.results.loss_choice import Choice, chosen, explain
 from noregret.app.results.run import Result, Skipped, skipped
 from noregret.base.locks import Locks
