@@ -18,12 +18,13 @@ import pytest
 import noregret as nr
 from noregret.echo import Canceller
 from noregret.experts import Experts
+from tests.thorough import sized
 
 pytestmark = [
     pytest.mark.skipif(not hasattr(os, "fork"), reason="nothing forks here"),
     pytest.mark.filterwarnings("ignore::DeprecationWarning"),
 ]
-FORKS, PATIENCE, WIDE = 12, 60.0, 4096
+FORKS, PATIENCE, WIDE = sized(4, full=12), 60.0, 4096
 ROWS = np.ones((64, WIDE))
 
 

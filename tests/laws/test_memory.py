@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import gc
 import tracemalloc
 from collections.abc import Callable
 
@@ -33,7 +32,6 @@ def kept_by(work: Callable[[], None]) -> int:
 
 def kept_once(work: Callable[[], None]) -> int:
     """Return how much more memory is held after the work than before, whoever holds it."""
-    gc.collect()
     tracemalloc.start()
     try:
         work()  # whatever is allocated once, is

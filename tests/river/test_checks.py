@@ -19,7 +19,7 @@ NAMES = list(river.__all__)
 
 
 READ: dict[tuple[bool, int], list[Any]] = {}
-ROWS = sized(50, full=400)
+ROWS = sized(25, full=400)
 
 
 @pytest.fixture(autouse=True)

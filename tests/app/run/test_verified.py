@@ -10,6 +10,7 @@ import pytest
 
 from tests.app.run import data
 from tests.app.run.commands import command, done, process, small_blocks
+from tests.thorough import paired
 
 __all__ = ["small_blocks"]
 pytestmark = pytest.mark.usefixtures("small_blocks")
@@ -26,23 +27,21 @@ def confirmed(folder: Path, file: Path, *options: Any) -> None:
     assert ended.code == 0, ended.out + ended.err
 
 
-@pytest.mark.parametrize("kind", data.TABLES)
-@pytest.mark.parametrize(
-    "options",
-    [
-        [*SOLD],
-        [*SOLD, "--no-intercept", "--scale", "max"],
-        [*SOLD, "--scale", "standard"],
-        [*SOLD, "--scale", "unit", "--hash", "3"],
-        [*SOLD, "--learner", "widrow-hoff", "-p", "rate=0.1"],
-        [*LATE[:6]],
-        [*LATE],
-        [*LATE, "--categories", "city", "--hash", "6"],
-        ["--target", "sold", "--keep", "sun", "--keep", "wind"],
-        [*LATE[:-1], "perceptron"],
-    ],
-    ids=" ".join,
-)
+WAYS = [
+    [*SOLD],
+    [*SOLD, "--no-intercept", "--scale", "max"],
+    [*SOLD, "--scale", "standard"],
+    [*SOLD, "--scale", "unit", "--hash", "3"],
+    [*SOLD, "--learner", "widrow-hoff", "-p", "rate=0.1"],
+    [*LATE[:6]],
+    [*LATE],
+    [*LATE, "--categories", "city", "--hash", "6"],
+    ["--target", "sold", "--keep", "sun", "--keep", "wind"],
+    [*LATE[:-1], "perceptron"],
+]
+
+
+@pytest.mark.parametrize(("options", "kind"), paired(WAYS, list(data.TABLES)))
 def test_tables(kind: str, options: list[str], tmp_path: Path) -> None:
     confirmed(tmp_path, data.TABLES[kind](tmp_path / f"d.{kind}", data.frame()), *options)
 

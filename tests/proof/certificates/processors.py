@@ -1,7 +1,6 @@
 """Certificates of everything that plays, made or verified by a process of its own.
 
-    python -m tests.proof.certificates.processors make DATA CERTIFICATES
-    python -m tests.proof.certificates.processors verify DATA CERTIFICATES
+    python -m tests.proof.certificates.processors DATA make CERTIFICATES verify CERTIFICATES
 
 The environment says which vector instructions that process uses. Data are in files, with numbers
 that are the same whatever computes them.
@@ -23,7 +22,7 @@ from noregret.base.registry import everyone
 from noregret.echo import Canceller
 from tests.thorough import sized
 
-ROUNDS = sized(60, full=150)
+ROUNDS = sized(24, full=150)
 COLUMNS = ("a", "b", "c", "d", "e")
 CANCELLER = "canceller"
 
@@ -130,4 +129,6 @@ def tell(path: Path, found: nr.Verification) -> None:
 
 
 if __name__ == "__main__":
-    {"make": make, "verify": verify}[sys.argv[1]](Path(sys.argv[2]), Path(sys.argv[3]))
+    source, *steps = sys.argv[1:]
+    for step, folder in zip(steps[::2], steps[1::2], strict=True):
+        {"make": make, "verify": verify}[step](Path(source), Path(folder))
