@@ -188,6 +188,12 @@ class BatchEvidence(Evidence):
         exact = answer.exact and loss - lower <= 2 * answer.gap + EXACT_GAP * loss
         return replace(answer, loss=loss, lower=lower, witness=self.weights, exact=exact)
 
+    def lost_by_sums(self, best: Answer) -> str | None:
+        """Return what sums over the rows do not tell, if these alone were kept; None if nothing."""
+        if self.rows_at_hand is None and self.method._keep == "rows":
+            return "do not tell how far the steps of gradient descent come"
+        return super().lost_by_sums(best)
+
     # The witness of a certificate.
 
     def witness_of(self, answer: Answer) -> dict[str, float]:

@@ -130,7 +130,7 @@ class BatchGame(Certifiable):
         return other
 
     def loss_by_sums(self) -> float:
-        """Return what weights found from sums over the rows alone pay.
+        """Return what weights found from sums over the rows alone pay, where these are certified.
 
         A share of the best weights may be missing in any case, as gradient descent stops there.
         """
@@ -138,12 +138,14 @@ class BatchGame(Certifiable):
 
         evidence = self.evidence({}, USUAL)
         least = evidence.loss + WEIGHT_TOLERANCE**2 * evidence.nothing
+        summed = self.from_sums()
+        if summed is None:
+            return least
         try:
-            summed = self.from_sums()
-            found = summed and self.method._solve(summed.evidence({}, USUAL))
+            found = self.method._solve(summed.evidence({}, USUAL))
+            summed.found(found)
+            summed.certificate()
         except NoRegretError:
-            found = None
-        if not found:
             return least
         other = copy.copy(self)
         other._solution, other.answers = found, {}

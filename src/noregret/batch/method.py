@@ -54,7 +54,7 @@ class Batch(Named):
     # The loss, which determines whether outcomes are numbers or labels.
     loss_name: ClassVar[str] = "square"
     # What is kept of the examples: rows, or for the square loss ``auto``.
-    _keep: ClassVar[Keep] = "rows"
+    _keep: Keep = "rows"
     # Whether the theorem holds for weights however they were found, so that a certificate is
     # verified with the weights that it states.
     _proven_by_weights: ClassVar[bool] = True

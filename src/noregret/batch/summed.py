@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from noregret.batch import sums
 from noregret.batch.method import Batch
@@ -24,7 +24,7 @@ class Summed(Batch):
     The weights are computed on request.
     """
 
-    _keep: ClassVar[Keep] = "auto"
+    _keep: Keep = "auto"
 
     def learn_many(self, X: Any, y: Any = None, *, target: str | None = None) -> None:
         """Add examples; only their sums are kept.

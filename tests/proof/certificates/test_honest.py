@@ -82,33 +82,39 @@ def test_offsets_of_columns_cost_no_digits_where_rows_are_kept(
         assert best.gap <= 1e-9 * best.loss
 
 
-@pytest.mark.parametrize(
-    ("name", "offset"), paired(["vaw", "widrow-hoff", "ball", "either sign"], OFFSETS, 2)
-)
-def test_sums_without_rows_state_what_they_prove_and_are_confirmed(
-    name: str, offset: float | str
-) -> None:
+def from_sums(learner: Any, X: Any, y: Any) -> nr.Certificate | None:
+    """Return the certificate of a game without rows; None where sums cannot tell enough."""
+    game = nr.play(learner, X, y, keep="sums")
+    try:
+        certificate: nr.Certificate = game.certificate()
+    except nr.NoRegretError:
+        with pytest.raises(nr.NoRegretError, match="keep='rows'"):
+            game.certificate()
+        return None
+    return certificate
+
+
+@pytest.mark.parametrize("offset", [1.0, 1e4, 1e6, "seconds"])
+@pytest.mark.parametrize("name", ["vaw", "widrow-hoff", "ball", "either sign"])
+def test_sums_without_rows_state_what_they_prove_or_nothing(name: str, offset: float | str) -> None:
     X, y = data(offset)
-    certificate = nr.play(LEARNERS[name](), X, y, keep="sums").certificate()
-    assert nr.verify(certificate, X, y).failed == ()
-    best = certificate.hindsight
-    sharp = nr.play(LEARNERS[name](), X, y).certificate().hindsight
-    if best.comparator == sharp.comparator:
+    certificate = from_sums(LEARNERS[name](), X, y)
+    assert (certificate is not None) == (offset == 1.0)
+    if certificate is not None:
+        assert nr.verify(certificate, X, y).failed == ()
+        best, sharp = certificate.hindsight, nr.play(LEARNERS[name](), X, y).certificate().hindsight
         assert best.loss - best.gap <= sharp.loss
         assert best.loss >= sharp.loss - sharp.gap
 
 
-def test_a_gap_of_rounding_taken_away_is_refused_where_sums_leave_much_open() -> None:
-    X, y = data(1e6)
-    certificate = nr.play(nr.Vaw(), X, y, keep="sums").certificate()
-    best = certificate.hindsight
-    assert best.gap > 0.1 * best.loss
-    lie = replace(
-        certificate,
-        hindsight=replace(best, gap=0.0),
-        regret=replace(certificate.regret, upper=certificate.regret.lower),
-    )
-    assert not nr.verify(lie, X, y).confirmed
+@pytest.mark.parametrize("offset", [1.0, 1e5])
+def test_rows_give_way_to_sums_only_where_these_keep_the_digits(offset: float) -> None:
+    X, y = data(offset)
+    game = nr.play(nr.Vaw(), X, y, memory=1_000)
+    assert (game.ledger.pages is None) == (offset == 1.0)
+    certificate = game.certificate()
+    assert certificate.hindsight.exact
+    assert nr.verify(certificate, X, y).failed == ()
 
 
 def test_a_witness_worse_than_sums_would_find_is_refused() -> None:
@@ -158,28 +164,26 @@ def few_examples(seed: int) -> tuple[Any, Any]:
 
 
 @pytest.mark.parametrize("name", SUMMED)
-def test_sums_over_few_rows_state_what_they_prove_and_are_confirmed(name: str) -> None:
+def test_sums_over_few_rows_state_what_they_prove_or_nothing(name: str) -> None:
     for seed in range(sized(5, full=200)):
         X, y = few_examples(1_000 * list(SUMMED).index(name) + seed)
         with np.errstate(all="ignore"):
-            certificate = nr.play(SUMMED[name](), X, y, keep="sums").certificate()
-            assert nr.verify(certificate, X, y).failed == (), seed
+            certificate = from_sums(SUMMED[name](), X, y)
+            assert certificate is None or nr.verify(certificate, X, y).failed == (), seed
 
 
 def test_what_rows_prove_of_some_is_not_confirmed_of_all() -> None:
-    """Here rows prove a bound up to a norm; sums prove none, but of all."""
+    """Here rows prove a bound up to a norm."""
     rng = np.random.default_rng(1870)
     tried = 0
     for _ in range(60):
         Z = rng.normal(size=(2, 4))
         X, y = Z + 1e7, Z @ rng.normal(size=4)
         found = nr.play(nr.Vaw(), X, y).certificate()
-        summed = nr.play(nr.Vaw(), X, y, keep="sums").certificate()
         best, words = found.hindsight, "all linear predictors"
-        if best.comparator != words == summed.hindsight.comparator:
+        if best.comparator != words:
             lie = replace(found, hindsight=replace(best, comparator=words))
             assert not nr.verify(lie, X, y).confirmed
-            assert nr.verify(summed, X, y).confirmed
             tried += 1
         if tried == sized(3, full=60):
             break

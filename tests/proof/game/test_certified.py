@@ -100,7 +100,7 @@ def test_the_square_loss_takes_constant_memory_and_others_spill_to_a_file() -> N
     hinge = certified(noregret.Hinge(rate=0.01), memory=1 << 16)
     for _ in range(20):
         X = draw.uniform(-0.4, 0.4, (500, 4))
-        square.learn_many(X, X[:, 0])
+        square.learn_many(X, X[:, 0] + 0.1 * X[:, 1] ** 2)
         hinge.learn_many(X, X[:, 0] > 0)
     assert square.certificate().theorem is not None
     assert square.game.ledger.pages is None

@@ -12,7 +12,7 @@ import numpy as np
 from noregret.base.compiled.losses import Loss
 from noregret.hindsight.blocks import padded
 from noregret.hindsight.losses import as_labels, is_square, losses_of
-from noregret.hindsight.proofs.rounding import Floats, growth, norm, total, upward
+from noregret.hindsight.proofs.rounding import Floats, norm, total, upward
 from noregret.hindsight.rows import Rows, score_error
 from noregret.hindsight.rules import SCORED
 from noregret.hindsight.solvers.quadratic import up_to
@@ -28,18 +28,12 @@ class Paid(NamedTuple):
         As summed over the rows.
     rounding
         What rounding may have added to it or taken from it.
-    by_sums
-        How much more an answer may state that has only sums over the rows to go by, as it adds
-        what these lose.
     """
 
     loss: float
     rounding: float
-    by_sums: float = 0.0
 
 
-# The most additions in a row that a sum over rows is made of, whichever way it was summed.
-SUMMED_IN_A_ROW = 8_192
 # The share of the square loss from which on rounding is worth computing it in twice the digits, and
 # how many columns make that too dear: it works on dense rows.
 SHARP_SHARE = 1e-12
@@ -131,11 +125,4 @@ def paid_by(weights: Floats, comparator: str, rows: Rows, loss: Loss) -> Paid:
         low, high = Careful(rows).interval(weights)
         if high - low < 2 * abs(off):
             own, off = low + 0.5 * (high - low), upward(high - low, high)
-    return Paid(own, abs(off), lost_by_sums(rows, weights))
-
-
-def lost_by_sums(rows: Rows, weights: Floats) -> float:
-    """Return how much more than the square loss of a predictor its bound from sums may be."""
-    norms = np.sqrt(rows.column_squares(np.ones(rows.shape[0])))[: len(weights)]
-    size = norm(rows.outcomes) + float(norms @ np.abs(weights))
-    return 4 * growth(SUMMED_IN_A_ROW + 2 * len(weights)) * size * size
+    return Paid(own, abs(off))

@@ -16,14 +16,14 @@ from typing import Any
 import numpy as np
 
 from noregret.hindsight.blocks import pieces, products
-from noregret.hindsight.proofs.answer import USUAL, Answer, Limits
+from noregret.hindsight.proofs.answer import EXACT_GAP, USUAL, Answer, Limits
 from noregret.hindsight.proofs.rounding import Floats, growth, two_sum, upward
 from noregret.hindsight.rows import Rows
 from noregret.hindsight.solvers import quadratic as solve
 from noregret.hindsight.solvers.curvature import Factored
 from noregret.hindsight.solvers.tangent import OnRows, Quadratic, SquareLoss, Tangent
 from noregret.hindsight.sums import depth_of
-from noregret.limits import SMALLEST
+from noregret.limits import SMALLEST, UNDERFLOW
 
 # How many additions may come one after the other between those that keep what rounding loses.
 MAX_PLAIN_ADDITIONS = 2_048
@@ -207,6 +207,11 @@ class LeastSquares:
         gradient = 2 * (image - moment)
         low, high = (loss - off, loss + off) if math.isfinite(loss) else (-math.inf, math.inf)
         return Tangent(low, high, gradient, 2 * error * size * norms + 4 * lost * times)
+
+    def know_loss_of(self, w: Floats) -> bool:
+        """Return whether the loss at w is known to as many digits as rows would tell."""
+        low, high, *_ = self.tangent(w)
+        return high - low <= EXACT_GAP * high + UNDERFLOW
 
     def quadratic(self, rows: Rows | None = None) -> Quadratic:
         """Return the loss as a quadratic function, exact at the rows where they are given."""

@@ -64,6 +64,10 @@ def certified(
             raise ValueError(f"unknown {key!r}: a theorem can be told {known}")
     theorem, findings = chosen(candidates(learner, name), evidence)
     best = evidence.usual() if theorem is None or theorem.best is None else theorem.best(evidence)
+    if (lost := evidence.lost_by_sums(best)) is not None:
+        raise NoRegretError(
+            f"only sums over the rows were kept, which {lost}", "play with keep='rows'"
+        )
     slack = evidence.bound_tolerance * abs(best.loss)
     if best.lower > best.loss + slack:  # so the loss cannot be convex
         best = replace(best, lower=-math.inf)

@@ -221,9 +221,8 @@ class Ledger:
             self.sums.add_product(product, rows)
         elif self.sums is not None:
             self.add_up(Table.of(words, rows, features), features)
-        if self.pages is not None and (
-            self.may_drop_rows() and self.pages.held + words.nbytes > self.memory
-        ):
+        full = self.pages is not None and self.pages.held + words.nbytes > self.memory
+        if full and self.may_drop_rows():
             self.pages = None
         if self.pages is not None:
             self.pages.add(words, rows, features)
@@ -250,8 +249,16 @@ class Ledger:
         return table.product()
 
     def may_drop_rows(self) -> bool:
-        """Return whether sums are sufficient once there are many rows."""
-        return self.keep == "auto" and self.sums is not None and not self.needs_rows
+        """Return whether sums are sufficient now that there are many rows.
+
+        They are not where they have lost the digits of what the best predictor pays: then all rows
+        are kept.
+        """
+        if self.keep != "auto" or self.sums is None or self.needs_rows:
+            return False
+        with np.errstate(all="ignore"):
+            self.needs_rows = not self.sums.know_loss_of(self.sums.best().witness)
+        return not self.needs_rows
 
     def give_up_sums(self) -> None:
         """Go on with rows alone: there are too many features for sums.

@@ -76,6 +76,10 @@ class BaseEvidence(ABC):
     def usual(self) -> Answer:
         """Return the best in hindsight where a theorem does not name a class of its own."""
 
+    def lost_by_sums(self, best: Answer) -> str | None:
+        """Return what sums over the rows do not tell, if these alone were kept; None if nothing."""
+        return None
+
     @abstractmethod
     def witness_of(self, answer: Answer) -> dict[str, float]:
         """Return the weights of the best in hindsight by name."""

@@ -19,7 +19,7 @@ from noregret.hindsight.proofs.witness import Paid, is_proven, is_within, mistak
 from noregret.hindsight.rows import score_error
 from noregret.hindsight.solvers.curvature import MAX_DENSE
 from noregret.hindsight.solvers.square import LeastSquares
-from noregret.limits import MAX_PARAMETER
+from noregret.limits import MAX_PARAMETER, UNDERFLOW
 from noregret.proof.theorems.facts import Facts
 
 if TYPE_CHECKING:
@@ -28,6 +28,8 @@ if TYPE_CHECKING:
 
 # Hindsight takes penalties below the largest parameter.
 MAX_PENALTY = 0.1 * MAX_PARAMETER
+# The relative gap up to which sums without rows are worth a certificate.
+SUMS_GAP = 1e-6
 Floats = NDArray[np.float64]
 
 
@@ -115,6 +117,22 @@ class Evidence(Facts):
         """Return an answer that is exact only if sums alone did not cost it its digits."""
         sharp = self.rows_at_hand is not None or answer.gap <= EXACT_GAP * answer.loss
         return answer if sharp else replace(answer, exact=False)
+
+    def lost_by_sums(self, best: Answer) -> str | None:
+        """Return what sums over the rows do not tell, if these alone were kept; None if nothing."""
+        sums = self.ledger.sums
+        if sums is None or self.rows_at_hand is not None:
+            return None
+        weights = self.weights_of(self.witness_of(best))
+        assert weights is not None
+        known = sums.know_loss_of(weights[: sums.features])
+        if known and best.gap <= max(SUMS_GAP, 2 * self.limits.tolerance) * best.loss + UNDERFLOW:
+            return None
+        return (
+            "have too few digits left for the loss of the best predictor: it is tiny compared with"
+            " the squares of the outcomes or of the columns, which are far from zero, nearly"
+            " dependent or fit without error"
+        )
 
     def best_ridge(self, penalty: float, scale: float) -> Answer:
         """Return min over u of  scale · L(u) + penalty · ‖u‖²,  square loss."""

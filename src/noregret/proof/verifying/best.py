@@ -80,14 +80,8 @@ def loss(judge: Judge, path: str, stated: Any, found: Any) -> Line:
     found = judge.replay.best.loss
     size = max(abs(stated), abs(own.loss))
     slack = TOLERANCE * size + own.rounding + there.rounding + UNDERFLOW
-    # A solver adds its own rounding to what it states: as much as it adds here, or less than the
-    # whole gap that is stated, where that is rounding. Where sums were all there was, it adds what
-    # they lose, and states a gap that is as wide.
+    # A solver adds its own rounding to what it states: as much as it adds here.
     added = 2 * max(0.0, found - there.loss)
-    if not judge.replay.best.exact:
-        added = max(added, min(best.gap, SEARCHED * size))
-    if stated - own.loss > slack + added and not best.exact:
-        added = max(added, min(best.gap, left_by_sums(judge.replay, own)))
     pays = -slack <= stated - own.loss <= slack + added
     note = "what the witness pays"
     if own.rounding > max(
@@ -99,27 +93,18 @@ def loss(judge: Judge, path: str, stated: Any, found: Any) -> Line:
         and not judge.replay.cut_short
         and is_worse(judge.replay, stated, found, slack)
         and (
-            best.exact
-            or is_worse(judge.replay, stated, found, slack + left_by_sums(judge.replay, there))
+            best.exact or is_worse(judge.replay, stated, found, slack + worse_by_sums(judge.replay))
         )
     ):
         return Line(path, stated, found, False, "a better one of the class was found")
     return Line(path, stated, number(own.loss), pays, note).given(line)
 
 
-def left_by_sums(replay: Replay, paid: Paid) -> float:
-    """Return how much worse the best may be, and its gap wider, where sums were all there was.
-
-    That is what sums over these rows leave now; or, as processors sum up differently, a multiple of
-    it, as far as sums can lose it.
-    """
-    most, by_sums = 2 * paid.by_sums, replay.by_sums
-    if by_sums is None:
+def worse_by_sums(replay: Replay) -> float:
+    """Return how much worse the best may be where sums, as sharp as is certified, were kept."""
+    if replay.by_sums is None:
         return 0.0
-    if not math.isfinite(by_sums.hindsight.gap):
-        return most
-    left = max(0.0, by_sums.hindsight.loss - replay.best.loss) + by_sums.hindsight.gap
-    return max(left, min(most, SEARCH_FACTOR * left))
+    return SEARCH_FACTOR * max(0.0, replay.by_sums.hindsight.loss - replay.best.loss)
 
 
 def gap_by_sums(replay: Replay) -> float:
@@ -174,7 +159,7 @@ def gap(judge: Judge, path: str, stated: Any, found: Any) -> Line:
         return replace(line, confirmed=True)
     room = slack + proven.gap
     if claimed < lower - room and not said.exact:  # sums only widen a gap
-        room += max(left_by_sums(replay, paid), SEARCH_FACTOR * gap_by_sums(replay))
+        room += SEARCH_FACTOR * gap_by_sums(replay)
     if not proven.exact:  # of a closed form the gap is rounding only
         room += SEARCHED * size
         if claimed < lower - room:

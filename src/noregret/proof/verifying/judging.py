@@ -22,10 +22,7 @@ from noregret.proof.theorems.evidence import Evidence
 from noregret.proof.theorems.theorem import Theorem
 from noregret.proof.verifying.comparing import (
     MISSING,
-    ROUNDING,
-    SEARCH_FACTOR,
     TOLERANCE,
-    are_close,
     same,
 )
 from noregret.proof.verifying.verification import Line
@@ -109,19 +106,6 @@ class Replay:
         answer = evidence.best_in_ball(float(reach[1]))
         witness = evidence.witness_of(answer)
         return replace(found, comparator=words, loss=answer.loss, gap=answer.gap, witness=witness)
-
-    @cached_property
-    def by_sums_added(self) -> float:
-        """The excess of the loss of a batch method where only sums were known.
-
-        It is then that of the witness too, and the gap is as wide. It is what sums over these rows
-        add now, or, in other blocks, a multiple of it.
-        """
-        said, total = self.stated.hindsight, self.stated.loss.total
-        if said.exact or not are_close(said.loss, total, ROUNDING) or self.by_sums is None:
-            return 0.0
-        added = self.by_sums.loss.total - self.found.loss.total
-        return min(said.gap, SEARCH_FACTOR * max(0.0, added))
 
 
 Rule = Callable[["Judge", str, Any, Any], Line | None]

@@ -46,11 +46,8 @@ def cost(judge: Judge, path: str, stated: Any, found: Any) -> Line:
 
 
 def is_as_stated(replay: Replay, stated: float, found: float) -> bool:
-    """Return whether a loss differs by rounding alone: that of the rows, or of sums over them."""
-    off = TOLERANCE * abs(found) + replay.evidence().loss_rounding
-    return stated >= found - off and (
-        stated <= found + off or stated <= found + off + replay.by_sums_added
-    )
+    """Return whether a loss differs by the rounding of the rows alone."""
+    return abs(stated - found) <= TOLERANCE * abs(found) + replay.evidence().loss_rounding
 
 
 def mean(judge: Judge, path: str, stated: Any, found: Any) -> Line:

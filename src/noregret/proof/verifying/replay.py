@@ -22,7 +22,7 @@ from noregret.proof.certificates.issue import beside, candidates
 from noregret.proof.game.game import play
 from noregret.proof.theorems.averaging import averaged
 from noregret.proof.theorems.theorem import REGRETS
-from noregret.proof.verifying.comparing import SEARCH_FACTOR, SEARCHED, TOLERANCE
+from noregret.proof.verifying.comparing import SEARCH_FACTOR, TOLERANCE
 from noregret.proof.verifying.confirm import compared
 from noregret.proof.verifying.judging import Replay
 from noregret.proof.verifying.limits import check_limits
@@ -271,7 +271,6 @@ def is_as_good(
         return here.holds == there.holds
     excess = restated.loss.total - found.loss.total * (1 + TOLERANCE)
     excess -= restated.hindsight.loss - restated.loss.total  # rounding
-    if stated.hindsight.exact or excess <= 0:
+    if stated.hindsight.exact:
         return excess <= 0
-    excess -= SEARCHED * found.loss.total
     return excess <= 0 or excess <= SEARCH_FACTOR * (loss_by_sums() - found.loss.total)
