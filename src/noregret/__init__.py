@@ -38,6 +38,7 @@ if TYPE_CHECKING:  # the names below, for type checkers; a test holds the two to
     from noregret.errors import ModelFileError as ModelFileError
     from noregret.errors import NoRegretError as NoRegretError
     from noregret.experts.ensemble import Experts as Experts
+    from noregret.linear.groups import Groups as Groups
     from noregret.linear.learner import Learner as Learner
     from noregret.linear.learner import Measurement as Measurement
     from noregret.linear.learner import all_learners as all_learners
@@ -68,6 +69,7 @@ _HOMES = {
     "Experts": "experts.ensemble",
     "Fourier": "linear.random_features",
     "Game": "proof.game.game",
+    "Groups": "linear.groups",
     "Learner": "linear.learner",
     "Loss": "base.compiled.losses",
     "Measurement": "linear.learner",

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from noregret.base.json_schemas import parsed
-from noregret.base.packing import packed, unpacked, write_parts
+from noregret.base.packing import packed, pieces_of, unpacked, write_parts
 from noregret.base.params import is_python, plain, restored
 from noregret.base.registry import built, find
 from noregret.errors import ModelFileError, NoRegretError
@@ -81,11 +81,36 @@ def rebuilt(header: Mapping[str, Any], arrays: dict[str, NDArray[Any]], loss: Lo
 
 def write(path: str | Path, header: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> None:
     """Write a file atomically."""
+    write_parts(path, *parts_of(header, arrays))
+
+
+def parts_of(
+    header: dict[str, Any], arrays: dict[str, NDArray[Any]]
+) -> tuple[dict[str, NDArray[Any]], dict[str, str]]:
+    """Return the arrays and the metadata of a file."""
     kept, lengths = packed(arrays)
     own = {"format": FORMAT_PACKED, "packed": lengths} if lengths else {"format": FORMAT}
     text = json.dumps({**own, **header}, sort_keys=True)
-    metadata = {"noregret": text, "digest": _digest(text, kept)}
-    write_parts(path, kept, metadata)
+    return kept, {"noregret": text, "digest": _digest(text, kept)}
+
+
+def dumps(learner: Named) -> bytes:
+    """Return what ``save`` writes."""
+    return b"".join(pieces_of(*parts_of(*described(learner))))
+
+
+def loads(contents: bytes, name: str, loss: Loss | None = None) -> Any:
+    """Return the learner that ``dumps`` has written; ``name`` is for messages."""
+    from safetensors import SafetensorError
+    from safetensors.numpy import load as arrays_in
+
+    try:
+        length = int.from_bytes(contents[:8], "little")
+        metadata = json.loads(contents[8 : 8 + length])["__metadata__"]
+        arrays = arrays_in(contents)
+    except (SafetensorError, KeyError, RecursionError, TypeError, ValueError) as error:
+        raise ModelFileError("not a noregret model, or a damaged one", file=name) from error
+    return contained(metadata, arrays, name, loss)[0]
 
 
 def load(path: str | Path, *, loss: Loss | None = None) -> Any:
@@ -121,6 +146,13 @@ def load_with_stream(
 ) -> tuple[Any, dict[str, Any] | None, dict[str, NDArray[Any]]]:
     """Read a learner, and the state of its stream: JSON or None, and arrays."""
     metadata, arrays = read_parts(path, "a noregret model", ModelFileError)
+    return contained(metadata, arrays, path, loss)
+
+
+def contained(
+    metadata: dict[str, str], arrays: dict[str, NDArray[Any]], path: str | Path, loss: Loss | None
+) -> tuple[Any, dict[str, Any] | None, dict[str, NDArray[Any]]]:
+    """Rebuild a learner, and the state of its stream, from the parts of a file."""
     try:
         text = metadata["noregret"]
         header = json.loads(text)

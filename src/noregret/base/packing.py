@@ -18,7 +18,7 @@ from noregret.base.atomic_files import write_pieces
 from noregret.base.compiled.machine import PAGE_NUMBERS, used_pages, zeros
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterator, Mapping
 
     from numpy.typing import NDArray
 
@@ -88,6 +88,13 @@ def write_parts(
     path: str | Path, arrays: Mapping[str, NDArray[Any]], metadata: Mapping[str, str]
 ) -> None:
     """Write a file atomically, one array at a time; equal arrays give equal bytes."""
+    write_pieces(path, pieces_of(arrays, metadata))
+
+
+def pieces_of(
+    arrays: Mapping[str, NDArray[Any]], metadata: Mapping[str, str]
+) -> Iterator[bytes | memoryview]:
+    """Return the contents of a file, one array at a time."""
     order = list(TYPES)
     names = sorted(arrays, key=lambda name: (order.index(arrays[name].dtype), name))
     header: dict[str, Any] = {"__metadata__": dict(sorted(metadata.items()))}
@@ -103,6 +110,4 @@ def write_parts(
     text = json.dumps(header, ensure_ascii=False, separators=(",", ":")).encode()
     text += b" " * (-len(text) % 8)
     contents = (np.ascontiguousarray(arrays[name]).reshape(-1).view(np.uint8) for name in names)
-    write_pieces(
-        path, chain([len(text).to_bytes(8, "little"), text], (each.data for each in contents))
-    )
+    return chain([len(text).to_bytes(8, "little"), text], (each.data for each in contents))

@@ -1,0 +1,117 @@
+"""Many models by key in one SQLite file, each as its own model file would be."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import sqlite3
+import weakref
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
+from pathlib import Path
+from typing import Any
+from urllib.parse import quote
+
+from noregret.base.atomic_files import beside
+from noregret.errors import ModelFileError, NoRegretError
+
+FORMAT = "noregret.groups/1"
+# Marks the file as ours for SQLite and `file`.
+APPLICATION = 0x6E6F7265
+SCHEMA = """
+CREATE TABLE facts (name TEXT PRIMARY KEY, value) WITHOUT ROWID;
+CREATE TABLE models (key TEXT PRIMARY KEY, rounds INTEGER, loss REAL, model BLOB, seal BLOB);
+"""
+
+
+class ModelTable:
+    """A table of models in a temporary file of SQLite's own, which goes with the process.
+
+    Parameters
+    ----------
+    path
+        The file to begin with a copy of, if any.
+    """
+
+    def __init__(self, path: str | Path | None = None) -> None:
+        self.path = "the table of models" if path is None else path
+        self.rows = sqlite3.connect("", check_same_thread=False)
+        weakref.finalize(self, self.rows.close)
+        if path is None:
+            self.rows.executescript(f"PRAGMA application_id = {APPLICATION}; {SCHEMA}")
+            self.note(format=FORMAT)
+            return
+        open(path, "rb").close()  # SQLite's message does not say why it cannot
+        with self.reading():
+            name = f"file:{quote(os.path.abspath(path))}?mode=ro"
+            with closing(sqlite3.connect(name, uri=True)) as file:
+                file.backup(self.rows)
+        if self.fact("format") != FORMAT:
+            raise ModelFileError("not a file of models, or of a newer version", file=path)
+
+    @contextmanager
+    def reading(self) -> Iterator[None]:
+        """Name the file in errors of SQLite."""
+        try:
+            yield
+        except (sqlite3.Error, UnicodeDecodeError) as error:
+            what = f"not a file of models, or a damaged one ({error})"
+            raise ModelFileError(what, file=self.path) from None
+
+    def fact(self, name: str) -> Any:
+        """Return one of the facts about all models; None if it is not there."""
+        with self.reading():
+            row = self.rows.execute("SELECT value FROM facts WHERE name = ?", [name]).fetchone()
+        return None if row is None else row[0]
+
+    def note(self, **facts: Any) -> None:
+        """Write down facts about all models."""
+        self.rows.executemany("INSERT OR REPLACE INTO facts VALUES (?, ?)", facts.items())
+
+    def put(self, key: Any, rounds: int, loss: float, model: bytes) -> None:
+        """Keep a model, instead of an earlier one of its key."""
+        text = json.dumps(key)
+        row = (text, rounds, loss, model, seal(text, rounds, loss, model))
+        self.rows.execute("INSERT OR REPLACE INTO models VALUES (?, ?, ?, ?, ?)", row)
+
+    def get(self, key: Any) -> bytes | None:
+        """Return the model of a key; None if there is none."""
+        text, query = json.dumps(key), "SELECT rounds, loss, model, seal FROM models WHERE key = ?"
+        with self.reading():
+            row = self.rows.execute(query, [text]).fetchone()
+        if row is None:
+            return None
+        if not isinstance(row[2], bytes) or seal(text, *row[:3]) != row[3]:
+            raise ModelFileError(f"the model of {key!r} is damaged", file=self.path)
+        return row[2]
+
+    def __contains__(self, key: Any) -> bool:
+        query = "SELECT 1 FROM models WHERE key = ?"
+        with self.reading():
+            return self.rows.execute(query, [json.dumps(key)]).fetchone() is not None
+
+    def records(self) -> list[tuple[Any, int, float]]:
+        """Return the key, the rounds and the loss of each model."""
+        with self.reading():
+            rows = self.rows.execute("SELECT key, rounds, loss FROM models").fetchall()
+        try:
+            return [(json.loads(key), rounds, loss) for key, rounds, loss in rows]
+        except (TypeError, ValueError):
+            raise ModelFileError("a key is damaged", file=self.path) from None
+
+    def copy_to(self, path: str | Path) -> None:
+        """Write all models to another file, atomically."""
+        try:
+            self.rows.commit()
+            with beside(path) as made, closing(sqlite3.connect(made)) as copy:
+                self.rows.backup(copy)
+        except sqlite3.Error as error:
+            raise NoRegretError(f"cannot be written: {error}", file=path) from None
+
+
+def seal(key: str, rounds: Any, loss: Any, model: bytes) -> bytes:
+    """Return a digest that ties a model to its key and figures."""
+    digest = hashlib.blake2b(json.dumps([key, rounds, loss]).encode(), digest_size=16)
+    digest.update(model)
+    return digest.digest()

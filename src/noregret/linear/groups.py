@@ -1,0 +1,319 @@
+"""One learner per key, in bounded memory."""
+
+from __future__ import annotations
+
+import math
+import threading
+from collections import OrderedDict
+from collections.abc import Iterator
+from numbers import Integral
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from noregret.base.compiled.losses import Loss, PythonLoss
+from noregret.base.model_file import dumps, loads
+from noregret.base.model_table import ModelTable
+from noregret.checks import whole
+from noregret.linear.inputs import row_count
+from noregret.linear.learner import Learner
+
+Key = str | int
+# Learners held in memory at the same time.
+RESIDENT = 10_000
+
+
+class Record(NamedTuple):
+    """The record of one key: the examples learned, and the loss of their predictions."""
+
+    key: Key
+    rounds: int
+    total_loss: float
+
+    @property
+    def mean_loss(self) -> float:
+        """The loss per round."""
+        return self.total_loss / self.rounds if self.rounds else 0.0
+
+
+class Groups:
+    """One learner per key, such as a shop, a sensor or a user.
+
+    A key is a string or an integer; it gets a learner of its own with its first example. Only the
+    most recently used learners are in memory: others go to a temporary file, and return from it bit
+    for bit when their key comes again. Calls from several threads wait for each other.
+
+    Parameters
+    ----------
+    learner
+        An untrained learner, which every key starts with a copy of.
+    resident
+        The number of learners to hold in memory.
+
+    Examples
+    --------
+    >>> import noregret
+    >>> shops = noregret.Groups(noregret.Nlms())
+    >>> for _ in range(50):
+    ...     shops.learn_one("Oslo", {"sun": 1.0}, 2.0)
+    ...     shops.learn_one("Rome", {"sun": 1.0}, 5.0)
+    >>> [round(shops.predict_one(city, {"sun": 1.0}), 2) for city in ("Oslo", "Rome")]
+    [2.0, 5.0]
+    >>> sorted(shops), shops.rounds
+    (['Oslo', 'Rome'], 100)
+    """
+
+    def __init__(self, learner: Learner, *, resident: int = RESIDENT) -> None:
+        if not isinstance(learner, Learner):
+            raise TypeError(f"Groups takes a learner, such as Auto(): got {learner!r}")
+        if learner.rounds:
+            raise ValueError("the learner has learned already: give an untrained one (clone())")
+        self.learner, self.resident = learner.clone(), whole("resident", resident)
+        # Files have no code, so a loss that is written in Python is handed on.
+        self._loss = next((p for p in learner.params.values() if isinstance(p, PythonLoss)), None)
+        self._live: OrderedDict[Key, Learner] = OrderedDict()
+        self._parked: ModelTable | None = None
+        self._lock = threading.RLock()
+
+    # One example.
+
+    def predict_one(self, key: Key, x: Any) -> Any:
+        """Predict the outcome of an example; of an unknown key as an untrained learner would."""
+        with self._lock:
+            return self._known(key).predict_one(x)
+
+    def predict_proba_one(self, key: Key, x: Any) -> dict[Any, float]:
+        """Return the probability of each label, for learners that have them."""
+        with self._lock:
+            return self._known(key).predict_proba_one(x)
+
+    def learn_one(self, key: Key, x: Any, y: Any) -> None:
+        """Learn the outcome of an example."""
+        with self._lock:
+            learner = self._fetched(key)
+            if learner is not None:
+                learner.learn_one(x, y)
+                return
+            learner = self.learner.clone()
+            learner.learn_one(x, y)
+            self._keep(key, learner)
+
+    # Many examples.
+
+    def predict_many(self, X: Any, keys: Any) -> NDArray[Any]:
+        """Predict the outcome of every row.
+
+        Parameters
+        ----------
+        X
+            Rows, as ``predict_many`` of a learner takes them.
+        keys
+            The key of each row; for a data frame, the name of the column that has them, which is
+            then not a feature.
+        """
+        X, keys = self._apart(X, keys)
+        found: NDArray[Any] | None = None
+        with self._lock:
+            for key, rows in rows_by_key(keys):
+                part = np.asarray(self._known(key).predict_many(taken(X, rows)))
+                found = np.empty(len(keys), part.dtype) if found is None else found
+                found[rows] = part
+        return np.empty(0) if found is None else found
+
+    def learn_many(self, X: Any, y: Any, keys: Any) -> None:
+        """Learn many examples: for each key in order, as ``learn_one`` would.
+
+        Parameters
+        ----------
+        X, keys
+            As in ``predict_many``.
+        y
+            One outcome per row.
+        """
+        X, keys = self._apart(X, keys)
+        y = np.asarray(y)
+        if len(y) != len(keys):
+            raise ValueError(f"{len(keys)} rows, but {len(y)} outcomes")
+        with self._lock:
+            for key, rows in rows_by_key(keys):
+                learner = self._fetched(key)
+                if learner is None:
+                    learner = self.learner.clone()
+                try:
+                    learner.learn_many(taken(X, rows), y[rows])
+                finally:
+                    self._keep(key, learner)
+
+    def _apart(self, X: Any, keys: Any) -> tuple[Any, list[Key]]:
+        """Return the rows without the keys, and the keys."""
+        if isinstance(keys, str):
+            if not (hasattr(X, "columns") or hasattr(X, "column_names")):
+                raise TypeError("a column of keys needs a data frame: give one key per row")
+            X, keys = without_column(X, keys)
+        keys = [key_of(key) for key in (keys.tolist() if hasattr(keys, "tolist") else keys)]
+        if row_count(X) != len(keys):
+            raise ValueError(f"{row_count(X)} rows, but {len(keys)} keys")
+        return X, keys
+
+    # The learners.
+
+    def __getitem__(self, key: Key) -> Learner:
+        """Return a copy of the learner of a key, or raise KeyError."""
+        with self._lock:
+            if key not in self:
+                raise KeyError(key)
+            found: Learner = loads(dumps(self._known(key)), repr(key), self._loss)
+            return found
+
+    def __contains__(self, key: object) -> bool:
+        found = key_of(key)
+        with self._lock:
+            return found in self._live or (self._parked is not None and found in self._parked)
+
+    def __iter__(self) -> Iterator[Key]:
+        return (record.key for record in self.records())
+
+    def __len__(self) -> int:
+        return len(self.records())
+
+    @property
+    def rounds(self) -> int:
+        """The number of examples learned."""
+        return sum(record.rounds for record in self.records())
+
+    @property
+    def total_loss(self) -> float:
+        """The sum of the losses of all rounds, each predicted before it was learned."""
+        return math.fsum(record.total_loss for record in self.records())
+
+    def records(self) -> list[Record]:
+        """Return the record of every key, those with the largest mean loss first."""
+        with self._lock:
+            found = {
+                key: Record(key, rounds, loss)
+                for key, rounds, loss in ([] if self._parked is None else self._parked.records())
+            }
+            for key, learner in self._live.items():
+                found[key] = Record(key, learner.rounds, learner.total_loss)
+        return sorted(found.values(), key=lambda each: (-each.mean_loss, str(each.key)))
+
+    def _known(self, key: Key) -> Learner:
+        """Return the learner of a key; for an unknown one the untrained learner."""
+        found = self._fetched(key)
+        return self.learner if found is None else found
+
+    def _fetched(self, key: Key) -> Learner | None:
+        """Return the learner of a key, from the file if need be; None for an unknown key."""
+        if type(key) is not str and type(key) is not int:
+            key = key_of(key)
+        learner = self._live.get(key)
+        if learner is not None:
+            self._live.move_to_end(key)
+            return learner
+        contents = None if self._parked is None else self._parked.get(key)
+        if contents is None:
+            return None
+        found: Learner = loads(contents, str(self._table().path), self._loss)
+        self._keep(key, found)
+        return found
+
+    def _keep(self, key: Key, learner: Learner) -> None:
+        """Hold a learner in memory, if it has learned anything."""
+        if learner.rounds:
+            self._live[key_of(key)] = learner
+            self._park(self.resident)
+
+    def _park(self, resident: int) -> None:
+        """Move the least recently used learners to the file until few enough are in memory."""
+        while len(self._live) > resident:
+            key, learner = next(iter(self._live.items()))
+            self._table().put(key, learner.rounds, learner.total_loss, dumps(learner))
+            del self._live[key]
+
+    def _table(self) -> ModelTable:
+        """Return the file of learners that are not in memory."""
+        if self._parked is None:
+            self._parked = ModelTable()
+        return self._parked
+
+    # Files.
+
+    def save(self, path: str | Path) -> None:
+        """Write all learners to one file, atomically."""
+        with self._lock:
+            table = self._table()
+            for key, learner in self._live.items():
+                table.put(key, learner.rounds, learner.total_loss, dumps(learner))
+            table.note(learner=dumps(self.learner))
+            table.copy_to(path)
+
+    @classmethod
+    def load(
+        cls, path: str | Path, *, resident: int = RESIDENT, loss: Loss | None = None
+    ) -> Groups:
+        """Read what ``save`` has written; learners are fetched when their key comes.
+
+        Parameters
+        ----------
+        path
+            The file.
+        resident
+            The number of learners to hold in memory.
+        loss
+            The loss, if it is written in Python: files have no code.
+        """
+        table = ModelTable(path)
+        groups = cls(loads(table.fact("learner") or b"", str(path), loss), resident=resident)
+        groups._parked = table
+        return groups
+
+    def __repr__(self) -> str:
+        return f"Groups({self.learner!r}, resident={self.resident})"
+
+
+def key_of(key: Any) -> Key:
+    """Return a key, or raise TypeError for what is none."""
+    if isinstance(key, str):
+        return str(key)
+    if isinstance(key, Integral) and not isinstance(key, bool):
+        return int(key)
+    raise TypeError(f"a key is a string or a whole number: got {key!r}")
+
+
+def rows_by_key(keys: list[Key]) -> Iterator[tuple[Key, NDArray[np.int64]]]:
+    """Yield each key in order of appearance, with its rows in order."""
+    numbers: dict[Key, int] = {}
+    codes = np.array([numbers.setdefault(key, len(numbers)) for key in keys], dtype=np.int64)
+    order = np.argsort(codes, kind="stable")
+    ends = np.cumsum(np.bincount(codes, minlength=len(numbers)))
+    for key, start, end in zip(numbers, [0, *ends], ends, strict=False):
+        yield key, order[start:end]
+
+
+def taken(X: Any, rows: NDArray[np.int64]) -> Any:
+    """Return some rows of a table of any kind."""
+    if hasattr(X, "iloc"):
+        return X.iloc[rows]
+    if hasattr(X, "take") and hasattr(X, "column_names"):  # Arrow
+        return X.take(rows)
+    if isinstance(X, list | tuple):
+        return [X[row] for row in rows.tolist()]
+    return X[rows]
+
+
+def without_column(X: Any, name: str) -> tuple[Any, list[Any]]:
+    """Return a data frame without a column, and the values of that column."""
+    names = list(X.column_names if hasattr(X, "column_names") else X.columns)
+    if name not in names:
+        from difflib import get_close_matches
+
+        near = get_close_matches(name, list(map(str, names)))
+        hint = f": did you mean {near[0]!r}?" if near else ""
+        raise ValueError(f"there is no column {name!r}{hint}")
+    column = X[name]
+    values = column.to_pylist() if hasattr(column, "to_pylist") else column.to_list()
+    if hasattr(X, "drop_columns"):
+        return X.drop_columns([name]), values
+    return (X.drop(columns=[name]) if hasattr(X, "iloc") else X.drop(name)), values
