@@ -134,3 +134,24 @@ def state_numbers(
             raise ValueError(f"{name} is {value!r}: it cannot be negative")
         if isinstance(value, int) and value >= 2**62:
             raise ValueError(f"{name} is {value!r}: it cannot be so large")
+
+
+def state_arrays(
+    arrays: Mapping[str, Any], shapes: Mapping[str, int | tuple[int, ...]], finite: bool = True
+) -> None:
+    """Raise ValueError if the arrays of a state have the wrong names, types or shapes, or NaN.
+
+    ``finite`` refuses infinities too.
+    """
+    import numpy as np
+
+    if arrays.keys() != shapes.keys():
+        raise ValueError(f"expected the arrays {sorted(shapes)}, got {sorted(arrays)}")
+    for name, wanted in shapes.items():
+        array = np.asarray(arrays[name])
+        shape = (wanted,) if isinstance(wanted, int) else wanted
+        if array.dtype != np.float64 or array.shape != shape:
+            count = " × ".join(map(str, shape))
+            raise ValueError(f"array {name} should hold {count} numbers of type float64")
+        if not (np.isfinite(array) if finite else ~np.isnan(array)).all():
+            raise ValueError(f"array {name} holds a number that is not finite")

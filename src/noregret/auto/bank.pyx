@@ -17,9 +17,9 @@ from noregret.base.compiled.losses cimport as_loss
 from noregret.base.compiled.weigher cimport Weigher
 from noregret.linear.engine.engine cimport DIVERGED, FINE, NO_MEMORY, Engine, Row, position
 
-from noregret.base.compiled.machine import all_finite, copied, zeros
+from noregret.base.compiled.machine import copied, zeros
 from noregret.base.compiled.weigher import Exponential
-from noregret.checks import one_of
+from noregret.checks import one_of, state_arrays
 from noregret.limits import MAX_VALUE
 
 cnp.import_array()
@@ -184,15 +184,8 @@ cdef class Bank(Engine):
         size = numbers["size"]
         if numbers["mean_kept"]:
             raise ValueError("the state's numbers make no sense")
-        lengths = self.lengths(size)
         own = {name: array for name, array in arrays.items() if "." not in name}
-        if own.keys() != lengths.keys():
-            raise ValueError(f"expected the arrays {sorted(lengths)}, got {sorted(own)}")
-        for name, array in own.items():
-            if array.shape != (lengths[name],) or array.dtype != np.float64:
-                raise ValueError(f"array {name} should hold {lengths[name]} numbers of type float64")
-            if not all_finite(array):
-                raise ValueError(f"array {name} holds a number that is not finite")
+        state_arrays(own, self.lengths(size))
         members.check(own)
         self.take_parts(arrays, numbers)
         members.take({name: copied(own[name]) for name in members.arrays}, numbers)

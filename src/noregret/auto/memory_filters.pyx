@@ -12,7 +12,7 @@ import numpy as np
 
 cimport numpy as cnp
 
-from noregret.checks import state_numbers
+from noregret.checks import state_arrays, state_numbers
 
 cnp.import_array()
 
@@ -194,14 +194,9 @@ cdef class Filters:
         if not 1 <= n <= MAX_INPUTS or numbers["waiting"] >= MAX_QUEUED_ROWS:
             raise ValueError("the state's numbers make no sense")
         sizes = {name: size for name, size in self.sizes(n).items() if name not in SCRATCH}
-        if arrays.keys() != sizes.keys():
-            raise ValueError(f"expected the arrays {sorted(sizes)}, got {sorted(arrays)}")
-        for name, array in arrays.items():
-            if array.shape != (sizes[name],) or array.dtype != np.float64:
-                raise ValueError(f"array {name} should hold {sizes[name]} numbers of type float64")
-            if not np.isfinite(array).all():
-                raise ValueError(f"array {name} holds a number that is not finite")
-            if name in (*SINGLE[:2], "squares", "D") and (array < 0).any():
+        state_arrays(arrays, sizes)
+        for name in (*SINGLE[:2], "squares", "D"):
+            if (arrays[name] < 0).any():
                 raise ValueError(f"array {name} holds a negative number")
         self.n, self.rounds, self.looked, self.waiting = n, numbers["rounds"], numbers["looked"], numbers["waiting"]
         self.arrays = {name: np.array(array) for name, array in arrays.items()}

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from noregret.bandits.drawing import Floats, generator_of, generator_state, new_generator
 from noregret.bandits.pending import Pending
+from noregret.checks import state_arrays
 
 
 class PolicyState:
@@ -64,13 +65,12 @@ class PolicyState:
             raise ValueError(f"expected the arrays {sorted(expected)}, got {sorted(arrays)}")
         if not numbers["simulated"] <= numbers["learned"] <= numbers["chosen"]:
             raise ValueError("more rewards were learned than arms chosen")
-        for key, sums in self.sums.items():
-            values = arrays[key]
-            if values.dtype != np.float64 or values.shape != sums.shape:
-                raise ValueError(f"{key} should be {len(sums)} numbers of float64")
-            if not (np.isfinite(values) & (values >= 0)).all():
+        sums = {key: np.array(arrays[key]) for key in self.sums}
+        state_arrays(sums, {key: values.shape for key, values in self.sums.items()})
+        for key, values in sums.items():
+            if (values < 0).any():
                 raise ValueError(f"{key} should be numbers, 0 or above")
-            self.sums[key] = np.array(values)
+        self.sums = sums
         self.pending = Pending.of(arrays, numbers["chosen"], len(self.names), experts)
         self.random = generator_of(arrays["generator"])
         self.chosen, self.learned = numbers["chosen"], numbers["learned"]

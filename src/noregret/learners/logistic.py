@@ -35,6 +35,45 @@ def tuned(radius: float, norm: float, horizon: int | None = None) -> dict[str, A
     return {"rate": rate, "schedule": schedule, "horizon": horizon, "radius": radius}
 
 
+def steepest(params: Mapping[str, Any]) -> float:
+    """Return L, the largest gradient that the rate allows."""
+    return float(params["radius"] / params["rate"])
+
+
+def descent_theorem(
+    name: str, best: str, ball: str, lipschitz: AtMost, slope: str = "", **more: Any
+) -> Theorem:
+    """Return the promise of gradient descent on a ball, in the learner's own symbols."""
+    return Theorem(
+        name=name,
+        quantity="regret",
+        formula=(
+            rf"L_A - {best} \le R L \sqrt T"
+            r" \;\;(\text{anytime: } 3RL\sqrt T)"
+        ),
+        plain="regret <= R L √T with a horizon, 3 R L √T without",
+        assumptions=(
+            Structural(rf"the domain is the ball ${ball}$; explicit steps from 0"),
+            lipschitz,
+            WithinHorizon(r"no more rounds than the horizon, if any", optional=True),
+        ),
+        bound=lambda e: promise(e.params, e.rounds),
+        best=lambda e: e.best_in_ball(float(e.params["radius"])),
+        so_far=lambda m: promise(m.params, m.rounds),
+        covers=lambda p: (
+            p["radius"] is not None
+            and p["step"] == "explicit"
+            and p["schedule"] in ("sqrt", "horizon")
+        ),
+        tuning=(
+            rf"$\eta = R/(L\sqrt T)${slope}: `schedule=horizon`, `rate` $= R/L$;"
+            r" anytime: `schedule=sqrt`, `rate` $= R/L$"
+        ),
+        source="Zinkevich, 2003",
+        **more,
+    )
+
+
 @register
 class Logistic(Learner):
     """Binary classification with probabilities.
@@ -67,38 +106,14 @@ class Logistic(Learner):
 
     name = "logistic"
     theorems = (
-        Theorem(
-            name="logistic",
-            quantity="regret",
-            formula=(
-                r"L_A - \min_{\|u\| \le R} L_u \le R L \sqrt T"
-                r" \;\;(\text{anytime: } 3RL\sqrt T)"
-            ),
-            plain="regret <= R L √T with a horizon, 3 R L √T without",
-            assumptions=(
-                Structural(r"the domain is the ball $\|w\|_2 \le R$; explicit steps from 0"),
-                AtMost(
-                    r"$\|x_t\|_2 \le L = R/$`rate` in every round",
-                    "norm",
-                    lambda p: p["radius"] / p["rate"],
-                    "norm(x)",
-                ),
-                WithinHorizon(r"no more rounds than the horizon, if any", optional=True),
-            ),
-            bound=lambda e: promise(e.params, e.rounds),
-            best=lambda e: e.best_in_ball(float(e.params["radius"])),
-            so_far=lambda m: promise(m.params, m.rounds),
-            covers=lambda p: (
-                p["radius"] is not None
-                and p["step"] == "explicit"
-                and p["schedule"] in ("sqrt", "horizon")
+        descent_theorem(
+            "logistic",
+            best=r"\min_{\|u\| \le R} L_u",
+            ball=r"\|w\|_2 \le R",
+            lipschitz=AtMost(
+                r"$\|x_t\|_2 \le L = R/$`rate` in every round", "norm", steepest, "norm(x)"
             ),
             tune=tuned,
-            tuning=(
-                r"$\eta = R/(L\sqrt T)$: `schedule=horizon`, `rate` $= R/L$;"
-                r" anytime: `schedule=sqrt`, `rate` $= R/L$"
-            ),
-            source="Zinkevich, 2003",
         ),
     )
 

@@ -14,7 +14,7 @@ enough), the regret is at most R·L·√T with η = R/(L√T), and 3·R·L·√T
 from __future__ import annotations
 
 from noregret.base.registry import register
-from noregret.learners.softmax import descent_theorem
+from noregret.learners.softmax import class_theorem
 from noregret.linear.class_learner import ClassLearner
 from noregret.linear.engine.class_weights import ClassWeights
 
@@ -51,7 +51,7 @@ class MulticlassHinge(ClassLearner):
     """
 
     name = "multiclass-hinge"
-    theorems = (descent_theorem("multiclass-hinge"),)
+    theorems = (class_theorem("multiclass-hinge"),)
 
     def __init__(
         self,

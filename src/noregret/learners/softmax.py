@@ -12,49 +12,29 @@ from __future__ import annotations
 
 from noregret.base.registry import register
 from noregret.checks import not_negative
-from noregret.learners.logistic import promise, tuned
+from noregret.learners.logistic import descent_theorem, steepest, tuned
 from noregret.linear.class_learner import ClassLearner
 from noregret.linear.engine.class_weights import ClassWeights
-from noregret.proof.theorems.assumptions import AtMost, Structural, WithinHorizon
+from noregret.proof.theorems.assumptions import AtMost
 from noregret.proof.theorems.theorem import Theorem
 
 
-def descent_theorem(name: str) -> Theorem:
+def class_theorem(name: str) -> Theorem:
     """Return the promise of projected gradient descent over several classes."""
-    return Theorem(
-        name=name,
-        quantity="regret",
-        formula=(
-            r"L_A - \min_{\|U\|_F \le R} L_U \le R L \sqrt T"
-            r" \;\;(\text{anytime: } 3RL\sqrt T)"
+    return descent_theorem(
+        name,
+        best=r"\min_{\|U\|_F \le R} L_U",
+        ball=r"\|W\|_F \le R",
+        lipschitz=AtMost(
+            r"the gradient has norm $\|g_t\|_F \le L = R/$`rate` in every round",
+            "gradient",
+            steepest,
+            "norm(gradient)",
         ),
-        plain="regret <= R L √T with a horizon, 3 R L √T without",
-        where=r"$\|W\|_F$ is the norm of all weights together; a class joins when it first appears",
-        assumptions=(
-            Structural(r"the domain is the ball $\|W\|_F \le R$; explicit steps from 0"),
-            AtMost(
-                r"the gradient has norm $\|g_t\|_F \le L = R/$`rate` in every round",
-                "gradient",
-                lambda p: p["radius"] / p["rate"],
-                "norm(gradient)",
-            ),
-            WithinHorizon(r"no more rounds than the horizon, where there is one", optional=True),
-        ),
-        bound=lambda e: promise(e.params, e.rounds),
-        best=lambda e: e.best_in_ball(float(e.params["radius"])),
-        so_far=lambda m: promise(m.params, m.rounds),
-        covers=lambda p: (
-            p["radius"] is not None
-            and p["step"] == "explicit"
-            and p["schedule"] in ("sqrt", "horizon")
-        ),
+        slope=r" with $L = \sqrt2 \max\|x\|$",
         tune=tuned_classes,
-        tuning=(
-            r"$\eta = R/(L\sqrt T)$ with $L = \sqrt2 \max\|x\|$: `schedule=horizon`,"
-            r" `rate` $= R/L$; anytime: `schedule=sqrt`, `rate` $= R/L$"
-        ),
+        where=r"$\|W\|_F$ is the norm of all weights together; a class joins when it first appears",
         needs_rows=True,
-        source="Zinkevich, 2003",
     )
 
 
@@ -101,7 +81,7 @@ class Softmax(ClassLearner):
     """
 
     name = "softmax"
-    theorems = (descent_theorem("softmax"),)
+    theorems = (class_theorem("softmax"),)
 
     def __init__(
         self,

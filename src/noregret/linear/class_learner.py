@@ -10,7 +10,8 @@ import numpy as np
 from noregret.errors import NoRegretError
 from noregret.linear import learn_many
 from noregret.linear.data_frames import frame_like, series_like
-from noregret.linear.engine.class_weights import ClassEntry, ClassWeights
+from noregret.linear.engine.class_entry import ClassEntry
+from noregret.linear.engine.class_weights import ClassWeights
 from noregret.linear.inputs import row_count
 from noregret.linear.learner import Floats, Learner
 

@@ -15,7 +15,6 @@ from noregret.errors import BadExample
 from noregret.linear import data_frames as frames
 from noregret.linear import inputs
 from noregret.linear.engine import block_rows
-from noregret.linear.engine.class_weights import ClassEntry
 from noregret.linear.engine.entry import Entry, SparseRow
 
 Floats = NDArray[np.float64]
@@ -58,15 +57,15 @@ def learn_block(
 
     With a constant, every row has one more column of that value, without a copy.
     """
-    given, whole = outcomes_of(entry, y), slice(None)
+    given, whole = entry.outcomes(y), slice(None)
     if isinstance(block, np.ndarray):
         with _held(entry, block.shape[1] + bool(constant)):
-            told = (coded(entry, given, whole), None, importances, constant)
+            told = (entry.coded(given, whole), None, importances, constant)
             block_rows.play_dense(entry, block, *told)
     else:
         starts, indices, data, width = block
         with _held(entry, width + bool(constant)):
-            told = (coded(entry, given, whole), None, importances, constant)
+            told = (entry.coded(given, whole), None, importances, constant)
             block_rows.play_sparse(entry, starts, indices, data, *told)
 
 
@@ -74,7 +73,7 @@ def play(
     entry: Entry, X: Any, y: Any, scores: Floats | None = None, weights: Floats | None = None
 ) -> None:
     """Predict and learn row by row; fill in the scores of the rows played."""
-    outcomes = outcomes_of(entry, y)
+    outcomes = entry.outcomes(y)
     rows = inputs.row_count(X)
     if outcomes.bad is None and len(outcomes.values) != rows:
         raise BadExample(f"{rows} rows, but {len(outcomes.values)} outcomes")
@@ -99,16 +98,6 @@ def play(
         raise entry.bad_outcome(outcomes.bad)
 
 
-def outcomes_of(entry: Entry, y: Any) -> inputs.Outcomes:
-    """Return the outcomes of many rows: numbers, or classes."""
-    return entry.outcomes(y) if isinstance(entry, ClassEntry) else inputs.as_outcomes(y)
-
-
-def coded(entry: Entry, given: inputs.Outcomes, part: slice) -> Floats:
-    """Return the outcomes of some rows as the engine takes them; call it under the lock."""
-    return entry.coded(given, part) if isinstance(entry, ClassEntry) else given.values[part]
-
-
 def _play_table(
     entry: Entry, X: Any, given: inputs.Outcomes, scores: Floats | None, weights: Floats | None
 ) -> None:
@@ -121,7 +110,7 @@ def _play_table(
         for start in range(0, len(outcomes), step):
             part = slice(start, start + step)
             with _held(entry, width):
-                told = (coded(entry, given, part), some(scores, part), some(weights, part))
+                told = (entry.coded(given, part), some(scores, part), some(weights, part))
                 block_rows.play_sparse(
                     entry, starts[start : start + step + 1], indices, data, *told
                 )
@@ -131,7 +120,7 @@ def _play_table(
         raise BadExample(f"{len(table)} rows, but {len(outcomes)} outcomes")
     for part, block in inputs.dense_blocks(table):
         with _held(entry, table.shape[1]):
-            told = (coded(entry, given, part), some(scores, part), some(weights, part))
+            told = (entry.coded(given, part), some(scores, part), some(weights, part))
             block_rows.play_dense(entry, block, *told)
 
 
@@ -153,8 +142,6 @@ def _held(entry: Entry, width: int | None = None) -> Iterator[None]:
                 entry.undo(size, kind)
             raise
     finally:
-        if isinstance(entry, ClassEntry):
-            entry.forget_unplayed()
         entry.let_go()
 
 
@@ -216,7 +203,7 @@ def _play_segment(
 ) -> None:
     """Play rows whose new features all appear in the first row."""
     with _held(entry):
-        outcomes = coded(entry, given, place)
+        outcomes = entry.coded(given, place)
         block_rows.admit_names(entry, new)
         order = block.in_order(entry)
         if order:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from noregret.checks import state_numbers
+from noregret.checks import state_arrays, state_numbers
 
 if TYPE_CHECKING:
     from noregret.portfolios.strategy import Strategy
@@ -43,7 +43,7 @@ def restore(
     if not width and (numbers["rounds"] or arrays):
         raise ValueError("there are no assets, but something was learned")
     fresh._take_numbers(numbers)
-    check_arrays(arrays, shapes_of(fresh, width))  # before memory is allocated for them
+    state_arrays(arrays, shapes_of(fresh, width), finite=False)  # before memory is allocated
     if width:
         fresh._played = 0
         fresh._meet(width)
@@ -63,20 +63,6 @@ def check_asset_names(names: Any, numbers: dict[str, Any]) -> None:
     good = isinstance(names, list) and all(isinstance(name, str) for name in names)
     if not good or len(names) != expected or len(set(names)) != expected:
         raise ValueError(f"expected the names of {expected} assets")
-
-
-def check_arrays(arrays: dict[str, Any], shapes: dict[str, tuple[int, ...]]) -> None:
-    """Raise ValueError unless the arrays of a file have the expected names, types and shapes."""
-    if arrays.keys() != shapes.keys():
-        raise ValueError(f"expected the arrays {sorted(shapes)}, got {sorted(arrays)}")
-    for name, shape in shapes.items():
-        found = np.asarray(arrays[name])
-        if found.dtype != np.float64 or found.shape != shape:
-            raise ValueError(
-                f"{name} should be float64 of shape {shape}: got {found.dtype} of {found.shape}"
-            )
-        if np.isnan(found).any():
-            raise ValueError(f"{name} holds NaN")
 
 
 def check_shares(name: str, shares: Floats) -> None:

@@ -9,7 +9,7 @@ import numpy as np
 
 cimport numpy as cnp
 
-from noregret.checks import state_numbers
+from noregret.checks import state_arrays, state_numbers
 
 cnp.import_array()
 
@@ -170,17 +170,8 @@ cdef class Weigher:
 
     def checked_arrays(self, arrays):
         """Return the arrays of a state, or raise ValueError if invalid."""
-        wanted = {"prior", *self.ARRAYS}
-        if set(arrays) != wanted:
-            raise ValueError(f"expected the arrays {sorted(wanted)}, got {sorted(arrays)}")
-        found = {}
-        for name, array in arrays.items():
-            array = np.array(array)
-            if array.dtype != np.float64 or array.ndim != 1 or array.shape != np.shape(arrays["prior"]):
-                raise ValueError(f"{name} must hold one number per expert")
-            if not np.isfinite(array).all():
-                raise ValueError(f"{name} holds a number that is not finite")
-            found[name] = array
+        state_arrays(arrays, dict.fromkeys(("prior", *self.ARRAYS), np.size(arrays.get("prior", ()))))
+        found = {name: np.array(array) for name, array in arrays.items()}
         prior = found["prior"]
         if len(prior) and (prior.min() < MIN_PRIOR or abs(math.fsum(prior) - 1) > 1e-9):
             raise ValueError("the prior must be positive and add up to 1")

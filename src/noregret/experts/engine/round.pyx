@@ -21,7 +21,7 @@ from noregret.base.compiled.weigher cimport (
 
 from noregret.base.compiled.losses import find_loss
 from noregret import limits
-from noregret.checks import state_numbers
+from noregret.checks import state_arrays, state_numbers
 from noregret.errors import BadExample, NoRegretError
 
 cnp.import_array()
@@ -701,17 +701,12 @@ cdef class ExpertRound:
         mine = {name: value for name, value in numbers.items() if name not in theirs}
         state_numbers(mine, {name: like[name] for name in like if name not in theirs},
                       ("total", "rest", "drawn_loss", "lowest", "highest"))
-        if set(own) != {"excess", "asleep_rounds"}:
-            raise ValueError("the losses of the experts are missing")
         n = len(self.weigher.checked_arrays(rest)["prior"])
         if not isinstance(names, list) or not all(isinstance(name, str) for name in names):
             raise ValueError("the names of experts must be text")
         if names and (len(names) != n or len(set(names)) != n):
             raise ValueError(f"{len(names)} names for {n} experts")
-        for name, array in own.items():
-            array = np.asarray(array)
-            if array.dtype != np.float64 or array.shape != (n,) or not np.isfinite(array).all():
-                raise ValueError(f"{name} must hold one number per expert")
+        state_arrays(own, {"excess": n, "asleep_rounds": n})
         if mine["rounds"] and not n:
             raise ValueError("there were rounds, but no experts")
         self.weigher.set_state(rest, theirs)

@@ -4,7 +4,9 @@ from noregret.linear.engine.engine import Engine
 DOMAINS: tuple[str, ...]
 STEPS: tuple[str, ...]
 
-class Additive(Engine):
+class Scaled(Engine): ...
+
+class Additive(Scaled):
     def __init__(
         self,
         loss: str | Loss = "square",

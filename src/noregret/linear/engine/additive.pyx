@@ -57,7 +57,70 @@ cdef double MAX_DOUBT = 1.5e-9
 cdef double MAX_DISTANCE = 1e3
 
 
-cdef class Additive(Engine):
+cdef class Scaled(Engine):
+    """An engine whose weights, factor × stored, can be projected on a ball; ``stride`` numbers are stored per feature."""
+
+    def __cinit__(self, *args, **options):
+        self.stride = 1
+
+    @cython.final
+    cdef int grow(self, double moved, double grown) noexcept nogil:
+        """Add the two terms by which a step changes the squared norm, or return DIVERGED."""
+        cdef double bound = self.norm2 + fabs(moved) + grown
+        if not bound < 1e280:
+            return DIVERGED
+        self.norm2 = max(0.0, self.norm2 + moved + grown)
+        self.doubt += DOUBT_PER_ROUND * bound
+        return FINE
+
+    @cython.final
+    cdef void project_on_ball(self) noexcept nogil:
+        cdef double most2 = self.radius * self.radius, factor2 = self.factor * self.factor
+        if factor2 * (self.norm2 + self.doubt) <= most2:
+            return
+        if self.doubt > MAX_DOUBT * self.norm2:
+            self.recount()
+        if factor2 * self.norm2 > most2:
+            self.factor = self.radius / sqrt(self.norm2)
+            if self.factor < SMALLEST_FACTOR or self.norm2 > LARGEST_NORM2:
+                self.fold()
+
+    @cython.final
+    cdef void recount(self) noexcept nogil:
+        """Recompute the sum of squares in blocks, accurate for any number of features."""
+        cdef double total = 0, part
+        cdef Py_ssize_t i = 0, end, count = self.size * self.stride
+        while i < count:
+            part, end = 0, min(i + BLOCK, count)
+            while i < end:
+                part += self.stored[i] * self.stored[i]
+                i += 1
+            total += part
+        self.norm2 = total
+        self.doubt = ROUNDING * (BLOCK + count / BLOCK) * total
+
+    @cython.final
+    cdef void fold(self) noexcept nogil:
+        """Multiply the factor into the stored numbers."""
+        cdef Py_ssize_t i
+        self.flush()
+        for i in range(self.size * self.stride):
+            self.stored[i] *= self.factor
+        self.norm2 *= self.factor * self.factor
+        self.doubt *= self.factor * self.factor
+        self.factor = 1
+
+    def scalars(self):
+        """Return the numbers of the state."""
+        return Engine.scalars(self) | {"norm2": self.norm2, "doubt": self.doubt}
+
+    def restore(self, numbers):
+        """Restore the numbers of a state."""
+        Engine.restore(self, numbers)
+        self.norm2, self.doubt = numbers["norm2"], numbers["doubt"]
+
+
+cdef class Additive(Scaled):
     """Gradient descent: explicit, implicit or normalised steps; unconstrained, in a ball or a box."""
 
     def __init__(
@@ -134,75 +197,31 @@ cdef class Additive(Engine):
     @cython.final
     cdef int add(self, Row* row, double amount) noexcept nogil:
         """Add amount · x to the stored numbers, and update the norm."""
-        cdef double moved = 2 * amount * row.dot, grown = amount * amount * row.norm2
-        cdef double bound = self.norm2 + fabs(moved) + grown
-        if not bound < 1e280:
+        if self.grow(2 * amount * row.dot, amount * amount * row.norm2) != FINE:
             return DIVERGED
         self.touch_row(row)
         if row.indices == NULL:
             noregret_add_dense(self.stored, amount, row.values, row.count)
         else:
             noregret_add_sparse(self.stored, amount, row.values, row.indices, row.count)
-        self.norm2 = max(0.0, self.norm2 + moved + grown)
-        self.doubt += DOUBT_PER_ROUND * bound
         return FINE
 
     @cython.final
     cdef void project(self, Row* row) noexcept nogil:
         """Project on the domain."""
-        cdef double most2 = self.radius * self.radius, factor2 = self.factor * self.factor
         cdef Py_ssize_t i, k
         if self.domain == BOX:
             for k in range(row.count):
                 i = position(row, k)
                 self.stored[i] = max(-self.radius, min(self.radius, self.stored[i]))
             self.norm2 = 0  # not needed for a box
-        elif self.domain == BALL and factor2 * (self.norm2 + self.doubt) > most2:
-            if self.doubt > MAX_DOUBT * self.norm2:
-                self.recount()
-            if factor2 * self.norm2 > most2:
-                self.factor = self.radius / sqrt(self.norm2)
-                if self.factor < SMALLEST_FACTOR or self.norm2 > LARGEST_NORM2:
-                    self.fold()
-
-    @cython.final
-    cdef void recount(self) noexcept nogil:
-        """Recompute the sum of squares in blocks, accurate for any number of features."""
-        cdef double total = 0, part
-        cdef Py_ssize_t i = 0, end
-        while i < self.size:
-            part, end = 0, min(i + BLOCK, self.size)
-            while i < end:
-                part += self.stored[i] * self.stored[i]
-                i += 1
-            total += part
-        self.norm2 = total
-        self.doubt = ROUNDING * (BLOCK + self.size / BLOCK) * total
-
-    @cython.final
-    cdef void fold(self) noexcept nogil:
-        """Multiply the factor into the stored numbers."""
-        cdef Py_ssize_t i
-        self.flush()
-        for i in range(self.size):
-            self.stored[i] *= self.factor
-        self.norm2 *= self.factor * self.factor
-        self.doubt *= self.factor * self.factor
-        self.factor = 1
+        elif self.domain == BALL:
+            self.project_on_ball()
 
     @property
     def takes_importance(self):
         """True if rounds may have importances: with implicit steps, or by correcting a mistake k times."""
         return True
-
-    def scalars(self):
-        """Return the numbers of the state."""
-        return Engine.scalars(self) | {"norm2": self.norm2, "doubt": self.doubt}
-
-    def restore(self, numbers):
-        """Restore the numbers of a state."""
-        Engine.restore(self, numbers)
-        self.norm2, self.doubt = numbers["norm2"], numbers["doubt"]
 
     def advice(self, norm):
         """Return advice for weights that diverge."""
@@ -312,7 +331,7 @@ cdef class ShrinkingMargin(Additive):
 
     def scalars(self):
         """Return the numbers of the state."""
-        return Additive.scalars(self) | {"corrections": self.corrections}
+        return Scaled.scalars(self) | {"corrections": self.corrections}
 
     def check_state(self, arrays, numbers):
         """Raise ValueError if there are more corrections than rounds."""
@@ -321,7 +340,7 @@ cdef class ShrinkingMargin(Additive):
 
     def restore(self, numbers):
         """Restore the numbers of a state."""
-        Additive.restore(self, numbers)
+        Scaled.restore(self, numbers)
         self.corrections = numbers["corrections"]
 
 

@@ -1,16 +1,15 @@
-from noregret.linear.engine.engine cimport Engine, Rate, Row
+from noregret.linear.engine.additive cimport Scaled
+from noregret.linear.engine.engine cimport Rate, Row
 
 
-cdef class ClassWeights(Engine):
+cdef class ClassWeights(Scaled):
     cdef readonly Py_ssize_t classes  # known so far
     cdef Py_ssize_t labelled          # those that the entry has a label for
-    cdef Py_ssize_t stride            # numbers stored per feature: room for that many classes
     cdef Rate rate
     cdef int kind, form
     cdef bint implicit
     cdef object failure               # what kept a class from joining
-    cdef double radius, l1, l2, beta
-    cdef double norm2, doubt          # of the stored numbers, as in Additive
+    cdef double l1, l2, beta
     cdef double* squares              # of gradients, for each weight
     cdef double* sums                 # of FTRL-Proximal
     cdef double* scores               # of the round at hand,
@@ -23,8 +22,6 @@ cdef class ClassWeights(Engine):
     cdef void project_shortfalls(self, Py_ssize_t y, double reach) noexcept nogil
     cdef int step(self, Row* row, double rate) noexcept nogil
     cdef int step_by_coordinate(self, Row* row) noexcept nogil
-    cdef void project(self) noexcept nogil
-    cdef void recount(self) noexcept nogil
     cdef double weight_at(self, Py_ssize_t at) noexcept nogil
     cdef int admit_class(self) except -1
     cdef int buffers(self, Py_ssize_t stride) except -1

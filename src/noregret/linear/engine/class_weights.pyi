@@ -1,17 +1,9 @@
-from typing import Any
+from noregret.linear.engine.additive import Scaled
 
-import numpy as np
-from numpy.typing import NDArray
-
-from noregret.linear.engine.engine import Engine
-from noregret.linear.engine.entry import Entry
-from noregret.linear.inputs import Outcomes
-
-Floats = NDArray[np.float64]
 CLASS_LOSSES: tuple[str, ...]
 FORMS: tuple[str, ...]
 
-class ClassWeights(Engine):
+class ClassWeights(Scaled):
     classes: int
     def __init__(
         self,
@@ -26,13 +18,3 @@ class ClassWeights(Engine):
         l2: float = 0.0,
         beta: float = 1.0,
     ) -> None: ...
-
-class ClassEntry(Entry):
-    labels_known: list[Any]
-    def decision(self, x: Any) -> Floats: ...
-    def code_of(self, y: Any) -> int: ...
-    def outcomes(self, y: Any) -> Outcomes: ...
-    def coded(self, given: Outcomes, part: slice) -> Floats: ...
-    def forget_unplayed(self) -> None: ...
-
-def as_label(y: Any) -> Any: ...

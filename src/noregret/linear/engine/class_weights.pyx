@@ -16,26 +16,20 @@ from libc.math cimport INFINITY, exp, fabs, isfinite, log, sqrt
 from libc.stdlib cimport free, malloc
 from libc.string cimport memset
 
-import json
-import reprlib
-
-import numpy as np
 
 cimport cython
 cimport numpy as cnp
 
 from noregret.base.compiled.losses cimport class_loss
+from noregret.linear.engine.additive cimport Scaled
 from noregret.linear.engine.engine cimport (
-    BAD_LABEL, BAD_VALUE, DIVERGED, FINE, GRADIENT, GRADIENT_PEAK, MEASURES, NO_MEMORY, NORM, OUTCOME, OVERFLOWED, PEAK,
-    SPREAD, Engine, Rate, Row, as_rate, position, rate_at,
+    BAD_LABEL, BAD_VALUE, DIVERGED, FINE, NO_MEMORY, Engine, Row, as_rate, position, rate_at,
 )
-from noregret.linear.engine.entry cimport Entry
 
 from noregret.base.compiled.machine import zeros
-from noregret.checks import one_of, positive
+from noregret.checks import one_of, positive, state_arrays
 from noregret.errors import BadExample, BadLabel
 from noregret.limits import MAX_CLASSES, MAX_CLASS_WEIGHTS
-from noregret.linear import inputs
 
 cnp.import_array()
 
@@ -52,17 +46,11 @@ cdef enum:  # Form
     ADAGRAD
     PROXIMAL
 
-cdef double ROUNDING = 2.3e-16
-cdef double DOUBT_PER_ROUND = 8 * ROUNDING
-cdef double DOUBT_ALLOWED = 1.5e-9
-cdef double SMALLEST_FACTOR = 1e-100
-cdef double LARGEST_NORM2 = 1e220
 cdef enum:
-    BLOCK = 1024
     FIRST_STRIDE = 4
 
 
-cdef class ClassWeights(Engine):
+cdef class ClassWeights(Scaled):
     """One weight vector per class: gradient steps, explicit or implicit, or a rate per weight.
 
     Parameters
@@ -348,10 +336,9 @@ cdef class ClassWeights(Engine):
     cdef int play(self, Row* row, double given) noexcept nogil:
         """Predict, pay, learn, measure. On anything but FINE nothing has changed."""
         cdef Py_ssize_t y = <Py_ssize_t> given, before = self.classes, c, best = 0
-        cdef double value, total, length2 = 0, peak = 0, reading
-        cdef int status, k
+        cdef double value, rate, length2 = 0, peak = 0
+        cdef int status
         cdef bint wrong = False
-        cdef double[6] readings
         if y < 0 or y > before or y >= self.labelled or given != y:
             return BAD_LABEL
         if y == before:
@@ -380,46 +367,26 @@ cdef class ClassWeights(Engine):
                 if self.form != GRADIENT_STEP:
                     status = self.step_by_coordinate(row)
                 else:
-                    total = self.importance * rate_at(&self.rate, self.rounds + 1)
+                    rate = self.importance * rate_at(&self.rate, self.rounds + 1)
                     if self.implicit or (self.importance != 1 and self.kind != MISTAKE):
-                        self.implicit_pull(y, total * row.norm2)
-                    status = self.step(row, total)
+                        self.implicit_pull(y, rate * row.norm2)
+                    status = self.step(row, rate)
         if status != FINE:
             self.classes = before
             return status
-        value *= self.importance
-        self.rounds += 1
-        total = self.loss_sum + value
-        self.loss_rest += (self.loss_sum - total) + value if fabs(self.loss_sum) >= fabs(value) else (value - total) + self.loss_sum
-        self.loss_sum = total
-        self.mistakes += wrong
-        readings[NORM] = sqrt(row.norm2)
-        readings[PEAK], readings[SPREAD], readings[OUTCOME] = row.peak, row.spread, 0
-        readings[GRADIENT] = self.importance * sqrt(length2) * readings[NORM]
-        readings[GRADIENT_PEAK] = self.importance * peak * row.peak
-        self.last_score = <double> best if before else -1.0
-        self.last_loss, self.last_gradient = value, readings[GRADIENT]
-        for k in range(MEASURES):
-            reading = readings[k]
-            if reading > self.most[k]:
-                self.most[k] = reading
-                if reading > self.limit[k] and self.first_over[k] == 0:
-                    self.first_over[k] = self.rounds
+        self.book(row, <double> best if before else -1.0, self.importance * value, sqrt(length2), peak, 0, wrong)
         return FINE
 
     @cython.cdivision(True)
     cdef int step(self, Row* row, double rate) noexcept nogil:
         """W ← W − rate · g xᵀ, then back into the ball."""
-        cdef double amount = -rate / self.factor, moved = 0, grown = 0, bound, value
+        cdef double amount = -rate / self.factor, moved = 0, grown = 0, value
         cdef Py_ssize_t k, c
         cdef double* weights
         for c in range(self.classes):
             moved += self.pull[c] * self.scores[c]
             grown += self.pull[c] * self.pull[c]
-        moved *= 2 * amount / self.factor
-        grown *= amount * amount * row.norm2
-        bound = self.norm2 + fabs(moved) + grown
-        if not bound < 1e280:
+        if self.grow(moved * (2 * amount / self.factor), grown * (amount * amount * row.norm2)) != FINE:
             return DIVERGED
         for k in range(row.count):
             value = amount * row.values[k]
@@ -428,41 +395,9 @@ cdef class ClassWeights(Engine):
             weights = self.stored + position(row, k) * self.stride
             for c in range(self.classes):
                 weights[c] += value * self.pull[c]
-        self.norm2 = max(0.0, self.norm2 + moved + grown)
-        self.doubt += DOUBT_PER_ROUND * bound
         if self.radius > 0:
-            self.project()
+            self.project_on_ball()
         return FINE
-
-    cdef void project(self) noexcept nogil:
-        """Back into the ball, by a change of the factor."""
-        cdef double most2 = self.radius * self.radius, factor2 = self.factor * self.factor
-        cdef Py_ssize_t i
-        if factor2 * (self.norm2 + self.doubt) <= most2:
-            return
-        if self.doubt > DOUBT_ALLOWED * self.norm2:
-            self.recount()
-        if factor2 * self.norm2 > most2:
-            self.factor = self.radius / sqrt(self.norm2)
-            if self.factor < SMALLEST_FACTOR or self.norm2 > LARGEST_NORM2:
-                for i in range(self.size * self.stride):
-                    self.stored[i] *= self.factor
-                self.norm2 *= self.factor * self.factor
-                self.doubt *= self.factor * self.factor
-                self.factor = 1
-
-    cdef void recount(self) noexcept nogil:
-        """Sum the squares again, in blocks, so that the sum is good for any number of weights."""
-        cdef double total = 0, part
-        cdef Py_ssize_t i = 0, end, count = self.size * self.stride
-        while i < count:
-            part, end = 0, min(i + BLOCK, count)
-            while i < end:
-                part += self.stored[i] * self.stored[i]
-                i += 1
-            total += part
-        self.norm2 = total
-        self.doubt = ROUNDING * (BLOCK + count / BLOCK) * total
 
     cdef int step_by_coordinate(self, Row* row) noexcept nogil:
         """A step of AdaGrad or FTRL-Proximal, with a rate for every weight."""
@@ -515,9 +450,7 @@ cdef class ClassWeights(Engine):
 
     def scalars(self):
         """Return the numbers that, with the arrays, make up the state."""
-        return Engine.scalars(self) | {
-            "norm2": self.norm2, "doubt": self.doubt, "classes": self.classes,
-        }
+        return Scaled.scalars(self) | {"classes": self.classes}
 
     def get_state(self):
         """Return the state: (arrays, numbers), with one number per feature and class."""
@@ -536,10 +469,9 @@ cdef class ClassWeights(Engine):
             raise ValueError(f"{size:,} features times {classes:,} classes are too many weights")
         if numbers["rounds"] < 0 or not isfinite(numbers["factor"]):
             raise ValueError("the state's numbers make no sense")
+        state_arrays(arrays, dict.fromkeys(self.arrays, size * classes))
         wide = {}
         for name, array in arrays.items():
-            if array.shape != (size * classes,) or array.dtype != np.float64:
-                raise ValueError(f"array {name} should hold {size * classes} numbers of type float64")
             if name == "squares" and (array < 0).any():
                 raise ValueError("squares cannot be negative")
             made = zeros(size * stride).reshape(size, stride)
@@ -555,205 +487,5 @@ cdef class ClassWeights(Engine):
 
     def restore(self, numbers):
         """Take the numbers of a state over."""
-        Engine.restore(self, numbers)
-        self.norm2, self.doubt, self.classes = numbers["norm2"], numbers["doubt"], numbers["classes"]
-
-
-cdef class ClassEntry(Entry):
-    """The entry of a learner over several classes: it knows their labels, in order of appearance."""
-
-    cdef readonly list labels_known
-    cdef dict codes
-
-    def __cinit__(self):
-        self.labels_known, self.codes = [], {}
-
-    def begin(self, Engine engine not None):
-        """Start with an engine, and with no features and classes."""
-        Entry.begin(self, engine)
-        self.know([])
-
-    cdef ClassWeights matrix(self):
-        return <ClassWeights> self.engine
-
-    cdef int know(self, list labels) except -1:
-        """Know these classes and no others."""
-        self.labels_known, self.codes = labels, {label: code for code, label in enumerate(labels)}
-        if isinstance(self.engine, ClassWeights):
-            self.matrix().labelled = len(labels)
-        return 0
-
-    def code_of(self, y):
-        """Return the number of a class, the next one for a new class; raise BadLabel for an invalid label."""
-        label = as_label(y)
-        try:
-            self.check_label(y, label, self.labels_known)
-        except BadLabel as error:
-            raise self.bad_outcome(error) from None
-        code = self.codes.get(label)
-        if code is None:
-            code = self.codes[label] = len(self.labels_known)
-            self.labels_known.append(label)
-            self.matrix().labelled = len(self.labels_known)
-        return code
-
-    def check_label(self, y, label, known):
-        """Raise BadLabel for an invalid label, or one of another type than a known one."""
-        if label is None:
-            raise BadLabel(f"the class is {reprlib.repr(y)}: classes are strings, integers or booleans")
-        if known and type(known[0]) is not type(label):
-            raise BadLabel(
-                f"the class is {reprlib.repr(label)}, but {reprlib.repr(known[0])} was seen before",
-                "write all classes as strings, or all as integers",
-            )
-
-    cdef double outcome(self, object y) except? -1:
-        return self.code_of(y)
-
-    cdef int settle(self, double* y) noexcept nogil:
-        return FINE
-
-    def bad_outcome(self, shown):
-        """Return the error of an invalid label: its own, or that of a number of no class."""
-        if isinstance(shown, BadLabel):
-            return shown.at(round=self.engine.rounds + 1)
-        return BadLabel(f"there is no class number {shown}", round=self.engine.rounds + 1)
-
-    def outcomes(self, y):
-        """Return the labels of many rows, up to the first that is refused."""
-        found, bad = [], None
-        for given in listed(y):
-            label = as_label(given)
-            try:
-                self.check_label(given, label, found or self.labels_known)
-            except BadLabel as error:
-                bad = error
-                break
-            found.append(label)
-        return inputs.Outcomes(np.zeros(len(found)), None, bad, found)
-
-    def coded(self, given, part):
-        """Return the numbers of the classes of some rows; new classes are known from now on."""
-        return np.array([self.code_of(label) for label in given.labels[part]], dtype=np.float64)
-
-    def forget_unplayed(self):
-        """Forget classes that no round has brought."""
-        if len(self.labels_known) > self.matrix().classes:
-            self.know(self.labels_known[:self.matrix().classes])
-
-    cdef int drop(self, Py_ssize_t count, int kind) except -1:
-        self.forget_unplayed()
-        return Entry.drop(self, count, kind)
-
-    cdef int refuse(self, int status, double given, const Row* row) except -1:
-        failure = self.matrix().failure
-        if failure is not None:
-            self.matrix().failure = None
-            raise failure
-        return Entry.refuse(self, status, given, row)
-
-    cdef object answer(self, double score):
-        return self.labels_known[<Py_ssize_t> score] if score >= 0 else None
-
-    def answers(self, scores):
-        """Return the labels of numbers of classes, None where there was none to predict."""
-        known = list(self.labels_known)
-        labels = np.empty(len(known) + 1, dtype=object)
-        labels[:len(known)] = known
-        found = labels[np.asarray(scores).astype(np.intp)]
-        kinds = {type(label) for label in found.tolist()}
-        return found.astype(kinds.pop()) if len(kinds) == 1 and not kinds & {type(None)} else found
-
-    cdef Py_ssize_t width(self) noexcept nogil:
-        return (<ClassWeights> self.engine).classes
-
-    cdef int score_into(self, Row* row, double* out, Py_ssize_t count) noexcept nogil:
-        cdef Py_ssize_t c
-        (<ClassWeights> self.engine).class_scores(row, out, count)
-        if not row.norm2 < 1e300:
-            return BAD_VALUE
-        for c in range(count):
-            if not isfinite(out[c]):
-                return OVERFLOWED
-        return FINE
-
-    def decision(self, x):
-        """Return the scores of one example, one per class."""
-        cdef Row row
-        cdef double[::1] out
-        cdef int status
-        self.enter(False)
-        try:
-            self.take(x, &row, False)
-            out = np.empty(max(1, self.matrix().classes))
-            status = self.score_into(&row, &out[0], self.matrix().classes)
-            if status != FINE:
-                self.refuse(status, 0, &row)
-            return np.asarray(out)[:self.matrix().classes]
-        finally:
-            self.leave()
-
-    def decisions(self, rows):
-        """Return the scores of examples, those of the classes known when asked."""
-        wide = self.width()
-        return np.array([self.decision(x)[:wide] for x in rows], dtype=np.float64).reshape(-1)
-
-    def get_state(self):
-        """Return (arrays, numbers, names): all that the learner has learned.
-
-        The labels are an array too: the bytes of their JSON.
-        """
-        arrays, numbers, names = Entry.get_state(self)
-        text = json.dumps(self.labels_known[:numbers["classes"]]).encode()
-        return arrays | {"labels": np.frombuffer(text, dtype=np.uint8).astype(np.float64)}, numbers, names
-
-    def set_state(self, arrays, numbers, names):
-        """Restore a state, or raise ValueError if it does not fit."""
-        arrays = dict(arrays)
-        labels = labels_of(arrays.pop("labels", None))
-        if len(labels) != numbers.get("classes"):
-            raise ValueError(f"{len(labels)} labels for {numbers.get('classes')} classes")
-        Entry.set_state(self, arrays, numbers, names)
-        self.know(labels)
-
-
-def listed(y):
-    """Return labels as a list, or raise BadExample."""
-    if getattr(y, "ndim", 1) != 1 or isinstance(y, (str, bytes, dict, set)):
-        raise BadExample(f"outcomes must be one class per row: got {inputs.kind_of(y)}")
-    for name in ("tolist", "to_list", "to_pylist"):
-        if hasattr(y, name):
-            return getattr(y, name)()
-    try:
-        return list(y)
-    except TypeError:
-        raise BadExample(f"outcomes must be one class per row: got {inputs.kind_of(y)}") from None
-
-
-def as_label(y):
-    """Return a label as a string, integer or boolean of Python; None if it is none of them."""
-    if type(y) is str or type(y) is bool:
-        return y
-    if isinstance(y, np.generic):
-        y = y.item()
-    if type(y) is float and y == y and abs(y) < 2**53 and y == int(y):
-        return int(y)
-    if type(y) is int:
-        return y if -2**63 <= y < 2**63 else None
-    return y if type(y) in (str, bool) else None
-
-
-def labels_of(array):
-    """Return the labels of a state, or raise ValueError."""
-    if not isinstance(array, np.ndarray) or array.ndim != 1 or array.dtype != np.float64 \
-            or not ((array >= 0) & (array < 256) & (array == np.floor(array))).all():
-        raise ValueError("the labels of the classes are missing")
-    try:
-        labels = json.loads(array.astype(np.uint8).tobytes().decode())
-    except RecursionError:
-        raise ValueError("the labels of the classes are not a list") from None
-    if not isinstance(labels, list) or any(as_label(label) is None or type(label) is float for label in labels):
-        raise ValueError("the labels of the classes are strings, integers or booleans")
-    if len(set(map(type, labels))) > 1 or len(set(labels)) != len(labels):
-        raise ValueError("the labels of the classes are of one type, each once")
-    return labels
+        Scaled.restore(self, numbers)
+        self.classes = numbers["classes"]

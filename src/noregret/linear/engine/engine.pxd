@@ -98,6 +98,7 @@ cdef class Engine:
     cdef double mean_score(self, Row* row) noexcept nogil
     cdef double outside_mean(self) noexcept nogil
     cdef int play(self, Row* row, double y) noexcept nogil
+    cdef void book(self, const Row* row, double score, double value, double slope, double steepest, double outcome, bint mistaken) noexcept nogil
     cdef int resize(self, Py_ssize_t size) except -1
     cdef inline void touch(self, Py_ssize_t i) noexcept nogil:
         """Credit feature i to the mean before its stored number changes."""

@@ -4,12 +4,13 @@ from libc.math cimport INFINITY, fabs, isfinite, sqrt
 
 import numpy as np
 
+cimport cython
 cimport numpy as cnp
 
 from noregret.base.compiled.losses cimport as_loss
 
-from noregret.base.compiled.machine import all_finite, copied, zeros
-from noregret.checks import one_of, positive, whole
+from noregret.base.compiled.machine import copied, zeros
+from noregret.checks import one_of, positive, state_arrays, whole
 
 cnp.import_array()
 
@@ -182,10 +183,9 @@ cdef class Engine:
 
     cdef int play(self, Row* row, double y) noexcept nogil:
         """Predict, pay, learn, measure. On anything but FINE nothing has changed."""
-        cdef double score = self.score(row), value, total, slope, reading
+        cdef double score = self.score(row), value, slope
         cdef double clock = self.clock, offset = self.offset
-        cdef int status, k
-        cdef double[6] readings
+        cdef int status
         if not row.norm2 < LARGEST_NORM2:
             return BAD_VALUE
         value = self.importance * self.loss.table.value(&self.loss.table, score, y)
@@ -204,18 +204,30 @@ cdef class Engine:
             if self.clock > CLOCK_RANGE * self.clock_rounds * self.factor:
                 self.flush()
         self.offset_sum += offset
+        self.book(row, score, value, fabs(slope), fabs(slope), fabs(y), self.loss.table.labels and y * score <= 0)
+        return FINE
+
+    @cython.final
+    cdef void book(
+        self, const Row* row, double score, double value, double slope, double steepest, double outcome, bint mistaken
+    ) noexcept nogil:
+        """Count a round: its loss, its mistake and its measurements.
+
+        ``slope`` is the norm of the gradient by the scores, ``steepest`` its largest entry.
+        """
+        cdef double total = self.loss_sum + value, reading
+        cdef int k
+        cdef double[6] readings
         self.rounds += 1
-        total = self.loss_sum + value
         self.loss_rest += (self.loss_sum - total) + value if fabs(self.loss_sum) >= fabs(value) else (value - total) + self.loss_sum
         self.loss_sum = total
-        if self.loss.table.labels and y * score <= 0:
-            self.mistakes += 1
+        self.mistakes += mistaken
         readings[NORM] = sqrt(row.norm2)
         readings[PEAK] = row.peak
         readings[SPREAD] = row.spread
-        readings[OUTCOME] = fabs(y)
-        readings[GRADIENT] = self.importance * fabs(slope) * readings[NORM]
-        readings[GRADIENT_PEAK] = self.importance * fabs(slope) * row.peak
+        readings[OUTCOME] = outcome
+        readings[GRADIENT] = self.importance * slope * readings[NORM]
+        readings[GRADIENT_PEAK] = self.importance * steepest * row.peak
         self.last_score, self.last_loss, self.last_gradient = score, value, readings[GRADIENT]
         for k in range(MEASURES):
             reading = readings[k]
@@ -223,7 +235,6 @@ cdef class Engine:
                 self.most[k] = reading
                 if reading > self.limit[k] and self.first_over[k] == 0:
                     self.first_over[k] = self.rounds
-        return FINE
 
     @property
     def takes_importance(self):
@@ -292,14 +303,7 @@ cdef class Engine:
         size = numbers["size"]
         mean = {"mean_sum", "mean_clock"}
         expected = self.arrays.keys() | mean if numbers["mean_kept"] else self.arrays.keys() - mean
-        if arrays.keys() != expected:
-            raise ValueError(f"expected the arrays {sorted(expected)}, got {sorted(arrays)}")
-        for name, array in arrays.items():
-            count = self.length(name, size)
-            if array.shape != (count,) or array.dtype != np.float64:
-                raise ValueError(f"array {name} should hold {count} numbers of type float64")
-            if not all_finite(array):
-                raise ValueError(f"array {name} holds a number that is not finite")
+        state_arrays(arrays, {name: self.length(name, size) for name in expected})
         self.check_state(arrays, numbers)
         self.mean_kept = numbers["mean_kept"]
         self.arrays = {name: copied(array) for name, array in arrays.items()}

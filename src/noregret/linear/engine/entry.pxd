@@ -31,6 +31,7 @@ cdef class Entry:
     cpdef int hold(self) except -1
     cpdef void let_go(self) noexcept
     cdef int settle_columns(self, Py_ssize_t count) except -1
+    cdef int forget_unplayed(self) except -1
     cdef int drop(self, Py_ssize_t count, int kind) except -1
     cpdef double decide(self, object x) except? -1
     cdef double score(self, Row* row) noexcept nogil

@@ -155,6 +155,16 @@ cdef class Entry:
             self.labels |= SEEN_BOOL
         return number
 
+    def outcomes(self, y):
+        """Return the outcomes of many rows, up to the first that is refused."""
+        from noregret.linear.inputs import as_outcomes
+
+        return as_outcomes(y)
+
+    def coded(self, given, part):
+        """Return the outcomes of some rows as the engine takes them; call it under the lock."""
+        return given.values[part]
+
     def bad_outcome(self, shown):
         """Raise BadExample for an invalid outcome."""
         cdef long long round = self.engine.rounds + 1
@@ -286,8 +296,13 @@ cdef class Entry:
     cpdef void let_go(self) noexcept:
         """Release the lock; only by the thread that holds it."""
         if self.claimed and not self.busy and self.owner == PyThread_get_thread_ident():
+            self.forget_unplayed()
             self.owner, self.claimed = 0, False
             go_out()
+
+    cdef int forget_unplayed(self) except -1:
+        """Forget what outcomes brought of rows that were not played."""
+        return 0
 
     cdef int play(self, object x, object y, double* prediction) except -1:
         cdef Py_ssize_t count
