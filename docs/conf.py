@@ -4,6 +4,8 @@ import gc
 import sys
 from pathlib import Path
 
+from sphinx.builders.html import StandaloneHTMLBuilder
+
 import noregret
 
 gc.disable()  # a third of the time would go into looking for garbage where there is hardly any
@@ -52,8 +54,10 @@ html_theme_options = {
         "color-code-background": "#1b1d20",
     },
 }
-if tags.has("plain"):  # noqa: F821  (Sphinx defines it: `-t plain` builds in half the time)
+if tags.has("plain"):  # noqa: F821  (Sphinx defines it: `-t plain` builds in a third of the time)
     html_theme, html_theme_options = "basic", {}
+    smartquotes = False
+    StandaloneHTMLBuilder.search = False
 
 python_use_unqualified_type_names = True
 python_maximum_signature_line_length = 88
