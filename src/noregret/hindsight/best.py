@@ -16,12 +16,13 @@ from noregret.hindsight.classes.ball import Ball
 from noregret.hindsight.classes.simplex import Simplex
 from noregret.hindsight.losses import is_square, losses_of
 from noregret.hindsight.proofs.answer import USUAL, Answer, Limits, exactly
-from noregret.hindsight.proofs.deadline import time_limit
+from noregret.hindsight.proofs.deadline import expired, time_limit
 from noregret.hindsight.proofs.rounding import Floats, downward, upward
 from noregret.hindsight.rows import Rows
 from noregret.hindsight.solvers import quadratic
 from noregret.hindsight.solvers.curvature import MAX_DENSE
 from noregret.hindsight.solvers.doubled import Doubled
+from noregret.hindsight.solvers.dual_ascent import ascended
 from noregret.hindsight.solvers.newton import minimise, proven
 from noregret.hindsight.solvers.square import LeastSquares
 from noregret.hindsight.solvers.tangent import Quadratic, over_rows
@@ -92,7 +93,13 @@ def best_in_ball(
     begin = np.zeros(rows.shape[1])
     if start is not None and np.isfinite(start).all():
         begin[: len(start)] = ball.inside(start[: len(begin)])
-    found = minimise(rows, losses, ball, begin, limits)
+    with time_limit(limits):
+        found = ascended(rows, losses, ball, begin, limits)
+        if found is None:
+            found = minimise(rows, losses, ball, begin, limits)
+        elif not found.is_close(limits) and not expired():
+            found = minimise(rows, losses, ball, found.w, limits, found)
+    found.w = ball.inside(found.w)
     attained, lower = proven(rows, losses, ball, found)
     return Answer(f"ball of radius {exactly(radius)}", attained, lower, found.w)
 

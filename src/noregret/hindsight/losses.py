@@ -22,6 +22,9 @@ from noregret.errors import BadExample
 from noregret.hindsight.proofs.rounding import Floats, widened
 from noregret.limits import SMALLEST, UNIT
 
+# Steps of Newton's method for one number.
+FACTOR_STEPS = 30
+
 
 class Slopes(Protocol):
     """A convex function of the score in every round, smooth enough for Newton's method."""
@@ -136,6 +139,18 @@ class Clipped:
         above = value + 8 * UNIT * size + 4 * SMALLEST * (slopes != 0)
         return slopes, np.where(np.isnan(above), np.inf, above)  # inf − inf proves nothing
 
+    def best_factor(self, slopes: Floats, pull: float) -> float:
+        """Return the f at which  −Σ ℓ*(f a) − f pull  is highest, for slopes f a of the losses."""
+        if not self.nonnegative:
+            return 1.0
+        rise = -float((slopes * self.centre + self.flat * np.abs(slopes)).sum()) - pull
+        bounds = np.where(slopes > 0, self.high, self.low)[slopes != 0]
+        most = float((bounds / slopes[slopes != 0]).min(initial=np.inf))
+        bend = self.softness * float(slopes @ slopes)
+        if bend > 0:
+            return min(max(0.0, rise / bend), most)
+        return most if rise > 0 else 0.0
+
     def smoothed(self, width: float, anchor: Floats) -> Slopes:
         """Return the smooth approximation: a loss of the same form, softer and shifted."""
         return Smoothed(self, width, anchor)
@@ -162,7 +177,8 @@ class Logistic:
     nonnegative = True
 
     def __init__(self, labels: Floats) -> None:
-        self.labels = labels
+        self.labels = self.centre = labels
+        self.low, self.high = np.minimum(-labels, 0.0), np.maximum(-labels, 0.0)
 
     def wrong(self, scores: Floats) -> Floats:
         """Return the predicted probability of the wrong label."""
@@ -191,11 +207,37 @@ class Logistic:
 
     def lines(self, scores: Floats) -> tuple[Floats, Floats]:
         """Return the tangents at the scores."""
-        p = self.wrong(scores)
+        return self.line_of(self.slope(scores))
+
+    def line_of(self, slopes: Floats) -> tuple[Floats, Floats]:
+        """Return the highest lines of these slopes below the loss."""
+        p = -self.labels * slopes
         with np.errstate(divide="ignore", invalid="ignore"):  # of 0 ln 0, which is 0
             entropy = np.where(p > 0, p * np.log(p), 0.0)
             entropy += np.where(p < 1, (1.0 - p) * np.log1p(-p), 0.0)
-        return -self.labels * p, entropy * (1 - 16 * UNIT)
+        return slopes, entropy * (1 - 16 * UNIT)
+
+    def best_factor(self, slopes: Floats, pull: float) -> float:
+        """Return the f at which  −Σ ℓ*(f a) − f pull  is highest, by Newton's method."""
+        p = np.abs(slopes[slopes != 0])
+        if not len(p):
+            return 1.0
+        low, high = 0.0, 1 / float(p.max())
+        factor = min(1.0, 0.5 * high)
+        for _ in range(FACTOR_STEPS):
+            part = factor * p
+            rise = -float(p @ np.log(part / (1 - part))) - pull
+            low, high = (factor, high) if rise > 0 else (low, factor)
+            bend = float((p / (factor * (1 - part))).sum())
+            after = factor + rise / bend if bend > 0 else factor
+            if not low < after < high:
+                after = (
+                    0.5 * (factor + high) if rise > 0 else max(0.5 * (low + factor), 0.1 * factor)
+                )
+            if abs(after - factor) <= 1e-4 * factor:
+                return after
+            factor = after
+        return factor
 
     def smoothed(self, width: float, anchor: Floats) -> Slopes:
         """Return the loss itself, which is smooth."""

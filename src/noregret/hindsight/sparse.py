@@ -74,13 +74,21 @@ class SparseRows(Rows):
             yield made, self.own_outcomes[first : first + SPARSE_ROWS]
 
     @cached_property
+    def squares(self) -> Floats:
+        """‖x_t‖² of every row."""
+        starts, _, values = self.parts
+        return self.each(
+            lambda first, stop, out: passes.lengths(starts, values, first, stop, out),
+            len(self.own_outcomes),
+        )
+
+    @cached_property
     def survey(self) -> Survey:
         """Summary of the rows, computed once."""
         starts, _, values = self.parts
         rounds, unit = len(self.own_outcomes), np.ones(self.least_features)
         with np.errstate(all="ignore"):
-            squares = self.each(lambda f, s, out: passes.lengths(starts, values, f, s, out), rounds)
-            largest = float(squares.max(initial=0.0))
+            largest = float(self.squares.max(initial=0.0))
             if not math.isfinite(largest):
                 raise BadExample(*TOO_LARGE)
             length = math.sqrt(largest)

@@ -68,17 +68,25 @@ def curvature_of(rows: Rows, weights: Floats) -> Curvature:
     bent = weights > max(1e-30 * float(weights.max(initial=0.0)), 1e-290)
     weights = np.where(bent, weights, 0.0)
     count, features = int(np.count_nonzero(bent)), rows.shape[1]
-    # Conjugate gradients read the rows some hundred times; a factor takes n³/3 products.
-    sparse = isinstance(rows, SparseRows) and features**3 / 3 > READS * rows.survey.numbers
+    wide = isinstance(rows, SparseRows) and is_wide(rows)
     small = features <= MAX_ALWAYS_DENSE
-    if small or (features <= min(MAX_DENSE, 2 * count) and not sparse):
+    if small or (features <= min(MAX_DENSE, 2 * count) and not wide):
         return Factored(rows.gram(weights, check_time))
-    if count <= MAX_DENSE and not sparse:
+    if count <= MAX_DENSE and not wide:
         return FewRows(rows.pick(bent), weights[bent])
     if count <= COPIED_SHARE * len(weights):
         few = Rows(rows.pick(bent), weights[bent], features=features)
         rows, weights = compact(few), weights[bent]
     return ManyRows(rows, weights)
+
+
+def is_wide(rows: SparseRows) -> bool:
+    """Return whether rows are better read again and again than made into a factor.
+
+    Conjugate gradients read them some hundred times; a factor takes n³/3 products.
+    """
+    features = rows.shape[1]
+    return features > MAX_ALWAYS_DENSE and features**3 / 3 > READS * rows.survey.numbers
 
 
 def kept_solvable(diagonal: Floats, added: Floats | float) -> Floats:

@@ -49,11 +49,29 @@ class Found:
         """The difference between the loss and its lower bound."""
         return self.loss - self.lower
 
+    def is_close(self, limits: Limits) -> bool:
+        """Return whether the gap is as small as asked.
+
+        It must be half the tolerance, since proving it adds the rounding errors.
+        """
+        return self.gap <= 0.5 * limits.tolerance * abs(self.loss)
+
 
 @np.errstate(all="ignore")  # what overflows in the search is no part of the proof
-def minimise(rows: Rows, losses: Losses, domain: Domain, start: Floats, limits: Limits) -> Found:
-    """Minimise Σ ℓ_t(x_t·w) plus what w pays, starting from a point of the domain."""
+def minimise(
+    rows: Rows,
+    losses: Losses,
+    domain: Domain,
+    start: Floats,
+    limits: Limits,
+    before: Found | None = None,
+) -> Found:
+    """Minimise Σ ℓ_t(x_t·w) plus what w pays, starting from a point of the domain.
+
+    What another search found ``before`` is only replaced by what is better.
+    """
     search = Search(rows, losses, domain, start)
+    search.found = before or search.found
     with time_limit(limits), suppress(OutOfTime):
         descend(search, limits)
     search.found.w = domain.inside(search.found.w)
@@ -68,8 +86,7 @@ def descend(search: Search, limits: Limits) -> None:
     for step in range(limits.steps):
         search.look()
         tell(found.loss, found.lower)
-        # Half the tolerance, since proving it adds the rounding errors.
-        if found.gap <= max(0.5 * limits.tolerance * abs(found.loss), negligible):
+        if found.is_close(limits) or found.gap <= negligible:
             break
         if found.gap < 0.9 * best_gap:
             best_gap, best_step, search.on_trust = found.gap, step, 0

@@ -1,0 +1,85 @@
+"""Passes of dual coordinate ascent over sparse rows, without Python's lock.
+
+For a multiplier λ, the dual of  Σ ℓ_t(x_t·w) + λ ‖w‖²/2  is
+
+    −Σ ℓ_t*(a_t) − ‖g‖²/(2λ)  with  g = Σ a_t x_t  and  w = −g/λ.
+
+A pass visits rows in a given order and moves each slope a_t to where the dual is highest while the
+others stay. Rows are three arrays, as in ``passes``. Callers pass arrays that fit together.
+"""
+
+from libc.math cimport exp, fabs, isfinite, log
+from libc.stdint cimport int32_t, int64_t
+
+# Steps of Newton's method for one slope, and the share of it at which they end.
+cdef enum:
+    MAX_STEPS = 8
+cdef double CLOSE = 1e-5
+
+
+def ascend(const int64_t[::1] starts not None, const int32_t[::1] at not None,
+           const double[::1] values not None, const double[::1] squares not None,
+           const int32_t[::1] order not None, double multiplier, bint logistic,
+           const double[::1] low not None, const double[::1] high not None,
+           const double[::1] centre not None, double flat, double softness,
+           double[::1] slopes not None, double[::1] g not None):
+    """Move the slopes of the rows in ``order``, which are ‖x_t‖² = squares[t] long, and g with them.
+
+    The losses are those of ``losses.Clipped``, or logistic with the labels in ``centre``.
+    """
+    cdef Py_ssize_t j, t, k
+    cdef double inner, bend, reach, slope, step
+    with nogil:
+        for j in range(order.shape[0]):
+            t = order[j]
+            bend = squares[t] / multiplier
+            if not (0 < bend and isfinite(bend)):
+                continue
+            inner = 0
+            for k in range(starts[t], starts[t + 1]):
+                inner += values[k] * g[at[k]]
+            # The score would be reach − bend a for a slope a.
+            reach = bend * slopes[t] - inner / multiplier
+            if logistic:
+                slope = -centre[t] * wrong(bend, centre[t] * reach)
+            else:
+                reach -= centre[t]
+                reach = reach - flat if reach > flat else reach + flat if reach < -flat else 0
+                slope = reach / (bend + softness)
+            slope = low[t] if slope < low[t] else high[t] if slope > high[t] else slope
+            step = slope - slopes[t]
+            if step == 0 or not isfinite(step):
+                continue
+            slopes[t] = slope
+            for k in range(starts[t], starts[t + 1]):
+                g[at[k]] += step * values[k]
+
+
+cdef double wrong(double bend, double reach) noexcept nogil:
+    """Return the p with  ln(p/(1 − p)) + bend p + reach = 0:  the probability of the wrong label.
+
+    The left side is concave up to p = 1/2, and solved there or, with 1 − p for p, beyond. Newton's
+    method comes from below without fail, and u = bend p with ln u + u ≈ ln bend − reach is close.
+    """
+    cdef bint beyond = 0.5 * bend + reach < 0
+    cdef double x, p, off, after
+    cdef int step
+    if beyond:
+        reach = -(reach + bend)
+    x = log(bend) - reach
+    if x <= 1:
+        p = exp(x)
+        p = p / (1 + p) / bend
+    else:
+        p = (x - log(x)) / bend
+    p = 0.5 if p > 0.5 else p
+    if p > 0:
+        for step in range(MAX_STEPS):
+            off = log(p / (1 - p)) + bend * p + reach
+            after = p - off * p * (1 - p) / (1 + bend * p * (1 - p))
+            after = 0.1 * p if after <= 0 else 0.5 if after > 0.5 else after
+            off = after - p
+            p = after
+            if fabs(off) <= CLOSE * p:
+                break
+    return 1 - p if beyond else p

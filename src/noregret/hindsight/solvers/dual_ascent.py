@@ -1,0 +1,134 @@
+"""Dual coordinate ascent over a ball, for sparse rows of many features.
+
+Slopes a_t of lines below the losses prove that no predictor of the ball attains less than
+
+    D(a) = −Σ ℓ_t*(a_t) − U ‖g‖  with  g = Σ a_t x_t.
+
+As U ‖g‖ is the minimum of  ‖g‖²/(2λ) + λ U²/2  over λ > 0, the search alternates: a pass that moves
+every slope for a fixed λ (see ``hindsight.ascent``), then all slopes times the factor at which D is
+highest, then λ = ‖g‖/U. Every step raises D, and −U g/‖g‖ comes closer to the best predictor. With
+many rows for what a row can change, ten passes or so bring the gap to a thousandth of the loss.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+from numpy.typing import NDArray
+
+from noregret.hindsight.ascent import ascend
+from noregret.hindsight.classes.ball import Ball
+from noregret.hindsight.losses import Clipped, Logistic, Losses
+from noregret.hindsight.proofs.answer import Limits, share
+from noregret.hindsight.proofs.deadline import expired, tell, time_limit
+from noregret.hindsight.proofs.rounding import Floats, norm
+from noregret.hindsight.rows import Rows
+from noregret.hindsight.solvers.curvature import is_wide
+from noregret.hindsight.solvers.newton import Found
+from noregret.hindsight.sparse import SparseRows
+
+# Passes that must together take this share off the gap, or Newton's method goes on.
+STALLED, MIN_CUT = 6, 0.3
+# Numbers read between two looks at the clock.
+NUMBERS_PER_LOOK = 2_000_000
+# By how much all slopes may shrink or grow at once. With kinks, D is linear in the factor where it is
+# not cut off, so that the factor says less.
+MIN_FACTOR, MIN_FACTOR_WITH_KINKS, MAX_FACTOR = 0.1, 0.5, 10.0
+
+
+def ascended(rows: Rows, losses: Losses, ball: Ball, start: Floats, limits: Limits) -> Found | None:
+    """Return a predictor of the ball and lines that prove how good it is; None for other shapes."""
+    if not isinstance(rows, SparseRows) or not is_wide(rows):
+        return None
+    if not isinstance(losses, Clipped | Logistic):
+        return None
+    climb = Climb(rows, losses, ball, start)
+    with np.errstate(all="ignore"), time_limit(limits):
+        climb.go(limits)
+    return climb.found
+
+
+class Climb:
+    """Slopes on their way to the highest dual value."""
+
+    def __init__(
+        self, rows: SparseRows, losses: Clipped | Logistic, ball: Ball, start: Floats
+    ) -> None:
+        self.rows, self.losses, self.ball = rows, losses, ball
+        rounds = rows.shape[0]
+        self.low, self.high, self.centre = (
+            np.ascontiguousarray(np.broadcast_to(part, rounds), np.float64)
+            for part in (losses.low, losses.high, losses.centre)
+        )
+        scores = rows.scores(start)
+        self.multiplier = norm(rows.combine(losses.slope(scores))) / ball.radius
+        self.least_factor = MIN_FACTOR if losses.smooth else MIN_FACTOR_WITH_KINKS
+        # Rows without any number stay at the slopes that they begin with.
+        idle = losses.slope(np.zeros(rounds))
+        self.slopes = np.where(rows.squares > 0, np.clip(0.0, self.low, self.high), idle)
+        self.gradient = rows.combine(self.slopes)
+        self.found = Found(start, self.slopes, losses.line_of(self.slopes)[1], start)
+        self.found.loss = float(losses.value(scores).sum())
+
+    def go(self, limits: Limits) -> None:
+        """Pass over the rows until the gap is small enough, time is up, or it hardly shrinks."""
+        found, random = self.found, np.random.default_rng(0)
+        gaps: list[float] = []
+        while len(gaps) < limits.steps and self.has_multiplier():
+            self.pass_over(random.permutation(self.rows.shape[0]).astype(np.int32))
+            self.look()
+            tell(found.loss, found.lower)
+            gaps.append(found.gap)
+            if found.is_close(limits) or expired(share(found.gap, found.loss)):
+                break
+            if len(gaps) > STALLED and not gaps[-1] < (1 - MIN_CUT) * gaps[-1 - STALLED]:
+                break
+
+    def has_multiplier(self) -> bool:
+        """Return whether the multiplier is a number to divide by."""
+        return self.multiplier > 0 and math.isfinite(1 / self.multiplier)
+
+    def pass_over(self, order: NDArray[np.int32]) -> None:
+        """Move the slopes of all rows, or of those that there is time for."""
+        rows, losses = self.rows, self.losses
+        mean = max(1, rows.survey.numbers // max(1, len(order)))
+        step = max(1, NUMBERS_PER_LOOK // mean)
+        flat, softness = getattr(losses, "flat", 0.0), getattr(losses, "softness", 0.0)
+        for first in range(0, len(order), step):
+            ascend(
+                *rows.parts,
+                rows.squares,
+                order[first : first + step],
+                self.multiplier,
+                isinstance(losses, Logistic),
+                self.low,
+                self.high,
+                self.centre,
+                flat,
+                softness,
+                self.slopes,
+                self.gradient,
+            )
+            if expired():
+                break
+
+    def look(self) -> None:
+        """See what the slopes and their predictor are worth, and scale the slopes."""
+        found, losses, ball = self.found, self.losses, self.ball
+        size = norm(self.gradient)
+        factor = losses.best_factor(self.slopes, ball.radius * size)
+        factor = min(max(factor, self.least_factor), MAX_FACTOR)
+        self.slopes = np.clip(factor * self.slopes, self.low, self.high)
+        self.gradient *= factor
+        self.multiplier = factor * size / ball.radius
+        w = ball.lowest_point(self.gradient)
+        loss = float(losses.value(self.rows.scores(w)).sum())
+        constants = losses.line_of(self.slopes)[1]
+        lower = ball.lowest(self.gradient) - float(constants.sum())
+        if loss < found.loss:
+            found.w, found.loss = w, loss
+        if lower > found.lower:
+            found.slopes, found.constants, found.lines_at = self.slopes, constants, w
+            found.lower = lower
+            self.slopes = self.slopes.copy()
