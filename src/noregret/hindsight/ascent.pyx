@@ -11,6 +11,20 @@ others stay. Rows are three arrays, as in ``passes``. Callers pass arrays that f
 from libc.math cimport exp, fabs, isfinite, log
 from libc.stdint cimport int32_t, int64_t
 
+cdef extern from *:
+    """
+    #define fetch(address) __builtin_prefetch(address)
+    static void fetch_row(const double *values, const int32_t *at, ptrdiff_t count) {
+        for (ptrdiff_t k = 0; k < count; k += 8) fetch(values + k);
+        for (ptrdiff_t k = 0; k < count; k += 16) fetch(at + k);
+    }
+    """
+    void fetch(const void *address) noexcept nogil
+    void fetch_row(const double *values, const int32_t *at, Py_ssize_t count) noexcept nogil
+
+# Rows are all over memory: so many ahead, their numbers are fetched, and twice that, their starts.
+cdef enum:
+    AHEAD = 4
 # Steps of Newton's method for one slope, and the share of it at which they end.
 cdef enum:
     MAX_STEPS = 8
@@ -31,6 +45,19 @@ def ascend(const int64_t[::1] starts not None, const int32_t[::1] at not None,
     cdef double inner, bend, reach, slope, step
     with nogil:
         for j in range(order.shape[0]):
+            if j + 2 * AHEAD < order.shape[0]:
+                t = order[j + 2 * AHEAD]
+                fetch(&starts[t])
+                fetch(&slopes[t])
+                fetch(&squares[t])
+                fetch(&low[t])
+                fetch(&high[t])
+                fetch(&centre[t])
+            if j + AHEAD < order.shape[0]:
+                t = order[j + AHEAD]
+                k = starts[t]
+                if k < starts[t + 1]:
+                    fetch_row(&values[k], &at[k], starts[t + 1] - k)
             t = order[j]
             bend = squares[t] / multiplier
             if not (0 < bend and isfinite(bend)):

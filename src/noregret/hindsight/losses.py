@@ -218,7 +218,7 @@ class Logistic:
         return slopes, entropy * (1 - 16 * UNIT)
 
     def best_factor(self, slopes: Floats, pull: float) -> float:
-        """Return the f at which  −Σ ℓ*(f a) − f pull  is highest, by Newton's method."""
+        """Return the f at which  −Σ ℓ*(f a) − f pull  is nearly highest, by Newton's method."""
         p = np.abs(slopes[slopes != 0])
         if not len(p):
             return 1.0
@@ -234,7 +234,7 @@ class Logistic:
                 after = (
                     0.5 * (factor + high) if rise > 0 else max(0.5 * (low + factor), 0.1 * factor)
                 )
-            if abs(after - factor) <= 1e-4 * factor:
+            if abs(after - factor) <= 0.02 * factor:
                 return after
             factor = after
         return factor

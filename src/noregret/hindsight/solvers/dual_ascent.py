@@ -32,8 +32,8 @@ from noregret.hindsight.sparse import SparseRows
 STALLED, MIN_CUT = 6, 0.3
 # Numbers read between two looks at the clock.
 NUMBERS_PER_LOOK = 2_000_000
-# By how much all slopes may shrink or grow at once. With kinks, D is linear in the factor where it is
-# not cut off, so that the factor says less.
+# By how much all slopes may shrink or grow at once. With kinks, D is linear in the factor up to a
+# cut, so that the best factor says less.
 MIN_FACTOR, MIN_FACTOR_WITH_KINKS, MAX_FACTOR = 0.1, 0.5, 10.0
 
 
@@ -76,6 +76,7 @@ class Climb:
         found, random = self.found, np.random.default_rng(0)
         gaps: list[float] = []
         while len(gaps) < limits.steps and self.has_multiplier():
+            # Rows of a block would pull what all rows share, such as a constant, their own way.
             self.pass_over(random.permutation(self.rows.shape[0]).astype(np.int32))
             self.look()
             tell(found.loss, found.lower)
