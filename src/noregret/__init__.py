@@ -55,6 +55,7 @@ if TYPE_CHECKING:  # the names below, for type checkers; a test holds the two to
     from noregret.proof.theorems.theorem import Theorem as Theorem
     from noregret.proof.verifying import Verification as Verification
     from noregret.proof.verifying import verify as verify
+    from noregret.service.service import Service as Service
 
 # Where every public name lives. Each is fetched when it is first asked for, so that a command or a
 # program waits only for what it uses.
@@ -76,6 +77,7 @@ _HOMES = {
     "ModelFileError": "errors",
     "NoRegretError": "errors",
     "PythonLoss": "base.compiled.losses",
+    "Service": "service.service",
     "Theorem": "proof.theorems.theorem",
     "Verification": "proof.verifying",
     "all_learners": "linear.learner",

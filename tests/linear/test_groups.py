@@ -120,7 +120,7 @@ def test_wrong_uses_are_explained() -> None:
     with pytest.raises(ValueError, match="clone"):
         Groups(trained)
     with pytest.raises(TypeError, match="such as Auto"):
-        Groups(nr.Nlms)  # type: ignore[arg-type]
+        Groups(nr.Nlms)
     with pytest.raises(ValueError, match="resident"):
         Groups(nr.Nlms(), resident=0)
     groups = Groups(nr.Nlms())

@@ -1,0 +1,9 @@
+"""A model that keeps learning in production: a journal, labels that come late, exact restarts.
+
+``Service`` is all of it without a network, for use inside a program.
+"""
+
+from noregret.service.errors import Conflict, Expired, ServiceError, Stopped, UnknownId
+from noregret.service.service import Answer, Service
+
+__all__ = ["Answer", "Conflict", "Expired", "Service", "ServiceError", "Stopped", "UnknownId"]
