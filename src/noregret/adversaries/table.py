@@ -97,8 +97,9 @@ def carry_out_all() -> Iterator[Entry]:
 
 
 def as_json(entries: list[Entry]) -> str:
-    """Return the text of the file."""
-    return json.dumps([asdict(e) for e in entries], indent=1, ensure_ascii=False) + "\n"
+    """Return the text of the file: a line per attack."""
+    lines = (json.dumps(asdict(entry), ensure_ascii=False) for entry in entries)
+    return "[\n" + ",\n".join(lines) + "\n]\n"
 
 
 @cache

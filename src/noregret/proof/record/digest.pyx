@@ -7,10 +7,15 @@ rounds, features, names): two little-endian 8-byte integers, then the names of t
 JSON, or nothing where they are columns. Strips are hashed eight at a time, in the lanes of a
 vector: that is what they are for.
 
-BLAKE2b is compiled here because hashlib takes 2.7 times as long for the same strips, and 2.4 times
-for one stream (AVX2, one core). BLAKE3 from PyPI takes 0.6 times as long, but it would be a second
-algorithm, as certificates with this one stay valid, and no standard library has it: whoever checks
-a digest needs Python alone.
+Gigabytes per second on one core with AVX2, for 1,000,000 rows of 100 numbers in memory and for a
+file read in parts of 1 MiB:
+
+    these strips               1.8   1.5
+    BLAKE3 from PyPI           3.4   2.8
+    hashlib.blake2b, no strips 0.8   0.65
+
+BLAKE3 would not replace this code but join it, as certificates with this digest must verify for
+ever; and anyone can check this digest with the standard library alone.
 """
 
 from libc.string cimport memcpy
