@@ -1,7 +1,7 @@
-"""Echo cancellation: what a loudspeaker plays, taken out of what a microphone hears.
+"""Echo cancellation: remove what a loudspeaker plays from what a microphone records.
 
-``canceller`` is the learner, ``engine`` its compiled parts; the others read sound, simulate rooms
-and measure what was removed.
+``canceller`` is the learner, ``engine`` its compiled parts; the other modules read sound
+files, simulate rooms and measure the result.
 """
 
 from importlib import import_module

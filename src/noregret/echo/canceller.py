@@ -1,15 +1,14 @@
-"""The canceller: an echo found, learned, subtracted, and what is left of it made quiet.
+"""The canceller: estimate the echo, subtract it, and suppress the residual.
 
     far end ──┬──────────────────────┐
               │ delay, path learned  │
     mic ──────┴── − echo ── residual suppressor ── guard ── out
 
-The path from the loudspeaker to the microphone is cut into parts of one block, and each term of
-their transforms is learned by a Kalman filter of its own, whose step is large where weights are in
-doubt and small where the error is noise or somebody near (``engine/path.pyx``). The delay is found
-beside it (there too); the suppressor follows how much of the echo such a filter leaves
-(``engine/suppressor.pyx``). A guard keeps
-what is sent within 0.8 dB of what the microphone heard, block by block.
+The path from the loudspeaker to the microphone is partitioned into blocks. Every frequency bin of
+every block has its own Kalman filter, whose step is large while its weight is uncertain and small
+while the error is noise or near-end speech (``engine/path.pyx``, which also estimates the delay).
+The suppressor estimates how much echo the filter leaves (``engine/suppressor.pyx``). A guard keeps
+the output at most 0.8 dB above the microphone signal, block by block.
 """
 
 from __future__ import annotations
@@ -36,45 +35,45 @@ if TYPE_CHECKING:
 
 Floats = NDArray[np.float64]
 Singles = NDArray[np.float32]
-# Samples a second that it works at.
+# Supported rates, in samples per second.
 MIN_RATE, MAX_RATE = 8_000, 48_000
-# The longest block, and the shortest, in seconds.
+# The longest and the shortest block in seconds.
 MAX_BLOCK_SECONDS, MIN_BLOCK_SECONDS = 0.01, 0.002
-# The fewest blocks in a path: it begins some before the echo.
+# Fewest blocks of a path, which begins some blocks before the echo.
 MIN_PARTS = 8
 # The longest tail in seconds, and the largest number of channels.
 MAX_TAIL_SECONDS, MAX_CHANNELS = 4.0, 8
-# Below this frequency, in hertz, a microphone is taken to hear rumble and no voice.
+# Cutoff of the high-pass filter in hertz; below it there is rumble and no speech.
 RUMBLE = 80.0
 # The largest sample, as a multiple of full scale.
 MAX_SAMPLE = 32.0
-# The most seconds of the signals to keep for a certificate.
+# Most seconds of the signals to keep for a certificate.
 MAX_KEPT_SECONDS = 300.0
-# What full scale is in whole numbers of 16 bits.
+# Full scale of 16-bit integers.
 FULL_SCALE_16_BIT = 32768.0
 
 
 class Canceller:
-    """Takes the echo of what a loudspeaker plays out of what a microphone hears, block by block.
+    """Removes the echo of a loudspeaker from a microphone signal, block by block.
 
     Parameters
     ----------
     rate
-        Samples a second, from 8,000 to 48,000.
+        Samples per second, from 8,000 to 48,000.
     tail
-        Seconds of echo to model, from a little before it begins: the length of the room's answer,
-        and 80 ms (in blocks of 10 ms) at the least.
+        Length of the modelled echo in seconds, from just before it begins: that of the room's
+        impulse response, at least 80 ms (with blocks of 10 ms).
     channels
         Channels of the far end: 1, or 2 for stereo (up to 8).
     suppress
-        Whether to attenuate the residual of the linear part while there is no near-end speech.
+        If True, attenuate the residual of the linear part while there is no near-end speech.
     block
-        Samples in a block, from 2 to 10 ms; the largest of at most 10 ms that transforms quickly
-        where not given. The output of a block is there as soon as the block is.
+        Samples per block, from 2 to 10 ms; by default the largest size up to 10 ms with a fast
+        transform. There is no latency beyond the block.
     max_delay
-        The longest delay to look for, in seconds, between the far end and its echo.
+        Longest delay between the far end and its echo, in seconds.
     certify
-        Whether to keep the signals, so that ``certificate`` can look back.
+        If True, keep the signals for ``certificate``.
 
     Examples
     --------
@@ -133,12 +132,12 @@ class Canceller:
         self.reset()
 
     def reset(self) -> None:
-        """Forget everything that was heard."""
+        """Reset to the initial state."""
         with self._alone():
             self._begin()
 
     def _begin(self) -> None:
-        """Make the parts anew."""
+        """Create all parts."""
         seconds = self.block / self.rate
         parts = max(MIN_PARTS, math.ceil(self.tail / seconds - 1e-9))
         lags = math.ceil(self.max_delay / seconds) + 1
@@ -155,15 +154,15 @@ class Canceller:
         Parameters
         ----------
         far
-            What was sent to the loudspeaker: ``block`` samples, or as many rows of ``channels``.
+            The far end: ``block`` samples, or ``block`` rows of ``channels`` samples.
         mic
-            What the microphone heard meanwhile: ``block`` samples. Both are floats with full scale
-            1, or whole numbers of 16 bits.
+            The microphone signal of the same time: ``block`` samples. Both are floats with full
+            scale 1, or 16-bit integers.
 
         Returns
         -------
         ndarray
-            As many samples of the microphone's type.
+            ``block`` samples of the type of ``mic``.
         """
         heard = signal("mic", mic)
         said = self._far(far)
@@ -178,8 +177,8 @@ class Canceller:
     def process_many(self, far: ArrayLike, mic: ArrayLike) -> NDArray[Any]:
         """Return a whole recording without the echo: the same samples as block by block.
 
-        The far end may be shorter or longer: silence follows, or what is too much is left out. A
-        last block that is not full is filled with silence.
+        A shorter far end is padded with silence, a longer one is cut, and a last partial block is
+        padded with silence.
         """
         heard = signal("mic", mic)
         said = self._far(far)[: len(heard)]
@@ -198,13 +197,13 @@ class Canceller:
         return said[:, None] if said.ndim == 1 else said
 
     def _played(self, far: Singles, mic: Singles, dtype: np.dtype[Any]) -> NDArray[Any]:
-        """Return what whole blocks become, in the type of the microphone."""
+        """Return the output of whole blocks, in the type of the microphone."""
         with self._alone():
             return self._heard(far, mic, dtype)
 
     @contextmanager
     def _alone(self) -> Iterator[None]:
-        """Let one thread in at a time."""
+        """Raise an error if another thread uses the canceller."""
         with Inside():  # a fork waits until the lock is free: the copy has no thread to release it
             if not self._free.acquire(blocking=False):
                 raise NoRegretError(
@@ -231,7 +230,7 @@ class Canceller:
         return as_type(out, dtype)
 
     def _learn(self, far: Singles, mic: Singles, heard: Singles, left: Singles) -> None:
-        """Let the linear part play whole blocks; keep the first of them for a certificate."""
+        """Run the linear part on whole blocks; keep the first ones for a certificate."""
         room = self.kept.room(len(mic))
         if room:
             said = np.empty_like(far[:room])
@@ -243,24 +242,24 @@ class Canceller:
 
     @property
     def delay(self) -> float | None:
-        """Seconds by which the echo lags the far end, to a block; None until there is evidence."""
+        """The delay of the echo in seconds, in whole blocks; None until there is evidence."""
         found = self._path.delay_found
         return None if found < 0 else found * self.block / self.rate
 
     @property
     def impulse_response(self) -> Floats:
-        """The learned path from the far end to the microphone, its delay included, by channel."""
+        """The learned path from the far end to the microphone with its delay, by channel."""
         silence = np.zeros((self.path_delay, self.channels))
         return np.concatenate([silence, self._path.response().astype(np.float64)])
 
     @property
     def path_delay(self) -> int:
-        """Samples before the part of the path that is modelled."""
+        """Samples before the modelled part of the path."""
         return self._path.delay * self.block
 
     @property
     def _begins(self) -> int:
-        """Samples before the echo begins, as far as that is known."""
+        """Samples before the echo begins, as far as known."""
         return max(self.path_delay, (self._path.delay_found - 2) * self.block)
 
     @property
@@ -290,7 +289,7 @@ class Canceller:
 
 
 def whole(name: str, value: Any, least: int, most: int, what: str) -> int:
-    """Return a whole number within its limits, or say what they are."""
+    """Return a whole number; raise an error if it is outside its limits."""
     if isinstance(value, bool) or not isinstance(value, (int, np.integer)):
         raise TypeError(f"{name} must be a whole number of {what}: got {value!r}")
     if not least <= value <= most:
@@ -311,7 +310,7 @@ def smooth(most: int) -> int:
 
 
 def signal(name: str, values: ArrayLike, channels: int = 1) -> Singles:
-    """Return samples as single-precision numbers with full scale 1, or say what is wrong."""
+    """Return samples as float32 with full scale 1; raise an error if they are invalid."""
     array = np.asarray(values)
     if array.dtype == np.int16:
         array = array.astype(np.float32) / np.float32(FULL_SCALE_16_BIT)
@@ -335,7 +334,7 @@ def signal(name: str, values: ArrayLike, channels: int = 1) -> Singles:
 
 
 def as_type(out: Singles, dtype: np.dtype[Any]) -> NDArray[Any]:
-    """Return samples in another type; whole numbers are rounded and cut to full scale."""
+    """Return samples in another type; integers are rounded and clipped to full scale."""
     if dtype == np.int16:
         rounded = np.clip(
             np.rint(out * FULL_SCALE_16_BIT), -FULL_SCALE_16_BIT, FULL_SCALE_16_BIT - 1

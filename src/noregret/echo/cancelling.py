@@ -1,4 +1,4 @@
-"""A recording without its echo, file to file: in pieces, so that its length does not matter."""
+"""Remove the echo from a recording, file to file, in bounded memory."""
 
 from __future__ import annotations
 
@@ -20,9 +20,9 @@ from noregret.errors import NoRegretError, Use, WrongUsage
 if TYPE_CHECKING:
     from noregret.echo.result import EchoResult
 
-# Blocks that are read, cancelled and written at a time.
+# Blocks per read.
 BLOCKS = 100
-# Less than so many dB taken out is hardly an echo.
+# Echo reduction in dB below which the recording probably has no echo.
 MIN_ECHO_DB = 1.0
 
 
@@ -38,31 +38,31 @@ def cancel_file(
     certify: bool = True,
     told: Callable[[float, float], None] | None = None,
 ) -> EchoResult:
-    """Take the echo of one sound file out of another.
+    """Remove the echo of one sound file from another.
 
     Parameters
     ----------
     far
-        What the loudspeakers played: a sound file of one channel or several, at any rate. Where it
-        is shorter than the recording, silence follows.
+        What the loudspeakers played: a sound file with any number of channels, at any rate. If it
+        is shorter than the recording, it is padded with silence.
     mic
         What the microphone recorded.
     out
-        Where to write what is left, as long as the recording, at its rate and with its kind of
-        samples; the name's ending says whether as WAV, FLAC or OGG.
+        The file to write: as long as the recording, with its rate and sample format. The extension
+        chooses WAV, FLAC or OGG.
     tail
-        Seconds of echo that are modelled, from a little before it begins.
+        Length of the modelled echo in seconds, from just before it begins.
     suppress
-        Whether the residual suppressor follows the linear filter.
+        If True, the residual suppressor follows the linear filter.
     channel
-        Which channel of the microphone is meant, from 1, where it has several.
+        The microphone channel to use, counted from 1, if the file has several.
     rate
-        Samples a second to work and to write at, where not the microphone's.
+        Samples per second to work and write at; by default the microphone's.
     certify
-        Whether to certify the linear part, over the first five minutes: it takes some seconds to
-        find the best fixed filter in hindsight.
+        If True, certify the linear part over the first five minutes. Finding the best fixed filter
+        in hindsight takes a few seconds.
     told
-        Called with the seconds done and the seconds there are, now and then.
+        Progress callback: called with the seconds done and the seconds in total.
 
     Examples
     --------
@@ -101,7 +101,7 @@ def cancel_file(
 
 
 def doubts(result: EchoResult) -> list[str]:
-    """Return what to ask oneself where there was next to nothing to cancel."""
+    """Return a note if almost no echo was found."""
     levels = result.levels
     gone = levels.erle(levels.linear)
     if gone is None or gone >= MIN_ECHO_DB or levels.told_apart:
@@ -113,7 +113,7 @@ def doubts(result: EchoResult) -> list[str]:
 
 
 def made(rate: int, tail: float, channels: int, suppress: bool, certify: bool) -> Canceller:
-    """Return the canceller; what it does not take is told in words of the command."""
+    """Return a canceller; raise WrongUsage for invalid parameters."""
     try:
         return Canceller(rate, tail=tail, channels=channels, suppress=suppress, certify=certify)
     except (TypeError, ValueError) as error:
@@ -121,7 +121,7 @@ def made(rate: int, tail: float, channels: int, suppress: bool, certify: bool) -
 
 
 def working_rate(mic: Sound, rate: int | None) -> int:
-    """Return the rate to work at, or say which ones there are."""
+    """Return the rate to work at; raise an error if it is not supported."""
     if rate is not None and not MIN_RATE <= rate <= MAX_RATE:
         raise WrongUsage(
             f"a rate of {rate:,} samples a second",
@@ -138,7 +138,7 @@ def working_rate(mic: Sound, rate: int | None) -> int:
 
 
 def check_channels(far: Sound, mic: Sound) -> None:
-    """Refuse more channels than there is an answer for."""
+    """Raise an error if either file has too many channels."""
     if far.channels > MAX_CHANNELS:
         raise NoRegretError(
             f"{count(far.channels, 'channel')}: a far end may have {MAX_CHANNELS} at most",
@@ -154,7 +154,7 @@ def check_channels(far: Sound, mic: Sound) -> None:
 
 
 def notes(far: Sound, mic: Sound, rate: int, out: Writing) -> list[str]:
-    """Return what someone should know of the files."""
+    """Return notes about the files for the user."""
     told = []
     if far.silent:
         told.append("The far end is silent: there is no echo, and the output is the microphone's.")
@@ -188,5 +188,5 @@ def notes(far: Sound, mic: Sound, rate: int, out: Writing) -> list[str]:
 
 
 def total(sound: Sound) -> int:
-    """Return how many samples there are in all channels."""
+    """Return the number of samples in all channels."""
     return sound.frames * sound.channels

@@ -1,10 +1,10 @@
 """Compare the linear part of a canceller with the best fixed filter in hindsight.
 
-Both are judged on what they leave of the microphone's signal, without rumble: the sum of squares.
-The fixed filter is the best of all with so many taps from the delay that was found, by least
-squares over the whole recording (``noregret.hindsight.sliding``). The promise is that of the step
-which subtracts: it never leaves a block louder than it was, so neither a recording. The digest is
-of the samples that the canceller was given, in single precision with full scale 1.
+The loss of both is the energy (the sum of squares) that they leave in the microphone signal after
+the high-pass filter. The fixed filter is the least-squares filter over the whole recording, of a
+given length, starting at the estimated delay (``noregret.hindsight.sliding``). The theorem follows
+from the subtraction step: no block gets louder, so the recording does not. The digest covers the
+samples that the canceller received, in single precision with full scale 1.
 """
 
 from __future__ import annotations
@@ -30,11 +30,11 @@ if TYPE_CHECKING:
     from noregret.echo.canceller import Canceller, Floats, Singles
     from noregret.hindsight.proofs.answer import Answer
 
-# The most taps of the fixed filter; more would take longer to solve for than to listen to.
+# Most taps of the fixed filter; solving for more would take longer than playing the recording.
 TAPS = 2_048
-# What sums of squares may be off by, relatively: samples have single precision.
+# Relative rounding error of sums of squares: samples have single precision.
 ROUNDING = 1e-6
-# Where a proof reaches filters up to some norm only.
+# The class of a proof that covers only filters up to some norm.
 REACH = re.compile("(fixed filters .*), (of norm at most .*)")
 
 
@@ -44,7 +44,7 @@ class CancellerGame(Certifiable):
     Parameters
     ----------
     canceller
-        It was made with ``certify=True``.
+        A canceller made with ``certify=True``.
     """
 
     learner: Canceller
@@ -98,7 +98,7 @@ class CancellerGame(Certifiable):
 
     @cached_property
     def fixed(self) -> FixedFilters:
-        """The filters it is compared with: as long as its tail, up to a limit."""
+        """The comparators: filters as long as the tail, up to a limit."""
         canceller = self.learner
         blocks = math.ceil(canceller.tail * canceller.rate / canceller.block - 1e-9)
         taps = min(TAPS, max(1, blocks) * canceller.block)
@@ -108,7 +108,7 @@ class CancellerGame(Certifiable):
     def evidence(
         self, given: Mapping[str, Any], limits: Limits, answers: dict[Any, Any] | None = None
     ) -> FixedFilters:
-        """Return what other filters would have left; least squares has one answer."""
+        """Return the evidence; it does not depend on the options."""
         return self.fixed
 
 
@@ -119,12 +119,12 @@ def energy(signal: Singles) -> float:
 
 
 class FixedFilters(BaseEvidence):
-    """All filters of so many taps from a delay, and what each would have left of the microphone.
+    """All fixed filters of a given length and delay, and the energy that each would have left.
 
     Parameters
     ----------
     said, heard, left
-        The far end, the microphone, and what the linear part left of that.
+        The far end, the microphone, and the output of the linear part.
     delay
         Samples before the first tap.
     taps
@@ -150,11 +150,11 @@ class FixedFilters(BaseEvidence):
 
     @property
     def loss(self) -> float:
-        """The energy that was left."""
+        """The energy of the output."""
         return self._left
 
     def signals(self) -> Iterator[tuple[Floats, Floats]]:
-        """Yield what the filters hear, and what they are to predict."""
+        """Yield the input of the filters, and the signal to predict."""
         yield self._late, self._heard
 
     @cached_property
@@ -163,7 +163,7 @@ class FixedFilters(BaseEvidence):
         return Windows(self.signals, self.taps)
 
     def usual(self) -> Answer:
-        """Return the filter that leaves least, and how far that is proven."""
+        """Return the filter that leaves the least energy, with its proof."""
         best = self.once("best", lambda: correlated(self.signals(), self.taps).best())
         words = f"fixed filters of {self.taps:,} taps from sample {self.delay:,}"
         if not math.isinf(best.reach):
@@ -171,12 +171,12 @@ class FixedFilters(BaseEvidence):
         return replace(best, comparator=words)
 
     def witness_of(self, answer: Answer) -> dict[str, float]:
-        """Return the weights of a filter by the lag of each, in samples."""
+        """Return the weights of a filter by their lag in samples."""
         weights = np.asarray(answer.witness, dtype=np.float64).tolist()
         return dict(zip(self.names, weights, strict=True))
 
     def paid_by(self, witness: Mapping[str, float], comparator: str) -> witnesses.Paid | None:
-        """Return what a filter leaves, by convolution alone; None if it has other taps."""
+        """Return the energy that a filter leaves, by convolution; None if it has other taps."""
         if set(witness) != set(self.names):
             return None
         weights = np.array([witness[lag] for lag in self.names])
@@ -195,7 +195,7 @@ class FixedFilters(BaseEvidence):
 
 
 def as_linear(comparator: str) -> tuple[str, str]:
-    """Return which filters are meant, and how far, in the words for linear predictors."""
+    """Return the class of filters, and its norm bound in the words for linear predictors."""
     if found := REACH.fullmatch(comparator):
         return found[1], f"linear predictors {found[2]}"
     return comparator, "all linear predictors"

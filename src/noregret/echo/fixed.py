@@ -1,4 +1,4 @@
-"""The best fixed filter in hindsight: how much of an echo one filter could have predicted."""
+"""The best fixed filter in hindsight."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ class FixedFilter:
     taps
         The filter.
     echo
-        What it makes of the far end, as long as the microphone's signal.
+        The far end through the filter, as long as the microphone signal.
     """
 
     delay: int
@@ -33,7 +33,7 @@ class FixedFilter:
 def hindsight(
     far: ArrayLike, mic: ArrayLike, rate: int, tail: float = 0.256, delay: int | None = None
 ) -> FixedFilter:
-    """Return the fixed filter that would have left the least of the microphone's signal.
+    """Return the fixed filter that would have left the least energy in the microphone signal.
 
     Least squares over the whole recording, from its auto- and cross-correlations, as if silence
     followed; the filter begins 32 ms before the delay, which is found where not given.
@@ -69,7 +69,7 @@ def best_delay(far: ArrayLike, mic: ArrayLike, rate: int, longest: float = 0.6) 
 
 
 def least_squares(x: Floats, y: Floats, taps: int) -> Floats:
-    """Return the filter h for which h∗x is nearest to y."""
+    """Return the filter h that minimises ‖h∗x − y‖."""
     size = fft.next_fast_len(len(x) + taps, real=True)
     spectrum = fft.rfft(x, size)
     own = fft.irfft(np.abs(spectrum) ** 2, size)[:taps]
@@ -81,13 +81,13 @@ def least_squares(x: Floats, y: Floats, taps: int) -> Floats:
 
 
 def convolved(x: Floats, taps: Floats) -> Floats:
-    """Return a signal through a filter, as long as the signal."""
+    """Return a signal through a filter, cut to the length of the signal."""
     size = fft.next_fast_len(len(x) + len(taps), real=True)
     return np.asarray(fft.irfft(fft.rfft(x, size) * fft.rfft(taps, size), size)[: len(x)])
 
 
 def together(*signals: ArrayLike) -> list[Floats]:
-    """Return signals, full scale 1, as floats of the shortest one's length."""
+    """Return signals as floats, cut to the length of the shortest."""
     arrays = [np.asarray(each, dtype=float) for each in signals]
     length = min(map(len, arrays))
     return [each[:length] for each in arrays]

@@ -1,9 +1,9 @@
-"""Sound in frames of 10 ms: their level, and the speech in them.
+"""Levels and voice activity in frames of 10 ms.
 
-Whether the near speaker is silent decides what a figure may be taken from. Where his voice is
-known apart, that is a comparison of levels. Where it is not, far-end silence shows the frames that
-are his alone, and the best fixed filter in hindsight those that are the echo's alone: a voice
-cannot be predicted from what another one says.
+Echo is measured in frames without near-end speech, and near-end speech in frames without echo. If
+the near-end signal is known, levels are compared. If not, frames while the far end is silent have
+near-end speech only, and frames that the best fixed filter in hindsight predicts well have echo
+only: near-end speech cannot be predicted from the far end.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ Frames = NDArray[np.bool_]
 
 FRAME = 0.01
 QUIET = 1e-10
-"""Mean square taken for silence, −100 dB of full scale: a third of a step of 16 bits."""
+"""Mean square that counts as silence: −100 dB of full scale, a third of a 16-bit step."""
 
 
 def frame_powers(x: ArrayLike, rate: int) -> Floats:
@@ -29,25 +29,25 @@ def frame_powers(x: ArrayLike, rate: int) -> Floats:
 
 
 def active(x: ArrayLike, rate: int, below: float = 35.0) -> Frames:
-    """Return the frames in which there is sound: not far below the loud ones, nor silent."""
+    """Return the frames with sound: at most ``below`` decibels below loud ones, and not silent."""
     return loud(frame_powers(x, rate), below)
 
 
 def loud(powers: Floats, below: float = 35.0) -> Frames:
-    """Return which frames have sound in them, by the mean square of each.
+    """Return the frames with sound, from the mean square of each.
 
-    Loud is the level that one frame in twenty is above; ``below`` is in decibels.
+    Loud is the level that one frame in twenty exceeds; ``below`` is in decibels.
     """
     most = float(np.quantile(powers, 0.95)) if len(powers) else 0.0
     return np.asarray(powers > max(most * 10 ** (-below / 10), QUIET))
 
 
 def near_only(far: ArrayLike, mic: ArrayLike, rate: int, near: ArrayLike | None = None) -> Frames:
-    """Return the frames where the near speaker is heard and no echo is.
+    """Return the frames with near-end speech and no echo.
 
-    His voice is within 20 dB of loud and all else in the microphone 20 dB below it, in the 100 ms
-    around; ``near`` is his voice as it is in the microphone. Where it is not known, the far end
-    must have been silent (30 dB below loud) for 300 ms, in which echoes die away.
+    ``near`` is the near-end signal at the microphone. It must be within 20 dB of loud, with the
+    rest of the microphone signal 20 dB below it, in the 100 ms around the frame. If it is not
+    known, the far end must have been silent (30 dB below loud) for 300 ms, so that echoes decay.
     """
     far, mic, voice = together(far, mic, mic if near is None else near)
     if near is None:
@@ -57,14 +57,14 @@ def near_only(far: ArrayLike, mic: ArrayLike, rate: int, near: ArrayLike | None 
 
 
 def echo_only(far: ArrayLike, mic: ArrayLike, rate: int, near: ArrayLike | None = None) -> Frames:
-    """Return the frames where an echo is heard and the near speaker is not.
+    """Return the frames with echo and no near-end speech.
 
-    The far end speaks or did 100 ms before, and the near voice, as it is in the microphone, is 30
-    dB below the rest in the 100 ms around. Where it is not known, the best fixed filter in
-    hindsight must explain two thirds of the microphone's energy there, nearly as much as it does in
-    the best fifth of the frames, and half of it wherever there is sound in the 200 ms before and
-    after; rumble below voices does not count. Recordings with an echo too distorted for any filter
-    have no such frames.
+    The far end is active, or was in the last 100 ms, and the near-end signal at the microphone is
+    30 dB below the rest in the 100 ms around the frame. If it is not known, the best fixed filter
+    in hindsight must explain two thirds of the microphone's energy there, nearly as much as in the
+    best fifth of the frames, and half of it wherever there is sound in the 200 ms before and after;
+    frequencies below speech do not count. A recording whose echo is too distorted for any linear
+    filter has no such frames.
     """
     far, mic, voice = together(far, mic, mic if near is None else near)
     heard = lasting(active(far, rate), 0.1)
@@ -73,14 +73,14 @@ def echo_only(far: ArrayLike, mic: ArrayLike, rate: int, near: ArrayLike | None 
         rest = mic - hindsight(far, mic, rate).echo
         left = smooth(rest, rate) / np.maximum(smooth(mic, rate), QUIET)
         usual = float(np.quantile(left[heard], 0.2)) if heard.any() else 0.0
-        someone = active(mic, rate, 20.0) & (left > 0.5)
-        around = lasting(someone, 0.2) | lasting(someone[::-1], 0.2)[::-1]
+        speech = active(mic, rate, 20.0) & (left > 0.5)
+        around = lasting(speech, 0.2) | lasting(speech[::-1], 0.2)[::-1]
         return heard & (left < min(1 / 3, 0.01 + 3 * usual)) & ~around
     return heard & (smooth(voice, rate) < 1e-3 * smooth(mic - voice, rate))
 
 
 def voiced(x: Floats, rate: int) -> Floats:
-    """Return a signal without what is below all voices."""
+    """Return a signal without the frequencies below speech."""
     from scipy import signal
 
     sections = signal.butter(2, 80, "high", fs=rate, output="sos")
@@ -104,7 +104,7 @@ def trailing(powers: Floats, window: float) -> Floats:
 
 
 def lasting(frames: Frames, seconds: float) -> Frames:
-    """Return the frames given and those within some seconds after one."""
+    """Return the given frames and those within some seconds after one of them."""
     count = np.concatenate([[0], np.cumsum(frames)])
     end = np.arange(1, len(frames) + 1)
     return np.asarray(count[end] > count[np.maximum(end - 1 - round(seconds / FRAME), 0)])

@@ -1,4 +1,4 @@
-"""The beginning of what a canceller played, kept for its certificate."""
+"""The first minutes of a canceller's signals, kept for its certificate."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ Singles = NDArray[np.float32]
 
 
 class Kept:
-    """The first signals that went through a canceller, and a digest of what it was given.
+    """The first samples that went through a canceller, and a digest of its inputs.
 
     Parameters
     ----------
     most
-        How many samples to keep; what comes after them is not looked at.
+        Number of samples to keep; later ones are ignored.
     """
 
     def __init__(self, most: int) -> None:
@@ -25,16 +25,16 @@ class Kept:
         self._digests = [hashlib.blake2b(digest_size=32) for _ in range(2)]
 
     def room(self, samples: int) -> int:
-        """Return how many of the next samples are to be kept."""
+        """Return how many of the next samples to keep."""
         return min(samples, self.most - self.samples)
 
     def given(self, *signals: Singles) -> None:
-        """Take the far end and the microphone into the digest, as the canceller was given them."""
+        """Add the far end and the microphone, as received, to the digest."""
         for digest, signal in zip(self._digests, signals, strict=True):
             digest.update(np.ascontiguousarray(signal, dtype="<f4").tobytes())
 
     def add(self, said: Singles, heard: Singles, left: Singles, delay: int) -> None:
-        """Keep both without rumble, what the linear part left, and where its path begins."""
+        """Keep both after the high-pass filter, the output of the linear part, and its delay."""
         self._pieces.append((said, heard, left.copy()))
         self.samples += len(heard)
         self.delay = delay
@@ -46,6 +46,6 @@ class Kept:
         return "blake2b:" + hashlib.blake2b(both, digest_size=32).hexdigest()
 
     def signals(self) -> tuple[Singles, Singles, Singles]:
-        """Return the far end by channel, the microphone, and what was left of it."""
+        """Return the far end by channel, the microphone, and the output of the linear part."""
         said, heard, left = (np.concatenate(parts) for parts in zip(*self._pieces, strict=True))
         return said, heard, left

@@ -1,9 +1,8 @@
-"""Live: play the far end aloud, record the microphone meanwhile, and take the echo out at once.
+"""Live: play the far end, record the microphone, and cancel the echo in real time.
 
-Devices are reached through ``sounddevice`` (PortAudio), the extra ``live``. The device calls a
-function for every block, which only hands samples over; the work is done outside of it, so that a
-slow moment costs no sound. What could not be had of a real device when this was written is the
-device: this was tried on a made-up one only.
+Devices are accessed through ``sounddevice`` (PortAudio), the extra ``live``. The device calls a
+callback for every block, which only moves samples between queues; cancelling happens outside of
+it, so that a slow moment loses no sound. So far this was tested with a simulated device only.
 """
 
 from __future__ import annotations
@@ -26,16 +25,16 @@ if TYPE_CHECKING:
     from noregret.echo.result import EchoResult
 
 Floats = NDArray[np.float64]
-# Seconds after the far end has ended in which the room is still listened to.
+# Seconds to record after the end of the far-end signal.
 SECONDS_AFTER_FAR_END = 1.0
-# Blocks that wait to be played, so that the device never does.
+# Blocks queued for playback, so that the device never waits.
 MAX_QUEUED_BLOCKS = 10
-# Seconds without a block after which a device is given up.
-PATIENCE = 5.0
+# Seconds without a block after which recording stops.
+MAX_WAIT_SECONDS = 5.0
 
 
 def sounddevice() -> Any:
-    """Return the library that reaches devices, or say how to get it."""
+    """Return the sounddevice module, or raise an error that says how to install it."""
     try:
         import sounddevice as library
     except ModuleNotFoundError:
@@ -51,18 +50,18 @@ def sounddevice() -> Any:
 
 
 class Microphone:
-    """A recording device that plays the far end: a source of blocks.
+    """A device that plays the far end and records: a source of blocks.
 
     Parameters
     ----------
     library
-        ``sounddevice``, or what behaves like it.
+        ``sounddevice``, or a module with the same interface.
     far
-        What is to be played.
+        The far end.
     block
-        Frames that the device is given and gives at a time.
+        Frames per block of the device.
     input, output
-        Devices by number or name; None for the usual ones.
+        Devices by number or name; None for the defaults.
     """
 
     def __init__(
@@ -89,7 +88,7 @@ class Microphone:
             ) from None
 
     def _turn(self, heard: Any, played: Any, frames: int, when: Any, status: Any) -> None:
-        """Hand a block over: called by the device."""
+        """Exchange a block with the device; this is its callback."""
         self.lost += bool(status)
         try:
             next_one = self._played.get_nowait()
@@ -106,10 +105,11 @@ class Microphone:
         with self._stream:
             for number in range(total):
                 try:
-                    played, heard = self._heard.get(timeout=PATIENCE)
+                    played, heard = self._heard.get(timeout=MAX_WAIT_SECONDS)
                 except queue.Empty:
                     raise NoRegretError(
-                        f"the devices gave no sound for {PATIENCE:g} seconds: are they in use?"
+                        f"the devices gave no sound for {MAX_WAIT_SECONDS:g} seconds: are they in"
+                        " use?"
                     ) from None
                 if number + MAX_QUEUED_BLOCKS < total:
                     self._played.put(self._far.read(self._block))
@@ -117,7 +117,7 @@ class Microphone:
 
 
 def device(name: str | None) -> int | str | None:
-    """Return a device as the library takes it."""
+    """Return a device as a number or a name."""
     return int(name) if name is not None and name.isdecimal() else name
 
 
@@ -133,22 +133,22 @@ def cancel_live(
     output: str | None = None,
     library: Any = None,
 ) -> EchoResult:
-    """Play a sound file aloud, and write what the microphone hears without its echo.
+    """Play a sound file, and write what the microphone records without its echo.
 
     Parameters
     ----------
     far
-        What to play.
+        The file to play.
     out
-        Where to write; Ctrl-C ends the recording, and what was heard so far is written.
+        The file to write; Ctrl-C ends the recording, and the part so far is written.
     tail, suppress, certify
         As for ``cancel_file``.
     rate
-        Samples a second of the devices; if not given, the file's, at most 48,000.
+        Samples per second of the devices; by default that of the file, at most 48,000.
     input, output
         Devices by number or name.
     library
-        What reaches the devices: ``sounddevice`` if not given.
+        The module for devices; by default ``sounddevice``.
     """
     library = sounddevice() if library is None else library
     played = look_over(far)

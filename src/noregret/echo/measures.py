@@ -1,16 +1,16 @@
 """Measures of echo cancellation.
 
-A recording has a far end (what the loudspeaker played), a microphone, and what a canceller made of
-it. Figures are in decibels, from energies in frames of 10 ms, and signals are cut to the shortest.
+The signals are the far end (what the loudspeaker played), the microphone and the output of a
+canceller. Measures are in decibels, from energies in frames of 10 ms; signals are cut to the
+shortest.
 
 - **ERLE**, the echo return loss enhancement: energy of the microphone over energy of the output,
-  while only the far end speaks. More is better; below 0 the echo got louder.
-- **Near change**: energy of the output over energy of the microphone where only the near speaker
-  is heard. 0 is best.
-- **SDR** of the near speaker, where he is known apart: energy of his voice in the output, through
-  whatever short filter fits best, over energy of the rest.
-- **Excess**: the most that the output is louder than the microphone in any 100 ms.
-- **Hindsight**: one fixed filter, the best for the whole recording, by least squares.
+  while only the far end is active. More is better; below 0 the echo got louder.
+- **Near change**: energy of the output over energy of the microphone while there is only near-end
+  speech. 0 is best.
+- **SDR** of near-end speech, if that signal is known: energy of near-end speech in the output,
+  through the best short filter, over energy of the rest.
+- **Excess**: by how much the output exceeds the microphone in any 100 ms, at most.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ def erle(mic: ArrayLike, clean: ArrayLike, rate: int, after: float = 3.0) -> flo
 def erle_over_time(
     mic: ArrayLike, clean: ArrayLike, rate: int, window: float = 0.2
 ) -> tuple[Floats, Floats]:
-    """Return times in seconds and the ERLE over the window that ends then, one a frame.
+    """Return times in seconds and the ERLE over the window ending there, one per frame.
 
     Examples
     --------
@@ -94,9 +94,9 @@ def first_second(
 def seconds_to(
     level: float, far: ArrayLike, mic: ArrayLike, clean: ArrayLike, rate: int, window: float = 0.2
 ) -> float:
-    """Return how many seconds of far-end speech it takes until the ERLE is above a level.
+    """Return the seconds of far-end speech until the ERLE over the last 200 ms exceeds a level.
 
-    Infinity if it never is. The ERLE is that of the last 200 ms.
+    Infinity if it never does.
 
     Examples
     --------
@@ -113,7 +113,7 @@ def seconds_to(
 
 
 def near_change(mic: ArrayLike, clean: ArrayLike, rate: int, frames: Frames) -> float:
-    """Return by how many decibels the near speaker's level changed in frames that are his alone.
+    """Return the change in level, in decibels, in frames with near-end speech only.
 
     Examples
     --------
@@ -125,11 +125,11 @@ def near_change(mic: ArrayLike, clean: ArrayLike, rate: int, frames: Frames) -> 
 
 
 def near_distortion(near: ArrayLike, clean: ArrayLike, rate: int, span: float = 0.032) -> float:
-    """Return the SDR of the near speaker in decibels, allowing a short linear filter.
+    """Return the SDR of near-end speech in decibels, allowing a short linear filter.
 
-    His voice in the output is the least-squares projection of the output on the near signal
-    through a filter of ``span`` seconds, a quarter of it ahead of time; the rest is distortion,
-    noise and echo. So a high-pass or a small delay costs nothing.
+    Near-end speech in the output is the near signal through the least-squares filter of ``span``
+    seconds, a quarter of it ahead of time; the rest is distortion, noise and echo. So a high-pass
+    filter or a small delay costs nothing.
 
     Examples
     --------
@@ -146,7 +146,7 @@ def near_distortion(near: ArrayLike, clean: ArrayLike, rate: int, span: float = 
 
 
 def excess(mic: ArrayLike, clean: ArrayLike, rate: int, window: float = 0.1) -> float:
-    """Return the most decibels by which the output is louder than the microphone in any 100 ms.
+    """Return by how many decibels the output exceeds the microphone in any 100 ms, at most.
 
     Levels below −100 dB of full scale count as that.
 
@@ -174,7 +174,7 @@ def decibels(before: Floats, past: Floats) -> Floats:
 
 
 def ratio(before: float | Floats, past: float | Floats) -> float:
-    """Return mean power over mean power in decibels; NaN where there is nothing."""
+    """Return mean power over mean power in decibels; NaN if there are none."""
     if not np.size(before):
         return float("nan")
     return float(decibels(np.asarray(np.mean(before)), np.asarray(np.mean(past))))

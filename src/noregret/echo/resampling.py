@@ -1,4 +1,4 @@
-"""A signal at another rate, piece by piece: the same samples as if it were converted at once."""
+"""Resample a signal piece by piece, with the same result as in one piece."""
 
 from __future__ import annotations
 
@@ -16,17 +16,17 @@ CROSSINGS, KAISER = 24, 8.0
 class Resampler:
     """Frames of a source at another rate.
 
-    Every new sample is a weighted sum of old ones around its time, by a low-pass filter that
-    leaves what both rates can hold. Before the first frame and after the last there is silence.
+    The low-pass filter keeps the frequencies that both rates can represent. The signal is padded
+    with silence on both sides.
 
     Parameters
     ----------
     read
-        Returns the next frames of the source, as many as it is asked for; fewer at the end only.
+        Returns the next frames of the source, the requested number of them; fewer only at the end.
     channels
-        How many channels a frame has.
+        Channels per frame.
     old, new
-        Frames a second of the source and of what comes out.
+        Frames per second of the source and of the result.
 
     Examples
     --------
@@ -52,7 +52,7 @@ class Resampler:
         # A whole number of steps long on either side, so that nothing is shifted.
         self._half = -(-CROSSINGS * most // self._down) * self._down
         self._taps = self._up * firwin(2 * self._half + 1, 1 / most, window=("kaiser", KAISER))
-        self._margin = -(-self._half // self._up) + 1  # old frames on either side of a new one
+        self._margin = -(-self._half // self._up) + 1  # source frames on either side of a new one
         self._first = -self._down * -(-self._margin // self._down)  # number of the first one kept
         self._kept = np.zeros((-self._first, channels))
         self._next = 0
@@ -65,7 +65,7 @@ class Resampler:
         last = self._next + count - 1
         self._pull(last * self._down // self._up + self._margin + 1)
         made = upfirdn(self._taps, self._kept, self._up, self._down, axis=0)
-        # What stands at 0 here is the first kept frame, and the filter is late by its half.
+        # Index 0 is the first kept frame, and the filter delays by half its length.
         begin = self._next + (self._half - self._first * self._up) // self._down
         wanted: Floats = made[begin : begin + count]
         self._next += count
@@ -83,7 +83,7 @@ class Resampler:
         self._kept = np.concatenate((self._kept, piece, silence))
 
     def _forget(self) -> None:
-        """Drop the frames that nothing to come needs, in steps that keep new samples in place."""
+        """Drop the frames that are no longer needed, in steps that keep the phase."""
         needed = self._next * self._down // self._up - self._margin
         gone = max(0, (needed - self._first) // self._down) * self._down
         self._kept, self._first = self._kept[gone:], self._first + gone

@@ -18,19 +18,19 @@ if TYPE_CHECKING:
     from noregret.proof.certificates.certificate import Certificate
 
 Floats = NDArray[np.float64]
-# Seconds that a canceller may take to learn before it is judged, where there are more.
+# Seconds at the start that do not count, as the canceller is still learning.
 LEARNING = 3.0
-# Seconds of echo that are enough to judge by.
+# Fewest seconds of echo to measure.
 MIN_ECHO_SECONDS = 1.0
-# Seconds in which an echo dies away after the far end is silent.
-DYING = 0.3
-# Seconds that a point of the curves looks back.
+# Seconds in which an echo decays after the far end falls silent.
+DECAY_SECONDS = 0.3
+# Seconds over which the curves average.
 WINDOW = 0.2
 
 
 @dataclass(frozen=True)
 class Levels:
-    """Mean squares in frames of 10 ms of all that went in and came out.
+    """Mean squares of all inputs and outputs in frames of 10 ms.
 
     ``alone`` are the frames at the beginning with echo and without near-end speech.
     """
@@ -43,8 +43,8 @@ class Levels:
 
     @property
     def echo(self) -> Frames:
-        """The frames in which an echo may be heard: the far end speaks, or just did."""
-        return lasting(loud(self.far), DYING)
+        """The frames in which there may be echo: the far end is active, or just was."""
+        return lasting(loud(self.far), DECAY_SECONDS)
 
     @property
     def told_apart(self) -> bool:
@@ -52,10 +52,10 @@ class Levels:
         return bool(self.alone.sum() > MIN_ECHO_SECONDS / FRAME)
 
     def erle(self, left: Floats, *, alone: bool = False) -> float | None:
-        """Return the mean echo reduction in decibels, after the time for learning if there is any.
+        """Return the mean echo reduction in decibels, after the time for learning if possible.
 
-        Of all frames in which an echo may be heard, where the near end lowers the figure, or of
-        those in which it is heard ``alone``. None where there are none.
+        It is taken over all frames that may have echo, in which near-end speech lowers it, or over
+        those with echo ``alone``. None if there are none.
         """
         start = round(LEARNING / FRAME)
         frames = np.zeros(len(self.mic), dtype=bool)
@@ -68,7 +68,7 @@ class Levels:
         return ratio(self.mic[frames], left[frames])
 
     def erle_over_time(self, left: Floats) -> Floats:
-        """Return the echo reduction over the last moments, NaN where there is no echo to hear."""
+        """Return the echo reduction over a moving window; NaN where there is no echo."""
         before = trailing(self.mic, WINDOW)
         found = decibels(before, trailing(left, WINDOW))
         return np.where(self.echo & loud(before), found, np.nan)
@@ -80,14 +80,14 @@ class Levels:
 
 
 class Reduction(NamedTuple):
-    """By how many decibels an echo is reduced: in all, and where it is heard alone if known."""
+    """Echo reduction in decibels: overall, and in frames with echo alone if these are known."""
 
     overall: float
     alone: float | None
 
     @property
     def best_known(self) -> float:
-        """The figure that the near end does not lower, where there is one."""
+        """The reduction without near-end speech, or overall if that is not known."""
         return self.overall if self.alone is None else self.alone
 
 
@@ -109,23 +109,23 @@ class EchoResult:
     far, mic
         The files that were read.
     rate, block, tail, suppress
-        Samples a second, samples in a block, seconds of echo, and whether the suppressor was on.
+        Samples per second, samples per block, seconds of echo, and whether the suppressor was on.
     delay
-        Seconds by which the echo is late, as it was found; None where there was no evidence.
+        Estimated delay of the echo in seconds; None without evidence.
     levels
-        How loud everything was.
+        Levels of all signals.
     response
-        The learned impulse response, one column a channel.
+        The learned impulse response, one column per channel.
     before, after
-        Spectra of the microphone and of what was written.
+        Spectrograms of the microphone and of the output.
     heard
-        The beginnings of both, to be listened to.
+        The first seconds of both, to listen to in the report.
     certificate, uncertified
-        What is proven of the linear part, or why nothing is.
+        The certificate of the linear part, or the reason why there is none.
     spent
-        Seconds that the cancelling took.
+        Processing time in seconds.
     notes
-        What someone should know.
+        Notes for the user.
     """
 
     kind: ClassVar[str] = "echo"
@@ -158,7 +158,7 @@ class EchoResult:
         return self.frames / self.rate
 
     def erle(self, *, linear: bool = False) -> Reduction | None:
-        """Return the echo reduction of all that was done, or of the linear part alone."""
+        """Return the echo reduction of the output, or of the linear part alone."""
         levels = self.levels
         left = levels.linear if linear else levels.clean
         overall = levels.erle(left)
@@ -168,7 +168,7 @@ class EchoResult:
 
     @property
     def speed(self) -> float:
-        """Seconds of sound in a second of work."""
+        """Seconds of sound per second of processing."""
         return self.seconds / max(self.spent, 1e-9)
 
     def _repr_html_(self) -> str:

@@ -1,7 +1,7 @@
-"""A room to try things in: two voices, a loudspeaker, a microphone, and the echo between them.
+"""A simulated room: two voices, a loudspeaker, a microphone, and the echo between them.
 
-The path from loudspeaker to microphone is that of a box: every wall is a mirror, every image of
-the loudspeaker in it is heard later and fainter.
+The impulse response is that of a box-shaped room by the image method: walls are mirrors, and every
+image of the loudspeaker arrives later and fainter.
 """
 
 from __future__ import annotations
@@ -16,16 +16,16 @@ from noregret.echo.fixed import convolved
 from noregret.echo.speaking import voice
 
 Floats = NDArray[np.float64]
-# Metres a second.
-SOUND = 343.0
+# Speed of sound in metres per second.
+SOUND_SPEED = 343.0
 # Length, width and height of the room, and the positions in it, in metres.
 ROOM = (4.6, 3.7, 2.6)
 LOUDSPEAKER = (2.1, 1.5, 0.9)
 MICROPHONE = (2.6, 1.9, 0.85)
 SPEAKER = (3.0, 2.1, 1.1)
-# Samples of the pulse that an image is drawn with.
+# Samples per pulse of an image.
 PULSE = 24
-# When each of the two speaks, as shares of the whole: alone, both, the other alone, both, alone.
+# When each of the two speaks, as shares of the duration: far, both, near, both, far.
 FAR_SPEAKS = ((0.0, 0.5), (0.68, 1.0))
 NEAR_SPEAKS = ((0.38, 0.82),)
 
@@ -38,7 +38,7 @@ class Signals(NamedTuple):
     far
         What the loudspeaker plays.
     mic
-        What the microphone hears: the echo, the near speaker, and a little noise.
+        The microphone signal: echo, near speaker and a little noise.
     near
         The near speaker alone, at the microphone.
     echo
@@ -46,7 +46,7 @@ class Signals(NamedTuple):
     path
         The impulse response from loudspeaker to microphone, its delay included.
     rate
-        Samples a second.
+        Samples per second.
     """
 
     far: Floats
@@ -66,22 +66,22 @@ def demo_signals(
     reverberation: float = 0.25,
     noise: float = 3e-4,
 ) -> Signals:
-    """Return two voices in a room with an echo, each signal known apart.
+    """Return two voices in a room with an echo, as separate signals.
 
-    First the far speaker speaks alone, then both, then the near one alone, then both once more.
+    First the far speaker speaks alone, then both, then the near one, then both, then the far one.
 
     Parameters
     ----------
     seconds
-        How long they speak.
+        Duration.
     rate
-        Samples a second, from 8,000 to 48,000.
+        Samples per second, from 8,000 to 48,000.
     seed
         The same seed gives the same signals.
     delay
-        Seconds that the echo is late besides its way through the air, as devices make it.
+        Delay of the devices in seconds, in addition to that of the air.
     reverberation
-        Seconds in which a sound in the room dies away, by 60 dB.
+        Seconds in which a sound decays by 60 dB.
     noise
         The root mean square of the noise in the microphone.
 
@@ -112,7 +112,7 @@ def demo_signals(
 
 
 def gated(said: Floats, turns: tuple[tuple[float, float], ...], rate: int) -> Floats:
-    """Return a voice that is heard in its turns only."""
+    """Return a voice that is silent outside its turns."""
     gate = np.zeros(len(said))
     for begin, end in turns:
         gate[round(begin * len(said)) : round(end * len(said))] = 1.0
@@ -135,13 +135,13 @@ def room_response(
     Parameters
     ----------
     rate
-        Samples a second.
+        Samples per second.
     reverberation
-        Seconds in which a sound dies away by 60 dB.
+        Seconds in which a sound decays by 60 dB.
     delay
-        Seconds that everything is late, besides.
+        Additional delay in seconds.
     source, microphone, room
-        Places in metres from one corner, and the room's size.
+        Positions in metres from one corner, and the size of the room.
 
     Returns
     -------
@@ -158,7 +158,7 @@ def room_response(
     not_negative("delay", delay)
     lasting = min(reverberation, 0.6)
     distances, strengths = images(lasting, reverberation, source, microphone, room)
-    at = distances / SOUND * rate + delay * rate
+    at = distances / SOUND_SPEED * rate + delay * rate
     response = np.zeros(round((lasting + delay) * rate) + PULSE)
     first = np.floor(at).astype(np.int64) - PULSE // 2 + 1
     for k in range(PULSE):
@@ -179,10 +179,10 @@ def images(
     microphone: tuple[float, float, float],
     room: tuple[float, float, float],
 ) -> tuple[Floats, Floats]:
-    """Return how far away each image of the source is, and how loud."""
+    """Return the distance and the strength of each image of the source."""
     offsets, bounces = [], []
     for from_, to, side in zip(source, microphone, room, strict=True):
-        reach = int(np.ceil(lasting * SOUND / (2 * side))) + 1
+        reach = int(np.ceil(lasting * SOUND_SPEED / (2 * side))) + 1
         n = np.arange(-reach, reach + 1)
         straight, mirrored = 2 * n * side + from_ - to, 2 * n * side - from_ - to
         offsets.append(np.concatenate((straight, mirrored)))
@@ -190,12 +190,12 @@ def images(
     x, y, z = np.meshgrid(*offsets, indexing="ij")
     met = sum(np.meshgrid(*bounces, indexing="ij"))
     distances = np.sqrt(x**2 + y**2 + z**2).ravel()
-    kept = distances < lasting * SOUND
+    kept = distances < lasting * SOUND_SPEED
     distances, met = distances[kept], np.ravel(met)[kept]
-    # How much of a sound a wall gives back, by Eyring's formula for the time it takes to die.
+    # The reflection of the walls, by Eyring's formula for the reverberation time.
     length, width, height = room
     surface = 2 * (length * width + length * height + width * height)
-    given_back = np.exp(-0.161 * length * width * height / (surface * reverberation))
-    # Beyond the first few walls furniture makes signs as by chance; that no mean is left, too.
+    reflection = np.exp(-0.161 * length * width * height / (surface * reverberation))
+    # After the first reflections signs are random, as with furniture, which also leaves no mean.
     signs = np.where(met > 1, np.random.default_rng(0).choice((-1.0, 1.0), len(met)), 1.0)
-    return distances, signs * np.sqrt(given_back) ** met / np.maximum(distances, 0.1)
+    return distances, signs * np.sqrt(reflection) ** met / np.maximum(distances, 0.1)

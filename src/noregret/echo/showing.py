@@ -1,4 +1,4 @@
-"""The demo: a room and two voices made up, their echo cancelled, and what was gained."""
+"""The demo: simulate a room with two voices, cancel the echo, and measure the result."""
 
 from __future__ import annotations
 
@@ -16,8 +16,7 @@ from noregret.echo.room import demo_signals
 from noregret.echo.sound import opened, pieces
 from noregret.echo.writing import write_sound
 
-# How long the two speak, in seconds.
-LENGTH = 12.0
+DEMO_SECONDS = 12.0
 
 
 def demonstration(
@@ -30,20 +29,20 @@ def demonstration(
     certify: bool = True,
     told: Callable[[float, float], None] | None = None,
 ) -> EchoResult:
-    """Write ``far.wav``, ``mic.wav``, ``near.wav`` and ``clean.wav``, and say what was gained.
+    """Write ``far.wav``, ``mic.wav``, ``near.wav`` and ``clean.wav``; return the measures.
 
     Parameters
     ----------
     folder
-        Where to write; made if it is not there.
+        The folder to write to; created if missing.
     rate, seed
-        Of the signals that are made up.
+        Of the simulated signals.
     tail, suppress, certify
         As for ``cancel_file``.
     told
-        Called with the seconds done and the seconds there are.
+        Progress callback: called with the seconds done and the seconds in total.
     """
-    heard = demo_signals(LENGTH, rate, seed)
+    heard = demo_signals(DEMO_SECONDS, rate, seed)
     place = Path(folder)
     place.mkdir(exist_ok=True)
     paths = {name: str(place / f"{name}.wav") for name in ("far", "mic", "near", "clean")}

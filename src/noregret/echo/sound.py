@@ -1,4 +1,4 @@
-"""Sound files: looked over once, then read piece by piece, at any rate."""
+"""Sound files: checked once, then read piece by piece at any rate."""
 
 from __future__ import annotations
 
@@ -18,34 +18,34 @@ from noregret.echo.resampling import Resampler
 from noregret.errors import NoRegretError, foreign, tell
 
 Floats = NDArray[np.float64]
-# Bits of the samples that are whole numbers.
+# Bits per sample of integer formats.
 BITS = {"PCM_S8": 8, "PCM_U8": 8, "PCM_16": 16, "PCM_24": 24, "PCM_32": 32}
-# The largest inaudible sample: far below a step of 24 bits.
+# Largest sample that counts as silence: far below a 24-bit step.
 INAUDIBLE = 1e-8
-# Rates that a recording may have.
-SLOWEST, FASTEST = 4_000, 400_000
-# Sizes in a WAV file's header from which on they stand for a recording whose end was not known.
+# Supported rates of a recording.
+MIN_FILE_RATE, MAX_FILE_RATE = 4_000, 400_000
+# Sizes in a WAV header from which on they mean that the length is unknown.
 OPEN_END = 0x7FFF_F000
-# Samples that are read at a time when a file is looked over.
+# Samples per read when a file is checked.
 PIECE = 1 << 18
 
 
 @dataclass(frozen=True)
 class Sound:
-    """A sound file that was looked over.
+    """A sound file that was checked.
 
     Parameters
     ----------
     path
-        Where it is.
+        The path.
     rate, frames, channels
-        Samples a second, how many there are, in how many channels.
+        Samples per second, number of frames, number of channels.
     format, subtype
-        What it is written as, in the words of libsndfile, such as ``WAV`` and ``PCM_16``.
+        The format in libsndfile's names, such as ``WAV`` and ``PCM_16``.
     peak
-        The largest sample, full scale being 1.
+        The largest sample; full scale is 1.
     full
-        How many samples are at full scale, where whole numbers end.
+        Number of samples at full scale.
     """
 
     path: str
@@ -74,7 +74,7 @@ class Sound:
 
 
 def soundfile() -> Any:
-    """Return the library that reads sound files, or say how to get it."""
+    """Return the soundfile module, or raise an error that says how to install it."""
     try:
         import soundfile as library
     except ModuleNotFoundError:
@@ -88,27 +88,27 @@ def soundfile() -> Any:
 
 
 def look_over(path: str, channel: int | None = None) -> Sound:
-    """Return what a sound file is, having read all of it once.
+    """Read a whole sound file once and return its properties.
 
     Parameters
     ----------
     path
-        Where it is.
+        The path.
     channel
-        The only channel that matters, counted from 1; None for all.
+        The channel to read, counted from 1; None for all.
 
     Raises
     ------
     NoRegretError
-        If it is missing, no sound file, empty, or holds what is not a number.
+        If it is missing, not a sound file, empty, or has samples that are not finite.
     """
     with opened(path) as file:
         if file.channels < 1 or file.samplerate < 1:
             raise NoRegretError("a sound file without channels or without a rate", file=path)
-        if not SLOWEST <= file.samplerate <= FASTEST:
+        if not MIN_FILE_RATE <= file.samplerate <= MAX_FILE_RATE:
             raise NoRegretError(
                 f"{file.samplerate:,} samples a second make no sense for speech: rates"
-                f" from {SLOWEST:,} to {FASTEST:,} are read",
+                f" from {MIN_FILE_RATE:,} to {MAX_FILE_RATE:,} are read",
                 file=path,
             )
         if channel is not None and not 1 <= channel <= file.channels:
@@ -142,9 +142,9 @@ def look_over(path: str, channel: int | None = None) -> Sound:
 
 
 def frames_promised(path: str) -> int:
-    """Return how many frames the header of a WAV file promises; 0 where it does not say.
+    """Return the number of frames by the header of a WAV file; 0 if unknown.
 
-    libsndfile counts those that are there.
+    libsndfile counts those that are in the file.
     """
     long_size = frame_size = 0
     with open(path, "rb") as file:
@@ -192,7 +192,7 @@ def opened(path: str) -> Iterator[Any]:
 
 
 def name_for(path: str) -> str | bytes:
-    """Return a path as the library takes it: names that are no text as they are on the disk."""
+    """Return a path for libsndfile: as bytes if it is not valid text."""
     try:
         path.encode()
     except UnicodeEncodeError:
@@ -201,16 +201,16 @@ def name_for(path: str) -> str | bytes:
 
 
 def pieces(file: Any, channel: int | None = None) -> Iterator[Floats]:
-    """Yield what is in an open file."""
+    """Yield the frames of an open file."""
     size = max(1, PIECE // file.channels)
     while len(piece := frames_of(file, size, channel)):
         yield piece
 
 
 def frames_of(file: Any, size: int, channel: int | None = None) -> Floats:
-    """Return the next frames of an open file, full scale being 1: fewer at the end only.
+    """Return the next frames of an open file, with full scale 1; fewer only at the end.
 
-    Whole numbers are read as such, so that nothing is lost.
+    Integer formats are read as integers, so that nothing is lost.
     """
     library = soundfile()
     try:
@@ -228,25 +228,25 @@ def frames_of(file: Any, size: int, channel: int | None = None) -> Floats:
 
 
 def at_full_scale(piece: Floats, subtype: str) -> int:
-    """Return how many samples are where the numbers of a format end."""
+    """Return the number of samples at full scale of the format."""
     step = 2.0 ** (1 - BITS.get(subtype, 16))
     sizes = np.abs(piece)
     return int(np.count_nonzero((sizes >= 1 - step) & (sizes <= 1)))
 
 
 class Reading:
-    """A sound file as frames at a rate, none beyond full scale; silence after its end.
+    """The frames of a sound file at a rate, scaled to full scale or below; silence after its end.
 
     Parameters
     ----------
     sound
-        What it is.
+        The file's properties.
     file
-        The same, open.
+        The open file.
     rate
-        Frames a second to return.
+        Frames per second to return.
     channel
-        The only channel that matters, counted from 1; None for all.
+        The channel to read, counted from 1; None for all.
     """
 
     def __init__(self, sound: Sound, file: Any, rate: int, channel: int | None = None) -> None:

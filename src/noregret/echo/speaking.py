@@ -1,8 +1,10 @@
 """A synthetic voice: the rhythm, pitch and spectrum of speech, without the words.
 
 A pulse train goes through the three resonances, or formants, of a vowel, another one in every
-syllable. Some syllables begin with a hiss; a few make a phrase, and pauses separate phrases. It is
-synthesised because a recording of a voice would have to ship with the package.
+syllable. Some syllables begin with a hiss; a few make a phrase, and pauses separate phrases.
+
+It is synthesised because no recording of two voices is at hand whose licence allows shipping it;
+and the demo needs the near speaker and the echo as separate signals, which recordings rarely have.
 """
 
 from __future__ import annotations
@@ -28,19 +30,18 @@ def voice(
     Parameters
     ----------
     seconds
-        How long it is.
+        Duration.
     rate
         Samples per second.
     seed
-        A seed, or a generator to draw from: the same seed gives the same voice.
+        A seed or a generator; the same seed gives the same voice.
     pitch
-        The middle of the pitch in hertz: about 115 for a man, 200 for a woman. The formants of
-        high voices are higher, too.
+        Mean pitch in hertz: about 115 for a man, 200 for a woman. High voices get higher formants.
 
     Returns
     -------
     ndarray
-        Samples; their root mean square is about 0.1 where the voice speaks.
+        Samples with a root mean square of about 0.1 while the voice speaks.
 
     Examples
     --------
@@ -65,7 +66,7 @@ def voice(
 
 
 def syllable(rate: int, pitch: float, random: np.random.Generator) -> Floats:
-    """Return one syllable: a vowel whose pitch falls, after a hiss or not."""
+    """Return one syllable: a vowel with falling pitch, sometimes after a hiss."""
     hiss = round(HISS_SECONDS * rate) * bool(random.random() < HISS_SHARE)
     size = hiss + round(random.uniform(0.1, 0.24) * rate)
     phase = np.cumsum(pitch * np.linspace(1.03, 0.97, size - hiss) / rate) % 1.0

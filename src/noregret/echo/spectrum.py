@@ -1,4 +1,4 @@
-"""The spectrum of a recording over time, gathered piece by piece in memory that does not grow."""
+"""The spectrogram of a recording, computed piece by piece in bounded memory."""
 
 from __future__ import annotations
 
@@ -7,11 +7,11 @@ from numpy.lib.stride_tricks import sliding_window_view
 from numpy.typing import NDArray
 
 Floats = NDArray[np.float64]
-# Seconds that a spectrum looks at.
+# Seconds per spectrum.
 WINDOW = 0.032
-# The most columns and rows to keep.
-COLUMNS, ROWS = 900, 256
-# Hertz above which there is little speech.
+# Most columns and rows.
+MAX_COLUMNS, MAX_ROWS = 900, 256
+# Highest frequency shown, in hertz.
 MAX_HERTZ = 12_000
 
 
@@ -21,9 +21,9 @@ class Spectrogram:
     Parameters
     ----------
     frames
-        How many samples there will be.
+        Number of samples to come.
     rate
-        Samples a second.
+        Samples per second.
 
     Examples
     --------
@@ -37,25 +37,25 @@ class Spectrogram:
     def __init__(self, frames: int, rate: int) -> None:
         self.rate, self.seconds = rate, frames / rate
         self._size = 1 << max(5, round(np.log2(WINDOW * rate)))
-        self._hop = int(np.clip(frames // COLUMNS, self._size // 8, self._size // 2))
+        self._hop = int(np.clip(frames // MAX_COLUMNS, self._size // 8, self._size // 2))
         self._total = max(1, -(-frames // self._hop))
         self._window = np.hanning(self._size)
         bins = min(self._size // 2, round(self._size * MAX_HERTZ / rate))
-        self._group = -(-bins // ROWS)  # neighbouring bins per row
+        self._group = -(-bins // MAX_ROWS)  # neighbouring bins per row
         self._bins = bins // self._group * self._group
-        columns = min(COLUMNS, self._total)
+        columns = min(MAX_COLUMNS, self._total)
         self._sums = np.zeros((columns, self._bins // self._group))
         self._counts = np.zeros(columns)
-        self._rest = np.zeros(self._size // 2)  # so that a column is around its time
+        self._rest = np.zeros(self._size // 2)  # centres each column on its time
         self._seen = 0
 
     @property
     def highest(self) -> float:
-        """The frequency at which the last row ends, in hertz."""
+        """The upper frequency of the last row in hertz."""
         return float(self._bins * self.rate / self._size)
 
     def add(self, samples: Floats) -> None:
-        """Add what comes next."""
+        """Add the next samples."""
         self._take(np.concatenate((self._rest, samples)))
 
     def _take(self, samples: Floats) -> None:
@@ -73,7 +73,7 @@ class Spectrogram:
         np.add.at(self._counts, at[inside], 1.0)
 
     def end(self) -> None:
-        """Let the last columns see what is there, and forget those that nothing came for."""
+        """Finish the last columns, and drop those without samples."""
         self._take(np.concatenate((self._rest, np.zeros(self._size))))
         known = max(1, int(np.count_nonzero(self._counts)))
         self.seconds *= known / len(self._counts)

@@ -1,4 +1,4 @@
-"""The way of the samples: through a canceller into a file, with the books kept."""
+"""Run samples through a canceller into a file, and collect the result."""
 
 from __future__ import annotations
 
@@ -23,23 +23,23 @@ if TYPE_CHECKING:
 
 Floats = NDArray[np.float64]
 Shorts = NDArray[np.int16]
-# Seconds at the beginning that are kept for the report, and to find near-end speech.
+# Seconds at the start that are kept for the report, and to detect near-end speech.
 KEPT_SECONDS, ACTIVITY_SECONDS = 30.0, 120.0
 
 
 class Work:
-    """Samples of the far end and the microphone, taken as they come.
+    """A cancellation in progress.
 
     Parameters
     ----------
     canceller
-        Who takes the echo out.
+        The canceller.
     far, mic
-        Where the samples are from.
+        The files of the samples.
     frames
-        How many there will be, at most.
+        Largest number of frames to come.
     out
-        Where to write.
+        The file to write.
     """
 
     def __init__(
@@ -56,17 +56,17 @@ class Work:
         self._rest = np.empty((4, 0))
 
     def take(self, far: Floats, mic: Floats) -> None:
-        """Take some frames, whole blocks but for the last ones; write what is left of them."""
+        """Process some frames, whole blocks except at the end, and write the output."""
         silent = self.far.silent or self.mic.silent
         heard = np.zeros_like(mic) if self.mic.silent else mic  # inaudible samples count as silence
         began = time.perf_counter()
         try:
             clean = self.canceller.process_many(far[:, 0] if far.shape[1] == 1 else far, heard)
-        except ValueError as error:  # the files are not what they were when looked over
+        except ValueError as error:  # the files changed since they were checked
             raise NoRegretError(str(error)) from None
         self.spent += time.perf_counter() - began
         linear = self.canceller.linear
-        if silent:  # not a sample is to differ
+        if silent:  # no sample may differ
             clean = linear = mic
         if not np.isfinite(clean).all():
             raise NoRegretError("the canceller lost its way: please report it, with the files")
@@ -82,7 +82,7 @@ class Work:
         self.frames += len(mic)
 
     def _note(self, *signals: Floats) -> None:
-        """Keep how loud each signal is, in whole frames."""
+        """Add the level of each signal in whole frames."""
         rate = self.canceller.rate
         together = np.concatenate((self._rest, np.stack(signals)), axis=1)
         length = max(1, round(FRAME * rate))
@@ -91,17 +91,17 @@ class Work:
         self._powers.append(np.stack([frame_powers(one[:whole], rate) for one in together]))
 
     def _alone(self) -> Frames:
-        """Return the early frames in which the echo is heard alone, as far as that can be told."""
+        """Return the early frames with echo alone, as far as can be detected."""
         far, mic = np.concatenate(self._early, axis=1).astype(np.float64)
         if self.far.silent or not mic.any() or len(mic) < self.canceller.rate:
             return np.zeros(0, dtype=bool)
         try:
             return echo_only(far, mic, self.canceller.rate)
-        except np.linalg.LinAlgError:  # a far end with which no filter can be told from others
+        except np.linalg.LinAlgError:  # a far end that does not determine a filter
             return np.zeros(0, dtype=bool)
 
     def result(self, tail: float, suppress: bool, notes: list[str]) -> EchoResult:
-        """Return what came of it, when all is taken."""
+        """Return the result after the last frame."""
         self._before.end()
         self._after.end()
         canceller = self.canceller
@@ -134,10 +134,7 @@ class Work:
 def certified(canceller: Canceller) -> tuple[Certificate | None, str]:
     """Return the certificate of the linear part, or why there is none."""
     if not canceller.certify:
-        return (
-            None,
-            "there was no look back (--no-hindsight)",
-        )
+        return None, "there was no look back (--no-hindsight)"
     try:
         return canceller.certificate(), ""
     except (NoRegretError, NotImplementedError, ValueError, MemoryError) as error:

@@ -1,4 +1,4 @@
-"""Sound files to be written: whole or not at all, and nothing lost that the format can hold."""
+"""Write sound files, complete or not at all, without loss that the format can avoid."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from noregret.echo.sound import BITS, Sound, name_for, soundfile
 from noregret.errors import NoRegretError, WrongUsage, foreign
 
 Floats = NDArray[np.float64]
-# What a file may be written as, by the end of its name.
+# Formats by file extension.
 FORMATS = {
     ".wav": "WAV",
     ".flac": "FLAC",
@@ -30,13 +30,13 @@ FORMATS = {
     ".w64": "W64",
     ".rf64": "RF64",
 }
-# Bytes that fit into a file whose sizes are written with 32 bits.
+# Bytes that fit into a file with 32-bit sizes.
 FOUR_GIGABYTES = 2**32 - 2**16
 LIMITED = ("WAV", "AIFF", "AU")
 
 
 def format_for(path: str, like: Sound, rate: int) -> tuple[str, str]:
-    """Return format and subtype of a file to be written: as another one, where that can be."""
+    """Return the format and subtype of a file to write: those of another file if possible."""
     ending = Path(path).suffix.lower()
     if ending not in FORMATS:
         known = ", ".join(FORMATS)
@@ -44,7 +44,7 @@ def format_for(path: str, like: Sound, rate: int) -> tuple[str, str]:
     library, kind = soundfile(), FORMATS[ending]
     subtype = like.subtype
     if not library.check_format(kind, subtype):
-        wide = BITS.get(subtype, 24) > 16  # more than 16 bits, or none that are counted
+        wide = BITS.get(subtype, 24) > 16  # more than 16 bits, or floats
         better = "PCM_24" if wide and library.check_format(kind, "PCM_24") else ""
         subtype = better or library.default_subtype(kind)
     size = -(-like.frames * rate // like.rate) * (BITS.get(subtype, 64) // 8)
@@ -60,7 +60,7 @@ def format_for(path: str, like: Sound, rate: int) -> tuple[str, str]:
 class Writing:
     """A sound file being written.
 
-    ``beyond`` counts the samples that had to be cut to full scale.
+    ``beyond`` counts the samples that were clipped to full scale.
     """
 
     def __init__(self, path: str, file: Any) -> None:
@@ -70,7 +70,7 @@ class Writing:
         self._cut = file.subtype not in ("FLOAT", "DOUBLE")
 
     def write(self, samples: Floats) -> None:
-        """Write samples, full scale being 1."""
+        """Write samples with full scale 1."""
         if self._cut:
             self.beyond += int(np.count_nonzero(np.abs(samples) > 1))
             samples = np.clip(samples, -1.0, 1.0)
@@ -119,11 +119,11 @@ def write_sound(path: str | Path, samples: Floats, rate: int) -> None:
     Parameters
     ----------
     path
-        Where to write: the file is there whole or not at all.
+        The file, written completely or not at all.
     samples
-        One channel, full scale being 1; what is beyond it is cut.
+        One channel with full scale 1; larger samples are clipped.
     rate
-        Samples a second.
+        Samples per second.
 
     Examples
     --------

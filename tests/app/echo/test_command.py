@@ -391,7 +391,7 @@ def test_live_plays_records_and_writes(place: Path, monkeypatch: pytest.MonkeyPa
     assert np.abs(begin - HEARD.far[: len(begin)]).max() < 1 / 2**15
     with pytest.raises(NoRegretError, match="no such device"):
         live_mode.cancel_live("short.wav", "bad.wav", library=Devices(broken=True))
-    monkeypatch.setattr(live_mode, "PATIENCE", 0.01)
+    monkeypatch.setattr(live_mode, "MAX_WAIT_SECONDS", 0.01)
     with pytest.raises(NoRegretError, match="gave no sound"):
         live_mode.cancel_live("short.wav", "bad.wav", library=Devices(silent=True))
     assert sorted(os.listdir()) == ["far.wav", "mic.wav", "out.wav", "short.wav"]
