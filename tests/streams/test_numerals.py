@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from noregret import streams
 from noregret.streams.csv_numerals import plain
-from tests.app.run.commands import done
+from tests.app.run.commands import command, done
 from tests.thorough import draws
 
 from .files import assert_same, blocks_of, game_of, refused
@@ -109,4 +109,4 @@ def test_the_command_verifies_and_predicts_from_decimal_commas(tmp_path: Path) -
     done("run", data, "--target", "y", "--certificate", cert, "--model", model)
     assert "CONFIRMED" in done("verify", cert, data)
     assert done("predict", model, data) == done("predict", model, pointed)
-    assert "CONFIRMED" in done("verify", cert, pointed)
+    assert "the file seems to be separated by ','" in command("verify", cert, pointed).err

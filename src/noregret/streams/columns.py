@@ -141,7 +141,9 @@ class Roles:
         kind, options = self.kinds[name], self.options
         if name in options.categories or options.target is None:
             return False
-        return kind in TIMES or (name in options.time and kind == NUMBER)
+        if name in options.time:
+            return kind in TIMES or kind == NUMBER
+        return kind in TIMES and options.sniff
 
     def experts_of(self, columns: list[str]) -> list[str]:
         """Return the numeric columns; others are ignored unless named in the options."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from datetime import datetime
 from typing import NamedTuple
 
@@ -39,6 +39,7 @@ class Mended(NamedTuple):
     text: bytes
     kept: list[int]
     faults: tuple[Fault, ...]
+    written: frozenset[str] = frozenset()  # columns of plain numbers with others among them
 
 
 def split_names(text: bytes, path: str, delimiter: str, header: bool) -> tuple[list[str], bytes]:
@@ -130,13 +131,23 @@ def repaired(
     asleep: bool = False,
     by_line: bool = False,
     marks: dict[str, str] | None = None,
+    may_be_written: Callable[[str], bool] = lambda name: True,
 ) -> Mended:
     """Separate the records that can be used from those that cannot.
 
     With ``asleep`` numbers may be missing; with ``by_line`` quoted values end with the line.
-    ``marks`` are the decimal marks of columns of other than plain numbers.
+    ``marks`` are the decimal marks of columns of other than plain numbers, and ``may_be_written``
+    tells in which others there may be such numbers.
     """
     marks = marks or {}
+    written: set[str] = set()
+
+    def as_number(name: str, cell: str) -> str | None:
+        if marks.get(name) != COMMA and NUMERAL.fullmatch(cell):
+            return cell
+        allowed = name in marks or may_be_written(name)
+        return as_plain(cell, marks.get(name), delimiter) if allowed else None
+
     good = io.StringIO()
     writer = csv.writer(good, delimiter=delimiter, lineterminator="\n")
     kept: list[int] = []
@@ -151,29 +162,32 @@ def repaired(
                 raise BadExample(what, JOIN if by_line else ())
             named = [*zip(header, cells, strict=True)]
             for name, cell in named:
-                number = as_plain(cell, marks.get(name), delimiter)
+                number = as_number(name, cell)
                 check_cell(name, cell, kinds.get(name), nothing, asleep, number)
         except BadExample as error:
             faults.append(Fault(len(kept), error.at(line=line).with_traceback(None)))
         else:
+            numbers = [as_number(name, cell) for name, cell in named]
+            for (name, cell), number in zip(named, numbers, strict=True):
+                if number is not cell and number is not None and kinds.get(name) == NUMBER:
+                    written.add(name)
             writer.writerow(
-                usual(cell, kinds.get(name), nothing, as_plain(cell, marks.get(name), delimiter))
-                for name, cell in named
+                usual(cell, kinds.get(name), nothing, number)
+                for (name, cell), number in zip(named, numbers, strict=True)
             )
             kept.append(line)
-    return Mended(good.getvalue().encode("utf-8", "replace"), kept, tuple(faults))
+    mended = good.getvalue().encode("utf-8", "replace")
+    return Mended(mended, kept, tuple(faults), frozenset(written - marks.keys()))
 
 
 def as_plain(cell: str, decimal: str | None, delimiter: str) -> str | None:
-    """Return a number as a plain one, or None if it is none; ``decimal`` is the column's mark.
+    """Return a written number as a plain one, or None; ``decimal`` is the mark of its column.
 
     Without one the column began with plain numbers. A comma in it then groups digits only if it is
     the delimiter, and cannot be a decimal mark.
     """
     from noregret.streams.csv_numerals import plain
 
-    if decimal != COMMA and NUMERAL.fullmatch(cell):
-        return cell
     if decimal is None and delimiter != COMMA and COMMA in cell:
         return None
     return plain(cell, decimal or POINT)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 
@@ -65,6 +66,10 @@ class LiftedReading(Reading):
             if self.options.intercept and INTERCEPT in names[known:]:
                 drawn[names[known:].index(INTERCEPT)] = 0.0
             self.frequencies = np.concatenate([self.frequencies, drawn])
+
+    def found(self) -> dict[str, Any]:
+        """Return the options that were found out so far, by name."""
+        return self.inner.found()
 
     def keep_seals(self) -> None:
         """Keep digests of all data read."""

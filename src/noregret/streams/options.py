@@ -32,8 +32,11 @@ CHOICES = {
 MAX_BITS = 30
 # Options that name columns, one or several.
 COLUMNS = ("drop", "keep", "categories", "text", "time")
-# Options that may be given several times.
-LISTS = (*COLUMNS, "add")
+# Options that may be given several times. Columns of written numbers are found out, not given.
+WRITTEN = ("written_numbers", "decimal_commas")
+LISTS = (*COLUMNS, *WRITTEN, "add")
+# How numbers and letters are written in CSV, which makes no difference to other formats.
+FORM = ("delimiter", "encoding", *WRITTEN)
 # Options that do not apply to a table of forecasts.
 NOT_FOR_EXPERTS = (
     "categories",
@@ -46,7 +49,7 @@ NOT_FOR_EXPERTS = (
     "positive",
 )
 # Options that are not listed as transforms: certificates state the target separately.
-ELSEWHERE = ("target", "format")
+ELSEWHERE = ("target", "format", "sniff")
 FLAGS = ("intercept", "no-header", "prices")
 
 
@@ -115,6 +118,13 @@ class Options:
         The only group to use.
     prices
         For games over tables: rows are prices, and each is divided by the previous one.
+    written_numbers, decimal_commas
+        Columns of CSV that hold numbers as people write them (``$5``, ``12%``, ``"1,234"``), and
+        those of them with decimal commas. They are found out, and named in certificates.
+    sniff
+        Whether to find out the delimiter, the encoding, written numbers and dates. Otherwise these
+        are as in 0.1.0, but for what is said: columns of dates are then said by ``time``. So
+        certificates are read, which name all that was found out.
     """
 
     target: str | None = None
@@ -139,6 +149,9 @@ class Options:
     group: str | None = None
     only: str | None = None
     prices: bool = False
+    written_numbers: tuple[str, ...] = ()
+    decimal_commas: tuple[str, ...] = ()
+    sniff: bool = True
 
     def __post_init__(self) -> None:
         for name in LISTS:
@@ -194,10 +207,12 @@ class Options:
         return tuple(said)
 
     @classmethod
-    def of(cls, transforms: Iterable[str], target: str | None = None) -> Options:
+    def of(
+        cls, transforms: Iterable[str], target: str | None = None, sniff: bool = True
+    ) -> Options:
         """Parse the result of ``transforms``; raise ValueError if that is not possible."""
         known = {field.name: field for field in fields(cls) if field.name not in ELSEWHERE}
-        given: dict[str, Any] = {"target": target}
+        given: dict[str, Any] = {"target": target, "sniff": sniff}
         for text in transforms:
             name, has_value, value = text.partition("=")
             key = name.replace("-", "_")

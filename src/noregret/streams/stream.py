@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from noregret.base.positions import Positions
 from noregret.errors import Use, WrongUsage, tell
 from noregret.streams.block import Block, Floats, Sparse
-from noregret.streams.options import Options
+from noregret.streams.options import FORM, Options
 from noregret.streams.parsing.scaling import Scaler
 from noregret.streams.parsing.vocabulary import Vocabulary
 from noregret.streams.prefetch import in_order
@@ -47,6 +47,8 @@ class Stream:
 
     def __init__(self, paths: Paths, options: Options) -> None:
         for option in self.meaningless:
+            if option in FORM and not options.sniff:  # of the file that was certified
+                continue
             if getattr(options, option) != getattr(Options(), option):
                 cure = Use(option, text="leave {} out")
                 raise WrongUsage(f"{option} does not apply to {self.name} files", cure)
@@ -150,6 +152,15 @@ class Reading:
 
     def set_columns_state(self, state: dict[str, Any]) -> None:
         """Restore the result of ``columns_state``."""
+
+    def found(self) -> dict[str, Any]:
+        """Return the options that were found out so far, by name."""
+        return {}
+
+    @property
+    def transforms(self) -> tuple[str, ...]:
+        """The transformations of the data, as certificates list them: asked for, and found out."""
+        return replace(self.options, **self.found()).transforms()
 
     # The pass.
 

@@ -48,6 +48,12 @@ class TableReading(Reading):
         """Restore the kind of values in each column."""
         self.kinds = state["kinds"]
 
+    def found(self) -> dict[str, Any]:
+        """Return the columns of dates and times, besides those that were named."""
+        given, roles = self.options.time, self.settled
+        times = () if roles is None else roles.times
+        return {"time": (*given, *(name for name in times if name not in given))}
+
     def roles(self, where: str) -> Roles:
         """Return the roles of the columns."""
         if self.settled is None:

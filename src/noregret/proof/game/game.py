@@ -198,16 +198,19 @@ class Game(PlayedGame):
         self.describe(reading.stream.transforms, reading.stream.target)
         acquaint(self.learner, reading)
         scored = scored or self._predictions is not None
-        for block in reading if blocks is None else blocks:
-            scores = np.full(len(block), np.nan) if scored else None
-            try:
-                played = play_block(self.learner, reading, block, scores)
-            finally:
-                self._keep(scores)
-            if observe is None:
-                self.skipped += played.refused
-            else:
-                observe(block, played)
+        try:
+            for block in reading if blocks is None else blocks:
+                scores = np.full(len(block), np.nan) if scored else None
+                try:
+                    played = play_block(self.learner, reading, block, scores)
+                finally:
+                    self._keep(scores)
+                if observe is None:
+                    self.skipped += played.refused
+                else:
+                    observe(block, played)
+        finally:  # with what was found out meanwhile
+            self.describe(reading.transforms, reading.stream.target)
         if not reading.named:
             self.names = reading.feature_names(self.learner.engine.size)
 

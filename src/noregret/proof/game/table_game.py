@@ -22,7 +22,7 @@ from noregret.linear import inputs
 from noregret.proof.game.played_game import PlayedGame
 from noregret.proof.game.progress import Progress
 from noregret.proof.game.table_player import TablePlayer
-from noregret.proof.game.table_rows import TableBlock, stream_blocks, table_blocks
+from noregret.proof.game.table_rows import TableBlock, reading_blocks, table_blocks
 from noregret.proof.record.curve import Curve
 from noregret.proof.record.table import Figures, Table
 from noregret.streams.stream import Stream
@@ -91,14 +91,19 @@ class TableGame(PlayedGame):
         stream, outcomes, target = self._source(stream, outcomes, target, missing="asleep")
         rows = None if isinstance(stream, Stream) else length_of(stream)
         with self.recorded(rows) as progress:
-            if isinstance(stream, Stream):
-                blocks = stream_blocks(stream)
-            else:
-                blocks = table_blocks(stream, outcomes, target, self.names)
-            skips = isinstance(stream, Stream) and stream.options.on_error == "skip"
-            for block in blocks:
-                self.play_block(block, partial(self._refuse, block, skips))
-                progress.look()
+            if not isinstance(stream, Stream):
+                for block in table_blocks(stream, outcomes, target, self.names):
+                    self.play_block(block, partial(self._refuse, block, False))
+                    progress.look()
+                return self
+            reading = stream.reading(learning=stream.target is not None)
+            skips = stream.options.on_error == "skip"
+            try:
+                for block in reading_blocks(reading):
+                    self.play_block(block, partial(self._refuse, block, skips))
+                    progress.look()
+            finally:  # with what was found out meanwhile
+                self.describe(reading.transforms, stream.target)
         return self
 
     def _refuse(self, block: TableBlock, skips: bool, row: int, error: NoRegretError) -> None:

@@ -21,7 +21,7 @@ from noregret.linear.data_frames import split_target
 from noregret.streams.block import Sparse
 
 if TYPE_CHECKING:
-    from noregret.streams.stream import Stream
+    from noregret.streams.stream import Reading
 
 Floats = NDArray[np.float64]
 # Rows of a list that are turned into numbers at a time.
@@ -285,27 +285,26 @@ def fill(out: Floats, row: Any, names: Sequence[str] | None) -> None:
 # Files.
 
 
-def stream_blocks(stream: Stream) -> Iterator[TableBlock]:
+def reading_blocks(reading: Reading) -> Iterator[TableBlock]:
     """Read the rows of files, as relatives where they are prices."""
-    blocks = plain_blocks(stream)
-    if not stream.options.prices:
+    blocks = plain_blocks(reading)
+    if not reading.options.prices:
         return blocks
     from noregret.proof.game.price_relatives import relative_blocks
 
     return relative_blocks(blocks)
 
 
-def plain_blocks(stream: Stream) -> Iterator[TableBlock]:
+def plain_blocks(reading: Reading) -> Iterator[TableBlock]:
     """Read the rows of files, with outcomes where the stream has a target."""
-    options = stream.options
+    stream, options = reading.stream, reading.options
     if stream.target is None and (options.scale == "max" or options.positive is not None):
         what = "positive" if options.positive is not None else "scale=max"
         raise NoRegretError(
             f"{what} makes no difference to a table without a target", "leave it out"
         )
-    reading = stream.reading(learning=stream.target is not None)
     for block in reading:
-        stops = bool(block.faults) and stream.options.on_error == "stop"
+        stops = bool(block.faults) and options.on_error == "stop"
         if isinstance(block.X, Sparse) and not len(block):
             if stops:
                 raise block.faults[0].error

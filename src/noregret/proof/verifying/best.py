@@ -158,6 +158,8 @@ def gap(judge: Judge, path: str, stated: Any, found: Any) -> Line:
     if replay.cut_short:  # it may leave anything open, as long as all it claims is proven
         return replace(line, confirmed=True)
     room = slack + proven.gap
+    if proven.comparator != replay.found.hindsight.comparator:  # up to a norm by chance of summing
+        room += SEARCH_FACTOR * (number(replay.found.hindsight.gap) or 0.0)
     if claimed < lower - room and not said.exact:  # sums only widen a gap
         room += SEARCH_FACTOR * gap_by_sums(replay)
     if not proven.exact:  # of a closed form the gap is rounding only

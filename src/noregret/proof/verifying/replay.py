@@ -183,7 +183,9 @@ def replayed(
         except UNUSABLE as error:
             raise CertificateError(f"learner: {error}") from None
     try:
-        options = replace(Options.of(stated.transforms, target or stated.target), format=format)
+        options = replace(
+            Options.of(stated.transforms, target or stated.target, sniff=False), format=format
+        )
     except ValueError as error:
         raise CertificateError(f"data: transforms: {error}") from None
     try:

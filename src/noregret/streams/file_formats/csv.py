@@ -30,7 +30,7 @@ from noregret.streams.columns import (
 )
 from noregret.streams.csv_dialect import COMMA, delimiter_of, is_latin_1
 from noregret.streams.csv_quotes import Joined, lines_that_look_like_rows, with_letters_quoted
-from noregret.streams.csv_repair import kind_of_most, repaired, row_lines, split_names
+from noregret.streams.csv_repair import Mended, kind_of_most, repaired, row_lines, split_names
 from noregret.streams.open_file import Opened
 from noregret.streams.options import (
     ASLEEP,
@@ -77,6 +77,7 @@ class Parsed(NamedTuple):
     faults: tuple[Fault, ...] = ()  # lines that are no rows, counted in the piece
     kept: list[int] | None = None  # the line of each row, where some are no rows
     joined: Joined | None = None  # lines that are one row, though each could be one
+    written: frozenset[str] = frozenset()  # columns of plain numbers with others among them
 
 
 class CsvReading(TableReading):
@@ -87,6 +88,8 @@ class CsvReading(TableReading):
         self.delimiter = ""  # empty until the first text is read
         self.encoding = ""
         self.decimals: dict[str, str] = {}  # of columns of other than plain numbers
+        self.written: set[str] = set()  # columns of plain numbers that hold others too
+        self.sniff = stream.options.sniff
         self.careful = False  # whether line ends may be part of values
         self.told_joined = False  # whether it was told that lines were joined
         self.places: NDArray[np.int32] | None = None
@@ -100,20 +103,42 @@ class CsvReading(TableReading):
             "delimiter": self.delimiter,
             "encoding": self.encoding,
             "decimals": self.decimals,
+            "written": sorted(self.written),
         }
 
     def set_columns_state(self, state: dict[str, Any]) -> None:
         """Restore the columns."""
         super().set_columns_state(state)
         self.decimals = state.get("decimals", {})
+        self.written = set(state.get("written", ()))
         if self.learning:  # files to be scored may have other columns besides
             self.header, self.careful = state["header"], state["careful"]
-            # Of 0.1.0, which did not find them out.
+            # Of 0.1.0, which did not find them out, and goes on like that.
             assert isinstance(self.stream, CsvStream)
-            self.delimiter = state.get("delimiter", self.stream.delimiter or ",")
+            self.sniff = self.sniff and "delimiter" in state
+            self.delimiter = state.get("delimiter", self.stream.usual_delimiter)
             self.encoding = state.get("encoding", UTF_8)
             if self.header is not None and not set(self.header) <= (self.kinds or {}).keys():
                 raise ValueError("its header has columns of which it does not say what they hold")
+
+    def found(self) -> dict[str, Any]:
+        """Return the delimiter, the encoding and the written numbers that were found out."""
+        assert isinstance(self.stream, CsvStream)
+        options, found = self.options, super().found()
+        if options.delimiter == AUTO and self.delimiter not in ("", self.stream.usual_delimiter):
+            found["delimiter"] = TAB if self.delimiter == "\t" else self.delimiter
+        if options.encoding == AUTO and self.encoding == LATIN_1:
+            found["encoding"] = LATIN_1
+        marks = self.marks([] if self.settled is None else self.settled.columns)
+        commas = {name for name, mark in marks.items() if mark == COMMA}
+        found["decimal_commas"] = tuple(sorted(commas))
+        found["written_numbers"] = tuple(sorted({*marks, *self.written} - commas))
+        return found
+
+    def may_be_written(self, name: str) -> bool:
+        """Return whether a column may hold numbers as people write them."""
+        options = self.options
+        return self.sniff or name in options.written_numbers or name in options.decimal_commas
 
     # The first lines: names and kinds.
 
@@ -162,8 +187,12 @@ class CsvReading(TableReading):
         assert isinstance(self.stream, CsvStream)
         if not self.delimiter:
             given = self.options.delimiter
-            found = self.stream.delimiter if given == AUTO else "\t" if given == TAB else given
-            self.delimiter = found or delimiter_of(text, self.quotes, self.options.target)
+            if given != AUTO:
+                self.delimiter = "\t" if given == TAB else given
+            elif not self.sniff or self.stream.usual_delimiter == "\t":
+                self.delimiter = self.stream.usual_delimiter
+            else:
+                self.delimiter = delimiter_of(text, self.quotes, self.options.target)
         return self.delimiter.encode()
 
     def text_of(self, piece: Piece) -> Text:
@@ -171,7 +200,8 @@ class CsvReading(TableReading):
         text, quotes = piece.text(), self.quotes
         if not self.encoding:
             given = self.options.encoding
-            self.encoding = (LATIN_1 if is_latin_1(text) else UTF_8) if given == AUTO else given
+            latin = given == AUTO and self.sniff and is_latin_1(text)
+            self.encoding = LATIN_1 if latin else UTF_8 if given == AUTO else given
         if self.encoding == LATIN_1:
             text = text.decode("latin-1").encode("utf-8")
         self.delimiter_in(text)
@@ -209,7 +239,9 @@ class CsvReading(TableReading):
                 half = is_target or self.options.missing == ASLEEP
                 share = MIN_OUTCOME_SHARE if half else MIN_NUMBER_SHARE
                 kinds[name] = kind_of_most(values, share, MISSING_WORDS)
-                if kinds[name] != BOOLEAN and (mark := self.decimal_in(values, share)):
+                if kinds[name] == BOOLEAN or not self.may_be_written(name):
+                    continue
+                if mark := self.decimal_in(values, share):
                     kinds[name], self.decimals[name] = NUMBER, mark
         for words in (*self.options.categories, *self.options.text, self.options.group):
             if words in kinds:
@@ -294,10 +326,12 @@ class CsvReading(TableReading):
             return Parsed(piece, table, whole, names + lines, names)
         if self.needs_care(piece, body):
             return Parsed(piece, None)
-        table, faults, kept = self.arrow_table(body, piece)
+        table, mended = self.arrow_table(body, piece)
+        faults, kept = ((), None) if mended is None else (mended.faults, mended.kept)
         lines = count_lines(body)
         joined = self.joined_in(body) if lines > len(table.y) + len(faults) else None
-        return Parsed(piece, table, False, names + lines, names, faults, kept, joined)
+        written = frozenset[str]() if mended is None else mended.written
+        return Parsed(piece, table, False, names + lines, names, faults, kept, joined, written)
 
     def check_line_ends(self, body: bytes, piece: Piece) -> None:
         """Refuse carriage returns within lines: some readers end a line there, others do not."""
@@ -375,10 +409,8 @@ class CsvReading(TableReading):
         table = Table(roles.numbers, found.X, None, [], y, {}, self.options.intercept)
         return table, found.line_count, whole
 
-    def arrow_table(
-        self, body: bytes, piece: Piece
-    ) -> tuple[Table, tuple[Fault, ...], list[int] | None]:
-        """Return any piece, the lines that are no rows, and those that are if there are others."""
+    def arrow_table(self, body: bytes, piece: Piece) -> tuple[Table, Mended | None]:
+        """Return any piece, and its records one by one if Arrow cannot parse it as it is."""
         import pyarrow as pa
 
         roles = self.settled
@@ -399,9 +431,9 @@ class CsvReading(TableReading):
         marks = self.marks(used)
         if not body.strip(b"\r\n"):
             empty = pa.table({name: pa.array([], kind) for name, kind in types.items()})
-            return encoded(empty, roles), (), None
+            return encoded(empty, roles), None
         try:
-            return encoded(self.arrow(body, types, used, marks), roles), (), None
+            return encoded(self.arrow(body, types, used, marks), roles), None
         except pa.ArrowInvalid:
             kinds = {name: self.kinds[name] for name in used}
             asleep, by_line = self.options.missing == ASLEEP, self.quotes == LINE
@@ -414,11 +446,12 @@ class CsvReading(TableReading):
                 asleep=asleep,
                 by_line=by_line,
                 marks=marks,
+                may_be_written=self.may_be_written,
             )
         try:
             if not mended.kept:
-                return self.arrow_table(b"", piece)[0], mended.faults, []
-            return encoded(self.arrow(mended.text, types, used), roles), mended.faults, mended.kept
+                return self.arrow_table(b"", piece)[0], mended
+            return encoded(self.arrow(mended.text, types, used), roles), mended
         except pa.ArrowInvalid as error:
             raise BadExample(foreign(error), file=piece.path) from None
 
@@ -467,6 +500,7 @@ class CsvReading(TableReading):
         if raw.table is None:
             self.careful = True
             raise StartAgain
+        self.written |= raw.written
         before = self.lines_before(piece) + raw.names
         mark = self.mark_after(piece, raw.lines)
         size = self.read_so_far(piece.file, piece.read)
@@ -514,7 +548,7 @@ class CsvStream(Stream):
     name = "csv"
     extensions: ClassVar[tuple[str, ...]] = (".csv",)
     reading_class = CsvReading
-    delimiter = ""  # to be found out
+    usual_delimiter: ClassVar[str] = ","
     quotes: ClassVar[str] = MULTILINE  # if not said otherwise
 
 
@@ -523,7 +557,7 @@ class TsvStream(CsvStream):
 
     name = "tsv"
     extensions: ClassVar[tuple[str, ...]] = (".tsv",)
-    delimiter = "\t"
+    usual_delimiter: ClassVar[str] = "\t"
     quotes: ClassVar[str] = LINE
 
 

@@ -28,7 +28,7 @@ from noregret.streams.columns import (
 from noregret.streams.columns_to_rows import empty
 from noregret.streams.json_forecasts import kinds_of, table_of
 from noregret.streams.json_lines import Lines, lines_of, one_by_one, parse
-from noregret.streams.options import ASLEEP, Options
+from noregret.streams.options import ASLEEP, WRITTEN, Options
 from noregret.streams.source import Paths
 from noregret.streams.stream import Stream
 from noregret.streams.table_reading import TableReading
@@ -301,7 +301,7 @@ class JsonlStream(Stream):
     name = "jsonl"
     extensions = (".jsonl", ".ndjson")
     reading_class = JsonlReading
-    meaningless = ("time", "header", "quotes", "delimiter", "encoding")
+    meaningless = ("time", "header", "quotes", "delimiter", "encoding", *WRITTEN)
 
 
 def read_jsonl(path: Paths, target: str | None = None, **options: Any) -> Stream:

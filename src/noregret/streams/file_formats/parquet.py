@@ -14,7 +14,7 @@ from noregret.errors import BadExample, NoRegretError, Place, foreign
 from noregret.streams.block import Block
 from noregret.streams.columns import NUMBER, Roles, Table, encoded, kind_of
 from noregret.streams.open_file import BLOCK
-from noregret.streams.options import Options
+from noregret.streams.options import WRITTEN, Options
 from noregret.streams.seals import Range, new_hash
 from noregret.streams.source import STDIN, Paths
 from noregret.streams.stream import Stream
@@ -210,7 +210,7 @@ class ParquetStream(Stream):
     name = "parquet"
     extensions = (".parquet", ".pq")
     reading_class = ParquetReading
-    meaningless = ("header", "quotes", "delimiter", "encoding")
+    meaningless = ("header", "quotes", "delimiter", "encoding", *WRITTEN)
 
     def __init__(self, paths: Paths, options: Options) -> None:
         super().__init__(paths, options)

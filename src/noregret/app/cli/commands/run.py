@@ -176,7 +176,12 @@ def run(given: Namespace) -> None:
         resume = None  # interrupted before the first checkpoint: start again
     stream = stream_of(given.data, options)
     if given.missing is None and "missing" not in stream.meaningless:
-        stream = type(stream)(stream.paths, replace(options, missing=INDICATOR))
+        usual = INDICATOR
+        if resume is not None:  # as that run does
+            from noregret.app.commands.run.resuming import missing_of
+
+            usual = missing_of(resume)
+        stream = type(stream)(stream.paths, replace(options, missing=usual))
     work = Run(
         stream,
         made,

@@ -64,7 +64,7 @@ def result_of(mix: Mix, started: str, began: float) -> MixResult:
         uncertified=unmade,
         curve=curve_of(mix),
         heaviest=(),
-        transforms=mix.stream.transforms,
+        transforms=mix.reading.transforms,
         target=mix.stream.target,
         outlook=Outlook(),
         skipped=left_out.count,

@@ -96,6 +96,7 @@ def certificate_of(mix: Mix, group: str, kept: Kept) -> Certificate:
     master = mix.master.clone()
     master.check_names(mix.names)
     game = master.new_game(progress=False)
-    game.describe(replace(options, only=group).transforms(), options.target, mix.names)
+    read = replace(options, only=group, **mix.reading.found())
+    game.describe(read.transforms(), options.target, mix.names)
     made: Certificate = game.play(kept.X, kept.y).certificate()
     return made

@@ -127,6 +127,8 @@ class Mix:
             self.over = True
         if not self.rounds:
             raise nothing_learned(self)
+        for series in self.series.values():
+            series.game.describe(self.reading.transforms, self.stream.target)
         self.spent = time.perf_counter() - began
         return self.finish(started)
 
@@ -181,7 +183,6 @@ class Mix:
         if group not in self.series:
             recorded = self.hindsight and not self.grouped
             made = Series(self.master.clone(), self.names, recorded)
-            made.game.describe(self.stream.transforms, self.stream.target)
             self.recording.enter_context(made.game.recorded())
             self.series[group] = made
         return self.series[group]

@@ -43,7 +43,7 @@ def conclude(
         uncertified=uncertified,
         curve=run.game.curve,
         heaviest=heaviest_of(run.reading.feature_name, learner.weights),
-        transforms=run.stream.transforms,
+        transforms=run.reading.transforms,
         target=run.stream.target,
         looked_back=run.looked_back,
         outlook=run.watching.outlook() if run.watches else Outlook(),

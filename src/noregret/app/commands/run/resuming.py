@@ -16,6 +16,7 @@ from noregret.base.params import plain
 from noregret.errors import NoRegretError, WrongUsage
 from noregret.proof.record.ledger_state import restore as restore_ledger
 from noregret.proof.record.ledger_state import state_of as ledger_state
+from noregret.streams.options import INDICATOR, Options
 from noregret.streams.source import STDIN
 
 if TYPE_CHECKING:
@@ -55,6 +56,15 @@ def save(run: Run, path: str) -> None:
     ledger_arrays, state["ledger"] = ledger_state(run.game.ledger)
     kept |= checkpoint.with_prefix("ledger.", ledger_arrays)
     checkpoint.write(path, kept, state)
+
+
+def missing_of(path: str) -> str:
+    """Return what the run of a checkpoint does at an empty cell; that of 0.1.0 stops."""
+    try:
+        _, state = checkpoint.read(path)
+    except NoRegretError:  # which is told when it is read to go on from
+        return INDICATOR
+    return Options.of(state["asked"]["transforms"]).missing
 
 
 def asked(run: Run) -> dict[str, Any]:
