@@ -7,6 +7,9 @@ TESTS ?= --doctest-modules --pyargs noregret tests
 # Each worker has neighbours, so that what a module needs is made once, and helps out at the end.
 PYTEST = -m pytest --numprocesses auto --dist worksteal
 
+# Without bytecode on disk, every worker and every command under test would compile its sources anew.
+unexport PYTHONDONTWRITEBYTECODE
+
 # pip, showing how far it is: compiling takes minutes.
 PIP_SHOWN = $(BIN)/python tools/build_progress.py $(BIN)/pip --verbose
 # Build tools that pip would otherwise install anew for each build.

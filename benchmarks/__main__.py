@@ -17,7 +17,7 @@ from rich.console import Console
 from rich.table import Table
 
 import benchmarks
-from benchmarks._compare import compare
+from benchmarks._compare import TURNS, compare
 from benchmarks._harness import Disagreement, Failed, Grid, Row, skipped
 
 RESULTS = Path(__file__).with_name("results.md")
@@ -35,10 +35,13 @@ def main() -> None:
     options.add_argument(
         "--compare", metavar="REV", help="this tree against a revision of it, without peers"
     )
+    options.add_argument(
+        "--turns", type=int, default=TURNS, metavar="N", help="turns of --compare (%(default)s)"
+    )
     given = options.parse_args()
     if given.compare:
         try:
-            sys.exit(0 if compare(given.compare) else 1)
+            sys.exit(0 if compare(given.compare, given.turns) else 1)
         except Failed as failure:
             options.error(str(failure))
     for name in [*given.names, *given.without]:

@@ -22,7 +22,7 @@ TURNS = 6
 MAX_RATIO = 1.1
 
 
-def compare(revision: str) -> bool:
+def compare(revision: str, turns: int = TURNS) -> bool:
     """Print the table; return False if a row has become slower by more than a tenth."""
     console = Console(width=None if sys.stdout.isatty() else 100)
     with tempfile.TemporaryDirectory() as made, console.status("") as status:
@@ -32,8 +32,8 @@ def compare(revision: str) -> bool:
         status.update("building this tree")
         after = build(ROOT, folder / "after")
         times: dict[Path, dict[str, float]] = {before: {}, after: {}}
-        for turn in range(TURNS):
-            status.update(f"turn {turn + 1} of {TURNS}")
+        for turn in range(turns):
+            status.update(f"turn {turn + 1} of {turns}")
             for python in (before, after) if turn % 2 else (after, before):
                 note(python, times[python])
     table = Table("work", revision, "this tree", "ratio", title="processor time")

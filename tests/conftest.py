@@ -3,6 +3,8 @@
 import gc
 import os
 from collections.abc import Iterator
+from importlib import import_module
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -16,6 +18,20 @@ os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
 load_profile()
 gc.disable()  # until all tests are there
+
+
+def pytest_sessionstart(session: pytest.Session) -> None:
+    """Import a share of the tests first in each parallel worker, if all tests are to run.
+
+    pytest compiles what it imports for the first time, and keeps it: so one worker does that for
+    each file, and not all of them at the same time.
+    """
+    worker = getattr(session.config, "workerinput", None)
+    if worker is not None and "tests" in session.config.args:
+        here = Path(__file__).parent
+        number, count = int(worker["workerid"].removeprefix("gw")), worker["workercount"]
+        for path in sorted(here.rglob("test_*.py"))[number::count]:
+            import_module(".".join(path.relative_to(here.parent).with_suffix("").parts))
 
 
 @pytest.hookimpl(trylast=True)

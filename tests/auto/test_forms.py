@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+from itertools import product
 from pathlib import Path
 
 import numpy as np
@@ -12,6 +13,7 @@ from scipy.sparse import csr_array
 import noregret as nr
 from noregret.learners.auto import Auto
 from tests.auto.streams import LOSSES, Floats, auto, played, same_state, stream
+from tests.thorough import paired
 
 WIDTHS = [1, 4, 50, 64, 65, 255, 256, 257]
 
@@ -54,12 +56,11 @@ def test_many_rows_are_one_after_the_other(loss: str) -> None:
     assert same_state(whole, parts)
 
 
-@pytest.mark.parametrize("loss", LOSSES)
-@pytest.mark.parametrize("columns", WIDTHS)
-@pytest.mark.parametrize("after", [0, 1, 21])
-def test_a_saved_one_goes_on_to_the_bit(
-    loss: str, columns: int, after: int, tmp_path: Path
-) -> None:
+@pytest.mark.parametrize(
+    ("of", "after"), paired(list(product(LOSSES, WIDTHS)), [0, 1, 21]), ids=str
+)
+def test_a_saved_one_goes_on_to_the_bit(of: tuple[str, int], after: int, tmp_path: Path) -> None:
+    loss, columns = of
     X, y = sparse(columns, loss, rows=45)
     learner = auto(loss, delay=2)
     learner.learn_many(X[:after], y[:after])

@@ -10,7 +10,7 @@ from tests.thorough import sized
 SOURCES = sources()
 CASES = 150
 # Of these, one in so many unless the run is thorough.
-QUICK_SHARE = 4
+QUICK_SHARE = 8
 
 
 def cases_of(draw: Draw) -> int:

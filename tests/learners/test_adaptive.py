@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 import noregret as nr
 from noregret.learners.ftrl_proximal import worst
-from tests.thorough import draws
+from tests.thorough import draws, paired
 from tests.variants import Floats
 
 seeds = st.integers(0, 2**32 - 1)
@@ -245,13 +245,13 @@ ATTACKED: list[tuple[str, dict[str, Any]]] = [
 ]
 
 
-@pytest.mark.parametrize(("name", "params"), ATTACKED)
-@pytest.mark.parametrize("decades", [0, 9])
+@pytest.mark.parametrize(("case", "decades"), paired(ATTACKED, [0, 9]))
 @draws(12)
 @given(seed=seeds, hostile=st.booleans())
 def test_bounds_stand_extreme_units_late_columns_and_columns_twice(
-    name: str, params: dict[str, Any], decades: int, seed: int, hostile: bool
+    case: tuple[str, dict[str, Any]], decades: int, seed: int, hostile: bool
 ) -> None:
+    name, params = case
     rng = np.random.default_rng(seed)
     X, y = stream(seed, rounds=50, columns=3)
     X = np.hstack([X, X[:, :1]])

@@ -72,35 +72,32 @@ def test_a_loss_must_not_use_its_learner(use: str) -> None:
     assert state(learner) == before
 
 
-@pytest.mark.parametrize(
-    "spoil",
-    [
-        "X.indices[1] = 200000000",
-        "X.indices[1] = -5",
-        "X.indices[:3] = [2, 1, 0]",
-        "X.indptr[:] = [-4, 4, 8, 12]",
-        "X.indptr[:] = [0, 8, 4, 9]",
-        "X.indptr[:] = [0, 3, 6, 4000000]",
-        "X.data = X.data[:4]",
-        "X.indices = X.indices[:4]",
-    ],
-)
-def test_a_sparse_matrix_changed_behind_its_own_back(spoil: str) -> None:
-    told = survives(f"""
-X = sp.csr_array(np.ones((3, 3)))
-X.has_canonical_format
-{spoil}
-L = nr.WidrowHoff(norm=10.0)
-many, one = (lambda: L.learn_many(X, np.ones(3))), (lambda: L.learn_one(X[:1], 1.0))
-for use in (many, one, lambda: L.predict_many(X)):
-    try:
-        use()
-    except (nr.BadExample, IndexError, ValueError):
-        print("refused")
-print(np.isfinite(L.weights).all())
+def test_a_sparse_matrix_changed_behind_its_own_back() -> None:
+    told = survives("""
+for spoil in [
+    "X.indices[1] = 200000000",
+    "X.indices[1] = -5",
+    "X.indices[:3] = [2, 1, 0]",
+    "X.indptr[:] = [-4, 4, 8, 12]",
+    "X.indptr[:] = [0, 8, 4, 9]",
+    "X.indptr[:] = [0, 3, 6, 4000000]",
+    "X.data = X.data[:4]",
+    "X.indices = X.indices[:4]",
+]:
+    X = sp.csr_array(np.ones((3, 3)))
+    X.has_canonical_format
+    exec(spoil)
+    L = nr.WidrowHoff(norm=10.0)
+    many, one = (lambda: L.learn_many(X, np.ones(3))), (lambda: L.learn_one(X[:1], 1.0))
+    refused = 0
+    for use in (many, one, lambda: L.predict_many(X)):
+        try:
+            use()
+        except (nr.BadExample, IndexError, ValueError):
+            refused += 1
+    print(refused > 0, np.isfinite(L.weights).all())
 """)
-    assert "refused" in told
-    assert told.endswith("True\n")
+    assert told == "True True\n" * 8
 
 
 def test_a_sparse_matrix_of_another_format_changed_behind_its_own_back() -> None:

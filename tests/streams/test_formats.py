@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 import noregret
 from noregret import play, streams
-from tests.thorough import draws
+from tests.thorough import draws, sized
 
 from .files import (
     TARGET,
@@ -59,7 +59,7 @@ def test_a_table_is_the_same_game_in_every_format(rows: list[Row], size: int) ->
                 raise
 
 
-@pytest.mark.parametrize("size", range(1, 120, 3))
+@pytest.mark.parametrize("size", range(1, 120, sized(10, full=3)))
 def test_a_quoted_value_may_be_cut_anywhere(size: int, tmp_path: Path) -> None:
     expected = game_of(pairs_of(MIXED))
     file = write_csv(MIXED, tmp_path / "d.csv", newline="\r\n", quoting=csv.QUOTE_ALL)

@@ -15,6 +15,7 @@ from noregret.app.commands.mix import DEFAULT
 from noregret.data import path as bundled
 from tests.app.mix.forecasts import by_hand, completed, csv, frame
 from tests.app.run.commands import done, refused
+from tests.thorough import paired
 
 LEARNERS = [
     DEFAULT,
@@ -99,10 +100,10 @@ def test_the_figures_add_up(tmp_path: Path) -> None:
     assert sum(convex["weights"].values()) == pytest.approx(1.0)
 
 
-@pytest.mark.parametrize(
-    "options", [(), ("--no-correct",), ("--no-average",), ("--loss", "absolute")]
-)
-@pytest.mark.parametrize("learner", ["blend", "fixed-share"])
+WAYS: list[tuple[str, ...]] = [(), ("--no-correct",), ("--no-average",), ("--loss", "absolute")]
+
+
+@pytest.mark.parametrize(("options", "learner"), paired(WAYS, ["blend", "fixed-share"]))
 def test_a_certificate_is_confirmed_by_the_data_in_any_format(
     learner: str, options: tuple[str, ...], tmp_path: Path
 ) -> None:

@@ -15,6 +15,7 @@ import noregret
 from noregret import streams
 from tests.app.run import data
 from tests.app.run.commands import COMMAND, command, done, process, refused, small_blocks
+from tests.thorough import sized
 
 __all__ = ["small_blocks"]
 pytestmark = pytest.mark.usefixtures("small_blocks")
@@ -225,7 +226,7 @@ def test_a_bad_row_stops_it_and_nothing_is_written(model: Path, tmp_path: Path) 
 
 
 def test_a_reader_that_has_seen_enough_is_no_error(tmp_path: Path) -> None:
-    file = data.csv(tmp_path / "d.csv", data.numbers(40_000))
+    file = data.csv(tmp_path / "d.csv", data.numbers(sized(8_000, full=40_000)))
     options = ["--target", "y", "--drop", "label", "--model", tmp_path / "m", "--quiet"]
     done("run", file, *options)
     arguments = [*COMMAND, "predict", str(tmp_path / "m"), str(file)]

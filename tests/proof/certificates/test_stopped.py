@@ -14,6 +14,7 @@ from noregret.base.registry import built, find
 from noregret.hindsight import Limits
 from noregret.proof.certificates.certificate import Interval
 from tests.hindsight.test_stopped import Ticking
+from tests.thorough import paired
 
 RANDOM = np.random.default_rng(11)
 ROWS = 120
@@ -44,8 +45,7 @@ def regretting(certificate: Certificate, loss: float, gap: float) -> Certificate
     return replace(certificate, hindsight=best, regret=Interval(paid - loss, paid - (loss - gap)))
 
 
-@pytest.mark.parametrize("name", GAMES)
-@pytest.mark.parametrize("seconds", [1.5, 6.5, 20.5])
+@pytest.mark.parametrize(("name", "seconds"), paired(GAMES, [1.5, 6.5, 20.5]))
 def test_an_honest_interval_is_confirmed_however_wide(name: str, seconds: float) -> None:
     found = stopped(name, seconds)
     _, _, X, y = GAMES[name]

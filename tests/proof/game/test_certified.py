@@ -16,6 +16,7 @@ from noregret.filters import Nlms
 from noregret.linear.learner import all_learners
 from noregret.portfolios import EgPortfolio
 from tests.proof.certificates.games import BITS, KINDS, LABELS, NUMBERS, ROWS
+from tests.thorough import sized
 
 rng = np.random.default_rng(7)
 VOTES = rng.random((50, 3))
@@ -110,7 +111,8 @@ def test_the_square_loss_takes_constant_memory_and_others_spill_to_a_file() -> N
 
 def test_asking_often_does_not_make_the_curve_longer() -> None:
     asked, silent = certified(noregret.WidrowHoff(rate=0.2)), certified(noregret.WidrowHoff())
-    for x, y in zip(np.tile(ROWS, (10, 1)), np.tile(NUMBERS, 10), strict=True):
+    times = sized(3, full=10)
+    for x, y in zip(np.tile(ROWS, (times, 1)), np.tile(NUMBERS, times), strict=True):
         asked.learn_one(x, y)
         silent.learn_one(x, y)
         asked.certificate()

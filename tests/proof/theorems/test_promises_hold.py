@@ -17,7 +17,7 @@ BOUNDED = [name for name, theorem in linear_theorems().items() if theorem.bound 
 
 
 @pytest.mark.parametrize("name", CASES)
-@draws(120, quick=6)
+@draws(120, quick=3)
 @given(plan=plans())
 @example(plan=Plan(0, 1, 1, "zeros", "nothing"))
 @example(plan=Plan(0, 1, 1, "corners", "against"))
