@@ -22,7 +22,6 @@ from noregret.hindsight.solvers.centred import Centred
 from noregret.hindsight.solvers.dependence import faint_columns, surely_curved
 from noregret.hindsight.solvers.doubled import Doubled
 from noregret.hindsight.solvers.penalised import Penalised
-from noregret.hindsight.solvers.priced import Weighted
 from noregret.hindsight.solvers.tangent import OnRows, Tangent
 from noregret.hindsight.sums import add_outer_products
 from tests.exactness import losses as exact
@@ -170,7 +169,7 @@ def penalised(rng: Rng, g: Floats, off: Floats, w: Floats, steep: Vector) -> Ite
     paid = sum((a * a / (4 * b) for a, b in zip(steep, fractions(p), strict=True)), Fraction(0))
     single = square(steep) / (4 * Fraction(p[0]))
     costs = [a * a * b for a, b in zip(fractions(w), fractions(p), strict=True)]
-    one, each, away = Penalised(float(p[0])), Weighted(p), Centred(p, centre)
+    one, each, away = Penalised(float(p[0])), Centred(p, np.zeros(n)), Centred(p, centre)
     yield from not_above("penalised", one.lowest_below(g, off), -single)
     yield from not_above("weighted", each.lowest_below(g, off), -paid)
     price = Fraction(p[0]) * square(fractions(w))

@@ -1,4 +1,4 @@
-"""The predictors of norm at most U, and the lowest point of a quadratic among them."""
+"""The predictors of norm at most U, and the minimiser of a quadratic among them."""
 
 from __future__ import annotations
 
@@ -8,51 +8,38 @@ from functools import partial
 import numpy as np
 
 from noregret.errors import NoRegretError
+from noregret.hindsight.classes.domain import Unpriced
 from noregret.hindsight.proofs.rounding import Floats, norm, norm_above, shrunk_into_ball, upward
 from noregret.hindsight.solvers.curvature import Curvature, Factored, ManyRows
 
-# A point that gains this share of what can be gained ends the search for the multiplier.
+# The search for the multiplier ends at this share of the largest possible gain.
 MIN_GAIN_SHARE = 0.9
-# Where a solution is expensive: what it may leave of the pull, the multipliers that are tried, and
-# the share by which one may change to be as good as the last; and the number of steps after which
-# this is too rough for what is left, as it is for losses with kinks.
+# If linear systems are expensive: the relative residual allowed, the number of multipliers to try,
+# and the relative change below which two are the same; and the number of steps after which
+# solutions must be better, as losses with kinks need.
 ROUGHLY, MAX_MULTIPLIERS, SAME_MULTIPLIER, ROUGH_STEPS = 0.1, 3, 0.5, 12
 
 
-class Ball:
+class Ball(Unpriced):
     """The predictors of norm at most a radius; they pay nothing."""
-
-    blur = 0
 
     def __init__(self, radius: float) -> None:
         self.radius = radius
         self.steps = 0
-        self.multiplier = 0.0  # of the constraint, where the last step ended
+        self.multiplier = 0.0  # of the constraint, after the last step
 
     def lowest(self, g: Floats) -> float:
         """Return the minimum of g·w over the ball."""
         return -self.radius * norm(g)
 
     def lowest_below(self, g: Floats, off: Floats) -> float:
-        """Return what that minimum is surely not below, where g may be off by so much."""
+        """Return a proven lower bound of that minimum, where g has errors up to ``off``."""
         return -upward(self.radius * norm_above(np.abs(g) + off))
 
     def lowest_point(self, g: Floats) -> Floats:
-        """Return where that minimum is."""
+        """Return the minimiser."""
         size = norm(g)
         return g * (-self.radius / size) if size else np.zeros_like(g)
-
-    def price(self, w: Floats) -> float:
-        """Return 0."""
-        return 0.0
-
-    def price_above(self, w: Floats) -> float:
-        """Return 0."""
-        return 0.0
-
-    def price_slope(self, w: Floats, direction: Floats) -> float:
-        """Return 0."""
-        return 0.0
 
     def room(self, w: Floats, direction: Floats) -> float:
         """Return the largest step towards a point of the ball that stays in it: 1 or more."""
@@ -64,7 +51,7 @@ class Ball:
         return max(1.0, left / (b + root) if b > 0 else (root - b) / a)
 
     def inside(self, w: Floats) -> Floats:
-        """Return w, surely in the ball."""
+        """Return w, scaled into the ball if needed."""
         return shrunk_into_ball(w, self.radius)
 
     def target(self, w: Floats, g: Floats, curvature: Curvature) -> Floats:
@@ -91,8 +78,8 @@ def lowest_in_ball(
     """Minimise g·(v − w) + (v − w)ᵀH(v − w)/2 over ‖v‖ ≤ radius; return v and its multiplier.
 
     The minimiser is v(λ) = w − (H + λ)⁻¹(g + λ w) for the λ ≥ 0 at which ‖v(λ)‖ = radius, or for
-    λ = 0 where ‖v(0)‖ is less. Newton's method on 1/‖v(λ)‖ = 1/radius (the secular equation) finds
-    it from below without fail, and from above in a step or two.
+    λ = 0 if ‖v(0)‖ is less. Newton's method on 1/‖v(λ)‖ = 1/radius (the secular equation) always
+    converges from below, and from above takes a step or two.
     """
     if not g.any():
         return w, 0.0
@@ -107,11 +94,11 @@ def lowest_in_ball(
         if size <= radius and (multiplier == 0.0 or size == 0.0):
             if flat or is_level(curvature, w, g, change):
                 return v, 0.0
-            # Where H has no curvature but g pulls, the minimum is at the border.
+            # Where H is flat but g is not zero, the minimum is on the boundary.
             flat, multiplier = True, norm(curvature.times(w) - g) / radius
             continue
-        # By duality nothing in the ball gains more than this. A v of the wrong length comes near it
-        # when stretched, as that matters by its square; one inside when H is flat about it.
+        # By duality no point of the ball gains more than this. Scaling v to the radius comes close,
+        # as the error is of second order; so does a v inside the ball where H is flat.
         most = 0.5 * (multiplier * (radius**2 - float(w @ w)) - float(change @ pull))
         for point in (v * (radius / size), v)[: 1 + (size <= radius)]:
             if (gained := gain(curvature, g, point - w)) > best_gain:
@@ -145,11 +132,11 @@ def is_level(curvature: Curvature, w: Floats, g: Floats, change: Floats) -> bool
 def lowest_in_span(
     curvature: Curvature, w: Floats, g: Floats, radius: float, guess: float, rough: bool = False
 ) -> tuple[Floats, float]:
-    """Do the same where solutions are expensive and rough: minimise over the span of a few vectors.
+    """Do the same with expensive, inexact systems: minimise over the span of a few vectors.
 
-    The span holds w and, for each multiplier tried, v(λ) and how it changes with λ, or g in its
-    place if ``rough``. As w is in it, the quadratic surely falls, and the multiplier in the span is
-    the next to try.
+    The span has w and, for each multiplier tried, v(λ) and its derivative, or g instead of that if
+    ``rough``. As w is in it, the quadratic never rises, and the multiplier within the span is the
+    next to try.
     """
     multiplier, span, images = guess, np.zeros((0, len(w))), np.zeros((0, len(w)))
     inner, change = np.zeros(0), np.zeros_like(w)
@@ -172,14 +159,14 @@ def lowest_in_span(
             break
         small = images @ span.T
         bends, axes = np.linalg.eigh(0.5 * (small + small.T))
-        # Along its axes H surely has no negative eigenvalue, whatever rounding made of it.
+        # Clipping in its eigenbasis removes negative eigenvalues due to rounding.
         span, images = axes.T @ span, axes.T @ images
         diagonal = Factored(np.diag(np.maximum(bends, 0.0)))
         last = multiplier
         inner, multiplier = lowest_in_ball(diagonal, span @ w, span @ g, radius, multiplier)
         if multiplier == 0.0 and norm(w + change) > radius:
-            # Not in the span, but in the ball the border is in the way. There the gradient is
-            # −λ v, and so it nearly is by now.
+            # The constraint is inactive in the span but not in the ball. On the boundary the
+            # gradient is −λ v, and by now it nearly is.
             multiplier = norm(g + images.T @ (inner - span @ w)) / radius
         elif abs(multiplier - last) <= (SAME_MULTIPLIER if rough else 0.3) * last:
             break

@@ -1,4 +1,4 @@
-"""The predictors with every weight at most U, and the lowest point of a quadratic among them."""
+"""The predictors with every weight at most U, and the minimiser of a quadratic among them."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ import numpy as np
 from noregret.base.compiled.losses import Loss
 from noregret.checks import positive
 from noregret.errors import NoRegretError
+from noregret.hindsight.classes.domain import Unpriced
 from noregret.hindsight.losses import losses_of
 from noregret.hindsight.proofs.answer import USUAL, Answer, Limits, exactly
 from noregret.hindsight.proofs.rounding import Floats, total, upward
@@ -15,11 +16,11 @@ from noregret.hindsight.solvers.curvature import Curvature
 from noregret.hindsight.solvers.newton import minimise, proven
 from noregret.limits import UNIT
 
-# Steps towards the lowest point, and how often a step is halved until it gains.
+# Most steps to the minimiser, and most halvings of a step until it gains.
 STEPS, HALVINGS = 50, 30
-# The share of the first pull that may be left.
+# The share of the first gradient at which the search ends.
 MAX_PULL_LEFT = 1e-9
-# What keeps a weight at the border, in curvatures.
+# The curvature that holds a weight at the boundary, relative to the largest one.
 BORDER_CURVATURE = 1e12
 
 
@@ -38,13 +39,13 @@ def best_in_box(
     rows
         The examples. Labels may be −1/+1 or 0/1.
     loss
-        Any convex loss of the core by name, or one of your own.
+        The name of a built-in convex loss, or a loss object.
     radius
         U > 0.
     loss_parameter
-        The loss's ε, δ or quantile, where it has one and was given by name.
+        The loss's ε, δ or quantile, if it has one and is given by name.
     limits
-        When to stop. The interval is honest wherever it stops.
+        When to stop; the interval is valid wherever the search stops.
 
     Examples
     --------
@@ -61,10 +62,8 @@ def best_in_box(
     return Answer(f"box of half-width {exactly(radius)}", attained, lower, found.w)
 
 
-class Box:
+class Box(Unpriced):
     """The predictors with weights between −U and U; they pay nothing."""
-
-    blur = 0
 
     def __init__(self, radius: float) -> None:
         self.radius = radius
@@ -74,24 +73,12 @@ class Box:
         return -self.radius * float(np.abs(g).sum())
 
     def lowest_below(self, g: Floats, off: Floats) -> float:
-        """Return what that minimum is surely not below, where g may be off by so much."""
+        """Return a proven lower bound of that minimum, where g has errors up to ``off``."""
         return -upward(self.radius * total((np.abs(g) + off) * (1 + 4 * UNIT)))
 
     def lowest_point(self, g: Floats) -> Floats:
-        """Return where that minimum is."""
+        """Return the minimiser."""
         return np.asarray(-self.radius * np.sign(g))
-
-    def price(self, w: Floats) -> float:
-        """Return 0."""
-        return 0.0
-
-    def price_above(self, w: Floats) -> float:
-        """Return 0."""
-        return 0.0
-
-    def price_slope(self, w: Floats, direction: Floats) -> float:
-        """Return 0."""
-        return 0.0
 
     def room(self, w: Floats, direction: Floats) -> float:
         """Return the largest step towards a point of the box that stays in it: 1 or more."""
@@ -100,11 +87,11 @@ class Box:
         return max(1.0, float(left[direction != 0].min(initial=np.inf)))
 
     def inside(self, w: Floats) -> Floats:
-        """Return w, surely in the box."""
+        """Return w, clipped to the box."""
         return np.asarray(np.clip(w, -self.radius, self.radius))
 
     def target(self, w: Floats, g: Floats, curvature: Curvature) -> Floats:
-        """Return nearly the minimiser over the box of g·(v − w) + (v − w)ᵀH(v − w)/2.
+        """Return approximately the minimiser over the box of g·(v − w) + (v − w)ᵀH(v − w)/2.
 
         Newton's method on the weights that are free to move, projected.
         """

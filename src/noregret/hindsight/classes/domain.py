@@ -1,4 +1,4 @@
-"""Where predictors may lie, and what they pay for lying there."""
+"""Domains of predictors, and the price that each predictor pays."""
 
 from __future__ import annotations
 
@@ -9,37 +9,55 @@ from noregret.hindsight.solvers.curvature import Curvature
 
 
 class Region(Protocol):
-    """As much of a domain as a search along a line asks for."""
+    """The part of a domain that a line search needs."""
 
     def room(self, w: Floats, direction: Floats) -> float:
         """Return the largest step from w in the direction that stays in the domain."""
 
     def price_slope(self, w: Floats, direction: Floats) -> float:
-        """Return how fast what is paid rises from w in the direction."""
+        """Return the slope of the price at w along the direction."""
 
 
 class Domain(Region, Protocol):
     """A convex set of predictors w, each with its price."""
 
-    blur: int  # by how many roundings each weight of a point of the domain may be off
+    blur: int  # rounding errors per weight of a point of the domain
 
     def price(self, w: Floats) -> float:
-        """Return what w pays."""
+        """Return the price of w."""
 
     def price_above(self, w: Floats) -> float:
-        """Return what w surely pays at most."""
+        """Return an upper bound of the price of w."""
 
     def lowest(self, g: Floats) -> float:
-        """Return the minimum over the domain of g·w and what w pays."""
+        """Return the minimum over the domain of g·w plus the price."""
 
     def lowest_below(self, g: Floats, off: Floats) -> float:
-        """Return what that minimum is surely not below, where g may be off by so much."""
+        """Return a proven lower bound of that minimum, where g has errors up to ``off``."""
 
     def lowest_point(self, g: Floats) -> Floats:
-        """Return where that minimum is, or nearly so."""
+        """Return the minimiser, or nearly so."""
 
     def inside(self, w: Floats) -> Floats:
-        """Return w without what rounding may have put outside the domain."""
+        """Return w, moved into the domain if rounding has put it outside."""
 
     def target(self, w: Floats, g: Floats, curvature: Curvature) -> Floats:
         """Return the minimiser over the domain of g·(v − w) + (v − w)ᵀH(v − w)/2, or nearly so."""
+
+
+class Unpriced:
+    """A domain in which no predictor pays anything."""
+
+    blur = 0
+
+    def price(self, w: Floats) -> float:
+        """Return 0."""
+        return 0.0
+
+    def price_above(self, w: Floats) -> float:
+        """Return 0."""
+        return 0.0
+
+    def price_slope(self, w: Floats, direction: Floats) -> float:
+        """Return 0."""
+        return 0.0

@@ -9,26 +9,26 @@ from dataclasses import dataclass, field
 
 from noregret.hindsight.proofs.rounding import Floats
 
-# A relative gap that is not worth much more time.
+# The relative gap that is good enough after ``patience`` seconds.
 GOOD_GAP = 1e-3
 
 
 @dataclass(frozen=True)
 class Limits:
-    """When to stop searching; what is answered is proven wherever the search stopped.
+    """When to stop searching; the answer is proven wherever the search stops.
 
     Parameters
     ----------
     tolerance
         Stop at this relative gap.
     steps
-        Stop after so many steps of Newton's method.
+        Stop after this many steps of Newton's method.
     seconds
-        Stop after so many seconds, with what is proven by then.
+        Stop after this many seconds, with what is proven by then.
     patience
         Seconds after which a relative gap of ``GOOD_GAP`` is small enough.
     clock
-        What tells the time.
+        A function that returns the time in seconds.
     told
         Called with the relative gap whenever it may have become smaller.
     """
@@ -55,18 +55,18 @@ class Answer:
     comparator
         The class of predictors, in words.
     loss
-        What the witness attains, rounding errors added: the minimum is not above it.
+        An upper bound of the minimum: the witness attains it, rounding errors added.
     lower
-        No predictor of the class attains less: proven by duality, rounding errors subtracted.
+        A lower bound of the minimum, proven by duality, rounding errors subtracted.
     witness
         The weights of a predictor of the class whose loss is at most ``loss``.
     exact
-        Whether the answer is a closed form, so that the gap is rounding and nothing else.
+        True if the answer is a closed form, so that the gap is only rounding.
     reach
-        ``lower`` holds for the predictors of the class up to this Euclidean norm. It is infinite
-        but for one case: all linear predictors on columns that depend on each other, or nearly so,
-        where a sum in floating-point numbers cannot tell a dependence from a difference that only
-        huge weights would exploit. The words of the comparator then say so too.
+        ``lower`` holds for the predictors of the class up to this Euclidean norm. It is finite in
+        one case only: all linear predictors on columns that are linearly dependent, or nearly so.
+        Floating-point sums cannot tell a dependence from a small difference that only huge weights
+        would exploit. The comparator's text then says so too.
     """
 
     comparator: str
@@ -93,7 +93,7 @@ class Answer:
 
 
 def exactly(number: float) -> str:
-    """Write a number in as few digits as tell it from all others, six or fewer where these do.
+    """Return a number in the fewest digits that identify it; six or fewer if these do.
 
     Examples
     --------
@@ -105,7 +105,7 @@ def exactly(number: float) -> str:
 
 
 def share(gap: float, of: float) -> float:
-    """Return gap/|of|, where nothing is no part of anything."""
+    """Return gap/|of|; 0 if the gap is 0."""
     if gap == 0.0:
         return 0.0
     return gap / abs(of) if of else math.inf

@@ -1,6 +1,6 @@
 """The smallest bound on mistakes that confidence-weighted learning gives on any data.
 
-Let K be the rounds in which the learner moved, z the sum of y_t x_t over them, and B the matrix
+Let K be the rounds in which the learner updated, z the sum of y_t x_t over them, and B the matrix
 r I + Σ_K x_t x_tᵀ, or its diagonal. For every u with hinge loss H_u over all rounds,
 |K| − H_u ≤ u·z ≤ ‖u‖_B ‖z‖_{B⁻¹}.
 """
@@ -20,18 +20,18 @@ from noregret.limits import SMALLEST, UNIT
 
 
 class Moved(NamedTuple):
-    """The rounds in which a learner moved, and what follows for every u.
+    """The rounds in which a learner updated, and what follows for every u.
 
     Parameters
     ----------
     rows
         All examples.
     moved
-        1 in the rounds in which the learner moved, else 0.
+        1 in the rounds in which the learner updated, else 0.
     penalty
         r.
     diagonal
-        Whether B is the diagonal alone.
+        True if B is only the diagonal.
     """
 
     rows: Rows
@@ -64,7 +64,7 @@ class Moved(NamedTuple):
     def lengths(self) -> tuple[Floats, float, float]:
         """Return w and numbers a and b such that u·z ≤ a ‖u‖_B + b ‖u‖ for every u.
 
-        Whatever w is, u·z = u·Bw + u·(z − Bw): a is ‖w‖_B and b what is left over. The w that
+        For any w, u·z = u·Bw + u·(z − Bw): a is ‖w‖_B and b the norm of the residual. The w that
         solves B w = z makes a the norm of z.
         """
         z, off = self.rows.combined(self.moved * as_labels(self.rows.outcomes))
@@ -76,7 +76,7 @@ class Moved(NamedTuple):
         B = self.rows.gram(self.moved) + self.penalty * np.eye(len(z))
         w = np.asarray(np.linalg.lstsq(B, z, rcond=None)[0], dtype=np.float64)
         rest = z - (self.penalty * w + self.rows.combine(self.moved * self.rows.scores(w)))
-        scores = self.rows.scores(np.abs(w), absolute=True)  # as large as their terms, not less
+        scores = self.rows.scores(np.abs(w), absolute=True)  # at least as large as their terms
         lost = self.rows.combine(self.moved * scores, absolute=True)
         lost += np.abs(z) + self.penalty * np.abs(w)
         return w, self.size(w), norm_above(np.abs(rest) + off + self.slack * lost + self.underflow)
@@ -88,11 +88,11 @@ def best_confidence_bound(moved: Moved, tried: list[Floats], easy: int) -> Answe
     Parameters
     ----------
     moved
-        The rounds in which the learner moved.
+        The rounds in which the learner updated.
     tried
-        Predictors whose multiples are tried, besides that of the learner's own kind.
+        Predictors whose multiples are tried, besides the one from ``moved``.
     easy
-        In how many of the rounds it moved though it was right.
+        The number of updates in rounds without a mistake.
 
     Examples
     --------
@@ -120,7 +120,7 @@ def best_confidence_bound(moved: Moved, tried: list[Floats], easy: int) -> Answe
 def best_multiple(margins: Floats, slope: float) -> float:
     """Return the s ≥ 0 that minimises  Σ max(0, 1 − s m_t) + slope · s.
 
-    The sum is made of straight pieces, from one 1/m_t to the next.
+    The sum is piecewise linear, with kinks at 1/m_t.
     """
     above = -np.sort(-margins[margins > 0])
     rises = slope - float(margins[margins < 0].sum()) - float(above.sum()) + np.cumsum(above)

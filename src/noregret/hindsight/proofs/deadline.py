@@ -1,7 +1,7 @@
-"""The time that looking back may take, and where its progress is told.
+"""Time limits of searches in hindsight, and reports of their progress.
 
-Whoever looks back says so once, ``with time_limit(limits):``; every loop of every search asks
-``expired()``, or ``check_time()`` where it cannot return what it has so far.
+The caller sets them once, ``with time_limit(limits):``. Every loop of a search calls ``expired()``,
+or ``check_time()`` if it cannot return a partial result.
 """
 
 from __future__ import annotations
@@ -16,14 +16,14 @@ from noregret.hindsight.proofs.answer import GOOD_GAP, Limits, share
 
 
 class OutOfTime(Exception):
-    """There is no time left for a computation that is worth nothing unless it is finished."""
+    """The time ran out during a computation without partial results."""
 
 
 @dataclass
 class Deadline:
-    """When to stop, by which clock, and who is told how far apart the two ends are.
+    """When to stop, by which clock, and the callback for the gap.
 
-    From ``good`` on, a relative gap of ``GOOD_GAP`` is small enough. ``passed`` says whether a
+    From ``good`` on, a relative gap of ``GOOD_GAP`` is small enough. ``passed`` is True once a
     search was stopped.
     """
 
@@ -39,7 +39,7 @@ _CURRENT: ContextVar[Deadline | None] = ContextVar("deadline", default=None)
 
 @contextmanager
 def time_limit(limits: Limits) -> Iterator[Deadline]:
-    """Hold everything inside to the seconds of the limits, and to those of the limits around."""
+    """Apply the limits to everything inside, besides those of enclosing blocks."""
     outer, now = _CURRENT.get(), limits.clock()
     until, good = now + limits.seconds, now + limits.patience
     if outer is not None and outer.clock is limits.clock:
@@ -56,7 +56,7 @@ def time_limit(limits: Limits) -> Iterator[Deadline]:
 
 
 def expired(gap: float = math.inf) -> bool:
-    """Return True if the time is over, or long enough for a search with this relative gap."""
+    """Return True if the time is over, or this relative gap is good enough by now."""
     current = _CURRENT.get()
     if current is None:
         return False
@@ -67,7 +67,7 @@ def expired(gap: float = math.inf) -> bool:
 
 
 def remaining(limits: Limits) -> float:
-    """Return the seconds that are left: at most those of the limits, and never less than 0."""
+    """Return the seconds left, from 0 to those of the limits."""
     current = _CURRENT.get()
     left = math.inf if current is None else current.until - current.clock()
     return max(0.0, min(limits.seconds, left))
@@ -80,7 +80,7 @@ def check_time() -> None:
 
 
 def tell(loss: float, lower: float) -> None:
-    """Tell whoever watches the relative gap between a loss that is attained and a lower bound."""
+    """Report the relative gap between an attained loss and a lower bound."""
     current = _CURRENT.get()
     if current is not None and current.told is not None:
         gap = share(max(0.0, loss - lower), loss)

@@ -13,18 +13,17 @@ from noregret.hindsight.solvers.curvature import MAX_DENSE
 from noregret.hindsight.solvers.dependence import faint_columns, independent_columns, surely_curved
 from noregret.limits import SMALLEST
 
-# Scores that are as near to each other, relatively, may be those of the same row; so many pairs of
-# them are looked at.
+# Rows whose scores differ relatively by less may be equal; at most MAX_PAIRS pairs are compared.
 SAME_SCORE, MAX_PAIRS = 1e-12, 100
 
 
 def contradiction(rows: Rows, labels: Floats) -> list[int]:
-    """Return two rows that are the same but for a sign that their labels deny, or one of zeros.
+    """Return two rows with y x = −y' x', or one row of zeros; nothing if there are none.
 
-    No v has y (v·x) > 0 for both of them, or for that one. Where there are none, return none.
+    No v has y (v·x) > 0 for both of them, or for that one.
     """
     direction = np.random.default_rng(0).normal(size=rows.shape[1])
-    # Times 1 nothing underflows, so that a sum of 0 is that of a row of zeros.
+    # Products with 1 do not underflow, so only a row of zeros has the sum 0.
     lengths = rows.scores(np.ones(rows.shape[1]), absolute=True)
     if not lengths.all():
         return [int(np.argmin(lengths))]
@@ -53,7 +52,7 @@ def surely_inseparable(rows: Rows, labels: Floats, p: Floats) -> bool:
     """Return whether Σ p_t y_t x_t is so close to 0 that it is exactly 0 for some p' ≥ 0.
 
     Let p be at least ``least`` where it is not zero, and Z the rows there. If ZᵀZ ≥ s D², then
-    p' = p − Z (ZᵀZ)⁻¹ Σ p y x differs from p by at most ‖D⁻¹ Σ p y x‖/√s; where that is less than
+    p' = p − Z (ZᵀZ)⁻¹ Σ p y x differs from p by at most ‖D⁻¹ Σ p y x‖/√s; if that is less than
     ``least``, no p'_t is negative. So no v has all y_t (v·x_t) > 0: their sum weighted by p' is 0.
     """
     if rows.shape[1] > MAX_DENSE:
@@ -66,7 +65,7 @@ def surely_inseparable(rows: Rows, labels: Floats, p: Floats) -> bool:
         kept = independent_columns(some)
         columns = np.arange(rows.shape[1]) if kept is None else kept
         if faint_columns(gram, 4 * len(q) * SMALLEST, some)[columns].any():
-            continue  # underflow hides what the products of such small numbers are
+            continue  # products of such small numbers may underflow
         norms, curved = surely_curved(gram[np.ix_(columns, columns)], growth(some.survey.depth + 4))
         used = norms > 0
         if curved > 0:

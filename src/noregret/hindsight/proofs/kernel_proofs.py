@@ -1,11 +1,11 @@
 """Proven bounds for functions in a kernel's space: norms, scores, and the best in a ball.
 
-All bounds are about functions f = Σ c_i k(s_i, ·) and kernels as exact arithmetic has them. For
+All bounds hold for functions f = Σ c_i k(s_i, ·) and kernels in exact arithmetic. For
 lines a_t s − c_t below the losses (see ``newton``), no f of norm at most U pays less than
 
     −U ‖Σ a_t φ(x_t)‖ − Σ c_t,      ‖Σ a_t φ(x_t)‖² = aᵀKa over all examples.
 
-Where functions are those of landmarks S only, the norm is that of the projection on their span, and
+If functions are limited to landmarks S, the norm is that of the projection on their span, and
 
     bᵀK⁻¹b ≤ 2 c·b − cᵀKc + ‖D⁻¹(b − Kc)‖²/s,      b = Σ a_t k(S, x_t),
 
@@ -29,7 +29,7 @@ from noregret.hindsight.proofs.rounding import Floats, downward, growth, norm_ab
 from noregret.hindsight.solvers.newton import minimise
 from noregret.limits import UNIT
 
-# How often a function is scaled down until its norm is proven to be within a ball.
+# Most times a function is scaled down until its norm is proven to be within a ball.
 MAX_TRIES = 8
 
 
@@ -51,11 +51,11 @@ def times(matrix: Floats, off: Floats, a: Floats) -> tuple[Floats, Floats]:
 
 
 def root_of_form(matrix: Floats, off: Floats, a: Floats) -> float:
-    """Return a number surely not below √(aᵀMa), and not below 0."""
+    """Return an upper bound of √(aᵀMa), at least 0."""
     if not a.any():
         return 0.0
     scale = float(np.abs(a).max())
-    b = a / scale  # off by a rounding each, as the error has room for
+    b = a / scale  # one rounding each, covered by the error
     image, error = times(matrix, off, b)
     error += 4 * UNIT * (np.abs(matrix) @ np.abs(b)) + 4 * UNIT * np.abs(image)
     value, lost = total(b * image), total(np.abs(b) * error)
@@ -63,12 +63,12 @@ def root_of_form(matrix: Floats, off: Floats, a: Floats) -> float:
 
 
 def root_above(square: float) -> float:
-    """Return a number surely not below the square root."""
+    """Return an upper bound of the square root."""
     return upward(math.sqrt(square) * (1 + 4 * UNIT))
 
 
 def norm_of(space: KernelRows, at: NDArray[np.intp], c: Floats) -> float:
-    """Return a number surely not below the norm of Σ c_i k(s_i, ·), s some rows of the table."""
+    """Return an upper bound of the norm of Σ c_i k(s_i, ·), s some rows of the table."""
     used = np.flatnonzero(c)
     part = np.ix_(at[used], at[used])
     K, off = space.products
@@ -76,7 +76,7 @@ def norm_of(space: KernelRows, at: NDArray[np.intp], c: Floats) -> float:
 
 
 def scores_of(space: KernelRows, at: NDArray[np.intp], c: Floats) -> tuple[Floats, Floats]:
-    """Return what a function says of every example, and by how much each may be off."""
+    """Return the score of every example, and a bound on its error."""
     used = np.flatnonzero(c)
     parts = [times(near, off, c[used]) for near, off in space.near(at[used])]
     if not parts:
@@ -86,9 +86,9 @@ def scores_of(space: KernelRows, at: NDArray[np.intp], c: Floats) -> tuple[Float
 
 
 def pull_above(space: KernelRows, a: Floats) -> float:
-    """Return a number surely not below ‖Σ a_t φ(x_t)‖, projected where functions are of landmarks.
+    """Return an upper bound of ‖Σ a_t φ(x_t)‖, projected if functions are limited to landmarks.
 
-    Equal examples are one point, so that their a_t are added first.
+    The a_t of equal examples are added first.
     """
     if not a.any():
         return 0.0
@@ -102,7 +102,7 @@ def pull_above(space: KernelRows, a: Floats) -> float:
 
 
 def projection_above(space: KernelRows, a: Floats) -> float:
-    """Return a number surely not below the norm of what landmarks span of Σ a_t φ(x_t)."""
+    """Return an upper bound of the norm of Σ a_t φ(x_t), projected on the landmarks' span."""
     at = space.chosen[0]
     if not len(at):
         return 0.0
@@ -119,7 +119,7 @@ def projection_above(space: KernelRows, a: Floats) -> float:
     errors = (errors + UNIT * np.abs(b)) * (1 + growth(len(parts)))
     K, off = (matrix[np.ix_(at, at)] for matrix in space.products)
     lengths, least = space.curved(at)
-    if least <= 0:  # kernels so small that underflow hides them: nothing is known
+    if least <= 0:  # kernels may have underflowed: nothing is known
         return math.inf
     c = space.coefficients(solved(space.chosen[1], b))
     image, image_off = times(K, off, c)
@@ -147,22 +147,22 @@ def functions(space: KernelRows, w: Floats) -> list[Floats]:
 
 
 def into_ball(space: KernelRows, c: Floats, radius: float) -> Floats:
-    """Return the coefficients, scaled down where needed so that the norm is surely within."""
+    """Return the coefficients, scaled down if needed so that the norm is proven to be within."""
     for _ in range(MAX_TRIES):
         size = norm_of(space, space.chosen[0], c)
         if size <= radius:
             return c
-        c = c * (radius / size * (1 - 16 * UNIT))  # where coefficients cancel, rounding may undo it
+        c = c * (radius / size * (1 - 16 * UNIT))  # if coefficients cancel, rounding may undo it
     return np.zeros_like(c)
 
 
 def paid_above(space: KernelRows, losses: Losses, c: Floats) -> float:
-    """Return what a function of the landmarks surely pays at most."""
+    """Return an upper bound of the loss of a function of the landmarks."""
     return upward(total(losses.value_above(*scores_of(space, space.chosen[0], c))))
 
 
 def best_in_space(space: KernelRows, loss: Loss, radius: float, limits: Limits) -> Answer:
-    """Return the best function of norm at most the radius; the witness are its coefficients."""
+    """Return the best function of norm at most the radius; its coefficients are the witness."""
     rows, ball = space.model, Ball(positive("radius", radius))
     losses = losses_of(loss, rows.outcomes)
     found = minimise(rows, losses, ball, np.zeros(rows.shape[1]), limits)

@@ -1,7 +1,7 @@
-"""Floating-point sums with a proven error, so that a bound on paper is a bound in fact.
+"""Floating-point sums with proven error bounds.
 
-A sum of k products, added in any order, is off by at most γ(k) times the sum of their absolute
-values, where γ(k) = k u / (1 − k u) and u = 2⁻⁵³. Everything here rounds away from the claim.
+A sum of k products, added in any order, has an error of at most γ(k) times the sum of their
+absolute values, where γ(k) = k u / (1 − k u) and u = 2⁻⁵³. Bounds are always rounded outwards.
 """
 
 from __future__ import annotations
@@ -17,36 +17,36 @@ Floats = NDArray[np.float64]
 
 
 def growth(terms: int) -> float:
-    """Return γ(terms), with some room for the arithmetic of the bound itself."""
+    """Return γ(terms), with a margin for the arithmetic of the bound itself."""
     return (terms + 4) * UNIT / (1 - (terms + 4) * UNIT)
 
 
 def upward(value: float, size: float = 0.0) -> float:
-    """Return a number surely not below the sum, computed in a few steps from terms of that size."""
+    """Return an upper bound of a sum computed in a few steps from terms of that size."""
     sizes = abs(value) + size
     room = 16 * UNIT * sizes + 16 * SMALLEST
     return math.nextafter(value + room, math.inf) if sizes else value
 
 
 def downward(value: float, size: float = 0.0) -> float:
-    """Return a number surely not above the sum, computed in a few steps from terms of that size."""
+    """Return a lower bound of a sum computed in a few steps from terms of that size."""
     return -upward(-value, size)
 
 
 def widened(values: Floats, off: Floats) -> Floats:
-    """Return errors with room for the rounding of values ± errors."""
+    """Return errors enlarged by the rounding of values ± errors."""
     return np.asarray(off + 2 * UNIT * (np.abs(values) + off))
 
 
 def two_sum(a: Floats, b: Floats) -> tuple[Floats, Floats]:
-    """Return the sum as rounded and what rounding took from it, exactly."""
+    """Return the rounded sum and its exact rounding error."""
     rounded = a + b
     shift = rounded - a
     return rounded, (a - (rounded - shift)) + (b - shift)
 
 
 def total(values: Floats) -> float:
-    """Return the sum, correctly rounded; infinity where numbers do not reach."""
+    """Return the correctly rounded sum; infinity if it overflows."""
     try:
         return math.fsum(values.tolist())
     except OverflowError:
@@ -63,12 +63,12 @@ def norm(vector: Floats) -> float:
 
 
 def norm_above(vector: Floats) -> float:
-    """Return a number surely not below the Euclidean norm."""
+    """Return an upper bound of the Euclidean norm."""
     return upward(norm(vector) * (1 + growth(len(vector))))
 
 
 def shrunk_into_ball(vector: Floats, radius: float) -> Floats:
-    """Return the vector, scaled down where needed so that its norm is surely within the radius."""
+    """Return the vector, scaled down if needed so that its norm is proven within the radius."""
     size = norm_above(vector)
     if size <= radius:
         return vector

@@ -1,11 +1,11 @@
-"""The least of a quadratic over the weights that are not negative and sum to 1.
+"""Minimise a quadratic over the nonnegative weights of sum 1.
 
     min over w of  ½ wᵀA w − c·w      A symmetric, positive definite
 
 The active-set method: some weights are held at zero, the others are free and solve a linear system;
-a free weight that would become negative is held, a held one that would rather grow is freed. Every
-step lowers the quadratic, so that it ends at the minimum, up to rounding. It begins where it is
-told to, which is near by where one problem resembles the last.
+a free weight that would become negative is held, a held one that would grow is freed. Every step
+lowers the quadratic, so it ends at the minimum, up to rounding. The starting point is given, so
+that a sequence of similar problems is solved quickly.
 """
 
 from __future__ import annotations
@@ -14,14 +14,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 Floats = NDArray[np.float64]
-# A held weight is freed where its slope is below this share of the numbers it is made of.
+# A held weight is freed if its slope is below minus this share of the terms it is a sum of.
 SLOPE = 1e-11
-# Steps for every weight, and in any case, after which rounding is all that is left.
-STEPS, AT_LEAST = 20, 100
+# Most steps: per weight, and at least; then only rounding is left.
+STEPS_PER_WEIGHT, MIN_STEPS = 20, 100
 
 
 def least_quadratic(A: Floats, c: Floats, start: Floats) -> Floats:
-    """Return the minimiser; ``start`` is a point of the simplex, and is left as it is.
+    """Return the minimiser; ``start`` is a point of the simplex, and does not change.
 
     Examples
     --------
@@ -30,7 +30,7 @@ def least_quadratic(A: Floats, c: Floats, start: Floats) -> Floats:
     """
     w = start
     free = w > 0
-    for _ in range(STEPS * len(c) + AT_LEAST):
+    for _ in range(STEPS_PER_WEIGHT * len(c) + MIN_STEPS):
         held_in = np.flatnonzero(free)
         target, level = solved(A, c, held_in)
         if not np.isfinite(target).all():
@@ -60,7 +60,7 @@ def least_quadratic(A: Floats, c: Floats, start: Floats) -> Floats:
 
 
 def solved(A: Floats, c: Floats, at: NDArray[np.intp]) -> tuple[Floats, float]:
-    """Return the minimiser among weights of sum 1, some of them only, and their common slope."""
+    """Return the minimiser over the free weights, with sum 1, and their common slope."""
     k = len(at)
     system = np.ones((k + 1, k + 1))
     system[:k, :k] = A[at[:, None], at]

@@ -1,4 +1,4 @@
-"""All predictors, each weight paying for its distance from a point of its own."""
+"""All predictors, with a price for the distance of each weight from a centre."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from noregret.limits import UNIT
 def best_centred(
     rows: Rows, loss: Loss, penalties: Floats, centre: Floats, limits: Limits = USUAL
 ) -> Floats:
-    """Return a u at which  L(u) + Σ p_i (u_i − m_i)²  is nearly lowest.
+    """Return a u that nearly minimises  L(u) + Σ p_i (u_i − m_i)².
 
     Parameters
     ----------
@@ -55,30 +55,30 @@ class Centred(Penalised):
         return float(g @ self.centre - np.sum(g * (g / (4 * self.penalties))))
 
     def lowest_below(self, g: Floats, off: Floats) -> float:
-        """Return what that minimum is surely not below, where g may be off by so much."""
+        """Return a proven lower bound of that minimum, where g has errors up to ``off``."""
         size = np.abs(g) + off
         paid = float(np.sum(size * (size / (4 * self.penalties))))
         lost = float(((len(g) + 8) * UNIT * size + off) @ np.abs(self.centre))
         return float(g @ self.centre) - upward((paid + lost) * (1 + (len(g) + 8) * UNIT))
 
     def lowest_point(self, g: Floats) -> Floats:
-        """Return where that minimum is."""
+        """Return the minimiser."""
         return np.asarray(self.centre - g / (2 * self.penalties))
 
     def price(self, w: Floats) -> float:
-        """Return what w pays."""
+        """Return the price of w."""
         away = w - self.centre
         return float(np.sum(self.penalties * away * away))
 
     def price_above(self, w: Floats) -> float:
-        """Return what w surely pays at most."""
+        """Return an upper bound of the price of w."""
         return upward(self.price(w) * (1 + (len(w) + 8) * UNIT))
 
     def price_slope(self, w: Floats, direction: Floats) -> float:
-        """Return how fast the price rises."""
+        """Return the slope of the price along the direction."""
         return 2 * float(np.sum(self.penalties * (w - self.centre) * direction))
 
     def target(self, w: Floats, g: Floats, curvature: Curvature) -> Floats:
-        """Return where Newton's step leads."""
+        """Return the end of Newton's step."""
         pull = g + 2 * self.penalties * (w - self.centre)
         return np.asarray(w + curvature.solve(2 * self.penalties, -pull, None, 0.01))

@@ -1,7 +1,7 @@
-"""Newton's equations: (H + diag(e)) v = r with H = Σ d_t x_t x_tᵀ, by whichever way is cheapest.
+"""Newton's equations: (H + diag(e)) v = r with H = Σ d_t x_t x_tᵀ, in the cheapest way.
 
-With few features, a Cholesky factor of the matrix itself; with few rows that bend (d_t > 0), one
-over those rows; else conjugate gradients over the rows that bend.
+With few features, a Cholesky factor of the matrix itself; with few curved rows (d_t > 0), one
+over those rows; else conjugate gradients over the curved rows.
 """
 
 from __future__ import annotations
@@ -19,19 +19,19 @@ from noregret.hindsight.rows import Rows
 from noregret.hindsight.solvers.doubled import Doubled
 from noregret.hindsight.sparse import SparseRows, compact
 
-# Up to this many unknowns a dense factor is made.
+# Most unknowns of a dense factor.
 MAX_DENSE = 2_000
-# By how much a diagonal is lifted where rounding has left a matrix without a factor.
+# Increases of the diagonal, relative, if rounding has left a matrix without a factor.
 LIFTS = (0.0, 1e-12, 1e-9, 1e-6)
-# Up to this many features it is quick whatever the rows, and loses the fewest digits.
+# Up to this many features a dense factor is fast for any rows, and loses the fewest digits.
 MAX_ALWAYS_DENSE = 300
-# Rows that bend are copied out of the record when they are at most this share of it.
+# Curved rows are copied out of the record if they are at most this share of it.
 COPIED_SHARE = 0.4
-# The most numbers that conjugate gradients read in one go, within limits on their steps.
+# Most numbers that conjugate gradients read per call, within limits on their steps.
 MAX_READ_NUMBERS = 400_000_000
 STEPS = (200, 2_000)
-# Products of a factor that take as long as reading one number of sparse rows, for a whole solution.
-READS = 1_000
+# Products of a factor that take as long as reading one number of sparse rows, per solution.
+PRODUCTS_PER_READ = 1_000
 
 
 class Curvature(Protocol):
@@ -52,19 +52,19 @@ class Curvature(Protocol):
     ) -> Floats:
         """Return v with (H + diag(added)) v = r.
 
-        Where that takes steps, they begin at start and end when what is left of r is the share
-        of it that accuracy says, or when v is longer than ``longest``.
+        Iterative solutions begin at ``start`` and end when the residual is at most ``accuracy``
+        times r, or when v is longer than ``longest``.
         """
 
 
 def curvature_of(rows: Rows, weights: Floats) -> Curvature:
-    """Return H = Σ d_t x_t x_tᵀ in the form that suits solving with it."""
+    """Return H = Σ d_t x_t x_tᵀ in the form in which it is fastest to solve."""
     if isinstance(rows, Doubled):
         return Twice(curvature_of(rows.single, weights), rows.weight)
     own: Curvature | None = rows.curvature(weights)
     if own is not None:
         return own
-    # Weights next to nothing would only overflow, and change nothing.
+    # Negligible weights would only cause overflow.
     bent = weights > max(1e-30 * float(weights.max(initial=0.0)), 1e-290)
     weights = np.where(bent, weights, 0.0)
     count, features = int(np.count_nonzero(bent)), rows.shape[1]
@@ -81,23 +81,23 @@ def curvature_of(rows: Rows, weights: Floats) -> Curvature:
 
 
 def is_wide(rows: SparseRows) -> bool:
-    """Return whether rows are better read again and again than made into a factor.
+    """Return whether reading the rows repeatedly is cheaper than a factor.
 
-    Conjugate gradients read them some hundred times; a factor takes n³/3 products.
+    Conjugate gradients read them about a hundred times; a factor takes n³/3 products.
     """
     features = rows.shape[1]
-    return features > MAX_ALWAYS_DENSE and features**3 / 3 > READS * rows.survey.numbers
+    return features > MAX_ALWAYS_DENSE and features**3 / 3 > PRODUCTS_PER_READ * rows.survey.numbers
 
 
 def kept_solvable(diagonal: Floats, added: Floats | float) -> Floats:
-    """Return what is added to the diagonal, raised where H may be singular and nothing is added."""
+    """Return the addition to the diagonal, raised if H may be singular and nothing is added."""
     extra = np.maximum(added, 1e-13 * diagonal)
     extra[diagonal + extra == 0] = 1.0
     return extra
 
 
 class Factored:
-    """H itself, solved with by Cholesky factors."""
+    """H itself, solved by Cholesky factors."""
 
     def __init__(self, matrix: Floats) -> None:
         self.matrix, self.diagonal = matrix, np.diag(matrix).copy()
@@ -126,7 +126,7 @@ class Factored:
             return self.made[1]
         system = self.matrix * scale[:, None]
         system *= scale
-        # Rounding can leave a singular matrix with a negative eigenvalue: lift the diagonal then.
+        # Rounding can give a singular matrix a negative eigenvalue: increase the diagonal then.
         for lift in (*LIFTS, float(len(scale))):
             np.fill_diagonal(system, 1.0 + lift)
             try:
@@ -141,7 +141,7 @@ class Factored:
 
 
 def solved(triangle: Floats, r: Floats) -> Floats:
-    """Return v with T v = r for a triangular T; SciPy, which takes long to load, if it is large."""
+    """Return v with T v = r for a triangular T; by SciPy, slow to load, only if it is large."""
     if len(r) <= MAX_ALWAYS_DENSE:
         return np.asarray(np.linalg.solve(triangle, r))
     from scipy.linalg import solve_triangular
@@ -151,7 +151,7 @@ def solved(triangle: Floats, r: Floats) -> Floats:
 
 
 class FewRows:
-    """H of fewer rows than features, solved with by Cholesky factors over the rows (Woodbury)."""
+    """H of fewer rows than features, solved by Cholesky factors over the rows (Woodbury)."""
 
     def __init__(self, block: Any, weights: Floats) -> None:
         self.block, self.weights = block, weights
@@ -180,7 +180,7 @@ class FewRows:
         return v + self.roughly(extra, r - self.times(v) - extra * v)
 
     def roughly(self, extra: Floats, r: Floats) -> Floats:
-        """Return v by the identity as it stands."""
+        """Return v by the Woodbury identity, without refinement."""
         from scipy.linalg import cho_solve
 
         inner = cho_solve(self.factor(extra), self.block @ (r / extra), check_finite=False)
@@ -195,7 +195,7 @@ class FewRows:
             kernel = scaled @ self.back
             system = kernel.toarray() if is_sparse(kernel) else kernel
             diagonal = np.diag(system) + 1 / self.weights
-            # Rows that repeat, and many features, can leave it without a factor: lift it then.
+            # Repeated rows and many features can leave it without a factor: raise the diagonal.
             for lift in LIFTS:
                 np.fill_diagonal(system, diagonal * (1.0 + lift))
                 try:
@@ -208,7 +208,7 @@ class FewRows:
 
 
 class ManyRows:
-    """H of many rows and features, solved with by conjugate gradients."""
+    """H of many rows and features, solved by conjugate gradients."""
 
     def __init__(self, rows: Rows, weights: Floats) -> None:
         self.rows, self.weights = rows, weights
@@ -228,9 +228,9 @@ class ManyRows:
         longest: float = math.inf,
         done: Callable[[Floats, Floats], bool] | None = None,
     ) -> Floats:
-        """Return v with (H + diag(added)) v = r, but for a share of r.
+        """Return v with (H + diag(added)) v = r, up to a relative residual.
 
-        ``done`` is asked after every step, with v and what is left of r.
+        ``done`` is called after every step with v and the residual.
         """
         extra = kept_solvable(self.diagonal, added)
         scale = 1 / (self.diagonal + extra)
@@ -254,7 +254,7 @@ class ManyRows:
 
 
 class Twice:
-    """H of the doubled rows, AᵀHA with A = U (I, −I), solved with in the single ones."""
+    """H of the doubled rows, AᵀHA with A = U (I, −I), solved in the single ones."""
 
     def __init__(self, single: Curvature, weight: float) -> None:
         self.single, self.weight = single, weight

@@ -1,8 +1,8 @@
-"""Which columns depend on each other, as a proof and not as a matter of rounding.
+"""Proofs that columns are linearly dependent or independent.
 
-That columns are independent is proven by a matrix that is surely positive definite. That one column
-is a sum of others can only be seen in the rows themselves, where it must hold without rounding: as
-it does for duplicates, for columns of zeros, and for the indicators of several string columns.
+Independence is proven by a matrix that is positive definite in spite of rounding. Dependence can
+only be proven in the rows themselves, where it must hold exactly: as it does for duplicates, for
+columns of zeros, and for the indicators of several string columns.
 """
 
 from __future__ import annotations
@@ -19,21 +19,21 @@ from noregret.hindsight.rows import Rows
 from noregret.hindsight.solvers.triangular import triangle
 from noregret.limits import UNIT
 
-# A column is tried for dependence when the others leave this little of its length.
+# A column is tested for dependence if its residual by the others is this share of its length.
 DEPENDENT_SHARE = 1e-12
-# By how much the last column is lighter than the first when columns are chosen.
+# The weight of the last column relative to the first when columns are chosen.
 LAST_COLUMN_WEIGHT = 1e-6
-# Sums this many times as large as what underflow may take from them lose no digit by it.
+# Sums that exceed a bound on their underflow by this factor lose no digit by it.
 UNDERFLOW_MARGIN = 2.0**60
-# Columns from which on the smallest eigenvalue is found by so many iterations.
+# Beyond MAX_EXACT_COLUMNS the smallest eigenvalue is found by iteration.
 MAX_EXACT_COLUMNS, ITERATIONS = 256, 40
 
 
 def faint_columns(gram: Floats, lost: float, rows: Rows | None) -> NDArray[np.bool_]:
-    """Return which columns are so small that underflow hides them, but may not be zero.
+    """Return which columns may be nonzero, but too small to show up in the sums.
 
-    The squares of the columns are known but for ``lost``. Only the rows tell whether a column of
-    which the sums show nothing is one of zeros.
+    Sums of squares have errors up to ``lost`` by underflow. Only the rows show whether a column
+    with a sum of 0 is zero.
     """
     faint: NDArray[np.bool_] = np.diag(gram) < UNDERFLOW_MARGIN * lost
     if faint.any() and rows is not None:
@@ -46,11 +46,11 @@ def faint_columns(gram: Floats, lost: float, rows: Rows | None) -> NDArray[np.bo
 
 
 def surely_curved(gram: Floats | None, gram_error: float) -> tuple[Floats, float]:
-    """Return D and s with G − s D² surely positive semidefinite; s is 0 where none is proven.
+    """Return D and s with G − s D² proven positive semidefinite; s is 0 if nothing is proven.
 
-    D are the norms of the columns, G is the Gram matrix up to gram_error times D_i D_j. That a
-    Cholesky factor of D⁻¹GD⁻¹ − s exists in floating-point numbers is proof up to their rounding.
-    It is one where no column is faint: see ``faint_columns``.
+    D are the norms of the columns, G is the Gram matrix up to gram_error times D_i D_j. If
+    D⁻¹GD⁻¹ − s has a Cholesky factor in floating point, that is a proof up to rounding, provided
+    that no column is faint: see ``faint_columns``.
     """
     if gram is None:
         return np.zeros(0), 0.0
@@ -74,7 +74,7 @@ def surely_curved(gram: Floats | None, gram_error: float) -> tuple[Floats, float
 
 
 def smallest_eigenvalue(matrix: Floats) -> float:
-    """Return about the smallest eigenvalue of a matrix: of a large one by inverse iteration.
+    """Return the smallest eigenvalue of a matrix, approximately if it is large.
 
     Examples
     --------
@@ -98,17 +98,17 @@ def smallest_eigenvalue(matrix: Floats) -> float:
 
 
 def independent_columns(rows: Rows) -> NDArray[np.intp] | None:
-    """Return columns of which all others are surely combinations, or None where none are found."""
+    """Return columns of which all others are proven to be combinations; None if not found."""
     from scipy.linalg import qr, solve_triangular
 
-    try:  # by the rows themselves: their Gram matrix cannot tell offsets from dependences
+    try:  # from the rows: the Gram matrix cannot tell large offsets from dependence
         R = triangle(rows)[0]
     except OutOfTime:
         return None
     norms = np.linalg.norm(R, axis=0)
     if not np.isfinite(norms).all():
         return None
-    # Of columns that are the same, the first is kept: rounding should not choose.
+    # Of equal columns the first is kept, whatever rounding says.
     scale = np.where(norms > 0, norms, 1.0) / np.linspace(1.0, 1.0 - LAST_COLUMN_WEIGHT, len(norms))
     factor, order = qr(R / scale, mode="r", pivoting=True)
     left = np.abs(np.diag(factor))
@@ -124,7 +124,7 @@ def independent_columns(rows: Rows) -> NDArray[np.intp] | None:
 
 
 def powers_of_two(numbers: Floats) -> Floats:
-    """Return the nearest of 0 and ±2^k; anything times one of these is exact."""
+    """Return the nearest of 0 and ±2^k; products with these are exact."""
     size = np.abs(numbers)
     size[size < 1e-4] = 0.0
     some = size > 0

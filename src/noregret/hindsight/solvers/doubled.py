@@ -1,4 +1,4 @@
-"""The record with every feature twice, (U x, −U x): weights of either sign as a weighting."""
+"""Every feature twice, as (U x, −U x): signed weights become weights of the simplex."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from noregret.limits import SMALLEST, UNIT
 
 
 class Doubled(Rows):
-    """The examples (U x_t, −U x_t); scores and combinations are taken of the single ones.
+    """The examples (U x_t, −U x_t); scores and combinations are computed from the x_t.
 
     Parameters
     ----------
@@ -42,7 +42,7 @@ class Doubled(Rows):
 
     @property
     def survey(self) -> Survey:
-        """The facts about the doubled rows; two more additions stand for the scaling."""
+        """The facts about the doubled rows; two more additions account for the scaling."""
         single = self.single.survey
         return single._replace(
             features=2 * single.features,
@@ -64,7 +64,7 @@ class Doubled(Rows):
         return np.concatenate([single, single if absolute else -single])
 
     def combined(self, shares: Floats) -> tuple[Floats, Floats]:
-        """Return the combination of the rows, and by how much it may be off, for both halves."""
+        """Return the combination of the rows and a bound on its error, for both halves."""
         single, off = self.single.combined(shares)
         single, off = self.weight * single, self.weight * off
         off = (off + UNIT * np.abs(single) + SMALLEST) * (1 + 8 * UNIT)

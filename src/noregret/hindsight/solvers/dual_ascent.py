@@ -1,13 +1,13 @@
 """Dual coordinate ascent over a ball, for sparse rows of many features.
 
-Slopes a_t of lines below the losses prove that no predictor of the ball attains less than
+Slopes a_t of lines below the losses prove that every predictor of the ball has a loss of at least
 
     D(a) = −Σ ℓ_t*(a_t) − U ‖g‖  with  g = Σ a_t x_t.
 
 As U ‖g‖ is the minimum of  ‖g‖²/(2λ) + λ U²/2  over λ > 0, the search alternates: a pass that moves
-every slope for a fixed λ (see ``hindsight.ascent``), then all slopes times the factor at which D is
-highest, then λ = ‖g‖/U. Every step raises D, and −U g/‖g‖ comes closer to the best predictor. With
-many rows for what a row can change, ten passes or so bring the gap to a thousandth of the loss.
+every slope for a fixed λ (see ``hindsight.ascent``), then scales all slopes by the factor with the
+highest D, then sets λ = ‖g‖/U. Every step raises D, and −U g/‖g‖ approaches the best predictor. If
+rows are many and each matters little, about ten passes bring the gap to a thousandth of the loss.
 """
 
 from __future__ import annotations
@@ -28,12 +28,12 @@ from noregret.hindsight.solvers.curvature import is_wide
 from noregret.hindsight.solvers.newton import Found
 from noregret.hindsight.sparse import SparseRows
 
-# Passes that must together take this share off the gap, or Newton's method goes on.
+# If this many passes cut the gap by less than MIN_CUT, Newton's method takes over.
 STALLED, MIN_CUT = 6, 0.3
-# Numbers read between two looks at the clock.
+# Numbers read between two checks of the clock.
 NUMBERS_PER_LOOK = 2_000_000
-# By how much all slopes may shrink or grow at once. With kinks, D is linear in the factor up to a
-# cut, so that the best factor says less.
+# Limits of the factor by which all slopes are scaled at once. With kinks, D is linear in the factor
+# up to a limit, so the best factor means less.
 MIN_FACTOR, MIN_FACTOR_WITH_KINKS, MAX_FACTOR = 0.1, 0.5, 10.0
 
 
@@ -50,7 +50,7 @@ def ascended(rows: Rows, losses: Losses, ball: Ball, start: Floats, limits: Limi
 
 
 class Climb:
-    """Slopes on their way to the highest dual value."""
+    """The slopes during the search for the highest dual value."""
 
     def __init__(
         self, rows: SparseRows, losses: Clipped | Logistic, ball: Ball, start: Floats
@@ -64,7 +64,7 @@ class Climb:
         scores = rows.scores(start)
         self.multiplier = norm(rows.combine(losses.slope(scores))) / ball.radius
         self.least_factor = MIN_FACTOR if losses.smooth else MIN_FACTOR_WITH_KINKS
-        # Rows without any number stay at the slopes that they begin with.
+        # Empty rows keep their initial slopes.
         idle = losses.slope(np.zeros(rounds))
         self.slopes = np.where(rows.squares > 0, np.clip(0.0, self.low, self.high), idle)
         self.gradient = rows.combine(self.slopes)
@@ -72,11 +72,11 @@ class Climb:
         self.found.loss = float(losses.value(scores).sum())
 
     def go(self, limits: Limits) -> None:
-        """Pass over the rows until the gap is small enough, time is up, or it hardly shrinks."""
+        """Pass over the rows until the gap is small enough or hardly shrinks, or time is up."""
         found, random = self.found, np.random.default_rng(0)
         gaps: list[float] = []
         while len(gaps) < limits.steps and self.has_multiplier():
-            # Rows of a block would pull what all rows share, such as a constant, their own way.
+            # In random order, as similar rows in a row would bias features that all share.
             self.pass_over(random.permutation(self.rows.shape[0]).astype(np.int32))
             self.look()
             tell(found.loss, found.lower)
@@ -91,7 +91,7 @@ class Climb:
         return self.multiplier > 0 and math.isfinite(1 / self.multiplier)
 
     def pass_over(self, order: NDArray[np.int32]) -> None:
-        """Move the slopes of all rows, or of those that there is time for."""
+        """Update the slopes of all rows, or of as many as time allows."""
         rows, losses = self.rows, self.losses
         mean = max(1, rows.survey.numbers // max(1, len(order)))
         step = max(1, NUMBERS_PER_LOOK // mean)
@@ -115,7 +115,7 @@ class Climb:
                 break
 
     def look(self) -> None:
-        """See what the slopes and their predictor are worth, and scale the slopes."""
+        """Evaluate the slopes and their predictor, and scale the slopes."""
         found, losses, ball = self.found, self.losses, self.ball
         size = norm(self.gradient)
         factor = losses.best_factor(self.slopes, ball.radius * size)

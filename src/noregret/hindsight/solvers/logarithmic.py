@@ -1,8 +1,8 @@
-"""The mixture of columns whose logarithm is largest: −Σ w ln(q·x), least over the simplex.
+"""The mixture of columns with the largest logarithm: minimise −Σ w ln(q·x) over the simplex.
 
-The log loss of a mixture of forecasts is of this form, and so is what a constant rebalanced
-portfolio earns. No number is negative, so that nothing cancels: every score is right to its last
-digits, however small it is.
+The log loss of a mixture of forecasts has this form, and so has the log-wealth of a constant
+rebalanced portfolio. No number is negative, so nothing cancels: every score is accurate to its
+last digits, however small it is.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ class Logarithmic:
             return np.asarray(-self.weights * np.log(scores))
 
     def value_above(self, scores: Floats, off: Floats) -> Floats:
-        """Return what the loss in every round is not above."""
+        """Return an upper bound of the loss in every round."""
         value = self.value(np.maximum(scores - widened(scores, off), 0.0))
         return np.asarray(value + 8 * UNIT * np.abs(value))
 
@@ -66,9 +66,9 @@ def best_logarithm(rows: Rows, limits: Limits = USUAL) -> Answer:
     Parameters
     ----------
     rows
-        The x_t, none of whose numbers is negative, with the weights w_t ≥ 0 as their outcomes.
+        The x_t ≥ 0, with the weights w_t ≥ 0 as outcomes.
     limits
-        When to stop. The interval is honest wherever it stops.
+        When to stop; the interval is valid wherever the search stops.
 
     Examples
     --------
@@ -86,7 +86,7 @@ def best_logarithm(rows: Rows, limits: Limits = USUAL) -> Answer:
         if not top[used].all():
             witness = np.full(rows.shape[1], 1 / rows.shape[1])
             return Answer("simplex", math.inf, math.inf, witness, exact=True)
-        # By powers of two, so that the largest number of every row is near 1: all is exact.
+        # Scaling by powers of two is exact; the largest number of every row is then near 1.
         exponent = np.frexp(top[used])[1]
         scaled.add(np.ldexp(X[used], -exponent[:, None]), w[used])
         constant.append(-math.log(2) * float(total(w[used] * exponent)))

@@ -5,10 +5,10 @@ Any lines a_t s − c_t below the losses prove
     min over w of Σ ℓ_t(x_t·w)  ≥  min over w of (Xᵀa)·w  −  Σ c_t,
 
 and at every step of the search the slopes at the current scores are such lines. The search is
-Newton's method; losses with kinks are replaced by smooth stand-ins anchored at the slopes found
-last (the method of multipliers), which need not become steep to become exact. The gap is the sum of
-two parts that are never negative: what the lines leave below the losses at w, closed by sharper
-stand-ins, and what w leaves above the lowest point of the domain, closed by Newton.
+Newton's method; losses with kinks are replaced by smooth ones anchored at the latest slopes (the
+method of multipliers), which become exact without becoming steep. The gap is the sum of two parts
+that are never negative: the distance of the lines from the losses at w, reduced by narrower
+smoothing, and the distance of w from the minimum of the lines, reduced by Newton's steps.
 """
 
 from __future__ import annotations
@@ -27,15 +27,15 @@ from noregret.hindsight.proofs.rounding import Floats, downward, total, upward
 from noregret.hindsight.rows import Rows, score_error
 from noregret.hindsight.solvers.curvature import curvature_of
 
-# A stand-in is made so much narrower where the last one left more than that share of its part.
+# The smoothing is narrowed by NARROWING if it left more than MAX_LEFT_SHARE of its part of the gap.
 NARROWING, MAX_LEFT_SHARE = 0.2, 0.3
-# Steps without a tenth off the gap, and steps on trust, after which no more is to be had.
-PATIENCE, ON_TRUST, ON_TRUST_WITH_KINKS = 60, 4, 16
+# Most steps that reduce the gap by less than a tenth, and most that reduce nothing measurable.
+MAX_SLOW_STEPS, MAX_BLIND_STEPS, MAX_BLIND_STEPS_WITH_KINKS = 60, 4, 16
 
 
 @dataclass
 class Found:
-    """The best predictor and the best lines so far, and the predictor at which the lines were."""
+    """The best predictor and the best lines so far, and the predictor of these lines."""
 
     w: Floats
     slopes: Floats
@@ -50,14 +50,14 @@ class Found:
         return self.loss - self.lower
 
     def is_close(self, limits: Limits) -> bool:
-        """Return whether the gap is as small as asked.
+        """Return whether the gap is small enough.
 
-        It must be half the tolerance, since proving it adds the rounding errors.
+        It must be half the tolerance, as the proof adds rounding errors.
         """
         return self.gap <= 0.5 * limits.tolerance * abs(self.loss)
 
 
-@np.errstate(all="ignore")  # what overflows in the search is no part of the proof
+@np.errstate(all="ignore")  # overflow in the search does not affect the proof
 def minimise(
     rows: Rows,
     losses: Losses,
@@ -66,9 +66,9 @@ def minimise(
     limits: Limits,
     before: Found | None = None,
 ) -> Found:
-    """Minimise Σ ℓ_t(x_t·w) plus what w pays, starting from a point of the domain.
+    """Minimise Σ ℓ_t(x_t·w) plus the price of w, starting from a point of the domain.
 
-    What another search found ``before`` is only replaced by what is better.
+    The result of an earlier search, ``before``, is replaced only by a better one.
     """
     search = Search(rows, losses, domain, start)
     search.found = before or search.found
@@ -79,7 +79,7 @@ def minimise(
 
 
 def descend(search: Search, limits: Limits) -> None:
-    """Take steps until the gap is as small as asked, nothing more is to be had, or time is up."""
+    """Take steps until the gap is small enough, nothing improves, or time is up."""
     found, losses = search.found, search.losses
     negligible = 1e-14 * abs(float(losses.value(search.scores).sum()))
     best_gap, best_step = math.inf, 0
@@ -90,27 +90,27 @@ def descend(search: Search, limits: Limits) -> None:
             break
         if found.gap < 0.9 * best_gap:
             best_gap, best_step, search.on_trust = found.gap, step, 0
-        stuck = step - best_step > PATIENCE
+        stuck = step - best_step > MAX_SLOW_STEPS
         if stuck or expired(share(found.gap, found.loss)) or not search.moved():
             break
 
 
 class Search:
-    """A point on its way to the minimum."""
+    """The current point of the search."""
 
     def __init__(self, rows: Rows, losses: Losses, domain: Domain, start: Floats) -> None:
         self.rows, self.losses, self.domain = rows, losses, domain
         self.w, self.scores = start, rows.scores(start)
         self.stand_in = StandIn(losses)
-        self.on_trust = 0
-        # The lines that are zero are below losses that are never negative.
+        self.blind_steps = 0
+        # Lines at zero are below nonnegative losses.
         zeros = np.zeros_like(self.scores)
         self.found = Found(start, zeros, zeros, start)
         if losses.nonnegative:
             self.found.lower = domain.lowest(np.zeros_like(start))
 
     def look(self) -> None:
-        """See what the current point and the lines at it are worth."""
+        """Evaluate the current point and its lines."""
         found, domain, w, scores = self.found, self.domain, self.w, self.scores
         self.slopes, constants = self.stand_in.current.lines(scores)
         self.gradient = self.rows.combine(self.slopes)
@@ -125,7 +125,7 @@ class Search:
             found.lines_at = w
 
     def moved(self) -> bool:
-        """Take one step; return False when there is none to take."""
+        """Take one step; return False if there is none."""
         domain, w, scores = self.domain, self.w, self.scores
         if self.stand_in.sharpened(self):
             self.slopes = self.stand_in.current.slope(scores)
@@ -135,23 +135,25 @@ class Search:
         along = self.rows.scores(direction)
         taken = lowest_along(self.stand_in.current, domain, w, direction, scores, along)
         if taken == 0.0 and abs(float(along @ self.slopes)) > 1e-9 * abs(self.found.loss):
-            # Newton's equations were not solved well enough; this way it is surely downhill.
+            # Newton's equations were not solved well enough; this direction is always downhill.
             direction = domain.lowest_point(self.gradient) - w
             along = self.rows.scores(direction)
             taken = lowest_along(self.stand_in.current, domain, w, direction, scores, along)
         if taken == 0.0:
-            # The function is as low as can be seen, but its gradient may still become smaller, and
-            # the lower bound with it: take a few steps on trust.
+            # The function no longer decreases measurably, but its gradient may, which improves the
+            # lower bound: take a few blind steps.
             taken = min(1.0, domain.room(w, direction))
-            self.on_trust, self.stand_in.stuck = self.on_trust + 1, True
-            if self.on_trust > (ON_TRUST if self.losses.smooth else ON_TRUST_WITH_KINKS):
+            self.blind_steps, self.stand_in.stuck = self.blind_steps + 1, True
+            if self.blind_steps > (
+                MAX_BLIND_STEPS if self.losses.smooth else MAX_BLIND_STEPS_WITH_KINKS
+            ):
                 return False
         self.w, self.scores = w + taken * direction, scores + taken * along
         return True
 
 
 class StandIn:
-    """The smooth stand-in for losses with kinks, sharpened whenever Newton has done its part."""
+    """The smooth stand-in for losses with kinks, narrowed when Newton's part of the gap is low."""
 
     def __init__(self, losses: Losses) -> None:
         self.losses = losses
@@ -160,14 +162,14 @@ class StandIn:
         self.stuck = False
 
     def sharpened(self, search: Search) -> bool:
-        """Move the anchor to the slopes found, and narrow the stand-in if that is too slow.
+        """Move the anchor to the latest slopes, and narrow the smoothing if that is too slow.
 
-        Do nothing as long as it is Newton's part of the gap that is to be closed.
+        Do nothing while Newton's part of the gap is the larger one.
         """
         if self.losses.smooth:
             return False
         if math.isinf(self.width):
-            # As wide as slopes of this size need to bring losses of this size to nothing.
+            # The width at which slopes of this size reduce losses of this size to 0.
             size = float(np.abs(self.losses.value(search.scores)).mean())
             self.width = size / (float((search.slopes**2).mean()) or 1.0) or 1.0
         elif search.left_by_newton > 0.5 * search.left_by_lines and not self.stuck:
@@ -184,9 +186,9 @@ class StandIn:
 def lowest_along(
     slopes: Slopes, region: Region, w: Floats, direction: Floats, scores: Floats, along: Floats
 ) -> float:
-    """Return the step in a direction at which the function is nearly lowest, or 0 for none.
+    """Return the step that nearly minimises the function along a direction, or 0 for none.
 
-    A convex function is lowest where its slope is zero; the slope takes no pass over the rows.
+    The minimum is where the slope is zero, which takes no pass over the rows to compute.
     """
 
     def slope(step: float) -> float:
@@ -215,7 +217,7 @@ def lowest_along(
 
 
 def proven(rows: Rows, losses: Losses, domain: Domain, found: Found) -> tuple[float, float]:
-    """Return what the predictor found attains at most, and what none attains less than."""
+    """Return an upper bound of the predictor's loss, and a lower bound of every predictor's."""
     off = score_error(rows, found.w, domain.blur)
     attained = total(losses.value_above(rows.scores(found.w), off))
     floor = domain.lowest_below(*rows.combined(found.slopes))

@@ -1,4 +1,4 @@
-"""All predictors, each paying for its length."""
+"""All predictors, with a price for their squared norm."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from noregret.hindsight.solvers.newton import minimise, proven
 from noregret.hindsight.sparse import compact
 from noregret.limits import SMALLEST, UNIT
 
-# Heavier penalties that are tried before the one that is asked for.
+# Most heavier penalties solved before the given one.
 MAX_STAGES = 30
 
 
@@ -38,13 +38,13 @@ def best_penalised(
     rows
         The examples. Labels may be −1/+1 or 0/1.
     loss
-        Any convex loss of the core by name, or one of your own.
+        The name of a built-in convex loss, or a loss object.
     penalty
         Above 0.
     loss_parameter
-        The loss's ε, δ or quantile, where it has one and was given by name.
+        The loss's ε, δ or quantile, if it has one and is given by name.
     limits
-        When to stop. The interval is honest wherever it stops.
+        When to stop; the interval is valid wherever the search stops.
 
     Examples
     --------
@@ -62,10 +62,10 @@ def best_penalised(
 
 
 def begun(rows: Rows, losses: Losses, penalty: float, limits: Limits) -> Floats:
-    """Return where to begin: nearly the best for heavier penalties, each a tenth of the last.
+    """Return a starting point: nearly the best for heavier penalties, each a tenth of the last.
 
-    Where a light penalty alone keeps the first steps short, these would lead far away. From one
-    penalty to one that is lighter by many powers of ten, the stages are longer instead of more.
+    With a light penalty alone, the first steps would lead too far. There are at most MAX_STAGES
+    penalties, with larger ratios if needed.
     """
     w = np.zeros(rows.shape[1])
     scores = np.zeros(rows.shape[0])
@@ -95,12 +95,12 @@ class Penalised:
         return -size * (size / (4 * self.penalty))
 
     def lowest_below(self, g: Floats, off: Floats) -> float:
-        """Return what that minimum is surely not below, where g may be off by so much."""
+        """Return a proven lower bound of that minimum, where g has errors up to ``off``."""
         size = norm_above(np.abs(g) + off)
         return -upward(size * (size / (4 * self.penalty)) * (1 + 8 * UNIT), SMALLEST)
 
     def lowest_point(self, g: Floats) -> Floats:
-        """Return where that minimum is."""
+        """Return the minimiser."""
         return g / (-2 * self.penalty)
 
     def price(self, w: Floats) -> float:
@@ -108,23 +108,23 @@ class Penalised:
         return self.penalty * float(w @ w)
 
     def price_above(self, w: Floats) -> float:
-        """Return what w surely pays at most."""
+        """Return an upper bound of the price of w."""
         size = norm_above(w)
         return upward(self.penalty * size * size * (1 + 8 * UNIT), SMALLEST if size else 0.0)
 
     def price_slope(self, w: Floats, direction: Floats) -> float:
-        """Return how fast the price rises."""
+        """Return the slope of the price along the direction."""
         return 2 * self.penalty * float(w @ direction)
 
     def room(self, w: Floats, direction: Floats) -> float:
-        """Return that there is no border."""
+        """Return infinity: there is no boundary."""
         return math.inf
 
     def inside(self, w: Floats) -> Floats:
-        """Return w: there is no outside."""
+        """Return w: every point is inside."""
         return w
 
     def target(self, w: Floats, g: Floats, curvature: Curvature) -> Floats:
-        """Return where Newton's step leads."""
+        """Return the end of Newton's step."""
         pull = g + 2 * self.penalty * w
         return np.asarray(w + curvature.solve(2 * self.penalty, -pull, None, 0.01))

@@ -1,4 +1,4 @@
-"""The least hinge loss of predictors that pay for their length, not for its square."""
+"""The least hinge loss plus a price for the norm, not its square."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def best_priced_hinge(rows: Rows, price: float, *, limits: Limits = USUAL) -> An
     """Return the smallest  H(u) + price · ‖u‖  found over u: any u is valid, so no proof is needed.
 
     The minimiser is also that of H(u) + p ‖u‖² where 2 p ‖u‖ is the price. That product grows with
-    p, so a search by halves finds it.
+    p, so bisection finds it.
 
     Examples
     --------

@@ -1,8 +1,8 @@
 """The best predictor for the square loss: of all, with a penalty, in a ball, in the simplex.
 
-The minimum of a quadratic function is a linear system away; what is done here besides is to refine
-it and to prove it. The lower bounds come from the tangent where the search ended (see ``tangent``),
-and from the parabola above the tangent as far as the loss is surely curved.
+A linear system gives the minimum of a quadratic function; the rest of this module refines and
+proves it. Lower bounds come from the tangent at the end of the search (see ``tangent``), and from
+the parabola above the tangent as far as curvature is proven.
 """
 
 from __future__ import annotations
@@ -32,11 +32,11 @@ from noregret.hindsight.solvers.tangent import Quadratic, SquareLoss, Tangent
 from noregret.hindsight.solvers.triangular import Careful, corners, few_rows, nearest_to_zero
 from noregret.limits import SMALLEST, UNIT
 
-# The share of the loss that a lower bound for dependent columns may give away for its reach.
+# The share of the loss by which a lower bound for dependent columns may be lowered for its reach.
 MAX_BOUND_LOSS = 1e-7
-# What conjugate gradients leave of the gradient at most, in one go.
+# The relative residual of the gradient at which conjugate gradients end.
 MIN_REST = 1e-12
-# Lower bounds are claimed up to this norm at most, where they are not claimed for all.
+# Largest norm up to which a lower bound is claimed, if not for all predictors.
 MAX_NORM = 1e300
 
 
@@ -69,7 +69,7 @@ def up_to(reach: float) -> str:
 
 
 def best_of_kept(loss: Quadratic, kept: NDArray[np.intp]) -> Answer:
-    """Return the best of all where the columns kept can say all that the others can."""
+    """Return the best of all, if the kept columns span all others."""
     assert loss.gram is not None
     gram = loss.gram[np.ix_(kept, kept)]
     inner = Kept(loss.loss, loss.features, kept)
@@ -80,10 +80,10 @@ def best_of_kept(loss: Quadratic, kept: NDArray[np.intp]) -> Answer:
 
 
 def best_but_for(loss: Quadratic, gram: Floats, faint: NDArray[np.bool_]) -> Answer:
-    """Return the best of all where underflow hides some columns, which the witness does without.
+    """Return the best of all if underflow hides some columns, which the witness does not use.
 
-    For weights b on the hidden columns B and any others, √L is at least the least √L of the others
-    less ‖B‖‖b‖: so the lower bound holds up to a norm, beyond which nothing is claimed.
+    With weights b on the hidden columns B, √L is at least the least √L of the others minus
+    ‖B‖‖b‖: so the lower bound holds up to a norm, beyond which nothing is claimed.
     """
     answer = best_of_kept(loss, np.flatnonzero(~faint))
     squares = np.diag(gram)[faint] * (1 + 2 * loss.gram_error) + 2 * loss.lost
@@ -96,7 +96,7 @@ def best_but_for(loss: Quadratic, gram: Floats, faint: NDArray[np.bool_]) -> Ans
 
 
 class Kept:
-    """A square loss of which only some weights are free, the others being zero."""
+    """A square loss with some free weights; the others are zero."""
 
     def __init__(self, loss: SquareLoss, features: int, kept: NDArray[np.intp]) -> None:
         self.loss, self.features, self.kept = loss, features, kept
@@ -137,10 +137,10 @@ def descended(loss: Quadratic, penalty: float) -> tuple[Floats, Tangent]:
 
 
 class Descent:
-    """The gap that ``lowest_of_all`` will find, as conjugate gradients go down from w.
+    """The gap that ``lowest_of_all`` will find, during conjugate gradients from w.
 
-    With p = ∇L(w)/2 and rest = −p − G v, L(w + v) = L(w) + p·v − rest·v; and none within twice the
-    norm of w + v pays less by more than 6 ‖w + v‖ ‖rest‖.
+    With p = ∇L(w)/2 and rest = −p − G v, L(w + v) = L(w) + p·v − rest·v; and no
+    predictor within twice the norm of w + v is better by more than 6 ‖w + v‖ ‖rest‖.
     """
 
     def __init__(self, w: Floats, pays: float, pull: Floats, tolerance: float) -> None:
@@ -163,7 +163,7 @@ def descended_over_rows(
     for _ in range(REFINEMENTS):
         residues = rows.scores(w) - rows.outcomes
         pays, pull = float(residues @ residues), rows.combine(residues)
-        if not norm(pull) < 0.5 * before:  # rounding is in the way
+        if not norm(pull) < 0.5 * before:  # limited by rounding
             break
         descent, before = Descent(w, pays, pull, limits.tolerance), norm(pull)
         moved = w + curvature.solve(0.0, -pull, None, MIN_REST, done=descent.is_enough)
@@ -177,7 +177,7 @@ def descended_over_rows(
 
 
 def lowest_of_all(tangent: Tangent, w: Floats, norms: Floats, least: float) -> tuple[float, float]:
-    """Return a lower bound for all linear predictors, and up to which norm of theirs it holds."""
+    """Return a lower bound for all linear predictors, and the norm up to which it holds."""
     if tangent.low <= 0:
         return 0.0, math.inf
     steepest = tangent.steepest()
@@ -190,10 +190,10 @@ def lowest_of_all(tangent: Tangent, w: Floats, norms: Floats, least: float) -> t
     slope = norm_above(steepest)
     if slope == 0:
         return tangent.low, math.inf
-    if expired() and not w.any():  # no step was taken: there is no norm to speak of
+    if expired() and not w.any():  # no step was taken, so there is no norm
         return 0.0, math.inf
     reach = min(MAX_NORM, max(MAX_BOUND_LOSS * tangent.low / slope, 2 * norm(w)))
-    lower = lower_over(Ball(1.01 * reach), tangent, w)  # the words round the reach
+    lower = lower_over(Ball(1.01 * reach), tangent, w)  # the text of the class has a rounded norm
     return (lower, reach) if lower > 0 else (0.0, math.inf)
 
 
@@ -205,7 +205,7 @@ def best_ridge(loss: Quadratic, penalty: float, scale: float = 1.0) -> Answer:
     paid = b * size * size
     off = (growth(len(w)) + 16 * UNIT) * paid
     attained = upward(a * tangent.high + paid + off, SMALLEST if size or tangent.high else 0.0)
-    # The whole has curvature at least b, so its minimum is within ‖gradient‖²/(4b) of its value.
+    # The objective has curvature b or more, so its minimum is within ‖gradient‖²/(4b) of its value.
     pull = a * np.abs(tangent.gradient + 2 * (b / a) * w) + a * tangent.off
     pull += 16 * UNIT * (a * np.abs(tangent.gradient) + 2 * b * np.abs(w))
     slope = norm_above(pull)
@@ -256,14 +256,14 @@ def best_in_simplex(
 ) -> Answer:
     """Return the weighting that minimises  scale · L(u) + entropy · KL(u ‖ uniform).
 
-    The search is over n rows that have the same Gram matrix and moment; the proof is by L itself.
-    Where sums lose too many digits for it, both are done again by way of the rows, if at hand.
+    The search uses n rows with the same Gram matrix and moment; the proof uses L itself. If sums
+    lose too many digits for it, both are repeated with the rows, if available.
     """
     answer = best_weights(loss, same_sums(loss), entropy, scale, weight, limits, start)
     if loss.rows is None or answer.relative_gap <= limits.tolerance:
         return answer
     try:
-        with np.errstate(all="ignore"):  # what is no number is never sharper
+        with np.errstate(all="ignore"):  # NaN is never sharper
             return sharper(answer, loss, loss.rows, entropy, scale, weight, limits, start)
     except (NoRegretError, np.linalg.LinAlgError, OutOfTime):  # the rows are too large or small
         return answer
@@ -279,7 +279,7 @@ def sharper(
     limits: Limits,
     start: Floats | None,
 ) -> Answer:
-    """Return the best weighting by way of the rows, or the answer where that is no sharper."""
+    """Return the best weighting computed from the rows, or the answer if that is no sharper."""
     exact = replace(loss, loss=Careful(rows))
     other = best_weights(exact, few_rows(rows), entropy, scale, weight, limits, start)
     answer = other if other.gap < answer.gap else answer
@@ -298,9 +298,9 @@ def sharper(
 def proven_again(
     answer: Answer, loss: Quadratic, scale: float, weight: float | None, limits: Limits
 ) -> Answer:
-    """Return the best weighting with a lower bound that does not depend on where its search ended.
+    """Return the best weighting with a lower bound that hardly depends on where the search ended.
 
-    A tangent is below the loss by as much as the search left; a parabola by the square of that.
+    A tangent is below the loss by the error of the search; a parabola by the square of that.
     """
     if answer.relative_gap <= limits.tolerance:
         return answer
@@ -345,7 +345,7 @@ def weighting(
     a: float,
     weight: float | None,
 ) -> Answer:
-    """Return a weighting with what it pays, and a lower bound by the tangents at two points."""
+    """Return a weighting with its loss, and a lower bound by the tangents at two points."""
 
     def tangent(u: Floats) -> Tangent:
         if weight is None:
@@ -353,7 +353,7 @@ def weighting(
         return loss.loss.tangent(weight * np.subtract(*np.split(u, 2))).doubled(weight)
 
     at_best = tangent(u)
-    # u sums to 1 but for the last digits, which moves the scores by as little.
+    # u sums to 1 up to rounding, which changes the scores as little.
     blurred = float((8 * UNIT * at_best.steepest()) @ u)
     attained = upward(at_best.high + blurred + simplex.price_above(u), abs(at_best.high))
     lower = max(

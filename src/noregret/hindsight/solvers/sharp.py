@@ -1,9 +1,9 @@
-"""Minimising the square loss to the last digits, whatever the columns are like.
+"""Minimise the square loss to the last digits, for any columns.
 
-An answer by way of the Gram matrix is quick, and sharp for columns that are clearly independent.
-Where it leaves more open than rounding must, and the rows are at hand, it is looked for again in
-the rows themselves: see ``triangular``. So what is proven does not depend on how rows were summed
-up, and whoever proves it again finds the same.
+The Gram matrix gives a fast answer, which is sharp if columns are clearly independent. If its gap
+is larger than rounding requires, and the rows are available, the answer is computed again from the
+rows: see ``triangular``. So the result does not depend on how rows were summed, and a verification
+finds the same.
 """
 
 from __future__ import annotations
@@ -24,23 +24,23 @@ from noregret.hindsight.solvers.tangent import Quadratic
 from noregret.hindsight.solvers.triangular import Careful, Triangular, lowest_paid, triangle
 from noregret.limits import SMALLEST, UNIT
 
-# Newton's method on a quadratic is done in one step; more are against rounding.
+# Newton's method solves a quadratic in one step; more reduce rounding errors.
 REFINEMENTS = 12
-# The relative gap of an answer that need not be sharper: a tenth of what a check allows for.
+# The relative gap of a sharp answer: a tenth of the tolerance of verification.
 SHARP_GAP = 1e-10
-# Shares of the largest weight up to which one counts as none, where a search ended near the border.
+# Shares of the largest weight up to which one counts as 0, if a search ended near the boundary.
 NO_WEIGHT = (1e-4, 1e-6, 1e-2)
 
 
 def sharpened(answer: Answer, loss: Quadratic, ask: Callable[[OnColumns], Answer | None]) -> Answer:
-    """Return the answer, or one by way of the rows themselves where that proves more."""
+    """Return the answer, or one computed from the rows if that proves more."""
     if math.isinf(answer.reach) and answer.gap <= SHARP_GAP * answer.loss:
         return answer
     with np.errstate(all="ignore"):
         try:
             on_rows = OnColumns.of(loss)
             other = None if on_rows is None else ask(on_rows)
-        except (np.linalg.LinAlgError, OutOfTime):  # underflow has left nothing to divide by
+        except (np.linalg.LinAlgError, OutOfTime):  # division by 0 after underflow
             return answer
     if other is None or not (other.loss < math.inf and other.lower > -math.inf):
         return answer
@@ -51,14 +51,14 @@ def sharpened(answer: Answer, loss: Quadratic, ask: Callable[[OnColumns], Answer
 
 @dataclass
 class OnColumns:
-    """The square loss on the columns that are not zero, by way of the rows.
+    """The square loss on the nonzero columns, computed from the rows.
 
     Parameters
     ----------
     features
         The number of all columns.
     columns
-        Those that are not zero.
+        The nonzero columns.
     loss
         The loss on these.
     curvature
@@ -72,7 +72,7 @@ class OnColumns:
 
     @classmethod
     def of(cls, loss: Quadratic) -> OnColumns | None:
-        """Return the loss by way of the rows, where these are at hand and underflow hides none."""
+        """Return the loss computed from the rows; None without rows or if underflow hides some."""
         rows, gram = loss.rows, loss.gram
         if rows is None or gram is None or faint_columns(gram, loss.lost, rows).any():
             return None
@@ -98,8 +98,8 @@ class OnColumns:
     def best_in_ball(self, radius: float, words: str) -> Answer | None:
         """Return the best predictor of norm at most the radius.
 
-        By duality none in the ball pays less than the least of L(u) + λ (‖u‖² − radius²), for any
-        λ ≥ 0. One that costs nothing that matters helps against columns that depend on each other.
+        By duality the minimum of L(u) + λ (‖u‖² − radius²) is a lower bound, for any λ ≥ 0. A
+        negligible λ > 0 helps against dependent columns.
         """
         ball = Ball(radius)
         w = self.refined(lambda w, pull: ball.inside(ball.target(w, pull, self.curvature)))
@@ -114,11 +114,11 @@ class OnColumns:
         return self.answer(words, attained, lower, w)
 
     def lowest_of_weights(self, weights: Floats, weight: float | None, enough: float) -> float:
-        """Return what no weighting pays less than: of sum 1, or of either sign and a total.
+        """Return a lower bound for all weightings: of sum 1, or of either sign and a total.
 
         By duality L(u) ≥ min over all v of (L(v) − a·v) + min over the weightings of a·u, for any
-        a. At the best weighting the gradient is such an a: the same for all that have weight, and
-        larger, or smaller in size, for all others. Stop when the bound is ``enough``.
+        a. At the best weighting a is the gradient: equal for columns with weight, and larger, or
+        smaller in size, for all others. Stop when the bound is ``enough``.
         """
         w = weights[self.columns]
         total, gradient, size = weight or 1.0, self.loss.gradient(w), np.abs(w)
@@ -140,12 +140,12 @@ class OnColumns:
     def line_of(
         self, w: Floats, gradient: Floats, heavy: NDArray[np.bool_], weight: float | None
     ) -> tuple[Floats, float]:
-        """Return a, and the least of a·u over the weightings."""
+        """Return a, and the minimum of a·u over the weightings."""
         if weight is None:
-            held = float(w[heavy].sum())  # none where all weight is on columns of zeros
+            held = float(w[heavy].sum())  # 0 if all weight is on columns of zeros
             level = float(gradient[heavy] @ w[heavy]) / held if held else 0.0
             line = np.where(heavy, level, np.maximum(gradient, level))
-            hidden = len(self.columns) < self.features  # columns of zeros may have weight, too
+            hidden = len(self.columns) < self.features  # columns of zeros may have weight too
             return line, downward(min(float(line.min()), 0.0) if hidden else float(line.min()))
         if float(np.abs(w).sum()) < (1 - SHARP_GAP) * weight:
             return np.zeros(len(w)), 0.0
@@ -176,11 +176,11 @@ class OnColumns:
 
 
 def paid_above(w: Floats, penalty: float) -> float:
-    """Return what penalty · ‖w‖² is surely not above."""
+    """Return an upper bound of penalty · ‖w‖²."""
     size = norm(w)
     return upward(penalty * size * size * (1 + growth(len(w)) + 16 * UNIT)) if size else 0.0
 
 
 def at_most(high: float) -> float:
-    """Return what is attained at most; where that overflowed, no number."""
+    """Return an upper bound of the loss; NaN if it overflowed."""
     return math.inf if math.isnan(high) else max(0.0, high)

@@ -1,11 +1,10 @@
-"""Sums from which the square loss of any linear predictor follows.
+"""Sums that determine the square loss of every linear predictor.
 
-All that matters of T rows is the Gram matrix Σ x xᵀ, the moment Σ y x and the energy Σ y²: they fit
-in memory whatever T is (n up to about 2,000), are built from blocks with one matrix product each,
-and the sums of two parts add up to the sums of the whole. What they lose against the rows
-themselves is digits: L(w) = energy − 2 moment·w + wᵀ Gram w is a small difference of large numbers
-where w predicts well. Every answer is as wide as that makes it; with the rows at hand for a second
-pass, it is sharp again.
+The Gram matrix Σ x xᵀ, the moment Σ y x and the energy Σ y² of T rows fit in memory for any T (n up
+to about 2,000). They are built from blocks with one matrix product each, and sums of two parts add
+up. They lose digits compared with the rows: L(w) = energy − 2 moment·w + wᵀ Gram w is a small
+difference of large numbers if w predicts well. The interval of an answer is wider for it, unless
+the rows are available for a second pass.
 """
 
 from __future__ import annotations
@@ -25,20 +24,19 @@ from noregret.hindsight.solvers.tangent import OnRows, Quadratic, SquareLoss, Ta
 from noregret.hindsight.sums import depth_of
 from noregret.limits import SMALLEST, UNDERFLOW
 
-# How many additions may come one after the other between those that keep what rounding loses.
+# Most plain additions in a row between compensated ones.
 MAX_PLAIN_ADDITIONS = 2_048
 
 
 class LeastSquares:
     """Sums over a stream of rows, and the predictors that minimise the square loss on them.
 
-    The methods take the rows themselves where they can be read again: the answer is then as sharp
-    as a second pass makes it.
+    The methods take the rows too, if they can be read again, for a sharper answer.
 
     Parameters
     ----------
     features
-        n, the number of columns to begin with; wider rows add columns.
+        n, the initial number of columns; wider rows add columns.
 
     Examples
     --------
@@ -49,7 +47,7 @@ class LeastSquares:
 
     def __init__(self, features: int = 0) -> None:
         self.rounds = 0
-        self.depth = 0  # the most rows in one product
+        self.depth = 0  # most rows in one product
         self.gram_sum = Sum((features, features))
         self.moment_sum = Sum((features,))
         self.energy_sum = Sum(())
@@ -86,7 +84,7 @@ class LeastSquares:
         return (self.rounds + 4 * self.features + 8) * SMALLEST if self.rounds else 0.0
 
     def add(self, X: Any, y: Any) -> LeastSquares:
-        """Take more rows into account."""
+        """Add rows."""
         for block, outcomes in pieces(X, y):
             for product in products(block):
                 self.gram_sum.add(product)
@@ -97,9 +95,9 @@ class LeastSquares:
         return self
 
     def add_product(self, product: Floats, rows: int) -> LeastSquares:
-        """Take rows into account by Σ z zᵀ for z = (y, x), as ``add_outer_products`` leaves it.
+        """Add rows by Σ z zᵀ for z = (y, x), in the layout of ``add_outer_products``.
 
-        Products wait to be taken in together, as long as that does not cost digits.
+        Products are collected and added together, as long as that does not cost digits.
         """
         if self.waiting is not None and self.waiting.shape == product.shape:
             self.waiting += product
@@ -113,7 +111,7 @@ class LeastSquares:
         return self
 
     def take_in(self) -> None:
-        """Add the products that wait."""
+        """Add the collected products."""
         product, depth = self.waiting, self.waiting_depth
         self.waiting, self.waiting_depth = None, 0
         if product is not None:
@@ -125,7 +123,7 @@ class LeastSquares:
             self.depth = max(self.depth, depth)
 
     def get_state(self) -> tuple[dict[str, Floats], dict[str, Any]]:
-        """Return arrays and numbers to go on from, to the same sums to the bit."""
+        """Return arrays and numbers from which the same sums continue to the bit."""
         arrays: dict[str, Floats] = {}
         for name in ("gram", "moment", "energy"):
             kept: Sum = getattr(self, f"{name}_sum")
@@ -142,7 +140,7 @@ class LeastSquares:
 
     @classmethod
     def from_state(cls, arrays: dict[str, Floats], numbers: dict[str, Any]) -> LeastSquares:
-        """Return sums that go on from a state."""
+        """Return sums that continue from a state."""
         made = cls(numbers["features"])
         for name in ("gram", "moment", "energy"):
             kept: Sum = getattr(made, f"{name}_sum")
@@ -161,7 +159,7 @@ class LeastSquares:
     def from_sums(
         cls, gram: Floats, moment: Floats, energy: Any, rounds: int, depth: int
     ) -> LeastSquares:
-        """Return sums that were made elsewhere, each of so many additions in a row at most."""
+        """Return sums computed elsewhere, with at most this many additions in a row."""
         made = cls(len(moment))
         made.gram_sum.add(gram)
         made.moment_sum.add(moment)
@@ -170,7 +168,7 @@ class LeastSquares:
         return made
 
     def merge(self, other: LeastSquares) -> LeastSquares:
-        """Take the rows of other sums into account."""
+        """Add other sums."""
         self.take_in()
         other.take_in()
         for mine, theirs in (
@@ -189,10 +187,10 @@ class LeastSquares:
         return 2 * (self.gram @ w - self.moment)
 
     def tangent(self, w: Floats) -> Tangent:
-        """Return the loss and its gradient at w, with what rounding may have made of them.
+        """Return the loss and its gradient at w, with bounds on their rounding errors.
 
-        Every sum is off by at most γ times the sum of absolute values, which Cauchy's inequality
-        bounds by the columns' norms; and by what underflow takes from each product.
+        Every sum has an error of at most γ times the sum of absolute values, which Cauchy's
+        inequality bounds by the columns' norms, plus the underflow of each product.
         """
         gram, moment, energy = self.gram, self.moment, self.energy
         error = growth(self.depth + 2 * self.features + 8)
@@ -201,7 +199,7 @@ class LeastSquares:
         size = upward((math.sqrt(energy + lost) + float(norms @ np.abs(w))) * (1 + 2 * error))
         image = gram @ w
         loss = energy - 2 * float(moment @ w) + float(image @ w)
-        # Every number of the sums also lacks what underflow took from it.
+        # Add the underflow of every number in the sums.
         times = 1 + float(np.abs(w).sum())
         off = upward(2 * error * size * size + 2 * lost * times * times)
         gradient = 2 * (image - moment)
@@ -209,12 +207,12 @@ class LeastSquares:
         return Tangent(low, high, gradient, 2 * error * size * norms + 4 * lost * times)
 
     def know_loss_of(self, w: Floats) -> bool:
-        """Return whether the loss at w is known to as many digits as rows would tell."""
+        """Return whether the sums give the loss at w as accurately as the rows."""
         low, high, *_ = self.tangent(w)
         return high - low <= EXACT_GAP * high + UNDERFLOW
 
     def quadratic(self, rows: Rows | None = None) -> Quadratic:
-        """Return the loss as a quadratic function, exact at the rows where they are given."""
+        """Return the loss as a quadratic function, evaluated on the rows if given."""
         gram = self.gram
         error = growth(self.depth + 4)
         loss: SquareLoss = self if rows is None else OnRows(rows)
@@ -246,7 +244,7 @@ class LeastSquares:
 
 
 class Sum:
-    """A running sum of arrays that keeps what rounding loses; a larger array makes it grow."""
+    """A compensated running sum of arrays; a larger array makes it grow."""
 
     def __init__(self, shape: tuple[int, ...]) -> None:
         self.high, self.low = np.zeros(shape), np.zeros(shape)

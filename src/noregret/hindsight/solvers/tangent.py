@@ -1,7 +1,7 @@
-"""The square loss as a quadratic function, known by its tangents and how they bend.
+"""The square loss as a quadratic function, given by its tangents and its curvature.
 
-A tangent is the value and the gradient at a point, each with what rounding may have made of it. As
-the loss L lies above its tangents, L(u) ≥ L(w) + ∇L(w)·(u − w) for all u.
+A tangent is the value and the gradient at a point, each with a bound on its rounding error. As the
+loss L lies above its tangents, L(u) ≥ L(w) + ∇L(w)·(u − w) for all u.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from noregret.limits import MIN_NORM, SMALLEST, UNIT
 
 
 class Tangent(NamedTuple):
-    """The loss at a point between low and high, and its gradient, off by so much at most."""
+    """The loss at a point, between low and high, and its gradient with bounds on its errors."""
 
     low: float
     high: float
@@ -26,7 +26,7 @@ class Tangent(NamedTuple):
     off: Floats
 
     def constant_below(self, w: Floats) -> float:
-        """Return what L(w) − ∇L(w)·w is surely not below."""
+        """Return a lower bound of L(w) − ∇L(w)·w."""
         terms = np.abs(w) * (np.abs(self.gradient) * growth(len(w)) + self.off)
         inner = float(w @ self.gradient)
         lost = upward(total(terms)) + 4 * len(w) * SMALLEST
@@ -39,7 +39,7 @@ class Tangent(NamedTuple):
         return Tangent(self.low, self.high, np.concatenate([gradient, -gradient]), np.tile(off, 2))
 
     def steepest(self) -> Floats:
-        """Return what the gradient's numbers surely do not exceed in size."""
+        """Return an upper bound of the size of the gradient's numbers."""
         steepest: Floats = (np.abs(self.gradient) + self.off) * (1 + 4 * UNIT)
         return steepest
 
@@ -48,7 +48,7 @@ class SquareLoss(Protocol):
     """The square loss of a linear predictor, as a function of its weights."""
 
     def gradient(self, w: Floats) -> Floats:
-        """Return the gradient at w, as well as it comes."""
+        """Return the gradient at w, without error bounds."""
 
     def tangent(self, w: Floats) -> Tangent:
         """Return the tangent at w, with its errors."""
@@ -56,22 +56,22 @@ class SquareLoss(Protocol):
 
 @dataclass
 class Quadratic:
-    """A square loss with what is needed to minimise it.
+    """A square loss with everything needed to minimise it.
 
     Parameters
     ----------
     features
         n.
     loss
-        The loss, known by its gradients and tangents.
+        The loss, as gradients and tangents.
     curvature
         G, half its second derivative, in a form to solve with.
     gram
-        G itself, where it is known, off by at most gram_error times the columns' norms.
+        G itself, if known, with errors of at most gram_error times the columns' norms.
     rows
-        The rows, where they can be read again.
+        The rows, if they can be read again.
     lost
-        What underflow may have taken from each number of the Gram matrix.
+        A bound on the underflow in each number of the Gram matrix.
     """
 
     features: int
@@ -94,13 +94,13 @@ class OnRows:
         return 2 * self.rows.combine(self.residues(w)[0])
 
     def residues(self, w: Floats) -> tuple[Floats, Floats]:
-        """Return X w − y, and by how much each may be off."""
+        """Return X w − y, and a bound on each error."""
         residues = self.rows.scores(w) - self.rows.outcomes
         off = score_error(self.rows, w) + 2 * UNIT * np.abs(residues)
         return residues, off * (1 + 4 * UNIT)
 
     def between(self, residues: Floats, off: Floats) -> tuple[float, float]:
-        """Return what the loss is surely not below, and not above."""
+        """Return a lower and an upper bound of the loss."""
         size = np.abs(residues)
         low, high = total(np.maximum(0.0, size - off) ** 2), total((size + off) ** 2)
         underflow = int(np.count_nonzero((size + off > 0) & (size < MIN_NORM))) * SMALLEST
@@ -117,6 +117,6 @@ class OnRows:
 
 
 def over_rows(rows: Rows) -> Quadratic:
-    """Return the square loss on the rows without sums, for more features than these can have."""
+    """Return the square loss on the rows without sums, for more features than sums can have."""
     curvature = curvature_of(rows, np.ones(rows.shape[0]))
     return Quadratic(rows.shape[1], OnRows(rows), curvature, rows=rows)

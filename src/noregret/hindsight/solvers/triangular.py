@@ -1,14 +1,14 @@
 """The square loss on rows whose columns are nearly dependent: large offsets, timestamps, trends.
 
-The Gram matrix of columns with condition number κ has condition number κ², so that from κ = 10⁸ on
-it cannot tell them from dependent ones. A triangular factor R of the rows themselves (Rᵀ R is the
-Gram matrix) is as good as the rows. It serves twice: to find the weights, and to prove them. With
-S = R⁻¹ the rows X S are nearly orthonormal, and around any w
+If columns have the condition number κ, their Gram matrix has κ², so from κ = 10⁸ on it cannot tell
+them from dependent ones. A triangular factor R of the rows (Rᵀ R is the Gram matrix) is as good as
+the rows. It is used twice: to find the weights, and to prove them. With S = R⁻¹ the rows X S are
+nearly orthonormal, and around any w
 
     L(w + S v) = L(w) + 2 h·v + ‖X S v‖² ≥ L(w) − ‖h‖²/m,   h = (X S)ᵀ(X w − y),  m ≤ σ_min(X S)².
 
-S is triangular without a zero on its diagonal, so that w + S v is every vector; that it is only
-nearly the inverse of R makes no difference to the proof.
+S is triangular without a zero on its diagonal, so w + S v reaches every vector; the proof does not
+need S to be the exact inverse of R.
 """
 
 from __future__ import annotations
@@ -33,9 +33,9 @@ from noregret.hindsight.rows import Rows
 from noregret.hindsight.solvers.tangent import OnRows
 from noregret.limits import SMALLEST, UNIT
 
-# Numbers of dense rows that are transformed in one go.
+# Most numbers per block of dense rows.
 MAX_NUMBERS = 2**20
-# Points that join and leave, after which a search for the one next to zero is given up.
+# Most changes of the set of points in a search for the one nearest to zero.
 MAX_STEPS = 2_000
 # Veltkamp's constant, which splits a number into two halves of 26 digits.
 SPLITTER = 2.0**27 + 1
@@ -48,16 +48,16 @@ def triangle(rows: Rows) -> tuple[Floats, Floats]:
 
 
 def few_rows(rows: Rows) -> Rows:
-    """Return n + 1 rows for which every predictor pays the same square loss."""
+    """Return n + 1 rows on which every predictor has the same square loss."""
     n, kept = rows.shape[1], factor_of(rows)
     return Rows(kept[:, :n], kept[:, n], features=n)
 
 
 def corners(rows: Rows, weight: float | None) -> Floats:
-    """Return points, one a column, whose distance from zero is what a weighting of them pays.
+    """Return points, one per column, such that a weighting's loss is its squared norm.
 
-    They are the few rows less their outcomes, as all weights sum to 1; with a ``weight`` U they are
-    for the features (U x, −U x).
+    They are the few rows minus their outcomes, as all weights sum to 1; with a ``weight`` U, for
+    the features (U x, −U x).
     """
     n, kept = rows.shape[1], factor_of(rows)
     X = kept[:, :n] if weight is None else weight * np.hstack([kept[:, :n], -kept[:, :n]])
@@ -65,11 +65,11 @@ def corners(rows: Rows, weight: float | None) -> Floats:
 
 
 def nearest_to_zero(points: Floats) -> Floats:
-    """Return the weights of the point next to zero in the convex hull of some points.
+    """Return the weights of the point nearest to zero in the convex hull of some points.
 
-    Wolfe's method: some points have weight, of whose plane the point next to zero solves a system;
-    one that would have negative weight leaves, one that lies nearer to zero joins. The systems are
-    solved by orthogonal transformations, which is as exact as the points are.
+    Wolfe's method: a system gives the point nearest to zero in the affine hull of the active
+    points; one whose weight would become negative leaves, one that lies nearer to zero joins. The
+    systems are solved by orthogonal transformations, which are as accurate as the points.
 
     Examples
     --------
@@ -114,10 +114,10 @@ def nearest_to_zero(points: Floats) -> Floats:
 
 
 def nearest_in_plane(points: Floats) -> Floats:
-    """Return the point next to zero in the plane through some points.
+    """Return the point nearest to zero in the affine hull of some points.
 
-    It is projected again and again: large numbers that cancel leave nothing of their rounding in
-    the directions of the plane, which tell whether another point is nearer.
+    It is projected repeatedly, so that no rounding errors of large numbers that cancel remain in
+    the directions of the hull, which decide whether another point is nearer.
     """
     first = points[:, 0]
     if points.shape[1] == 1:
@@ -144,11 +144,10 @@ def factor_of(rows: Rows) -> Floats:
 
 
 def dense_blocks(rows: Rows) -> Iterator[tuple[Floats, Floats]]:
-    """Yield the rows as dense blocks of all columns, small enough to work on.
+    """Yield the rows as dense blocks of all columns.
 
-    They are cut at the same rows however these came in blocks, so that whoever computes with them
-    again finds the same to the last bit. A block is overwritten by the next. Raise OutOfTime where
-    there is no time for another one.
+    Blocks end at the same rows however the stream was split, so that repeated computations agree to
+    the last bit. A block is overwritten by the next. Raise OutOfTime if time is up.
     """
     total, n = rows.shape
     size = min(total, max(1, n, MAX_NUMBERS // max(1, n)))
@@ -172,7 +171,7 @@ def dense_blocks(rows: Rows) -> Iterator[tuple[Floats, Floats]]:
 
 
 class Triangular:
-    """H = Rᵀ R, solved with by orthogonal transformations of R. It is a ``Curvature``."""
+    """H = Rᵀ R, solved by orthogonal transformations of R. It is a ``Curvature``."""
 
     def __init__(self, R: Floats) -> None:
         self.R = R
@@ -199,7 +198,7 @@ class Triangular:
         return np.asarray(solve_triangular(factor, inner, check_finite=False))
 
     def factor(self, added: Floats | float) -> Floats:
-        """Return a triangular T with Tᵀ T = H + diag(added), kept solvable where H is singular."""
+        """Return a triangular T with Tᵀ T = H + diag(added), kept solvable if H is singular."""
         n = len(self.diagonal)
         extra = np.maximum(added, (n * UNIT) ** 2 * self.diagonal)
         extra[self.diagonal + extra == 0] = 1.0
@@ -208,13 +207,13 @@ class Triangular:
 
 
 class Careful(OnRows):
-    """The square loss on rows, with residues as exact as if they were computed in twice the digits.
+    """The square loss on rows, with residuals as accurate as in twice the precision.
 
-    Where large numbers cancel, as in columns with offsets, plain scores lose most of their digits.
+    If large numbers cancel, as with offset columns, plain scores lose most of their digits.
     """
 
     def residues(self, w: Floats) -> tuple[Floats, Floats]:
-        """Return X w − y, and by how much each may be off."""
+        """Return X w − y, and a bound on each error."""
         parts = [compensated(X, w, y) for X, y in dense_blocks(self.rows)]
         if not parts:
             return np.zeros(0), np.zeros(0)
@@ -236,16 +235,16 @@ class Careful(OnRows):
         return 2 * self.pull(self.residues(w)[0])
 
     def interval(self, w: Floats) -> tuple[float, float]:
-        """Return what the loss is surely not below, and not above."""
+        """Return a lower and an upper bound of the loss."""
         return self.between(*self.residues(w))
 
     def high(self, w: Floats) -> float:
-        """Return what the loss is surely not above."""
+        """Return an upper bound of the loss."""
         return self.interval(w)[1]
 
 
 def compensated(X: Floats, w: Floats, y: Floats) -> tuple[Floats, Floats]:
-    """Return X w − y with what rounding takes added up too (Ogita, Rump, Oishi), and |X||w| + |y|.
+    """Return X w − y by compensated summation (Ogita, Rump, Oishi), and |X||w| + |y|.
 
     The sizes are rounded as usual.
     """
@@ -261,7 +260,7 @@ def compensated(X: Floats, w: Floats, y: Floats) -> tuple[Floats, Floats]:
 
 
 def product_error(a: Floats, b: float, product: Floats) -> Floats:
-    """Return a b − product, exactly but for underflow (Dekker)."""
+    """Return a b − product, exactly except for underflow (Dekker)."""
     left, right = split(a), split(np.asarray(b))
     rest = product - left[0] * right[0] - left[1] * right[0] - left[0] * right[1]
     return np.asarray(left[1] * right[1] - rest)
@@ -281,9 +280,9 @@ def lowest_paid(
     penalty: float,
     line: Floats | None = None,
 ) -> float:
-    """Return what L(u) + penalty ‖u‖² − line·u is surely not below for any u, by a proof around w.
+    """Return a lower bound of L(u) + penalty ‖u‖² − line·u over all u, proven around w.
 
-    It is not below minus infinity where columns are so nearly dependent that nothing is proven.
+    It is minus infinity if columns are too nearly dependent to prove anything.
     """
     from scipy.linalg import solve_triangular
 
@@ -309,7 +308,7 @@ def lowest_paid(
         at, most, blocks = at + len(y), max(most, len(y)), blocks + 1
     depth = most + blocks + 2 * n + 16
     roomy = 1 + 4 * growth(depth)
-    # (X S)ᵀ(X S) + penalty SᵀS is the unit matrix but for this, in the Frobenius norm.
+    # The distance of (X S)ᵀ(X S) + penalty SᵀS from the identity, in the Frobenius norm.
     gram += penalty * (S.T @ S)
     size = (size + penalty * float(np.sum(S * S))) * roomy
     gram[np.diag_indices_from(gram)] -= 1.0
