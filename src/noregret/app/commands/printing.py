@@ -25,10 +25,9 @@ def concluded(
     from noregret.app.report import renderer
 
     if given.json:
-        import json
+        from noregret.base.json_text import indented
 
-        made = renderer(f"{result.kind} json")(result)
-        print(json.dumps(made, indent=1, ensure_ascii=False, allow_nan=False))
+        print(indented(renderer(f"{result.kind} json")(result)))
     elif not given.quiet:
         screen().print(renderer(f"{result.kind} text")(result))
     if failures:

@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from noregret.base.display import as_renderable, as_text
+from noregret.base.json_text import indented
 from noregret.proof.theorems.assumptions import Finding
 
 if TYPE_CHECKING:
@@ -178,7 +179,7 @@ class Certificate:
 
     def to_json(self) -> str:
         """Return the file's text."""
-        return json.dumps(self.to_dict(), indent=1, ensure_ascii=False, allow_nan=False) + "\n"
+        return indented(self.to_dict()) + "\n"
 
     def save(self, path: str | Path) -> None:
         """Write the file, whole or not at all."""

@@ -167,6 +167,8 @@ def plain(value: Any) -> Any:
     """Return a value in types that JSON has; numbers that are not finite become None."""
     if isinstance(value, np.ndarray | np.generic):
         value = value.tolist()
+    if isinstance(value, dict) and are_weights(value):
+        return value
     if isinstance(value, Mapping):
         return {str(key): plain(item) for key, item in value.items()}
     if isinstance(value, list | tuple):
@@ -174,3 +176,10 @@ def plain(value: Any) -> Any:
     if isinstance(value, float):
         return value if math.isfinite(value) else None
     return value if value is None or isinstance(value, bool | int | str) else str(value)
+
+
+def are_weights(value: dict[Any, Any]) -> bool:
+    """Return whether a dictionary holds finite numbers by name: a witness may have a million."""
+    numbers = value.values()
+    named = set(map(type, value)) <= {str} and set(map(type, numbers)) <= {float}
+    return named and all(map(math.isfinite, numbers))

@@ -1,0 +1,34 @@
+"""Indented JSON is what Python's own encoder writes."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from noregret.base.json_text import indented
+from tests.thorough import draws
+
+LEAVES = (
+    st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False)
+)
+VALUES = st.recursive(
+    LEAVES | st.text(),
+    lambda inner: st.lists(inner, max_size=4) | st.dictionaries(st.text(), inner, max_size=4),
+    max_leaves=12,
+)
+
+
+@draws(60)
+@given(VALUES)
+def test_it_is_what_the_standard_encoder_writes(value: Any) -> None:
+    assert indented(value) == json.dumps(value, indent=1, ensure_ascii=False, allow_nan=False)
+
+
+@pytest.mark.parametrize("value", [float("nan"), [float("inf")], {"a": {"b": float("nan")}}])
+def test_numbers_that_json_has_not_are_refused(value: Any) -> None:
+    with pytest.raises(ValueError, match="JSON"):
+        indented(value)
