@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from noregret.base.compiled.weigher import Scaled
-from noregret.experts.master import Master
+from noregret.base.compiled.losses import Loss
+from noregret.base.compiled.weigher import Bernstein, Grid, Polynomial, Scaled
+from noregret.experts.master import Master, checked_prior
 
 if TYPE_CHECKING:
     from noregret.experts.evidence import ExpertEvidence
@@ -17,7 +18,19 @@ if TYPE_CHECKING:
 class SecondOrder(Master):
     """A master without a rate to choose or a range to know."""
 
+    _weighing: type[Bernstein | Grid | Polynomial]
     _weigher: Scaled
+
+    def __init__(
+        self,
+        loss: str | Loss = "square",
+        loss_parameter: float | None = None,
+        gradient: bool = True,
+        prior: Any = None,
+    ) -> None:
+        super().__init__(self._weighing(checked_prior(prior)), loss, loss_parameter, gradient)
+        self.loss, self.loss_parameter, self.gradient = loss, loss_parameter, gradient
+        self.prior = prior
 
     @property
     def price(self) -> NDArray[np.float64]:

@@ -14,13 +14,9 @@ about (η/η' − 1)/e and below 1, weighted by the prior. It grows logarithmica
 
 from __future__ import annotations
 
-from typing import Any
-
-from noregret.base.compiled.losses import Loss
 from noregret.base.compiled.weigher import Bernstein
 from noregret.base.registry import register
 from noregret.experts.assumptions import MIXED
-from noregret.experts.master import checked_prior
 from noregret.experts.second_order import SecondOrder, promise
 from noregret.proof.theorems.theorem import Theorem
 
@@ -57,6 +53,7 @@ class Boa(SecondOrder):
     """
 
     name = "boa"
+    _weighing = Bernstein
     theorems = (
         Theorem(
             name="boa",
@@ -80,14 +77,3 @@ class Boa(SecondOrder):
             ),
         ),
     )
-
-    def __init__(
-        self,
-        loss: str | Loss = "square",
-        loss_parameter: float | None = None,
-        gradient: bool = True,
-        prior: Any = None,
-    ) -> None:
-        super().__init__(Bernstein(checked_prior(prior)), loss, loss_parameter, gradient)
-        self.loss, self.loss_parameter, self.gradient = loss, loss_parameter, gradient
-        self.prior = prior

@@ -13,13 +13,9 @@ logarithmically; J is the number of rounds in which it did.
 
 from __future__ import annotations
 
-from typing import Any
-
-from noregret.base.compiled.losses import Loss
 from noregret.base.compiled.weigher import Polynomial
 from noregret.base.registry import register
 from noregret.experts.assumptions import MIXED
-from noregret.experts.master import checked_prior
 from noregret.experts.second_order import SecondOrder, promise
 from noregret.proof.theorems.theorem import Theorem
 
@@ -55,6 +51,7 @@ class MlPoly(SecondOrder):
     """
 
     name = "ml-poly"
+    _weighing = Polynomial
     theorems = (
         Theorem(
             name="ml-poly",
@@ -78,14 +75,3 @@ class MlPoly(SecondOrder):
             ),
         ),
     )
-
-    def __init__(
-        self,
-        loss: str | Loss = "square",
-        loss_parameter: float | None = None,
-        gradient: bool = True,
-        prior: Any = None,
-    ) -> None:
-        super().__init__(Polynomial(checked_prior(prior)), loss, loss_parameter, gradient)
-        self.loss, self.loss_parameter, self.gradient = loss, loss_parameter, gradient
-        self.prior = prior

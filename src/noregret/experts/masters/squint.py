@@ -12,13 +12,9 @@ regret ≤ B + (ln(1/prior_i) + ln(1/γ_j))/η_j + η_j V_i.
 
 from __future__ import annotations
 
-from typing import Any
-
-from noregret.base.compiled.losses import Loss
 from noregret.base.compiled.weigher import Grid
 from noregret.base.registry import register
 from noregret.experts.assumptions import MIXED
-from noregret.experts.master import checked_prior
 from noregret.experts.second_order import SecondOrder, promise
 from noregret.proof.theorems.theorem import Theorem
 
@@ -55,6 +51,7 @@ class Squint(SecondOrder):
     """
 
     name = "squint"
+    _weighing = Grid
     theorems = (
         Theorem(
             name="squint",
@@ -77,14 +74,3 @@ class Squint(SecondOrder):
             ),
         ),
     )
-
-    def __init__(
-        self,
-        loss: str | Loss = "square",
-        loss_parameter: float | None = None,
-        gradient: bool = True,
-        prior: Any = None,
-    ) -> None:
-        super().__init__(Grid(checked_prior(prior)), loss, loss_parameter, gradient)
-        self.loss, self.loss_parameter, self.gradient = loss, loss_parameter, gradient
-        self.prior = prior
