@@ -14,6 +14,7 @@ import pytest
 import noregret as nr
 from noregret import bandits, batch, echo, portfolios
 from tests.app.report.browser import Browser, found
+from tests.thorough import paired
 
 pytestmark = pytest.mark.skipif(
     found() is None, reason="no chromium, chromium-browser or google-chrome on the PATH"
@@ -130,8 +131,7 @@ SHOWN: dict[str, Callable[[], Any]] = {
 }
 
 
-@pytest.mark.parametrize("style", STYLES)
-@pytest.mark.parametrize("name", SHOWN)
+@pytest.mark.parametrize(("name", "style"), paired(SHOWN, list(STYLES)))
 def test_figures_stand_apart_in_every_notebook(
     chromium: Browser, tmp_path: Path, name: str, style: str
 ) -> None:
