@@ -71,9 +71,10 @@ def in_turn(
 ) -> Callable[[Test], Test]:
     """Return a decorator: try a law on all cases in a thorough run, else on some of each name.
 
-    By default the law is tried on the first case of each name, which is the plain one, and on one
-    of the others, or one in ``share`` of them. Which ones differs from law to law: every law is
-    tried on every name, every case by some laws.
+    By default the law is tried on one case of each name: the first, which is the plain one, by half
+    of the laws, one of the others by the other half. With ``share``, it is tried on the plain one
+    and on one in so many of the others. Which ones differs from law to law: every law is tried on
+    every name, every case by some laws.
     """
 
     def decorate(test: Test) -> Test:
@@ -85,14 +86,17 @@ def in_turn(
 
 
 def some_per_name(cases: Sequence[Case], law: str, share: int | None) -> list[Case]:
-    """Return the first case of each name and a share of the others, in the order of the cases."""
+    """Return one case of each name, or the first and a share of the others, in their order."""
     by_name: dict[str, list[int]] = {}
     for number, case in enumerate(cases):
         by_name.setdefault(case.name, []).append(number)
     chosen: list[int] = []
     for name, (first, *others) in by_name.items():
-        step = share or max(1, len(others))
-        chosen += [first, *others[zlib.crc32(f"{law} {name}".encode()) % step :: step]]
+        turn, other = divmod(zlib.crc32(f"{law} {name}".encode()), max(1, len(others)))
+        if share:
+            chosen += [first, *others[turn % share :: share]]
+        else:
+            chosen.append(others[other] if others and turn % 2 else first)
     return [cases[number] for number in sorted(chosen)]
 
 
