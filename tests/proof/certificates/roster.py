@@ -155,6 +155,23 @@ def filters() -> Iterator[Entry]:
         yield Entry(f"filters: {name} {params}", make, x, d)
 
 
+def far() -> Iterator[Entry]:
+    """Columns and outcomes far from zero, where sums over the rows lose what the best pays."""
+    X, y = np.c_[ROWS[:ROUNDS] + 1e6, np.ones(ROUNDS)], NUMBERS[:ROUNDS]
+    near = np.c_[ROWS[:ROUNDS], np.ones(ROUNDS)]
+    players: dict[str, Callable[[], Any]] = {
+        "learners: vaw": nr.Vaw,
+        "learners: ball": lambda: nr.GradientDescent(radius=2.0),
+        "learners: either sign": lambda: nr.ExponentiatedGradient(weight=2.0),
+        "learners: online-newton": nr.OnlineNewton,
+        "batch: linear-regression": lambda: nr.batch.make("linear-regression"),
+        "batch: ridge": lambda: nr.batch.make("ridge", penalty=1e-3),
+    }
+    for name, make in players.items():
+        yield Entry(f"{name}, far columns", make, X, y)
+        yield Entry(f"{name}, far outcomes", make, near, y + 1e6)
+
+
 def cancellers() -> Iterator[Entry]:
     mic = np.convolve(SOUND, [0, 0, 0.5, -0.3, 0.1])[: len(SOUND)].astype(np.float32)
     mic += 0.02 * RNG.standard_normal(len(SOUND)).astype(np.float32)
@@ -164,7 +181,7 @@ def cancellers() -> Iterator[Entry]:
 
 def every() -> list[Entry]:
     """Return all that certifies, in every form."""
-    parts = (learners, masters, policies, strategies, methods, filters, cancellers)
+    parts = (learners, masters, policies, strategies, methods, filters, far, cancellers)
     return [entry for part in parts for entry in part()]
 
 

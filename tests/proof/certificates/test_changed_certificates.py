@@ -78,6 +78,10 @@ def others() -> dict[str, Entry]:
         "experts: hedge, losses",
         "batch: boosted",
         "batch: several promises",
+        "learners: vaw, far columns",
+        "learners: ball, far outcomes",
+        "batch: linear-regression, far outcomes",
+        "batch: ridge, far columns",
     ],
 )
 def test_so_it_is_where_more_is_stated(name: str) -> None:

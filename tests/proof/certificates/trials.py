@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import copy
 import json
-from collections.abc import Iterator
+import math
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from functools import cached_property
 from typing import Any
@@ -20,6 +21,7 @@ from noregret.hindsight import Limits
 from noregret.proof.certificates.certificate import Certificate, seal
 from noregret.proof.certificates.file import certificate_of, checked
 from noregret.proof.certificates.issue import within
+from noregret.proof.theorems.evidence import Evidence
 from noregret.proof.theorems.theorem import REGRETS
 from noregret.proof.verifying.confirm import compared
 from noregret.proof.verifying.judging import Replay
@@ -31,6 +33,8 @@ from tests.proof.certificates.roster import Entry
 SEARCHED = 1e-4
 # What a witness may pay more or less than stated.
 PAID = 1e-6
+# Multiples of the best loss that are stated, or that a worse witness pays.
+FACTORS = (1 + 1e-3, 2.0, 10.0)
 
 
 class Trial:
@@ -75,25 +79,62 @@ class Trial:
                 yield path, words, changed
 
     def lies(self) -> Iterator[tuple[Path, str, dict[str, Any]]]:
-        """Yield certificates of worse witnesses, with what these pay and what follows from it."""
+        """Yield certificates of another best in hindsight, with all that follows from it.
+
+        The witness is worse, and its loss is what it pays; or the loss is more than that. In either
+        case the gap goes down to the same lower end, so that the interval is true.
+        """
         if self.certificate.family == "echo" or not self.certificate.hindsight.witness:
             return
-        evidence, best = self.replay.evidence(), self.certificate.hindsight
-        for words, factor in (("zero", 0.0), ("negated", -1.0), ("halved", 0.5)):
-            witness = {name: factor * weight for name, weight in best.witness.items()}
-            paid = evidence.paid_by(witness, best.comparator)
+        best = self.certificate.hindsight
+        ways = {"made zero": 0.0, "negated": -1.0, "halved": 0.5}
+        worse = {
+            words: {name: factor * weight for name, weight in best.witness.items()}
+            for words, factor in ways.items()
+        }
+        last = next(reversed(best.witness))
+        for factor in FACTORS:
+            if (step := self.step(factor)) is not None:
+                moved = dict(best.witness) | {last: best.witness[last] + step}
+                worse[f"moved to {factor:g} of the loss"] = moved
+        for words, witness in worse.items():
+            paid = self.replay.evidence().paid_by(witness, best.comparator)
             if paid is None or not paid[0] < 1e300 or paid[0] <= best.loss * (1 + SEARCHED):
                 continue
+            yield from self.with_best(f"witness {words}", paid[0], witness)
+        for factor in FACTORS if math.isfinite(best.gap) else ():
+            yield from self.with_best(f"loss times {factor:g}", best.loss * factor, best.witness)
+
+    def step(self, factor: float) -> float | None:
+        """Return by how much to move the last weight for about so much of the loss."""
+        evidence = self.replay.evidence()
+        if not isinstance(evidence, Evidence) or self.certificate.loss.name != "square":
+            return None
+        squares = evidence.rows.column_squares(np.ones(evidence.rounds))[-1]
+        more = (factor - 1) * max(self.certificate.hindsight.loss, 1e-12)
+        return math.sqrt(more / squares) if squares > 0 else None
+
+    def with_best(
+        self, words: str, loss: float, witness: Mapping[str, float]
+    ) -> Iterator[tuple[Path, str, dict[str, Any]]]:
+        """Yield the certificate with another best, called exact as before, and not."""
+        best, place = self.certificate.hindsight, ("hindsight", "witness")
+        for exact in {best.exact, False}:
             changed = copy.deepcopy(self.contents)
-            told, total = changed["hindsight"], self.certificate.loss.total
-            lower = best.loss - best.gap
-            told |= {"witness": witness, "loss": paid[0], "gap": paid[0] - lower}
-            changed["regret"] |= {"lower": total - paid[0]}
+            total, lower = self.certificate.loss.total, best.loss - best.gap
+            if changed["learner"].get("family") == "batch" and witness != best.witness:
+                total = loss  # of the weights, which are the witness
+                changed["loss"] |= {"total": total, "mean": total / changed["data"]["rounds"]}
+            told = {"witness": dict(witness), "loss": loss, "gap": loss - lower, "exact": exact}
+            changed["hindsight"] |= told
+            low, high = total - loss, total - lower
+            changed["regret"] = {"lower": low, "upper": high}
             for promise in [changed["theorem"], *changed.get("further", [])]:
                 if promise and promise["quantity"] in REGRETS and promise["bound"] is not None:
-                    low, high = changed["regret"]["lower"], changed["regret"]["upper"]
+                    promise["measured"] = high
                     promise["holds"] = within(low, high, promise["bound"], total)
-            yield ("hindsight", "witness"), f"made {words}, with what follows", changed
+            name = "exact" if exact else "not exact"
+            yield place, f"{words}, {name}, with what follows", changed
 
     # What an honest certificate would say.
 
@@ -130,11 +171,11 @@ class Trial:
     def pays(self, stated: Certificate) -> bool:
         """Whether the witness has the names of the honest one, and pays what is stated."""
         best = stated.hindsight
-        if stated.family == "echo" or best.witness == self.certificate.hindsight.witness:
+        if stated.family == "echo" or not best.witness:
             return True
         with np.errstate(all="ignore"):
             paid = self.replay.evidence().paid_by(best.witness, best.comparator)
-        return paid is not None and are_alike(paid[0], best.loss, PAID, 1e-300)
+        return paid is not None and are_alike(paid[0], best.loss, PAID, paid[1] / PAID + 1e-300)
 
 
 def decides(contents: dict[str, Any]) -> str:
