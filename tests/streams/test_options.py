@@ -299,9 +299,9 @@ def test_options_that_make_no_sense_are_refused(wrong: dict[str, Any]) -> None:
 
 def test_a_format_can_be_said(tmp_path: Path) -> None:
     (tmp_path / "data.txt").write_text("a;b\n1;2\n", "utf-8")
-    with pytest.raises(NoRegretError, match=r"end in \.txt are not known: use one of \.csv"):
+    with pytest.raises(NoRegretError, match=r"end in \.txt are not known: use one of \.arff"):
         streams.read(tmp_path / "data.txt")
-    with pytest.raises(NoRegretError, match="the format 'excel' is not known: use one of csv"):
+    with pytest.raises(NoRegretError, match="the format 'excel' is not known: use one of arff"):
         streams.read(tmp_path / "data.txt", format="excel")
     (tmp_path / "data.txt").write_text("a\tb\n1\t2\n", "utf-8")
     assert list(streams.read(tmp_path / "data.txt", "b", format="tsv")) == [({"a": 1.0}, 2.0)]

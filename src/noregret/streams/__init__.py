@@ -18,24 +18,28 @@ from noregret.streams.source import STDIN, Paths, as_paths, suffix_of
 from noregret.streams.stream import Stream
 
 if TYPE_CHECKING:
+    from noregret.streams.file_formats.arff import read_arff
     from noregret.streams.file_formats.csv import read_csv
     from noregret.streams.file_formats.jsonl import read_jsonl
     from noregret.streams.file_formats.npz import read_npz
     from noregret.streams.file_formats.parquet import read_parquet
     from noregret.streams.file_formats.svmlight import read_svmlight
     from noregret.streams.file_formats.vw import read_vw
+    from noregret.streams.file_formats.xlsx import read_xlsx
 
 __all__ = [
     "Options",
     "Stream",
     "formats",
     "read",
+    "read_arff",
     "read_csv",
     "read_jsonl",
     "read_npz",
     "read_parquet",
     "read_svmlight",
     "read_vw",
+    "read_xlsx",
 ]
 
 

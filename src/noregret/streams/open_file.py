@@ -7,7 +7,7 @@ import os
 import stat
 import sys
 import zlib
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import IO
 
 from noregret.base.atomic_files import naming
@@ -22,13 +22,23 @@ UTF_16, UTF_32 = (b"\xff\xfe", b"\xfe\xff"), b"\xff\xfe\0\0"
 PACKED = {b"\x1f\x8b": "gzip", b"\x28\xb5\x2f\xfd": "zstd"}
 
 
+Converter = Callable[[IO[bytes], str], IO[bytes]]
+
+
 class Opened:
     """A file that is open for reading, decompressed if necessary.
 
     If it is not ``seekable``, it is read sequentially, by ``block``.
+
+    Parameters
+    ----------
+    path
+        The file.
+    converted
+        Returns the text of a file of another kind, given the open file and its path.
     """
 
-    def __init__(self, path: str) -> None:
+    def __init__(self, path: str, converted: Converter | None = None) -> None:
         self.path, self.read_so_far, self.owned = path, 0, False
         self.stream: IO[bytes] | None = None
         if path == STDIN:
@@ -45,10 +55,17 @@ class Opened:
         self.decoded = b""  # read, and not taken yet
         first = read_at(self.descriptor, 0, 4) if self.regular else b""
         packing = packing_of(first)
-        self.seekable = self.regular and packing is None and path != STDIN and not is_wide(first)
-        if packing is not None:
+        packed = packing is not None or converted is not None
+        self.seekable = self.regular and not packed and path != STDIN and not is_wide(first)
+        if packed:
             self.raw = os.fdopen(os.dup(self.descriptor), "rb")
-            self.stream = unpacked(self.raw, packing)
+            self.stream = self.raw if packing is None else unpacked(self.raw, packing)
+            if converted is not None:
+                try:
+                    self.stream = converted(self.stream, path)
+                except BaseException:
+                    self.raw.close()
+                    raise
 
     def __enter__(self) -> Opened:
         return self
@@ -114,6 +131,8 @@ class Opened:
             return text
         try:
             text = self.stream.read(most)
+        except NoRegretError:
+            raise
         except (OSError, EOFError, ValueError, zlib.error) as error:
             raise NoRegretError(
                 f"damaged, it cannot be unpacked: {error}", file=self.path

@@ -143,6 +143,8 @@ class Source:
         Whether to read plain files sequentially too, as quotes must be counted to split them.
     seals
         The seals of all text before the mark, if they are kept.
+    open
+        Opens a file.
     """
 
     def __init__(
@@ -151,9 +153,10 @@ class Source:
         delimiter: Callable[[bytes], bytes] | None = None,
         careful: bool = False,
         seals: Seals | None = None,
+        open: Callable[[str], Opened] = Opened,
     ) -> None:
         self.paths, self.delimiter, self.careful = tuple(paths), delimiter, careful
-        self.seals = seals
+        self.seals, self.open = seals, open
 
     def check(self, mark: dict[str, Any]) -> None:
         """Check that seekable files are unchanged up to a mark.
@@ -163,7 +166,7 @@ class Source:
         assert self.seals is not None
         for number in range(mark["file"] + 1):
             if self.paths[number] != STDIN and os.path.isfile(self.paths[number]):
-                with Opened(self.paths[number]) as opened:
+                with self.open(self.paths[number]) as opened:
                     if number < mark["file"] or opened.seekable:
                         opened.check(self.seals.of_file(number))
 
@@ -172,7 +175,7 @@ class Source:
         first = 0 if mark is None else mark["file"]
         for number in range(first, len(self.paths)):
             from_here = mark if mark is not None and number == first else None
-            with Opened(self.paths[number]) as opened:
+            with self.open(self.paths[number]) as opened:
                 if opened.seekable and not self.careful:
                     yield from self.cut(number, opened, from_here)
                 else:

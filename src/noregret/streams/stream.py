@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from noregret.base.positions import Positions
 from noregret.errors import Use, WrongUsage, tell
 from noregret.streams.block import Block, Floats, Sparse
+from noregret.streams.open_file import Opened
 from noregret.streams.options import FORM, Options
 from noregret.streams.parsing.scaling import Scaler
 from noregret.streams.parsing.vocabulary import Vocabulary
@@ -53,6 +54,10 @@ class Stream:
                 cure = Use(option, text="leave {} out")
                 raise WrongUsage(f"{option} does not apply to {self.name} files", cure)
         self.paths, self.options = as_paths(paths), options
+
+    def open(self, path: str) -> Opened:
+        """Open one of the files."""
+        return Opened(path)
 
     def with_fourier(self, fourier: str) -> Stream:
         """Return a stream of the same files whose rows are random Fourier features."""
@@ -231,7 +236,7 @@ class Reading:
         self, delimiter: Callable[[bytes], bytes] | None = None, careful: bool = False
     ) -> Source:
         """Return the text to read, after checking that the text before the mark is unchanged."""
-        source = Source(self.paths, delimiter, careful, self.seals)
+        source = Source(self.paths, delimiter, careful, self.seals, self.stream.open)
         if self.unchecked and self.mark is not None:
             source.check(self.mark)
             self.unchecked = False

@@ -129,7 +129,8 @@ FORMAT = option(
     INPUT,
     "--format",
     metavar="NAME",
-    help="File format: csv, tsv, parquet, jsonl, svmlight, vw or npz (default: by extension).",
+    help="File format: csv, tsv, parquet, jsonl, xlsx, arff, svmlight, vw or npz (default: by"
+    " extension).",
 )
 DROP = columns("--drop", "A column to leave out; may be repeated.")
 KEEP = columns("--keep", "Use only this column; may be repeated.")

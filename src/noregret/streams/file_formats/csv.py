@@ -31,7 +31,6 @@ from noregret.streams.columns import (
 from noregret.streams.csv_dialect import COMMA, delimiter_of, is_latin_1
 from noregret.streams.csv_quotes import Joined, lines_that_look_like_rows, with_letters_quoted
 from noregret.streams.csv_repair import Mended, kind_of_most, repaired, row_lines, split_names
-from noregret.streams.open_file import Opened
 from noregret.streams.options import (
     ASLEEP,
     AUTO,
@@ -372,7 +371,7 @@ class CsvReading(TableReading):
         for number, path in enumerate(self.paths[: mark["file"] + 1]):
             if path == STDIN or not os.path.isfile(path):
                 continue
-            with Opened(path) as opened:
+            with self.stream.open(path) as opened:
                 text = opened.block()
             piece = Piece(number, path, 0, len(text), 0, text)
             header, body, _ = self.text_of(piece)
