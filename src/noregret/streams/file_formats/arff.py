@@ -76,7 +76,7 @@ class ArffStream(CsvStream):
     name = "arff"
     extensions: ClassVar[tuple[str, ...]] = (".arff",)
     meaningless = ("header", "quotes", "delimiter", "encoding")
-    delimiter = ","
+    sniffed: ClassVar[bool] = False
 
     def open(self, path: str) -> Opened:
         """Open a file as CSV text."""

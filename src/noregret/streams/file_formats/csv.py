@@ -188,7 +188,7 @@ class CsvReading(TableReading):
             given = self.options.delimiter
             if given != AUTO:
                 self.delimiter = "\t" if given == TAB else given
-            elif not self.sniff or self.stream.usual_delimiter == "\t":
+            elif not (self.sniff and self.stream.sniffed):
                 self.delimiter = self.stream.usual_delimiter
             else:
                 self.delimiter = delimiter_of(text, self.quotes, self.options.target)
@@ -548,6 +548,7 @@ class CsvStream(Stream):
     extensions: ClassVar[tuple[str, ...]] = (".csv",)
     reading_class = CsvReading
     usual_delimiter: ClassVar[str] = ","
+    sniffed: ClassVar[bool] = True  # whether the delimiter may be another one
     quotes: ClassVar[str] = MULTILINE  # if not said otherwise
 
 
@@ -557,6 +558,7 @@ class TsvStream(CsvStream):
     name = "tsv"
     extensions: ClassVar[tuple[str, ...]] = (".tsv",)
     usual_delimiter: ClassVar[str] = "\t"
+    sniffed: ClassVar[bool] = False
     quotes: ClassVar[str] = LINE
 
 

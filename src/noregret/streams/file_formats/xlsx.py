@@ -62,7 +62,7 @@ class XlsxStream(CsvStream):
     name = "xlsx"
     extensions: ClassVar[tuple[str, ...]] = (".xlsx",)
     meaningless = ("quotes", "delimiter", "encoding")
-    delimiter = ","
+    sniffed: ClassVar[bool] = False
 
     def open(self, path: str) -> Opened:
         """Open a file as CSV text."""
