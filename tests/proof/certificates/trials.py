@@ -92,7 +92,7 @@ class Trial:
             words: {name: factor * weight for name, weight in best.witness.items()}
             for words, factor in ways.items()
         }
-        last = next(reversed(best.witness))
+        last = list(best.witness)[-1]
         for factor in FACTORS:
             if (step := self.step(factor)) is not None:
                 moved = dict(best.witness) | {last: best.witness[last] + step}
