@@ -68,7 +68,7 @@ def test_a_random_walk_costs_what_it_moves_until_its_outcomes_arrive() -> None:
     at = member_names(learner).index("last outcome")
     assert member_losses(learner)[at] == pytest.approx(((last - y) ** 2).sum(), rel=1e-9)
     assert min(found.values()) > 20
-    assert "the latest 24 outcomes were still out" in learner.describe()
+    assert "the latest 24 outcomes were still unknown" in learner.describe()
 
 
 @pytest.mark.parametrize("loss", ["square", "logistic"])

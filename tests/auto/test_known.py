@@ -94,7 +94,7 @@ def test_outcomes_that_are_out_tell_a_filter_nothing(delay: int) -> None:
 def test_without_recent_outcomes_nobody_sees_that_they_alternate(loss: str) -> None:
     """No member is named for outcomes either."""
     learner = auto(loss, recent=False)
-    assert not any("outcome" in name or "put right" in name for name in member_names(learner))
+    assert not any("outcome" in name or "corrected" in name for name in member_names(learner))
     assert "recent outcomes" not in [member.group for member in learner.members]
     rng = np.random.default_rng(0)
     y = np.where((np.arange(2000) + np.cumsum(rng.random(2000) < 0.02)) % 2 == 0, 1.0, -1.0)

@@ -94,7 +94,7 @@ def test_recent_outcomes_are_praised_where_they_help_and_only_there() -> None:
     assert "Recent outcomes help" in follows.describe()
     steady = auto()
     steady.learn_many(*stream(0, 4000, 3))
-    assert "Recent outcomes say nothing" in steady.describe()
+    assert "Recent outcomes do not help" in steady.describe()
     blind = auto(recent=False)
     blind.learn_many(*stream(0, 400, 3))
     assert blind.findings()["recent_gain"] is None

@@ -21,7 +21,7 @@ STEADY, COMBINED, RECENT = "first order", "combinations", "recent outcomes"
 # The only constant member that uses recent outcomes.
 LAST = "last outcome"
 GROUPS = (LONG, SHORT, STEADY, COMBINED, RECENT, GUESSES)
-FORMS = ("", ", held to the range", ", robust")
+FORMS = ("", ", clipped to the range", ", robust")
 # Smaller relative differences in loss, and leads over a smaller share of rounds, are not mentioned.
 MIN_DIFFERENCE, MIN_LEAD_SHARE = 0.01, 0.04
 # Most features named, the least influence of each, and the rounds needed for more than the weights.
@@ -48,7 +48,7 @@ def roll_of(bank: Bank) -> list[tuple[str, str]]:
     if bank.members.recent:
         named += [(f"filter with outcomes over {memory_of(keep)}", RECENT) for keep in KEEP]
         named += [(LAST, GUESSES)]
-        named += [(f"mixture put right over {memory_of(keep)}", RECENT) for keep in KEEP_ABOVE]
+        named += [(f"corrected mixture over {memory_of(keep)}", RECENT) for keep in KEEP_ABOVE]
         named += [(f"all together over {memory_of(keep)}", RECENT) for keep in KEEP_ABOVE]
     return named
 
@@ -145,9 +145,9 @@ def caveat_of(bank: Bank) -> str | None:
     if share < 10 * MIN_DIFFERENCE:
         return None
     return (
-        f"{share:.0%} of the weight is with members that see recent outcomes, and every row is"
-        " predicted as if it came right after the last one learned; where rows come later than"
-        " that, learn with recent=false"
+        f"{share:.0%} of the weight is on members that use recent outcomes, so every row is"
+        " predicted as if it came right after the last learned one; if rows come later, learn with"
+        " recent=false"
     )
 
 
@@ -169,17 +169,17 @@ def words_of(bank: Bank, name_of: Callable[[int], str]) -> str:
     if drift > MIN_DIFFERENCE:
         told.append(f"Old rows mislead: forgetting them saves {drift:.0%} of a filter's loss.")
     elif bank.members.full:
-        told.append("No notable drift: the filter that forgets nothing does as well as any.")
+        told.append("No notable drift: the filter without forgetting does as well as any.")
     if gain is not None and gain > MIN_DIFFERENCE:
         told.append(f"Recent outcomes help: they save {gain:.0%} of the loss.")
     elif gain is not None and seeing_weight(bank) >= 10 * MIN_DIFFERENCE:
         told.append("Recent outcomes help a little, besides the features.")
     elif gain is not None:
-        told.append("Recent outcomes say nothing about the next one.")
+        told.append("Recent outcomes do not help to predict the next one.")
     if bank.delay:
+        latest = f"{bank.delay:,} outcomes were" if bank.delay > 1 else "outcome was"
         told.append(
-            "Losses are those of predictions made while the latest"
-            f" {f'{bank.delay:,} outcomes were' if bank.delay > 1 else 'outcome was'} still out."
+            f"Losses are those of predictions made while the latest {latest} still unknown."
         )
     if found["features"]:
         named = ", ".join(f"{f['name']} ({f['share']:.0%})" for f in found["features"])

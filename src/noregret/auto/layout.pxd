@@ -14,7 +14,7 @@ cdef enum:  # Kind
 cdef struct Layout:
     # The index of the first member of each group; after all members come the mixtures weighted with them.
     int kind
-    int variants               # of the filters over the row, which come first: plain, held to the range, robust
+    int variants               # of the filters over the row, which come first: plain, clipped to the range, robust
     int first                  # four of AdaGrad, then four diagonal filters
     int mean                   # the running mean, and for labels even odds
     int several                # filters over other members; they and those below are not in the base

@@ -1,4 +1,4 @@
-"""A game that can be certified: what a certificate, its verification and the reports ask of it."""
+"""The interface of games for certificates, verification and reports."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ class LearnerLike(Protocol):
 
     @property
     def name(self) -> str:
-        """The name by which it is found again."""
+        """Its registered name."""
 
     @property
     def family(self) -> str:
@@ -38,8 +38,8 @@ class LearnerLike(Protocol):
 class Certifiable(ABC):
     """A game whose result can be certified: the base of all games.
 
-    A game knows who played (``learner``), the figures of what was played, and the evidence that
-    theorems are evaluated on. ``answers`` keeps what hindsight found: no search is repeated.
+    A game has a ``learner``, the figures of its rounds, and the evidence for theorems. ``answers``
+    caches the results of hindsight.
     """
 
     learner: LearnerLike
@@ -55,7 +55,7 @@ class Certifiable(ABC):
     def describe(
         self, transforms: Sequence[str], target: str | None, names: Sequence[str] | None = None
     ) -> None:
-        """Note how the data were read; without ``names``, those of the columns stay as they are."""
+        """Record how the data were read; without ``names``, those of the columns do not change."""
         self._transforms, self._target = tuple(transforms), target
         if names is not None:
             self.names = names
@@ -122,21 +122,21 @@ class Certifiable(ABC):
     def evidence(
         self, given: Mapping[str, Any], limits: Limits, answers: dict[Any, Any] | None = None
     ) -> BaseEvidence:
-        """Return what a theorem may look at; ``answers`` are kept there, or in ``self.answers``."""
+        """Return the evidence for theorems; answers are cached in ``answers``, or in the game."""
 
     def certificate(
         self, theorem: str | None = None, *, limits: Limits = USUAL, **given: Any
     ) -> Certificate:
-        """State the loss, how it compares with the best in hindsight, and what was promised.
+        """Return the certificate: the loss, the best in hindsight, and the theorem's bound.
 
         Parameters
         ----------
         theorem
-            Which promise to evaluate; by default the first whose assumptions held.
+            The theorem to evaluate; by default the first whose assumptions held.
         limits
             How hard to search for the best in hindsight.
         **given
-            What a theorem is told besides, such as ``radius`` for the ball to compare with.
+            Further arguments of a theorem, such as the ``radius`` of the ball to compare with.
         """
         from noregret.proof.certificates.issue import certify
 
@@ -147,14 +147,11 @@ class Certifiable(ABC):
         return None
 
     def loss_by_sums(self) -> float:
-        """Return what weights found from sums alone pay; here, what was paid."""
+        """Return the loss of weights computed from sums alone; here, the loss."""
         return self.loss
 
     def from_sums(self) -> Certifiable | None:
-        """Return this game as if sums over its rows were all that is left; None if they are few.
-
-        A game of many rows ends like that.
-        """
+        """Return this game with only sums over its rows; None if there are few rows."""
         return None
 
     def _repr_html_(self) -> str:

@@ -1,7 +1,7 @@
 """Certificates: how well a learner did, and whether the promise of its theorem held.
 
-Its file is JSON (``certificate.schema.json`` describes it) and says all that is needed to compute
-it again from the data; ``verify`` does.
+Its file is JSON (see ``certificate.schema.json``) with everything needed to compute it again from
+the data, as ``verify`` does.
 """
 
 from __future__ import annotations
@@ -24,15 +24,15 @@ if TYPE_CHECKING:
     from noregret.proof.theorems.theorem import Wording
 
 FORMAT = "noregret.certificate/1"
-# The family that is meant where a certificate names none.
+# The family of certificates that name none.
 LINEAR = "learners"
-# The relative gaps at which a search for a certificate may be told to stop.
+# Limits of the relative gap at which a search may stop.
 TIGHTEST, LOOSEST = 1e-12, 1e-2
 
 
 @dataclass(frozen=True)
 class Played:
-    """The data: how much there was, and a digest to know it by."""
+    """The data: their size and a digest."""
 
     rounds: int
     features: int
@@ -53,11 +53,11 @@ class Paid:
 
 @dataclass(frozen=True)
 class Best:
-    """The best fixed predictor in hindsight: the class, what the witness pays, how sure that is.
+    """The best fixed predictor in hindsight: its class, the loss of the witness, and the gap.
 
-    No predictor of the class pays less than ``loss`` − ``gap``. ``tolerance`` is the relative gap
-    at which the search was told to stop, where that was not the usual one; ``seconds``, after how
-    many it was stopped with that gap still open.
+    No predictor of the class has a loss below ``loss`` − ``gap``. ``tolerance`` is the relative gap
+    at which the search should stop, if not the usual one; ``seconds`` is the time after which it
+    was stopped before that.
     """
 
     comparator: str
@@ -71,7 +71,7 @@ class Best:
 
 @dataclass(frozen=True)
 class Interval:
-    """The regret: somewhere between its two ends."""
+    """An interval that contains the regret."""
 
     lower: float
     upper: float
@@ -79,7 +79,7 @@ class Interval:
 
 @dataclass(frozen=True)
 class Promise:
-    """A theorem's promise: the quantity measured, and its bound; None where an assumption failed.
+    """A theorem's promise: the quantity measured, and its bound; None if an assumption failed.
 
     ``wording`` is None for a theorem that this version does not know.
     """
@@ -109,12 +109,11 @@ class Promise:
 class Certificate:
     """The result of a learner, compared with the best fixed predictor and with its theorem's bound.
 
-    Made by ``Game.certificate``. It shows itself as text in a terminal and as a card in a
-    notebook; ``save`` and ``load_certificate`` keep it in a file, ``verify`` computes it again.
-    ``given`` is what it was told besides, such as a radius. Of an ``averaged`` learner the loss is
-    that of the weights being averaged, which the theorems are about. ``family`` is where the name
-    is to be looked up, such as ``learners`` or ``experts``. ``further`` are promises beside the
-    theorem's, where there are some.
+    Made by ``Game.certificate``. It is shown as text in a terminal and as a card in a notebook;
+    ``save`` and ``load_certificate`` write and read files, ``verify`` computes it again. ``given``
+    are further arguments, such as a radius. For an ``averaged`` learner the loss is that of the
+    weights being averaged, which the theorems are about. ``family`` is the family of the name,
+    such as ``learners`` or ``experts``. ``further`` are promises of other theorems, if any.
     """
 
     learner: str
@@ -130,7 +129,7 @@ class Certificate:
     further: tuple[Promise, ...] = ()
 
     def to_dict(self) -> dict[str, Any]:
-        """Return it as the JSON file has it."""
+        """Return the contents of the JSON file."""
         paid: dict[str, Any] = {
             "name": self.loss.name,
             "total": self.loss.total,
@@ -182,14 +181,14 @@ class Certificate:
         return indented(self.to_dict()) + "\n"
 
     def save(self, path: str | Path) -> None:
-        """Write the file, whole or not at all."""
+        """Write the file, completely or not at all."""
         from noregret.base.atomic_files import write_whole
 
         write_whole(path, self.to_json().encode())
 
     @classmethod
     def from_dict(cls, contents: Mapping[str, Any]) -> Certificate:
-        """Return the certificate that a dict, as ``to_dict`` makes them, stands for."""
+        """Return the certificate of a dict made by ``to_dict``."""
         from noregret.proof.certificates.file import certificate_of, checked
 
         return certificate_of(checked(contents))
@@ -233,11 +232,11 @@ def promise_dict(promise: Promise) -> dict[str, Any]:
 
 
 def number(value: float | None) -> float | None:
-    """Return a number as JSON can hold it."""
+    """Return a number that JSON can represent."""
     return None if value is None or not math.isfinite(value) else value
 
 
 def seal(contents: Mapping[str, Any]) -> str:
-    """Return a digest of a certificate's own contents: a slip of the pen shows."""
+    """Return a digest of a certificate's own contents, which shows accidental changes."""
     text = json.dumps(contents, sort_keys=True, ensure_ascii=False, separators=(",", ":"))
     return "blake2b:" + hashlib.blake2b(text.encode(), digest_size=32).hexdigest()

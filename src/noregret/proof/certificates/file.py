@@ -1,4 +1,4 @@
-"""Certificates on disk: read with suspicion, checked against the schema, and against their seal."""
+"""Certificate files: read without trust, checked against the schema and against their seal."""
 
 from __future__ import annotations
 
@@ -30,9 +30,9 @@ if TYPE_CHECKING:
     from noregret.proof.theorems.theorem import Theorem
 
 SCHEMA = "certificate.schema.json"
-# A certificate of a million features is smaller than this.
+# Largest file in bytes; a certificate of a million features is smaller.
 MAX_BYTES = 64 << 20
-# Values in a file, objects and lists in it, values besides the witness, and letters of a text.
+# Most values in a file, objects and lists, values besides the witness, and characters of a text.
 MAX_VALUES = 1_100_000
 MAX_CONTAINERS = 10_000
 MAX_FIELDS = 20_000
@@ -43,7 +43,7 @@ TEXT = re.compile(rb'"[^"\\]*(?:\\.[^"\\]*)*"', re.DOTALL)
 def load_certificate(path: str | Path) -> Certificate:
     """Read a certificate from a file written by ``Certificate.save``.
 
-    That its figures follow from the data is for ``verify`` to find out.
+    ``verify`` checks whether its figures follow from the data.
 
     Parameters
     ----------
@@ -53,8 +53,8 @@ def load_certificate(path: str | Path) -> Certificate:
     Raises
     ------
     CertificateError
-        Where the file is damaged, is no certificate, was changed since it was made, or is from a
-        newer version.
+        If the file is damaged, not a certificate, changed since it was made, or from a newer
+        version.
 
     Examples
     --------
@@ -74,7 +74,7 @@ def load_certificate(path: str | Path) -> Certificate:
 
 
 def read_contents(path: str | Path) -> Any:
-    """Return the JSON of a file, whatever it says; what is none is refused."""
+    """Return the JSON of a file; raise CertificateError if it is not JSON."""
     with Path(path).open("rb") as file:
         raw = file.read(MAX_BYTES + 1)
     try:
@@ -104,7 +104,7 @@ def read_contents(path: str | Path) -> Any:
 
 
 def _check_counts(raw: bytes) -> None:
-    """Refuse what holds more than a certificate can, before parsing it takes memory."""
+    """Refuse a text with more values than a certificate can have, before it is parsed."""
     bare = TEXT.sub(b"", raw)
     if bare.count(b",") > MAX_VALUES:
         raise CertificateError(f"too large for a certificate: more than {MAX_VALUES:,} values")
@@ -138,9 +138,9 @@ def _whole(text: str) -> int:
 
 
 def checked(contents: Any, *, sealed: bool = True) -> dict[str, Any]:
-    """Return the contents of a file if they are a certificate's, or say which field is wrong.
+    """Return the contents of a certificate file; the error names the wrong field.
 
-    ``sealed`` asks that they be those that were sealed, too.
+    With ``sealed``, they must match their seal too.
     """
     found = contents.get("format") if isinstance(contents, Mapping) else None
     if not isinstance(found, str) or not found.startswith("noregret.certificate/"):
@@ -153,7 +153,7 @@ def checked(contents: Any, *, sealed: bool = True) -> dict[str, Any]:
     try:
         fault = fault_in(_without_weights(contents), validator(SCHEMA), "the file")
         good = fault is not None or not sealed or is_sealed(contents)
-    except (RecursionError, UnicodeEncodeError):  # nested too deeply, or half a character
+    except (RecursionError, UnicodeEncodeError):  # nested too deeply, or an incomplete character
         raise CertificateError("it holds what no certificate can") from None
     if fault is not None:
         raise CertificateError(fault)
@@ -187,7 +187,7 @@ def _check_values(contents: Mapping[str, Any]) -> None:
 
 
 def _without_weights(contents: Mapping[str, Any]) -> Mapping[str, Any]:
-    """Return contents without the weights of the witness, which are checked here: they are many."""
+    """Check the weights of the witness, and return the contents without them."""
     best = contents.get("hindsight")
     if not isinstance(best, Mapping) or not isinstance(best.get("witness"), Mapping):
         return contents
@@ -207,7 +207,7 @@ def is_sealed(contents: Mapping[str, Any]) -> bool:
 
 
 def certificate_of(contents: Mapping[str, Any]) -> Certificate:
-    """Build a certificate from the contents of a file that were found to be in order."""
+    """Build a certificate from the checked contents of a file."""
     best, regret, theorem = (contents[part] for part in ("hindsight", "regret", "theorem"))
     name, family = contents["learner"]["name"], contents["learner"].get("family", LINEAR)
     known = theorems_of(name, family)
@@ -235,7 +235,7 @@ def certificate_of(contents: Mapping[str, Any]) -> Certificate:
 
 
 def promise_of(contents: Mapping[str, Any], known: Mapping[str, Theorem]) -> Promise:
-    """Return the theorem's part of a certificate from that of a file."""
+    """Return a promise from its part of a file."""
     findings = tuple(Finding(**found) for found in contents["assumptions"])
     theorem = known.get(contents["name"])
     wording = None if theorem is None else theorem.wording

@@ -1,4 +1,4 @@
-"""From a game to its certificate: which theorem speaks, what it assumes, what is regretted."""
+"""Make the certificate of a game: choose the theorem, check its assumptions, compute the regret."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 def certify(
     game: Certifiable, name: str | None, limits: Limits, given: Mapping[str, Any]
 ) -> Certificate:
-    """Return the certificate of a game; all of it is held to the seconds of the limits."""
+    """Return the certificate of a game, within the time limit."""
     with time_limit(limits) as deadline:
         return certified(game, name, limits, given, deadline)
 
@@ -47,7 +47,7 @@ def certified(
     given: Mapping[str, Any],
     deadline: Deadline,
 ) -> Certificate:
-    """Return the certificate of a game, in the time that there is."""
+    """Return the certificate of a game; the caller sets the time limit."""
     game.check()
     if not TIGHTEST <= limits.tolerance <= LOOSEST:
         raise ValueError(
@@ -122,7 +122,7 @@ class ExtraArguments(dict[str, Any]):
 
 
 def candidates(learner: LearnerLike, name: str | None) -> list[Theorem]:
-    """Return the theorems that may speak, in order."""
+    """Return the applicable theorems, in order."""
     if name is None:
         return [t for t in learner.theorems if t.covers(learner.params) and not t.beside]
     from noregret.proof.theorems.averaging import theorems as general_theorems
@@ -142,14 +142,14 @@ def candidates(learner: LearnerLike, name: str | None) -> list[Theorem]:
 
 
 def beside(learner: LearnerLike) -> list[Theorem]:
-    """Return the theorems that every certificate of a learner states besides."""
+    """Return the further theorems that every certificate of a learner states."""
     return [t for t in learner.theorems if t.beside and t.covers(learner.params)]
 
 
 def chosen(
     theorems: Iterable[Theorem], evidence: BaseEvidence
 ) -> tuple[Theorem | None, tuple[Finding, ...]]:
-    """Return the first theorem whose assumptions held, or else the first, with what was found."""
+    """Return the first theorem whose assumptions held, or else the first, with the findings."""
     first: tuple[Theorem | None, tuple[Finding, ...]] = (None, ())
     for theorem in theorems:
         checked = [starts_untrained(evidence), *(a.check(evidence) for a in theorem.assumptions)]
@@ -169,7 +169,7 @@ def surely(found: Finding) -> bool:
 def promised(
     theorem: Theorem, findings: tuple[Finding, ...], evidence: BaseEvidence, regret: Interval
 ) -> Promise:
-    """Return the theorem's part: what it bounds, by what, and whether that held."""
+    """Return the promise: the quantity, its bound, and whether that held."""
     low = high = math.nan
     if theorem.quantity in REGRETS:
         low, high = regret.lower, regret.upper
@@ -197,7 +197,7 @@ def promised(
 
 
 def rounding_of(theorem: Theorem, evidence: BaseEvidence) -> float:
-    """Return by how much rounding of the learner's own numbers may move what a theorem bounds."""
+    """Return a bound on the rounding error in the quantity that a theorem bounds."""
     return evidence.rounding if theorem.quantity in ("loss", *REGRETS) else 0.0
 
 
@@ -209,10 +209,10 @@ def within(
     rounding: float = 0.0,
     tolerance: float = BaseEvidence.bound_tolerance,
 ) -> bool | None:
-    """Return whether a figure between low and high is within a bound; None if it may or may not.
+    """Return whether a figure between low and high is within a bound; None if undecided.
 
-    Some theorems are met with equality by exact numbers. Those of the learner are rounded, so that
-    it exceeds the bound only where it does so by more than ``rounding``.
+    Some theorems hold with equality in exact arithmetic. A figure exceeds the bound only if it
+    does so by more than ``rounding``.
     """
     most = bound + tolerance * max(abs(bound), abs(loss)) + UNDERFLOW
     return True if high <= most else False if low > most + rounding else None

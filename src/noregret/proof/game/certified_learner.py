@@ -1,4 +1,4 @@
-"""A learner that keeps books while it is called one example at a time.
+"""A learner that records its game while it is called one example at a time.
 
 model = certified(WidrowHoff(rate=0.1))
 model.predict_one(x)
@@ -21,10 +21,10 @@ if TYPE_CHECKING:
 
 
 class Certified:
-    """A learner and the game that it plays as it is called. Made by ``certified``.
+    """A learner and its game. Made by ``certified``.
 
-    Everything that the learner offers is offered here too. One thread learns at a time; learning
-    waits while a certificate is made, predictions do not.
+    It has all methods of the learner. One thread learns at a time; learning waits while a
+    certificate is made, predictions do not.
 
     Parameters
     ----------
@@ -41,7 +41,7 @@ class Certified:
         self._lock = RLock()
 
     def learn_one(self, x: Any, y: Any = None) -> None:
-        """Learn from one example, and enter it in the books.
+        """Learn from one example, and record it.
 
         The loss that counts is that of the prediction made just before: label each example before
         the next one is learned.
@@ -51,12 +51,12 @@ class Certified:
             self.game.learn_one(x, y)
 
     def learn_many(self, X: Any, y: Any = None, importance: Any = None) -> None:
-        """Learn from many examples in order, and enter them in the books.
+        """Learn from many examples in order, and record them.
 
         Parameters
         ----------
         X, y
-            As the learner's own ``learn_many`` takes them.
+            As in the learner's own ``learn_many``.
         importance
             One number per row, for learners that take it; a game with weights has no certificate.
         """
@@ -77,7 +77,7 @@ class Certified:
     def certificate(
         self, theorem: str | None = None, *, limits: Limits = USUAL, **given: Any
     ) -> Certificate:
-        """State how well the learner did so far; it goes on learning afterwards.
+        """Return the certificate of the rounds so far; learning may continue afterwards.
 
         Parameters
         ----------
@@ -91,22 +91,22 @@ class Certified:
 
     @property
     def loss(self) -> float:
-        """The cumulative loss of all rounds in the books."""
+        """The cumulative loss of all recorded rounds."""
         return float(self.game.loss)
 
     def copy(self) -> Certified:
-        """Return a copy, with a copy of the books, that goes on from here on its own."""
+        """Return an independent copy, with a copy of the record."""
         return copy.deepcopy(self)
 
     def _open(self) -> None:
-        """Enter rounds in the books from now on."""
+        """Record rounds from now on."""
         if self._recording is None:
             recording = self.game.recorded()
             recording.__enter__()
             self._recording = recording
 
     def _settle(self) -> None:
-        """Close the books for a look at them; the next round opens them again."""
+        """Complete the record; the next round reopens it."""
         if self._recording is not None:
             recording, self._recording = self._recording, None
             recording.__exit__(None, None, None)
@@ -121,14 +121,14 @@ class Certified:
                 f"{name} would not be entered in the books: use learn_one or learn_many"
             )
         with self._lock:
-            self._open()  # the books see what a learner's other methods learn
+            self._open()  # other methods that learn are recorded too
         return getattr(self.learner, name)
 
     def __dir__(self) -> list[str]:
         return sorted({*super().__dir__(), *dir(self.learner)})
 
     def __getstate__(self) -> dict[str, Any]:
-        """Return what a pickle or a copy holds: the learner and its books."""
+        """Return the state for pickles and copies: the learner and its record."""
         with self._lock:
             self._settle()
             return {"learner": self.learner, "game": self.game}
@@ -141,10 +141,10 @@ class Certified:
 
 
 def certified(learner: Any, *, keep: Keep = "auto", memory: int = MEMORY) -> Certified:
-    """Return the learner with books kept, so that it can certify at any moment.
+    """Return a learner that records its game, so that it can be certified at any moment.
 
-    For programs that call ``learn_one`` as examples come, where ``play`` does not fit. The cost is
-    that of ``play``. A learner with the square loss needs a constant amount of memory: rows up to
+    For programs that call ``learn_one`` as examples arrive, where ``play`` does not fit. The cost
+    is that of ``play``. With the square loss it needs a constant amount of memory: rows up to
     ``memory`` bytes, then sums over them. For other losses the rows beyond ``memory`` go to a
     temporary file, which is removed with the process.
 
@@ -152,7 +152,7 @@ def certified(learner: Any, *, keep: Keep = "auto", memory: int = MEMORY) -> Cer
     ----------
     learner
         A learner, a master over experts, ``Experts``, a portfolio strategy or a filter. What it
-        learned before is not in the books, and the certificate says so.
+        learned before is not recorded, and the certificate says so.
     keep
         ``rows``, ``sums`` (enough for the square loss), or ``auto``: as in ``noregret.play``.
     memory

@@ -36,19 +36,19 @@ if TYPE_CHECKING:
 
 Floats = NDArray[np.float64]
 G_co = TypeVar("G_co", covariant=True)
-# Pairs asked for at a time, between looks at the clock.
+# Pairs per request, between checks of the clock.
 PAIRS = 1_024
 
 
 class Game(PlayedGame):
-    """A learner, what it played, and the ledger of it. Made by ``play``.
+    """A learner and the ledger of its rounds. Made by ``play``.
 
     Parameters
     ----------
     learner
-        Who plays; it goes on learning.
+        The learner, which may continue to learn.
     keep
-        What to keep for hindsight: ``rows``, ``sums`` (enough for the square loss), ``auto``, or
+        What to store for hindsight: ``rows``, ``sums`` (enough for the square loss), ``auto``, or
         ``nothing`` for a game without a certificate.
     memory
         Bytes of rows to hold in memory.
@@ -96,7 +96,7 @@ class Game(PlayedGame):
     # Playing.
 
     def play(self, stream: Any, outcomes: Any = None, *, target: str | None = None) -> Game:
-        """Go on with more examples; they come as in ``noregret.play``."""
+        """Play more examples, given as in ``noregret.play``."""
         self.answers.clear()
         stream, outcomes, target = self._source(stream, outcomes, target)
         rows = inputs.row_count(stream) if hasattr(stream, "__len__") else None
@@ -113,14 +113,14 @@ class Game(PlayedGame):
 
     @contextmanager
     def recorded(self, rows: int | None = None) -> Iterator[None]:
-        """Record what the learner does; settle the books whatever happens."""
+        """Record the learner; complete the record whatever happens."""
         progress = Progress(self.learner, rows, self._progress)
         self.ledger.open_books(progress.look)
         try:
             with progress:
                 yield
         except BaseException:
-            # The books are settled as far as they can be; what stopped the game is what matters.
+            # Complete the record as far as possible; the error that stopped the game matters more.
             with suppress(Exception):
                 self._settle()
             raise
@@ -189,10 +189,10 @@ class Game(PlayedGame):
         blocks
             Its blocks, if the first was taken from it already.
         observe
-            Called after each block with what became of it. Without an observer, rows that are
-            skipped are noted in ``skipped``.
+            Called after each block with its result. Without an observer, skipped rows are added
+            to ``skipped``.
         scored
-            Whether the observer needs the scores.
+            True if the observer needs the scores.
         """
         self.reading = reading
         self.describe(reading.stream.transforms, reading.stream.target)
@@ -209,13 +209,13 @@ class Game(PlayedGame):
                     self.skipped += played.refused
                 else:
                     observe(block, played)
-        finally:  # with what was found out meanwhile
+        finally:  # with what was detected meanwhile
             self.describe(reading.transforms, reading.stream.target)
         if not reading.named:
             self.names = reading.feature_names(self.learner.engine.size)
 
     def _keep(self, scores: Floats | None) -> None:
-        """Keep the scores of rows that were played, where predictions are wanted."""
+        """Keep the scores of played rows, if predictions are wanted."""
         if self._predictions is not None and scores is not None:
             self._predictions.append(scores[~np.isnan(scores)])
 
@@ -262,13 +262,13 @@ class Game(PlayedGame):
 
     @property
     def _now(self) -> Books:
-        """The books; while the game is played, the learner as it is."""
+        """The record; during the game, the current figures of the learner."""
         ledger = self.ledger
         return books_of(self.learner, ledger.recorder) if ledger.playing else ledger.books
 
     @property
     def digest(self) -> str:
-        """A digest of the data: the same numbers give the same digest, however they came."""
+        """A digest of the data: the same numbers give the same digest in any format."""
         return self.ledger.digest_text()
 
     @property
@@ -278,12 +278,12 @@ class Game(PlayedGame):
 
     @property
     def feature_names(self) -> list[str]:
-        """The names of the features, as people know them."""
+        """The names of the features, as users know them."""
         return list(self.names or self.learner.features)
 
     @property
     def curve(self) -> Curve:
-        """Loss, regret and bound as they went."""
+        """Loss, regret and bound over time."""
         return curve_of(self.ledger.moments)
 
     def _bound_so_far(self, moment: Moment) -> float | None:
@@ -308,7 +308,7 @@ class Game(PlayedGame):
 
     @property
     def counted_mistakes(self) -> int | None:
-        """The mistakes, where outcomes are labels."""
+        """The number of mistakes; None if outcomes are not labels."""
         return self.mistakes if self.learner.engine.loss.labels else None
 
     @property
@@ -328,18 +328,18 @@ class Game(PlayedGame):
     def evidence(
         self, given: Mapping[str, Any], limits: Limits, answers: dict[Any, Any] | None = None
     ) -> Evidence:
-        """Return what a theorem may look at."""
+        """Return the evidence for theorems."""
         found = self.answers if answers is None else answers
         kind = self.learner._evidence_kind()
         return kind(self.ledger, given, limits, found, self.names)
 
     def from_sums(self) -> Game | None:
-        """Return this game as if sums over its rows were all that is left."""
+        """Return this game with only sums over its rows."""
         pages = self.ledger.pages
         if not self.ledger.square or pages is None or self.width > MAX_DENSE:
             return None
         summed = Game(self.learner.clone(), keep="sums", progress=False)
-        with summed.recorded():  # so that they are summed up in the same parts
+        with summed.recorded():  # so that they are summed in the same blocks
             for X, y in pages.blocks():
                 summed.learn_many(X, y)
         other, books = copy.copy(self), copy.copy(self.ledger)
@@ -348,7 +348,7 @@ class Game(PlayedGame):
         return other
 
     def __getstate__(self) -> dict[str, Any]:
-        """Return all that a pickle holds: what it needs to be asked, and to be played on."""
+        """Return the state for pickles: enough for certificates, and to play on."""
         return vars(self) | {"answers": {}, "reading": None, "_covering": []}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
@@ -357,7 +357,7 @@ class Game(PlayedGame):
 
 
 def takes_rows(params: Mapping[str, Any]) -> bool:
-    """Return whether the comparison of such a learner needs the rows, not only sums over them."""
+    """Return whether certificates of such a learner need the rows, not only sums over them."""
     return params.get("domain") == "box" or "kernel" in params
 
 
@@ -410,28 +410,28 @@ def play(
     Parameters
     ----------
     learner
-        Who plays: it predicts each outcome before it sees it, then learns from it. The others
-        (``experts``, ``bandits``, ``portfolios``) play the rows of a table, with outcomes or
-        without; ``filters`` play two signals.
+        The learner, which predicts each outcome before it learns from it. Other families
+        (``experts``, ``bandits``, ``portfolios``) play the rows of a table, with or without
+        outcomes; ``filters`` play two signals.
     stream
-        Pairs (x, y), each asked for when those before it have been learned; or blocks of them,
-        pairs of a table and its outcomes; or a table: a 2-d array, a SciPy sparse matrix, a data
+        Pairs (x, y), each requested after those before it have been learned; or blocks, pairs of
+        a table and its outcomes; or a table: a 2-d array, a SciPy sparse matrix, a data
         frame or a list of dicts; or the path of a file that ``noregret.streams`` reads.
     outcomes
         One outcome per row, for a table.
     target
         The column that holds the outcomes, for a data frame or a file.
     predictions
-        Whether to keep the predictions.
+        If True, keep the predictions.
     keep
-        What to keep for hindsight. ``rows``: every row, in memory up to ``memory`` bytes and in a
+        What to store for hindsight. ``rows``: every row, in memory up to ``memory`` bytes and in a
         temporary file beyond. ``sums``: sums over the rows, which are enough for the square loss.
-        ``auto``: rows, which for the square loss give way to sums when there are many.
+        ``auto``: rows; with the square loss and many rows, sums.
         ``nothing``: the game has no certificate.
     memory
         Bytes of rows to hold in memory.
     progress
-        Whether to show a progress bar; None for: on a terminal, when it takes over a second.
+        If True, show a progress bar; by default on a terminal after a second.
 
     Examples
     --------

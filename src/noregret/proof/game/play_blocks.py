@@ -1,4 +1,4 @@
-"""Playing the blocks of a stream: each row in turn, those that are refused skipped or raised."""
+"""Play the blocks of a stream row by row; rejected rows are skipped or raised."""
 
 from __future__ import annotations
 
@@ -34,14 +34,14 @@ def play_block(
 ) -> Played:
     """Predict and learn from the rows of a block, in order.
 
-    Rows that the learner refuses are left out where the stream's ``on_error`` is ``skip``; else the
-    first is raised, with the place it came from. ``scores`` is filled in for rows that are played.
+    Rows that the learner rejects are skipped if the stream's ``on_error`` is ``skip``; else the
+    first error is raised with its place. ``scores`` is filled in for rows that are played.
     """
     start, rows = 0, len(block)
     left_out: list[int] = []
     refused = list(block.faults)
     while start < rows:
-        # After a refusal the attempts are small, as each one checks all rows that it is given.
+        # After a refusal attempts are small, as each one checks all of its rows.
         stop = min(rows, start + ROWS_AFTER_REFUSAL) if left_out else rows
         before = learner.rounds
         try:
@@ -106,7 +106,7 @@ def play_rows(
 
 
 def numbers_of(block: Block, before: int) -> Floats:
-    """Return the numbers of a block's rows in the data, where so many come before it."""
+    """Return the numbers of a block's rows in the data, given the number of rows before it."""
     if block.numbers is not None:
         return before + 1 + block.numbers.astype(np.float64)
     numbers = before + 1 + np.arange(len(block) + len(block.faults), dtype=np.float64)
@@ -116,16 +116,16 @@ def numbers_of(block: Block, before: int) -> Floats:
 
 
 def score_block(learner: Learner, reading: Reading, block: Block) -> tuple[Floats, list[Fault]]:
-    """Return the scores of a block's rows, NaN for those that are refused, and why these are.
+    """Return the scores of a block's rows, NaN for rejected ones, and the errors of these.
 
-    Nothing is learned. Where the stream's ``on_error`` is ``stop``, the first refusal is raised.
+    Nothing is learned. If the stream's ``on_error`` is ``stop``, the first error is raised.
     """
     refuse_classes(learner)
     scores = np.full(len(block), np.nan)
     refused: list[Fault] = []
     try:
         score_rows(learner, block.X, scores)
-    except NoRegretError:  # which of them it was shows one by one
+    except NoRegretError:  # find it row by row
         for row in range(len(block)):
             try:
                 score_rows(learner, block.rows(row, row + 1), scores[row : row + 1])

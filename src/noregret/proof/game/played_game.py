@@ -1,4 +1,4 @@
-"""Games that are played by ``noregret.play``: what those of learners and of tables share."""
+"""The common part of games of learners and of tables."""
 
 from __future__ import annotations
 
@@ -20,9 +20,9 @@ class PlayedGame(Certifiable):
     Parameters
     ----------
     predictions
-        Whether to keep the predictions.
+        If True, keep the predictions.
     progress
-        Whether to show a progress bar; None to show one on a terminal after a second.
+        If True, show a progress bar; None: on a terminal after a second.
     """
 
     def __init__(self, predictions: bool, progress: bool | None) -> None:
@@ -41,7 +41,7 @@ class PlayedGame(Certifiable):
     def _source(
         self, stream: Any, outcomes: Any, target: str | None, **options: Any
     ) -> tuple[Any, Any, str | None]:
-        """Return what is to be played, files opened, and note how it is read."""
+        """Return the data to play, with files opened, and record how they are read."""
         if isinstance(outcomes, str) and target is None:
             outcomes, target = None, outcomes
         if isinstance(stream, str | Path):

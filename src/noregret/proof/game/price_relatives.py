@@ -16,14 +16,14 @@ TOO_FEW = "prices make relatives from the second row on: there are fewer than tw
 
 
 def relatives_of(prices: Floats, names: Sequence[str] | None = None) -> Floats:
-    """Return what each price is divided by the one before it: one row less.
+    """Return each price divided by the one before it: one row less.
 
     Parameters
     ----------
     prices
-        One row a moment, one column an asset; all positive.
+        One row per time, one column per asset; all positive.
     names
-        Of the columns, for messages.
+        The names of the columns, for messages.
 
     Examples
     --------
@@ -76,17 +76,17 @@ def relative_blocks(blocks: Iterable[TableBlock]) -> Iterator[TableBlock]:
 
 
 def shifted(place_of: Callable[[int], Place], by: int, row: int) -> Place:
-    """Say where the price is that a relative leads to."""
+    """Return the place of the later price of a relative."""
     return place_of(row + by)
 
 
 def good_prices(prices: Floats) -> NDArray[np.bool_]:
-    """Say which prices are any."""
+    """Return which prices are valid."""
     return np.asarray((prices > 0) & (prices < np.inf))
 
 
 def bad_price(price: float, row: int, name: str) -> BadExample:
-    """Say what is wrong with a price."""
+    """Return the error of an invalid price."""
     cure = ("fill it in", "drop the asset") if np.isnan(price) else ()
     said = "missing" if np.isnan(price) else f"{price:g}: a price is a positive number"
     return BadExample(

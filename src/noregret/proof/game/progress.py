@@ -1,4 +1,4 @@
-"""Progress of what takes long: a bar on a terminal, a plain line now and then elsewhere."""
+"""Progress of long operations: a bar on a terminal, a line from time to time elsewhere."""
 
 from __future__ import annotations
 
@@ -13,21 +13,21 @@ if TYPE_CHECKING:
     from noregret.linear.learner import Learner
 
 PATIENCE = 1.0
-# Seconds between two lines of progress where there is no terminal.
+# Seconds between two lines of progress without a terminal.
 SECONDS_PER_LINE = 10.0
 
 
 class Progress:
-    """Rows, rate and running loss of a learner that plays.
+    """Rows, speed and running loss of a game.
 
     Parameters
     ----------
     learner
-        Who plays.
+        The learner.
     rows
-        How many rows there will be, where that is known.
+        The total number of rows, if known.
     wanted
-        Whether to show it; None for: on a terminal only, when it takes over a second.
+        If True, show it; None: on a terminal after a second.
     """
 
     def __init__(self, learner: Learner, rows: int | None, wanted: bool | None) -> None:
@@ -50,10 +50,10 @@ class Progress:
         if self.bar is not None:
             self.look()
             self.bar.close()
-            self.shown = False  # what is entered in the books from now on would draw it again
+            self.shown = False  # later rows would draw it again
 
     def look(self) -> None:
-        """Show where things stand."""
+        """Update the display."""
         if not self.shown or time.monotonic() - self.began < self.patience:
             return
         rounds = self.learner.rounds - self.before
@@ -70,9 +70,9 @@ class Meter:
     Parameters
     ----------
     size
-        The total: bytes to read, or what else is counted; None if it is not known.
+        The total, such as bytes to read; None if not known.
     unit, per
-        The unit of the speed, and how much of what is counted it stands for.
+        The unit of the speed, and its size.
     """
 
     def __init__(self, size: int | None, unit: str = "MB/s", per: float = 1e6) -> None:
@@ -92,21 +92,20 @@ class Meter:
         self.per, self.task = per, self.bar.add_task("", total=size, rows=0, speed=0.0)
 
     def show(self, rows: int, size: int, speed: float, words: str) -> None:
-        """Show where things stand: rows and bytes so far, bytes per second, and a few words."""
+        """Show rows and bytes so far, bytes per second, and a short text."""
         speed /= self.per
         self.bar.update(self.task, completed=size, rows=rows, speed=speed, description=words)
         self.bar.start()
 
     def close(self) -> None:
-        """Take it off the screen."""
+        """Remove the bar."""
         self.bar.stop()
 
 
 class Lines:
-    """Progress as a plain line now and then, for logs and pipes.
+    """Progress as plain lines, for logs and pipes.
 
-    The lines come from a thread of their own, so that they appear while the main one is busy for
-    long, as with the best in hindsight.
+    A thread writes them, so that they appear while the main thread is busy, as with hindsight.
 
     Parameters
     ----------
@@ -122,13 +121,13 @@ class Lines:
         self.thread.start()
 
     def write(self) -> None:
-        """Write a line whenever it is time."""
+        """Write lines until closed."""
         while not self.over.wait(self.every):
             spent = time.monotonic() - self.began
-            with suppress(OSError, ValueError):  # nothing depends on a line of progress
+            with suppress(OSError, ValueError):  # progress is optional
                 print(f"noregret: {self.latest}; {spent:.0f} s so far", file=sys.stderr, flush=True)
 
     def close(self) -> None:
-        """Write no more."""
+        """Stop writing."""
         self.over.set()
         self.thread.join()

@@ -1,4 +1,4 @@
-"""Playing the rows of a table: advice, losses, rewards or returns; and keeping the books.
+"""Play the rows of a table (advice, losses, rewards or returns), and record the game.
 
 game = play(Hedge(), advice, outcomes)
 game.certificate()
@@ -35,12 +35,12 @@ Floats = NDArray[np.float64]
 MEMORY = 64 << 20
 # Ratio of the rounds of consecutive points of the curve, and rows played at a time.
 POINT_RATIO, MAX_ROWS_AT_A_TIME = 1.025, 1 << 16
-# Called with a row that the player refuses, and why: it raises, or returns to have it left out.
+# Called with a rejected row and the error: it raises, or returns to skip the row.
 Refuse = Callable[[int, NoRegretError], None]
 
 
 class Point(NamedTuple):
-    """A point of the curve; regret and bound are None where they cannot be had cheaply."""
+    """A point of the curve; regret and bound are None if they are expensive."""
 
     rounds: int
     loss: float
@@ -50,16 +50,16 @@ class Point(NamedTuple):
 
 
 class TableGame(PlayedGame):
-    """A player, the rows of the table it played, and what came of them. Made by ``play``.
+    """A player, the rows that it played, and the results. Made by ``play``.
 
     Parameters
     ----------
     player
-        Who plays; it goes on learning.
+        The player, which may continue to learn.
     keep
         ``rows``, or ``auto``, which is the same here; ``nothing`` for a game without a certificate.
     memory
-        Bytes of rows to hold in memory; what comes after goes to a temporary file.
+        Bytes of rows to hold in memory; later rows go to a temporary file.
     predictions, progress
         As in ``PlayedGame``.
     """
@@ -82,12 +82,12 @@ class TableGame(PlayedGame):
         self.before = self.after = self._figures()
         self._mark = sys.maxsize if keep == "nothing" else self.before.rounds + 1
         self.playing = False
-        self.provisional = False  # whether the last point stands for the end of the game
+        self.provisional = False  # whether the last point marks the end of the game
 
     # Playing.
 
     def play(self, stream: Any, outcomes: Any = None, *, target: str | None = None) -> TableGame:
-        """Go on with more rows; they come as in ``noregret.play``."""
+        """Play more rows, given as in ``noregret.play``."""
         stream, outcomes, target = self._source(stream, outcomes, target, missing="asleep")
         rows = None if isinstance(stream, Stream) else length_of(stream)
         with self.recorded(rows) as progress:
@@ -102,12 +102,12 @@ class TableGame(PlayedGame):
                 for block in reading_blocks(reading):
                     self.play_block(block, partial(self._refuse, block, skips))
                     progress.look()
-            finally:  # with what was found out meanwhile
+            finally:  # with what was detected meanwhile
                 self.describe(reading.transforms, stream.target)
         return self
 
     def _refuse(self, block: TableBlock, skips: bool, row: int, error: NoRegretError) -> None:
-        """Note a row that is left out, or raise the error with its place."""
+        """Add a skipped row, or raise the error with its place."""
         if block.place_of is None:
             raise error
         error.at(block.place_of(row))
@@ -117,7 +117,7 @@ class TableGame(PlayedGame):
 
     @contextmanager
     def recorded(self, rows: int | None = None) -> Iterator[Progress]:
-        """Settle the figures whatever happens."""
+        """Complete the record whatever happens."""
         if self.player.rounds != self.after.rounds:
             raise NoRegretError(
                 f"{self.player.name} has learned outside this game since",
@@ -160,7 +160,7 @@ class TableGame(PlayedGame):
         block
             The rows.
         refuse
-            Called with a row that the player refuses, and the error; by default that is raised.
+            Called with a rejected row and the error; by default the error is raised.
         predictions, weights
             Filled in for rows that are played; weights are those of a master over experts.
         """
@@ -185,7 +185,7 @@ class TableGame(PlayedGame):
             raise block.fault.at(round=self.player.rounds + 1)
 
     def _arranged(self, block: TableBlock) -> Floats:
-        """Return the rows with their columns in the order of those before them."""
+        """Return the rows with columns in the order of earlier rows."""
         X, y, names = block.X, block.y, block.names
         if not len(X):
             return X
@@ -205,7 +205,7 @@ class TableGame(PlayedGame):
         return X
 
     def _check_width(self, width: int) -> None:
-        """Check that rows have as many columns as those before them."""
+        """Check that rows have as many columns as earlier ones."""
         expected = self.table.width or self.player.width
         if expected and width != expected:
             raise BadExample(f"{width} columns, but there were {expected} before")
@@ -218,7 +218,7 @@ class TableGame(PlayedGame):
         predictions: Floats | None,
         weights: Floats | None,
     ) -> None:
-        """Play rows up to every point of the curve, and keep them as far as they were played."""
+        """Play rows from point to point of the curve, and store those that were played."""
         begun, at = self.player.rounds, start
         try:
             while at < len(X):
@@ -242,7 +242,7 @@ class TableGame(PlayedGame):
                 self._predictions.append(predictions[played].copy())
 
     def _look(self) -> None:
-        """Take a point of the curve, and say when the next is due."""
+        """Add a point to the curve, and set the round of the next."""
         self.points.append(self._point())
         rounds = self.player.rounds
         self._mark = max(rounds + 1, int(rounds * POINT_RATIO))
@@ -286,7 +286,7 @@ class TableGame(PlayedGame):
 
     @property
     def counted_mistakes(self) -> float | None:
-        """The mistakes, as certificates have them."""
+        """The number of mistakes, for certificates."""
         return self.mistakes
 
     @property
@@ -306,13 +306,13 @@ class TableGame(PlayedGame):
 
     @property
     def digest(self) -> str:
-        """A digest of the data: the same numbers give the same digest, however they came."""
+        """A digest of the data: the same numbers give the same digest in any format."""
         self.check()
         return self.table.digest_text(self.names)
 
     @property
     def curve(self) -> Curve:
-        """Loss, regret and bound as they went."""
+        """Loss, regret and bound over time."""
         points = self.points
         mistakes = [0 if p.mistakes is None else p.mistakes for p in points]
         counted = all(isinstance(m, int) for m in mistakes)
@@ -342,7 +342,7 @@ class TableGame(PlayedGame):
     def evidence(
         self, given: Mapping[str, Any], limits: Limits, answers: dict[Any, Any] | None = None
     ) -> TableEvidence:
-        """Return what a theorem may look at."""
+        """Return the evidence for theorems."""
         self.check()
         if self.player.rounds != self.after.rounds:
             raise NoRegretError(
@@ -360,21 +360,21 @@ class TableGame(PlayedGame):
         return found
 
     def __getstate__(self) -> dict[str, Any]:
-        """Return all that a pickle holds: what it needs to be asked, and to be played on."""
+        """Return the state for pickles: enough for certificates, and to play on."""
         if self.playing:
             raise NoRegretError("this game is being played", "pickle or copy it when it is over")
         return vars(self) | {"answers": {}}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         vars(self).update(state)
-        if self.names is not None:  # a player's own state does not say which column is which
+        if self.names is not None:  # a player's own state has no names of columns
             self.player.check_names(self.names)
         elif self.width and isinstance(self.player, TablePlayer):
             self.player._check_width(self.width)
 
 
 def length_of(source: Any) -> int | None:
-    """Return how many rows there are, where that is known."""
+    """Return the number of rows, if known."""
     if hasattr(source, "shape"):
         return inputs.row_count(source)
     return len(source) if isinstance(source, Sequence) else None

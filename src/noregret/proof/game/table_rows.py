@@ -1,7 +1,7 @@
-"""Tables of any kind as blocks of rows: numbers, outcomes where there are any, names of columns.
+"""Tables of any kind as blocks of rows: numbers, outcomes if any, names of columns.
 
-A number that is missing (None, NaN, a key that a dict lacks) is NaN. Columns with names come in
-alphabetical order, so that the same numbers are the same table however they came.
+Missing numbers (None, NaN, a missing key of a dict) are NaN. Named columns are in alphabetical
+order, so that the same numbers are the same table in any format.
 """
 
 from __future__ import annotations
@@ -24,15 +24,15 @@ if TYPE_CHECKING:
     from noregret.streams.stream import Reading
 
 Floats = NDArray[np.float64]
-# Rows of a list that are turned into numbers at a time.
+# Rows of a list per block.
 ROWS = 4_096
 
 
 class TableBlock(NamedTuple):
     """Some rows of a table.
 
-    ``fault`` is what is wrong with the row after the last, if anything is; ``place_of`` says where
-    a row came from.
+    ``fault`` is the error of the row after the last, if any; ``place_of`` returns the place of a
+    row.
     """
 
     X: Floats
@@ -45,9 +45,9 @@ class TableBlock(NamedTuple):
 def table_blocks(
     source: Any, outcomes: Any, target: str | None, known: Sequence[str] | None
 ) -> Iterator[TableBlock]:
-    """Cut a table into blocks of rows; ``known`` are the names of the columns, once there are any.
+    """Split a table into blocks of rows; ``known`` are the names of the columns, if known.
 
-    What comes one by one is asked for one by one: the next when those before have been played.
+    Rows of an iterator are requested one by one, each after those before it were played.
     """
     if target is not None:
         source, outcomes = without_target(source, target)
@@ -92,7 +92,7 @@ def without_target(source: Any, target: str) -> tuple[Any, Any]:
     return split_target(source, target)
 
 
-# Tables that are there as a whole.
+# Whole tables.
 
 
 def array_blocks(table: NDArray[Any], outcomes: Any) -> Iterator[TableBlock]:
@@ -111,7 +111,7 @@ def array_blocks(table: NDArray[Any], outcomes: Any) -> Iterator[TableBlock]:
 
 
 def outcomes_of(outcomes: Any, rows: int) -> tuple[Floats | None, BadExample | None]:
-    """Return outcomes as numbers up to the first that is none, and what is wrong with that."""
+    """Return outcomes as numbers up to the first invalid one, and its error."""
     if outcomes is None:
         return None, None
     found = inputs.as_outcomes(outcomes)
@@ -189,11 +189,11 @@ def list_blocks(
         raise fault.at(round=1)
 
 
-# What comes one by one.
+# Iterators.
 
 
 def streamed_blocks(source: Any, known: Sequence[str] | None) -> Iterator[TableBlock]:
-    """Ask for rows, for pairs of a row and its outcome, or for blocks of either, one by one."""
+    """Yield rows, pairs of a row and its outcome, or blocks of either, from an iterator."""
     try:
         items: Iterable[Any] = iter(source)
     except TypeError:
@@ -230,7 +230,7 @@ def is_pair(item: Any) -> bool:
 
 
 def rows_of(rows: Sequence[Any], known: Sequence[str] | None) -> tuple[Floats, BadExample | None]:
-    """Return rows as numbers, up to the first that makes no sense, and what is wrong with it."""
+    """Return rows as numbers up to the first invalid one, and its error."""
     named = isinstance(rows[0], Mapping)
     width = len(known) if named and known is not None else len(rows[0])
     if not named:
@@ -240,7 +240,7 @@ def rows_of(rows: Sequence[Any], known: Sequence[str] | None) -> tuple[Floats, B
             if table is not None and table.ndim == 2:
                 return np.ascontiguousarray(table, dtype=np.float64), None
         except (TypeError, ValueError):
-            pass  # which of them it is shows one by one
+            pass  # find it row by row
     X = np.empty((len(rows), width))
     for k, row in enumerate(rows):
         try:
@@ -256,7 +256,7 @@ def has_gaps(rows: Sequence[Any]) -> bool:
 
 
 def fill(out: Floats, row: Any, names: Sequence[str] | None) -> None:
-    """Fill in one row; raise BadExample where it makes no sense."""
+    """Fill in one row; raise BadExample if it is invalid."""
     if names is not None:
         if not isinstance(row, Mapping):
             raise BadExample(f"a dict is expected, as before: got {inputs.kind_of(row)}")
@@ -286,7 +286,7 @@ def fill(out: Floats, row: Any, names: Sequence[str] | None) -> None:
 
 
 def reading_blocks(reading: Reading) -> Iterator[TableBlock]:
-    """Read the rows of files, as relatives where they are prices."""
+    """Read the rows of files; convert prices to relatives."""
     blocks = plain_blocks(reading)
     if not reading.options.prices:
         return blocks
@@ -296,7 +296,7 @@ def reading_blocks(reading: Reading) -> Iterator[TableBlock]:
 
 
 def plain_blocks(reading: Reading) -> Iterator[TableBlock]:
-    """Read the rows of files, with outcomes where the stream has a target."""
+    """Read the rows of files, with outcomes if the stream has a target."""
     stream, options = reading.stream, reading.options
     if stream.target is None and (options.scale == "max" or options.positive is not None):
         what = "positive" if options.positive is not None else "scale=max"

@@ -14,10 +14,10 @@ Floats = NDArray[np.float64]
 
 
 class Curve(NamedTuple):
-    """The game as it went, at about 500 rounds that lie ever further apart.
+    """The game at about 500 rounds, at growing distances.
 
-    ``regret`` and ``bound`` are NaN where they could not be had cheaply. They are good estimates;
-    what is proven stands in the certificate.
+    ``regret`` and ``bound`` are NaN where they are expensive. They are estimates; the certificate
+    has the proven figures.
     """
 
     rounds: NDArray[np.int64]

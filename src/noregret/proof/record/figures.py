@@ -1,4 +1,4 @@
-"""The figures of a game, closed when it ends: what the learner does later is not in them."""
+"""The figures of a learner at the end of a game."""
 
 from __future__ import annotations
 

@@ -1,8 +1,7 @@
-"""The ledger of a game: what is collected while a learner plays, for the certificate.
+"""The ledger of a game: the record for its certificate.
 
-``linear/engine/recorder.pyx`` writes down every row and hands pages over. Here they are digested,
-summed up for the square loss, and kept; in another thread where they are large, so that the learner
-goes on meanwhile.
+``linear/engine/recorder.pyx`` records every row in pages. Here pages are digested, summed for the
+square loss, and stored; large ones in another thread, while the learner continues.
 """
 
 from __future__ import annotations
@@ -33,15 +32,15 @@ if TYPE_CHECKING:
 Floats = NDArray[np.float64]
 Keep = Literal["auto", "rows", "sums", "nothing"]
 
-# Bytes of rows held in memory; beyond, they are dropped for sums or go to a temporary file.
+# Bytes of rows held in memory; beyond, rows are replaced by sums or go to a temporary file.
 MEMORY = 64 << 20
-# Pages of fewer words are worked on at once: a thread would take longer to wake up.
+# Pages of fewer words are processed at once: waking a thread would take longer.
 SMALL_PAGE = 2**15
-# With more features than this, hindsight does not look at every point of the curve.
+# With more features, hindsight is not computed at every point of the curve.
 MAX_CURVE_FEATURES = 32
-# With more features than this, matrix products are faster than sums row by row.
+# With more features, matrix products are faster than sums row by row.
 BLAS_PAYS = 600
-# Pages that may wait for the other thread, and how many of them are many.
+# Most pages queued for the worker thread, and the number from which on this thread helps.
 MAX_QUEUED_PAGES, BUSY_PAGES = 8, 2
 
 
@@ -52,16 +51,16 @@ class Ledger:
     Parameters
     ----------
     learner
-        Who plays.
+        The learner.
     keep
         ``rows``, ``sums`` or ``auto``: rows as long as they are few or needed, else sums. With
         ``nothing``, only the figures at the end are known.
     so_far
         The bounds of the learner's theorems at a moment.
     needs_rows
-        Whether sums are not enough for what will be asked.
+        True if the theorems need rows, not only sums.
     free
-        Whether the learner is compared with all linear predictors.
+        True if the learner is compared with all linear predictors.
     memory
         Bytes of rows to hold in memory.
     """
@@ -100,11 +99,11 @@ class Ledger:
         self.solved = 0
         self.told: Callable[[], None] | None = None  # called as pages come
         self.backstage: Backstage | None = None
-        self.open: list[tuple[Floats, int]] = []  # small pages that are not entered yet
+        self.open: list[tuple[Floats, int]] = []  # small pages not processed yet
         self.open_words = self.open_features = 0
-        self.sheet = np.empty(0)  # to write rows on
+        self.sheet = np.empty(0)  # a buffer for rows
         self.playing = False
-        self.provisional = False  # whether the last moment stands for the end of the game
+        self.provisional = False  # whether the last moment marks the end of the game
         self.missing = "the rows of this game were not kept, only sums over them"
 
     def watch(self, measure: str, limit: float) -> None:
@@ -124,7 +123,7 @@ class Ledger:
         )
 
     def take_block(self, X: Floats, y: Floats) -> None:
-        """Take rows from the core that are not written down yet."""
+        """Take rows from the core that are not recorded yet."""
         self.hear(X.size, partial(Table, X, y), partial(self.write, X, y))
 
     def hear(
@@ -145,7 +144,7 @@ class Ledger:
             if self.backstage is None:
                 self.backstage = Backstage()
             self.backstage.catch_up(MAX_QUEUED_PAGES)
-            # When the other thread is behind, this one helps; the sums are the same to the bit.
+            # If the worker thread is behind, this one helps; the sums are the same to the bit.
             product = None
             behind = self.backstage.waiting >= BUSY_PAGES and self.sums is not None
             if behind and numbers >= SMALL_PAGE and features <= BLAS_PAYS:
@@ -157,7 +156,7 @@ class Ledger:
     def write(
         self, X: Floats, y: Floats, features: int, moment: Moment | None, product: Floats | None
     ) -> None:
-        """Write rows down and work on the page."""
+        """Record rows, and process the page."""
         room = len(y) * (2 * features + 2)
         if len(self.sheet) < room:
             self.sheet = np.empty(room)
@@ -169,7 +168,7 @@ class Ledger:
         self.work(words.copy() if kept else words, len(y), features, moment, product)
 
     def moment(self) -> Moment:
-        """Return where the game stands."""
+        """Return the current point of the curve."""
         learner = self.learner
         return Moment(
             learner.rounds - self.before,
@@ -188,7 +187,7 @@ class Ledger:
         moment: Moment | None,
         product: Floats | None = None,
     ) -> None:
-        """Digest a page, sum it up, keep it; small pages only when some have come together."""
+        """Digest, sum and store a page; small pages only once several are collected."""
         self.digest.update(words)
         self.digested += rows
         if len(words) < SMALL_PAGE:
@@ -206,7 +205,7 @@ class Ledger:
             self.moments.append(moment)
 
     def close_small(self) -> None:
-        """Enter the small pages that have come together."""
+        """Process the collected small pages."""
         if self.open:
             words = np.concatenate([words for words, _ in self.open])
             rows = sum(rows for _, rows in self.open)
@@ -214,7 +213,7 @@ class Ledger:
             self.enter(words, rows, self.open_features, None)
 
     def enter(self, words: Floats, rows: int, features: int, product: Floats | None) -> None:
-        """Sum a page up and keep it."""
+        """Sum and store a page."""
         if self.sums is not None and features > MAX_DENSE:
             self.give_up_sums()
         if self.sums is not None and product is not None:
@@ -240,9 +239,9 @@ class Ledger:
             self.sums.add_product(product, len(table.y))
 
     def product(self, table: Table | None, features: int) -> Floats | None:
-        """Return Σ z zᵀ for rows z = (y, x), where there is a fast way.
+        """Return Σ z zᵀ for rows z = (y, x), if there is a fast way.
 
-        Which way it is depends on the numbers alone: rows may come as a block or written down.
+        The way depends on the numbers alone, not on how the rows arrived.
         """
         if table is None or features > BLAS_PAYS or not table.is_dense():
             return None
@@ -251,8 +250,7 @@ class Ledger:
     def may_drop_rows(self) -> bool:
         """Return whether sums are sufficient now that there are many rows.
 
-        They are not where they have lost the digits of what the best predictor pays: then all rows
-        are kept.
+        They are not if they have lost the digits of the best predictor's loss.
         """
         if self.keep != "auto" or self.sums is None or self.needs_rows:
             return False
@@ -261,16 +259,16 @@ class Ledger:
         return not self.needs_rows
 
     def give_up_sums(self) -> None:
-        """Go on with rows alone: there are too many features for sums.
+        """Continue with rows alone: there are too many features for sums.
 
-        Where the first rows were kept as sums only, the game goes on without hindsight.
+        If the first rows were stored as sums only, the game has no hindsight.
         """
         self.sums = None
         if self.pages is None:
             self.missing = f"there are more than {MAX_DENSE} features, and rows were not kept"
 
     def complete(self, moment: Moment, features: int) -> None:
-        """Add to a moment what hindsight says of it, where that costs little."""
+        """Add hindsight to a moment, if it is cheap."""
         if self.recorder.weighted or self.keep == "nothing":
             return
         if self.sums is not None and self.due(moment.rounds, features):
@@ -285,10 +283,10 @@ class Ledger:
         pause = 1 if features <= MAX_CURVE_FEATURES else max(features // 2, self.solved // 10)
         return self.sums is not None and rounds >= self.solved + pause
 
-    # Going on elsewhere.
+    # State.
 
     def __getstate__(self) -> dict[str, Any]:
-        """Return all that a pickle holds: the pages too, and what the recorder has noted."""
+        """Return the state for pickles, with the pages and the recorder's notes."""
         if self.playing:
             raise NoRegretError("this game is being played", "pickle or copy it when it is over")
         passing = {"backstage": None, "told": None, "kept_at": None, "sheet": np.empty(0)}
@@ -302,7 +300,7 @@ class Ledger:
         self.recorder.set_state(*state["recorder"])
 
     def catch_up(self) -> None:
-        """Wait until all pages handed over so far are in the books; the game goes on."""
+        """Wait until all pages so far are processed; the game continues."""
         if self.backstage is not None:
             self.backstage.catch_up()
 
@@ -321,7 +319,7 @@ class Ledger:
                 self.broken = f"only {min(self.digested, self.entered)} of {rounds} rounds"
 
     def finish(self) -> None:
-        """Work through all that waits."""
+        """Process everything that is queued."""
         self.recorder.hand_over()
         if self.backstage is not None:
             backstage, self.backstage = self.backstage, None
@@ -337,7 +335,7 @@ class Ledger:
         if self.moments and self.moments[-1].bound is self.moments[-1].hindsight is None:
             self.solved = min(
                 self.solved, rounds - MAX_DENSE
-            )  # the last one is always worth a look
+            )  # the last point always has hindsight
             self.complete(self.moments[-1], self.learner.engine.size)
 
     def digest_text(self) -> str:
@@ -347,7 +345,7 @@ class Ledger:
         return self.digest.text(books.rounds - self.before, books.features, books.names)
 
     def check(self) -> None:
-        """Raise an error where the books cannot be relied on."""
+        """Raise an error if the record is incomplete."""
         if self.playing:
             raise NoRegretError("this game is being played", "ask when it is over")
         if self.keep == "nothing":
@@ -365,9 +363,9 @@ class Ledger:
             )
 
     def open_books(self, told: Callable[[], None]) -> None:
-        """Record what the learner does from now on; ``told`` is called as pages come.
+        """Record the learner from now on; ``told`` is called for every page.
 
-        The point at which the game stopped, if it did, is not one of the curve any more.
+        If the game was paused, the point of the pause is removed from the curve.
         """
         if self.learner.rounds != self.books.rounds:
             raise NoRegretError(
@@ -382,7 +380,7 @@ class Ledger:
         self.told, self.playing = told, True
 
     def rows(self, features: int = 0) -> Rows | None:
-        """Return the rows, to be read again, where they were kept."""
+        """Return the stored rows; None if they were not stored."""
         if self.pages is None:
             return None
         width = max(features, self.books.features)

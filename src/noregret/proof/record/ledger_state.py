@@ -1,4 +1,4 @@
-"""The state of a ledger, so that a game can go on in another process to the same books."""
+"""The state of a ledger, so that a game can continue in another process."""
 
 from __future__ import annotations
 
@@ -19,10 +19,10 @@ Floats = NDArray[np.float64]
 
 
 def state_of(ledger: Ledger) -> tuple[dict[str, Floats], dict[str, Any] | None]:
-    """Return arrays and JSON from which a game goes on to the same books, to the bit.
+    """Return arrays and JSON from which a game continues to the same record, to the bit.
 
-    Kept pages are not among them: they are in the file that ``Pages`` was given. Of a game that
-    keeps nothing, there is nothing to return.
+    Stored pages are not included: they are in the file of ``Pages``. A game with
+    ``keep="nothing"`` has no state.
     """
     if ledger.keep == "nothing":
         return {}, None
@@ -52,7 +52,7 @@ def state_of(ledger: Ledger) -> tuple[dict[str, Floats], dict[str, Any] | None]:
 
 
 def restore(ledger: Ledger, arrays: dict[str, Floats], numbers: dict[str, Any] | None) -> None:
-    """Go on from a state."""
+    """Restore a state."""
     if ledger.keep != "nothing":
         if numbers is None:
             raise ValueError("there is no record of the game")

@@ -1,4 +1,4 @@
-"""A point of a game's curve: where things stood, and what hindsight says of it."""
+"""A point of a game's curve, with hindsight."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ class Moment:
     Parameters
     ----------
     rounds, loss, mistakes
-        The number of rounds so far, and what they cost.
+        The number of rounds so far, and their loss and mistakes.
     params
         The learner's parameters.
     largest
@@ -32,7 +32,7 @@ class Moment:
     gradient_squares
         Σ‖g_t‖² so far.
     sums
-        Of the square loss, where they are kept.
+        Sums of the square loss, if kept.
     """
 
     rounds: int
@@ -46,7 +46,7 @@ class Moment:
     bound: float | None = None
 
     def get_state(self) -> dict[str, Any]:
-        """Return what JSON can hold of it, all but the parameters."""
+        """Return the state as JSON, without the parameters."""
         kept = vars(self) | {"largest": {k: v.hex() for k, v in self.largest.items()}}
         for name in ("loss", "gradient_squares", "hindsight", "bound"):
             kept[name] = None if kept[name] is None else float(kept[name]).hex()
@@ -54,7 +54,7 @@ class Moment:
 
     @classmethod
     def from_state(cls, kept: dict[str, Any], params: dict[str, Any]) -> Moment:
-        """Return the moment that was kept."""
+        """Return the moment of a state."""
         numbers = {
             name: None if kept[name] is None else float.fromhex(kept[name])
             for name in ("loss", "gradient_squares", "hindsight", "bound")
@@ -74,7 +74,7 @@ class Moment:
 
 
 def solved(system: Floats, moment: Floats) -> Floats:
-    """Return the solution of a symmetric system, or of least squares where there is none."""
+    """Return the solution of a symmetric system, or of least squares if it is singular."""
     if len(moment) > MAX_NUMPY_FEATURES:
         from scipy.linalg.lapack import dposv
 

@@ -18,7 +18,7 @@ from noregret.hindsight.sums import add_outer_products
 from noregret.linear.engine.recorder import unpacked
 
 Floats = NDArray[np.float64]
-# Words of a page that is long enough.
+# Words from which on a page is not extended.
 WORDS_PER_PAGE = 2**17
 
 
@@ -27,7 +27,7 @@ class Table(NamedTuple):
 
     X: Any
     y: Floats
-    whole: Floats | None = None  # (y, x) as one table, where there is one
+    whole: Floats | None = None  # (y, x) as one table, if available
 
     def is_dense(self) -> bool:
         """Return whether enough numbers are non-zero to process it as a dense table."""
@@ -41,7 +41,7 @@ class Table(NamedTuple):
         """Return Σ z zᵀ for z = (y, x), on and above the diagonal."""
         features = self.X.shape[1]
         product = np.zeros((features + 1, features + 1))
-        # Always of one table (y, x), so that the sums do not depend on how the rows came.
+        # Always of one table (y, x), so that the sums do not depend on how the rows arrived.
         X = self.X.toarray() if hasattr(self.X, "toarray") else self.X
         whole = np.column_stack([self.y, X]) if self.whole is None else self.whole
         add_outer_products(whole, product)
@@ -49,7 +49,7 @@ class Table(NamedTuple):
 
     @classmethod
     def of(cls, words: Floats, rows: int, features: int) -> Table:
-        """Read a page: a view of it where every row has all features."""
+        """Read a page; without a copy if every row has all features."""
         width = features + 3
         if features and rows * width == len(words):
             table = words.reshape(rows, width)
@@ -66,7 +66,7 @@ class Table(NamedTuple):
 
 
 def read_whole_at(descriptor: int, place: int, size: int) -> bytes:
-    """Return bytes of the temporary file of a game, all of them."""
+    """Return the requested bytes of the temporary file."""
     found = read_at(descriptor, place, size)
     if len(found) < size:
         raise OSError("the temporary file of a game is shorter than it was")
@@ -74,7 +74,7 @@ def read_whole_at(descriptor: int, place: int, size: int) -> bytes:
 
 
 class Page(NamedTuple):
-    """A page that is kept: its words where they are in memory, and where they are in the file."""
+    """A stored page: its words if they are in memory, and their position in the file."""
 
     words: Floats | None
     place: int
@@ -84,14 +84,14 @@ class Page(NamedTuple):
 
 
 class Pages:
-    """Pages in the order in which they came, to be read again as often as asked.
+    """Pages in order of arrival, which can be read repeatedly.
 
     Parameters
     ----------
     memory
-        Bytes to hold in memory; what comes after goes to a temporary file.
+        Bytes to hold in memory; later pages go to a temporary file.
     path
-        A file that outlives this process, for all of them; without, a temporary one for the rest.
+        A file for all pages that outlives this process; if None, a temporary file for the rest.
     """
 
     def __init__(self, memory: int, path: str | None = None) -> None:
@@ -106,12 +106,12 @@ class Pages:
         return any(page.words is None for page in self.index)
 
     def add(self, words: Floats, rows: int, features: int) -> None:
-        """Take a page on record."""
+        """Add a page."""
         if self.put(words, rows, features):
             self.bind()
 
     def put(self, words: Floats, rows: int, features: int) -> bool:
-        """Take a page as it is; return whether it is in memory."""
+        """Store a page; return whether it is in memory."""
         fits = self.held + words.nbytes <= self.memory
         place = 0
         if self.path is not None or not fits:
@@ -136,7 +136,7 @@ class Pages:
         return self.file
 
     def bind(self) -> None:
-        """Make one page of the last two as long as the last is not shorter: few are left."""
+        """Merge the last two pages while the last is not shorter, so that there are few."""
         while len(self.index) > 1:
             before, last = self.index[-2:]
             short = last.length < before.length or last.length > WORDS_PER_PAGE
@@ -153,13 +153,13 @@ class Pages:
             yield table.X, table.y
 
     def sparse_rows(self, features: int) -> SparseRows | None:
-        """Return the rows in three arrays; None where they are dense, or too many for memory."""
+        """Return the rows in three arrays; None if they are dense, or too many for memory."""
         rows = sum(page.rows for page in self.index)
         words = sum(page.length for page in self.index) - 2 * rows
         # At least every second word is a value, as each has at most a place of its own.
         if not 0 < words <= 2 * MAX_NUMBERS or DENSE_RATIO * words > 2 * rows * features:
             return None
-        # What is not filled takes no memory.
+        # Unfilled parts take no memory.
         starts, at = np.zeros(rows + 1, np.int64), np.empty(words, np.int32)
         values, outcomes = np.empty(words), np.empty(rows)
         row = filled = 0
@@ -180,11 +180,11 @@ class Pages:
         return page.words if page.words is not None else self.read(page)
 
     def read(self, page: Page) -> Floats:
-        """Read a page from the file, without moving a position that others share."""
+        """Read a page from the file, without moving the shared file position."""
         assert self.file is not None
         return np.frombuffer(read_whole_at(self.file.fileno(), page.place, 8 * page.length))
 
-    # Going on in another process.
+    # State.
 
     def __reduce__(self) -> tuple[Any, ...]:
         """Pickle the pages, from memory or from the file."""
@@ -192,12 +192,12 @@ class Pages:
         return _put_together, (self.memory, [(p.words, p.rows, p.features) for p in found])
 
     def get_state(self) -> dict[str, Any]:
-        """Return where the pages are in the file."""
+        """Return the positions of the pages in the file."""
         index = [[p.words is not None, p.place, p.length, p.rows, p.features] for p in self.index]
         return {"index": index, "digest": None if self.file is None else self.file.settle()}
 
     def set_state(self, state: dict[str, Any]) -> None:
-        """Go on with the pages in the file; what came after them is forgotten."""
+        """Continue with the pages in the file; later ones are dropped."""
         index = state["index"]
         if not index:
             return

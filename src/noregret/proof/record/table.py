@@ -17,12 +17,12 @@ from noregret.proof.record.digest import Digest
 from noregret.proof.record.pages import read_whole_at
 
 Floats = NDArray[np.float64]
-# Numbers of a page.
+# Numbers per page.
 NUMBERS_PER_PAGE = 2**18
 
 
 class Figures(NamedTuple):
-    """The figures of a player over its life."""
+    """The cumulative figures of a player."""
 
     rounds: int
     loss: float
@@ -30,7 +30,7 @@ class Figures(NamedTuple):
 
 
 class Leaf(NamedTuple):
-    """A full page: its rows where they are in memory, or where they are in the file."""
+    """A full page: its rows if they are in memory, or their position in the file."""
 
     X: Floats | None
     y: Floats | None
@@ -39,14 +39,14 @@ class Leaf(NamedTuple):
 
 
 class Table:
-    """Rows of numbers, with their outcomes where there are any, to be read as often as asked.
+    """Rows of numbers, with outcomes if there are any, which can be read repeatedly.
 
-    A number that is missing is NaN. All rows have the same columns.
+    Missing numbers are NaN. All rows have the same columns.
 
     Parameters
     ----------
     memory
-        Bytes to hold in memory; what comes after goes to a temporary file.
+        Bytes to hold in memory; later rows go to a temporary file.
     """
 
     def __init__(self, memory: int) -> None:
@@ -59,7 +59,7 @@ class Table:
         self.X, self.y, self.filled = np.empty((0, 0)), np.empty(0), 0
 
     def add(self, X: Floats, y: Floats | None = None) -> None:
-        """Take rows on record."""
+        """Add rows."""
         if not len(X):
             return
         if not self.rows:
@@ -79,14 +79,14 @@ class Table:
             self.filled, at, self.rows = there.stop, at + part, self.rows + part
 
     def _open(self, rows: int, width: int) -> None:
-        """Begin a page; the first is no longer than it must be."""
+        """Begin a page; the first is short."""
         step = max(1, NUMBERS_PER_PAGE // max(1, width))
         if not self.leaves:
             step = min(step, max(64, rows))
         self.X, self.y, self.filled = np.empty((step, width)), np.empty(step), 0
 
     def _turn(self, more: int) -> None:
-        """Turn the page that is full, or make it longer where it may be."""
+        """Store the full page, or enlarge it if it is short."""
         step = max(1, NUMBERS_PER_PAGE // max(1, self.width))
         if self.filled < step:
             rows = min(step, max(2 * self.filled, self.filled + more))
@@ -107,11 +107,11 @@ class Table:
             X[missing] = np.nan
 
     def _keep(self) -> None:
-        """Keep the page at hand."""
+        """Store the current page."""
         self._put(self.X, self.y if self.has_outcomes else None)
 
     def _put(self, X: Floats, y: Floats | None) -> None:
-        """Keep a page in memory, or in the file."""
+        """Store a page in memory or in the file."""
         size = X.nbytes + (0 if y is None else y.nbytes)
         if self.held + size <= self.memory:
             self.held += size
@@ -133,7 +133,7 @@ class Table:
         self.leaves.append(Leaf(None, None, len(X), place))
 
     def __getstate__(self) -> dict[str, Any]:
-        """Return all that a pickle holds, the rows in the file too."""
+        """Return the state for pickles, with the rows in the file."""
         leaves = [leaf if leaf.X is not None else self._leaf(leaf) for leaf in self.leaves]
         return vars(self) | {"leaves": leaves, "file": None, "held": 0}
 
@@ -151,7 +151,7 @@ class Table:
         return self.file is not None
 
     def blocks(self) -> Iterator[tuple[Floats, Floats | None]]:
-        """Yield the rows again, with their outcomes or None, in the order in which they came."""
+        """Yield the rows in order, with their outcomes or None."""
         for leaf in list(self.leaves):
             if leaf.X is not None:
                 yield leaf.X, leaf.y
@@ -162,7 +162,7 @@ class Table:
             yield self.X[: self.filled], y
 
     def _read(self, leaf: Leaf) -> tuple[Floats, Floats | None]:
-        """Read a page from the file, without moving a position that others share."""
+        """Read a page from the file, without moving the shared file position."""
         assert self.file is not None
         columns = self.width + int(self.has_outcomes)
         words = read_whole_at(self.file.fileno(), leaf.place, 8 * leaf.rows * columns)
@@ -182,10 +182,10 @@ class Table:
         return X, np.concatenate([np.empty(0), *(y for _, y in blocks if y is not None)])
 
     def digest_text(self, names: Sequence[str] | None) -> str:
-        """Return a digest: of the same numbers the same, however they came.
+        """Return a digest: the same numbers give the same digest in any format.
 
-        It is that of the rows, as in ``digest.pyx``; where there are outcomes, the BLAKE2b of the
-        texts of two digests, that of the rows and that of the outcomes.
+        It is that of the rows, as in ``digest.pyx``; with outcomes, the BLAKE2b of the texts of two
+        digests, that of the rows and that of the outcomes.
         """
         rows = self._text(self.numbers, self.X[: self.filled].reshape(-1), self.width, names)
         if not self.has_outcomes:

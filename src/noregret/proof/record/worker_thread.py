@@ -13,7 +13,7 @@ Job = Callable[[], None]
 
 
 class Backstage:
-    """A thread for jobs that must be done one after the other. It ends with ``close``."""
+    """A thread that runs jobs one after the other. It ends with ``close``."""
 
     def __init__(self) -> None:
         self.jobs: SimpleQueue[Job | None] = SimpleQueue()
@@ -24,13 +24,13 @@ class Backstage:
         self.thread.start()
 
     def run(self) -> None:
-        """Do the jobs; after one that fails, none of those that follow it."""
+        """Run the jobs; after one fails, skip the rest."""
         failure: BaseException | None = None
         while (job := self.jobs.get()) is not None:
             if failure is None:
                 try:
                     job()
-                except BaseException as error:  # raised again in the thread that asks
+                except BaseException as error:  # raised again in the calling thread
                     failure = error
             self.done.put(failure)
 
@@ -41,7 +41,7 @@ class Backstage:
         self.jobs.put(job)
 
     def check_process(self) -> None:
-        """Refuse to wait for a thread that a copy of the process does not have."""
+        """Raise an error in a forked process, which does not have the thread."""
         if os.getpid() != self.process:
             raise NoRegretError(
                 "the process was forked in the middle of this game, and the copy"
@@ -50,7 +50,7 @@ class Backstage:
             )
 
     def catch_up(self, most: int = 0) -> None:
-        """Wait until at most so many jobs are left; raise what went wrong in one of them."""
+        """Wait until at most this many jobs are left; raise the error of a failed one."""
         self.check_process()
         while self.waiting > most or (self.waiting and not self.done.empty()):
             self.waiting -= 1
@@ -59,7 +59,7 @@ class Backstage:
                 raise failure
 
     def close(self) -> None:
-        """Let the thread end when it is done."""
+        """End the thread after its jobs."""
         if os.getpid() != self.process:
             return
         self.jobs.put(None)

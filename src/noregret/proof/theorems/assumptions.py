@@ -1,7 +1,7 @@
 """The assumptions of theorems, and how they are checked.
 
-Each kind of assumption knows how to say what it assumes, what to watch while a game is played, and
-what was found when it is over.
+Each kind of assumption has a statement, the measurement to watch during a game, and a check at its
+end.
 """
 
 from __future__ import annotations
@@ -16,22 +16,22 @@ if TYPE_CHECKING:
     from noregret.proof.theorems.evidence import Evidence
 
 Params = Mapping[str, Any]
-# What a measurement may exceed a limit by: the rounding of a few additions.
+# Factor by which a measurement may exceed a limit: the rounding of a few additions.
 ROUNDING = 1 + 1e-12
 
 
 @dataclass(frozen=True)
 class Finding:
-    """An assumption as it was found.
+    """The result of checking an assumption.
 
     Parameters
     ----------
     name
-        What was assumed, in plain text with its number: ``norm(x) <= 1``.
+        The assumption in plain text with its number: ``norm(x) <= 1``.
     limit, measured
-        The number, and what was measured; None where there is none.
+        The limit and the measured value; None if there is none.
     holds
-        Whether it held; None where that cannot be told from the data.
+        Whether it held; None if the data cannot show it.
     first_violation
         The first round in which it did not hold, counted from 1.
     """
@@ -50,23 +50,23 @@ class Assumption:
     Parameters
     ----------
     statement
-        What it says, in Markdown with LaTeX.
+        The assumption in Markdown with LaTeX.
     """
 
     statement: str
-    # What to do where it did not hold, in a sentence of plain text.
+    # The remedy if it did not hold, as a sentence of plain text.
     remedy = ""
 
     def limit_of(self, params: Params) -> tuple[str, float] | None:
-        """Return what to watch while playing, and the limit, where that is known beforehand."""
+        """Return the measurement to watch during a game, and the limit, if known beforehand."""
         return None
 
     def may_hold(self, moment: Moment) -> bool:
-        """Return whether it held until a moment, as far as that is known then."""
+        """Return whether it held so far, as far as known."""
         return True
 
     def check(self, evidence: Any) -> Finding | None:
-        """Return what was found; None where there is nothing to find out."""
+        """Return the finding; None if there is nothing to check."""
         return None
 
 
@@ -77,7 +77,7 @@ class AtMost(Assumption):
     Parameters
     ----------
     measure
-        One of the core's: norm, peak, spread, outcome, gradient, gradient_peak; or loss.
+        norm, peak, spread, outcome, gradient, gradient_peak or loss.
     limit
         The limit, from the learner's parameters.
     label
@@ -107,7 +107,7 @@ class AtMost(Assumption):
 
 @dataclass(frozen=True)
 class Chosen(Assumption):
-    """A parameter lies where the theorem wants it.
+    """A parameter is within the limits of the theorem.
 
     Parameters
     ----------
@@ -118,7 +118,7 @@ class Chosen(Assumption):
     limit
         The limit.
     strict
-        Whether it must not be reached.
+        If True, the limit itself is not allowed.
     """
 
     name: str
@@ -140,7 +140,7 @@ class WithinHorizon(Assumption):
     Parameters
     ----------
     optional
-        Whether the learner may do without a horizon.
+        If True, the learner may have no horizon.
     """
 
     statement: str = r"$T$ is known beforehand: no more rounds are played than the horizon"
@@ -175,38 +175,38 @@ class Trusted(Assumption):
     name: str
 
     def check(self, evidence: Any) -> Finding:
-        """Say that it is taken on trust."""
+        """Return that it cannot be checked."""
         return Finding(self.name, None, None, None)
 
 
 @dataclass(frozen=True)
 class Structural(Assumption):
-    """Something that holds for every learner that the theorem covers: said, not measured."""
+    """A property of every learner that the theorem covers: stated, not measured."""
 
 
 @dataclass(frozen=True)
 class Shown(Assumption):
-    """Something found out when the game is over.
+    """A property that is checked at the end of the game.
 
     Parameters
     ----------
     finding
-        What finds it out.
+        The check.
     """
 
     finding: Callable[[Any], Finding]
 
     def check(self, evidence: Any) -> Finding:
-        """Find it out."""
+        """Run the check."""
         return self.finding(evidence)
 
 
-# What all theorems assume, where it can be told.
+# What all theorems assume.
 UNTRAINED = "rounds learned before = 0"
 
 
 def starts_untrained(evidence: BaseEvidence) -> Finding | None:
-    """Check what every theorem assumes: that the first weights are the ones it speaks of."""
+    """Check what every theorem assumes: that the game starts from the initial weights."""
     before = evidence.rounds_before
     if before is None:
         return None
@@ -214,7 +214,7 @@ def starts_untrained(evidence: BaseEvidence) -> Finding | None:
 
 
 def known_from_the_start(evidence: Evidence) -> Finding:
-    """Check that no feature joined after the first round, where that would change the weights."""
+    """Check that no feature joined after the first round, if that would change the weights."""
     late = evidence.late_features
     return Finding(
         "features that joined after round 1", 0, late, late == 0, evidence.first_late_round
@@ -231,7 +231,7 @@ def separable(evidence: Evidence) -> Finding:
 
 
 def is_convex(evidence: Evidence) -> Finding:
-    """Say whether the loss is known to be convex; one's own is taken on trust."""
+    """Return whether the loss is known to be convex; a custom one cannot be checked."""
     from noregret.base.compiled.losses import PythonLoss
 
     loss = evidence.learner.engine.loss

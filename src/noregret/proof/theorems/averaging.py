@@ -1,4 +1,4 @@
-"""The mean of the weights, and what it promises for examples to come.
+"""The mean of the weights, and its theorem about future examples.
 
 A learner that does well on a stream of independent examples has, on average over its rounds, good
 weights: the mean of them has a risk, the expected loss on a new example, near the mean loss that
@@ -6,7 +6,7 @@ the learner paid.
 
 Promise. If the examples are drawn independently, the loss is convex and lies in [0, B], then with
 probability at least 1 − δ the risk of the mean is at most  L/m + B √(2 ln(1/δ)/m),  where L is the
-loss that the learner paid over its m rounds. No comparator is needed: what it paid is the proof.
+loss that the learner paid over its m rounds. No comparator is needed.
 """
 
 from __future__ import annotations
@@ -27,15 +27,15 @@ if TYPE_CHECKING:
 
 
 def largest(evidence: Evidence) -> float:
-    """Return B: as told, or else the largest loss seen."""
+    """Return B: as given, or else the largest loss seen."""
     told = evidence.given.get("largest_loss")
     return evidence.largest("loss") if told is None else positive("largest_loss", told)
 
 
 def within_range(evidence: Evidence) -> Finding:
-    """Check that every loss was between 0 and B; whether all to come are, where none was told.
+    """Check that every loss was between 0 and B; without a given B, future losses are unknown.
 
-    That a loss of one's own is never below 0 is on trust, unless the sum of all shows otherwise.
+    A custom loss is assumed to be nonnegative, unless the sum shows otherwise.
     """
     limit, most = largest(evidence), evidence.largest("loss")
     chance_of(evidence)
@@ -103,14 +103,14 @@ theorems = (HIGH_PROBABILITY,)
 def averaged(learner: L) -> L:
     """Make a learner predict with the mean of its weights so far, w_1 to w_m.
 
-    The mean has the weights used in every round, the first ones included and the ones that
-    learned the last example not. It costs no more than the entries of each example. The learner
-    itself goes on as before underneath; its ``total_loss`` and ``mistakes`` are its own.
+    The mean is over the weights that were used in each round: it includes the initial weights, but
+    not those after the last example. It costs O(entries) per example. The learner itself learns as
+    before; ``total_loss`` and ``mistakes`` are those of its own weights.
 
     Parameters
     ----------
     learner
-        A learner that has learned nothing yet; it is left alone, a copy is returned.
+        A learner that has learned nothing yet; it does not change, a copy is returned.
 
     Examples
     --------

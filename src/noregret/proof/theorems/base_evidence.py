@@ -13,21 +13,21 @@ A = TypeVar("A")
 
 
 class BaseEvidence(ABC):
-    """The figures of a game, and the best in hindsight: each question is answered once.
+    """The figures of a game, and the best in hindsight; answers are cached.
 
     Parameters
     ----------
     given
-        What a theorem is told besides the parameters: a radius, a confidence.
+        Further arguments of a theorem: a radius, a confidence.
     limits
-        How hard to search.
+        The limits of searches.
     answers
-        Where answers are kept.
+        The cache of answers.
     """
 
-    # What a theorem can be told.
+    # Names of the further arguments.
     told: ClassVar[tuple[str, ...]] = ()
-    # How far a figure may exceed its bound, relatively: the rounding of sums.
+    # Relative rounding error of sums, by which a figure may exceed its bound.
     bound_tolerance: ClassVar[float] = 1e-9
     names: Sequence[str]
 
@@ -42,7 +42,7 @@ class BaseEvidence(ABC):
     @property
     @abstractmethod
     def rounds_before(self) -> int | None:
-        """The number of rounds learned before the game; None where there can be none."""
+        """The number of rounds learned before the game; None if it cannot be trained."""
 
     @property
     @abstractmethod
@@ -61,11 +61,11 @@ class BaseEvidence(ABC):
 
     @property
     def loss_rounding(self) -> float:
-        """The error of the loss where large numbers cancel in it."""
+        """The error of the loss due to cancellation."""
         return 0.0
 
     def once(self, key: Any, ask: Callable[[], A]) -> A:
-        """Return the answer to a question, from memory if it was asked before."""
+        """Return an answer, from the cache if possible."""
         key = (key, self.limits)
         if key not in self.answers:
             self.answers[key] = ask()
@@ -74,10 +74,10 @@ class BaseEvidence(ABC):
 
     @abstractmethod
     def usual(self) -> Answer:
-        """Return the best in hindsight where a theorem does not name a class of its own."""
+        """Return the best in hindsight for theorems without a class of their own."""
 
     def lost_by_sums(self, best: Answer) -> str | None:
-        """Return what sums over the rows do not tell, if these alone were kept; None if nothing."""
+        """Return what sums over the rows cannot give, if only these were kept; None if nothing."""
         return None
 
     @abstractmethod
@@ -96,5 +96,5 @@ class BaseEvidence(ABC):
         """Return whether a witness is about these features and belongs to its class."""
 
     def is_proven(self, stated: str, found: str) -> bool:
-        """Return whether what was found of one class holds for the one stated."""
+        """Return whether a result for one class holds for the stated one."""
         return stated == found

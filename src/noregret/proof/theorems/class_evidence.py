@@ -61,7 +61,7 @@ class ClassEvidence(Evidence):
     def margin(self) -> Margin:
         """Return the largest margin γ of weights of Frobenius norm 1.
 
-        A class that is alone is held against one that never comes.
+        A single class is compared with one that never occurs.
         """
         classes = max(2, self.classes)
         return self.once(
@@ -102,7 +102,7 @@ class ClassEvidence(Evidence):
         return Answer(words, counts[best], min(least, counts[best]), tried[best])
 
     def mistakes_of(self, weights: Floats) -> int:
-        """Return the mistakes of fixed weights, any doubtful round counting as one."""
+        """Return the mistakes of fixed weights, counting any doubtful round."""
         rows = ClassRows(self.rows, self.classes)
         scores, off = (
             each.reshape(-1, self.classes)
@@ -139,11 +139,11 @@ class ClassEvidence(Evidence):
         return self.weights_of(witness) is not None and is_within(witness, comparator)
 
     def is_proven(self, stated: str, found: str) -> bool:
-        """Return whether what was found of one class of weights holds for the one stated."""
+        """Return whether a result for one class of weights holds for the stated one."""
         return stated == found
 
     def paid_by(self, witness: Mapping[str, float], comparator: str) -> Paid | None:
-        """Return what a witness pays, from the rows alone; None if it has other features."""
+        """Return the loss of a witness, from the rows alone; None if it has other features."""
         weights = self.weights_of(witness)
         if weights is None:
             return None

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from noregret.hindsight import Margin
     from noregret.hindsight.solvers.priced import Prices
 
-# Hindsight takes penalties below the largest parameter.
+# Largest penalty in hindsight, below the largest parameter.
 MAX_PENALTY = 0.1 * MAX_PARAMETER
 # The relative gap up to which sums without rows are worth a certificate.
 SUMS_GAP = 1e-6
@@ -71,7 +71,7 @@ class Evidence(Facts):
         return Answer(words, counts[best], min(least, counts[best]), tried[best])
 
     def least_squares_of_labels(self) -> Floats:
-        """Return the weights that come nearest to the labels: no proof, but often few mistakes."""
+        """Return the least-squares weights for the labels: no proof, but often few mistakes."""
         sums, labels, at = LeastSquares(self.rows.shape[1]), as_labels(self.rows.outcomes), 0
         if sums.features > MAX_DENSE:
             return np.zeros(sums.features)
@@ -83,7 +83,7 @@ class Evidence(Facts):
 
     def inseparable_after(self) -> int | None:
         """Return the first round after which no predictor separates the labels, if proven."""
-        # Many beginnings are looked at, and near the one that is sought each takes long.
+        # Many prefixes are tried, and those near the right one take long.
         limits = replace(self.limits, seconds=self.limits.seconds / 10)
         return self.once(
             "inseparable",
@@ -114,12 +114,12 @@ class Evidence(Facts):
         return self.once("linear", lambda: hindsight.best_linear(self.rows, limits=self.limits))
 
     def from_sums(self, answer: Answer) -> Answer:
-        """Return an answer that is exact only if sums alone did not cost it its digits."""
+        """Return an answer that is exact only if sums did not lose its digits."""
         sharp = self.rows_at_hand is not None or answer.gap <= EXACT_GAP * answer.loss
         return answer if sharp else replace(answer, exact=False)
 
     def lost_by_sums(self, best: Answer) -> str | None:
-        """Return what sums over the rows do not tell, if these alone were kept; None if nothing."""
+        """Return what sums over the rows cannot give, if only these were kept; None if nothing."""
         sums = self.ledger.sums
         if sums is None or self.rows_at_hand is not None:
             return None
@@ -163,10 +163,10 @@ class Evidence(Facts):
         """Return min over u in the simplex, or its signed form, of  scale · L + entropy · KL."""
         sums, loss = self.ledger.sums, self.learner.engine.loss
         key = ("simplex", weight, entropy, scale)
-        # Where rows are at hand, they are summed up again: a search that rounding ends early comes
-        # out the same only from the same sums.
+        # Stored rows are summed again: a search that rounding ends early is reproducible only
+        # from the same sums.
         if sums is not None and self.rows_at_hand is None:
-            if sums.features < self.features:  # columns that never came are zero
+            if sums.features < self.features:  # columns that never occurred are zero
                 sums = LeastSquares(self.features).merge(sums)
             return self.once(
                 key,
@@ -190,7 +190,7 @@ class Evidence(Facts):
         )
 
     def best_priced(self, prices: Prices, bends: Prices) -> Floats:
-        """Return a u at which  L(u) + Σ prices(u)  is nearly lowest, for the learner's loss.
+        """Return a u that nearly minimises  L(u) + Σ prices(u),  for the learner's loss.
 
         The search starts at the last weights, which the learner kept in its accounts.
         """
@@ -216,7 +216,7 @@ class Evidence(Facts):
 
     def mistake_bound(self) -> Answer:
         """Return the smallest bound over u that the perceptron has on any data."""
-        # Any u is valid, so that the very best is not needed; a replay must find nearly the same.
+        # Any u is valid, so the best is not needed; a replay must find nearly the same.
         limits = replace(self.limits, tolerance=5 * self.limits.tolerance)
         return self.once(
             "mistake bound", lambda: hindsight.best_mistake_bound(self.rows, limits=limits)
@@ -241,7 +241,7 @@ class Evidence(Facts):
         numbers = np.asarray(weights)[: len(self.names)]
         if not isinstance(self.names, Positions):
             return dict(zip(self.names, numbers.tolist(), strict=True))
-        # Of columns, those that occur: there may be millions of others.
+        # Only columns that occur: there may be millions of others.
         at = np.flatnonzero(self.occurring() | (numbers != 0))
         return {self.names[i]: float(numbers[i]) for i in at.tolist()}
 
@@ -257,7 +257,7 @@ class Evidence(Facts):
     def weights_of(self, witness: Mapping[str, float]) -> Floats | None:
         """Return the weights of a witness; None if it is about other features.
 
-        One that is about columns need not name those that do not occur.
+        Columns that do not occur need not be named.
         """
         names = self.names
         if not isinstance(names, Positions):
@@ -285,7 +285,7 @@ class Evidence(Facts):
         return is_proven(stated, found)
 
     def paid_by(self, witness: Mapping[str, float], comparator: str) -> Paid | None:
-        """Return what a witness pays, from the rows alone; None if it has other features."""
+        """Return the loss of a witness, from the rows alone; None if it has other features."""
         weights = self.weights_of(witness)
         if weights is None:
             return None

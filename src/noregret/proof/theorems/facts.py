@@ -1,4 +1,4 @@
-"""A game when it is over: its figures, and its rows to be read again."""
+"""The figures and the rows of a finished game."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from noregret.proof.record.ledger import Ledger
 
 Floats = NDArray[np.float64]
-# Rounds of the first beginning that is tried.
+# Rounds of the first prefix that is tried.
 BEGINNING = 256
 
 
@@ -32,7 +32,7 @@ class Facts(BaseEvidence):
     Parameters
     ----------
     ledger
-        What was collected.
+        The ledger.
     given, limits, answers
         As in ``BaseEvidence``.
     names
@@ -69,7 +69,7 @@ class Facts(BaseEvidence):
 
     @property
     def features(self) -> int:
-        """n: those seen, or as many as the learner was told of."""
+        """n: the features seen, or the number that the learner was given."""
         return max(self.ledger.books.features, self.params.get("dimension") or 0)
 
     @property
@@ -91,31 +91,32 @@ class Facts(BaseEvidence):
     def rounding(self) -> float:
         """A bound on the rounding error of the learner's loss, to first order.
 
-        A score w·x is off by γ(n) ‖w‖‖x‖, and the loss by its slope times that. With ‖g‖ for the
-        slope times ‖x‖, Cauchy's inequality sums it up over the rounds. The weights are the last.
+        A score w·x has the error γ(n) ‖w‖‖x‖, and the loss its slope times that. With ‖g‖ for the
+        slope times ‖x‖, Cauchy's inequality bounds the sum over the rounds. The weights are the
+        last ones.
         """
         gradients = math.sqrt(self.rounds) * math.sqrt(self.gradient_squares)
         return growth(self.features) * self.norm * gradients
 
     def account(self, name: str) -> Floats:
-        """Return what the learner kept for its theorems, as it was when the game ended."""
+        """Return an account of the learner for its theorems, at the end of the game."""
         return self.ledger.books.accounts[name]
 
     @property
     def norm(self) -> float:
-        """The norm of the last weights; 1 where they are zero."""
+        """The norm of the last weights; 1 if they are zero."""
         # Six digits, so that it can be written down exactly.
         return float(f"{self.ledger.books.norm:.6g}") or 1.0
 
     @property
     def loss_name(self) -> str:
-        """The name of the loss; empty for one written in Python, whatever that is called."""
+        """The name of the loss; empty for a custom loss."""
         loss = self.learner.engine.loss
         return loss.name if type(loss) is Loss else ""
 
     @property
     def averaged_loss(self) -> float:
-        """The loss of the rounds whose weights are averaged, where that is done."""
+        """The loss of the rounds whose weights are averaged."""
         return self.loss
 
     @property
@@ -148,19 +149,19 @@ class Facts(BaseEvidence):
 
     @property
     def rows_at_hand(self) -> Rows | None:
-        """All rows, where they were kept."""
+        """All rows, if stored."""
         return self.once("rows", lambda: self.ledger.rows(self.features))
 
     @property
     def rows(self) -> Rows:
-        """All rows; with as many columns as the learner was told of."""
+        """All rows, with the number of columns that the learner was given."""
         rows = self.rows_at_hand
         if rows is None:
             raise NoRegretError(self.ledger.missing, "play with keep='rows'")
         return rows
 
     def replay(self, act: Callable[[Any, Floats], Any]) -> list[Any]:
-        """Do something with every block of rows, in the order in which they were played."""
+        """Call a function with every block of rows, in order."""
         if self.ledger.pages is None:
             raise NoRegretError(self.ledger.missing, "play with keep='rows'")
         width = self.ledger.books.features
@@ -180,10 +181,9 @@ class Facts(BaseEvidence):
         return None if late is None else late - self.ledger.before
 
     def first_round(self, fails: Callable[[Rows], bool]) -> int | None:
-        """Return the length of the shortest beginning that fails, or None where none does.
+        """Return the length of the shortest prefix that fails, or None if none does.
 
-        Whatever begins with one that fails must fail too. Short ones are tried first: what fails
-        at all mostly fails soon.
+        Every longer prefix must fail too. Short ones are tried first, as most failures are early.
         """
         low, high = 0, min(self.rounds, BEGINNING)
         while not fails(self.beginning(high)):
@@ -196,7 +196,7 @@ class Facts(BaseEvidence):
         return high
 
     def beginning(self, rounds: int) -> Rows:
-        """Return the first rounds."""
+        """Return a prefix."""
         rows = self.rows
 
         def source() -> Iterator[tuple[Any, Floats]]:

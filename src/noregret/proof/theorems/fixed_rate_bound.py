@@ -1,6 +1,6 @@
 """The bound that gradient descent and the regularised leader share, both at a fixed rate.
 
-For every u, regret(u) ≤ ‖u‖²/(2η) + (η/2)·Σ‖g_t‖², where the g_t are the gradients that were met.
+For every u, regret(u) ≤ ‖u‖²/(2η) + (η/2)·Σ‖g_t‖², where the g_t are the gradients of the rounds.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ def promise(params: Mapping[str, Any], radius: float, gradient_squares: float) -
 def radius_of(evidence: Evidence) -> float:
     """Return the radius of the ball of comparators, which is no larger than the domain.
 
-    In free space it is as large as told, or else as the last weights are long.
+    Without a domain it is the given radius, or else the norm of the last weights.
     """
     own, told = evidence.params["radius"], evidence.given.get("radius")
     if told is not None:

@@ -8,18 +8,18 @@ from typing import Any
 
 from noregret.proof.theorems.assumptions import AtMost, Finding, Shown
 
-# Rows this many times longer than the kernel is wide have distances without enough digits.
+# Distances between rows whose norm exceeds this multiple of the width lose too many digits.
 MAX_LENGTH_RATIO = 1e3
 
 
 @dataclass(frozen=True)
 class Near(AtMost):
-    """Rows are not so much longer than the kernel is wide that rounding drowns distances."""
+    """Rows are short enough, relative to the kernel's width, for accurate distances."""
 
     remedy = "Scale the rows, or choose a larger width."
 
     def limit_of(self, params: Mapping[str, Any]) -> tuple[str, float]:
-        """Watch the norm, where the kernel has a width."""
+        """Watch the norm, if the kernel has a width."""
         return self.measure, super().limit_of(params)[1] if has_width(params) else float("inf")
 
     def check(self, evidence: Any) -> Finding:

@@ -28,12 +28,12 @@ from noregret.linear.engine.kernel_machine import KernelMachine
 from noregret.proof.theorems.evidence import Evidence, Floats
 
 KEPT = ", of the support vectors kept"
-# Where some of them say nothing that is clearly new, which rounding could not tell from nothing.
+# Added if some of them may be dependent on the others up to rounding.
 CLEARLY_KEPT = ", of the clearly independent support vectors kept"
 
 
 class KernelEvidence(Evidence):
-    """A game whose examples are points of a kernel's space, and whose norms are those of there."""
+    """A game whose examples and norms are those of a kernel's space."""
 
     @property
     def space(self) -> KernelRows:
@@ -52,11 +52,11 @@ class KernelEvidence(Evidence):
 
     @property
     def norm(self) -> float:
-        """The norm of the last function; 1 where it is zero."""
+        """The norm of the last function; 1 if it is zero."""
         return float(f"{self.figure('norm'):.6g}") or 1.0
 
     def figure(self, name: str) -> float:
-        """Return a number that the learner kept for its theorems."""
+        """Return a number that the learner records for its theorems."""
         return float(self.account(name)[0])
 
     def usual(self) -> Answer:
@@ -70,7 +70,7 @@ class KernelEvidence(Evidence):
         return self.best_in_ball(positive("radius", told if radius is None else radius))
 
     def named(self, answer: Answer) -> Answer:
-        """Say of which functions an answer is the best, where that is not the whole space."""
+        """Name the class of functions of an answer, if it is not the whole space."""
         if self.space.complete:
             return answer
         words = KEPT if self.space.independent else CLEARLY_KEPT
@@ -84,7 +84,7 @@ class KernelEvidence(Evidence):
     def inseparable_after(self) -> int | None:
         """Return the first round after which no function separates the labels, if proven.
 
-        Most kernels separate whatever is not the same example twice.
+        Most kernels separate all labels unless an example has both.
         """
         return self.once("inseparable", lambda: contradicted_after(self.space))
 
@@ -95,7 +95,7 @@ class KernelEvidence(Evidence):
         return self.named(Answer(words, count, min(least, count), found))
 
     def least_squares_of_labels(self) -> Floats:
-        """Return the coefficients of a function that comes near to the labels."""
+        """Return the coefficients of a least-squares function for the labels."""
         return self.space.coefficients(super().least_squares_of_labels())
 
     def best_in_ball(self, radius: float) -> Answer:
@@ -103,7 +103,7 @@ class KernelEvidence(Evidence):
         return self.once(("ball", radius), lambda: self.search_ball(radius))
 
     def search_ball(self, radius: float) -> Answer:
-        """Search the ball, or what the support vectors span of it."""
+        """Search the ball, or its part in the span of the support vectors."""
         loss = self.learner.engine.loss
         return self.named(best_in_space(self.space, loss, radius, self.limits))
 
@@ -147,7 +147,7 @@ class KernelEvidence(Evidence):
         return stated == found
 
     def paid_by(self, witness: Mapping[str, float], comparator: str) -> Paid | None:
-        """Return what a witness pays; None if it is made of other examples."""
+        """Return the loss of a witness; None if it is made of other examples."""
         found = self.function(witness)
         if found is None:
             return None

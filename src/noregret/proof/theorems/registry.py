@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 def all_theorems() -> dict[str, tuple[Theorem, type[Any] | None]]:
-    """Return every theorem by name, with its learner; None where it is about many."""
+    """Return every theorem by name, with its learner; None if it is about many."""
     found: dict[str, tuple[Theorem, type[Any] | None]] = {}
     for kind in everyone():
         for theorem in kind.theorems:
@@ -25,7 +25,7 @@ def all_theorems() -> dict[str, tuple[Theorem, type[Any] | None]]:
 
 
 def theorems_of(learner: str, family: str) -> dict[str, Theorem]:
-    """Return the theorems that speak of a learner, by name; of an unknown one the general ones."""
+    """Return the theorems about a learner, by name; for an unknown one, the general ones."""
     try:
         own = find(learner, family).theorems
     except ValueError:

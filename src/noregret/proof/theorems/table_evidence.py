@@ -17,15 +17,15 @@ if TYPE_CHECKING:
 class TableEvidence(BaseEvidence):
     """A game over a table as a theorem sees it.
 
-    Each family derives its own, which knows the best in hindsight: ``usual``, ``paid_by`` and
+    Each family derives a class with its best in hindsight: ``usual``, ``paid_by`` and
     ``is_within``.
 
     Parameters
     ----------
     player
-        Who played, as it was when the game was over.
+        The player at the end of the game.
     table
-        The rows, to be read again.
+        The rows.
     given, limits, answers
         As in ``BaseEvidence``.
     """
@@ -52,7 +52,7 @@ class TableEvidence(BaseEvidence):
         self.names: Sequence[str] = [str(k) for k in range(table.width)]
 
     def settle(self, before: Figures, after: Figures, names: Sequence[str] | None) -> None:
-        """Take over the figures of the game itself: its player may have learned before it."""
+        """Set the figures of the game alone: the player may have learned before it."""
         self.rounds, self.rounds_before = after.rounds - before.rounds, before.rounds
         self.loss = after.loss - before.loss
         self.mistakes = after.mistakes

@@ -1,7 +1,7 @@
 """Theorems: the promises of learners.
 
-A theorem is written where its learner is. What it takes for granted is in ``assumptions``; what it
-may look at when a game is over is the ``Evidence``, of tables the ``TableEvidence``.
+A theorem is defined with its learner. ``assumptions`` has the kinds of assumptions; it is
+evaluated on the ``Evidence`` of a finished game, or on the ``TableEvidence`` of tables.
 """
 
 from __future__ import annotations
@@ -52,23 +52,23 @@ QUANTITIES: dict[str, str] = {
     "objective": "the objective",
     "updates": "the number of updates in all passes",
 }
-# Those that are the regret, by whatever name.
+# Quantities that are regrets.
 REGRETS = ("regret", "log-wealth regret")
 
 
 class Wording(NamedTuple):
-    """The words that a promise is told in, kept with it so that nothing has to be looked up.
+    """The texts of a promise.
 
     Parameters
     ----------
     about
-        What is bounded.
+        The bounded quantity.
     plain
         The promise in one line.
     likely
-        Whether it holds with a stated chance only.
+        True if it holds only with a stated probability.
     remedies
-        For every assumption of its own that is measured, what to do where it did not hold.
+        The remedy for each of its measured assumptions.
     """
 
     about: str
@@ -84,50 +84,48 @@ class Theorem:
     Parameters
     ----------
     name
-        The name it is known by, in kebab case.
+        The name in kebab case.
     quantity
         What it bounds: the cumulative ``loss``, the ``regret``, the number of ``mistakes`` or
-        ``corrections``, the
-        ``risk`` on examples to come or its mean over samples, the ``expected risk``, the
-        ``training mistakes``, the ``log-wealth regret``, the ``expected regret``, which the theorem
-        says how to measure, or the ``regret to the bank`` of learners that are mixed.
+        ``corrections``, the ``risk`` on future examples or its mean over samples, the ``expected
+        risk``, the ``training mistakes``, the ``log-wealth regret``, the ``expected regret``, which
+        the theorem says how to measure, or the ``regret to the bank`` of learners that are mixed.
     formula
         The promise in LaTeX.
     plain
         The promise in one line of plain text.
     where
-        What the letters in it are, in Markdown with LaTeX.
+        The meaning of the symbols, in Markdown with LaTeX.
     assumptions
-        What must hold of the data and the parameters.
+        What must hold for the data and the parameters.
     bound
-        The promise as a number, once a game has been played.
+        The bound as a number, from the evidence of a game.
     covers
-        Whether it speaks of a learner with these parameters.
+        Whether it applies to a learner with these parameters.
     best
-        The best fixed predictor that the learner is compared with; the usual one if not given.
+        The best fixed predictor to compare with; by default the usual one.
     measured
-        What the bound is about, where that is not what the learner counts itself.
+        The bounded quantity, if the learner does not count it itself.
     so_far
-        The bound at a moment of the game, where it can be had cheaply.
+        The bound during the game, if it is cheap.
     tune
-        From what is known beforehand to the parameters that the promise asks for.
+        A function from what is known beforehand to the parameters that the theorem needs.
     tuning
         The same in words.
     about
-        What it bounds in words, where that is not simply the quantity.
+        The bounded quantity in words, if that is not simply the quantity.
     needs_rows
-        Whether the bound needs the rows themselves, not only sums over them.
+        True if the bound needs the rows, not only sums over them.
     asks
-        What its certificate has to be told, or may be, written as arguments.
+        The further arguments of its certificate, required or optional.
     source
-        Who proved it, and where.
+        The reference.
     warning
-        Whether it says what goes wrong, not what is promised.
+        True if it states a failure, not a promise.
     likely
-        Whether it holds with a stated chance only, so that it may fail without anyone's fault.
+        True if it holds only with a stated probability, so that it may fail by chance.
     beside
-        Whether certificates state it beside the theorem that they were asked for, or else the
-        first; never in its place, unless it is asked for by name.
+        True if certificates state it in addition to the chosen theorem, and choose it only by name.
     """
 
     name: str
@@ -153,7 +151,7 @@ class Theorem:
 
     @property
     def wording(self) -> Wording:
-        """The words for a promise of this theorem."""
+        """The texts of this theorem's promise."""
         from noregret.proof.theorems.assumptions import Structural
 
         about = self.about or QUANTITIES[self.quantity]

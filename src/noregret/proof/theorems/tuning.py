@@ -1,4 +1,4 @@
-"""Choosing parameters by a theorem: from what is known beforehand to what it asks for."""
+"""Choose parameters by a theorem, from what is known beforehand."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 def tuned_params(
     learner: type[Named], name: str | None, known: Mapping[str, Any]
 ) -> dict[str, Any]:
-    """Return the parameters that one of a learner's theorems asks for."""
+    """Return the parameters that one of a learner's theorems needs."""
     tunable = {t.name: t for t in learner.theorems if t.tune is not None}
     if not tunable:
         raise ValueError(f"no theorem of {learner.name} asks for a choice of parameters")
@@ -25,7 +25,7 @@ def tuned_params(
         assert tune is not None
         takes = inspect.signature(tune).parameters
         wanted = inspect.signature(learner).parameters
-        # Parameters that no theorem chooses go through.
+        # Parameters that no theorem chooses are kept.
         extra = {key: known[key] for key in known if key not in takes and key in wanted}
         told = {key: known[key] for key in known if key not in extra}
         try:
@@ -42,7 +42,7 @@ def tuned_params(
 
 
 def takes_of(theorem: Theorem) -> str:
-    """Say what a theorem is tuned with."""
+    """Return the arguments of a theorem's tuning as text."""
     if theorem.tune is None:
         return "nothing"
     return ", ".join(

@@ -1,4 +1,4 @@
-"""Checking a certificate against the data: everything it says, computed again."""
+"""Verify a certificate: compute every figure again from the data."""
 
 from noregret.proof.verifying.replay import verify
 from noregret.proof.verifying.verification import Line, Verification

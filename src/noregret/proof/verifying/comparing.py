@@ -1,4 +1,4 @@
-"""Comparing one figure of a certificate with the same figure found again."""
+"""Compare a figure of a certificate with the recomputed one."""
 
 from __future__ import annotations
 
@@ -8,19 +8,19 @@ from typing import Any
 from noregret.hindsight.proofs.answer import USUAL
 from noregret.proof.verifying.verification import Line
 
-# How far a figure that is computed again may be off, relatively: rounding on another machine.
+# Relative tolerance of a recomputed figure: rounding on another machine.
 TOLERANCE = 1e-9
 # The same for figures that follow from others in the file by an addition or a division.
 ROUNDING = 1e-14
-# The same for figures that depend on where a search stopped. Where the stated one is worse by more,
-# the search that the file tells of is done again.
+# The same for figures that depend on where a search stopped. If the stated one is worse by more,
+# the search is repeated with the limits in the file.
 SEARCHED = 10 * USUAL.tolerance
-# By what factor a search that is done again, or sums in other blocks, may come out differently.
+# Factor by which the gap of a repeated search, or of sums in other blocks, may differ.
 SEARCH_FACTOR = 10.0
 
 
 class Missing:
-    """Stands for a field that is not there."""
+    """A missing field."""
 
     def __repr__(self) -> str:
         return "left out"
@@ -30,7 +30,7 @@ MISSING = Missing()
 
 
 def same(name: str, stated: Any, found: Any, note: str = "") -> Line:
-    """Compare what must be the same."""
+    """Compare values that must be equal."""
     return Line(name, stated, found, are_equal(stated, found), note)
 
 
@@ -46,7 +46,7 @@ def close(
 
 
 def are_equal(stated: Any, found: Any) -> bool:
-    """Compare values of JSON through and through; numbers by value, and true is not 1."""
+    """Compare JSON values recursively; numbers by value, and true is not 1."""
     if isinstance(stated, dict) and isinstance(found, dict):
         return stated.keys() == found.keys() and all(
             are_equal(value, found[key]) for key, value in stated.items()
@@ -66,7 +66,7 @@ def is_number(value: Any) -> bool:
 def are_close(
     stated: float | None, found: float | None, tolerance: float = TOLERANCE, size: float = 0.0
 ) -> bool:
-    """Compare numbers, relatively to themselves or to a larger size."""
+    """Compare numbers, relative to themselves or to a larger size."""
     if stated is None or found is None or not (math.isfinite(stated) and math.isfinite(found)):
         return stated == found
     return abs(stated - found) <= tolerance * max(abs(stated), abs(found), size)
@@ -75,8 +75,8 @@ def are_close(
 def is_between(stated: float | None, found: float | None, again: float | None) -> bool:
     """Return whether a figure differs only because its search stopped early.
 
-    ``found`` is where a harder search stopped, ``again`` where the stated one does when it is done
-    again: what is stated is near one of them, or lies between.
+    ``found`` is the result of a longer search, ``again`` that of the repeated one: the stated
+    figure is near one of them, or lies between.
     """
     if stated is None or found is None or again is None:
         return stated is found

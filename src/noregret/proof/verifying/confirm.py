@@ -1,4 +1,4 @@
-"""Comparing a certificate with the same game played again: a rule for every field."""
+"""Compare a certificate with a replay: the rule for every field."""
 
 from __future__ import annotations
 
@@ -21,6 +21,6 @@ RULES: dict[str, Rule] = {
 def compared(
     contents: Mapping[str, Any], replay: Replay, rules: Mapping[str, Rule] = RULES
 ) -> Verification:
-    """Compare a certificate with the game played again."""
+    """Compare a certificate with a replay."""
     lines = tuple(Judge(contents, replay, rules).lines())
     return Verification(lines, replay.tolerance, SEARCHED)

@@ -1,4 +1,4 @@
-"""Checking the certificate of an echo canceller: the recordings are played through it again."""
+"""Verify the certificate of an echo canceller by replaying the recordings."""
 
 from __future__ import annotations
 
@@ -22,13 +22,13 @@ from noregret.proof.verifying.confirm import RULES, compared
 from noregret.proof.verifying.judging import Judge, Replay, Rule
 from noregret.proof.verifying.verification import Line, Verification
 
-# How far the loss may be off, relatively: it comes of sums in single precision that feed on each
-# other, and which processors that multiply and add in one step round otherwise.
+# Relative tolerance of the loss: it depends on recursive sums in single precision, which processors
+# with fused multiply-add round differently.
 SINGLE = 1e-5
 
 
 def rebuilt_canceller(stated: Certificate) -> Canceller:
-    """Return a fresh canceller of the certificate's parameters, which keeps what it plays."""
+    """Return a new canceller with the certificate's parameters, which keeps its signals."""
     if stated.learner != "canceller":
         raise CertificateError(f"learner: there is no {stated.learner!r} of the family ‘echo’")
     try:
@@ -62,12 +62,12 @@ def verify_canceller(
     game = CancellerGame(canceller)
     found = game.certificate()
     replay = Replay(game, stated, found, None, USUAL, lambda: found, SINGLE)
-    with np.errstate(all="ignore"):  # weights of any size may be stated
+    with np.errstate(all="ignore"):  # stated weights may be huge
         return compared(contents, replay, ECHO_RULES)
 
 
 def play_files(canceller: Canceller, far: str, mic: str, digest: str) -> None:
-    """Play sound files, read as ‘noregret echo’ does; of several channels, that of the digest."""
+    """Play sound files as ‘noregret echo’ does; of several channels, the one with the digest."""
     said, heard = look_over(far), look_over(mic)
     if said.channels > 1:
         raise NoRegretError(
@@ -85,12 +85,12 @@ def play_files(canceller: Canceller, far: str, mic: str, digest: str) -> None:
 
 
 def none_of_it(judge: Judge, path: str, stated: Any, found: Any) -> Line | None:
-    """Refuse what a canceller has none of."""
+    """Refuse options that a canceller does not have."""
     return None if stated is MISSING else Line(path, stated, "left out", False)
 
 
 def measured(judge: Judge, path: str, stated: Any, found: Any) -> Line:
-    """Compare what the promise is about: the loss that is stated."""
+    """Compare the promise's quantity with the stated loss."""
     total = judge.replay.stated.loss.total
     return close(path, stated, total).given(judge.line("loss.total"))
 

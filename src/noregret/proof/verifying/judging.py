@@ -1,7 +1,7 @@
-"""Walking a certificate beside the one that the same game gives when it is played again.
+"""Compare a certificate with that of a replay, field by field.
 
-Every field is compared by a rule of its own. A field that is missing on either side, or for which
-there is no rule, is not confirmed.
+Every field has its own rule. A field that is missing on either side, or that has no rule, is not
+confirmed.
 """
 
 from __future__ import annotations
@@ -27,35 +27,34 @@ from noregret.proof.verifying.comparing import (
 )
 from noregret.proof.verifying.verification import Line
 
-# The place of an item in a list, as paths have it.
+# The index of a list item in a path.
 ITEM = re.compile(r"\.\d+(?=\.|$)")
-# Fields whose rules are also asked where there is no such field.
+# Fields whose rules also apply if the field is missing.
 OPTIONAL = ("data.target", "hindsight.tolerance", "hindsight.seconds")
 
 
 @dataclass(frozen=True)
 class Replay:
-    """A game played again.
+    """A replay of a game.
 
     Parameters
     ----------
     game
-        With the rows.
+        The game, with its rows.
     stated, found
-        The certificate to check, and the one of the game played again.
+        The certificate to check, and that of the replay.
     theorem
-        The one that was found to speak.
+        The theorem of the replay.
     limits
-        How hard hindsight was searched.
+        The limits of the search in hindsight.
     search_again
-        Returns the certificate with hindsight searched as the stated one tells.
+        Returns the certificate with the stated limits of the search.
     tolerance
-        How far the loss may be off, relatively.
+        Relative tolerance of the loss.
     outdone
-        Whether a batch method finds better weights than those stated.
+        True if a batch method finds better weights than the stated ones.
     from_sums
-        Returns the certificate of a game of which only sums over the rows were kept, where such
-        games can be certified.
+        Returns the certificate of a game that kept only sums over the rows, if possible.
     """
 
     game: Certifiable
@@ -69,12 +68,12 @@ class Replay:
     from_sums: Callable[[], Certificate | None] = lambda: None
 
     def evidence(self, answers: dict[Any, Any] | None = None) -> BaseEvidence:
-        """Return what was to be seen when the game was over."""
+        """Return the evidence of the replay."""
         return self.game.evidence(self.found.given, self.limits, answers)
 
     @cached_property
     def again(self) -> Certificate:
-        """The certificate of a search as the stated one tells of."""
+        """The certificate with the stated limits of the search."""
         return self.search_again()
 
     @property
@@ -84,15 +83,15 @@ class Replay:
 
     @cached_property
     def by_sums(self) -> Certificate | None:
-        """The certificate of the same game with sums kept and no rows: its figures are wider."""
+        """The certificate of the same game with sums and no rows: its intervals are wider."""
         return self.from_sums()
 
     @cached_property
     def best(self) -> Best:
         """The best in hindsight found, of the class that is stated.
 
-        Sums may prove something of short weights only, where rows prove it of all: then those are
-        asked for the best of the short ones. Seldom it is the other way round.
+        Sums may prove a bound up to some norm only, and rows for all weights: then the best up to
+        that norm is computed from the rows. Rarely it is the other way round.
         """
         found, words = self.found.hindsight, self.stated.hindsight.comparator
         if found.comparator == words:
@@ -101,7 +100,7 @@ class Replay:
         if reach is None or not isinstance(evidence, Evidence):
             others = [] if self.by_sums is None else [self.by_sums.hindsight]
             return next((other for other in others if other.comparator == words), found)
-        if float(reach[1]) >= MAX_PARAMETER:  # as good as all
+        if float(reach[1]) >= MAX_PARAMETER:  # practically all
             return found
         answer = evidence.best_in_ball(float(reach[1]))
         witness = evidence.witness_of(answer)
@@ -112,16 +111,16 @@ Rule = Callable[["Judge", str, Any, Any], Line | None]
 
 
 class Judge:
-    """Compares the fields of a certificate; each line is computed once.
+    """Compares the fields of a certificate; lines are cached.
 
     Parameters
     ----------
     contents
-        The certificate to check, as its file has it.
+        The contents of the certificate's file.
     replay
-        The game played again.
+        The replay.
     rules
-        One for every field; ``*`` stands for the place of an item in a list.
+        One rule per field; ``*`` is the index of a list item.
     """
 
     def __init__(
@@ -129,7 +128,7 @@ class Judge:
     ) -> None:
         self.replay, self.stated, self.rules = replay, contents, rules
         self.found = replay.found.to_dict()
-        # How hard was searched here is no claim of the certificate.
+        # The limits of this search are not part of the certificate.
         self.found["hindsight"].pop("tolerance", None)
         self._lines: dict[str, Line | None] = {}
 
@@ -138,7 +137,7 @@ class Judge:
         yield from self._walk("", self.stated, self.found)
 
     def line(self, path: str) -> Line:
-        """Return the line of a field that has a rule of its own and that every certificate has."""
+        """Return the line of a required field."""
         stated, found = self.stated, self.found
         for key in path.split("."):
             at: Any = int(key) - 1 if key.isdigit() else key
@@ -148,7 +147,7 @@ class Judge:
         return line
 
     def promises(self, path: str) -> tuple[Promise, Promise]:
-        """Return the promise that a path is in, as stated and as found."""
+        """Return the promise of a path, as stated and as found."""
         part, _, rest = path.partition(".")
         stated, found = self.replay.stated, self.replay.found
         if part == "further":
@@ -189,7 +188,7 @@ class Judge:
 
 
 def brief(value: Any) -> Any:
-    """Return a value that was not to be there, as far as a line has room for it."""
+    """Return an unexpected value, cut to the length of a line."""
     if isinstance(value, list):
         return f"{len(value)} items"
     return value.get("name", f"{len(value)} fields") if isinstance(value, Mapping) else value

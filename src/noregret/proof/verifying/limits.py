@@ -1,7 +1,8 @@
-"""Refusing a certificate that asks for more than its data can need, before anything is played.
+"""Refuse a certificate that needs more than its data can, before the replay.
 
-A certificate comes from somebody else, and its numbers say how much memory a replay takes: so many
-taps, features, points. What the data cannot need is refused; see "Limits" in docs/certificates.md.
+A certificate may come from an untrusted source, and its numbers determine the memory of a replay:
+taps, features, points. Sizes that the data cannot need are refused; see "Limits" in
+docs/certificates.md.
 """
 
 from __future__ import annotations
@@ -15,33 +16,32 @@ from noregret.errors import CertificateError
 from noregret.linear.random_features import Fourier
 from noregret.proof.certificates.certificate import Certificate
 
-# Files of which every row and every feature takes a byte at least.
+# Files in which every row and every feature takes at least a byte.
 PLAIN = (".csv", ".tsv", ".jsonl", ".ndjson")
-# Weights of a witness where data do not tell how many there can be.
+# Most weights of a witness if the data do not limit them.
 MAX_WEIGHTS = 1 << 20
-# As many as are compared anyway, to say more of what is wrong.
+# Up to this many are always compared, for better messages.
 FEW_WEIGHTS = 4_096
-# Sizes that a certificate may state however small the data are, and however large; all others have
-# limits of their own.
+# Sizes that are always allowed, and never exceeded; all others have their own limits.
 MIN_LIMITS = {"dimension": 1 << 16, "taps": 256, "members": 10_000, "fourier": 10_000}
 MAX_LIMITS = {"dimension": 1 << 22, "taps": 1 << 13, "members": 10_000, "fourier": 100_000}
-# In between, so many per row, or per column.
+# In between, the limit per row or per column.
 PER_ROW = {"taps": 1, "fourier": 2}
 PER_COLUMN = {"dimension": 16}
-# Repeats of a method, however many rows there are, and visits to a row in all repeats together.
+# Most repeats of a method for any number of rows, and most visits to rows in all repeats.
 REPEATED = {"passes": 10_000, "steps": 1_000_000}
 MAX_VISITS = 1 << 24
 
 
 class Extent(NamedTuple):
-    """The most rows and columns that data can have; None where that is not known beforehand."""
+    """The largest possible number of rows and columns of data; None if not known."""
 
     rows: int | None
     columns: int | None
 
 
 def extent_of(data: Any) -> Extent:
-    """Return how large data can be, without reading files."""
+    """Return the largest possible size of data, without reading files."""
     paths = [data] if isinstance(data, str | Path) else data
     if isinstance(paths, list | tuple) and paths and isinstance(paths[0], str | Path):
         plain = all(str(path).lower().endswith(PLAIN) and os.path.isfile(path) for path in paths)
@@ -59,7 +59,7 @@ def extent_of(data: Any) -> Extent:
 
 
 def extent_of_rows(data: list[Any] | tuple[Any, ...]) -> Extent:
-    """Return how large a list can be: of rows, of pairs (x, y), of blocks; or a pair of arrays."""
+    """Return the size of a list of rows, pairs (x, y) or blocks, or of a pair of arrays."""
     rows = columns = named = 0
     for item in data:
         x = item[0] if isinstance(item, tuple) and len(item) == 2 else item
@@ -76,7 +76,7 @@ def extent_of_rows(data: list[Any] | tuple[Any, ...]) -> Extent:
 
 
 def check_limits(stated: Certificate, data: Any) -> None:
-    """Refuse what the data cannot need; the error names the field."""
+    """Refuse sizes that the data cannot need; the error names the field."""
     extent = extent_of(data)
     fourier = fourier_of(stated.data.transforms)
     if fourier:
@@ -98,7 +98,7 @@ def check_limits(stated: Certificate, data: Any) -> None:
 
 
 def sizes(path: str, params: Mapping[str, Any]) -> Iterator[tuple[str, str, int | float]]:
-    """Yield every parameter that says how large something is, those of inner learners too."""
+    """Yield every parameter that is a size, with those of inner learners."""
     for name, value in params.items():
         if isinstance(value, Mapping):
             yield from sizes(f"{path}.{name}", value)
@@ -107,7 +107,7 @@ def sizes(path: str, params: Mapping[str, Any]) -> Iterator[tuple[str, str, int 
 
 
 def check(path: str, name: str, value: float, extent: Extent) -> None:
-    """Refuse a size that is beyond what the data can need."""
+    """Refuse a size that the data cannot need."""
     if name in REPEATED:
         limit = max(REPEATED[name], MAX_VISITS // max(1, extent.rows or MAX_VISITS))
         if not value <= limit:
@@ -126,7 +126,7 @@ def check(path: str, name: str, value: float, extent: Extent) -> None:
 
 
 def fourier_of(transforms: tuple[str, ...]) -> int:
-    """Return how many random features rows become; 0 where the text is none that can be read."""
+    """Return the number of random features; 0 if the text is invalid."""
     count = 0
     for text in transforms:
         name, _, value = text.partition("=")
@@ -134,5 +134,5 @@ def fourier_of(transforms: tuple[str, ...]) -> int:
             try:
                 count = max(count, Fourier.of(value).count)
             except ValueError:
-                continue  # refused with its own words when the options are read
+                continue  # refused when the options are read
     return count

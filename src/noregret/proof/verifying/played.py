@@ -1,4 +1,4 @@
-"""The rules of who played what, and what that cost."""
+"""The rules for the learner, the data and the loss."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from noregret.proof.verifying.verification import Line
 
 
 def equal(judge: Judge, path: str, stated: Any, found: Any) -> Line:
-    """Compare what must be the same."""
+    """Compare values that must be equal."""
     return same(path, stated, found)
 
 
@@ -31,7 +31,9 @@ def sealed(judge: Judge, path: str, stated: Any, found: Any) -> Line:
 
 def target(judge: Judge, path: str, stated: Any, found: Any) -> Line | None:
     """Compare the column that held the outcomes."""
-    if stated is MISSING:  # a game of pairs or arrays names no column, whatever file holds them now
+    if (
+        stated is MISSING
+    ):  # a game of pairs or arrays has no column name, even if they are in a file now
         return None
     note = "these data do not name the column of their outcomes" if found is MISSING else ""
     return replace(same(path, stated, found), note=note)
@@ -46,12 +48,12 @@ def cost(judge: Judge, path: str, stated: Any, found: Any) -> Line:
 
 
 def is_as_stated(replay: Replay, stated: float, found: float) -> bool:
-    """Return whether a loss differs by the rounding of the rows alone."""
+    """Return whether a loss differs only by the rounding of the rows."""
     return abs(stated - found) <= TOLERANCE * abs(found) + replay.evidence().loss_rounding
 
 
 def mean(judge: Judge, path: str, stated: Any, found: Any) -> Line:
-    """Compare the mean loss with the total and the rounds that are stated."""
+    """Compare the mean loss with the stated total and rounds."""
     own = judge.replay.stated.loss.total / judge.replay.stated.data.rounds
     return close(path, stated, own, ROUNDING).given(
         judge.line("loss.total"), judge.line("data.rounds")
@@ -65,10 +67,9 @@ def mistakes(judge: Judge, path: str, stated: Any, found: Any) -> Line:
     return same(path, stated, found)
 
 
-# Options of reading (data.transforms) are the same when they are written as this version writes
-# them and the file, read with them, gives the rows of the digest. One that changes nothing for this
-# file, such as on-error=skip where no row is skipped, may have been given or not: data cannot tell,
-# and the certificate is true of the file either way.
+# Reading options (data.transforms) are confirmed if the file, read with them, has the digest. One
+# that changes nothing for this file, such as on-error=skip without a skipped row, may have been
+# given or not: the certificate is true of the file either way.
 EXACTLY: tuple[str, ...] = (
     *("format", "given", "loss.name"),
     *(f"learner.{name}" for name in ("name", "params", "averaged", "family")),

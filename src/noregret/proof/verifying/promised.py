@@ -1,4 +1,4 @@
-"""The rules of what a theorem promised: its bound, what it is about, and what it assumes."""
+"""The rules for a theorem's promise: its bound, its quantity and its assumptions."""
 
 from __future__ import annotations
 
@@ -31,12 +31,12 @@ HELD = {True: "held", False: "not held", None: "not known"}
 
 
 def equal(judge: Judge, path: str, stated: Any, found: Any) -> Line:
-    """Compare what must be the same."""
+    """Compare values that must be equal."""
     return same(path, stated, found)
 
 
 def bound(judge: Judge, path: str, stated: Any, found: Any) -> Line:
-    """Compare the bound; one that was searched for may be larger, if searched less."""
+    """Compare the bound; one from a shorter search may be larger."""
     replay, theorem = judge.replay, theorem_of(judge, path)
     line = close(path, stated, found)
     if line.confirmed or found is None or theorem is None or theorem.bound is None:
@@ -51,7 +51,7 @@ def bound(judge: Judge, path: str, stated: Any, found: Any) -> Line:
 
 
 def is_from_sums(judge: Judge, path: str, stated: float | None, found: float) -> bool:
-    """Return whether a bound, or that there is none, is what sums without rows prove."""
+    """Return whether a bound, or a missing one, is that of sums without rows."""
     by_sums = None if judge.replay.by_sums is None else promise_at(judge.replay.by_sums, path)
     if by_sums is None or by_sums.bound is None or stated is None:
         return by_sums is not None and by_sums.bound is stated
@@ -60,16 +60,16 @@ def is_from_sums(judge: Judge, path: str, stated: float | None, found: float) ->
 
 
 def explains(judge: Judge, path: str, stated: float, found: float) -> bool:
-    """Return whether a bound lies between those of a harder search and of the stated search.
+    """Return whether a bound lies between those of a longer search and of the stated one.
 
-    A harder search may come out with a larger bound, as it looks for a predictor and not for it.
+    A longer search may give a larger bound, as it minimises the loss and not the bound.
     """
     again = promise_at(judge.replay.again, path)
     return again is not None and is_between(stated, found, again.bound)
 
 
 def promise_at(certificate: Certificate, path: str) -> Promise | None:
-    """Return the promise of a certificate that a path is in."""
+    """Return the promise of a path."""
     if path.startswith("theorem."):
         return certificate.theorem
     at = int(path.split(".")[1]) - 1
@@ -77,7 +77,7 @@ def promise_at(certificate: Certificate, path: str) -> Promise | None:
 
 
 def theorem_of(judge: Judge, path: str) -> Theorem | None:
-    """Return the theorem of the promise that a path is in."""
+    """Return the theorem of a path."""
     if path.startswith("theorem."):
         return judge.replay.theorem
     _, found = judge.promises(path)
@@ -86,7 +86,7 @@ def theorem_of(judge: Judge, path: str) -> Theorem | None:
 
 
 def measured(judge: Judge, path: str, stated: Any, found: Any) -> Line:
-    """Compare what the bound is about; a regret follows from its own line."""
+    """Compare the bounded quantity; a regret has a line of its own."""
     said, _ = judge.promises(path)
     if said.quantity in REGRETS:
         upper = number(judge.replay.stated.regret.upper)
@@ -103,14 +103,14 @@ def holds(judge: Judge, path: str, stated: Any, found: Any) -> Line:
     theorem = theorem_of(judge, path)
     rounding = 0.0 if theorem is None else rounding_of(theorem, judge.replay.evidence())
     line = same(path, stated, verdict(judge.replay.stated, said, rounding))
-    if None not in (stated, found) and stated != found:  # a bound within tolerance decides
+    if None not in (stated, found) and stated != found:  # the verdict depends on a tolerance
         line = replace(line, found=found, confirmed=False)
     before = path.rpartition(".")[0]
     return line.given(judge.line(f"{before}.bound"), judge.line(f"{before}.measured"))
 
 
 def verdict(stated: Certificate, promise: Promise, rounding: float) -> bool | None:
-    """Return whether the stated figures are within the stated bound, but for rounding."""
+    """Return whether the stated figures are within the stated bound, up to rounding."""
     if promise.bound is None:
         return None
     low = high = math.nan if promise.measured is None else promise.measured
@@ -123,7 +123,7 @@ def verdict(stated: Certificate, promise: Promise, rounding: float) -> bool | No
 
 
 def assumption(judge: Judge, path: str, stated: Any, found: Any) -> Line:
-    """Compare an assumption, every part of it; the first is the one that all theorems share."""
+    """Compare an assumption with all its parts; the first is common to all theorems."""
     at = int(path.rpartition(".")[2]) - 1
     agree = agrees(judge, path, stated, found)
     if not agree and not judge.replay.stated.hindsight.exact:
@@ -143,7 +143,7 @@ def agrees(judge: Judge, path: str, stated: Any, found: Any) -> bool:
 
 
 def is_same(judge: Judge, path: str, stated: Any, found: Any) -> bool:
-    """Compare what must be the same."""
+    """Compare values that must be equal."""
     return are_equal(stated, found)
 
 
@@ -153,7 +153,7 @@ def is_near(judge: Judge, path: str, stated: Any, found: Any) -> bool:
 
 
 def is_measured(judge: Judge, path: str, stated: Any, found: Any) -> bool:
-    """Compare what was measured; what was searched for is a margin, the larger the better."""
+    """Compare the measured value; a searched one is a margin, the larger the better."""
     if are_close(stated, found):
         return True
     kind = kind_of(judge, path)
@@ -169,7 +169,7 @@ def is_measured(judge: Judge, path: str, stated: Any, found: Any) -> bool:
 
 
 def kind_of(judge: Judge, path: str) -> Assumption | None:
-    """Return the assumption of a theorem that is at a place, where it is found out afterwards."""
+    """Return the assumption at an index, if it is checked after the game."""
     theorem, at = theorem_of(judge, path), int(path.rpartition(".")[2]) - 1
     if theorem is None or at == 0:
         return None
@@ -188,7 +188,7 @@ PARTS: dict[str, Callable[[Judge, str, Any, Any], bool]] = {
 
 
 def in_words(finding: Mapping[str, Any]) -> str:
-    """Write an assumption down in full."""
+    """Return an assumption as text."""
     parts = [str(finding["name"])]
     for name in ("limit", "measured"):
         parts += [] if finding[name] is None else [f"{name} {finding[name]:.12g}"]
@@ -198,10 +198,10 @@ def in_words(finding: Mapping[str, Any]) -> str:
 
 
 class Asked(dict[Any, Any]):
-    """Answers of hindsight that note whether one that is no closed form was asked for.
+    """Answers of hindsight that record whether one without a closed form was used.
 
-    Rows are given, and a float is a sum or an extreme over them. A whole number may be the round
-    that a search found.
+    Rows are given, and a float is a sum or an extreme over them. An integer may be the round that
+    a search found.
     """
 
     searched = False
@@ -214,14 +214,14 @@ class Asked(dict[Any, Any]):
 
 
 def is_searched(replay: Replay, ask: Callable[[Any], Any]) -> bool:
-    """Return whether a figure depends on where a search stopped; all answers are in memory."""
+    """Return whether a figure depends on where a search stopped; all answers are cached."""
     asked = Asked(replay.game.answers)
     ask(replay.evidence(asked))
     return asked.searched
 
 
 def rules_of(part: str) -> dict[str, Rule]:
-    """Return the rules of a promise that is at a place."""
+    """Return the rules of the promise at a path."""
     return {
         f"{part}.name": equal,
         f"{part}.quantity": equal,

@@ -1,4 +1,4 @@
-"""Checking a certificate: play the game again from the data, and compare every figure."""
+"""Verify a certificate: replay the game from the data, and compare every figure."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ from noregret.streams.options import Options
 if TYPE_CHECKING:
     from noregret.base.compiled.losses import Loss
 
-# How much harder hindsight is searched than it was for the certificate.
+# The tolerance of the search in hindsight, relative to the certificate's.
 TOLERANCE_FACTOR = 0.1
 ECHO = "echo"
 
@@ -47,12 +47,12 @@ def verify(
     loss: Loss | None = None,
     format: str | None = None,
 ) -> Verification:
-    """Play the game of a certificate again, and say which of its figures are confirmed.
+    """Replay the game of a certificate, and return which of its figures are confirmed.
 
     Parameters
     ----------
     certificate
-        A certificate, its file, or the contents of that.
+        A certificate, the path of its file, or the contents of the file.
     data
         A file that ``noregret.streams`` reads, or several, or anything that ``play`` takes. For an
         echo canceller, the far end and the microphone: two sound files, or two arrays at the
@@ -60,17 +60,17 @@ def verify(
     outcomes
         One outcome per row, for a table.
     target
-        The column that holds the outcomes, for a file or a data frame; the one that the
-        certificate names, if not given.
+        The column with the outcomes, for a file or a data frame; by default the one that the
+        certificate names.
     loss
-        The loss, for a learner whose loss is written in Python: code is not kept in files.
+        The loss, for a learner with a custom loss: files have no code.
     format
-        What the files are, where their extensions do not say it.
+        The format of the files, if their extensions do not tell.
 
     Raises
     ------
     CertificateError
-        Where the certificate makes no sense.
+        If the certificate is invalid.
 
     Examples
     --------
@@ -98,14 +98,14 @@ def verify(
             contents, stated, learner, data if outcomes is None else (data, outcomes)
         )
     game = replayed(learner, data, outcomes, target, stated.data, format)
-    with np.errstate(all="ignore"):  # weights of any size may be stated
+    with np.errstate(all="ignore"):  # stated weights may be huge
         return compared(contents, replay_of(stated, game, target))
 
 
 def contents_of(
     certificate: Certificate | str | Path | Mapping[str, Any], data: Any
 ) -> dict[str, Any]:
-    """Return what a certificate says, whether or not it is what was sealed."""
+    """Return the contents of a certificate, whether or not they match its seal."""
     if isinstance(certificate, Certificate):
         return certificate.to_dict()
     if not isinstance(certificate, str | Path):
@@ -133,7 +133,7 @@ def is_certificate(path: Any) -> bool:
 
 
 def rebuilt(stated: Certificate, loss: Loss | None) -> Any:
-    """Return a fresh learner of the certificate's name and parameters."""
+    """Return a new learner with the certificate's name and parameters."""
     if loss is not None and not any(map(is_python, stated.params.values())):
         raise CertificateError("its loss is not written in Python", "leave loss out")
     if stated.family == ECHO:
@@ -169,7 +169,7 @@ def replayed(
     stated: Played,
     format: str | None,
 ) -> Any:
-    """Play the data; those of a file are read as the certificate says, and named in messages."""
+    """Play the data; files are read with the certificate's options."""
     if not is_files(data):
         has_columns = hasattr(data, "columns") or hasattr(data, "column_names")
         if not has_columns and not isinstance(data, Stream):
@@ -208,17 +208,17 @@ def is_files(data: Any) -> bool:
 
 
 def replay_of(stated: Certificate, game: Certifiable, target: str | None = None) -> Replay:
-    """Make the certificate of the game played again, searching hindsight harder.
+    """Return the certificate of the replay, with a longer search in hindsight.
 
-    Of rows without columns, ``target`` says what their outcomes are called.
+    For rows without columns, ``target`` is the name of the outcomes.
     """
     told = stated.hindsight.tolerance or USUAL.tolerance
-    # A loose certificate is held against what a search as hard as ever finds.
+    # A loose certificate is compared with the result of a full search.
     limits = Limits(tolerance=max(TIGHTEST, TOLERANCE_FACTOR * min(told, USUAL.tolerance)))
     name, given = None if stated.theorem is None else stated.theorem.name, dict(stated.given)
     try:
         candidates(game.learner, name)
-    except ValueError:  # no theorem of this learner: the line of its name will say so
+    except ValueError:  # no theorem of this learner: the line of its name shows that
         name = None
 
     def certified(game: Certifiable, limits: Limits) -> Certificate:
@@ -265,8 +265,8 @@ def is_as_good(
 ) -> bool:
     """Return whether stated weights are as good as those that the method finds.
 
-    Where that is about the loss, they pay no more than the method's own; or, where the certificate
-    does not call itself exact, than weights found from sums over the rows alone.
+    Their loss is at most that of the method's own weights; or, if the certificate is not exact, of
+    weights computed from sums over the rows.
     """
     here, there = restated.theorem, found.theorem
     if here is not None and there is not None and here.quantity not in REGRETS:

@@ -18,13 +18,13 @@ class Line:
     Parameters
     ----------
     name
-        Where it stands in the file.
+        Its path in the file.
     stated, found
-        What the certificate says, and what was found.
+        The stated and the recomputed value.
     confirmed
         Whether they agree.
     note
-        What to know about it.
+        A remark.
     """
 
     name: str
@@ -34,7 +34,7 @@ class Line:
     note: str = ""
 
     def given(self, *others: Line) -> Line:
-        """Return the line, confirmed only if those that it follows from are, too."""
+        """Return the line, confirmed only if the lines that it depends on are."""
         if all(line.confirmed for line in others) or not self.confirmed:
             return self
         return replace(self, confirmed=False, note="follows from a figure that is not confirmed")
@@ -49,7 +49,7 @@ class Verification:
     lines
         Every figure.
     tolerance
-        How far figures that were computed again may be off, relatively.
+        Relative tolerance of recomputed figures.
     solver_tolerance
         The same for figures that depend on where a search for the best in hindsight stopped.
     """
