@@ -26,13 +26,12 @@ def indented(value: Any, level: int = 1) -> str:
     """
     if not value or not isinstance(value, Mapping | list | tuple):
         return encoded(value)
-    is_object = isinstance(value, Mapping)
     gap = "\n" + " " * level
-    inside = value.values() if is_object else value
+    inside = value.values() if isinstance(value, Mapping) else value
     if not any(isinstance(item, Mapping | list | tuple) for item in inside):
         text = encoded(value, "," + gap)
         return f"{text[0]}{gap}{text[1:-1]}{gap[:-1]}{text[-1]}"
-    if not is_object:
+    if not isinstance(value, Mapping):
         items = [indented(item, level + 1) for item in value]
         return f"[{gap}{f',{gap}'.join(items)}{gap[:-1]}]"
     items = [f"{encoded(key)}: {indented(item, level + 1)}" for key, item in value.items()]

@@ -89,7 +89,7 @@ def descend(search: Search, limits: Limits) -> None:
         if found.is_close(limits) or found.gap <= negligible:
             break
         if found.gap < 0.9 * best_gap:
-            best_gap, best_step, search.on_trust = found.gap, step, 0
+            best_gap, best_step, search.blind_steps = found.gap, step, 0
         stuck = step - best_step > MAX_SLOW_STEPS
         if stuck or expired(share(found.gap, found.loss)) or not search.moved():
             break
