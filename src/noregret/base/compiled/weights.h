@@ -1,7 +1,7 @@
 /* The loops over the experts of one round.
 
-   Sums run in lanes added up in one fixed order. Where a machine multiplies and adds in one step, it
-   does; so the last bit of a weight may differ between machines, but never between two runs on one. */
+   Sums run in lanes added up in one fixed order. Products and sums are fused on machines that can,
+   so the last bit of a weight may differ between machines, but never between two runs on one. */
 #ifndef NOREGRET_WEIGHTS_H
 #define NOREGRET_WEIGHTS_H
 

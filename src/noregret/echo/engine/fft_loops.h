@@ -1,4 +1,4 @@
-/* The loops of a transform, read once for any machine and once for one with vectors of eight. */
+/* The loops of a transform, included once for every machine and once for vectors of eight. */
 
 #define STAGED(name) NAMED(name##_by_one)
 #define NUMBER float
@@ -20,7 +20,7 @@
     default: NAMED(any_##by)(ar, ai, br, bi, w, gap, s, r, plan->roots[k]);                               \
     }
 
-/* All stages, from one pair of arrays to the other and back; tells in which the result is. */
+/* All stages, from one pair of arrays to the other and back; returns which one has the result. */
 static int NAMED(transform)(const noregret_fourier *plan, float *xr, float *xi, float *yr,
                              float *yi, ptrdiff_t lanes) {
     ptrdiff_t s = lanes, left = plan->half;

@@ -1,4 +1,4 @@
-/* The path of an echo, learned term by term of its transform, a block of samples at a time. */
+/* The path of an echo, learned per frequency, a block of samples at a time. */
 #ifndef NOREGRET_ECHO_PATH_H
 #define NOREGRET_ECHO_PATH_H
 
@@ -22,7 +22,7 @@ typedef struct {
     float most;    /* largest variance */
 } noregret_pace;
 
-/* The echo's transform, and the energy of the error that the doubt about weights would explain. */
+/* The echo's transform, and the error energy expected from the variance of the weights. */
 void noregret_path_predict(const noregret_path *path, float *echo_re, float *echo_im,
                            float *explained);
 

@@ -1,5 +1,5 @@
-/* The loops of sliding.c for vectors of one width. Before it is included: WAY(name) is what a function
-   is called, with how it is compiled; WIDE the type of a vector of GROUP numbers. */
+/* The loops of window_loops.c for vectors of one width. Define before including: WAY(name), the
+   name of a function and its attributes; WIDE, the type of a vector of GROUP numbers. */
 
 static double WAY(slide)(double *restrict w, double a, const double *p, const double *q, ptrdiff_t n) {
     double lane[LANES];

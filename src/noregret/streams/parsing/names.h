@@ -77,8 +77,8 @@ static inline uint64_t noregret_hash_end(uint64_t hash) {
 
 /* The same for a name in two parts, of which the first has fewer than eight bytes, given as a word
    that has zeros behind them. Up to eight more bytes of memory must follow the second, whatever
-   they hold. Nothing is read that was just written, which would take the processor long, and there
-   are few branches, since lengths are hard to foresee. */
+   they hold. Nothing is read right after it was written, which would stall the processor, and there
+   are few branches, since lengths are hard to predict. */
 INLINE uint64_t noregret_hash_joined(uint64_t prefix, size_t prefix_length, const char *name,
                                      size_t length) {
     const size_t all = prefix_length + length;

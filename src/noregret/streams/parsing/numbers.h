@@ -157,7 +157,7 @@ INLINE int noregret_read_field(const char *at, const char *end, double *value) {
     ptrdiff_t after;
     if (LIKELY(end - p <= 8 ? noregret_read_short_field(p, end, &digits, &after)
                             : noregret_read_long_field(p, end, &digits, &after))) {
-        /* Which way is decided by the length, that being easier to foresee than the size. */
+        /* The length decides, as it is easier to predict than the size. */
         const double size =
             LIKELY(after <= 14) ? noregret_divided(digits, after) : noregret_scaled(digits, -after);
         *value = noregret_signed(size, negative);

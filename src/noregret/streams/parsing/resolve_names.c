@@ -1,10 +1,10 @@
-/* Names to positions. The table is far from the processor, so what a run of entries will need of it
-   is asked for before any of them is looked up. */
+/* Names to positions. The table is rarely in the cache, so the memory for a run of entries is
+   prefetched before any of them is looked up. */
 #include "row_buffers.h"
 
 enum { BATCH = 32 };
 
-/* Each pass asks for what the next one reads: buckets, then where names end, then names. */
+/* Each pass prefetches what the next one reads: buckets, then the ends of names, then names. */
 static void find_candidates(const noregret_names *names, const noregret_entry *entries, int count,
                             int32_t *found) {
     for (int k = 0; k < count; k++) {

@@ -4,11 +4,11 @@
 
 #include "cpu_dispatch.h"
 
-/* Rotate a row into the factor, element by element; learn says whether the factor is to change.
+/* Rotate a row into the factor, element by element; the factor changes only if `learn`.
 
    No weights are needed for the forecast. The rotations make up an orthogonal matrix whose last row
-   is (-p z/R, p), with z the row, R the factor and p the product of all cosines. So an outcome of 0,
-   rotated along, ends as -p times what the weights say of z. */
+   is (-p z/R, p), with z the row, R the factor and p the product of all cosines. So an outcome of
+   0, rotated along, ends as -p times the forecast for z. */
 static inline __attribute__((always_inline)) double turn(double *restrict factor,
                                                          double *restrict given,
                                                          double *restrict row, double outcome,

@@ -1,4 +1,4 @@
-/* What the readers of all kinds of text share: room for rows, faults, the order in a row. */
+/* Shared by the readers of all text formats: buffers of rows, faults, the order in a row. */
 #ifndef NOREGRET_LINES_H
 #define NOREGRET_LINES_H
 
@@ -32,7 +32,7 @@ static inline int noregret_at_line_end(const char *p, const char *end) {
     return p >= end || *p == '\n';
 }
 
-/* Enlarge *block to that many items of that size; false, and noted, where there is no memory. */
+/* Enlarge *block to that many items of that size; without memory, set `failed` and return false. */
 int noregret_enlarge(noregret_lines *lines, void **block, int64_t items, size_t size);
 
 /* One more row, with an importance of 1 and no tag; false where there is no memory. */

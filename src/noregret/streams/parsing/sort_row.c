@@ -1,7 +1,6 @@
-/* A row's entries in order of position. Of a short row, each entry is put where its rank says, which
-   takes no branches; in a longer one, or one that names a position twice, a few entries out of place
-   are moved, and where there are many, the digits of the positions sort them. Equals stay in their
-   order. */
+/* Sort the entries of a row by position. In a short row, each entry is copied to its rank, without
+   branches; in a longer one, or one with a repeated position, by insertion if few are out of place,
+   else by radix sort. Equal positions stay in order. */
 #include "row_buffers.h"
 
 #include <stdlib.h>

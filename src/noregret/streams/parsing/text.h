@@ -1,7 +1,7 @@
 /* Lines of text, read into rows of numbers.
 
-   A line that cannot be read is skipped and its fault noted. Nothing here knows Python; memory that
-   could not be had shows in `failed`, and what was read is then to be thrown away. */
+   A line that cannot be read is skipped and its fault noted. Nothing here uses Python; if memory
+   runs out, `failed` is set, and the result must be discarded. */
 #ifndef NOREGRET_TEXT_H
 #define NOREGRET_TEXT_H
 

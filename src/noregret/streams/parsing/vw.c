@@ -6,8 +6,8 @@
 
 #include <math.h>
 
-/* Where the next name and the next entry go. In variables of its own: the processor would otherwise
-   have to look again after every byte written, which might have changed them. */
+/* Where the next name and the next entry go. As local variables: otherwise they would be reloaded
+   after every byte written, which might alias them. */
 typedef struct {
     char *name;
     const char *limit; /* up to where names may be written */
