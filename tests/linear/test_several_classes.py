@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import threading
 from datetime import date
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -16,7 +15,6 @@ import noregret as nr
 from noregret.limits import MAX_CLASSES
 from noregret.linear.engine import block_rows
 from noregret.proof.certificates.certificate import seal
-from tests.app.run.commands import command
 from tests.variants import state
 
 LEARNERS = ["softmax", "multiclass-hinge", "multiclass-perceptron"]
@@ -226,13 +224,7 @@ def test_tuned_parameters_are_covered_and_kept() -> None:
     assert separable.holds
 
 
-def test_the_command_and_other_uses_say_what_they_do_not_take(tmp_path: Path) -> None:
-    table = tmp_path / "table.csv"
-    table.write_text("a,b\n1,0\n2,1\n3,2\n")
-    ran = command("run", str(table), "--target", "b", "--learner", "softmax")
-    assert ran.code == 1
-    assert "softmax learns classes" in ran.err
-    assert "Traceback" not in ran.err
+def test_other_uses_say_that_they_do_not_take_them() -> None:
     learner = nr.Softmax()
     learner.learn_many(X, Y)
     with pytest.raises(nr.NoRegretError, match="several classes"):

@@ -11,6 +11,11 @@ MAX_NAME = 40
 MIN_SHOWN_WEIGHT = 0.0005
 
 
+def known(number: float | None) -> float | None:
+    """Return a number; None for one that is not finite."""
+    return None if number is None or not math.isfinite(number) else number
+
+
 def figure(number: float) -> str:
     """Format a number with six significant digits, or all digits before the point.
 

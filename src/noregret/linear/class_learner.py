@@ -29,6 +29,7 @@ class ClassLearner(Learner):
     engine: ClassWeights
     _entry: ClassEntry
     _entry_kind = ClassEntry
+    _of_classes = True
 
     @property
     def classes(self) -> list[Any]:

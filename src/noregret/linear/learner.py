@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar, cast
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, TypeGuard, TypeVar, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,6 +18,7 @@ from noregret.linear.engine.entry import ExampleCalls
 from noregret.linear.inputs import row_count
 
 if TYPE_CHECKING:
+    from noregret.linear.class_learner import ClassLearner
     from noregret.linear.engine.entry import State
     from noregret.proof.game.game import Game
     from noregret.proof.theorems.evidence import Evidence
@@ -44,6 +45,9 @@ class Learner(Named, ExampleCalls):
     stores its parameters under their own names. Examples reach the engine through the learner's
     entry, one at a time here and in blocks by ``noregret.linear.learn_many``.
     """
+
+    # Whether outcomes are any number of classes.
+    _of_classes: ClassVar[bool] = False
 
     @property
     def engine(self) -> Engine:
@@ -236,6 +240,11 @@ class Learner(Named, ExampleCalls):
     def __repr__(self) -> str:
         text = super().__repr__()
         return f"averaged({text})" if self.engine.mean_kept and "averaged" not in text else text
+
+
+def is_of_classes(learner: Learner) -> TypeGuard[ClassLearner]:
+    """Return whether a learner is one of several classes, without loading these."""
+    return learner._of_classes
 
 
 def all_learners() -> dict[str, type[Learner]]:

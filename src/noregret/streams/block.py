@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -48,7 +48,8 @@ class Block:
     the place of a row in its file. ``mark`` is the position after this block, and ``size`` the
     bytes of input read up to it. ``booleans`` is True if outcomes are written as true and false.
     ``groups`` holds the group number of each row, if there are groups. If rows were filtered out,
-    ``read`` is the number of rows read, and ``numbers`` the index of each row among them.
+    ``read`` is the number of rows read, and ``numbers`` the index of each row among them. If
+    outcomes are text, ``y`` holds positions in ``values``; if they are classes, in ``classes``.
     """
 
     X: Floats | Sparse
@@ -63,6 +64,8 @@ class Block:
     groups: NDArray[np.int64] | None = None
     read: int | None = None
     numbers: NDArray[np.int64] | None = None
+    values: list[str] | None = None
+    classes: list[Any] | None = None
 
     def __len__(self) -> int:
         return len(self.y)
@@ -72,3 +75,37 @@ class Block:
         if isinstance(self.X, Sparse):
             return self.X.part(start, stop)
         return self.X[start:stop]
+
+
+def without(block: Block, bad: Mapping[int, NoRegretError]) -> Block:
+    """Return a block with some of its rows turned into faults."""
+    keep = np.ones(len(block), dtype=bool)
+    keep[list(bad)] = False
+    before = np.cumsum(keep) - keep  # good rows before each
+    kept, old = np.flatnonzero(keep), block.place_of
+    faults = [Fault(int(before[row]), error.at(old(row))) for row, error in bad.items()]
+    known = [f._replace(row=int(keep[: f.row].sum())) for f in block.faults]
+    order = sorted([(f.row, f) for f in [*known, *faults]], key=lambda pair: pair[0])
+
+    def some(values: Floats | None) -> Floats | None:
+        return None if values is None else values[keep]
+
+    if isinstance(block.X, Sparse):
+        entries = np.repeat(keep, np.diff(block.X.starts))
+        inside = slice(int(block.X.starts[0]), int(block.X.starts[-1]))
+        starts = np.concatenate([[0], np.cumsum(np.diff(block.X.starts)[keep])]).astype(np.int64)
+        indices, data = block.X.indices[inside][entries], block.X.data[inside][entries]
+        X: Floats | Sparse = Sparse(starts, indices, data)
+    else:
+        X = block.X[keep]
+    return replace(
+        block,
+        X=X,
+        y=block.y[keep],
+        place_of=lambda row: old(int(kept[row])),
+        importances=some(block.importances),
+        tags=None if block.tags is None else [block.tags[k] for k in kept.tolist()],
+        groups=None if block.groups is None else block.groups[keep],
+        numbers=None if block.numbers is None else block.numbers[keep],
+        faults=[fault for _, fault in order],
+    )

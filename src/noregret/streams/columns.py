@@ -6,7 +6,6 @@ What is here is done in any thread; ``rows`` goes on with it, in order.
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Sequence
 from difflib import get_close_matches
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -28,8 +27,6 @@ DATE, TIME, ZONED = TIMES = ("dates", "times", "times with a zone")
 BINARY = "binary values"
 # Options of the command not to make an expert of the others.
 NOT_ADDING = {AVERAGE: "average", MEDIAN: "average", CORRECTED: "correct"}
-# Class names that mean yes.
-AFFIRMATIVE = ("yes", "y", "true", "t", "1", "positive", "pos", "spam", "success")
 
 
 class Category(NamedTuple):
@@ -57,6 +54,7 @@ class Table(NamedTuple):
     whole: bool = False  # whether the numbers have the intercept in place already
     groups: Category | None = None  # which rows belong together
     bags: tuple[Bag, ...] = ()  # the words of columns of free text
+    values: list[str] | None = None  # of outcomes that are text: y holds positions in it
 
 
 class Roles:
@@ -323,15 +321,15 @@ def encoded(table: Any, roles: Roles) -> Table:
     categories = sorted([*categories, *parts], key=lambda category: category.name)
     group = roles.options.group
     groups = None if group is None else as_category(table.column(group), group, roles.where)
-    y, bad = np.full(rows, np.nan), dict[int, str]()
+    y, bad, values = np.full(rows, np.nan), dict[int, str](), None
     if roles.target is not None:
-        y, bad = outcomes_of(table.column(roles.target), roles)
+        y, bad, values = outcomes_of(table.column(roles.target), roles)
     bags: tuple[Bag, ...] = ()
     if roles.words:
         from noregret.streams.free_text import bag_of
 
         bags = tuple(bag_of(table.column(name), name) for name in roles.words)
-    return Table(names, numbers, missing, categories, y, bad, whole, groups, bags)
+    return Table(names, numbers, missing, categories, y, bad, whole, groups, bags, values)
 
 
 def expanded(column: Any, name: str, roles: Roles) -> tuple[dict[str, Floats], list[Category]]:
@@ -422,54 +420,20 @@ def as_category(column: Any, name: str, where: str) -> Category:
     return Category(name, codes, values)
 
 
-def outcomes_of(column: Any, roles: Roles) -> tuple[Floats, dict[int, str]]:
-    """Return outcomes as numbers, and the text of those that are not numbers, by row."""
-    options, kind = roles.options, roles.kinds[roles.target or ""]
-    if options.positive is not None:
-        return labels_of(column, roles)
-    if kind == TEXT and len(column):
-        counts = Counter(value for value in column.slice(0, 1000).to_pylist() if value)
-        shown = " or ".join(map(repr, list(counts)[:3]))
-        what = f"the target {roles.target!r} holds text ({shown}, …)"
-        if options.missing == ASLEEP:
-            what = f"{what}: forecasts are compared with numbers"
-            raise NoRegretError(what, file=roles.where)
-        cure = Use("positive", likely_positive(counts), "choose the positive class, as in {}")
-        raise NoRegretError(what, cure, file=roles.where)
-    y = as_numbers(column, roles.target or "", roles.where)
-    bad = {int(row): "missing" for row in np.flatnonzero(np.isnan(y))}
-    return y, bad
+def outcomes_of(column: Any, roles: Roles) -> tuple[Floats, dict[int, str], list[str] | None]:
+    """Return outcomes as numbers, what stands in place of missing ones by row, and text values.
 
-
-def likely_positive(counts: Counter[str]) -> str:
-    """Return the value that is probably meant as positive: one that says yes, or the rarest."""
-    if not counts:
-        return "VALUE"
-    yes = [value for value in counts if value.strip().lower() in AFFIRMATIVE]
-    return yes[0] if len(yes) == 1 else min(counts, key=counts.__getitem__)
-
-
-def labels_of(column: Any, roles: Roles) -> tuple[Floats, dict[int, str]]:
-    """Return +1 for outcomes equal to the positive value, −1 for others."""
-    target, positive = roles.target or "", roles.options.positive or ""
-    if roles.kinds[target] == TEXT:
+    Of text, the numbers are positions in the values.
+    """
+    target = roles.target or ""
+    if roles.kinds[target] != TEXT:
+        y, values = as_numbers(column, target, roles.where), None
+        gaps = np.isnan(y)
+    else:
         category = as_category(column, target, roles.where)
-        hits = [code for code, value in enumerate(category.values) if value == positive]
-        y = np.where(np.isin(category.codes, hits), 1.0, -1.0)
-        return y, {int(row): "missing" for row in np.flatnonzero(category.codes < 0)}
-    values = as_numbers(column, target, roles.where)
-    bad = {int(row): "missing" for row in np.flatnonzero(np.isnan(values))}
-    return signed(values, positive, roles.where), bad
-
-
-def signed(values: Floats, positive: str, where: str | None) -> Floats:
-    """Return +1 for numbers equal to the positive one, −1 for others."""
-    wanted = {"true": 1.0, "false": 0.0}.get(positive.lower())
-    if wanted is None:
-        try:
-            wanted = float(positive)
-        except ValueError:
-            raise NoRegretError(
-                f"the positive value {positive!r} is text, but outcomes are numbers", file=where
-            ) from None
-    return np.where(np.isnan(values), np.nan, np.where(values == wanted, 1.0, -1.0))
+        if roles.options.missing == ASLEEP and len(column):
+            shown = " or ".join(map(repr, category.values[:3]))
+            what = f"the target {target!r} holds text ({shown}, …)"
+            raise NoRegretError(f"{what}: forecasts are compared with numbers", file=roles.where)
+        y, values, gaps = category.codes.astype(np.float64), category.values, category.codes < 0
+    return y, {int(row): "missing" for row in np.flatnonzero(gaps)}, values

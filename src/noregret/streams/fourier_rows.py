@@ -11,7 +11,7 @@ import numpy as np
 from noregret.limits import INTERCEPT, MAX_VALUE
 from noregret.linear.engine.fourier_features import lift_dense, lift_sparse
 from noregret.linear.random_features import Fourier
-from noregret.streams.block import Block, Fault, Floats, Sparse
+from noregret.streams.block import Block, Floats, Sparse, without
 from noregret.streams.columns_to_rows import Faults, beyond
 from noregret.streams.options import Options
 from noregret.streams.parsing.vocabulary import Vocabulary
@@ -75,6 +75,32 @@ class LiftedReading(Reading):
         """Keep digests of all data read."""
         self.inner.keep_seals()
 
+    def labelled(self, block: Block) -> Block:
+        """Return a block whose outcomes are what learners take."""
+        return self.inner.labelled(block)
+
+    def take_classes(self) -> None:
+        """Take outcomes as classes from now on, any number of them."""
+        self.inner.take_classes()
+
+    @property
+    def undecided(self) -> bool:  # type: ignore[override]
+        """True if the first block will tell what outcomes are."""
+        return self.inner.undecided
+
+    def wait(self) -> None:
+        """Leave open what outcomes are until ``decide``; scaling comes before the features."""
+        self.inner.undecided = True
+
+    def likely_scale(self, first: Block) -> str:
+        """Return the scaling that there is."""
+        return self.options.scale
+
+    def decide(self, stream: Stream, first: Block | None) -> Block | None:
+        """Go on with the options of a stream of the same files, after its first block."""
+        self.stream, self.options = stream, stream.options
+        return self.inner.decide(stream, first)
+
     # The state is that of the inner pass, whose feature names differ from those of the learner.
 
     def state(self) -> State:
@@ -119,37 +145,3 @@ def usable(block: Block, reading: Reading) -> Block:
         said = beyond(f"feature {name!r} is {value:g}: every value", name)
         told.setdefault(int(row), said)
     return without(block, told) if told else block
-
-
-def without(block: Block, bad: Faults) -> Block:
-    """Return a block with some of its rows turned into faults."""
-    keep = np.ones(len(block), dtype=bool)
-    keep[list(bad)] = False
-    before = np.cumsum(keep) - keep  # good rows before each
-    kept, old = np.flatnonzero(keep), block.place_of
-    faults = [Fault(int(before[row]), error.at(old(row))) for row, error in bad.items()]
-    known = [f._replace(row=int(keep[: f.row].sum())) for f in block.faults]
-    order = sorted([(f.row, f) for f in [*known, *faults]], key=lambda pair: pair[0])
-
-    def some(values: Floats | None) -> Floats | None:
-        return None if values is None else values[keep]
-
-    if isinstance(block.X, Sparse):
-        entries = np.repeat(keep, np.diff(block.X.starts))
-        inside = slice(int(block.X.starts[0]), int(block.X.starts[-1]))
-        starts = np.concatenate([[0], np.cumsum(np.diff(block.X.starts)[keep])]).astype(np.int64)
-        indices, data = block.X.indices[inside][entries], block.X.data[inside][entries]
-        X: Floats | Sparse = Sparse(starts, indices, data)
-    else:
-        X = block.X[keep]
-    return replace(
-        block,
-        X=X,
-        y=block.y[keep],
-        place_of=lambda row: old(int(kept[row])),
-        importances=some(block.importances),
-        tags=None if block.tags is None else [block.tags[k] for k in kept.tolist()],
-        groups=None if block.groups is None else block.groups[keep],
-        numbers=None if block.numbers is None else block.numbers[keep],
-        faults=[fault for _, fault in order],
-    )

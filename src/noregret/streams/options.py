@@ -47,9 +47,12 @@ NOT_FOR_EXPERTS = (
     "scale",
     "fourier",
     "positive",
+    "negative",
 )
 # Options that are not listed as transforms: certificates state the target separately.
 ELSEWHERE = ("target", "format", "sniff")
+# How certificates list the classes that a learner met, which are no option.
+CLASSES = "classes="
 FLAGS = ("intercept", "no-header", "prices")
 
 
@@ -105,6 +108,8 @@ class Options:
         width of the kernel and the seed, as in ``300:width=2:seed=1``. An intercept is kept as is.
     positive
         The value of the target that counts as +1; all others are −1.
+    negative
+        With ``positive``: the only other value of the target. A row with any other is rejected.
     on_error
         ``stop`` at a row that cannot be used, or ``skip`` and count it.
     format
@@ -143,6 +148,7 @@ class Options:
     scale: str = "none"
     fourier: str | int | None = None
     positive: str | None = None
+    negative: str | None = None
     on_error: str = "stop"
     format: str | None = None
     add: tuple[str, ...] = ()
@@ -168,8 +174,11 @@ class Options:
             from noregret.linear.random_features import Fourier
 
             object.__setattr__(self, "fourier", str(Fourier.of(self.fourier)))
-        if self.positive is not None:
-            object.__setattr__(self, "positive", str(self.positive))
+        for name in ("positive", "negative"):
+            if getattr(self, name) is not None:
+                object.__setattr__(self, name, str(getattr(self, name)))
+        if self.negative is not None and self.positive in (None, self.negative):
+            raise ValueError("negative names the class besides the positive one: give both")
         if self.drop and self.keep:
             raise ValueError("name the columns to drop or those to keep, not both")
         if both := set(self.text) & {*self.categories, *self.time}:
@@ -214,6 +223,8 @@ class Options:
         known = {field.name: field for field in fields(cls) if field.name not in ELSEWHERE}
         given: dict[str, Any] = {"target": target, "sniff": sniff}
         for text in transforms:
+            if text.startswith(CLASSES):
+                continue
             name, has_value, value = text.partition("=")
             key = name.replace("-", "_")
             if text in FLAGS:

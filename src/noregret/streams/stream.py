@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from noregret.base.positions import Positions
 from noregret.errors import Use, WrongUsage, tell
 from noregret.streams.block import Block, Floats, Sparse
+from noregret.streams.class_labels import ClassNames, as_two, text_refused
 from noregret.streams.open_file import Opened
 from noregret.streams.options import FORM, Options
 from noregret.streams.parsing.scaling import Scaler
@@ -133,6 +134,9 @@ class Reading:
         self.unchecked = False  # whether the seals come from another process
         self.width = 0  # the number of columns, if they have no names
         self.wanted: Callable[[], bool] = lambda: True
+        self.classes: ClassNames | None = None  # of the outcomes, if they are several classes
+        self.undecided = False  # whether the first block will tell what outcomes are,
+        self.unscaled = False  # and whether to scale
         if state is not None:
             self.set_state(*state)
 
@@ -176,8 +180,11 @@ class Reading:
                     block = self.settle(raw)
                     if self.options.on_error == "stop" and block.faults:
                         block = until(block, block.faults[0].row)
-                    self.scale(block)
+                    if not self.unscaled:
+                        self.scale(block)
                     self.complete(block)
+                    if not self.undecided:
+                        block = self.labelled(block)
                     self.mark = block.mark
                     if len(block) or block.faults:
                         yield block
@@ -202,6 +209,54 @@ class Reading:
 
     def complete(self, block: Block) -> None:
         """Fill in the values that depend on earlier rows, in place."""
+
+    # Outcomes that are classes.
+
+    def labelled(self, block: Block) -> Block:
+        """Return a block whose outcomes are what learners take: numbers, ±1, or classes."""
+        faults = len(block.faults)
+        if not self.learning:
+            return block
+        if self.options.positive is not None:
+            block = as_two(block, self.options.positive, self.options.negative)
+        elif self.classes is not None:
+            block = self.classes.numbered(block)
+        elif block.values is not None and len(block):
+            raise text_refused(block, self.options.target)
+        if self.options.on_error == "stop" and len(block.faults) > faults:
+            block = until(block, block.faults[0].row)
+        return block
+
+    def take_classes(self) -> None:
+        """Take outcomes as classes from now on, any number of them."""
+        if self.options.positive is not None:
+            cure = Use("positive", text="leave {} out")
+            raise WrongUsage("positive is for two classes, and these may be several", cure)
+        self.classes = self.classes or ClassNames()
+
+    def wait(self) -> None:
+        """Leave open what outcomes are, and scaling if there is none, until ``decide``."""
+        self.undecided = True
+        if self.scaler is None:
+            self.unscaled, self.scaler = True, Scaler("standard" if self.centred else "max")
+
+    def likely_scale(self, first: Block) -> str:
+        """Return the scaling for a learner that needs one."""
+        dense = self.centred and (self.named or not isinstance(first.X, Sparse))
+        return "standard" if dense else "max"
+
+    def decide(self, stream: Stream, first: Block | None) -> Block | None:
+        """Go on with the options of a stream of the same files, after its first block."""
+        self.stream, self.options, self.undecided = stream, stream.options, False
+        if self.unscaled:
+            self.unscaled, scale = False, self.options.scale
+            if scale == "none":
+                self.scaler = None
+            elif self.scaler is None or self.scaler.kind != scale:
+                self.scaler = Scaler(scale)
+            if first is not None:
+                self.scale(first)
+        return None if first is None else self.labelled(first)
 
     # Names.
 
@@ -277,6 +332,8 @@ class Reading:
             "width": self.width,
             "columns": self.columns_state(),
         }
+        if self.classes is not None:
+            numbers["classes"] = self.classes.names
         if self.named:
             arrays |= {f"names.{k}": v for k, v in self.vocabulary.get_state().items()}
         if self.scaler is not None:
@@ -291,6 +348,7 @@ class Reading:
         apart = ("seals.",) if self.options.hash is not None else ("seals.", "names.")
         arrays = {name: array for name, array in arrays.items() if not name.startswith(apart)}
         numbers["mark"] = None
+        numbers.pop("classes", None)  # the learner has those it met
         numbers["options"] = {
             "target": self.options.target,
             "transforms": self.options.transforms(),
@@ -319,6 +377,8 @@ class Reading:
             self.seals.set_state(parts["seals"])
             self.unchecked = True
         self.set_columns_state(numbers["columns"])
+        if numbers.get("classes") is not None:
+            self.classes = ClassNames(numbers["classes"])
 
 
 def until(block: Block, row: int) -> Block:

@@ -121,9 +121,9 @@ class TableReading(Reading):
             rows, left = sparse_rows(table, self.options, self.vocabulary)
             self.note_growth(known, len(table.y))
             if isinstance(self.scaler, Scaler) and self.scaler.kind == "standard":
-                self.scaler.leave_out(left)
+                self.scaler.leave_out(left[left >= 0])  # without rows, an intercept has no place
         block = Block(rows, table.y, place_of, mark, size, faults=faults)
-        block.booleans = self.has_boolean_outcomes
+        block.booleans, block.values = self.has_boolean_outcomes, table.values
         if table.groups is not None:
             block.groups = self.numbered(table.groups)
         return block

@@ -8,7 +8,6 @@ from typing import Any, ClassVar, NamedTuple
 
 from noregret.errors import BadExample, Place
 from noregret.streams.block import Block, Fault, Sparse
-from noregret.streams.columns import signed
 from noregret.streams.options import WRITTEN
 from noregret.streams.parsing.text import Rows
 from noregret.streams.source import Piece
@@ -70,14 +69,11 @@ class TextReading(Reading):
         """Make a block from a piece."""
         piece, before = raw.piece, self.lines_before(raw.piece)
         rows = self.rows_of(raw.found)
-        outcomes = rows.outcomes
-        if self.options.positive is not None:
-            outcomes = signed(outcomes, self.options.positive, piece.path)
         if not self.named and len(rows.indices):
             self.width = max(self.width, int(rows.indices.max()) + 1)
         return Block(
             Sparse(rows.starts, rows.indices, rows.data),
-            outcomes,
+            rows.outcomes,
             lambda row: Place(piece.path, before + int(rows.lines[row])),
             self.mark_after(piece, rows.line_count),
             self.read_so_far(piece.file, piece.read),

@@ -51,7 +51,7 @@ def test_all_figures_of_mistakes_agree(learner: str, tmp_path: Path) -> None:
     assert told["loss"]["accuracy"] == pytest.approx(1 - stated / 120)
     assert told["certificate"]["loss"]["mistakes"] == stated
     assert re.search(rf"\b{stated} mistakes", text)
-    assert f">{stated} mistakes<" in html
+    assert f">{stated} mistakes; " in html
     assert f'mistakes</th><td class="number">{stated}</td>' in html
     cells = [int(n) for n in re.findall(r'<td class="wrong"[^>]*><b>(\d+)</b>', html)]
     assert sum(cells) == stated

@@ -31,8 +31,10 @@ pytestmark = pytest.mark.usefixtures("small_blocks")
 PLAIN = ["--target", "y", "--drop", "label", "--learner", "widrow-hoff"]
 PLAIN += ["-p", "rate=0.3", "-p", "norm=6"]
 KEYS = {
-    "": "format data learner error loss constant hindsight certificate uncertified found curve"
-    " heaviest outlook run",
+    "": "format data learner error measures baselines loss constant hindsight certificate"
+    " uncertified found curve heaviest outlook run",
+    "measures": "rmse mae explained accuracy log_loss auc auc_doubt recall confusion",
+    "baselines": "constant previous",
     "data": "sources format bytes rows features target transforms weight skipped shared",
     "learner": "name params python",
     "loss": "name total mean mistakes accuracy chosen",
@@ -153,7 +155,7 @@ def test_a_terminal_gets_progress(tmp_path: Path) -> None:
     os.close(ours)
     assert child.wait(60) == 0
     assert b"rows" in shown
-    assert b"mean loss" in shown
+    assert b"RMSE" in shown
 
 
 def test_bad_rows_are_counted_and_the_first_are_listed(file: Path) -> None:

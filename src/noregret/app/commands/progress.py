@@ -32,8 +32,8 @@ class Going(Protocol):
         ...
 
     @property
-    def mean(self) -> float:
-        """Mean loss per round."""
+    def standing(self) -> str:
+        """The error so far in a few words."""
         ...
 
 
@@ -89,7 +89,7 @@ def lined(run: Going) -> Iterator[None]:
     lines = Lines()
 
     def look(run: Going) -> None:
-        learned = f"{run.rounds:,} rows learned, mean loss {run.mean:.4g}"
+        learned = f"{run.rounds:,} rows learned, {run.standing}"
         lines.latest = f"{learned}, {hindsight(run)}" if run.looking_back else learned
 
     run.told = look
@@ -122,7 +122,7 @@ def barred(run: Going) -> Iterator[None]:
             from noregret.proof.game.progress import Meter
 
             bar = Meter(run.stream.size)
-        words = hindsight(run) if run.looking_back else f"mean loss {run.mean:.4g}"
+        words = hindsight(run) if run.looking_back else run.standing
         bar.show(run.rounds, run.size, (run.size - before) / seconds, words)
 
     run.told = look

@@ -1,4 +1,7 @@
-"""The learner where none is named, and its loss where none is given: the outcomes tell it."""
+"""The learner where none is named, and what it predicts: the first outcomes tell.
+
+Numbers get the square loss, two classes the logistic one, several classes the softmax learner.
+"""
 
 from __future__ import annotations
 
@@ -10,31 +13,48 @@ from numpy.typing import NDArray
 
 from noregret.app.results import DEFAULT_LEARNER
 from noregret.errors import BadLabel, NoRegretError
+from noregret.streams.class_labels import as_text, counted, likely_positive
 
 if TYPE_CHECKING:
     from noregret.streams.block import Block
     from noregret.streams.options import Options
 
 Floats = NDArray[np.float64]
+# Values of --task, and what outcomes are.
+NUMBERS, CLASSES = TASKS = ("numbers", "classes")
+TWO, SEVERAL = "two classes", "several classes"
 # Parameters that settle the loss.
 SETTLING = ("loss", "loss_parameter")
-# How labels are written, the negative one first.
+# How labels are written that every learner knows, the negative one first.
 WRITTEN = ((0.0, 1.0), (-1.0, 1.0))
-AS_NUMBERS = "-p loss=square"
+AS_NUMBERS, AS_CLASSES = "--task numbers", "--task classes"
+# Whole numbers with at most this many values may be classes, and the command says so.
+MAX_CLASSLIKE = 20
+# Text with more different values per row is hardly the name of a class.
+MAX_CLASS_SHARE = 0.5
+# The learner of several classes, where none is named.
+CLASS_LEARNER, CLASS_PARAMS = "softmax", {"step": "implicit"}
 
 
 class Choice(NamedTuple):
-    """A loss that the first outcomes suggest: what they are, its name, words for it, and why."""
+    """What the first outcomes are taken for, the loss, words for it, and why.
+
+    ``positive`` and ``negative`` are two classes that are not written as 0 and 1, −1 and +1, or
+    false and true; ``scale`` is the scaling that the learner needs.
+    """
 
     outcomes: str
     loss: str
     words: str
     why: str = ""
+    positive: str | None = None
+    negative: str | None = None
+    scale: str | None = None
 
     @property
     def labels(self) -> bool:
-        """True if outcomes were taken as labels."""
-        return self.outcomes == "labels"
+        """True if outcomes were taken as two classes."""
+        return self.outcomes == TWO
 
 
 def is_open(learner: str, params: dict[str, Any]) -> bool:
@@ -42,49 +62,117 @@ def is_open(learner: str, params: dict[str, Any]) -> bool:
     return learner == DEFAULT_LEARNER and not any(name in params for name in SETTLING)
 
 
-def chosen(block: Block, options: Options) -> Choice:
-    """Choose a loss by the outcomes of a first block.
+def chosen(block: Block, options: Options, task: str | None = None, loss: str = "") -> Choice:
+    """Choose by the outcomes of a first block.
 
-    Outcomes are labels where they are written as such (false and true, or with ``positive``), and
-    where they are all 0 or 1, or all −1 or +1, both seen. All others are numbers.
+    Text and booleans are classes; so are two different numbers, unless ``task`` is numbers. All
+    others are numbers. With ``loss``, the learner is one of two classes and has that loss.
     """
+    name = loss or "logistic"
     if options.positive is not None:
         why = f"as --positive {shlex.quote(options.positive)} says"
-        return Choice("labels", "logistic", f"{why}, so the loss is logistic", why)
-    if block.booleans:
-        return labels("they are false and true")
+        return Choice(TWO, name, f"{why}; the loss is {name}", why)
+    if block.values is not None and task != NUMBERS:
+        return text_chosen(block, options, loss)
+    if block.booleans and task != NUMBERS:
+        return two_chosen("false and true", name)
     values = different(block.y)
-    if tuple(values) in WRITTEN:
+    if len(values) == 2 and len(block) > 2 and task != NUMBERS:
         low, high = (f"{value:+g}" if values[0] < 0 else f"{value:g}" for value in values)
-        return labels(f"they are {low.replace('-', '−')} and {high}")
-    words = "so the loss is square (-p loss=absolute for another)"
-    if len(values) == 2 and len(block) > len(values):
-        words = f"so the loss is square; with --positive {values[1]:g} they would be labels"
-    if len(values) == 1 and any(values[0] in pair for pair in WRITTEN):
-        words = f"all {values[0]:g} at first, so the loss is square; -p loss=logistic for labels"
-    return Choice("numbers", "square", words)
+        pair = f"{low.replace('-', '−')} and {high}"
+        named = () if tuple(values) in WRITTEN else (as_text(values[1]), as_text(values[0]))
+        return two_chosen(pair, name, *named)
+    if task == CLASSES and not loss:
+        return several_chosen(f"as {AS_CLASSES} says; ")
+    return Choice(NUMBERS, "square", number_words(block, values, task))
 
 
-def labels(why: str) -> Choice:
-    """Return the choice for labels."""
-    words = f"{why}, so the loss is logistic; {AS_NUMBERS} takes them as numbers"
-    return Choice("labels", "logistic", words, why)
+def number_words(block: Block, values: list[float], task: str | None) -> str:
+    """Say why outcomes are taken as numbers, and how to say otherwise."""
+    if task == NUMBERS:
+        return f"as {AS_NUMBERS} says; the loss is square"
+    many = different(block.y, MAX_CLASSLIKE + 1)
+    if len(values) == 1 and len(block) > 1:
+        return f"all {values[0]:g} at first; {AS_CLASSES} if they are classes"
+    if 2 < len(many) <= MAX_CLASSLIKE and all(value.is_integer() for value in many):
+        return f"{len(many)} different whole numbers; {AS_CLASSES} if they are classes"
+    return "the loss is square (-p loss=absolute for another)"
 
 
-def different(y: Floats) -> list[float]:
-    """Return the values that there are, in order; three where there are more."""
+def two_chosen(
+    pair: str, loss: str, positive: str | None = None, negative: str | None = None
+) -> Choice:
+    """Return the choice for two classes."""
+    words = f"{pair}; the loss is {loss}; {AS_NUMBERS} takes them as numbers"
+    return Choice(TWO, loss, words, pair, positive, negative)
+
+
+def text_chosen(block: Block, options: Options, loss: str) -> Choice:
+    """Return the choice for outcomes that are text: two classes, or several."""
+    assert block.values is not None
+    counts = counted(block, None)
+    if len(counts) == 2:
+        positive = likely_positive(counts)
+        negative = next(name for name in counts if name != positive)
+        shown, other = repr(positive), shlex.quote(negative)
+        words = f"probabilities are those of {shown} (--positive {other} for the other)"
+        pair = f"{negative!r} and {positive!r}"
+        return Choice(TWO, loss or "logistic", f"{pair}; {words}", pair, positive, negative)
+    if loss:
+        listed = ", ".join(map(repr, list(counts)[:3]))
+        raise NoRegretError(
+            f"this learner is for two classes, and there are {len(counts)} ({listed}, …)",
+            (
+                "use --learner softmax for several",
+                f"--positive {shlex.quote(likely_positive(counts))} for one against all others",
+            ),
+            file=block.place_of(0).file,
+        )
+    if len(counts) > max(MAX_CLASSLIKE, MAX_CLASS_SHARE * len(block)):
+        raise NoRegretError(
+            f"the target {options.target!r} has {len(counts):,} different values in the first"
+            f" {len(block):,} rows, so these are hardly classes",
+            ("choose another --target", "use --learner softmax to take them as classes"),
+            file=block.place_of(0).file,
+        )
+    return several_chosen()
+
+
+def several_chosen(why: str = "") -> Choice:
+    """Return the choice for several classes."""
+    return Choice(SEVERAL, "softmax", f"{why}the learner is {CLASS_LEARNER}", why)
+
+
+def different(y: Floats, most: int = 3) -> list[float]:
+    """Return the values that there are, in order; only ``most`` where there are more."""
     found: list[float] = []
     left = y
-    while len(left) and len(found) < 3:
+    while len(left) and len(found) < most:
         found.append(float(left[0]))
         left = left[left != left[0]]
     return sorted(found)
 
 
 def explain(error: NoRegretError, choice: Choice | None) -> None:
-    """Say what to do about an outcome that is no label, where labels were our idea."""
-    if choice is not None and choice.labels and isinstance(error, BadLabel):
+    """Say what to do about an outcome that is none of two classes, where these were our idea."""
+    if choice is None or not choice.labels or not isinstance(error, BadLabel):
+        return
+    if choice.positive is None or is_number(choice.positive):
         error.cures += (
-            f"if outcomes are numbers, begin with {AS_NUMBERS}: the first were taken for labels"
-            f" ({choice.why})",
+            f"if outcomes are numbers, begin with {AS_NUMBERS}: the first were taken for two"
+            f" classes ({choice.why})",
         )
+    if choice.positive is not None:
+        error.cures += (
+            "if there are more classes, begin with --learner softmax",
+            f"--positive {shlex.quote(choice.positive)} takes all others as one class",
+        )
+
+
+def is_number(text: str) -> bool:
+    """Return whether a text is a number."""
+    try:
+        float(text)
+    except ValueError:
+        return False
+    return True

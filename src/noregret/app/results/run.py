@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
+from noregret.app.results.measures import Measures
 from noregret.errors import NoRegretError, as_option
 
 if TYPE_CHECKING:
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
 
 Floats = NDArray[np.float64]
 Counts = NDArray[np.int64]
+UNMEASURED = Measures()
 # Features that a summary names.
 HEAVIEST = 10
 
@@ -127,6 +129,8 @@ class Result:
         How many seconds the comparison with hindsight took, besides.
     choice
         How the loss was chosen, where the outcomes did that.
+    measures
+        Familiar measures of the predictions.
     found
         What the learner tells of itself, where it does.
     """
@@ -163,6 +167,7 @@ class Result:
     outputs: dict[str, str]
     looked_back: float = 0.0
     choice: Choice | None = None
+    measures: Measures = UNMEASURED
     found: Found | None = None
 
     @property
@@ -171,7 +176,15 @@ class Result:
         return self.total / (self.weight or self.rows) if self.rows else 0.0
 
 
-def heaviest_of(name: Callable[[int], str], weights: Floats) -> tuple[tuple[str, float], ...]:
-    """Return the features of the largest weights."""
+def heaviest_of(
+    name: Callable[[int], str], weights: Floats, classes: Sequence[Any] = ()
+) -> tuple[tuple[str, float], ...]:
+    """Return the features of the largest weights; of several classes, with the class."""
+    if weights.ndim == 2:
+        features, count, weights = name, weights.shape[1], weights.reshape(-1)
+
+        def name(i: int) -> str:
+            return f"{features(i // count)} → {classes[i % count]}"
+
     order = np.argsort(-np.abs(weights), kind="stable")[:HEAVIEST]
     return tuple((name(i), float(weights[i])) for i in order.tolist() if weights[i] != 0)

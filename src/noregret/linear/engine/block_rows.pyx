@@ -28,12 +28,18 @@ cdef enum:
 cdef Py_ssize_t LARGE_BLOCK = 2**15
 
 
-# The address of an empty row is taken without a bounds check.
+# The address of an empty row, and of scores of no class, is taken without a bounds check.
 
 @cython.boundscheck(False)
 cdef inline const double* dense_row(const double[:, :] X, Py_ssize_t r) noexcept nogil:
     """Return the address of a row that ``check_block`` has checked."""
     return &X[r, 0]
+
+
+@cython.boundscheck(False)
+cdef inline double* scores_at(double[::1] out, Py_ssize_t at) noexcept nogil:
+    """Return the address of scores that ``scores_per_row`` has checked."""
+    return &out[at]
 
 
 @cython.boundscheck(False)
@@ -378,7 +384,7 @@ def score_dense(Entry entry not None, const double[:, :] X not None, double[::1]
         with nogil:
             for r in range(rows):
                 row.values = dense_row(X, r)
-                status = entry.score_into(&row, &out[r * width], width)
+                status = entry.score_into(&row, scores_at(out, r * width), width)
                 if status != FINE:
                     break
         if status != FINE:
@@ -408,7 +414,7 @@ def score_columns(Entry entry not None, columns, double[::1] out not None):
                     first, last = r, min(r + tile, rows)
                     table.copy_rows(first, last, &held[0, 0])
                 row.values = &held[0, 0] + (r - first) * table.count
-                status = entry.score_into(&row, &out[r * width], width)
+                status = entry.score_into(&row, scores_at(out, r * width), width)
                 if status != FINE:
                     break
         if status != FINE:
@@ -442,7 +448,7 @@ def score_sparse(Entry entry not None, const int64_t[::1] starts not None, const
                 if not noregret_ordered(row.indices, row.count, entry.engine.size):
                     status = BAD_INDICES
                 else:
-                    status = entry.score_into(&row, &out[r * width], width)
+                    status = entry.score_into(&row, scores_at(out, r * width), width)
                 if status != FINE:
                     break
         if status != FINE:
@@ -628,7 +634,7 @@ def score_rows(Entry entry not None, const int64_t[::1] starts not None, const i
                     if not fabs(row.values[row.count]) < MAX_VALUE:
                         status = BAD_VALUE
                 if status == FINE:
-                    status = entry.score_into(&row, &out[r * width], width)
+                    status = entry.score_into(&row, scores_at(out, r * width), width)
                 if status != FINE:
                     break
         if status != FINE:

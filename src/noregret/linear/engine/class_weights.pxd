@@ -15,8 +15,11 @@ cdef class ClassWeights(Scaled):
     cdef double* scores               # of the round at hand,
     cdef double* pull                 # the gradient by score,
     cdef double* spare                # and what steps need besides
+    cdef double[::1] chances          # room for the chance of each round's prediction, or None
+    cdef Py_ssize_t chances_noted
 
     cdef void class_scores(self, Row* row, double* out, Py_ssize_t count) noexcept nogil
+    cdef double chance_of(self, Py_ssize_t best, Py_ssize_t y, Py_ssize_t before) noexcept nogil
     cdef double judge(self, Py_ssize_t y) noexcept nogil
     cdef void implicit_pull(self, Py_ssize_t y, double reach) noexcept nogil
     cdef void project_shortfalls(self, Py_ssize_t y, double reach) noexcept nogil

@@ -1,4 +1,9 @@
+import numpy as np
+from numpy.typing import NDArray
+
 from noregret.linear.engine.additive import Scaled
+
+Floats = NDArray[np.float64]
 
 CLASS_LOSSES: tuple[str, ...]
 FORMS: tuple[str, ...]
@@ -18,3 +23,4 @@ class ClassWeights(Scaled):
         l2: float = 0.0,
         beta: float = 1.0,
     ) -> None: ...
+    def note_chances(self, out: Floats | None) -> None: ...

@@ -333,10 +333,19 @@ cdef class ClassWeights(Scaled):
 
     # The round.
 
+    def note_chances(self, double[::1] out):
+        """Fill in the chance of the class that is predicted in each round to come; None to stop."""
+        self.chances, self.chances_noted = out, 0
+
+    cdef double chance_of(self, Py_ssize_t best, Py_ssize_t y, Py_ssize_t before) noexcept nogil:
+        """Return the chance of a class among those known before the round, from the gradient."""
+        cdef double chance = self.pull[best] + (1.0 if best == y else 0.0)
+        return chance / -self.pull[y] if y == before else chance
+
     cdef int play(self, Row* row, double given) noexcept nogil:
         """Predict, pay, learn, measure. On anything but FINE nothing has changed."""
         cdef Py_ssize_t y = <Py_ssize_t> given, before = self.classes, c, best = 0
-        cdef double value, rate, length2 = 0, peak = 0
+        cdef double value, rate, length2 = 0, peak = 0, chance = 0
         cdef int status
         cdef bint wrong = False
         if y < 0 or y > before or y >= self.labelled or given != y:
@@ -363,6 +372,8 @@ cdef class ClassWeights(Scaled):
                 wrong = wrong or (c != y and self.scores[c] >= self.scores[y])
                 length2 += self.pull[c] * self.pull[c]
                 peak = max(peak, fabs(self.pull[c]))
+            if self.chances is not None and self.kind == SOFTMAX and before:
+                chance = self.chance_of(best, y, before)
             if row.norm2 > 0 and length2 > 0 and self.importance > 0:
                 if self.form != GRADIENT_STEP:
                     status = self.step_by_coordinate(row)
@@ -374,6 +385,9 @@ cdef class ClassWeights(Scaled):
         if status != FINE:
             self.classes = before
             return status
+        if self.chances is not None and self.chances_noted < self.chances.shape[0]:
+            self.chances[self.chances_noted] = chance
+            self.chances_noted += 1
         self.book(row, <double> best if before else -1.0, self.importance * value, sqrt(length2), peak, 0, wrong)
         return FINE
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -10,9 +10,11 @@ from numpy.typing import NDArray
 from noregret.errors import BadExample, NoRegretError
 from noregret.linear import learn_many
 from noregret.linear.engine import block_rows
+from noregret.linear.learner import is_of_classes
 from noregret.streams.block import Block, Fault, Sparse
 
 if TYPE_CHECKING:
+    from noregret.linear.class_learner import ClassLearner
     from noregret.linear.learner import Learner
     from noregret.streams.stream import Reading
 
@@ -27,6 +29,7 @@ class Played(NamedTuple):
     kept: NDArray[np.bool_] | None  # which rows were learned from; None for all
     refused: list[NoRegretError]
     scores: Floats | None = None
+    chances: Floats | None = None  # of the class predicted in each row learned from, where known
 
 
 def play_block(
@@ -37,6 +40,22 @@ def play_block(
     Rows that the learner rejects are skipped if the stream's ``on_error`` is ``skip``; else the
     first error is raised with its place. ``scores`` is filled in for rows that are played.
     """
+    chances = None
+    if scores is not None and is_of_classes(learner):
+        chances = np.zeros(len(block))
+        learner.engine.note_chances(chances)
+    try:
+        played = play_parts(learner, reading, block, scores)
+    finally:
+        if chances is not None and is_of_classes(learner):
+            learner.engine.note_chances(None)
+    if chances is not None:
+        chances = chances[: len(block) if played.kept is None else played.kept.sum()]
+    return played._replace(chances=chances)
+
+
+def play_parts(learner: Learner, reading: Reading, block: Block, scores: Floats | None) -> Played:
+    """Play the rows of a block; after one that is refused, go on with the next."""
     start, rows = 0, len(block)
     left_out: list[int] = []
     refused = list(block.faults)
@@ -70,7 +89,8 @@ def play_block(
 
 def acquaint(learner: Learner, reading: Reading) -> None:
     """Start a pass with the features that the learner knows already, in their positions."""
-    refuse_classes(learner)
+    if is_of_classes(learner):
+        reading.take_classes()
     if reading.options.prices:
         raise NoRegretError("prices are made into relatives for portfolios alone", "leave it out")
     if not (reading.named and learner._entry.known.names) or len(reading.vocabulary):
@@ -80,29 +100,38 @@ def acquaint(learner: Learner, reading: Reading) -> None:
     reading.vocabulary.positions(learner.features, True)
 
 
-def refuse_classes(learner: Learner) -> None:
-    """Raise NoRegretError for a learner of classes, as streams have numbers for outcomes."""
-    if learner._notes():
-        raise NoRegretError(
-            f"{learner.name} learns classes, and streams give numbers for outcomes",
-            "give a table and its classes: noregret.play(learner, X, y)",
-        )
-
-
 def play_rows(
     learner: Learner, reading: Reading, block: Block, part: slice, scores: Floats | None
 ) -> None:
     """Play some of a block's rows."""
     X, y = block.rows(part.start, part.stop), block.y[part]
     out = None if scores is None else scores[part]
+    entry = learner._entry
+    if is_of_classes(learner):
+        X = X if isinstance(X, Sparse) else sparse_of(X)
     if isinstance(X, Sparse):
         importances = None if block.importances is None else block.importances[part]
         if reading.fixed:
-            learner._entry.meet_columns(reading.width, True)
-        block_rows.play_rows(learner._entry, *X, y, importances, out, reading.name_source)
+            entry.meet_columns(reading.width, True)
+        entry.hold()
+        try:
+            if is_of_classes(learner):
+                y = codes_of(learner, block.classes or [], y)
+            block_rows.play_rows(entry, *X, y, importances, out, reading.name_source)
+        finally:
+            entry.let_go()
         return
     names = reading.names(0, reading.features) if reading.named else None
-    learn_many.play_columns(learner._entry, X, y, names, out)
+    learn_many.play_columns(entry, X, y, names, out)
+
+
+def codes_of(learner: ClassLearner, classes: list[Any], y: Floats) -> Floats:
+    """Return classes, given by their positions in a list, as the learner numbers them."""
+    numbers, first, places = np.unique(y, return_index=True, return_inverse=True)
+    codes = np.zeros(len(numbers))
+    for k in np.argsort(first).tolist():
+        codes[k] = learner._entry.code_of(classes[int(numbers[k])])
+    return codes[places]
 
 
 def numbers_of(block: Block, before: int) -> Floats:
@@ -118,24 +147,26 @@ def numbers_of(block: Block, before: int) -> Floats:
 def score_block(learner: Learner, reading: Reading, block: Block) -> tuple[Floats, list[Fault]]:
     """Return the scores of a block's rows, NaN for rejected ones, and the errors of these.
 
-    Nothing is learned. If the stream's ``on_error`` is ``stop``, the first error is raised.
+    Learners over several classes have a row of scores per row, one for each class. Nothing is
+    learned. If the stream's ``on_error`` is ``stop``, the first error is raised.
     """
-    refuse_classes(learner)
-    scores = np.full(len(block), np.nan)
+    wide = learner._entry.outputs
+    scores = np.full(len(block) * wide, np.nan)
     refused: list[Fault] = []
     try:
         score_rows(learner, block.X, scores)
     except NoRegretError:  # find it row by row
         for row in range(len(block)):
             try:
-                score_rows(learner, block.rows(row, row + 1), scores[row : row + 1])
+                part = slice(row * wide, (row + 1) * wide)
+                score_rows(learner, block.rows(row, row + 1), scores[part])
             except NoRegretError as error:
                 error.at(block.place_of(row))
                 if reading.options.on_error == "stop":
                     raise
-                scores[row] = np.nan
+                scores[part] = np.nan
                 refused.append(Fault(row, error.with_traceback(None)))
-    return scores, refused
+    return scores.reshape(-1, wide) if is_of_classes(learner) else scores, refused
 
 
 def score_rows(learner: Learner, X: Floats | Sparse, scores: Floats) -> None:

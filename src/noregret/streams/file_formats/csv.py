@@ -25,7 +25,6 @@ from noregret.streams.columns import (
     encoded,
     kind_of,
     known,
-    signed,
     summaries,
 )
 from noregret.streams.csv_dialect import COMMA, delimiter_of, is_latin_1
@@ -401,8 +400,6 @@ class CsvReading(TableReading):
             return None
         nobody = summaries(found.X, roles) if found.asleep or self.options.add else 0
         y: Floats = found.outcomes if roles.target is not None else np.full(len(found.X), np.nan)
-        if self.options.positive is not None and roles.target is not None:
-            y = signed(y, self.options.positive, roles.where)
         # Where cells are empty, an outcome may be among them, or all forecasts of a row.
         whole = not found.asleep or not (nobody or np.isnan(y).any())
         table = Table(roles.numbers, found.X, None, [], y, {}, self.options.intercept)

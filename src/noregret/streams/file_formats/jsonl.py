@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from noregret.errors import BadExample, Place, Use
+from noregret.errors import BadExample, Place
 from noregret.limits import INTERCEPT, MAX_VALUE
 from noregret.streams.block import Block, Fault, Sparse, placed
 from noregret.streams.columns import (
@@ -23,7 +23,6 @@ from noregret.streams.columns import (
     encoded,
     kind_of,
     listed,
-    signed,
 )
 from noregret.streams.columns_to_rows import empty
 from noregret.streams.json_forecasts import kinds_of, table_of
@@ -150,7 +149,8 @@ class JsonlReading(TableReading):
         size: int,
     ) -> Block:
         """Make a block of examples that differ in their fields."""
-        starts, indices, data, y, lines = [0], [], [], [], []
+        starts, indices, data, lines = [0], [], [], []
+        y: list[float | str] = []
         faults = list(broken)
         booleans = False
         known = len(self.vocabulary)
@@ -176,14 +176,17 @@ class JsonlReading(TableReading):
             np.array(indices, dtype=np.int32),
             np.array(data, dtype=float),
         )
+        values = list(dict.fromkeys(text for text in y if isinstance(text, str)))
+        codes = {value: float(code) for code, value in enumerate(values)}
         return Block(
             rows,
-            np.array(y, dtype=float),
+            np.array([codes.get(found, found) for found in y], dtype=float),  # type: ignore[arg-type]
             lambda row: Place(path, before + lines[row]),
             mark,
             size,
             faults=placed(in_order(faults, lines), path, before),
             booleans=booleans,
+            values=values or None,
         )
 
     def places_of(self, names: list[str]) -> list[int]:
@@ -195,7 +198,7 @@ class JsonlReading(TableReading):
             self.scaler.leave_out(np.array(places)[left])
         return [int(place) for place in places]
 
-    def features_of(self, example: Any) -> tuple[dict[str, float], float]:
+    def features_of(self, example: Any) -> tuple[dict[str, float], float | str]:
         """Return the features of an example by name, and its outcome."""
         if not isinstance(example, dict):
             raise BadExample('an example is an object: {"name": value, …}')
@@ -204,6 +207,10 @@ class JsonlReading(TableReading):
         outcome = self.outcome_of(target, example) if self.learning else math.nan
         features: dict[str, float] = {INTERCEPT: 1.0} if options.intercept else {}
         kinds: dict[str, str] = {}
+        if isinstance(outcome, str):
+            kinds[options.target or ""] = TEXT
+        elif self.learning:
+            kinds[options.target or ""] = BOOLEAN if isinstance(target, bool) else NUMBER
         for name, value in example.items():
             if name in options.drop or (options.keep and name not in options.keep):
                 continue
@@ -248,23 +255,25 @@ class JsonlReading(TableReading):
                 )
         self.kinds = kinds | before
 
-    def outcome_of(self, value: Any, example: dict[str, Any]) -> float:
-        """Return an outcome as a number."""
-        target, positive = self.options.target, self.options.positive
+    def outcome_of(self, value: Any, example: dict[str, Any]) -> float | str:
+        """Return an outcome: a number, or text."""
+        target = self.options.target
         if value is None:
             raise BadExample(
                 f"there is no field {target!r}, or it is null: there are {listed(list(example))}"
             )
-        if positive is not None and isinstance(value, str):
-            return 1.0 if value == positive else -1.0
-        if isinstance(value, str | list | dict):
-            shown = str(value)[:MAX_SHOWN]
-            cure = Use("positive", shown if value == shown else "VALUE")
-            raise BadExample(f"the outcome is {shown!r}", ("give a number", cure))
-        number = number_of(value, "the outcome")
-        if positive is None:
-            return number
-        return float(signed(np.array([number]), positive, None)[0])
+        if isinstance(value, list | dict):
+            raise BadExample(f"the outcome is {str(value)[:MAX_SHOWN]!r}", "give a number or text")
+        if value == "":
+            raise BadExample("the outcome is empty: every row needs one")
+        text = isinstance(value, str) or target in self.options.categories
+        before = (self.kinds or {}).get(target or "")
+        if before is not None and text is not (before == TEXT):
+            raise BadExample(
+                f"the outcome is {str(value)[:MAX_SHOWN]!r}, but those before it are {before}",
+                "write all outcomes as numbers, or all as text",
+            )
+        return text_of(value) if text else number_of(value, "the outcome")
 
 
 def in_order(errors: list[BadExample], lines: list[int]) -> list[Fault]:

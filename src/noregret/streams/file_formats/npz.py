@@ -15,7 +15,6 @@ from noregret.base.sparse_rows import sparse_parts
 from noregret.errors import BadExample, NoRegretError, Place, WrongUsage
 from noregret.linear.inputs import as_array, as_floats, as_outcomes, block_rows
 from noregret.streams.block import Block, Floats, Sparse
-from noregret.streams.columns import signed
 from noregret.streams.options import Options
 from noregret.streams.seals import Range, new_hash
 from noregret.streams.source import STDIN, Paths
@@ -102,8 +101,6 @@ class NpzReading(Reading):
     def settle(self, raw: Any) -> Block:
         """Make a block of some rows."""
         number, rows, y, start, stop, digest = raw
-        if self.options.positive is not None:
-            y = signed(y, self.options.positive, self.paths[number])
         if self.seals is not None and digest is not None:
             self.seals.add(number, [Range(start, stop, digest)], start + 1, stop)
         return Block(

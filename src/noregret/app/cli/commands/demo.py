@@ -124,6 +124,7 @@ def result_of(
         version=__version__,
         started=started,
         outputs={},
+        measures=watching.measured([]),
         found=found_of(learner),
     )
 

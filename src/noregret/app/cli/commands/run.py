@@ -72,7 +72,14 @@ OPTIONS = [
         INPUT,
         "--positive",
         metavar="VALUE",
-        help="The value of the target that counts as +1; all others are −1.",
+        help="The class whose probability is predicted, against all others.",
+    ),
+    option(
+        INPUT,
+        "--task",
+        metavar="KIND",
+        help="What the target is: numbers or classes (default: text, booleans and two different"
+        " values are classes; others are numbers).",
     ),
     option(
         INPUT,
@@ -92,9 +99,9 @@ OPTIONS = [
         METHOD,
         "--scale",
         metavar="RULE",
-        default="none",
         help="Scale features: none, max (by the largest value so far), standard (mean 0, deviation"
-        " 1) or unit (every example to norm 1). auto needs none.",
+        " 1) or unit (every example to norm 1). auto needs none, and scales by itself if it finds"
+        " several classes.",
     ),
     option(
         METHOD,
@@ -148,21 +155,24 @@ def run(given: Namespace) -> None:
     """Learn from data, one example at a time, and report error and regret.
 
     Every outcome is predicted before it is seen. The regret is the total loss minus that of the
-    best fixed model in hindsight. The loss is square for numbers and logistic for labels, unless
-    -p loss=… sets it. Ctrl-C ends the run early; all requested files are still written.
+    best fixed model in hindsight. The first rows tell whether the target is a number, two classes
+    or several (--task says so explicitly), and the loss follows: square, logistic or softmax.
+    Ctrl-C ends the run early; all requested files are still written.
     """
     from noregret.app.commands.outputs import Outputs
     from noregret.app.commands.printing import command_line, concluded
     from noregret.app.commands.progress import shown, stoppable
     from noregret.app.commands.run.runner import Run
-    from noregret.app.results.loss_choice import is_open
+    from noregret.app.results.loss_choice import CLASSES, is_open
+    from noregret.linear.learner import is_of_classes
     from noregret.proof.certificates.certificate import LOOSEST, TIGHTEST
     from noregret.streams import stream_of
     from noregret.streams.options import ASLEEP, INDICATOR, STOP
 
     params = params_of(given.parameter)
     missing = given.missing or STOP
-    options = reading_options(given, fourier=fourier_text(given), missing=missing)
+    scale = given.scale or "none"
+    options = reading_options(given, fourier=fourier_text(given), missing=missing, scale=scale)
     if given.every < 1:
         raise WrongUsage(f"--every must be at least 1 row: got {given.every}")
     if options.missing == ASLEEP:
@@ -172,9 +182,14 @@ def run(given: Namespace) -> None:
     if given.gap is not None and not TIGHTEST <= given.gap <= LOOSEST:
         raise WrongUsage(f"--gap is from {TIGHTEST:g} to {LOOSEST:g}: got {given.gap:g}")
     made, resume = learner_of(given.learner, params), given.resume
+    check_task(given.task, made, given, params)
     if resume is not None and resume == given.checkpoint and not os.path.exists(resume):
         resume = None  # interrupted before the first checkpoint: start again
     stream = stream_of(given.data, options)
+    several = given.task == CLASSES or is_of_classes(made)
+    if several and options.target is not None and "categories" not in stream.meaningless:
+        options = replace(options, categories=(*options.categories, options.target))
+        stream = type(stream)(stream.paths, options)
     if given.missing is None and "missing" not in stream.meaningless:
         usual = INDICATOR
         if resume is not None:  # as that run does
@@ -194,6 +209,8 @@ def run(given: Namespace) -> None:
         resume=resume,
         command=command_line(),
         open_loss=is_open(given.learner, params),
+        task=given.task,
+        open_scale=given.scale is None,
     )
     with stoppable(work), shown(work, given.quiet or given.json):
         try:
@@ -219,6 +236,27 @@ def learner_of(learner: str, params: dict[str, Any]) -> Any:
             f"; --learner names others than {DEFAULT_LEARNER}" if learner == DEFAULT_LEARNER else ""
         )
         raise WrongUsage(f"{error} (see ‘{f'noregret learners {known}'.strip()}’{named})") from None
+
+
+def check_task(task: str | None, learner: Any, given: Namespace, params: dict[str, Any]) -> None:
+    """Refuse a task that does not fit the learner."""
+    from noregret.app.results.loss_choice import CLASSES, NUMBERS, TASKS, is_open
+    from noregret.checks import one_of
+
+    if task is None:
+        return
+    try:
+        one_of("--task", task, TASKS)
+    except ValueError as error:
+        raise WrongUsage(str(error)) from None
+    if given.positive is not None and task == NUMBERS:
+        raise WrongUsage("--positive names a class: leave it out with --task numbers")
+    predicts = CLASSES if learner.engine.loss.labels else NUMBERS
+    if not is_open(given.learner, params) and predicts != task:
+        raise WrongUsage(
+            f"{given.learner} predicts {predicts} with the {learner.engine.loss.name} loss, not"
+            f" {task}: leave --task out, or --learner"
+        )
 
 
 def fourier_text(given: Namespace) -> str | None:

@@ -219,6 +219,11 @@ class Mix:
         return self.total / max(1, self.rounds)
 
     @property
+    def standing(self) -> str:
+        """The error so far in a few words."""
+        return f"mean loss {self.mean:.4g}"
+
+    @property
     def groups(self) -> dict[str, int]:
         """The numbers of the groups, by name."""
         return self.reading.groups

@@ -8,10 +8,13 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from noregret._version import __version__
+from noregret.app.commands.run.measuring import class_names
 from noregret.app.commands.run.watching import best_of_outcomes
 from noregret.app.results.findings import Names, found_of
 from noregret.app.results.run import Constant, Outlook, Result, heaviest_of
 from noregret.base.params import plain
+from noregret.linear.learn_many import label_pair
+from noregret.linear.learner import is_of_classes
 
 if TYPE_CHECKING:
     from noregret.app.commands.run.runner import Run
@@ -24,6 +27,11 @@ def conclude(
     """Return the figures."""
     learner, options = run.learner, run.reading.options
     labels = learner.engine.loss.labels
+    names = class_names(learner, run.stream.options) or list(label_pair(learner._entry))
+    measures = run.watching.measured(names)
+    mistakes = learner.mistakes if labels else None
+    if is_of_classes(learner):  # of what was predicted; the first row had no prediction
+        mistakes = sum(each.rows - each.right for each in measures.classes)
     return Result(
         sources=run.stream.paths,
         format=run.stream.name,
@@ -36,13 +44,13 @@ def conclude(
         params={name: plain(value) for name, value in learner.params.items()},
         loss=learner.engine.loss.name,
         total=learner.total_loss,
-        mistakes=learner.mistakes if labels else None,
+        mistakes=mistakes,
         weight=run.watching.weight if run.weighted else None,
         constant=run.watching.constant() or constant_of_rows(run),
         certificate=certificate,
         uncertified=uncertified,
         curve=run.game.curve,
-        heaviest=heaviest_of(run.reading.feature_name, learner.weights),
+        heaviest=heaviest_of(run.reading.feature_name, learner.weights, names),
         transforms=run.reading.transforms,
         target=run.stream.target,
         looked_back=run.looked_back,
@@ -56,6 +64,7 @@ def conclude(
         started=started,
         outputs={},
         choice=run.choice,
+        measures=measures,
         found=found_of(
             learner,
             Names(learner.engine.size, run.reading.feature_name),
@@ -86,7 +95,8 @@ def write_predictions(run: Run, path: str, result: Result) -> None:
 
     assert run.spool is not None
     tags = None if run.tags is None else run.tags.blocks()
-    predictions.write(path, predictions.tables(run.spool.blocks(), tags, run.learner))
+    made = predictions.tables(run.spool.blocks(), tags, run.learner, run.stream.options)
+    predictions.write(path, made)
 
 
 def write_model(run: Run, path: str, result: Result) -> None:

@@ -11,12 +11,15 @@ from typing import IO, TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from noregret.app.commands.run.measuring import class_names
 from noregret.base.atomic_files import beside
 from noregret.errors import WrongUsage
 from noregret.linear.learn_many import answers
+from noregret.linear.learner import is_of_classes
 
 if TYPE_CHECKING:
     from noregret.linear.learner import Learner
+    from noregret.streams.options import Options
 
 Floats = NDArray[np.float64]
 SUFFIXES = (".csv", ".parquet", ".pq")
@@ -29,29 +32,51 @@ def check_name(path: str, what: str = "predictions") -> None:
 
 
 def tables(
-    blocks: Iterator[Floats], tags: Iterator[list[str]] | None, learner: Learner
+    blocks: Iterator[Floats],
+    tags: Iterator[list[str]] | None,
+    learner: Learner,
+    options: Options,
 ) -> Iterator[Any]:
     """Yield Arrow tables of rows: number, prediction, outcome, and what fits besides.
 
-    Outcomes are NaN, all of them, where there are none; tags come in blocks as rows do.
+    Predictions and outcomes are classes as the data name them. Outcomes are NaN, all of them, where
+    there are none; tags come in blocks as rows do. Of several classes, the probability is that of
+    the predicted one.
     """
     import pyarrow as pa
 
+    names = class_names(learner, options)
     for block, tagged in zip(blocks, chain(tags or [], repeat(None)), strict=False):
-        row, scores, outcomes = block.T
-        columns: dict[str, Any] = {
-            "row": row.astype(np.int64),
-            "prediction": np.asarray(answers(learner._entry, scores)),
-        }
+        row, scores, outcomes, *chances = block.T
+        columns: dict[str, Any] = {"row": row.astype(np.int64)}
+        if is_of_classes(learner):
+            columns["prediction"] = named(names, scores)
+        elif names:
+            columns["prediction"] = named(names, scores > 0)
+        else:
+            columns["prediction"] = np.asarray(answers(learner._entry, scores))
         if not np.isnan(outcomes).all():
-            columns["outcome"] = outcomes
-        if learner.engine.loss.name == "logistic":
+            several = is_of_classes(learner)
+            codes = outcomes if several else outcomes > 0
+            columns["outcome"] = named(names, codes) if names else outcomes
+        if chances and learner.engine.loss.name == "softmax":
+            columns["probability"] = chances[0]
+        elif learner.engine.loss.name == "logistic":
             columns["probability"] = np.exp(-np.logaddexp(0.0, -scores))
-        elif learner.engine.loss.labels:
+        elif learner.engine.loss.labels and not is_of_classes(learner):
             columns["score"] = scores
         if tagged is not None:
             columns["tag"] = pa.array(tagged, pa.string())
         yield pa.table(columns)
+
+
+def named(names: list[Any], codes: NDArray[Any]) -> Any:
+    """Return the names of classes, given by their numbers; null for a negative number."""
+    import pyarrow as pa
+
+    known = pa.array(names) if names else pa.array([], pa.string())
+    numbers = codes.astype(np.int64)
+    return known.take(pa.array(numbers, mask=numbers < 0))
 
 
 def write(path: str, found: Iterator[Any]) -> None:

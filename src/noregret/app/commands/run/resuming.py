@@ -110,7 +110,7 @@ def restore(run: Run, path: str) -> None:
     """Go on from a checkpoint: everything is as it was between two blocks."""
     arrays, state = checkpoint.read(path)
     try:
-        choice = state.get("choice") if run.open_loss else None
+        choice = state.get("choice") if run.chooses else None
         run.begin(None if choice is None else Choice(*choice))
         check_asked(asked(run), state["asked"], path)
         restore_state(run, path, arrays, state)
@@ -168,7 +168,7 @@ def restore_state(run: Run, path: str, arrays: checkpoint.Arrays, state: dict[st
         )
     run.checkpoint, run.saved = path, run.learner.rounds
     if state["predictions"] is not None:
-        run.spool = Numbers(3, run.beside[PREDICTIONS], *state["predictions"])
+        run.spool = Numbers(run.columns, run.beside[PREDICTIONS], *state["predictions"])
     if state["tags"] is not None:
         run.tags = Tags(run.beside[TAGS], *state["tags"])
     restore_ledger(run.game.ledger, checkpoint.of_prefix("ledger.", arrays), state["ledger"])

@@ -6,7 +6,7 @@ import math
 import os
 import time
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from itertools import chain
 from pathlib import Path
@@ -17,13 +17,22 @@ from noregret.app.commands.run.checkpoint import companions
 from noregret.app.commands.run.concluding import conclude, write_all
 from noregret.app.commands.run.spool import PREDICTIONS, TAGS, Numbers, Tags
 from noregret.app.commands.run.watching import Watching
-from noregret.app.results.loss_choice import Choice, chosen, explain
+from noregret.app.results.loss_choice import (
+    CLASS_LEARNER,
+    CLASS_PARAMS,
+    SEVERAL,
+    Choice,
+    chosen,
+    explain,
+)
 from noregret.app.results.run import Result, Skipped, skipped
 from noregret.base.locks import Locks
+from noregret.base.registry import built, find
 from noregret.errors import BadExample, NoRegretError
 from noregret.hindsight.proofs.answer import USUAL, Limits
+from noregret.linear.learner import is_of_classes
 from noregret.proof.game.game import Game
-from noregret.proof.game.play_blocks import Played, numbers_of
+from noregret.proof.game.play_blocks import Played, codes_of, numbers_of
 
 if TYPE_CHECKING:
     from noregret.linear.learner import Learner
@@ -69,6 +78,10 @@ class Run:
         Called after every block with the rows and the bytes so far.
     open_loss
         Whether the first outcomes choose the learner's loss.
+    task
+        What outcomes are: ``numbers`` or ``classes``; None if the first outcomes tell.
+    open_scale
+        Whether to scale features if the learner that is chosen needs it.
     """
 
     stream: Stream
@@ -83,6 +96,8 @@ class Run:
     command: str = ""
     told: Callable[[Run], None] | None = None
     open_loss: bool = False
+    task: str | None = None
+    open_scale: bool = False
 
     def __post_init__(self) -> None:
         self.kept_at = self.checkpoint or self.resume
@@ -108,6 +123,8 @@ class Run:
         self.tags: Tags | None = None
         self.saved: int | None = None  # rounds in the last checkpoint
         self.reading = self.stream.reading()
+        if self.chooses:
+            self.reading.wait()
 
     def prepare(self) -> None:
         """Go on from a checkpoint, or check that there is none yet."""
@@ -124,12 +141,48 @@ class Run:
         if self.checkpoint is not None:
             self.reading.keep_seals()
 
+    @property
+    def chooses(self) -> bool:
+        """Whether the first outcomes tell what they are."""
+        if is_of_classes(self.learner):
+            return False
+        return self.open_loss or self.learner.engine.loss.labels
+
+    @property
+    def measures(self) -> bool:
+        """Whether predictions are measured: those of mean weights are not what the loss is of."""
+        return self.watches or not self.learner.engine.mean_kept
+
+    def choose(self, first: Block) -> Choice | None:
+        """Return what the first outcomes are taken for; None if there was no choice."""
+        loss = "" if self.open_loss else self.learner.engine.loss.name
+        found = chosen(first, self.stream.options, self.task, loss)
+        if found.outcomes == SEVERAL and self.open_scale:
+            scale = self.reading.likely_scale(first)
+            words = f"{found.words}, on scaled features (--scale {scale})"
+            found = found._replace(scale=scale, words=words)
+        return found if self.open_loss or found.positive is not None else None
+
+    @property
+    def columns(self) -> int:
+        """How many numbers are kept of each prediction."""
+        return 4 if is_of_classes(self.learner) else 3
+
     def begin(self, choice: Choice | None) -> None:
-        """Begin the game of the learner, with the loss that was chosen for it."""
+        """Begin the game of the learner, with the loss and the classes that were chosen for it."""
         self.choice = choice
-        if choice is not None:
+        if choice is not None and choice.outcomes == SEVERAL:
+            self.learner = built(find(CLASS_LEARNER, "learners"), CLASS_PARAMS)
+        elif choice is not None and self.open_loss:
             self.learner = type(self.learner)(**self.learner.params | {"loss": choice.loss})
-        self.watching = Watching(self.learner.engine.loss)
+        if choice is not None:
+            said = {name: getattr(choice, name) for name in ("positive", "negative", "scale")}
+            said = {name: value for name, value in said.items() if value is not None}
+            if self.stream.options.positive is None and said:
+                options = replace(self.stream.options, **said)
+                self.stream = type(self.stream)(self.stream.paths, options)
+        several = is_of_classes(self.learner)
+        self.watching = Watching(self.learner.engine.loss, several, self.watches)
         keep: Keep = "auto" if self.hindsight else "nothing"
         self.game = Game(self.learner, keep=keep, progress=False, kept_at=self.beside.get("rows"))
 
@@ -153,7 +206,7 @@ class Run:
         self.began = time.perf_counter() - self.spent
         try:
             blocks = self.blocks()
-            scored = self.spool is not None or self.watches
+            scored = self.spool is not None or self.measures
             with self.game.recorded():
                 self.game.play_blocks(self.reading, blocks, self.take, scored)
                 self.interrupted = self.stopping
@@ -177,10 +230,14 @@ class Run:
         blocks = iter(self.reading)
         if self.resume is not None:
             return blocks
-        first = next(blocks, None) if self.open_loss else None
-        self.begin(None if first is None else chosen(first, self.stream.options))
+        first = next(blocks, None) if self.chooses else None
+        self.begin(None if first is None else self.choose(first))
+        if is_of_classes(self.learner):
+            self.reading.take_classes()
+        if self.reading.undecided:
+            first = self.reading.decide(self.stream, first)
         if self.outputs.predictions is not None:
-            self.spool = Numbers(3, self.beside.get(PREDICTIONS))
+            self.spool = Numbers(self.columns, self.beside.get(PREDICTIONS))
         return blocks if first is None else chain([first], blocks)
 
     @property
@@ -189,9 +246,13 @@ class Run:
         return self.learner.rounds
 
     @property
-    def mean(self) -> float:
-        """Mean loss per round."""
-        return self.learner.total_loss / max(1.0, self.watching.weight)
+    def standing(self) -> str:
+        """The error so far in a few words: accuracy, RMSE, or the mean loss."""
+        loss, learner = self.learner.engine.loss, self.learner
+        mean = learner.total_loss / max(1.0, self.watching.weight)
+        if loss.labels or is_of_classes(learner):
+            return f"accuracy {1 - learner.mistakes / max(1, learner.rounds):.1%}"
+        return f"RMSE {math.sqrt(mean):.4g}" if loss.name == "square" else f"mean loss {mean:.4g}"
 
     def is_due(self) -> bool:
         """Return whether a checkpoint is due."""
@@ -241,10 +302,13 @@ class Run:
             importances = None if importances is None else importances[kept]
             tags = None if tags is None else [t for t, k in zip(tags, kept, strict=True) if k]
         self.weighted = self.weighted or importances is not None
-        self.watching.note(y, scores if self.watches else None, importances)
+        if is_of_classes(self.learner):
+            y = codes_of(self.learner, block.classes or [], y)
+        self.watching.note(y, scores if self.measures else None, importances)
         if self.spool is not None and scores is not None:
             self.note_tags(tags, len(y))
-            self.spool.add(numbers, scores, y)
+            chances = () if played.chances is None else (played.chances,)
+            self.spool.add(numbers, scores, y, *chances)
         self.skipped += len(played.refused)
         more = max(0, TOLD - len(self.skipped_rows))
         for error in played.refused[:more]:

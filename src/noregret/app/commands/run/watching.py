@@ -8,8 +8,15 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from noregret.app.commands.run.measuring import (
+    ClassMeasures,
+    LabelMeasures,
+    Measuring,
+    NumberMeasures,
+)
+from noregret.app.results.measures import Measures
 from noregret.app.results.run import Calibration, Constant, Histogram, Outlook
-from noregret.base.mistakes import are_mistakes
+from noregret.base.numbers import known
 
 if TYPE_CHECKING:
     from noregret.base.compiled.losses import Loss
@@ -64,18 +71,25 @@ class Watching:
     ----------
     loss
         What predictions cost.
+    several
+        Whether outcomes are the numbers of several classes.
+    charts
+        Whether to count what the charts of a report show.
     """
 
-    def __init__(self, loss: Loss) -> None:
-        self.loss = loss
+    def __init__(self, loss: Loss, several: bool = False, charts: bool = True) -> None:
+        self.loss, self.several, self.charts = loss, several, charts
+        self.measures: Measuring = NumberMeasures()
+        if several or loss.labels:
+            self.measures = ClassMeasures() if several else LabelMeasures()
         self.waiting = np.empty((0, 3))  # outcomes, predictions and importances
         self.scored = False  # whether there are predictions
+        self.whole = True  # whether measures are those of all rows
         self.shift: float | None = None
         self.settled = self.sum = self.squares = 0.0
         self.positives = 0
         self.residuals: Widening | None = None
         self.spread: Widening | None = None
-        self.confusion = np.zeros((2, 2), dtype=np.int64)
         self.bins = np.zeros((3, BINS))  # rows, positive ones, sum of the probabilities
 
     def note(self, y: Floats, scores: Floats | None, importances: Floats | None) -> None:
@@ -105,8 +119,10 @@ class Watching:
 
     def take(self, y: Floats, scores: Floats, importances: Floats) -> None:
         """Take a chunk of rows into account."""
-        if self.loss.labels:
+        if self.loss.labels and not self.several:
             y = np.where(y > 0, 1.0, -1.0)
+        if self.scored or self.several:
+            self.measures.take(y, scores, importances)
         if self.shift is None:
             self.shift = float(y[0])
         off = y - self.shift
@@ -115,16 +131,16 @@ class Watching:
         with np.errstate(over="ignore"):
             self.sum += float(weighted.sum())
             self.squares += float((weighted * off).sum())  # no BLAS: it would take another core
-        if self.scored and self.loss.labels:
+        if not self.scored or not self.charts or self.several:
+            return
+        if self.loss.labels:
             self.note_labels(y, scores)
-        elif self.scored:
+        else:
             self.note_numbers(y, scores)
 
     def note_labels(self, y: Floats, scores: Floats) -> None:
-        """Count right and wrong labels, and how sure the predictions were."""
+        """Count how sure the predictions were."""
         truth = (y > 0).astype(int)
-        said = np.where(are_mistakes(y, scores), 1 - truth, truth)
-        np.add.at(self.confusion, (truth, said), 1)
         if self.loss.name == "logistic":
             chance = np.exp(-np.logaddexp(0.0, -scores))
             at = np.minimum((chance * BINS).astype(int), BINS - 1)
@@ -152,6 +168,10 @@ class Watching:
         self.flush()
         if self.shift is None or self.weight <= 0:
             return None
+        if isinstance(self.measures, ClassMeasures):
+            if self.loss.name != "softmax":
+                return None
+            return Constant(math.nan, self.measures.best_constant)
         mean = self.shift + self.sum / self.weight
         if self.loss.name == "square":
             loss = self.squares - self.sum * (self.sum / self.weight)
@@ -162,10 +182,22 @@ class Watching:
             )
         return None
 
+    def measured(self, names: list[Any]) -> Measures:
+        """Return the measures, with the names of classes in their order."""
+        self.flush()
+        if not self.scored or not self.whole:
+            return Measures()
+        spread = None
+        if self.weight > 0 and not self.loss.labels:
+            spread = known(self.squares - self.sum * (self.sum / self.weight))
+        return self.measures.found(names, spread)
+
     def outlook(self) -> Outlook:
         """Return predictions beside outcomes, in few numbers."""
         self.flush()
-        if self.loss.labels:
+        if self.several:
+            return Outlook()
+        if isinstance(self.measures, LabelMeasures):
             rows = self.bins[0]
             calibration = None
             if rows.sum():
@@ -175,7 +207,7 @@ class Watching:
                     self.bins[1][full] / rows[full],
                     rows[full].astype(np.int64),
                 )
-            (right, raised), (missed, found) = self.confusion.tolist()
+            (right, raised), (missed, found) = self.measures.confusion.tolist()
             return Outlook(calibration=calibration, confusion=((right, raised), (missed, found)))
         if self.residuals is None or self.spread is None:
             return Outlook()
@@ -194,14 +226,19 @@ class Watching:
             "scored": self.scored,
             "sums": [self.settled.hex(), self.sum.hex(), self.squares.hex()],
             "positives": self.positives,
-            "confusion": self.confusion.tolist(),
             "bins": self.bins.tolist(),
         }
+        measured, kept["measures"] = self.measures.get_state()
+        if not self.whole:
+            kept["measures"] = None
+            if isinstance(self.measures, LabelMeasures):
+                kept["confusion"] = self.measures.confusion.tolist()
         for name in ("residuals", "spread"):
             wide: Widening | None = getattr(self, name)
             kept[name] = None if wide is None else [wide.centre, wide.reach, wide.counts.tolist()]
-        outcomes_alone = not self.scored and bool((self.waiting[:, 2] == 1).all())
-        return {"waiting": self.waiting[:, :1] if outcomes_alone else self.waiting}, kept
+        columns = 3 if (self.waiting[:, 2] != 1).any() else 2 if self.scored else 1
+        waiting = self.waiting[:, :columns]
+        return {"waiting": waiting} | {f"measures.{k}": v for k, v in measured.items()}, kept
 
     def set_state(self, arrays: dict[str, Floats], kept: dict[str, Any]) -> None:
         """Go on from what was noted."""
@@ -210,7 +247,13 @@ class Watching:
         self.waiting = np.ones((len(arrays["waiting"]), 3))
         self.waiting[:, : arrays["waiting"].shape[1]] = arrays["waiting"]
         self.settled, self.sum, self.squares = map(float.fromhex, kept["sums"])
-        self.confusion, self.bins = np.array(kept["confusion"]), np.array(kept["bins"])
+        self.bins = np.array(kept["bins"])
+        measured = {k.removeprefix("measures."): v for k, v in arrays.items() if k != "waiting"}
+        self.whole = kept.get("measures") is not None  # else from 0.1.0, which measured less
+        if self.whole:
+            self.measures.set_state(measured, kept["measures"])
+        elif isinstance(self.measures, LabelMeasures):
+            self.measures.confusion = np.array(kept["confusion"], dtype=np.int64)
         for name, bins, axes in (("residuals", FINE, 1), ("spread", GRID, 2)):
             if kept[name] is not None:
                 centre, reach, counts = kept[name]

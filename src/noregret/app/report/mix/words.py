@@ -16,8 +16,8 @@ from noregret.app.report.mix.experts import (
     strange,
 )
 from noregret.app.report.mix.verdicts import group_words
-from noregret.app.report.run.words import against, known, promise_words, sources
-from noregret.base.numbers import brief, clean, count, name_of, part_of_bound
+from noregret.app.report.run.words import against, promise_words, sources
+from noregret.base.numbers import brief, clean, count, known, name_of, part_of_bound
 from noregret.hindsight.experts import BEST, MIXTURES
 from noregret.streams.options import CORRECTED
 

@@ -10,7 +10,7 @@ from noregret.app.report.certificate.verdict import bound_words
 from noregret.app.report.charts.bars import diverging
 from noregret.app.report.page.document import tile
 from noregret.app.report.page.markup import Html, element
-from noregret.app.report.run.words import took
+from noregret.app.report.run.words import target_of, took
 from noregret.base.numbers import brief, clean, count, figure, megabytes, name_of
 
 if TYPE_CHECKING:
@@ -107,8 +107,8 @@ def data_facts(result: Result) -> Iterable[tuple[str, str]]:
     yield "Format", f"{result.format}{size}"
     if result.target:
         yield "Target", shown(result.target)
-    if result.choice is not None:
-        yield "Target type", clean(f"{result.choice.outcomes}: {result.choice.words}")
+    if (target := target_of(result)) is not None:
+        yield "Target type", clean(": ".join(filter(None, target)))
     yield "Preprocessing", ", ".join(map(clean, result.transforms)) or "none"
     if result.weight is not None:
         yield "Importance", f"weights that sum to {figure(result.weight)}"

@@ -10,8 +10,11 @@ from noregret.app.report.page.markup import Html, element
 from noregret.app.report.page.sections import bound_tile
 from noregret.app.report.run.words import (
     Measure,
+    accuracy_baselines,
+    auc_words,
     best_fixed,
     compared,
+    constant_words,
     judged,
     measure_of,
     regret,
@@ -54,20 +57,38 @@ def headline_figures(result: Result) -> Iterable[Html]:
     now = standing_of(result)
     yield tile("rows", figure(result.rows), count(result.features, "feature"))
     if now.accuracy is not None and result.mistakes is not None:
-        yield tile("accuracy", percent(now.accuracy), count(result.mistakes, "mistake"))
+        words = [count(result.mistakes, "mistake"), *accuracy_baselines(result)]
+        yield tile("accuracy", percent(now.accuracy), "; ".join(words))
     error = measure_of(result)
     if error.mine is not None:
         squares = f"mean square loss {brief(now.loss or 0.0)}" if error.name == "RMSE" else ""
         yield tile(error.name, brief(error.mine), squares or "mean over all rows")
+    yield from others(result, error)
     yield from versus(result, error)
     yield from promised(result)
+
+
+def others(result: Result, error: Measure) -> Iterable[Html]:
+    """Yield the other familiar measures."""
+    found = result.measures
+    if found.rmse is not None and error.name != "RMSE":
+        yield tile("RMSE", brief(found.rmse), "root of the mean squared error")
+    if found.mae is not None and error.name != "MAE":
+        yield tile("MAE", brief(found.mae), "mean absolute error")
+    if found.explained is not None:
+        yield tile("explained", percent(found.explained), "of the variance of the target")
+    if found.auc is not None:
+        yield tile("AUC", f"{found.auc:.4g}", auc_words(found.auc_doubt))
 
 
 def versus(result: Result, error: Measure) -> Iterable[Html]:
     """Yield the comparisons."""
     if result.constant is not None and error.constant is not None:
-        value = f"always predicting {brief(result.constant.value)} has {brief(error.constant)}"
+        value = f"{constant_words(result)} has {brief(error.constant)}"
         yield tile("vs best constant", compared(error.mine, error.constant) or "–", value)
+    if error.previous is not None:
+        value = f"repeating the previous value has {brief(error.previous)}"
+        yield tile("vs previous value", compared(error.mine, error.previous) or "–", value)
     if error.hindsight is not None:
         words = f"{best_fixed(result)} has {brief(error.hindsight)}"
         yield tile("vs hindsight", compared(error.mine, error.hindsight) or "–", words)

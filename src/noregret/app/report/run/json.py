@@ -10,11 +10,20 @@
     ``name``, ``params``, and ``python``: the call that makes it.
 ``error``
     ``name`` (RMSE, MAE, log loss, or the mean of another loss); the figure of the run, ``mine``,
-    and those of the best ``constant`` and of the best fixed predictor in ``hindsight``.
+    and those of the best ``constant``, of the best fixed predictor in ``hindsight``, and of the
+    ``previous`` value.
+``measures``
+    Of numbers: ``rmse``, ``mae``, ``explained`` (share of the target's variance). Of classes:
+    ``accuracy``, ``log_loss``, ``auc`` (two classes; from binned scores, known to ± ``auc_doubt``),
+    ``recall`` (``class``, ``rows``, ``right``, ``recall``) and ``confusion`` (rows by true class,
+    columns by predicted class; the last is for other classes if there is one more).
+``baselines``
+    The measures of the best ``constant`` (``rmse``, ``accuracy``, ``log_loss``) and of repeating
+    the ``previous`` outcome (``rmse``, ``mae``, ``accuracy``).
 ``loss``
     ``name``, ``total``, ``mean``, ``mistakes`` and ``accuracy`` (of labels), and ``chosen``: the
-    reason for this loss if it was chosen by the outcomes (``outcomes``: labels or numbers, and
-    ``words``).
+    reason for this loss if it was chosen by the outcomes (``outcomes``: numbers, two classes or
+    several classes, and ``words``).
 ``constant``
     The best constant: ``value``, ``total``, ``mean``.
 ``hindsight``
@@ -67,6 +76,8 @@ def as_dict(result: Result) -> dict[str, Any]:
         "data": data(result),
         "learner": {"name": result.name, "params": result.params, "python": result.learner},
         "error": measure_of(result)._asdict(),
+        "measures": measures(result),
+        "baselines": baselines(result),
         "loss": {
             "name": result.loss,
             "total": result.total,
@@ -98,6 +109,35 @@ def as_dict(result: Result) -> dict[str, Any]:
         "run": run(result),
     }
     return {key: plain(value) for key, value in made.items()}
+
+
+def measures(result: Result) -> dict[str, Any]:
+    """Return the familiar measures."""
+    found, error = result.measures, measure_of(result)
+    return {
+        "rmse": found.rmse,
+        "mae": found.mae,
+        "explained": found.explained,
+        "accuracy": standing_of(result).accuracy,
+        "log_loss": error.mine if error.name == "log loss" else None,
+        "auc": found.auc,
+        "auc_doubt": found.auc_doubt,
+        "recall": [
+            {"class": each.name, "rows": each.rows, "right": each.right, "recall": each.recall}
+            for each in found.classes
+        ],
+        "confusion": found.confusion,
+    }
+
+
+def baselines(result: Result) -> dict[str, Any]:
+    """Return the measures of trivial predictions."""
+    error = measure_of(result)
+    constant = {"RMSE": "rmse", "MAE": "mae", "log loss": "log_loss"}.get(error.name, "mean")
+    return {
+        "constant": {constant: error.constant, "accuracy": result.measures.frequent},
+        "previous": result.measures.previous._asdict(),
+    }
 
 
 def data(result: Result) -> dict[str, Any]:

@@ -2,17 +2,25 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
 
 from noregret.app.report.charts.bars import histogram
 from noregret.app.report.charts.calibration import calibration_chart
 from noregret.app.report.charts.cells import heat_map
 from noregret.app.report.charts.plot import figure_of
 from noregret.app.report.page.markup import Html, element
-from noregret.base.numbers import count, figure, percent
+from noregret.base.numbers import count, figure, name_of, percent
 
 if TYPE_CHECKING:
     from noregret.app.results.run import Calibration, Histogram, Outlook, Result
+
+
+# Classes with a row and a column of their own, and the length of their names there.
+MAX_SHOWN_CLASSES, MAX_CLASS_NAME = 12, 16
 
 
 def outlook_charts(result: Result) -> list[Html]:
@@ -24,9 +32,25 @@ def outlook_charts(result: Result) -> list[Html]:
         charts.append(spread_chart(outlook))
     if outlook.calibration is not None and outlook.calibration.counts.sum() > 0:
         charts.append(calibrated(outlook.calibration))
+    classes = [each.name for each in result.measures.classes]
     if outlook.confusion is not None:
-        charts.append(confusion_table(outlook.confusion, bool(result.params.get("averaged"))))
+        names = classes if len(classes) == 2 else ["−", "+"]
+        averaged = bool(result.params.get("averaged"))
+        charts.append(confusion_table(np.array(outlook.confusion), names, averaged))
+    elif result.measures.confusion is not None:
+        charts.append(confusion_table(*confused(result.measures.confusion, classes)))
     return charts
+
+
+def confused(counts: NDArray[np.int64], classes: list[str]) -> tuple[NDArray[np.int64], list[str]]:
+    """Return a confusion matrix that fits a page, all other classes in its last row and column."""
+    size = len(counts) if len(counts) == len(classes) else len(counts) - 1
+    shown = min(size, MAX_SHOWN_CLASSES)
+    if shown == len(counts):
+        return counts, classes
+    at = np.append(np.arange(shown), shown)
+    made = np.add.reduceat(np.add.reduceat(counts, at[at < len(counts)], axis=0), at, axis=1)
+    return made, [*classes[:shown], "others"]
 
 
 def residual_chart(found: Histogram) -> Html:
@@ -76,35 +100,37 @@ def calibrated(found: Calibration) -> Html:
     )
 
 
-def confusion_table(found: tuple[tuple[int, int], tuple[int, int]], averaged: bool) -> Html:
+def confusion_table(found: NDArray[np.int64], names: Sequence[str], averaged: bool = False) -> Html:
     """Return the confusion matrix.
 
     A learner that averages its weights predicts with the mean weights, but its mistakes are counted
     for the weights being averaged.
     """
     words = (
-        "Rows by true and predicted label, with their share of the true label. A probability of"
-        " exactly ½ counts as wrong."
+        "Rows by true and predicted class, with their share of the true class: on the diagonal, the"
+        " recall."
     )
+    if len(names) == 2:
+        words += " A probability of exactly ½ counts as wrong."
     if averaged:
         words += (
             " These are the predictions of the mean weights; all other figures are those of the"
             " weights being averaged."
         )
-    most = max(1, *found[0], *found[1])
+    most = max(1, int(found.max(initial=0)))
+    shown = [name_of(name, MAX_CLASS_NAME) for name in names]
     head = element(
         "tr",
         element("td"),
-        element("th", "predicted −", scope="col"),
-        element("th", "predicted +", scope="col"),
+        *(element("th", f"predicted {name}", scope="col") for name in shown),
     )
     rows = [
         element(
             "tr",
-            element("th", name, scope="row"),
+            element("th", f"true {name}", scope="row"),
             *(cell(number, sum(counts), most, right == i) for i, number in enumerate(counts)),
         )
-        for right, (name, counts) in enumerate(zip(("true −", "true +"), found, strict=True))
+        for right, (name, counts) in enumerate(zip(shown, found.tolist(), strict=True))
     ]
     return figure_of(
         "Confusion matrix",

@@ -13,14 +13,17 @@ from noregret.app.report.certificate.sheet import Fact
 from noregret.app.report.certificate.verdict import bound_words
 from noregret.app.report.run.words import (
     MEASURES,
+    accuracy_baselines,
+    auc_words,
     best_fixed,
+    constant_words,
     error_against,
-    frequent_label,
     judged,
     lost,
     measure_of,
     regret,
     standing_of,
+    target_of,
     title,
     took,
 )
@@ -30,6 +33,7 @@ from noregret.base.numbers import (
     clean,
     count,
     figure,
+    name_of,
     percent,
     signed,
 )
@@ -39,12 +43,20 @@ if TYPE_CHECKING:
     from noregret.app.results.run import Result
 
 
+# Classes whose recall is listed, besides the highest.
+MAX_RECALLS = 3
+# The largest confusion matrix on a terminal.
+MAX_MATRIX = 10
+
+
 def summary(result: Result) -> RenderableType:
     """Return the run as Rich shows it."""
     parts: list[RenderableType] = [Text(title(result), "bold", overflow="fold")]
     if result.interrupted:
         parts.append(INTERRUPTED)
     parts += [Text(), figures(facts(result)), Text(), verdict(judged(result))]
+    if 2 < len(result.measures.classes) <= MAX_MATRIX:
+        parts += [Text(), *confusion(result)]
     if result.found is not None:
         parts += [Text(), Text("What it found", "dim"), *told(result.found)]
     elif result.heaviest:
@@ -59,8 +71,8 @@ def summary(result: Result) -> RenderableType:
 def facts(result: Result) -> Iterator[Fact]:
     """Yield the figures, each with an explanation."""
     yield Fact("rows", figure(result.rows), f"{count(result.features, 'feature')}; {took(result)}")
-    if result.choice is not None:
-        yield Fact("target", clean(result.choice.outcomes), clean(result.choice.words))
+    if (target := target_of(result)) is not None:
+        yield Fact("target", *map(clean, target))
     yield from errors(result)
     yield from promised(result)
     if result.shared:
@@ -68,24 +80,56 @@ def facts(result: Result) -> Iterator[Fact]:
 
 
 def errors(result: Result) -> Iterator[Fact]:
-    """Yield accuracy and error, and the errors of the baselines."""
-    now, error = standing_of(result), measure_of(result)
-    if result.mistakes is not None and now.accuracy is not None:
-        often = frequent_label(result)
-        beside = "" if often is None else f"; always the most frequent label: {percent(often)}"
-        yield Fact("accuracy", percent(now.accuracy), count(result.mistakes, "mistake") + beside)
+    """Yield the familiar measures, each with its baselines."""
+    now, error, found = standing_of(result), measure_of(result), result.measures
+    if now.accuracy is not None:
+        mistakes = "" if result.mistakes is None else count(result.mistakes, "mistake")
+        words = "; ".join(filter(None, [mistakes, *accuracy_baselines(result)]))
+        yield Fact("accuracy", percent(now.accuracy), words)
     if error.mine is not None:
         mean = f"mean {lost(result)}" if error.name in MEASURES.values() else "per row"
         squares = f" {brief(now.loss or 0.0)}" if error.name == "RMSE" else ""
         yield Fact(error.name, brief(error.mine), mean + squares)
     if result.constant is not None and error.constant is not None:
-        what = f"the best constant, {brief(result.constant.value)}"
+        what = constant_words(result)
         how = error_against(error.mine, error.constant, what) or what
         yield Fact("  constant", brief(error.constant), how)
+    if error.previous is not None:
+        what = "repeating the previous value"
+        how = error_against(error.mine, error.previous, what) or what
+        yield Fact("  previous", brief(error.previous), how)
     if error.hindsight is not None and result.certificate is not None:
         what = f"{best_fixed(result)} in hindsight"
         how = error_against(error.mine, error.hindsight, what) or what
         yield Fact("  hindsight", brief(error.hindsight), how)
+    if found.rmse is not None and error.name != "RMSE":
+        yield Fact("RMSE", brief(found.rmse), previous_words(found.previous.rmse))
+    if found.mae is not None and error.name != "MAE":
+        yield Fact("MAE", brief(found.mae), f"mean error{previous_words(found.previous.mae)}")
+    if found.explained is not None:
+        yield Fact("explained", percent(found.explained), "of the variance of the target")
+    if found.auc is not None:
+        yield Fact("AUC", f"{found.auc:.4g}", auc_words(found.auc_doubt))
+    yield from recalls(result)
+
+
+def previous_words(previous: float | None) -> str:
+    """Return the baseline of repeating the previous value."""
+    return "" if previous is None else f"; repeating the previous value: {brief(previous)}"
+
+
+def recalls(result: Result) -> Iterator[Fact]:
+    """Yield the share of the rows of each class that were predicted, the lowest ones first."""
+    classes = [each for each in result.measures.classes if each.recall is not None]
+    if not classes:
+        return
+    low = sorted(classes, key=lambda each: each.recall or 0.0)
+    shown = [f"{percent(each.recall or 0.0)} of {name_of(each.name)}" for each in low]
+    more = f", … {percent(low[-1].recall or 0.0)} of {name_of(low[-1].name)}"
+    listed = ", ".join(shown) if len(shown) <= MAX_RECALLS + 1 else ", ".join(shown[:MAX_RECALLS])
+    words = listed if len(shown) <= MAX_RECALLS + 1 else listed + more
+    mean = sum(each.recall or 0.0 for each in classes) / len(classes)
+    yield Fact("recall", percent(mean), f"mean over {len(classes):,} classes: {words}")
 
 
 def promised(result: Result) -> Iterator[Fact]:
@@ -97,6 +141,24 @@ def promised(result: Result) -> Iterator[Fact]:
     promise = certificate.theorem
     if promise is not None and promise.bound is not None:
         yield Fact("bound", brief(promise.bound), f"proven limit on {bound_words(promise)}")
+
+
+def confusion(result: Result) -> list[RenderableType]:
+    """Return the rows by true and predicted class."""
+    from rich.table import Table
+
+    counts, classes = result.measures.confusion, result.measures.classes
+    if counts is None:
+        return []
+    table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0))
+    table.add_column("")
+    for each in classes:
+        table.add_column(name_of(each.name, 12), justify="right", overflow="fold")
+    for k, each in enumerate(classes):
+        row = [Text(figure(n), "bold" if i == k else "") for i, n in enumerate(counts[k].tolist())]
+        table.add_row(Text(name_of(each.name, 20)), *row[: len(classes)])
+    words = "Rows by true class (down) and predicted class (across)"
+    return [Text(words, "dim"), Padding(table, (0, 0, 0, 2))]
 
 
 def told(found: Found) -> list[RenderableType]:

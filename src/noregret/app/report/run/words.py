@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from noregret.app.report.certificate.sheet import NARROW, loss_of
 from noregret.app.report.certificate.verdict import Verdict, verdict_of
-from noregret.base.numbers import brief, clean, count, duration, megabytes, name_of, percent
+from noregret.base.numbers import brief, clean, count, duration, known, megabytes, name_of, percent
 
 if TYPE_CHECKING:
     from noregret.app.results.run import Result
@@ -58,12 +58,17 @@ class Measure(NamedTuple):
     mine: float | None
     constant: float | None
     hindsight: float | None
+    previous: float | None = None
 
 
 # Seconds to suggest where the time to look back was too short.
 LONGER = 60
 # The usual names of mean losses.
-MEASURES = {"square": "RMSE", "absolute": "MAE", "logistic": "log loss"}
+MEASURES = {"square": "RMSE", "absolute": "MAE", "logistic": "log loss", "softmax": "log loss"}
+# The losses of several classes, and how many of these are named.
+CLASS_LOSSES, MAX_CLASSES_NAMED = ("softmax", "multiclass-hinge", "multiclass-mistake"), 5
+# An AUC that is known less exactly is shown with its doubt.
+MIN_SHOWN_DOUBT = 0.0005
 
 
 def measure_of(result: Result) -> Measure:
@@ -72,19 +77,48 @@ def measure_of(result: Result) -> Measure:
     means = [now.loss, now.constant, now.hindsight]
     if result.loss == "square":
         means = [None if mean is None else math.sqrt(max(0.0, mean)) for mean in means]
-    return Measure(MEASURES.get(result.loss, f"mean {lost(result)}"), *means)
+    mine, constant, hindsight = means
+    name = MEASURES.get(result.loss, f"mean {lost(result)}")
+    before = {"RMSE": result.measures.previous.rmse, "MAE": result.measures.previous.mae}
+    return Measure(name, mine, constant, hindsight, before.get(name))
 
 
-def frequent_label(result: Result) -> float | None:
-    """Return the accuracy of the most frequent label; None where it is not known."""
-    if result.loss != "logistic" or result.constant is None:
-        return None
-    return 1 / (1 + math.exp(-abs(result.constant.value)))
+def accuracy_baselines(result: Result) -> list[str]:
+    """Return the accuracies of the most frequent class, and of the previous one."""
+    found, said = result.measures, []
+    if found.frequent is not None:
+        said.append(f"always the most frequent class: {percent(found.frequent)}")
+    if found.previous.accuracy is not None:
+        said.append(f"always the previous one: {percent(found.previous.accuracy)}")
+    return said
 
 
-def known(number: float | None) -> float | None:
-    """Return a number; None for one that is not finite."""
-    return None if number is None or not math.isfinite(number) else number
+def constant_words(result: Result) -> str:
+    """Name the best constant prediction."""
+    assert result.constant is not None
+    value = result.constant.value
+    if result.loss == "softmax":
+        return "the class frequencies"
+    if result.loss == "logistic" and abs(value) < MAX_SHOWN_RATIO:
+        return f"the best constant, {percent(1 / (1 + math.exp(-value)))}"
+    return f"the best constant, {brief(value)}"
+
+
+def auc_words(doubt: float | None) -> str:
+    """Say what an AUC is, and how exactly it is known."""
+    exact = f" (known to ±{doubt:.1g})" if doubt is not None and doubt >= MIN_SHOWN_DOUBT else ""
+    return f"how often a positive row is ranked above a negative one; 0.5 is chance{exact}"
+
+
+def target_of(result: Result) -> tuple[str, str] | None:
+    """Return what the target was taken for, and why; None where there was nothing to find out."""
+    classes, choice = result.measures.classes, result.choice
+    why = "" if choice is None else choice.words
+    if result.loss not in CLASS_LOSSES:
+        return None if choice is None else (choice.outcomes, why)
+    names = [name_of(each.name) for each in classes[:MAX_CLASSES_NAMED]]
+    names += ["…"] if len(classes) > len(names) else []
+    return f"{len(classes):,} classes", "; ".join(filter(None, [", ".join(names), why]))
 
 
 def compared(mine: float | None, other: float | None) -> str:

@@ -1,0 +1,253 @@
+"""Familiar measures of predictions during a run, in bounded memory.
+
+Rows come in chunks of one size, whatever blocks they were read in.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from noregret.app.results.measures import ClassCount, Measures, Previous
+from noregret.base.mistakes import are_mistakes
+from noregret.base.numbers import known
+from noregret.linear.learner import is_of_classes
+from noregret.streams.class_labels import as_written
+
+if TYPE_CHECKING:
+    from noregret.linear.learner import Learner
+    from noregret.streams.options import Options
+
+Floats = NDArray[np.float64]
+Counts = NDArray[np.int64]
+# Scores are binned by magnitude, from 2^-OCTAVES to 2^OCTAVES, for the AUC.
+OCTAVES, BINS_PER_OCTAVE = 10, 256
+SIDE = 2 * OCTAVES * BINS_PER_OCTAVE  # bins of positive scores; as many of negative ones
+# Classes that have a row and a column of their own in the confusion matrix; the rest share one.
+MAX_CONFUSED = 50
+
+
+class NumberMeasures:
+    """Errors of predicted numbers, and of the previous value as a prediction."""
+
+    def __init__(self) -> None:
+        # Weights, absolute errors and squared errors: of predictions, and of the previous value.
+        self.sums = np.zeros((2, 3))
+        self.last: float | None = None
+
+    def take(self, y: Floats, scores: Floats, importances: Floats) -> None:
+        """Take rows into account."""
+        if not len(y):
+            return
+        with np.errstate(over="ignore", invalid="ignore"):
+            self.add(0, y - scores, importances)
+            first = 1 if self.last is None else 0
+            before = np.concatenate([[self.last or 0.0], y[:-1]])
+            self.add(1, (y - before)[first:], importances[first:])
+        self.last = float(y[-1])
+
+    def add(self, of: int, errors: Floats, importances: Floats) -> None:
+        """Add up errors."""
+        sizes = importances * np.abs(errors)
+        self.sums[of] += importances.sum(), sizes.sum(), (sizes * np.abs(errors)).sum()
+
+    def found(self, names: list[Any], spread: float | None) -> Measures:
+        """Return the measures; ``spread`` is the total squared error of the best constant."""
+        (rmse, mae), (rmse_before, mae_before) = (self.means(of) for of in (0, 1))
+        explained = None
+        if spread is not None and spread > 0:
+            explained = known(1 - float(self.sums[0, 2]) / spread)
+        return Measures(
+            rmse=rmse,
+            mae=mae,
+            explained=explained,
+            previous=Previous(rmse=rmse_before, mae=mae_before),
+        )
+
+    def means(self, of: int) -> tuple[float | None, float | None]:
+        """Return the root mean squared error and the mean absolute error."""
+        weight, sizes, squares = self.sums[of].tolist()
+        if weight <= 0:
+            return None, None
+        return known(math.sqrt(squares / weight)), known(sizes / weight)
+
+    def get_state(self) -> tuple[dict[str, NDArray[Any]], dict[str, Any]]:
+        """Return the arrays, and what JSON can hold."""
+        return {"sums": self.sums}, {"last": self.last}
+
+    def set_state(self, arrays: dict[str, NDArray[Any]], kept: dict[str, Any]) -> None:
+        """Go on from such a state."""
+        self.sums, self.last = fitting(arrays["sums"], self.sums), kept["last"]
+
+
+class LabelMeasures:
+    """Right and wrong labels, −1 and +1, the AUC, and the previous label as a prediction."""
+
+    def __init__(self) -> None:
+        self.confusion = np.zeros((2, 2), dtype=np.int64)
+        self.bins = np.zeros((2, 2 * SIDE + 1), dtype=np.int64)
+        self.repeats = 0
+        self.last: int | None = None
+
+    def take(self, y: Floats, scores: Floats, importances: Floats) -> None:
+        """Take rows into account; importances do not count here."""
+        truth = (y > 0).astype(np.int64)
+        said = np.where(are_mistakes(y, scores), 1 - truth, truth)
+        self.confusion += np.bincount(2 * truth + said, minlength=4).reshape(2, 2)
+        wide = self.bins.shape[1]
+        self.bins += np.bincount(wide * truth + bins_of(scores), minlength=2 * wide).reshape(2, -1)
+        self.repeats += repeats(truth, self.last)
+        self.last = int(truth[-1]) if len(truth) else self.last
+
+    def found(self, names: list[Any], spread: float | None) -> Measures:
+        """Return the measures; ``names`` are those of the negative and the positive class."""
+        negative, positive = self.bins
+        pairs = int(negative.sum()) * int(positive.sum())
+        auc = doubt = None
+        if pairs:
+            below = np.concatenate([[0], np.cumsum(negative)[:-1]])
+            sure, same = float(positive @ below), float(positive @ negative)
+            auc, doubt = (sure + same / 2) / pairs, same / 2 / pairs
+        rows, right = self.confusion.sum(axis=1), np.diag(self.confusion)
+        made = of_classes(self.confusion, rows, right, names, self.repeats)
+        return made._replace(auc=auc, auc_doubt=doubt)
+
+    def get_state(self) -> tuple[dict[str, NDArray[Any]], dict[str, Any]]:
+        """Return the arrays, and what JSON can hold."""
+        arrays = {"confusion": self.confusion, "bins": self.bins}
+        return arrays, {"repeats": self.repeats, "last": self.last}
+
+    def set_state(self, arrays: dict[str, NDArray[Any]], kept: dict[str, Any]) -> None:
+        """Go on from such a state."""
+        self.confusion = fitting(arrays["confusion"], self.confusion)
+        self.bins = fitting(arrays["bins"], self.bins)
+        self.repeats, self.last = int(kept["repeats"]), kept["last"]
+
+
+class ClassMeasures:
+    """Right and wrong classes of several, and the previous class as a prediction.
+
+    ``confusion`` counts rows by true and predicted class; the last row and column are for all
+    classes beyond ``MAX_CONFUSED``, and the last column also for rows without a prediction.
+    """
+
+    def __init__(self) -> None:
+        self.confusion = np.zeros((MAX_CONFUSED + 1, MAX_CONFUSED + 1), dtype=np.int64)
+        self.rows = np.zeros(0, dtype=np.int64)  # of each class,
+        self.right = np.zeros(0, dtype=np.int64)  # and those predicted
+        self.weights = np.zeros(0)
+        self.repeats = 0
+        self.last: int | None = None
+
+    def take(self, y: Floats, scores: Floats, importances: Floats) -> None:
+        """Take rows into account; classes are numbers, −1 for no prediction."""
+        if not len(y):
+            return
+        truth, said = y.astype(np.int64), scores.astype(np.int64)
+        size = max(len(self.rows), int(truth.max()) + 1)
+        self.rows = grown(self.rows, size) + np.bincount(truth, minlength=size)
+        hits = truth[truth == said]
+        self.right = grown(self.right, size) + np.bincount(hits, minlength=size)
+        self.weights = grown(self.weights, size) + np.bincount(truth, importances, size)
+        rest, wide = MAX_CONFUSED, MAX_CONFUSED + 1
+        shown = np.where((said < 0) | (said > rest), rest, said)
+        at = wide * np.minimum(truth, rest) + shown
+        self.confusion += np.bincount(at, minlength=wide * wide).reshape(wide, wide)
+        self.repeats += repeats(truth, self.last)
+        self.last = int(truth[-1])
+
+    @property
+    def best_constant(self) -> float:
+        """The total log loss of the class frequencies."""
+        there = self.weights[self.weights > 0]
+        return float(-(there * np.log(there / there.sum())).sum()) if len(there) else 0.0
+
+    def found(self, names: list[Any], spread: float | None) -> Measures:
+        """Return the measures."""
+        size = min(len(self.rows), MAX_CONFUSED)
+        rest = len(self.rows) > size or bool(self.confusion[:, -1].any())
+        at = [*range(size), *([MAX_CONFUSED] if rest else [])]
+        confusion = self.confusion[np.ix_(at, at)]
+        return of_classes(confusion, self.rows, self.right, names, self.repeats)
+
+    def get_state(self) -> tuple[dict[str, NDArray[Any]], dict[str, Any]]:
+        """Return the arrays, and what JSON can hold."""
+        names = ("confusion", "rows", "right", "weights")
+        arrays = {name: getattr(self, name) for name in names}
+        return arrays, {"repeats": self.repeats, "last": self.last}
+
+    def set_state(self, arrays: dict[str, NDArray[Any]], kept: dict[str, Any]) -> None:
+        """Go on from such a state."""
+        self.confusion = fitting(arrays["confusion"], self.confusion)
+        self.rows, self.right = (np.array(arrays[k], dtype=np.int64) for k in ("rows", "right"))
+        self.weights = np.array(arrays["weights"], dtype=np.float64)
+        if not len(self.rows) == len(self.right) == len(self.weights):
+            raise ValueError("not the counts of classes")
+        self.repeats, self.last = int(kept["repeats"]), kept["last"]
+
+
+Measuring = NumberMeasures | LabelMeasures | ClassMeasures
+
+
+def of_classes(
+    confusion: Counts, rows: Counts, right: Counts, names: list[Any], repeated: int
+) -> Measures:
+    """Return the measures that follow from counts of rows and of right predictions by class."""
+    total = int(rows.sum())
+    if not total:
+        return Measures()
+    return Measures(
+        accuracy=int(right.sum()) / total,
+        frequent=int(rows.max()) / total,
+        previous=Previous(accuracy=repeated / (total - 1) if total > 1 else None),
+        classes=tuple(
+            ClassCount(str(name), int(n), int(k))
+            for name, n, k in zip(names, rows, right, strict=False)
+        ),
+        confusion=confusion,
+    )
+
+
+def repeats(classes: Counts, last: int | None) -> int:
+    """Return how often a class is that of the row before it."""
+    again = int(np.count_nonzero(classes[1:] == classes[:-1]))
+    return again + int(last is not None and len(classes) > 0 and int(classes[0]) == last)
+
+
+def bins_of(scores: Floats) -> Counts:
+    """Return the bins of scores, in the same order as these; their widths are 0.3% of a score."""
+    with np.errstate(divide="ignore"):
+        octave = np.log2(np.abs(scores))
+    at = np.clip((octave + OCTAVES) * BINS_PER_OCTAVE, -1.0, SIDE - 1.0)
+    size = np.floor(at).astype(np.int64) + 1
+    return np.asarray(SIDE + np.where(scores < 0, -size, size))
+
+
+def grown(counts: NDArray[Any], size: int) -> NDArray[Any]:
+    """Return counts with zeros added."""
+    return np.concatenate([counts, np.zeros(size - len(counts), dtype=counts.dtype)])
+
+
+def fitting(given: NDArray[Any], usual: NDArray[Any]) -> NDArray[Any]:
+    """Return an array of the usual shape and type, or raise ValueError."""
+    found = np.array(given, dtype=usual.dtype)
+    if found.shape != usual.shape or (found < 0).any():
+        raise ValueError("not the counts of a run")
+    return found
+
+
+def class_names(learner: Learner, options: Options) -> list[Any]:
+    """Return the names of classes as the data have them; none where they have no names.
+
+    Of two classes the negative one comes first.
+    """
+    if is_of_classes(learner):
+        return as_written(learner.classes)
+    if options.positive is None or not learner.engine.loss.labels:
+        return []
+    if options.negative is None:
+        return [f"not {options.positive}", options.positive]
+    return as_written([options.negative, options.positive])
