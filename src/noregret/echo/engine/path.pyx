@@ -11,16 +11,16 @@ from noregret.echo.engine.fft cimport (
 )
 
 
-# The arrays that every part of the canceller keeps its numbers in.
+# The arrays of all parts of the canceller.
 
 cdef class Store:
-    """Single-precision arrays of zeros by name, and where each begins."""
+    """Single-precision arrays of zeros by name, and pointers to them."""
 
     def __cinit__(self):
         self.arrays = {}
 
     cdef float* room(self, str name, ptrdiff_t count) except NULL:
-        """Make room for so many numbers; it stays where it is for as long as the store does."""
+        """Return a new array, which lives as long as the store."""
         if count < 1:
             raise ValueError(f"no room for {count} numbers")
         cdef float[::1] array = np.zeros(count, dtype=np.float32)
@@ -28,10 +28,10 @@ cdef class Store:
         return &array[0]
 
 
-# High-pass filter: sound below all voices would spread over every term of a block's transform.
+# High-pass filter: frequencies below speech would leak into every bin of a block's transform.
 
 cdef class Rumble:
-    """Butterworth's high-pass of second order, for several signals beside each other."""
+    """A second-order Butterworth high-pass filter, for several signals side by side."""
 
     def __cinit__(self, double rate, ptrdiff_t lines, double corner):
         cdef double k = tan(M_PI * corner / rate), norm = 1 / (1 + sqrt(2) * k + k * k)
@@ -39,7 +39,7 @@ cdef class Rumble:
         self.first, self.second = np.zeros(lines), np.zeros(lines)
 
     cdef void take_away(self, ptrdiff_t line, const float* x, ptrdiff_t step, float* y, ptrdiff_t n) noexcept nogil:
-        """Let the next samples of a signal through."""
+        """Filter the next samples of a signal."""
         cdef ptrdiff_t t
         cdef double v, out, first = self.first[line], second = self.second[line]
         for t in range(n):
@@ -48,16 +48,16 @@ cdef class Rumble:
             first = second - 2 * v - self.a1 * out
             second = v - self.a2 * out
             y[t] = <float> out
-        # Numbers too small for a normal form would slow down every product to come.
+        # Subnormal numbers would slow down every later product.
         self.first[line] = first if first > 1e-30 or first < -1e-30 else 0
         self.second[line] = second if second > 1e-30 or second < -1e-30 else 0
 
 
 # The delay of the echo: the earlier frames of the far end that the microphone correlates with.
 #
-# For every lag of whole blocks and every term of a voice's transform, the mean product of the far
-# end's frame then and the phase of the microphone's now. It vanishes unless the two belong together,
-# whatever else is heard; the lag with the largest mean square is the delay.
+# For every lag in blocks and every bin in the range of speech, average the product of the far end's
+# earlier frame and the phase of the microphone's current one. It vanishes unless the two are related,
+# whatever else is recorded; the lag with the largest mean square is the delay.
 
 cdef extern from "delay_loops.h" nogil:
     void noregret_delay_learn(
@@ -94,13 +94,13 @@ cdef class Lag:
         self, const float* far_re, const float* far_im, ptrdiff_t step, ptrdiff_t channels,
         const float* mic_re, const float* mic_im,
     ) noexcept nogil:
-        """Take in a frame of each, the far end's channels together; tell whether a delay was found."""
+        """Add a frame of each, with the far end's channels summed; return whether a delay was found."""
         cdef ptrdiff_t k, c, x, at
         cdef float re, im, size, loud = 0
         self.slot = (self.slot if self.slot else self.lags) - 1
         at = self.slot * self.terms
         for k in range(self.terms):
-            # Hann's window, by the terms of the transform.
+            # Hann's window, applied to the transform.
             re = im = 0
             for c in range(channels):
                 x = c * step + self.low + k
@@ -151,9 +151,9 @@ cdef class Lag:
 
 # The path of an echo from a loudspeaker to a microphone, learned and subtracted block by block.
 #
-# Every term of the transform has a Kalman filter of its own over the parts of the path: it steps by
-# the variance of a weight over that of the noise and the near speech, so that no detector of the near
-# speaker is needed. The output is the error after the step, since the block is known when it is sent.
+# Every bin of the transform has its own Kalman filter over the parts of the path. Its step is the
+# variance of a weight relative to that of noise and near-end speech, so no double-talk detector is
+# needed. The output is the error after the step, since the block is known when it is sent.
 
 cdef extern from "path_loops.h" nogil:
     ctypedef struct noregret_path:
@@ -172,21 +172,21 @@ cdef extern from "path_loops.h" nogil:
         const float* inverse)
 
 DEF LANES = 8
-DEF RECALL = 50  # blocks that are learned again when the delay is found
+DEF RECALL = 50  # blocks that are learned again once the delay is found
 DEF FLOOR = 1e-9
 
 
-# How fast it learns: chosen by measurement, on recordings of many kinds.
+# The speed of learning: tuned on recordings of many kinds.
 PACES = {
-    "memory": 1.3,  # seconds after which a path is taken to be another
-    "noise": 0.08,  # seconds over which the energy of errors is followed
-    "caution": 0.6,  # how much of that energy is not for weights to explain
-    "share": 0.85,  # of a frame's energy, how much a block of it shows
-    "least": 0.8,  # how much a weight may change, as a part of the mean square of its block's weights
-    "prior": 0.8,  # the variance of first weights, where microphone and far end are as loud
-    "decay": 5.0,  # by how much that falls a second
-    "quietest": 0.3,  # the least that the microphone's power is taken to be, beside the far end's
-    "likely": 2.5,  # how far the likeness of one lag must stand out from the others'
+    "memory": 1.3,  # seconds in which the path is assumed to change
+    "noise": 0.08,  # seconds over which the energy of errors is averaged
+    "caution": 0.6,  # the share of that energy that counts as noise
+    "share": 0.85,  # the share of a frame's energy that is in one block
+    "least": 0.8,  # least variance of a change of a weight, relative to the mean square of its part
+    "prior": 0.8,  # initial variance of weights, if microphone and far end are equally loud
+    "decay": 5.0,  # its decay per second of the path
+    "quietest": 0.3,  # least power of the microphone for this, relative to the far end's
+    "likely": 2.5,  # factor by which the likeness of one lag must exceed the others'
 }
 
 
@@ -196,17 +196,17 @@ cdef class Path:
     Parameters
     ----------
     rate
-        Samples a second.
+        Samples per second.
     block
-        Samples in a block, and in a part of the path.
+        Samples per block, and per part of the path.
     parts
-        Parts of the path, the delay apart.
+        Number of parts of the path, without its delay.
     channels
-        Channels of the far end, each with a path of its own.
+        Channels of the far end, each with its own path.
     lags
-        Delays that are looked for, in blocks from none; one of them is not looked for.
+        Number of delays to try, in blocks from 0; with 1, none is estimated.
     corner
-        Hertz below which there is rumble alone.
+        Cutoff of the high-pass filter in hertz.
     **paces
         Other values of ``PACES``.
     """
@@ -220,7 +220,7 @@ cdef class Path:
     cdef float settle, caution, prior, decay, scale, quietest, forget
     cdef double far_energy, mic_energy
     cdef bint resting
-    cdef bint busy  # a thread is at it with the GIL released
+    cdef bint busy  # a thread uses it with the GIL released
     cdef Store store
     cdef Rumble rumble
     cdef Lag lag
@@ -294,7 +294,7 @@ cdef class Path:
         self.lane_time = store.room("lane_time", LANES * 2 * self.block)
 
     cdef void expect(self, ptrdiff_t first, ptrdiff_t end) noexcept nogil:
-        """Doubt the weights of some parts as much as those of a path that nothing is known of."""
+        """Reset the variances of some parts to the prior."""
         cdef ptrdiff_t c, p, k, w
         cdef float doubt
         for c in range(self.channels):
@@ -314,10 +314,10 @@ cdef class Path:
         float[::1] left not None,
         float[:, ::1] said=None,
     ):
-        """Play whole blocks.
+        """Process whole blocks.
 
-        ``heard`` gets the microphone without rumble, ``left`` what is left of that and
-        ``said``, where given, the far end without rumble.
+        ``heard`` is filled with the microphone after the high-pass filter, ``left`` with the output
+        and ``said``, if given, with the far end after the high-pass filter.
         """
         cdef ptrdiff_t k, c, t, n = self.block
         if far.shape[0] != mic.shape[0] or far.shape[1] != self.channels or mic.shape[0] % n \
@@ -336,7 +336,7 @@ cdef class Path:
         self.busy = False
 
     cdef int check_free(self) except -1:
-        """Refuse a second thread while one is at work without the GIL."""
+        """Raise an error if another thread uses it."""
         if self.busy:
             raise RuntimeError("this path is in use by another thread")
         return 0
@@ -355,7 +355,7 @@ cdef class Path:
         self.adapt(heard, left)
 
     cdef void take_far(self, const float* far, ptrdiff_t c) noexcept nogil:
-        """Bring in a block of a channel of the far end."""
+        """Add a block of a channel of the far end."""
         cdef ptrdiff_t n = self.block, x = (c * self.path.slots + self.path.newest) * self.width
         memcpy(self.frame, self.past + c * n, n * sizeof(float))
         self.rumble.take_away(c, far, self.channels, self.frame + n, n)
@@ -363,7 +363,7 @@ cdef class Path:
         noregret_fourier_forward(self.plan, self.frame, self.path.far_re + x, self.path.far_im + x, 1)
 
     cdef void weigh_scale(self, const float* heard) noexcept nogil:
-        """Follow how much louder the microphone is than the far end; at first, doubt weights by it."""
+        """Track the level of the microphone relative to the far end; at first, set variances by it."""
         cdef ptrdiff_t k, c, n = self.block
         cdef double far = 0, mic = 0
         cdef float scale
@@ -387,7 +387,7 @@ cdef class Path:
         return min(1e3, max(self.quietest, self.mic_energy / self.far_energy)) if self.far_energy > 0 else 1
 
     cdef void adapt(self, const float* heard, float* left) noexcept nogil:
-        """Predict a block, learn from it, subtract what is then known; ``left`` may be NULL."""
+        """Predict a block, learn from it, and subtract the new estimate; ``left`` may be NULL."""
         cdef ptrdiff_t k, n = self.block
         cdef float loudness, inverse
         noregret_path_predict(&self.path, self.echo_re, self.echo_im, self.explained)
@@ -420,7 +420,7 @@ cdef class Path:
         return most > <float> 1e-4
 
     cdef void subtract(self, const float* heard, const float* echo, float* left) noexcept nogil:
-        """Take an echo away, or as much of it as does not make the block louder."""
+        """Subtract an echo, or as much of it as does not make the block louder."""
         cdef ptrdiff_t k
         cdef double before = 0, after = 0, along = 0, square = 0
         cdef float part = 1
@@ -435,7 +435,7 @@ cdef class Path:
             left[k] = heard[k] - part * echo[k]
 
     cdef void constrain(self) noexcept nogil:
-        """Let some parts of the path, by turns, have no more taps than a block."""
+        """Constrain some parts of the path, in turn, to the taps of one block."""
         cdef ptrdiff_t count = self.channels * self.parts, turns = (count + 4 * LANES - 1) // (4 * LANES)
         cdef ptrdiff_t k, l, part, w = self.width, n = self.block
         cdef ptrdiff_t lanes = min(<ptrdiff_t> LANES, count)
@@ -459,7 +459,7 @@ cdef class Path:
             self.turn = (self.turn + lanes) % count
 
     cdef void find_delay(self, const float* heard) noexcept nogil:
-        """Follow how long the echo takes."""
+        """Track the delay of the echo."""
         cdef ptrdiff_t n = self.block, x = self.path.newest * self.width
         if self.lags < 2:
             return
@@ -472,14 +472,14 @@ cdef class Path:
             self.settle_on(self.lag.first, self.lag.found)
 
     cdef void settle_on(self, ptrdiff_t first, ptrdiff_t best) noexcept nogil:
-        """Move the path so that it begins a little before the echo, unless the echo is well within."""
+        """Move the path to just before the echo, unless the echo is well within."""
         cdef ptrdiff_t wanted = max(<ptrdiff_t> 0, first - 2), slack = max(<ptrdiff_t> 4, self.parts // 3)
         if (best > self.path.delay + slack or best < self.path.delay + (1 if self.path.delay else 0)) \
                 and wanted != self.path.delay:
             self.shift(wanted)
 
     cdef void shift(self, ptrdiff_t delay) noexcept nogil:
-        """Begin the path at another delay, keep what is known of it, learn the last blocks again."""
+        """Start the path at another delay, keep the overlap, and learn the last blocks again."""
         cdef ptrdiff_t c, moved = delay - self.path.delay, w = self.width, at, k, newest = self.path.newest
         cdef ptrdiff_t kept = max(<ptrdiff_t> 0, self.parts - max(moved, -moved))
         cdef ptrdiff_t source = max(<ptrdiff_t> 0, moved), target = max(<ptrdiff_t> 0, -moved)
@@ -504,7 +504,7 @@ cdef class Path:
 
     @property
     def delay_found(self):
-        """Blocks by which the echo lags the far end; −1 until there is evidence."""
+        """The delay of the echo in blocks; −1 until there is evidence."""
         return self.lag.found
 
     @property

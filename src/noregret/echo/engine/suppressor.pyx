@@ -12,11 +12,11 @@ from noregret.echo.engine.fft cimport (
 from noregret.echo.engine.path cimport Store
 
 
-# The suppressor: the residual echo of the linear part, made quieter while no near speaker talks.
+# The suppressor: attenuate the residual echo of the linear part while there is no near-end speech.
 #
-# In every band the residual is taken to be a share of the echo that was subtracted. The share is a
-# quantile of what was seen, followed by steps of the pinball loss that get shorter the more the whole
-# band rises over what was expected: a rise means near speech.
+# In every band the residual is modelled as a share of the subtracted echo. The share is a quantile of
+# the observed ones, tracked by steps of the pinball loss; steps are shorter the more the level of the
+# bands exceeds its expectation, as that means near-end speech.
 
 cdef extern from "minimum_phase.h" nogil:
     void noregret_exponential(const float* c, float* out, float* work, ptrdiff_t n)
@@ -25,32 +25,32 @@ DEF BANDS = 24
 DEF DECIBEL = 0.23025850929940458  # natural logarithms of power in a decibel
 
 
-# How fast it follows, and how far it goes: chosen by measurement. Paces are those of blocks of 10 ms.
+# Tuned on recordings; rates are per block of 10 ms.
 PACES = {
-    "share": -6.0,  # dB of the echo that are left, to begin with
-    "quantile": 0.6,  # which quantile of what was left is followed
-    "pace": 2.0,  # dB a block
-    "rise": 4.0,  # dB over what was expected at which steps upwards are half as long
-    "usual": 6.0,  # dB over what was expected at which somebody near is as likely as not
-    "spread": 1.5,  # dB within which that is unsure
-    "release": 0.8,  # how much of that stays from block to block when it falls
-    "bold": 16.0,  # how many times the expected residual is taken away where nobody near talks
-    "shy": 0.3,  # and where somebody does
-    "smooth": 0.5,  # how much of the power of what is left stays from block to block
-    "fade": 0.6,  # and of the echo's, as a room fades
+    "share": -6.0,  # initial residual in dB relative to the echo
+    "quantile": 0.6,  # the quantile of the residual that is tracked
+    "pace": 2.0,  # dB per block
+    "rise": 4.0,  # dB above expectation at which upward steps are halved
+    "usual": 6.0,  # dB above expectation at which near-end speech has probability 1/2
+    "spread": 1.5,  # scale of that probability in dB
+    "release": 0.8,  # the share of that probability kept per block as it falls
+    "bold": 16.0,  # multiple of the expected residual to remove without near-end speech,
+    "shy": 0.3,  # and with it
+    "smooth": 0.5,  # the share of the residual's mean power kept per block,
+    "fade": 0.6,  # and of the echo's, like a room's decay
     "least": 0.03,  # the smallest gain
 }
 
 
 cdef class Suppressor:
-    """The part of an echo canceller that comes after the linear one.
+    """The residual suppressor of an echo canceller.
 
     Parameters
     ----------
     rate
-        Samples a second.
+        Samples per second.
     block
-        Samples in a block.
+        Samples per block.
     **paces
         Other values of ``PACES``.
     """
@@ -77,7 +77,7 @@ cdef class Suppressor:
     cdef float *left_im
     cdef float *sent
     cdef float *work
-    cdef bint busy  # a thread is at it with the GIL released
+    cdef bint busy  # a thread uses it with the GIL released
     cdef bint passing
     cdef bint passed
     cdef float *emphasis
@@ -121,7 +121,7 @@ cdef class Suppressor:
         self.sent, self.work = store.room("sent", 2 * n), store.room("work", 2 * n)
 
     cdef cut(self, double rate):
-        """Bands as wide as the ear's, each of a bin at least, and how much a bin weighs in the whole."""
+        """Set bands as wide as the ear's, of at least one bin, and the weight of each bin."""
         cdef ptrdiff_t k
         hertz = np.arange(self.bins) * rate / 2 / self.block
         bark = 26.81 * hertz / (1960 + hertz)
@@ -135,7 +135,7 @@ cdef class Suppressor:
         self.band_weight = np.add.reduceat(emphasis, np.asarray(self.edges)[:self.bands])
 
     def run(self, const float[::1] heard not None, const float[::1] left not None, float[::1] out not None):
-        """Play whole blocks: what the microphone heard, and what the linear part left of it."""
+        """Process whole blocks of the microphone and of the linear part's output."""
         cdef ptrdiff_t k, n = self.block
         if heard.shape[0] % n or left.shape[0] != heard.shape[0] or out.shape[0] != heard.shape[0]:
             raise ValueError("not whole blocks of every signal")
@@ -164,7 +164,7 @@ cdef class Suppressor:
         self.send(left, out)
 
     cdef void send(self, const float* left, float* out) noexcept nogil:
-        """Let the block through the filter of the block before, turning into that of this one."""
+        """Filter the block, crossfading from the filter of the previous block to the new one."""
         cdef ptrdiff_t k, n = self.block
         cdef float part
         if self.passed and self.passing:
@@ -192,11 +192,11 @@ cdef class Suppressor:
         noregret_fourier_inverse(self.plan, self.re, self.im, self.sent, 1)
 
     cdef void see(self, const float* at_re, const float* at_im, float* power, float keep, bint mean) noexcept nogil:
-        """Bring the power of the frame in: its mean over time, or its fading peak."""
+        """Add the power of the frame to its mean over time, or to its decaying peak."""
         cdef ptrdiff_t k, n = self.block
         cdef float re, im, now
         for k in range(self.bins):
-            # Hann's window, by the terms of the transform.
+            # Hann's window, applied to the transform.
             re = at_re[k] - <float> 0.5 * (at_re[k - 1 if k else 1] + at_re[k + 1 if k < n else n - 1])
             im = at_im[k] - <float> 0.5 * (
                 (at_im[k - 1] if k else -at_im[1]) + (at_im[k + 1] if k < n else -at_im[n - 1]))
@@ -207,7 +207,7 @@ cdef class Suppressor:
                 power[k] = max(keep * power[k] + <float> 1e-30, now)
 
     cdef void weigh(self) noexcept nogil:
-        """The filter for this block, from how much of what is left can be echo."""
+        """Compute the gains of this block from the expected residual echo."""
         cdef ptrdiff_t k, b
         cdef double left = 0, expected = 0, excess, near, step, above, over
         cdef float share, low = 1
@@ -240,7 +240,7 @@ cdef class Suppressor:
             self.causal()
 
     cdef void causal(self) noexcept nogil:
-        """The filter of those gains that answers soonest: minimum phase, by the cepstrum."""
+        """Compute the minimum-phase filter of the gains, by the cepstrum."""
         cdef ptrdiff_t k, n = self.block
         for k in range(self.bins):
             self.re[k] = logf(
@@ -263,24 +263,23 @@ DEF WINDOW = 0.1  # seconds
 
 
 cdef class Guard:
-    """Sees to it that nothing sent is louder than what the microphone heard.
+    """Keeps the output no louder than the microphone.
 
-    Neither in a block, which is made quieter as a whole, nor in the 100 ms up to any sample, which
-    is cut to what they leave to be sent. Where the microphone falls silent within a block, what was
-    sent before is sent.
+    This holds for every block, which is scaled as a whole, and for the 100 ms up to any sample,
+    which is clipped. If the microphone falls silent within a block, the samples before stay.
 
     Parameters
     ----------
     rate
-        Samples a second.
+        Samples per second.
     block
-        Samples in a block.
+        Samples per block.
     """
 
     cdef ptrdiff_t block, at, window
-    cdef bint busy  # a thread is at it with the GIL released
-    cdef bint quiet  # whether the last sample heard was none
-    cdef double before, after  # the energy of those 100 ms, heard and sent
+    cdef bint busy  # a thread uses it with the GIL released
+    cdef bint quiet  # whether the last microphone sample was 0
+    cdef double before, after  # the energy of the last 100 ms, heard and sent
     cdef double[::1] heard, sent  # the squares of their samples
 
     def __cinit__(self, double rate, ptrdiff_t block):
@@ -290,7 +289,7 @@ cdef class Guard:
         self.heard, self.sent = np.zeros(self.window), np.zeros(self.window)
 
     def run(self, const float[::1] mic not None, float[::1] out not None):
-        """Make every block as quiet as the microphone's, and silent where that is."""
+        """Limit every block to the level of the microphone's, and silence it where that is silent."""
         cdef ptrdiff_t k, n = self.block
         if mic.shape[0] % n or mic.shape[0] != out.shape[0]:
             raise ValueError("not whole blocks of both signals")
@@ -304,7 +303,7 @@ cdef class Guard:
         self.busy = False
 
     cdef void limit(self, const float* mic, float* out, ptrdiff_t n) noexcept nogil:
-        """Let no quarter of a block be much louder: what was heard may end within a block."""
+        """Limit every quarter of a block too: sound may end within a block."""
         cdef ptrdiff_t k, t, size = (n + 3) // 4, end
         cdef double before, after
         cdef float part
@@ -333,7 +332,7 @@ cdef class Guard:
             out[t] = self.at_most(mic[t], 0 if silent else <float> (part * out[t]))
 
     cdef inline float at_most(self, double mic, float out) noexcept nogil:
-        """The next sample, as large as the last 100 ms allow."""
+        """Return the next sample, limited by the last 100 ms."""
         cdef double left, square = <double> out * out
         cdef ptrdiff_t k = self.at
         if k == 0:
@@ -351,7 +350,7 @@ cdef class Guard:
         return out
 
     cdef void sum_up(self) noexcept nogil:
-        """Forget what rounding made of the sums."""
+        """Recompute the sums, without accumulated rounding errors."""
         cdef ptrdiff_t k
         self.before = self.after = 0
         for k in range(self.window):

@@ -1,4 +1,4 @@
-"""A digest of the data of a game, that anyone can compute again with BLAKE2b alone.
+"""A digest of the data of a game, which BLAKE2b alone can reproduce.
 
 The words of all rows (see ``recorder``) are one long message, cut into pieces of 64 KiB and those
 into strips of 8 KiB, the last of them shorter. With h the 32-byte BLAKE2b and c a chain that begins
@@ -33,15 +33,15 @@ cdef enum:
 
 
 cdef class Digest:
-    """A digest that words can be added to at any time, in parts of any size."""
+    """A digest to which words can be added at any time, in parts of any size."""
 
-    cdef unsigned char[9 * 32] chain         # and, behind it, the hashes of a piece's strips
+    cdef unsigned char[9 * 32] chain         # followed by the hashes of a piece's strips
     cdef unsigned char[8 * 8192] pending
     cdef size_t waiting
-    cdef bint busy                           # a thread is at it with the GIL released
+    cdef bint busy                           # a thread uses it with the GIL released
 
     cdef int check_free(self) except -1:
-        """Refuse a second thread while one is at work without the GIL."""
+        """Raise an error if another thread uses it."""
         if self.busy:
             raise RuntimeError("this digest is in use by another thread")
         return 0
@@ -95,12 +95,12 @@ cdef class Digest:
         return continued, self.get_state()
 
     def get_state(self):
-        """Return the chain and what waits to be hashed, to go on elsewhere."""
+        """Return the state: the chain and the bytes not hashed yet."""
         self.check_free()
         return bytes(self.chain[:HASH]), bytes(self.pending[:self.waiting])
 
     def set_state(self, bytes chain not None, bytes pending not None):
-        """Go on from a state."""
+        """Restore a state."""
         self.check_free()
         if len(chain) != HASH or len(pending) >= PIECE:
             raise ValueError("not a digest's state")
@@ -110,7 +110,7 @@ cdef class Digest:
 
 
 def continued(bytes chain, bytes pending):
-    """Return a digest that goes on from a state."""
+    """Return a digest with a state."""
     digest = Digest()
     digest.set_state(chain, pending)
     return digest
