@@ -22,10 +22,11 @@ from noregret.base.compiled.machine import (
 from noregret.base.model_file import read_parts
 from noregret.base.packing import MIN_PACKED_NUMBERS, packed, unpacked, write_parts
 from noregret.linear.engine.block_rows import play_rows
+from tests.thorough import sized
 from tests.variants import state
 
 # Large enough that one number per position, let alone the 24 that auto keeps, would show.
-FAR = 2**21
+FAR = sized(2**20, full=2**21)
 
 
 def far_row(learner: nr.Learner) -> None:

@@ -22,7 +22,7 @@ from tests.hindsight.problems import (
     problem,
     solved,
 )
-from tests.thorough import picked
+from tests.thorough import paired, picked
 
 KINKED = ("absolute", "quantile", "epsilon-insensitive", "hinge")
 
@@ -40,8 +40,7 @@ def reference(
     return least, np.zeros(len(task.X[0])) if w.value is None else into_ball(w.value, radius)
 
 
-@pytest.mark.parametrize("loss", CONVEX)
-@pytest.mark.parametrize("kind", SHAPES)
+@pytest.mark.parametrize(("kind", "loss"), paired(SHAPES, list(CONVEX), 5))
 def test_the_interval_holds_the_minimum_of_an_independent_solver(kind: str, loss: str) -> None:
     task = problem(kind, loss, seed=1)
     for radius in picked((0.1, 1.0, 30.0), kind + loss):

@@ -11,11 +11,10 @@ import noregret as nr
 from noregret.errors import NoRegretError
 from noregret.hindsight import Rows, best_in_ball, best_in_box
 from tests.hindsight.problems import CONVEX, SHAPES, cp, expression, problem, solved
-from tests.thorough import draws, picked
+from tests.thorough import draws, paired, picked
 
 
-@pytest.mark.parametrize("loss", CONVEX)
-@pytest.mark.parametrize("kind", SHAPES)
+@pytest.mark.parametrize(("kind", "loss"), paired(SHAPES, list(CONVEX), 5))
 def test_the_interval_holds_the_minimum_of_an_independent_solver(kind: str, loss: str) -> None:
     task = problem(kind, loss, seed=1)
     rows = Rows(task.X, task.y)

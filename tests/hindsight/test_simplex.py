@@ -19,7 +19,7 @@ from tests.hindsight.problems import (
     problem,
     solved,
 )
-from tests.thorough import draws, picked
+from tests.thorough import draws, paired, picked
 
 
 def weighted(
@@ -46,8 +46,7 @@ def price(task: Problem, u: Floats, entropy: float, scale: float) -> float:
     return scale * task.total(u) + entropy * float(used @ np.log(used * len(u)))
 
 
-@pytest.mark.parametrize("loss", CONVEX)
-@pytest.mark.parametrize("kind", SHAPES)
+@pytest.mark.parametrize(("kind", "loss"), paired(SHAPES, [*CONVEX][::-1], 5))
 def test_the_interval_holds_the_minimum_of_an_independent_solver(kind: str, loss: str) -> None:
     task = problem(kind, loss, seed=21)
     forms = ((None, 0.0), (None, 1.5), (2.0, 0.0))

@@ -11,6 +11,7 @@ from scipy.optimize import minimize_scalar
 import noregret as nr
 from tests import reference
 from tests.reference import LABELLED, VALUES, Floats, Reference
+from tests.thorough import sized
 
 CONVEX = [name for name in VALUES if name != "mistake"]
 
@@ -54,7 +55,7 @@ def entropic_cost(model: Reference, rate: float, before: Floats, z: Floats, y: f
 def test_additive_step_minimises_loss_and_distance(loss: str, rate: float) -> None:
     """Only moves along x can pay, so the search runs over w − t x."""
     rng = np.random.default_rng(1)
-    for _ in range(10):
+    for _ in range(sized(4, full=10)):
         learner = nr.make("gradient-descent", loss=loss, rate=rate, step="implicit")
         model = reference.GradientDescent(2, loss, rate, step="implicit")
         for _ in range(3):
@@ -75,7 +76,7 @@ def test_multiplicative_step_minimises_loss_and_relative_entropy(
 ) -> None:
     """Two features on the simplex, or one of either sign: the shares are on one line."""
     rng = np.random.default_rng(2)
-    for _ in range(10):
+    for _ in range(sized(4, full=10)):
         p = {"loss": loss, "rate": rate, "weight": weight, "step": "implicit"}
         n = 2 if weight is None else 1
         learner = nr.make("exponentiated-gradient", **p)
@@ -97,7 +98,7 @@ def test_implicit_step_of_the_signed_simplex_beats_its_neighbours(loss: str) -> 
     """In more dimensions: no small move of mass between two coordinates lowers the cost."""
     rng = np.random.default_rng(3)
     model = reference.ExponentiatedGradient(3, loss, 0.7, weight=2.0, step="implicit")
-    for _ in range(10):
+    for _ in range(sized(4, full=10)):
         x, y = example(rng, loss, 3)
         z = np.concatenate([2 * x, -2 * x])
         cost = entropic_cost(model, 0.7, reference.shares(model.logs), z, y)

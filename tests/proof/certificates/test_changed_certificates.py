@@ -30,7 +30,7 @@ ENTRIES = {entry.name: entry for entry in one_each()}
 # Changes of what decides the game, which has to be played again for each.
 REPLAYED = sized(1, full=4)
 # Of the places that could be changed, one in so many is.
-APART = sized(8, full=1)
+APART = sized(12, full=1)
 
 
 def drawn(trial: Trial, seed: int) -> Iterator[tuple[Path, str, dict[str, Any]]]:
