@@ -67,6 +67,32 @@ def test_every_format_gives_the_counts(tmp_path: Path) -> None:
         assert found == wanted, kind
 
 
+LONG = [
+    {"size": k / 2, "note": f"{text} and number {k}", "name": f"Ann B{k}", "y": float(k % 3)}
+    for k, text in enumerate(TEXTS * 5)
+]
+
+
+def test_free_text_is_found_out_and_named(tmp_path: Path) -> None:
+    for kind, file in written(tmp_path, LONG).items():
+        with pytest.warns(nr.DataWarning, match="'note' holds free text"):
+            found = list(read(file, target="y"))
+        assert found == list(read(file, target="y", text="note")), kind
+        assert "name=Ann B3" in found[3][0]
+        whole = list(read(file, target="y", categories="note"))
+        assert f"note={LONG[3]['note']}" in whole[3][0]
+        assert list(read(file, target="y", drop="note", sniff=False)) == [
+            (x, y) for x, y in read(file, target="y", drop="note")
+        ]
+
+
+def test_few_values_and_names_are_no_free_text() -> None:
+    assert not free_text.is_free_text(["a long text of many words indeed, yes"] * 19)
+    assert not free_text.is_free_text(["New York City"] * 500)
+    assert not free_text.is_free_text([f"Ann Smith{k}" for k in range(500)])
+    assert free_text.is_free_text([f"row {k} has words" for k in range(500)])
+
+
 @given(st.lists(st.text(st.characters(categories=["L", "N", "P", "Z"]), max_size=30), max_size=6))
 def test_counts_are_those_of_python(texts: list[str]) -> None:
     bag = free_text.bag_of(pa.array(texts, pa.string()), "note")
@@ -99,12 +125,12 @@ def test_hashed_words_add_up(tmp_path: Path) -> None:
 
 
 def test_certificate_and_model_know_the_text(tmp_path: Path) -> None:
-    file = written(tmp_path, ROWS)["csv"]
+    file = written(tmp_path, LONG)["csv"]
     c, m = tmp_path / "c.json", tmp_path / "m.nr"
-    done("run", file, "--target", "y", "--text", "note", "--certificate", c, "--model", m)
+    done("run", file, "--target", "y", "--certificate", c, "--model", m)
     assert "text=note" in json.loads(c.read_text())["data"]["transforms"]
     assert "CONFIRMED" in done("verify", c, file)
-    assert len(done("predict", m, file).splitlines()) >= len(ROWS)
+    assert len(done("predict", m, file).splitlines()) >= len(LONG)
 
 
 @pytest.mark.parametrize(

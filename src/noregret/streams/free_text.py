@@ -6,6 +6,7 @@ The word “good” in the column ``comment`` is the feature ``comment:good``, t
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -19,6 +20,10 @@ if TYPE_CHECKING:
 # Different words and pairs of a column that become features: the first ones, which the frequent
 # ones are among. Others are left out, so that memory is bounded.
 MAX_WORDS = 1 << 18
+# Values are free text if they differ in this share of the rows and have so many words on average,
+# or if they have many words. Fewer values than MIN_VALUES decide nothing.
+MIN_DISTINCT, MIN_MEAN_WORDS, MANY_WORDS = 0.5, 3.0, 8.0
+MIN_VALUES, SAMPLE_VALUES = 20, 1_000
 NO_WORD = r"[^\pL\pM\pN]+"
 
 
@@ -82,6 +87,16 @@ class Bag(NamedTuple):
         first = np.full(len(self.features), len(self.missing))
         first[self.codes[::-1]] = self.rows[::-1]  # the last assignment wins
         return first
+
+
+def is_free_text(values: Sequence[Any]) -> bool:
+    """Return whether the first of some values are sentences rather than names."""
+    there = [value for value in values[:SAMPLE_VALUES] if isinstance(value, str) and value.strip()]
+    if len(there) < MIN_VALUES:
+        return False
+    words = sum(len(value.split()) for value in there) / len(there)
+    distinct = len(set(there)) / len(there)
+    return words >= MANY_WORDS or (words >= MIN_MEAN_WORDS and distinct > MIN_DISTINCT)
 
 
 def room_for(name: str, new: int, vocabulary: Vocabulary) -> int:

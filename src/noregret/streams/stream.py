@@ -351,7 +351,7 @@ class Reading:
         numbers.pop("classes", None)  # the learner has those it met
         numbers["options"] = {
             "target": self.options.target,
-            "transforms": self.options.transforms(),
+            "transforms": self.stream.options.transforms(),
         }
         numbers["format"] = self.stream.name
         return arrays, numbers

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from noregret.errors import Place
+from noregret.errors import Place, tell
 from noregret.limits import INTERCEPT
 from noregret.streams.block import Block, Fault, Floats, Sparse
 from noregret.streams.columns import BOOLEAN, TEXT, Category, Roles, Table
@@ -41,12 +42,40 @@ class TableReading(Reading):
         super().__init__(stream, learning, state)
 
     def columns_state(self) -> dict[str, Any]:
-        """Return the kind of values in each column."""
-        return {"kinds": self.kinds}
+        """Return the kind of values in each column, and the columns found to hold free text."""
+        given = self.stream.options.text
+        texts = [name for name in self.options.text if name not in given]
+        return {"kinds": self.kinds} | ({"texts": texts} if texts else {})
 
     def set_columns_state(self, state: dict[str, Any]) -> None:
         """Restore the kind of values in each column."""
         self.kinds = state["kinds"]
+        self.add_texts(state.get("texts", ()))
+
+    def add_texts(self, names: Iterable[str]) -> None:
+        """Take columns as free text, besides those that were named."""
+        given = self.options.text
+        self.options = replace(
+            self.options, text=(*given, *(name for name in names if name not in given))
+        )
+
+    def find_texts(self, columns: Mapping[str, Sequence[Any]], where: str) -> None:
+        """Find out which columns of text are free text, from their first values."""
+        from noregret.streams.free_text import is_free_text
+
+        options = self.options
+        if not options.sniff or options.missing == ASLEEP or not self.learning:
+            return
+        apart = {options.target, options.group, *options.drop, *options.categories, *options.time}
+        for name, values in columns.items():
+            used = name not in apart and (not options.keep or name in options.keep)
+            if not used or name in options.text or not is_free_text(values):
+                continue
+            self.add_texts([name])
+            tell(
+                f"{where}: column {name!r} holds free text, so its words are the features"
+                f" (--categories {name} takes whole values instead, --drop {name} leaves it out)"
+            )
 
     def found(self) -> dict[str, Any]:
         """Return the columns of dates and times, besides those that were named."""

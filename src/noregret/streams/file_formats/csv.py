@@ -241,6 +241,8 @@ class CsvReading(TableReading):
                     continue
                 if mark := self.decimal_in(values, share):
                     kinds[name], self.decimals[name] = NUMBER, mark
+            texts = [name for name, kind in kinds.items() if kind == TEXT]
+            self.find_texts({name: table.column(name).to_pylist() for name in texts}, self.paths[0])
         for words in (*self.options.categories, *self.options.text, self.options.group):
             if words in kinds:
                 kinds[words] = TEXT

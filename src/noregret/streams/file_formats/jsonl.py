@@ -25,6 +25,7 @@ from noregret.streams.columns import (
     listed,
 )
 from noregret.streams.columns_to_rows import empty
+from noregret.streams.free_text import SAMPLE_VALUES
 from noregret.streams.json_forecasts import kinds_of, table_of
 from noregret.streams.json_lines import Lines, lines_of, one_by_one, parse
 from noregret.streams.options import ASLEEP, WRITTEN, Options
@@ -70,6 +71,8 @@ class JsonlReading(TableReading):
 
             return self.block_of(table, place_of, mark, size)
         examples, faults = raw.examples, raw.faults
+        if self.kinds is None and raw.table is None:
+            self.find_texts(first_values(examples), piece.path)
         if raw.table is not None:
             examples, faults = one_by_one(lines_of(piece.text()))
         return self.from_dicts(examples, faults, piece.path, before, mark, size)
@@ -114,6 +117,10 @@ class JsonlReading(TableReading):
                 if pa.types.is_floating(table.schema.field(name).type):
                     return False  # 1.0 and 1 are two names, and here they look the same
                 found[name] = TEXT
+        if self.kinds is None:
+            texts = [name for name, kind in found.items() if kind == TEXT]
+            columns = {name: table.column(name).slice(0, SAMPLE_VALUES) for name in texts}
+            self.find_texts({n: c.to_pylist() for n, c in columns.items()}, self.paths[0])
         before = self.kinds or {}
         usual = all(before.get(name, kind) == kind for name, kind in found.items())
         if usual:
@@ -297,6 +304,15 @@ def number_of(value: float, what: str) -> float:
         shown = f"{number:g}" if isinstance(value, float) else f"{str(value)[:20]}…"
         raise BadExample(f"{what} is {shown}: it must be finite, and below {MAX_VALUE:g}")
     return number
+
+
+def first_values(examples: list[tuple[int, Any]]) -> dict[str, list[Any]]:
+    """Return the first values of every field."""
+    found: dict[str, list[Any]] = {}
+    for _, example in examples[:SAMPLE_VALUES]:
+        for name, value in example.items() if isinstance(example, dict) else ():
+            found.setdefault(name, []).append(value)
+    return found
 
 
 def text_of(value: Any) -> str:

@@ -6,6 +6,7 @@ import hashlib
 import os
 from collections import Counter
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from functools import partial
 from typing import Any, NamedTuple
 
@@ -13,6 +14,7 @@ from noregret.base.atomic_files import naming
 from noregret.errors import BadExample, NoRegretError, Place, foreign
 from noregret.streams.block import Block
 from noregret.streams.columns import NUMBER, Roles, Table, encoded, kind_of
+from noregret.streams.free_text import SAMPLE_VALUES
 from noregret.streams.open_file import BLOCK
 from noregret.streams.options import WRITTEN, Options
 from noregret.streams.seals import Range, new_hash
@@ -73,6 +75,8 @@ class ParquetReading(TableReading):
 
         # With small buffers, as Arrow would otherwise hold a whole row group in memory twice.
         with parquet.ParquetFile(path, buffer_size=BUFFER, pre_buffer=False) as file:
+            if self.kinds is None:
+                self.find_texts(first_texts(file), path)
             roles = self.roles_of(file.schema_arrow, path)
             rows, size, skip = file.metadata.num_rows, os.path.getsize(path), mark.get("row", 0)
             digest = digest_of_contents(path)
@@ -170,6 +174,15 @@ class ParquetReading(TableReading):
         return self.block_of(
             raw.table, lambda row: Place(raw.path, row=raw.first + row + 1), mark, size
         )
+
+
+def first_texts(file: Any) -> dict[str, list[Any]]:
+    """Return the first values of the columns of text."""
+    with suppress(UnicodeDecodeError):  # which is told when the columns are read
+        texts = [field.name for field in file.schema_arrow if kind_of(field.type) == "text"]
+        first = next(file.iter_batches(SAMPLE_VALUES, columns=texts), None) if texts else None
+        return {} if first is None else dict(first.to_pydict())
+    return {}
 
 
 def bytes_of(group: Any) -> tuple[int, int]:
