@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from fractions import Fraction
 from functools import partial
+from itertools import count
 
 import numpy as np
 import pytest
@@ -11,6 +12,8 @@ from scipy import sparse
 
 from noregret.errors import BadExample
 from noregret.hindsight import Rows, passes
+from noregret.hindsight.proofs.rounding import Floats
+from noregret.hindsight.solvers.curvature import ManyRows
 from noregret.hindsight.sparse import SMALL, SparseRows, compact
 
 RANDOM = np.random.default_rng(3)
@@ -85,3 +88,31 @@ def test_rows_too_large_and_too_small_for_squares() -> None:
 
 def test_every_pass_is_there() -> None:
     assert {"scores", "combine", "combine_carefully", "bend", "gram", "lengths"} <= set(dir(passes))
+
+
+def counted(steps: count[int], v: Floats, rest: Floats) -> bool:
+    """Count a step, which is not the last."""
+    return next(steps) < 0
+
+
+def test_the_fullest_columns_speed_up_conjugate_gradients(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Numbers of different scales among indicators, two of them the same, and one a constant."""
+    rows, kinds = 6_000, 3_000
+    numbers = 30 + np.cumsum(RANDOM.standard_normal((rows, 12)), axis=1)
+    numbers = np.column_stack([numbers * 10.0 ** np.arange(-6, 6), numbers[:, 0], np.ones(rows)])
+    chosen = RANDOM.integers(0, kinds, rows)
+    indicators = sparse.csr_array((np.ones(rows), (np.arange(rows), chosen)), (rows, kinds))
+    X = sparse.csr_array(sparse.hstack([sparse.csr_array(numbers), indicators]))
+    made = compact(Rows(X, np.zeros(rows)))
+    assert isinstance(made, SparseRows)
+    assert made.fullest_columns.tolist() == list(range(14))
+    wanted = X.T @ RANDOM.standard_normal(rows)
+    taken = []
+    for least in (0, 10**9):
+        monkeypatch.setattr("noregret.hindsight.solvers.curvature.MIN_BLOCK_NUMBERS", least)
+        curvature, steps = ManyRows(made, np.ones(rows)), count()
+        curvature.solve(0.0, wanted, None, 1e-8, done=partial(counted, steps))
+        taken.append(next(steps))
+        v = curvature.solve(0.0, wanted, None, 1e-8)
+        assert np.linalg.norm(X.T @ (X @ v) - wanted) <= 1e-6 * np.linalg.norm(wanted)
+    assert taken[0] < taken[1]

@@ -26,6 +26,8 @@ from noregret.limits import MIN_NORM, SMALLEST
 MAX_NUMBERS = 50_000_000
 # One number in so many that is not zero, and a table is better taken as a full one.
 DENSE_RATIO = 4
+# Columns that count as full: at most so many, with a number in one of so many rows.
+MAX_FULL, FULL_RATIO = 128, 100
 # Fewer numbers than this are read by one thread: another would take longer to wake up.
 SMALL = 100_000
 
@@ -81,6 +83,13 @@ class SparseRows(Rows):
             lambda first, stop, out: passes.lengths(starts, values, first, stop, out),
             len(self.own_outcomes),
         )
+
+    @cached_property
+    def fullest_columns(self) -> NDArray[np.intp]:
+        """The columns with the most numbers, in ascending order, without nearly empty ones."""
+        counts = np.bincount(self.parts[1], minlength=self.least_features)
+        full = np.argsort(-counts, kind="stable")[:MAX_FULL]
+        return np.sort(full[FULL_RATIO * counts[full] >= len(self.own_outcomes)])
 
     @cached_property
     def survey(self) -> Survey:

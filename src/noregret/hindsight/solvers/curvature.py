@@ -30,6 +30,12 @@ COPIED_SHARE = 0.4
 # Most numbers that conjugate gradients read per call, within limits on their steps.
 MAX_READ_NUMBERS = 400_000_000
 STEPS = (200, 2_000)
+# Steps of conjugate gradients before the fullest columns get a matrix of their own.
+PLAIN_STEPS = 20
+# Largest eigenvalue that may be rounding, with ones on the diagonal.
+FLAT = 1e-10
+# Fewest numbers in the rows for which a matrix of the fullest columns pays off.
+MIN_BLOCK_NUMBERS = 100_000
 # Products of a factor that take as long as reading one number of sparse rows, per solution.
 PRODUCTS_PER_READ = 1_000
 
@@ -208,11 +214,17 @@ class FewRows:
 
 
 class ManyRows:
-    """H of many rows and features, solved by conjugate gradients."""
+    """H of many rows and features, solved by conjugate gradients.
+
+    The preconditioner is the inverse of the diagonal. If that takes many steps, it becomes the
+    inverse of H among the fullest columns, often numbers of different scales; others are often
+    indicators, for which the diagonal suits.
+    """
 
     def __init__(self, rows: Rows, weights: Floats) -> None:
         self.rows, self.weights = rows, weights
         self.diagonal = rows.column_squares(weights)
+        self.block: Floats | None = None
         self.steps = int(np.clip(MAX_READ_NUMBERS / max(1, rows.survey.numbers), *STEPS))
 
     def times(self, v: Floats) -> Floats:
@@ -233,24 +245,64 @@ class ManyRows:
         ``done`` is called after every step with v and the residual.
         """
         extra = kept_solvable(self.diagonal, added)
-        scale = 1 / (self.diagonal + extra)
+        lift = self.preconditioner(extra)
         v = np.zeros_like(r) if start is None else start.copy()
         residual = r - self.times(v) - extra * v if v.any() else r.copy()
-        direction = lifted = scale * residual
+        direction = lifted = lift(residual)
         energy, wanted = float(residual @ lifted), accuracy * norm(r)
-        for _ in range(self.steps):
+        for taken in range(self.steps):
             if norm(residual) <= wanted or energy <= 0 or expired():
                 break
+            if taken == PLAIN_STEPS and self.block is None and self.has_block():
+                lift = self.preconditioner(extra)
+                direction = lifted = lift(residual)
+                energy = float(residual @ lifted)
             image = self.times(direction) + extra * direction
             step = energy / float(direction @ image)
             v += step * direction
             residual -= step * image
             if norm(v) > longest or (done is not None and done(v, residual)):
                 break
-            lifted = scale * residual
+            lifted = lift(residual)
             before, energy = energy, float(residual @ lifted)
             direction = lifted + (energy / before) * direction
         return v
+
+    def has_block(self) -> bool:
+        """Return whether there are columns full enough for a matrix of their own, and make it."""
+        rows = self.rows
+        if not isinstance(rows, SparseRows) or rows.survey.numbers < MIN_BLOCK_NUMBERS:
+            return False
+        block = rows.gram_of(rows.fullest_columns, self.weights)
+        if not len(block) or not np.isfinite(block).all():
+            return False
+        self.block, self.full = block, rows.fullest_columns
+        return True
+
+    def preconditioner(self, extra: Floats) -> Callable[[Floats], Floats]:
+        """Return the approximate inverse of H + diag(extra)."""
+        scale = 1 / (self.diagonal + extra)
+        if self.block is None:
+            return lambda r: scale * r
+        full, inverse = self.full, rough_inverse(self.block + np.diag(extra[self.full]))
+
+        def lift(r: Floats) -> Floats:
+            lifted = scale * r
+            lifted[full] = inverse @ r[full]
+            return lifted
+
+        return lift
+
+
+def rough_inverse(matrix: Floats) -> Floats:
+    """Return the inverse of a matrix without negative eigenvalues, that of its diagonal where flat.
+
+    Rounding leaves anything where columns depend on each other, which an inverse would blow up.
+    """
+    scale = 1 / np.sqrt(np.diag(matrix))
+    bends, axes = np.linalg.eigh(matrix * scale[:, None] * scale)
+    axes *= scale[:, None]
+    return np.asarray((axes / np.where(bends > FLAT, bends, 1.0)) @ axes.T)
 
 
 class Twice:
