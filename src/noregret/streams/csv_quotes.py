@@ -123,6 +123,17 @@ class Joined(NamedTuple):
     last: int
     lines: int
 
+    def text(self, path: str, before: int) -> str:
+        """Return a warning; ``before`` is the number of lines before the text."""
+        first, last = before + self.first, before + self.last
+        more = self.lines - (last - first)
+        return (
+            f"{path}, lines {first} to {last}: read as one row, as a quote that opens in line"
+            f" {first} closes in line {last}, though each of them looks like a row"
+            f"{f', and quotes join at least {more:,} lines more' if more else ''}: if quoted values"
+            " end on their line here, use --quotes line; if quotes are letters, --quotes none"
+        )
+
 
 def lines_that_look_like_rows(text: bytes, delimiter: bytes, columns: int) -> Joined | None:
     """Return the multi-line quoted values whose lines all have delimiters for every column."""

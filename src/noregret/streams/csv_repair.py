@@ -83,6 +83,16 @@ def check_header(names: Sequence[str], where: Place) -> None:
         ).at(where)
 
 
+def difference(header: Sequence[str], first: Sequence[str]) -> str:
+    """Return how a header differs from that of the first file; empty if it does not."""
+    if list(header) == list(first):
+        return ""
+    odd = next((name for name in header if name not in first), None)
+    lost = next((name for name in first if name not in header), None)
+    said = "they are in another order" if lost is None else f"there is no {lost!r}"
+    return said if odd is None else f"{odd!r} is new"
+
+
 def check_names(names: Sequence[str], where: Place) -> None:
     """Raise an error if two columns have the same name."""
     seen: set[str] = set()

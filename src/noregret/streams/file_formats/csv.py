@@ -16,11 +16,8 @@ from noregret.streams.block import Block, Fault, Floats, placed
 from noregret.streams.columns import (
     BINARY,
     BOOLEAN,
-    DATE,
     NUMBER,
     TEXT,
-    TIME,
-    ZONED,
     Table,
     encoded,
     kind_of,
@@ -29,7 +26,14 @@ from noregret.streams.columns import (
 )
 from noregret.streams.csv_dialect import COMMA, delimiter_of, is_latin_1
 from noregret.streams.csv_quotes import Joined, lines_that_look_like_rows, with_letters_quoted
-from noregret.streams.csv_repair import Mended, kind_of_most, repaired, row_lines, split_names
+from noregret.streams.csv_repair import (
+    Mended,
+    difference,
+    kind_of_most,
+    repaired,
+    row_lines,
+    split_names,
+)
 from noregret.streams.options import (
     ASLEEP,
     AUTO,
@@ -225,11 +229,14 @@ class CsvReading(TableReading):
         if sample.strip() and not self.looks_plain(sample):
             import pyarrow as pa
 
+            from noregret.streams.csv_arrow import parsed
+
+            form = self.header, self.delimiter, MISSING_WORDS
             try:
-                table = self.arrow(sample, None, self.header)
+                table = parsed(sample, *form)
             except pa.ArrowInvalid:  # a bad row among the first
                 whole = repaired(sample, self.header, {}, self.delimiter, MISSING_WORDS)
-                table = self.arrow(whole.text, None, self.header) if whole.kept else pa.table({})
+                table = parsed(whole.text, *form) if whole.kept else pa.table({})
             kinds |= {field.name: kind_of(field.type) for field in table.schema}
             for name in [name for name, kind in kinds.items() if kind in (TEXT, BINARY)]:
                 values = table.column(name).slice(0, SAMPLE_VALUES).to_pylist()
@@ -354,18 +361,9 @@ class CsvReading(TableReading):
 
     def check_header(self, header: list[str], path: str) -> None:
         """Raise an error if the columns of a file are not those of the first file."""
-        if said := self.odd_about(header):
-            raise BadExample(f"its columns are not those of {self.paths[0]}: {said}", file=path)
-
-    def odd_about(self, header: list[str]) -> str:
-        """Return how a header differs from the columns; empty if it does not."""
         assert self.header is not None
-        if header == self.header:
-            return ""
-        odd = next((name for name in header if name not in self.header), None)
-        lost = next((name for name in self.header if name not in header), None)
-        said = "they are in another order" if lost is None else f"there is no {lost!r}"
-        return said if odd is None else f"{odd!r} is new"
+        if said := difference(header, self.header):
+            raise BadExample(f"its columns are not those of {self.paths[0]}: {said}", file=path)
 
     def check_foreigns(self, mark: dict[str, Any]) -> None:
         """Refuse files, read before a mark, whose columns have other names now."""
@@ -376,7 +374,7 @@ class CsvReading(TableReading):
                 text = opened.block()
             piece = Piece(number, path, 0, len(text), 0, text)
             header, body, _ = self.text_of(piece)
-            if body and header is not None and (said := self.odd_about(header)):
+            if body and header is not None and (said := difference(header, self.header or [])):
                 raise BadExample(
                     f"its columns are not those that the checkpoint was made with: {said}",
                     file=path,
@@ -411,27 +409,21 @@ class CsvReading(TableReading):
         """Return any piece, and its records one by one if Arrow cannot parse it as it is."""
         import pyarrow as pa
 
+        from noregret.streams.csv_arrow import parsed, types_of
+
         roles = self.settled
         assert roles is not None
         assert self.kinds is not None
         assert self.header is not None
         used = roles.columns
-        words = pa.dictionary(pa.int32(), pa.string())
-        names = {
-            NUMBER: pa.float64(),
-            BOOLEAN: pa.bool_(),
-            TEXT: words,
-            DATE: pa.date32(),
-            TIME: pa.timestamp("us"),
-            ZONED: pa.timestamp("us", "UTC"),
-        }
-        types = {name: names[self.kinds[name]] for name in used}
+        types = types_of(self.kinds, used)
+        form = self.header, self.delimiter, MISSING_WORDS, types, used
         marks = self.marks(used)
         if not body.strip(b"\r\n"):
             empty = pa.table({name: pa.array([], kind) for name, kind in types.items()})
             return encoded(empty, roles), None
         try:
-            return encoded(self.arrow(body, types, used, marks), roles), None
+            return encoded(parsed(body, *form, marks), roles), None
         except pa.ArrowInvalid:
             kinds = {name: self.kinds[name] for name in used}
             asleep, by_line = self.options.missing == ASLEEP, self.quotes == LINE
@@ -449,48 +441,9 @@ class CsvReading(TableReading):
         try:
             if not mended.kept:
                 return self.arrow_table(b"", piece)[0], mended
-            return encoded(self.arrow(mended.text, types, used), roles), mended
+            return encoded(parsed(mended.text, *form), roles), mended
         except pa.ArrowInvalid as error:
             raise BadExample(foreign(error), file=piece.path) from None
-
-    def arrow(
-        self,
-        body: bytes,
-        types: dict[str, Any] | None,
-        used: list[str],
-        marks: dict[str, str] | None = None,
-    ) -> Any:
-        """Return a table of the used columns; without types Arrow finds out which there are.
-
-        ``marks`` are the decimal marks of columns of other than plain numbers.
-        """
-        import pyarrow as pa
-        from pyarrow import csv as arrow_csv
-
-        if types is not None and marks:
-            types = types | dict.fromkeys(marks, pa.string())
-        table = arrow_csv.read_csv(
-            pa.py_buffer(body),
-            read_options=arrow_csv.ReadOptions(
-                column_names=self.header, use_threads=False, block_size=len(body) + 1
-            ),
-            parse_options=arrow_csv.ParseOptions(
-                delimiter=self.delimiter, newlines_in_values=b'"' in body
-            ),
-            convert_options=arrow_csv.ConvertOptions(
-                column_types=types,
-                include_columns=used,
-                null_values=list(MISSING_WORDS),
-                strings_can_be_null=False,
-            ),
-        )
-        for name, mark in (marks or {}).items():
-            from noregret.streams.csv_numerals import as_floats
-
-            at = table.column_names.index(name)
-            floats = as_floats(table.column(name), mark, MISSING_WORDS)
-            table = table.set_column(at, name, floats)
-        return table
 
     def settle(self, raw: Parsed) -> Block:
         """Make a block from a piece."""
@@ -509,15 +462,7 @@ class CsvReading(TableReading):
             )
         if raw.joined is not None and not self.told_joined:
             self.told_joined = True
-            first, last = before + raw.joined.first, before + raw.joined.last
-            more = raw.joined.lines - (last - first)
-            tell(
-                f"{piece.path}, lines {first} to {last}: read as one row, as a quote that opens in"
-                f" line {first} closes in line {last}, though each of them looks like a row"
-                f"{f', and quotes join at least {more:,} lines more' if more else ''}: if quoted"
-                " values end on their line here, use --quotes line; if quotes are letters, --quotes"
-                " none"
-            )
+            tell(raw.joined.text(piece.path, before))
 
         @cache
         def lines() -> list[int]:
