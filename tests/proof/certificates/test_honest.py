@@ -117,6 +117,22 @@ def test_rows_give_way_to_sums_only_where_these_keep_the_digits(offset: float) -
     assert nr.verify(certificate, X, y).failed == ()
 
 
+@pytest.mark.parametrize("seed", [26, 38, 51])
+def test_a_norm_that_depends_on_how_rows_were_summed_is_confirmed(seed: int) -> None:
+    """Columns that depend on each other: a bound is proven again, up to about the same norm."""
+    rng = np.random.default_rng(seed)
+    Z = rng.normal(size=(5, 3))
+    X, y = np.c_[Z, Z @ rng.normal(size=3)], rng.normal(size=5)
+    certificate = nr.play(nr.Nlms(), X, y, memory=0).certificate()
+    assert "of norm at most" in certificate.hindsight.comparator
+    assert nr.verify(certificate, X, y).failed == ()
+    best = certificate.hindsight
+    for reach in ("1e+20", "1e+150"):  # of which nothing is proven
+        words = f"linear predictors of norm at most {reach}"
+        lie = replace(certificate, hindsight=replace(best, comparator=words))
+        assert not nr.verify(lie, X, y).confirmed
+
+
 def test_a_witness_worse_than_sums_would_find_is_refused() -> None:
     X, y = data(1e4)
     certificate = nr.play(nr.Vaw(), X, y).certificate()
