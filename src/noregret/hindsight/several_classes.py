@@ -2,9 +2,9 @@
 
 Both losses are the maximum over p in the simplex of  Σ_r p_r (d_r + s_r − s_y) − μ Σ_r p_r ln p_r
 for the scores s = W x: the softmax loss with d = 0 and μ = 1, the multiclass hinge with d_r = 1 for
-r ≠ y and μ = 0. So any chances p give a line below the loss, with slopes p − e_y, and the search
-and its proof are those of ``solvers.newton`` on scores laid out row after row. A smaller μ than
-that of the loss, above 0, makes the hinge smooth.
+r ≠ y and μ = 0. So any probabilities p give a line below the loss, with slopes p − e_y, and the
+search and its proof are those of ``solvers.newton`` on scores laid out row after row. A smaller μ
+than that of the loss, above 0, makes the hinge smooth.
 """
 
 from __future__ import annotations
@@ -43,9 +43,9 @@ def best_classes(
     radius
         The largest norm, above 0.
     classes
-        The number of classes; if not given, as many as occur.
+        The number of classes; by default the number that occur.
     limits
-        When to stop. The interval is proven wherever it stops.
+        When to stop. The interval is valid wherever the search stops.
 
     Examples
     --------
@@ -116,7 +116,7 @@ class ClassRows(Rows):
 
     @cached_property
     def survey(self) -> Survey:
-        """The facts about the rows; n K weights."""
+        """Summary of the rows, with n K weights."""
         single = self.single.survey
         return single._replace(features=single.features * self.classes)
 
@@ -144,9 +144,9 @@ class ClassRows(Rows):
         return sums.reshape(-1)
 
     def combined(self, shares: Floats) -> tuple[Floats, Floats]:
-        """Return Σ x aᵀ, summed with care, and by how much each number may be off.
+        """Return Σ x aᵀ from compensated sums, and bounds on the errors.
 
-        The slopes a = p − e_y are off themselves, as chances p are divided by a rounded sum.
+        The slopes a = p − e_y have errors too, as p is divided by a rounded sum.
         """
         sums, lost, sizes = (np.zeros((self.single.shape[1], self.classes)) for _ in range(3))
         doubt = np.zeros_like(sums)
@@ -167,7 +167,7 @@ class ClassRows(Rows):
         return (sums + lost).reshape(-1), (off + len(slopes) * SMALLEST).reshape(-1)
 
     def curvature(self, weights: Floats) -> Curvature:
-        """Return the matrix of second derivatives for chances divided by μ, so that they tell μ."""
+        """Return the matrix of second derivatives for probabilities divided by μ."""
         P = weights.reshape(-1, self.classes)
         width = 1.0 / float(P.sum(axis=1).max(initial=0.0) or 1.0)
         P = P * width
@@ -189,7 +189,7 @@ class ClassRows(Rows):
 
 
 class ClassCurvature(ManyRows):
-    """The second derivatives of many rows and weights, solved with by conjugate gradients."""
+    """The second derivatives of many rows and weights, solved by conjugate gradients."""
 
     def __init__(self, rows: ClassRows, chances: Floats, width: float) -> None:
         self.matrix, self.chances, self.width = rows, chances, width
@@ -210,9 +210,13 @@ class ClassCurvature(ManyRows):
         bent = P * (along - (P * along).sum(axis=1, keepdims=True))
         return self.matrix.combine(bent.reshape(-1)) / self.width
 
+    def has_block(self) -> bool:
+        """Return False: the diagonal is the only preconditioner."""
+        return False
+
 
 class ClassLosses:
-    """A loss of several classes over a record; scores and slopes are laid out row after row.
+    """A loss of several classes over all rows; scores and slopes are laid out row after row.
 
     Parameters
     ----------
@@ -250,7 +254,7 @@ class ClassLosses:
         return np.asarray(made / made.sum(axis=1, keepdims=True))
 
     def value(self, scores: Floats) -> Floats:
-        """Return the loss in every round, that of the hinge itself for its stand-in."""
+        """Return the loss in every round, without the smoothing of the hinge."""
         excess = self.excess(scores)
         top = excess.max(axis=1)
         if not self.smooth:
@@ -258,7 +262,7 @@ class ClassLosses:
         return np.asarray(top + np.log(np.exp(excess - top[:, None]).sum(axis=1)))
 
     def value_above(self, scores: Floats, off: Floats) -> Floats:
-        """Return what the loss in every round is not above, where scores may be off by so much."""
+        """Return an upper bound of the loss in every round, given bounds on errors of scores."""
         value, S = self.value(scores), scores.reshape(-1, self.rows.classes)
         wide = off.reshape(S.shape).max(axis=1) + 2 * UNIT * np.abs(S).max(axis=1)
         rounding = (self.rows.classes + 16) * UNIT * (np.abs(value) + 1.0) if self.smooth else 0.0
@@ -269,7 +273,7 @@ class ClassLosses:
         return np.asarray(self.chances(scores) - self.rows.marks).reshape(-1)
 
     def curvature(self, scores: Floats) -> Floats:
-        """Return the chances divided by μ, from which the second derivatives follow."""
+        """Return the probabilities divided by μ, which give the second derivatives."""
         return self.chances(scores).reshape(-1) / (self.width or 1.0)
 
     def lines(self, scores: Floats) -> tuple[Floats, Floats]:

@@ -22,13 +22,13 @@ from noregret.hindsight.proofs.rounding import Floats, growth, norm_above, two_s
 from noregret.hindsight.rows import ROWS_PER_SUM, TOO_LARGE, Rows, Survey
 from noregret.limits import MIN_NORM, SMALLEST
 
-# Numbers that are held in memory at most, at 12 bytes each.
+# Most numbers held in memory, at 12 bytes each.
 MAX_NUMBERS = 50_000_000
-# One number in so many that is not zero, and a table is better taken as a full one.
+# A table with one nonzero number in this many is processed as a dense one.
 DENSE_RATIO = 4
-# Columns that count as full: at most so many, with a number in one of so many rows.
+# Most columns that count as full, with a number in one of FULL_RATIO rows.
 MAX_FULL, FULL_RATIO = 128, 100
-# Fewer numbers than this are read by one thread: another would take longer to wake up.
+# Fewer numbers are read by one thread: waking another would take longer.
 SMALL = 100_000
 
 
@@ -111,13 +111,13 @@ class SparseRows(Rows):
         )
 
     def each(self, act: Callable[[int, int, Floats], None], rounds: int) -> Floats:
-        """Let two threads write one number per row, each for half of the rows."""
+        """Fill in one number per row, in two threads, each for half of the rows."""
         out = np.empty(rounds)
         self.halves(lambda first, stop, _: act(first, stop, out))
         return out
 
     def halves(self, act: Callable[[int, int, int], None]) -> None:
-        """Do something with the first half of the rows and with the second."""
+        """Call a function with the first half of the rows and with the second."""
         starts = self.parts[0]
         rounds, numbers = len(starts) - 1, int(starts[-1])
         middle = int(np.searchsorted(starts, numbers // 2))
@@ -163,7 +163,7 @@ class SparseRows(Rows):
         )
         high, lost = two_sum(sums[0, 0], sums[1, 0])
         low = lost + sums[0, 1] + sums[1, 1]
-        # Each product is rounded once; what the sums lose of them is kept, but for its square.
+        # Each product is rounded once; the errors of the sums are kept up to second order.
         off = growth(ROWS_PER_SUM + 8) * (sums[0, 2] + sums[1, 2]) + len(shares) * SMALLEST
         return high + low, off
 
@@ -217,9 +217,9 @@ _POOLS: dict[int, ThreadPoolExecutor] = {}
 
 
 def pool() -> ThreadPoolExecutor:
-    """Return the thread that shares the passes, started when it is first needed.
+    """Return the worker thread, started on first use.
 
-    A process that was forked has no threads, and starts its own.
+    A forked process has no threads, and starts its own.
     """
     return _POOLS.get(os.getpid()) or _POOLS.setdefault(
         os.getpid(), ThreadPoolExecutor(1, "passes")

@@ -25,38 +25,38 @@ class Paid(NamedTuple):
     Parameters
     ----------
     loss
-        As summed over the rows.
+        The sum over the rows.
     rounding
-        What rounding may have added to it or taken from it.
+        A bound on its rounding error.
     """
 
     loss: float
     rounding: float
 
 
-# The share of the square loss from which on rounding is worth computing it in twice the digits, and
-# how many columns make that too dear: it works on dense rows.
+# The relative rounding error from which on the square loss is computed in twice the precision, and
+# the most columns for that, as it needs dense rows.
 SHARP_SHARE = 1e-12
 MAX_CAREFUL_COLUMNS = 2_000
 
 
-# The classes that leave something out, in the words of ``hindsight``, with a limit to weights.
+# The classes with a limit on weights, in the texts of ``hindsight``.
 NUMBER = r"(\d+(?:\.\d+)?(?:e[+-]\d+)?)"
 REACH = re.compile(rf"linear predictors of norm at most {NUMBER}")
 BALL = re.compile(rf"ball of radius {NUMBER}(?:, .*)?")
 BOX = re.compile(rf"box of half-width {NUMBER}")
 SIGNED = re.compile(rf"weights of either sign, total {NUMBER}(?:, .*)?")
 SIMPLEX = re.compile(r"simplex(?:, .*)?")
-# How far above a limit as written, in six digits or in three, the limit itself may lie.
+# Factors by which a limit may exceed its text in six or in three digits.
 SIX_DIGITS, THREE_DIGITS = 1 + 1e-5, 1.01
-# By what factor the norm up to which sums prove something depends on how rows were summed.
+# Factor by which the norm up to which sums prove a bound depends on how rows were summed.
 NORM_FACTOR = 10.0
 
 
 def is_within(witness: Mapping[str, float], comparator: str, unseen: int = 0) -> bool:
     """Return whether a witness belongs to its class.
 
-    Of a share that must add up to 1, some may be on features that were told of and ``unseen``.
+    Weights that must sum to 1 may be partly on announced features that were ``unseen``.
     """
     weights = np.array(list(witness.values()), dtype=np.float64)
     sizes = np.abs(weights)
@@ -78,7 +78,7 @@ def is_within(witness: Mapping[str, float], comparator: str, unseen: int = 0) ->
 
 
 def mistakes_at_most(rows: Rows, weights: Floats) -> int:
-    """Return the mistakes of a linear predictor, any score of uncertain sign being one."""
+    """Return an upper bound of a linear predictor's mistakes; scores of uncertain sign count."""
     sure = as_labels(rows.outcomes) * rows.scores(weights) - score_error(rows, weights)
     return int(np.count_nonzero(~(sure > 0)))
 
@@ -86,8 +86,8 @@ def mistakes_at_most(rows: Rows, weights: Floats) -> int:
 def is_proven(stated: str, found: str) -> bool:
     """Return whether a result for one class of predictors also holds for the stated class.
 
-    They are the same, or the stated one is the part of it up to some norm: on columns that depend
-    on each other, how far a proof reaches depends on whether rows, or sums over them, were at hand.
+    They are equal, or the stated one is limited to some norm: for dependent columns the norm up to
+    which a proof holds depends on whether rows, or only sums over them, were available.
     """
     here, there = REACH.fullmatch(stated), REACH.fullmatch(found)
     if here is None or (there is None and found != "all linear predictors"):
@@ -104,7 +104,7 @@ def is_as_far(stated: str, *others: str) -> bool:
 
 
 def paid_by(weights: Floats, comparator: str, rows: Rows, loss: Loss) -> Paid:
-    """Return what a witness pays over all rounds."""
+    """Return the loss of a witness over all rounds."""
     outcomes = rows.outcomes
     if loss.name == "mistake" and comparator not in SCORED:
         return Paid(float(mistakes_at_most(rows, weights)), 0.0)

@@ -221,10 +221,11 @@ class ManyRows:
     indicators, for which the diagonal suits.
     """
 
+    block: Floats | None = None  # H among the fullest columns
+
     def __init__(self, rows: Rows, weights: Floats) -> None:
         self.rows, self.weights = rows, weights
         self.diagonal = rows.column_squares(weights)
-        self.block: Floats | None = None
         self.steps = int(np.clip(MAX_READ_NUMBERS / max(1, rows.survey.numbers), *STEPS))
 
     def times(self, v: Floats) -> Floats:
