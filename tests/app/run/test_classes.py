@@ -72,7 +72,7 @@ def test_several_classes_are_found_predicted_by_name_and_verified(
         assert (each["rows"], each["right"]) == (own.sum(), (own & right).sum())
         predicted = [r["class"] for r in measures["recall"]]
         counts = [(own & (rows["prediction"] == other)).sum() for other in predicted]
-        assert measures["confusion"][k][:3] == counts
+        assert measures["confusion"][k] == counts
     assert found["baselines"]["constant"]["accuracy"] == table["colour"].value_counts().max() / 400
     repeated = (table["colour"].shift() == table["colour"])[1:].mean()
     assert found["baselines"]["previous"]["accuracy"] == pytest.approx(repeated)
@@ -277,4 +277,4 @@ def test_measures_do_not_depend_on_chunks(make: Callable[[], Any]) -> None:
     one, other = whole.found(names, None), parts.found(names, None)
     assert (one.confusion == other.confusion).all()
     assert one._replace(confusion=None) == other._replace(confusion=None)
-    assert one.confusion.sum() == 500
+    assert one.confusion.sum() == (500 if make is LabelMeasures else (scores >= 0).sum())

@@ -131,7 +131,8 @@ class ClassMeasures:
     """Right and wrong classes of several, and the previous class as a prediction.
 
     ``confusion`` counts rows by true and predicted class; the last row and column are for all
-    classes beyond ``MAX_CONFUSED``, and the last column also for rows without a prediction.
+    classes beyond ``MAX_CONFUSED``. Rows before the first class is known have no prediction, and
+    count as wrong, but not there.
     """
 
     def __init__(self) -> None:
@@ -153,8 +154,7 @@ class ClassMeasures:
         self.right = grown(self.right, size) + np.bincount(hits, minlength=size)
         self.weights = grown(self.weights, size) + np.bincount(truth, importances, size)
         rest, wide = MAX_CONFUSED, MAX_CONFUSED + 1
-        shown = np.where((said < 0) | (said > rest), rest, said)
-        at = wide * np.minimum(truth, rest) + shown
+        at = (wide * np.minimum(truth, rest) + np.minimum(said, rest))[said >= 0]
         self.confusion += np.bincount(at, minlength=wide * wide).reshape(wide, wide)
         self.repeats += repeats(truth, self.last)
         self.last = int(truth[-1])
@@ -168,8 +168,7 @@ class ClassMeasures:
     def found(self, names: list[Any], spread: float | None) -> Measures:
         """Return the measures."""
         size = min(len(self.rows), MAX_CONFUSED)
-        rest = len(self.rows) > size or bool(self.confusion[:, -1].any())
-        at = [*range(size), *([MAX_CONFUSED] if rest else [])]
+        at = [*range(size), *([MAX_CONFUSED] if len(self.rows) > size else [])]
         confusion = self.confusion[np.ix_(at, at)]
         return of_classes(confusion, self.rows, self.right, names, self.repeats)
 

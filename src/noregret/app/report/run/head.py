@@ -84,10 +84,10 @@ def others(result: Result, error: Measure) -> Iterable[Html]:
 def versus(result: Result, error: Measure) -> Iterable[Html]:
     """Yield the comparisons."""
     if result.constant is not None and error.constant is not None:
-        value = f"{constant_words(result)} has {brief(error.constant)}"
+        value = f"{brief(error.constant)} with {constant_words(result)}"
         yield tile("vs best constant", compared(error.mine, error.constant) or "–", value)
     if error.previous is not None:
-        value = f"repeating the previous value has {brief(error.previous)}"
+        value = f"{brief(error.previous)} when repeating the previous value"
         yield tile("vs previous value", compared(error.mine, error.previous) or "–", value)
     if error.hindsight is not None:
         words = f"{best_fixed(result)} has {brief(error.hindsight)}"

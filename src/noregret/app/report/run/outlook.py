@@ -21,6 +21,8 @@ if TYPE_CHECKING:
 
 # Classes with a row and a column of their own, and the length of their names there.
 MAX_SHOWN_CLASSES, MAX_CLASS_NAME = 12, 16
+# With more classes, columns are too narrow for words and digits.
+MAX_WORDED = 4
 
 
 def outlook_charts(result: Result) -> list[Html]:
@@ -107,8 +109,8 @@ def confusion_table(found: NDArray[np.int64], names: Sequence[str], averaged: bo
     for the weights being averaged.
     """
     words = (
-        "Rows by true and predicted class, with their share of the true class: on the diagonal, the"
-        " recall."
+        "Rows by true class (down) and predicted class (across), with the share of the true class:"
+        " on the diagonal, the recall."
     )
     if len(names) == 2:
         words += " A probability of exactly ½ counts as wrong."
@@ -118,17 +120,17 @@ def confusion_table(found: NDArray[np.int64], names: Sequence[str], averaged: bo
             " weights being averaged."
         )
     most = max(1, int(found.max(initial=0)))
-    shown = [name_of(name, MAX_CLASS_NAME) for name in names]
+    shown, many = [name_of(name, MAX_CLASS_NAME) for name in names], len(names) > MAX_WORDED
     head = element(
         "tr",
         element("td"),
-        *(element("th", f"predicted {name}", scope="col") for name in shown),
+        *(element("th", name if many else f"predicted {name}", scope="col") for name in shown),
     )
     rows = [
         element(
             "tr",
-            element("th", f"true {name}", scope="row"),
-            *(cell(number, sum(counts), most, right == i) for i, number in enumerate(counts)),
+            element("th", name if many else f"true {name}", scope="row"),
+            *(cell(n, sum(counts), most, right == i, many) for i, n in enumerate(counts)),
         )
         for right, (name, counts) in enumerate(zip(shown, found.tolist(), strict=True))
     ]
@@ -140,12 +142,13 @@ def confusion_table(found: NDArray[np.int64], names: Sequence[str], averaged: bo
     )
 
 
-def cell(number: int, of: int, most: int, right: bool) -> Html:
+def cell(number: int, of: int, most: int, right: bool, rounded: bool) -> Html:
     """Return a cell of the table: the count, and the share of its row."""
+    share = "–" if not of else f"{number / of:.0%}" if rounded else percent(number / of)
     return element(
         "td",
         element("b", figure(number)),
-        element("span", percent(number / of) if of else "–"),
+        element("span", share),
         class_="right" if right else "wrong",
         style=f"--part:{100 * number / most:.1f}%",
     )
