@@ -13,7 +13,13 @@ import pandas as pd
 import pytest
 
 import noregret
-from noregret.app.commands.run.measuring import MAX_CONFUSED, ClassMeasures, LabelMeasures
+from noregret.app.commands.run.measuring import (
+    MAX_CONFUSED,
+    SIDE,
+    ClassMeasures,
+    LabelMeasures,
+    bins_of,
+)
 from noregret.limits import MAX_CLASSES
 from tests.app.run.commands import command, done, refused, small_blocks
 from tests.app.run.test_interrupted import stopped
@@ -278,3 +284,14 @@ def test_measures_do_not_depend_on_chunks(make: Callable[[], Any]) -> None:
     assert (one.confusion == other.confusion).all()
     assert one._replace(confusion=None) == other._replace(confusion=None)
     assert one.confusion.sum() == (500 if make is LabelMeasures else (scores >= 0).sum())
+
+
+def test_bins_keep_the_order_of_scores() -> None:
+    rng = np.random.default_rng(0)
+    drawn = rng.normal(size=500) * 10 ** rng.uniform(-5, 5, 500)
+    scores = np.sort(np.append(drawn, [0.0, -0.0, 1e-320, -(2.0**-10), 2.0**10, np.inf, -np.inf]))
+    found = bins_of(scores)
+    assert (np.diff(found) >= 0).all()
+    assert found.min() == 0
+    assert found.max() == 2 * SIDE
+    assert bins_of(np.array([1.0]))[0] < bins_of(np.array([1.004]))[0]
