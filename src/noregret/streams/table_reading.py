@@ -59,6 +59,13 @@ class TableReading(Reading):
             self.options, text=(*given, *(name for name in names if name not in given))
         )
 
+    def decide(self, stream: Stream, first: Block | None) -> Block | None:
+        """Go on with the options of a stream of the same files, and with the texts found so far."""
+        texts = self.options.text
+        first = super().decide(stream, first)
+        self.add_texts(texts)
+        return first
+
     def find_texts(self, columns: Mapping[str, Sequence[Any]], where: str) -> None:
         """Find out which columns of text are free text, from their first values."""
         from noregret.streams.free_text import is_free_text
