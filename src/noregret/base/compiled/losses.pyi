@@ -26,6 +26,5 @@ class PythonLoss(Loss):
 def make_loss(loss: str | Loss, parameter: float | None = None) -> Loss: ...
 
 EXPERT_LOSSES: tuple[str, ...]
-FORECAST_LOSSES: dict[str, Loss]
 
 def find_loss(loss: Any, parameter: float | None = None) -> Loss: ...

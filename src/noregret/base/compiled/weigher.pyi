@@ -20,7 +20,6 @@ class Exponential(Weigher):
     spreads: float
     rates: float
     own_gap: float
-    current_rate: float
     def __init__(self, rate: float = 1.0, pace: str = "constant", prior: Any = None) -> None: ...
 
 class Holding(Weigher): ...

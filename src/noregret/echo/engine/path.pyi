@@ -14,8 +14,6 @@ class Lag:
 
 Singles = NDArray[np.float32]
 
-PACES: dict[str, float]
-
 class Path:
     block: int
     channels: int

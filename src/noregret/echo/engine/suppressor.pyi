@@ -3,8 +3,6 @@ from numpy.typing import NDArray
 
 Singles = NDArray[np.float32]
 
-PACES: dict[str, float]
-
 class Suppressor:
     block: int
     def __init__(self, rate: float, block: int, **paces: float) -> None: ...

@@ -5,8 +5,6 @@ from numpy.typing import NDArray
 
 Floats = NDArray[np.float64]
 
-MAX_TAPS: int
-
 class Sliding:
     SIGNED: tuple[str, ...]
     taps: int

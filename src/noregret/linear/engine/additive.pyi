@@ -1,9 +1,6 @@
 from noregret.base.compiled.losses import Loss
 from noregret.linear.engine.engine import Engine
 
-DOMAINS: tuple[str, ...]
-STEPS: tuple[str, ...]
-
 class Scaled(Engine): ...
 
 class Additive(Scaled):

@@ -5,9 +5,6 @@ from noregret.linear.engine.additive import Scaled
 
 Floats = NDArray[np.float64]
 
-CLASS_LOSSES: tuple[str, ...]
-FORMS: tuple[str, ...]
-
 class ClassWeights(Scaled):
     classes: int
     def __init__(

@@ -6,7 +6,6 @@ from noregret.linear.engine.additive import Additive
 from noregret.linear.engine.engine import Engine
 
 class Coordinates(Engine):
-    kept_names: tuple[str, ...]
     def accounts(self) -> dict[str, NDArray[np.float64]]: ...
 
 class Diagonal(Coordinates):
