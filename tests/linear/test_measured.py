@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import math
+import os
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -196,3 +198,19 @@ def test_rounds_and_mistakes_are_counted(variant: Variant) -> None:
     learner = learned(variant, X, y)
     assert learner.rounds == 50
     assert (learner.mistakes > 0) == (variant.labels or variant.classes)
+
+
+@pytest.mark.skipif(not Path("/proc/self/statm").exists(), reason="memory is read from /proc")
+@pytest.mark.parametrize("name", ["widrow-hoff", "adagrad", "coin-betting", "scale-invariant"])
+def test_columns_that_never_occur_take_no_memory(name: str) -> None:
+    columns = 2**22
+    rows = sp.csr_array(([1.0, 1.0], ([0, 1], [columns - 1, 5])), shape=(2, columns))
+    learner = nr.make(name)
+    before = resident()
+    learner.learn_many(rows, [1.0, -1.0])
+    assert resident() - before < 2 * columns  # one number for each takes eight bytes a column
+
+
+def resident() -> int:
+    """Return the bytes of memory in use."""
+    return int(Path("/proc/self/statm").read_text().split()[1]) * os.sysconf("SC_PAGE_SIZE")

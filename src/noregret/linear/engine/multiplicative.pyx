@@ -135,7 +135,8 @@ cdef class Multiplicative(Engine):
     cdef void begin(self, Py_ssize_t start) noexcept nogil:
         cdef Py_ssize_t i
         for i in range(start, self.size):
-            self.logs[i] = 0
+            if self.logs[i] != 0:  # untouched pages take no memory
+                self.logs[i] = 0
         if self.sunk():
             self.rebase(0)
         else:

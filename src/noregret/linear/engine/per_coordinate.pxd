@@ -6,7 +6,9 @@ cdef enum:
 
 cdef class Coordinates(Engine):
     cdef readonly tuple kept_names              # of the arrays, in the order of kept
-    cdef double[5] newborn                      # what a feature starts with
+    cdef double newborn                         # the wealth that a feature starts with, if it has one
     cdef double *kept[5]
 
     cdef int keep(self, tuple names) except -1
+    cdef double wealth_of(self, Py_ssize_t i) noexcept nogil
+    cdef dict told(self, dict arrays)

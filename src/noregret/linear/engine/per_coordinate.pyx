@@ -52,12 +52,29 @@ cdef class Coordinates(Engine):
             if self.stored[i] != 0:  # untouched pages take no memory
                 self.stored[i] = 0
             for j in range(MOST_KEPT):
-                if self.kept[j] != NULL and self.kept[j][i] != self.newborn[j]:
-                    self.kept[j][i] = self.newborn[j]
+                if self.kept[j] != NULL and self.kept[j][i] != 0:
+                    self.kept[j][i] = 0
+
+    cdef double wealth_of(self, Py_ssize_t i) noexcept nogil:
+        """Return the wealth of a feature; 0 stands for that of a new one, so that it takes no memory."""
+        return self.kept[0][i] if self.kept[0][i] != 0 else self.newborn
+
+    cdef dict told(self, dict arrays):
+        """Return arrays with the wealth of new features written out."""
+        if self.newborn == 0:
+            return arrays
+        wealth = arrays["wealth"]
+        wealth[wealth == 0] = self.newborn
+        return arrays
 
     def accounts(self):
         """Return copies of the arrays, by name."""
-        return {name: copied(self.arrays[name][:self.size]) for name in self.kept_names}
+        return self.told({name: copied(self.arrays[name][:self.size]) for name in self.kept_names})
+
+    def get_state(self):
+        """Return the state: (arrays, numbers)."""
+        arrays, numbers = Engine.get_state(self)
+        return self.told(arrays), numbers
 
     def set_state(self, arrays, numbers):
         """Restore a state, or raise ValueError if it does not fit."""
@@ -65,6 +82,9 @@ cdef class Coordinates(Engine):
             if name not in self.SIGNED_ARRAYS and array.dtype == np.float64 and array.ndim == 1 and any_negative(array):
                 raise ValueError(f"array {name} holds a negative number")
         Engine.set_state(self, arrays, numbers)
+        if self.newborn != 0:
+            wealth = self.arrays["wealth"]
+            wealth[wealth == self.newborn] = 0
 
     def advice(self, norm):
         """Return advice for weights that diverge."""
@@ -253,6 +273,7 @@ cdef class Proximal(Coordinates):
 cdef double MAX_WEALTH = 1e280
 # Least share of the wealth kept per round, so that rounding cannot make it zero.
 cdef double MIN_SHARE = 1e-16
+cdef double MIN_WEALTH = 1e-300  # 0 is that of a new feature
 
 cdef enum:  # what CoordinateBets keeps
     WEALTH
@@ -325,7 +346,7 @@ cdef class CoordinateBets(Coordinates):
     def __init__(self, loss="absolute", wealth=1.0, lipschitz=1.0, loss_parameter=None):
         self.loss = as_loss(loss, loss_parameter)
         self.lipschitz = positive("lipschitz", lipschitz)
-        self.newborn[WEALTH] = positive("wealth", wealth)
+        self.newborn = positive("wealth", wealth)
         self.keep(("wealth", "coins", "count"))
 
     cdef int update(self, Row* row, double score, double slope, double y) noexcept nogil:
@@ -336,15 +357,15 @@ cdef class CoordinateBets(Coordinates):
             return FINE
         for k in range(row.count):
             i = position(row, k)
-            if not self.kept[WEALTH][i] + fabs(self.stored[i]) < MAX_WEALTH:
+            if not self.wealth_of(i) + fabs(self.stored[i]) < MAX_WEALTH:
                 return DIVERGED
         self.touch_row(row)
         for k in range(row.count):
             i, coin = position(row, k), max(-1.0, min(1.0, -slope * row.values[k]))
             if coin == 0:
                 continue
-            wealth = self.kept[WEALTH][i]
-            wealth = max(wealth + coin * self.stored[i], MIN_SHARE * wealth)
+            wealth = self.wealth_of(i)
+            wealth = max(wealth + coin * self.stored[i], MIN_SHARE * wealth, MIN_WEALTH)
             self.kept[WEALTH][i] = wealth
             self.kept[COINS][i] += coin
             self.kept[COUNT][i] += 1
@@ -375,7 +396,7 @@ cdef class InvariantBets(Coordinates):
     def __init__(self, loss="absolute", wealth=1.0, lipschitz=1.0, loss_parameter=None):
         self.loss = as_loss(loss, loss_parameter)
         self.lipschitz = positive("lipschitz", lipschitz)
-        self.newborn[WEALTH] = positive("wealth", wealth)
+        self.newborn = positive("wealth", wealth)
         self.keep(("wealth", "pull", "squares", "peak", "spent"))
 
     cdef double share(self, Py_ssize_t i, double peak, double* s2) noexcept nogil:
@@ -393,7 +414,7 @@ cdef class InvariantBets(Coordinates):
         for k in range(row.count):
             i, size = position(row, k), fabs(row.values[k])
             if size > self.kept[PEAK][i]:
-                score += row.values[k] * (self.kept[WEALTH][i] * self.share(i, size, &s2) - self.stored[i])
+                score += row.values[k] * (self.wealth_of(i) * self.share(i, size, &s2) - self.stored[i])
         return score
 
     cdef int update(self, Row* row, double score, double slope, double y) noexcept nogil:
@@ -401,7 +422,7 @@ cdef class InvariantBets(Coordinates):
         cdef Py_ssize_t i, k
         for k in range(row.count):
             i = position(row, k)
-            if not self.kept[WEALTH][i] + fabs(self.stored[i]) < MAX_WEALTH:
+            if not self.wealth_of(i) + fabs(self.stored[i]) < MAX_WEALTH:
                 return DIVERGED
         self.touch_row(row)
         for k in range(row.count):
@@ -411,7 +432,7 @@ cdef class InvariantBets(Coordinates):
             if row.values[k] == 0 or s2 == 0:
                 continue
             coin = -g * row.values[k]
-            self.kept[WEALTH][i] *= 1 + coin * share
+            self.kept[WEALTH][i] = max(self.wealth_of(i) * (1 + coin * share), MIN_WEALTH)
             self.kept[BET_PULL][i] += coin
             self.kept[BET_SQUARES][i] += coin * coin
             self.kept[SPENT][i] += coin * coin / s2
