@@ -19,7 +19,7 @@ from noregret.streams.parsing.scaling import Scaler
 from noregret.streams.parsing.vocabulary import Vocabulary
 from noregret.streams.prefetch import in_order
 from noregret.streams.seals import Seals
-from noregret.streams.source import Paths, Piece, Source, as_paths, total_size
+from noregret.streams.source import Paths, Piece, Source, as_paths, suffix_of, total_size
 
 INTERCEPT = "intercept"
 NOT_STANDARD = (Use("scale", "max"), Use("scale", "unit", "{}"))
@@ -106,6 +106,32 @@ class Stream:
 
     def __repr__(self) -> str:
         return f"<{type(self).__name__} {', '.join(self.paths)}>"
+
+
+def reader_of(*kinds: type[Stream]) -> Callable[..., Stream]:
+    """Return the function that reads the files of a format, or of formats that are one family."""
+    first = kinds[0]
+
+    def read(path: Paths, target: str | None = None, **options: Any) -> Stream:
+        paths = as_paths(path)
+        suffixes = {suffix_of(name) for name in paths}
+        kind = next((each for each in kinds[1:] if suffixes <= {*each.extensions}), first)
+        return kind(paths, Options(target, **options))
+
+    read.__name__ = read.__qualname__ = f"read_{first.name}"
+    read.__module__ = "noregret.streams"
+    read.__doc__ = f"""Read {" or ".join(kind.name for kind in kinds)} files as a stream.
+
+    Parameters
+    ----------
+    path
+        One file or several, or a glob.
+    target
+        The column or field that holds the outcomes; only for formats with names.
+    **options
+        See ``noregret.streams.Options``.
+    """
+    return read
 
 
 class Reading:

@@ -9,15 +9,13 @@ from __future__ import annotations
 import csv
 import re
 from collections.abc import Iterator
-from typing import IO, Any, ClassVar
+from typing import IO, ClassVar
 
 from noregret.errors import BadExample
 from noregret.streams.converted_text import csv_of
 from noregret.streams.file_formats.csv import CsvStream
 from noregret.streams.open_file import Opened
-from noregret.streams.options import Options
-from noregret.streams.source import Paths
-from noregret.streams.stream import Stream
+from noregret.streams.stream import reader_of
 
 ATTRIBUTE = re.compile(
     r"""@attribute\s+(?:'((?:[^'\\]|\\.)*)'|"((?:[^"\\]|\\.)*)"|([^\s{]+))\s*(.*)""", re.IGNORECASE
@@ -83,16 +81,4 @@ class ArffStream(CsvStream):
         return Opened(path, csv_text)
 
 
-def read_arff(path: Paths, target: str | None = None, **options: Any) -> Stream:
-    """Read ARFF files as a stream.
-
-    Parameters
-    ----------
-    path
-        One file or several, or a glob.
-    target
-        The column that holds the outcomes.
-    **options
-        See ``noregret.streams.Options``.
-    """
-    return ArffStream(path, Options(target, **options))
+read_arff = reader_of(ArffStream)

@@ -43,11 +43,10 @@ from noregret.streams.options import (
     MULTILINE,
     TAB,
     UTF_8,
-    Options,
 )
 from noregret.streams.parsing.text import count_lines, parse_csv
-from noregret.streams.source import MAX_LINE, STDIN, Paths, Piece, as_paths, suffix_of
-from noregret.streams.stream import StartAgain, State, Stream
+from noregret.streams.source import MAX_LINE, STDIN, Piece
+from noregret.streams.stream import StartAgain, State, Stream, reader_of
 from noregret.streams.table_reading import TableReading
 
 # Missing values in a numeric column. In a text column only an empty cell is missing.
@@ -506,18 +505,4 @@ class TsvStream(CsvStream):
     quotes: ClassVar[str] = LINE
 
 
-def read_csv(path: Paths, target: str | None = None, **options: Any) -> Stream:
-    """Read CSV or TSV files as a stream.
-
-    Parameters
-    ----------
-    path
-        One file or several, or a glob.
-    target
-        The column that holds the outcomes.
-    **options
-        See ``noregret.streams.Options``.
-    """
-    paths = as_paths(path)
-    kind = TsvStream if all(suffix_of(name) == ".tsv" for name in paths) else CsvStream
-    return kind(paths, Options(target, **options))
+read_csv = reader_of(CsvStream, TsvStream)

@@ -28,9 +28,8 @@ from noregret.streams.columns_to_rows import empty
 from noregret.streams.free_text import SAMPLE_VALUES
 from noregret.streams.json_forecasts import kinds_of, table_of
 from noregret.streams.json_lines import Lines, lines_of, one_by_one, parse
-from noregret.streams.options import ASLEEP, WRITTEN, Options
-from noregret.streams.source import Paths
-from noregret.streams.stream import Stream
+from noregret.streams.options import ASLEEP, WRITTEN
+from noregret.streams.stream import Stream, reader_of
 from noregret.streams.table_reading import TableReading
 
 # Characters of an outcome that a message shows.
@@ -329,16 +328,4 @@ class JsonlStream(Stream):
     meaningless = ("time", "header", "quotes", "delimiter", "encoding", *WRITTEN)
 
 
-def read_jsonl(path: Paths, target: str | None = None, **options: Any) -> Stream:
-    """Read files of JSON lines as a stream.
-
-    Parameters
-    ----------
-    path
-        One file or several, or a glob.
-    target
-        The field that holds the outcomes.
-    **options
-        See ``noregret.streams.Options``.
-    """
-    return JsonlStream(path, Options(target, **options))
+read_jsonl = reader_of(JsonlStream)

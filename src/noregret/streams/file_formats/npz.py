@@ -18,7 +18,7 @@ from noregret.streams.block import Block, Floats, Sparse
 from noregret.streams.options import Options
 from noregret.streams.seals import Range, new_hash
 from noregret.streams.source import STDIN, Paths
-from noregret.streams.stream import NOT_STANDARD, Reading, State, Stream
+from noregret.streams.stream import NOT_STANDARD, Reading, State, Stream, reader_of
 from noregret.streams.text_reading import FOR_TABLES
 
 # Exceptions that NumPy, SciPy and zipfile raise for a damaged or inconsistent archive.
@@ -186,14 +186,4 @@ class NpzStream(Stream):
             raise WrongUsage("archives of arrays cannot be read from standard input")
 
 
-def read_npz(path: Paths, **options: Any) -> Stream:
-    """Read archives of arrays as a stream.
-
-    Parameters
-    ----------
-    path
-        One file or several, or a glob.
-    **options
-        See ``noregret.streams.Options``; options about columns do not apply.
-    """
-    return NpzStream(path, Options(**options))
+read_npz = reader_of(NpzStream)

@@ -19,7 +19,7 @@ from noregret.streams.open_file import BLOCK
 from noregret.streams.options import WRITTEN, Options
 from noregret.streams.seals import Range, new_hash
 from noregret.streams.source import STDIN, Paths
-from noregret.streams.stream import Stream
+from noregret.streams.stream import Stream, reader_of
 from noregret.streams.table_reading import TableReading
 
 # Rows read at a time.
@@ -233,16 +233,4 @@ class ParquetStream(Stream):
             )
 
 
-def read_parquet(path: Paths, target: str | None = None, **options: Any) -> Stream:
-    """Read Parquet files as a stream.
-
-    Parameters
-    ----------
-    path
-        One file or several, or a glob.
-    target
-        The column that holds the outcomes.
-    **options
-        See ``noregret.streams.Options``.
-    """
-    return ParquetStream(path, Options(target, **options))
+read_parquet = reader_of(ParquetStream)

@@ -4,10 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from noregret.streams.options import Options
 from noregret.streams.parsing.text import Rows, parse_svmlight, resolve_vw, scan_svmlight
-from noregret.streams.source import Paths
-from noregret.streams.stream import State, Stream
+from noregret.streams.stream import State, Stream, reader_of
 from noregret.streams.text_reading import FOR_TABLES, TextReading
 
 
@@ -44,14 +42,4 @@ class SvmlightStream(Stream):
     meaningless = FOR_TABLES
 
 
-def read_svmlight(path: Paths, **options: Any) -> Stream:
-    """Read svmlight (libsvm) files as a stream.
-
-    Parameters
-    ----------
-    path
-        One file or several, or a glob.
-    **options
-        See ``noregret.streams.Options``; options about columns do not apply.
-    """
-    return SvmlightStream(path, Options(**options))
+read_svmlight = reader_of(SvmlightStream)

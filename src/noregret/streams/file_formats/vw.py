@@ -4,10 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from noregret.streams.options import Options
 from noregret.streams.parsing.text import Rows, resolve_vw, scan_vw
-from noregret.streams.source import Paths
-from noregret.streams.stream import Stream
+from noregret.streams.stream import Stream, reader_of
 from noregret.streams.text_reading import FOR_TABLES, TextReading
 
 
@@ -38,14 +36,4 @@ class VwStream(Stream):
     meaningless = FOR_TABLES
 
 
-def read_vw(path: Paths, **options: Any) -> Stream:
-    """Read Vowpal Wabbit's text files as a stream.
-
-    Parameters
-    ----------
-    path
-        One file or several, or a glob.
-    **options
-        See ``noregret.streams.Options``; options about columns do not apply.
-    """
-    return VwStream(path, Options(**options))
+read_vw = reader_of(VwStream)

@@ -10,9 +10,7 @@ from noregret.errors import NoRegretError, tell
 from noregret.streams.converted_text import csv_of
 from noregret.streams.file_formats.csv import CsvStream
 from noregret.streams.open_file import Opened
-from noregret.streams.options import Options
-from noregret.streams.source import Paths
-from noregret.streams.stream import Stream
+from noregret.streams.stream import reader_of
 
 
 def sheet_text(file: IO[bytes], path: str) -> IO[bytes]:
@@ -69,16 +67,4 @@ class XlsxStream(CsvStream):
         return Opened(path, sheet_text)
 
 
-def read_xlsx(path: Paths, target: str | None = None, **options: Any) -> Stream:
-    """Read the first sheet of Excel workbooks as a stream; needs the package python-calamine.
-
-    Parameters
-    ----------
-    path
-        One file or several, or a glob.
-    target
-        The column that holds the outcomes.
-    **options
-        See ``noregret.streams.Options``.
-    """
-    return XlsxStream(path, Options(target, **options))
+read_xlsx = reader_of(XlsxStream)
