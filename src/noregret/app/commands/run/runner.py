@@ -46,7 +46,7 @@ TOLD = 10
 # Seconds for the comparison with hindsight at least, if not said otherwise.
 MIN_LOOK_BACK = 2.0
 # The share of that time after which it need not become much more exact.
-PATIENCE = 0.5
+PATIENCE = 0.25
 # Rows between checkpoints, if not said otherwise.
 EVERY = 1_000_000
 
