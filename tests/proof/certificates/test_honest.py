@@ -107,6 +107,18 @@ def test_sums_without_rows_state_what_they_prove_or_nothing(name: str, offset: f
         assert best.loss >= sharp.loss - sharp.gap
 
 
+def test_rows_give_way_to_sums_once_these_have_the_digits() -> None:
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(4_096, 100))  # of which the first rows fit without error
+    y = X[:, 0] + rng.normal(size=4_096)
+    game = nr.Vaw().new_game(memory=0)
+    game.play(X[:90], y[:90])
+    assert game.ledger.pages is not None
+    game.play(X[90:], y[90:])
+    assert game.ledger.pages is None
+    assert game.certificate().hindsight.exact
+
+
 @pytest.mark.parametrize("offset", [1.0, 1e5])
 def test_rows_give_way_to_sums_only_where_these_keep_the_digits(offset: float) -> None:
     X, y = data(offset)

@@ -220,9 +220,12 @@ class Ledger:
             self.sums.add_product(product, rows)
         elif self.sums is not None:
             self.add_up(Table.of(words, rows, features), features)
-        full = self.pages is not None and self.pages.held + words.nbytes > self.memory
-        if full and self.may_drop_rows():
-            self.pages = None
+        pages = self.pages
+        if pages is not None and pages.held + words.nbytes > self.memory:
+            # Asked when memory is full, and again whenever there are twice as many rows.
+            doubled = (self.entered + rows).bit_length() > self.entered.bit_length()
+            if (doubled or not pages.spilled) and self.may_drop_rows():
+                self.pages = None
         if self.pages is not None:
             self.pages.add(words, rows, features)
         elif words.base is not self.sheet:
@@ -250,13 +253,12 @@ class Ledger:
     def may_drop_rows(self) -> bool:
         """Return whether sums are sufficient now that there are many rows.
 
-        They are not if they have lost the digits of the best predictor's loss.
+        They are not as long as they lack digits of the best predictor's loss.
         """
         if self.keep != "auto" or self.sums is None or self.needs_rows:
             return False
         with np.errstate(all="ignore"):
-            self.needs_rows = not self.sums.know_loss_of(self.sums.best().witness)
-        return not self.needs_rows
+            return self.sums.know_loss_of(self.sums.best().witness)
 
     def give_up_sums(self) -> None:
         """Continue with rows alone: there are too many features for sums.
