@@ -70,6 +70,6 @@ napoleon_use_rtype = False
 # Names that belong to others, or to nobody's public page.
 nitpick_ignore_regex = [
     ("py:.*", r"(numpy|np|pathlib|collections\.abc)\..*"),
-    ("py:.*", r"(.*\.)?(ndarray|NDArray|Path|Any|Floats|[AKLN]|G_co|Quantity|Ledger)"),
+    ("py:.*", r"(.*\.)?(ndarray|NDArray|Path|Any|Floats|[AKLN]|G_co|Key|Clock|Quantity|Ledger)"),
     ("py:.*", r"(.*\.)?(Arms|Player|WeakLearner|Weigher|Wording|TypeAliasForwardRef)"),
 ]

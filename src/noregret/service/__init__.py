@@ -4,6 +4,6 @@
 """
 
 from noregret.service.errors import Conflict, Expired, ServiceError, Stopped, UnknownId
-from noregret.service.service import Answer, Service
+from noregret.service.service import Reply, Service
 
-__all__ = ["Answer", "Conflict", "Expired", "Service", "ServiceError", "Stopped", "UnknownId"]
+__all__ = ["Conflict", "Expired", "Reply", "Service", "ServiceError", "Stopped", "UnknownId"]

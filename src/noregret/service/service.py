@@ -32,11 +32,12 @@ if TYPE_CHECKING:
 
 MAX_ID = 256
 SNAPSHOT_EVERY = 10_000
+Clock = Callable[[], float]
 REFUSALS = ("invalid", "conflict", "unknown", "expired")
 WAIT = "labels must be learned before the next prediction is made, so that none comes late"
 
 
-class Answer(NamedTuple):
+class Reply(NamedTuple):
     """What a service answers.
 
     Parameters
@@ -60,10 +61,10 @@ class Answer(NamedTuple):
 class Job:
     """A request, and what came of it."""
 
-    def __init__(self, act: Callable[[], Answer]) -> None:
+    def __init__(self, act: Callable[[], Reply]) -> None:
         self.act = act
         self.done = False
-        self.answer: Answer | None = None
+        self.answer: Reply | None = None
         self.error: Exception | None = None
 
 
@@ -113,7 +114,7 @@ class Service:
         ttl: float | None = None,
         snapshot_every: int = SNAPSHOT_EVERY,
         loss: Loss | None = None,
-        clock: Callable[[], float] = time.time,
+        clock: Clock = time.time,
     ) -> None:
         if learner is not None:
             check_learner(learner)
@@ -161,7 +162,7 @@ class Service:
 
     # Requests.
 
-    def predict(self, x: Any, id: str | None = None) -> Answer:
+    def predict(self, x: Any, id: str | None = None) -> Reply:
         """Predict the outcome of an example, and wait for its label.
 
         Parameters
@@ -178,7 +179,7 @@ class Service:
         """
         return self._submit(lambda: self._predict(x, id))
 
-    def label(self, id: str, y: Any) -> Answer:
+    def label(self, id: str, y: Any) -> Reply:
         """Learn the outcome of an example that was predicted, and return that prediction.
 
         Raises
@@ -192,11 +193,11 @@ class Service:
         """
         return self._submit(lambda: self._label(id, y))
 
-    def learn(self, x: Any, y: Any, id: str | None = None) -> Answer:
+    def learn(self, x: Any, y: Any, id: str | None = None) -> Reply:
         """Predict the outcome of an example, then learn it."""
         return self._submit(lambda: self._learn(x, y, id))
 
-    def _submit(self, act: Callable[[], Answer]) -> Answer:
+    def _submit(self, act: Callable[[], Reply]) -> Reply:
         """Do a request together with all that wait now, and commit once."""
         if os.getpid() != self._process:
             raise Stopped("a service cannot be used in a forked process", "make one there")
@@ -251,7 +252,7 @@ class Service:
 
     # What they do.
 
-    def _predict(self, x: Any, id: str | None) -> Answer:
+    def _predict(self, x: Any, id: str | None) -> Reply:
         text, name = text_of(x), name_of(id)
         known = None if id is None else self.journal.find(name)
         if known is not None:
@@ -263,7 +264,7 @@ class Service:
         self._seq = event.seq
         return answer_of(event)
 
-    def _label(self, id: str, y: Any) -> Answer:
+    def _label(self, id: str, y: Any) -> Reply:
         name, text = name_of(id), outcome_text(y)
         event = self.journal.find(name)
         if event is None:
@@ -282,7 +283,7 @@ class Service:
         self.journal.add_label(self._taught(event, text, now))
         return answer_of(event)
 
-    def _learn(self, x: Any, y: Any, id: str | None) -> Answer:
+    def _learn(self, x: Any, y: Any, id: str | None) -> Reply:
         text, label, name = text_of(x), outcome_text(y), name_of(id)
         known = None if id is None else self.journal.find(name)
         if known is not None:
@@ -317,7 +318,7 @@ class Service:
         self.delay += self.labels - 1 - event.made
         return event._replace(y=label, learned=self.labels, labelled=now, loss=paid)
 
-    def _repeated(self, event: Event) -> Answer:
+    def _repeated(self, event: Event) -> Reply:
         self.repeated += 1
         return answer_of(event)
 
@@ -413,11 +414,11 @@ class Service:
         return f"Service({self.learner!r}, {self.journal.path!r})"
 
 
-def answer_of(event: Event) -> Answer:
+def answer_of(event: Event) -> Reply:
     """Return the answer that was given."""
     prediction, chances = json.loads(event.answer)
     chances = None if chances is None else {plain(label): chance for label, chance in chances}
-    return Answer(prediction, event.id, event.seq, chances)
+    return Reply(prediction, event.id, event.seq, chances)
 
 
 def check_learner(learner: Any) -> None:

@@ -7,7 +7,7 @@ rounds, features, names): two little-endian 8-byte integers, then the names of t
 JSON, or nothing where they are columns. Strips are hashed eight at a time, in the lanes of a
 vector: that is what they are for.
 
-Gigabytes per second on one core with AVX2, for 1,000,000 rows of 100 numbers in memory and for a
+Gigabytes per second on one core with AVX2, for 100,000 rows of 100 numbers in memory and for a
 file read in parts of 1 MiB:
 
     these strips               1.8   1.5
