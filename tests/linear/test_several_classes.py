@@ -14,6 +14,8 @@ import pytest
 import noregret as nr
 from noregret.limits import MAX_CLASSES
 from noregret.linear.engine import block_rows
+from noregret.linear.engine.class_entry import ClassEntry
+from noregret.linear.engine.class_weights import ClassWeights
 from noregret.proof.certificates.certificate import seal
 from tests.variants import state
 
@@ -233,3 +235,12 @@ def test_other_uses_say_that_they_do_not_take_them() -> None:
         nr.averaged(nr.Softmax())
     with pytest.raises(nr.NoRegretError, match="classes"):
         nr.Experts([nr.Softmax(), nr.Softmax(rate=0.1)])
+
+
+def test_an_entry_of_classes_has_weights_of_classes_from_the_start() -> None:
+    entry = ClassEntry()
+    assert entry.code_of("a") == 0
+    assert entry.outputs == 0
+    with pytest.raises(TypeError, match="needs weights of classes: got Additive"):
+        entry.begin(nr.WidrowHoff().engine)
+    assert isinstance(entry.engine, ClassWeights)

@@ -23,9 +23,12 @@ cdef class ClassEntry(Entry):
 
     def __cinit__(self):
         self.labels_known, self.codes = [], {}
+        self.engine = ClassWeights()  # before begin too: calls take it for one without a check
 
     def begin(self, Engine engine not None):
         """Start with an engine, and with no features and classes."""
+        if not isinstance(engine, ClassWeights):
+            raise TypeError(f"an entry of classes needs weights of classes: got {type(engine).__name__}")
         Entry.begin(self, engine)
         self.know([])
 
@@ -35,8 +38,7 @@ cdef class ClassEntry(Entry):
     cdef int know(self, list labels) except -1:
         """Know these classes and no others."""
         self.labels_known, self.codes = labels, {label: code for code, label in enumerate(labels)}
-        if isinstance(self.engine, ClassWeights):
-            self.matrix().labelled = len(labels)
+        self.matrix().labelled = len(labels)
         return 0
 
     def code_of(self, y):
