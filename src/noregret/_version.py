@@ -1,5 +1,7 @@
 """The version, from the one file that names it."""
 
-from pathlib import Path
+import os
 
-__version__ = Path(__file__).with_name("version.txt").read_text("ascii").strip()
+# Without pathlib, whose import would take a third of the time of importing this package.
+with open(os.path.join(os.path.dirname(__file__), "version.txt"), encoding="utf-8") as _file:
+    __version__ = _file.read().strip()
