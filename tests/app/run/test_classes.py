@@ -178,6 +178,11 @@ def test_classes_may_come_late_and_vanish(tmp_path: Path) -> None:
     assert found["measures"]["accuracy"] > 0.9  # the intercept follows
 
 
+def test_one_class_is_told_as_one(tmp_path: Path) -> None:
+    file = written(tmp_path / "d.csv", pd.DataFrame({"a": range(9), "y": ["no"] * 9}))
+    assert "1 class " in done("run", file, "--target", "y", "--no-hindsight")
+
+
 def test_whole_numbers_become_classes_if_so_told(tmp_path: Path) -> None:
     table = frame()
     table["colour"] = table["colour"].map({"red": 3, "green": 1, "blue": 7})

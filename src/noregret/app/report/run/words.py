@@ -118,7 +118,8 @@ def target_of(result: Result) -> tuple[str, str] | None:
         return None if choice is None else (choice.outcomes, why)
     names = [name_of(each.name) for each in classes[:MAX_CLASSES_NAMED]]
     names += ["…"] if len(classes) > len(names) else []
-    return f"{len(classes):,} classes", "; ".join(filter(None, [", ".join(names), why]))
+    many = f"{len(classes):,} {'class' if len(classes) == 1 else 'classes'}"
+    return many, "; ".join(filter(None, [", ".join(names), why]))
 
 
 def compared(mine: float | None, other: float | None) -> str:
