@@ -69,6 +69,11 @@ class FilterEvidence(TableEvidence):
         score = growth(self.taps) * norm(self.player.weights) * self.largest("norm")
         return 2 * score * math.sqrt(self.rounds) * math.sqrt(self.loss)
 
+    @property
+    def energy(self) -> float | None:
+        """The sum of the outcomes' squares."""
+        return self.sums.energy
+
     def usual(self) -> Answer:
         """Return the best fixed filter."""
         return self.once("best", lambda: self.sums.best(self.rows))

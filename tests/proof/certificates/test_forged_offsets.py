@@ -200,3 +200,41 @@ def test_of_a_batch_method_only_the_loss_of_its_weights_is_confirmed(
         stated["regret"] = {"lower": total - best.loss, "upper": upper}
         stated["theorem"]["measured"] += more
         assert not nr.verify(resealed(stated), X, y).confirmed, factor
+
+
+def test_a_closed_form_was_not_stopped_by_the_clock() -> None:
+    X, y = OFFSETS["nothing"]
+    certificate = nr.play(nr.make("vaw"), X, y).certificate()
+    half = {name: weight / 2 for name, weight in certificate.hindsight.witness.items()}
+    paid = float(loss_of(half, X, y))
+    for seconds in (1.0, 1e300):
+        lie = forged(certificate, loss=paid, gap=paid, witness=half, seconds=seconds)
+        assert not nr.verify(lie, X, y).confirmed
+        honest = forged(certificate, loss=certificate.hindsight.loss, seconds=seconds)
+        assert not nr.verify(honest, X, y).confirmed
+
+
+@pytest.mark.parametrize("name", ["offset", "powers", "times"])
+def test_what_rounding_hides_is_not_called_exact(name: str) -> None:
+    """Where little is proven, nothing is exact, and a worse witness is not excused."""
+    draw, N = np.random.default_rng(5), 40
+    y, time = draw.normal(size=N).round(3), 1.7e12 + np.arange(N)
+    X = {
+        "offset": np.c_[np.round(draw.normal(size=(N, 2)) * 3) + 1e15, np.ones(N)],
+        "powers": np.vander(1000 + np.arange(N) / N, 6),
+        "times": np.c_[time, time**2 / 1e12, np.ones(N)],
+    }[name]
+    certificate = nr.play(nr.make("vaw"), X, y).certificate()
+    best = certificate.hindsight
+    assert best.gap > 1e-3 * best.loss
+    assert not best.exact
+    assert nr.verify(certificate, X, y).confirmed
+    assert not nr.verify(forged(certificate, loss=best.loss, exact=True), X, y).confirmed
+    top = np.linalg.svd(X, full_matrices=False)
+    for factor in (0.05, 0.5, 1.0):
+        step = top[2][0] * math.sqrt(factor * best.loss) / top[1][0]
+        worse = {k: w + float(step[int(k)]) for k, w in best.witness.items()}
+        paid = float(loss_of(worse, X, y)) * (1 + 1e-15)
+        for exact in (True, False):
+            lie = forged(certificate, loss=paid, gap=paid, exact=exact, witness=worse)
+            assert not nr.verify(lie, X, y).confirmed, (factor, exact)

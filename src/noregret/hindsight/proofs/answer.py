@@ -8,6 +8,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 
 from noregret.hindsight.proofs.rounding import Floats
+from noregret.limits import UNDERFLOW
 
 # The relative gap that is good enough after ``patience`` seconds.
 GOOD_GAP = 1e-3
@@ -42,8 +43,14 @@ class Limits:
 
 
 USUAL = Limits()
-# The relative gap up to which a closed form from sums counts as exact.
-EXACT_GAP = 1e-9
+# The gap up to which a closed form counts as exact: relative to the loss, or, of a loss that is
+# almost zero, to the squares of the outcomes. What is known of ill-conditioned columns is less.
+EXACT_GAP, EXACT_FIT = 1e-9, 1e-24
+
+
+def is_rounding(gap: float, loss: float, energy: float | None) -> bool:
+    """Return whether a gap is rounding; ``energy`` is the sum of the outcomes' squares."""
+    return energy is None or gap <= EXACT_GAP * abs(loss) + EXACT_FIT * energy + UNDERFLOW
 
 
 @dataclass(frozen=True)

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from noregret.base.params import plain
 from noregret.errors import NoRegretError
 from noregret.hindsight import Limits
-from noregret.hindsight.proofs.answer import USUAL
+from noregret.hindsight.proofs.answer import USUAL, is_rounding
 from noregret.hindsight.proofs.deadline import Deadline, time_limit
 from noregret.limits import UNDERFLOW
 from noregret.linear.learner import Learner
@@ -95,7 +95,7 @@ def certified(
             best.loss,
             best.gap,
             evidence.witness_of(best),
-            best.exact,
+            best.exact and is_rounding(best.gap, best.loss, evidence.energy),
             None if limits.tolerance == USUAL.tolerance else limits.tolerance,
             limits.seconds if evidence.once("cut short", lambda: deadline.passed) else None,
         ),

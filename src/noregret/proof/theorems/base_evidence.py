@@ -55,6 +55,11 @@ class BaseEvidence(ABC):
         """The number of mistakes; None if they are not counted."""
 
     @property
+    def energy(self) -> float | None:
+        """The sum of the outcomes' squares, for the square loss."""
+        return None
+
+    @property
     def rounding(self) -> float:
         """The rounding of the learner's own numbers in the loss, besides that of sums."""
         return 0.0

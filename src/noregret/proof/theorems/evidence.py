@@ -13,7 +13,7 @@ from noregret import hindsight
 from noregret.base.positions import Positions
 from noregret.checks import positive
 from noregret.hindsight.losses import as_labels, losses_of
-from noregret.hindsight.proofs.answer import EXACT_GAP, Answer
+from noregret.hindsight.proofs.answer import Answer
 from noregret.hindsight.proofs.rounding import total, upward
 from noregret.hindsight.proofs.witness import Paid, is_proven, is_within, mistakes_at_most, paid_by
 from noregret.hindsight.rows import score_error
@@ -110,13 +110,18 @@ class Evidence(Facts):
         """Return the best of all linear predictors, square loss."""
         sums, rows = self.ledger.sums, self.rows_at_hand
         if sums is not None:
-            return self.once("linear", lambda: self.from_sums(sums.best(rows)))
+            return self.once("linear", lambda: sums.best(rows))
         return self.once("linear", lambda: hindsight.best_linear(self.rows, limits=self.limits))
 
-    def from_sums(self, answer: Answer) -> Answer:
-        """Return an answer that is exact only if sums did not lose its digits."""
-        sharp = self.rows_at_hand is not None or answer.gap <= EXACT_GAP * answer.loss
-        return answer if sharp else replace(answer, exact=False)
+    @property
+    def energy(self) -> float | None:
+        """The sum of the outcomes' squares, for the square loss."""
+        sums = self.ledger.sums
+        if sums is not None:
+            return sums.energy
+        if self.learner.engine.loss.name != "square":
+            return None
+        return self.once("energy", lambda: float(np.square(self.rows.outcomes).sum()))
 
     def lost_by_sums(self, best: Answer) -> str | None:
         """Return what sums over the rows cannot give, if only these were kept; None if nothing."""
@@ -148,7 +153,7 @@ class Evidence(Facts):
         key = ("ball", radius)
         if sums is not None:
             rows = self.rows_at_hand
-            return self.once(key, lambda: self.from_sums(sums.ball(radius, rows)))
+            return self.once(key, lambda: sums.ball(radius, rows))
         start = self.learner.weights
         return self.once(
             key,

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any
 
-from noregret.hindsight.proofs.answer import EXACT_GAP, USUAL
+from noregret.hindsight.proofs.answer import EXACT_GAP, USUAL, share
 from noregret.hindsight.proofs.witness import NORM_FACTOR, REACH, Paid, is_as_far
 from noregret.hindsight.solvers.quadratic import up_to
 from noregret.limits import MAX_PARAMETER, UNDERFLOW
@@ -61,8 +61,14 @@ def is_nearly(stated: str, found: str) -> bool:
 
 
 def exactness(judge: Judge, path: str, stated: Any, found: Any) -> Line:
-    """Compare whether the answer is a closed form; one from sums may have lost its digits."""
+    """Compare whether the answer is a closed form; one from sums may have lost its digits.
+
+    Where the gap is at the limit of rounding, processors may differ about it.
+    """
     line, said = same(path, stated, found), judge.replay.stated.hindsight
+    gaps = [share(each.gap, each.loss) for each in (said, judge.replay.best)]
+    if all(EXACT_GAP / SEARCH_FACTOR <= gap <= EXACT_GAP * SEARCH_FACTOR for gap in gaps):
+        return replace(line, confirmed=True)
     if line.confirmed or stated or judge.replay.by_sums is None:
         return line
     best = judge.replay.by_sums.hindsight
@@ -210,7 +216,11 @@ def seconds(judge: Judge, path: str, stated: Any, found: Any) -> Line | None:
 
     How far it comes by then depends on the machine: what is stated is judged by what is proven.
     """
-    return None if stated is MISSING else Line(path, stated, stated, True)
+    if stated is MISSING:
+        return None
+    if judge.replay.stated.hindsight.exact:
+        return Line(path, stated, "none", False, "a closed form is not searched")
+    return Line(path, stated, stated, True)
 
 
 def is_linear(*words: str) -> bool:

@@ -79,7 +79,8 @@ class Replay:
     @property
     def cut_short(self) -> bool:
         """True if the stated search was stopped before it reached its gap."""
-        return self.stated.hindsight.seconds is not None
+        best = self.stated.hindsight
+        return best.seconds is not None and not best.exact
 
     @cached_property
     def by_sums(self) -> Certificate | None:
