@@ -103,9 +103,10 @@ def test_a_bad_row_loses_no_count() -> None:
     groups = Groups(nr.Nlms())
     bad = X.copy()
     bad[3] = np.nan
-    with pytest.raises(BadExample):
-        groups.learn_many(bad, Y, ["one"] * len(bad))
-    assert groups.rounds == groups["one"].rounds == 3
+    with pytest.raises(BadExample) as refused:
+        groups.learn_many(bad, Y, ["two", *["one"] * (len(bad) - 1)])
+    assert refused.value.row == 4
+    assert (groups["two"].rounds, groups["one"].rounds, groups.rounds) == (1, 2, 3)
 
 
 @pytest.mark.parametrize("key", [None, 1.5, True, b"a", ("a",)])

@@ -145,14 +145,17 @@ def test_labels_without_prediction_and_too_late(tmp_path: Path) -> None:
         ({"a": 1.0}, "yes"),
         ({"a": 1.0}, None),
         ({"a": object()}, 1.0),
+        ({"a": b"bytes"}, 1.0),
+        ({"a": "\ud800"}, 1.0),
     ],
 )
 def test_bad_requests_change_nothing(x: Any, y: Any, tmp_path: Path) -> None:
     with Service(nr.WidrowHoff(rate=0.1), tmp_path / "s.db") as service:
         service.learn({"a": 1.0}, 1.0)
         before = dumps(service.learner)
-        with pytest.raises((NoRegretError, TypeError, ValueError)):
+        with pytest.raises((NoRegretError, TypeError, ValueError)) as refused:
             service.learn(x, y, id="x")
+        assert "JSON" not in str(refused.value)
         with pytest.raises((BadExample, UnknownId, TypeError, ValueError)):
             service.label("x", y)
         assert dumps(service.learner) == before
@@ -269,10 +272,10 @@ def test_what_cannot_be_served_is_refused(tmp_path: Path) -> None:
     ):
         with pytest.raises((TypeError, ValueError), match=said):
             Service(learner, tmp_path / "s.db")
-    with pytest.raises(NoRegretError, match="no model in it yet"):
+    with pytest.raises(NoRegretError, match="there is no journal"):
         Service(None, tmp_path / "s.db")
     with Service(nr.Nlms(), tmp_path / "s.db") as service:
-        with pytest.raises(NoRegretError, match="another service"):
+        with pytest.raises(NoRegretError, match="in use by another service"):
             Service(nr.Nlms(), tmp_path / "s.db")
         with pytest.raises(TypeError, match="256 characters"):
             service.predict({"a": 1.0}, id="x" * 257)
@@ -283,11 +286,53 @@ def test_what_cannot_be_served_is_refused(tmp_path: Path) -> None:
     (tmp_path / "text.db").write_text("no database " * 1000)
     with pytest.raises(NoRegretError, match="not a journal"):
         Service(nr.Nlms(), tmp_path / "text.db")
+    with pytest.raises(NoRegretError, match="a folder, not"):
+        Service(nr.Nlms(), tmp_path)
+    assert not (tmp_path / "typo.db").exists()
     with pytest.raises(NoRegretError, match="no folder"):
         Service(nr.Nlms(), tmp_path / "nowhere" / "s.db")
     nr.Groups(nr.Nlms()).save(tmp_path / "groups")
     with pytest.raises(NoRegretError, match="not a journal"):
         Service(nr.Nlms(), tmp_path / "groups")
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        "UPDATE events SET y = '4.5' WHERE seq = 3",
+        "UPDATE events SET x = '[' WHERE seq = 3",
+        "UPDATE events SET score = 0.125 WHERE seq = 3",
+        "DELETE FROM events WHERE seq = 3",
+        "UPDATE events SET learned = 90 WHERE seq = 3",
+        "UPDATE snapshots SET model = x'00'",
+        "DROP TABLE events",
+    ],
+)
+def test_changed_labels_are_found(change: str, tmp_path: Path) -> None:
+    service = Service(nr.Nlms(), tmp_path / "s.db")
+    for k in range(5):
+        service.learn({"a": float(k)}, 1.0, id=str(k))
+    service.journal.close()
+    with sqlite3.connect(tmp_path / "s.db") as rows:
+        rows.execute(change)
+    rows.close()
+    with pytest.raises(NoRegretError, match="damaged"):
+        Service(None, tmp_path / "s.db")
+
+
+def test_labels_before_a_snapshot_are_checked_for_certificates(tmp_path: Path) -> None:
+    with Service(nr.Nlms(), tmp_path / "s.db") as service:
+        for k in range(5):
+            service.learn({"a": float(k)}, 1.0, id=str(k))
+    with sqlite3.connect(tmp_path / "s.db") as rows:
+        rows.execute("UPDATE events SET y = '4.5' WHERE seq = 3")
+    rows.close()
+    with Service(None, tmp_path / "s.db") as service:
+        with pytest.raises(NoRegretError, match="label 3"):
+            service.certificate()
+        with pytest.raises(NoRegretError, match="label 3"):
+            service.export(tmp_path / "rows.jsonl")
+    assert not (tmp_path / "rows.jsonl").exists()
 
 
 def test_a_fork_is_refused(tmp_path: Path) -> None:

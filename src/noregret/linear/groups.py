@@ -17,6 +17,7 @@ from noregret.base.compiled.losses import Loss, PythonLoss
 from noregret.base.model_file import dumps, loads
 from noregret.base.model_table import ModelTable
 from noregret.checks import whole
+from noregret.errors import NoRegretError
 from noregret.linear.inputs import row_count
 from noregret.linear.learner import Learner
 
@@ -123,7 +124,10 @@ class Groups:
         return np.empty(0) if found is None else found
 
     def learn_many(self, X: Any, y: Any, keys: Any) -> None:
-        """Learn many examples: for each key in order, as ``learn_one`` would.
+        """Learn many examples: key by key in order of appearance, the rows of each in order.
+
+        If a row is refused, the error's ``row`` counts from 1. Keys that first appear before its
+        key have learned all their rows, its own key those before it, and others none.
 
         Parameters
         ----------
@@ -141,8 +145,12 @@ class Groups:
                 learner = self._fetched(key)
                 if learner is None:
                     learner = self.learner.clone()
+                before = learner.rounds
                 try:
                     learner.learn_many(taken(X, rows), y[rows])
+                except NoRegretError as error:
+                    row = int(rows[min(learner.rounds - before, len(rows) - 1)])
+                    raise error.at(row=row + 1) from None
                 finally:
                     self._keep(key, learner)
 

@@ -10,6 +10,7 @@ import json
 import os
 import sqlite3
 from collections.abc import Iterator
+from hashlib import blake2b
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -21,14 +22,15 @@ SCHEMA = f"""
 PRAGMA application_id = {APPLICATION};
 CREATE TABLE facts (name TEXT PRIMARY KEY, value) WITHOUT ROWID;
 -- One row per prediction that was served. y, learned and loss are there once its label is:
--- learned numbers the labels in the order in which the model learned them.
+-- learned numbers the labels in the order in which the model learned them. seal is a digest of the
+-- row and of the seal before, so that no label can be lost or changed unnoticed.
 CREATE TABLE events (
     seq INTEGER PRIMARY KEY, id TEXT NOT NULL UNIQUE, time REAL NOT NULL, x TEXT NOT NULL,
     made INTEGER NOT NULL, score REAL NOT NULL, answer TEXT NOT NULL, at_once INTEGER NOT NULL,
-    y TEXT, learned INTEGER UNIQUE, labelled REAL, loss REAL);
-CREATE TABLE snapshots (learned INTEGER PRIMARY KEY, model BLOB NOT NULL);
+    y TEXT, learned INTEGER UNIQUE, labelled REAL, loss REAL, seal BLOB);
+CREATE TABLE snapshots (learned INTEGER PRIMARY KEY, model BLOB NOT NULL, seal BLOB NOT NULL);
 """
-COLUMNS = "seq, id, time, x, made, score, answer, at_once, y, learned, labelled, loss"
+COLUMNS = "seq, id, time, x, made, score, answer, at_once, y, learned, labelled, loss, seal"
 KEPT_SNAPSHOTS = 2
 
 
@@ -50,6 +52,8 @@ class Event(NamedTuple):
     y, learned, labelled, loss
         The label as JSON, its number in the order of learning, its time, and the loss of the
         served score.
+    seal
+        A digest of all this and of the seal of the label before.
     """
 
     seq: int
@@ -64,6 +68,13 @@ class Event(NamedTuple):
     learned: int | None = None
     labelled: float | None = None
     loss: float | None = None
+    seal: bytes = b""
+
+    def sealed(self, before: bytes) -> Event:
+        """Return the event with its seal, given that of the label before."""
+        digest = blake2b(before, digest_size=16)
+        digest.update(as_json(self[: len(self) - 1]).encode("utf-8", "surrogatepass"))
+        return self._replace(seal=digest.digest())
 
 
 class Totals(NamedTuple):
@@ -91,10 +102,12 @@ class Journal:
         folder = Path(self.path).resolve().parent
         if not folder.is_dir():
             raise NoRegretError(f"there is no folder {folder}", file=path)
+        if Path(self.path).is_dir():
+            raise NoRegretError("a folder, not a journal", file=path)
+        self.rows = sqlite3.connect(
+            self.path, timeout=0, isolation_level=None, check_same_thread=False
+        )
         try:
-            self.rows = sqlite3.connect(
-                self.path, timeout=0, isolation_level=None, check_same_thread=False
-            )
             self.rows.execute("PRAGMA locking_mode = EXCLUSIVE")
             self.rows.execute("PRAGMA journal_mode = WAL")
             self.rows.execute("PRAGMA synchronous = FULL")
@@ -108,8 +121,8 @@ class Journal:
         except sqlite3.Error as error:
             self.rows.close()
             if "locked" in str(error):
-                cure = "stop the other one first"
-                raise NoRegretError("another service uses this journal", cure, file=path) from None
+                what = "in use by another service"
+                raise NoRegretError(what, "stop that one first", file=path) from None
             raise NoRegretError(f"not a journal, or a damaged one ({error})", file=path) from None
         if found != FORMAT:
             self.rows.close()
@@ -126,15 +139,16 @@ class Journal:
         """Write down a fact."""
         self.rows.execute("INSERT OR REPLACE INTO facts VALUES (?, ?)", [name, value])
 
-    def snapshot(self) -> tuple[int, bytes] | None:
-        """Return the last snapshot: the number of labels learned, and the model."""
-        query = "SELECT learned, model FROM snapshots ORDER BY learned DESC LIMIT 1"
-        found: tuple[int, bytes] | None = self.rows.execute(query).fetchone()
+    def snapshot(self) -> tuple[int, bytes, bytes] | None:
+        """Return the last snapshot: the number of labels learned, the model, and the last seal."""
+        query = "SELECT learned, model, seal FROM snapshots ORDER BY learned DESC LIMIT 1"
+        found: tuple[int, bytes, bytes] | None = self.rows.execute(query).fetchone()
         return found
 
-    def keep_snapshot(self, learned: int, model: bytes) -> None:
+    def keep_snapshot(self, learned: int, model: bytes, seal: bytes) -> None:
         """Add a snapshot, and drop old ones."""
-        self.rows.execute("INSERT OR REPLACE INTO snapshots VALUES (?, ?)", [learned, model])
+        row = [learned, model, seal]
+        self.rows.execute("INSERT OR REPLACE INTO snapshots VALUES (?, ?, ?)", row)
         keep = "SELECT learned FROM snapshots ORDER BY learned DESC LIMIT ?"
         self.rows.execute(f"DELETE FROM snapshots WHERE learned NOT IN ({keep})", [KEPT_SNAPSHOTS])
 
@@ -153,15 +167,24 @@ class Journal:
     def add_label(self, event: Event) -> None:
         """Add the label of a prediction."""
         self.rows.execute(
-            "UPDATE events SET y = ?, learned = ?, labelled = ?, loss = ? WHERE seq = ?",
-            [event.y, event.learned, event.labelled, event.loss, event.seq],
+            "UPDATE events SET y = ?, learned = ?, labelled = ?, loss = ?, seal = ? WHERE seq = ?",
+            [event.y, event.learned, event.labelled, event.loss, event.seal, event.seq],
         )
 
-    def learned(self, after: int = 0) -> Iterator[Event]:
-        """Yield the labelled events in the order in which they were learned."""
+    def learned(self, after: int = 0, seal: bytes = b"") -> Iterator[Event]:
+        """Yield the labelled events in the order in which they were learned.
+
+        Each must have the next number and the seal that follows from the one before: ``seal`` is
+        that of the label ``after``.
+        """
         query = f"SELECT {COLUMNS} FROM events WHERE learned > ? ORDER BY learned"
-        for row in self.rows.execute(query, [after]):
-            yield Event(*row)
+        for number, row in enumerate(self.rows.execute(query, [after]), after + 1):
+            event = Event(*row)
+            if event.learned != number or event.sealed(seal) != event:
+                what = f"damaged: label {number:,} is not the one that was learned"
+                raise NoRegretError(what, "restore it from a backup", file=self.path)
+            seal = event.seal
+            yield event
 
     def totals(self) -> Totals:
         """Return sums over all events."""

@@ -20,7 +20,7 @@ import numpy as np
 from noregret.base.atomic_files import write_pieces
 from noregret.base.model_file import dumps, loads
 from noregret.checks import positive, whole
-from noregret.errors import NoRegretError
+from noregret.errors import BadExample, NoRegretError
 from noregret.linear.class_learner import ClassLearner
 from noregret.linear.learner import Learner
 from noregret.service.errors import Conflict, Expired, ServiceError, Stopped, UnknownId
@@ -82,7 +82,7 @@ class Service:
     store
         The file of the journal, an SQLite database. It is created if it does not exist.
     ttl
-        Seconds within which a label must come; None for no limit.
+        Seconds within which a label must come; None for no limit. It is not kept in the store.
     snapshot_every
         Labels between snapshots of the model.
     loss
@@ -121,10 +121,17 @@ class Service:
         self.ttl = None if ttl is None else positive("ttl", ttl)
         self.snapshot_every = whole("snapshot_every", snapshot_every)
         self._clock, self._process = clock, os.getpid()
+        if learner is None and not Path(store).exists():
+            raise ServiceError("there is no journal", "give a learner to begin one", file=store)
         self.journal = Journal(store)
         try:
             self.learner = self._restored(learner, loss)
             totals = self.journal.totals()
+        except (sqlite3.Error, TypeError, ValueError) as error:
+            self.journal.close()
+            if isinstance(error, NoRegretError):
+                raise
+            raise ServiceError(f"a damaged journal ({error})", file=store) from None
         except BaseException:
             self.journal.close()
             raise
@@ -144,8 +151,9 @@ class Service:
             if given is None:
                 raise ServiceError("there is no model in it yet", "give a learner", file=path)
             self.journal.begin()
-            self.journal.keep_snapshot(0, dumps(given.clone()))
+            self.journal.keep_snapshot(0, dumps(given.clone()), b"")
             self.journal.commit()
+            self._seal = b""
             return given.clone()
         if given is not None:
             loss = next((p for p in given.params.values() if is_python_loss(p)), loss)
@@ -153,11 +161,13 @@ class Service:
         if given is not None and repr(given) != repr(learner):
             raise ServiceError(
                 f"it has the model {learner!r}, not {given!r}",
-                "use another store, or give None to go on",
+                "use another store, or pass None to resume",
                 file=path,
             )
-        for event in self.journal.learned(after=found[0]):
+        self._seal = found[2]
+        for event in self.journal.learned(after=found[0], seal=self._seal):
             learner.learn_one(example_of(event.x), json.loads(event.y or "null"))
+            self._seal = event.seal
         return learner
 
     # Requests.
@@ -224,7 +234,7 @@ class Service:
             for job in jobs:
                 self._do(job)
             if self.labels // self.snapshot_every > before // self.snapshot_every:
-                self.journal.keep_snapshot(self.labels, dumps(self.learner))
+                self.journal.keep_snapshot(self.labels, dumps(self.learner), self._seal)
             self.journal.commit()
         except BaseException as error:
             # The model may be ahead of the journal now: nothing may be answered from it.
@@ -269,7 +279,7 @@ class Service:
         event = self.journal.find(name)
         if event is None:
             cure = "predict with this id first, or send the example with its label"
-            self._refuse("unknown", UnknownId(f"nothing was predicted as {name!r}", cure))
+            self._refuse("unknown", UnknownId(f"no prediction has the id {name!r}", cure))
             raise AssertionError
         if event.y is not None:
             if event.y != text:
@@ -316,7 +326,10 @@ class Service:
         self.loss += paid
         self.late += self.labels - 1 > event.made
         self.delay += self.labels - 1 - event.made
-        return event._replace(y=label, learned=self.labels, labelled=now, loss=paid)
+        taught = event._replace(y=label, learned=self.labels, labelled=now, loss=paid)
+        taught = taught.sealed(self._seal)
+        self._seal = taught.seal
+        return taught
 
     def _repeated(self, event: Event) -> Reply:
         self.repeated += 1
@@ -395,7 +408,7 @@ class Service:
                 self._stopped = "the service is closed"
                 with suppress(sqlite3.Error):  # without it the next start learns more again
                     self.journal.begin()
-                    self.journal.keep_snapshot(self.labels, dumps(self.learner))
+                    self.journal.keep_snapshot(self.labels, dumps(self.learner), self._seal)
                     self.journal.commit()
                 self.journal.close()
 
@@ -443,9 +456,9 @@ def text_of(x: Any) -> str:
     if isinstance(x, Mapping):
         if odd := [name for name in x if not isinstance(name, str)]:
             raise TypeError(f"the names of features are strings: got {odd[0]!r}")
-        return as_json({name: plain(value) for name, value in x.items()})
+        return checked_json({name: plain(value) for name, value in x.items()}, "an example")
     if isinstance(x, np.ndarray | list | tuple):
-        return as_json([plain(value) for value in x])
+        return checked_json([plain(value) for value in x], "an example")
     raise TypeError(f"an example is a dict of names to values, or a list of numbers: got {x!r}")
 
 
@@ -465,7 +478,20 @@ def outcome_text(y: Any) -> str:
     y = plain(y)
     if not isinstance(y, int | float):
         raise TypeError(f"an outcome is a number or a boolean: got {y!r}")
-    return as_json(y)
+    return checked_json(y, "an outcome")
+
+
+def checked_json(value: Any, what: str) -> str:
+    """Return a value as JSON, or raise BadExample."""
+    try:
+        text = as_json(value)
+        text.encode()
+    except UnicodeEncodeError:
+        raise BadExample(f"{what} holds half of a character, which is not text") from None
+    except (TypeError, ValueError):
+        held = "finite numbers" if what == "an outcome" else "finite numbers, strings and booleans"
+        raise BadExample(f"{what} holds {held}: got {value!r:.200}") from None
+    return text
 
 
 def name_of(id: str | None) -> str:
@@ -473,5 +499,6 @@ def name_of(id: str | None) -> str:
     if id is None:
         return uuid4().hex
     if not isinstance(id, str) or not 0 < len(id) <= MAX_ID:
-        raise TypeError(f"an id is a string of up to {MAX_ID} characters: got {id!r}")
+        raise TypeError(f"an id is a string of up to {MAX_ID} characters: got {id!r:.300}")
+    checked_json(id, "an id")
     return id
