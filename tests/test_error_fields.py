@@ -224,7 +224,7 @@ COMMANDS: dict[str, tuple[str, dict[str, str], int, list[str]]] = {
         "run d.csv --target y",
         {"d.csv": "a,y\n" + "1,0\n2,1\n" * 1000 + "1,5\n"},
         1,
-        ["d.csv, line 2002", "-p loss=square"],
+        ["d.csv, line 2002", "--task numbers"],
     ),
     "diverges": (
         "run d.csv --target y --learner gradient-descent -p rate=9",

@@ -120,7 +120,7 @@ class Journal:
             found = self.fact("format")
         except sqlite3.Error as error:
             self.rows.close()
-            if "locked" in str(error):
+            if error.sqlite_errorcode == sqlite3.SQLITE_BUSY:
                 what = "in use by another service"
                 raise NoRegretError(what, "stop that one first", file=path) from None
             raise NoRegretError(f"not a journal, or a damaged one ({error})", file=path) from None

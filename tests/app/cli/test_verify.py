@@ -215,7 +215,7 @@ def test_the_installed_command_needs_no_unicode_terminal(folder: Path) -> None:
     ("name", "said"),
     [
         ("d.npz", "d.npz: target does not apply to npz files"),
-        ("d.xlsx", "files that end in .xlsx are not known: use one of .csv,"),
+        ("d.ods", "files that end in .ods are not known: use one of .arff,"),
         ("data", "files that end in nothing are not known"),
     ],
 )
