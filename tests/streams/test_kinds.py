@@ -17,8 +17,12 @@ from .files import assert_same, blocks_of, game_of, learner, refused
 @pytest.mark.parametrize(
     ("first", "later", "said"),
     [
-        ("1", "wet", "column 'a': 'wet' is not a number, as most of the column are"),
-        ("true", "2.5", "column 'a': '2.5' is not true or false, as most of the column are"),
+        ("1", "wet", "column 'a': 'wet' is not a number, but most values of the column are"),
+        (
+            "true",
+            "2.5",
+            "column 'a': '2.5' is not true or false, but most values of the column are",
+        ),
         ("true", "maybe", "column 'a': 'maybe' is not true or false"),
         ("1", "2020-01-01", "column 'a': '2020-01-01' is not a number"),
         ("1", "0x10", "column 'a': '0x10' is not a number"),

@@ -200,7 +200,7 @@ def check_columns(names: Sequence[str], options: Options, where: str, needs_targ
     """Check that the columns named in the options exist."""
     if needs_target and options.target is None:
         raise WrongUsage(
-            f"there are {listed(names)}",
+            f"no target is given; the columns are {listed(names)}",
             (Use("target", text="say which column is to be predicted ({})"), *headless(names)),
             file=where,
         )

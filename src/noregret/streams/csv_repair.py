@@ -246,14 +246,14 @@ def check_cell(
     if kind is not None and any("\udc80" <= letter <= "\udcff" for letter in cell):
         what = "not UTF-8 text"
     elif kind == NUMBER and cell.strip() not in nothing and number is None:
-        what = f"{shown!r} is not a number, as most of the column are"
+        what = f"{shown!r} is not a number, but most values of the column are"
         names = Use("categories", [name], "read the column as names ({})")
         cures = ["correct it", "leave it empty" if asleep else names]
     elif kind in TIMES and cell.strip() not in nothing and moment(cell, kind) is None:
-        what = f"{shown!r} is not among the {kind}, as most of the column are"
+        what = f"{shown!r} is not among the {kind}, but most values of the column are"
         cures = ["correct it", Use("categories", [name], "read the column as names ({})")]
     elif kind == BOOLEAN and cell not in nothing and cell.strip().lower() not in TRUTH:
-        what = f"{shown!r} is not true or false, as most of the column are"
+        what = f"{shown!r} is not true or false, but most values of the column are"
     if what:
         raise BadExample(f"column {name!r}: {what}", cures, feature=name)
 

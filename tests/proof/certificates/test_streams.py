@@ -125,7 +125,7 @@ def test_types_of_a_csv_are_those_of_its_first_block(
     file.write_text("a,b,sold\n" + "1,2,3\n" * 50 + "1,2.5,3\n", encoding="utf-8")
     assert play(learner(), streams.read(file, "sold")).rounds == 51  # whole numbers are numbers
     file.write_text("a,b,sold\n" + "1,2,3\n" * 50 + "1,wet,3\n", encoding="utf-8")
-    said = r"d\.csv, line 52: column 'b': 'wet' is not a number, as most of the column are"
+    said = r"d\.csv, line 52: column 'b': 'wet' is not a number, but most values of the column are"
     with pytest.raises(noregret.BadExample, match=said):
         play(learner(), streams.read(file, "sold"))
 
@@ -160,7 +160,7 @@ def test_a_missing_target_names_the_nearest(tmp_path: Path) -> None:
     frame().to_csv(tmp_path / "d.csv", index=False)
     with pytest.raises(noregret.BadExample, match=r"no column 'slod': did you mean 'sold'\?"):
         list(streams.read(tmp_path / "d.csv", "slod"))
-    with pytest.raises(noregret.NoRegretError, match="there are 'sun', 'wind'"):
+    with pytest.raises(noregret.NoRegretError, match="the columns are 'sun', 'wind'"):
         list(streams.read(tmp_path / "d.csv"))
 
 
