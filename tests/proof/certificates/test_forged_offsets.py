@@ -238,3 +238,10 @@ def test_what_rounding_hides_is_not_called_exact(name: str) -> None:
         for exact in (True, False):
             lie = forged(certificate, loss=paid, gap=paid, exact=exact, witness=worse)
             assert not nr.verify(lie, X, y).confirmed, (factor, exact)
+
+
+@pytest.mark.parametrize("name", ["logistic", "softmax", "multiclass-hinge", "scale-invariant"])
+def test_weights_too_large_for_a_certificate_are_refused_in_words(name: str) -> None:
+    game = nr.play(nr.make(name), ROWS * [1e120, 1e-120], np.sign(ROWS[:, 0]))
+    with pytest.raises(nr.NoRegretError, match="scale the columns"):
+        game.certificate()

@@ -45,8 +45,7 @@ class ClassEvidence(Evidence):
             return self.separator()
         radius, told = self.params.get("radius"), self.given.get("radius")
         if radius is None and told is None:
-            found = self.best_in_ball(self.norm)
-            return replace(found, comparator=f"{found.comparator}, as long as the last weights")
+            return self.as_long_as_the_last()
         return self.best_in_ball(positive("radius", told if radius is None else radius))
 
     def best_in_ball(self, radius: float) -> Answer:

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from noregret import hindsight
 from noregret.base.positions import Positions
 from noregret.checks import positive
+from noregret.errors import NoRegretError
 from noregret.hindsight.losses import as_labels, losses_of
 from noregret.hindsight.proofs.answer import Answer
 from noregret.hindsight.proofs.rounding import total, upward
@@ -53,7 +54,21 @@ class Evidence(Facts):
             return self.best_in_ball(positive("radius", told))
         if self.loss_name == "square":
             return self.best_linear()
-        found = self.best_in_ball(self.norm)
+        return self.as_long_as_the_last()
+
+    @property
+    def comparable_norm(self) -> float:
+        """The norm of the last weights, for a ball of comparators."""
+        if not self.norm < MAX_PARAMETER:
+            raise NoRegretError(
+                f"the last weights have the norm {self.norm:.3g}: too large for a certificate",
+                "scale the columns to similar sizes",
+            )
+        return self.norm
+
+    def as_long_as_the_last(self) -> Answer:
+        """Return the best predictor whose norm is at most that of the last weights."""
+        found = self.best_in_ball(self.comparable_norm)
         return replace(found, comparator=f"{found.comparator}, as long as the last weights")
 
     def separator(self) -> Answer:

@@ -33,7 +33,7 @@ def radius_of(evidence: Evidence) -> float:
         if own is not None and positive("radius", told) > own:
             raise ValueError(f"radius {told:g} is larger than the learner's own, {own:g}")
         return positive("radius", told)
-    return float(own) if own is not None else evidence.norm
+    return float(own) if own is not None else evidence.comparable_norm
 
 
 def so_far(moment: Moment) -> float | None:
