@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any
 
-from noregret.hindsight.proofs.answer import EXACT_GAP, USUAL, share
+from noregret.hindsight.proofs.answer import EXACT_GAP, USUAL
 from noregret.hindsight.proofs.witness import NORM_FACTOR, REACH, Paid, is_as_far
 from noregret.hindsight.solvers.quadratic import up_to
 from noregret.limits import MAX_PARAMETER, UNDERFLOW
@@ -61,14 +61,8 @@ def is_nearly(stated: str, found: str) -> bool:
 
 
 def exactness(judge: Judge, path: str, stated: Any, found: Any) -> Line:
-    """Compare whether the answer is a closed form; one from sums may have lost its digits.
-
-    Where the gap is at the limit of rounding, processors may differ about it.
-    """
+    """Compare whether the answer is a closed form; one from sums may have lost its digits."""
     line, said = same(path, stated, found), judge.replay.stated.hindsight
-    gaps = [share(each.gap, each.loss) for each in (said, judge.replay.best)]
-    if all(EXACT_GAP / SEARCH_FACTOR <= gap <= EXACT_GAP * SEARCH_FACTOR for gap in gaps):
-        return replace(line, confirmed=True)
     if line.confirmed or stated or judge.replay.by_sums is None:
         return line
     best = judge.replay.by_sums.hindsight
