@@ -38,7 +38,7 @@ WAIT = "labels must be learned before the next prediction is made, so that none 
 
 
 class Reply(NamedTuple):
-    """What a service answers.
+    """The reply of a service to a request.
 
     Parameters
     ----------

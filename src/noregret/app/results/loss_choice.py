@@ -37,7 +37,7 @@ CLASS_LEARNER, CLASS_PARAMS = "softmax", {"step": "implicit"}
 
 
 class Choice(NamedTuple):
-    """What the first outcomes are taken for, the loss, words for it, and why.
+    """The kind of target that the first outcomes suggest, its loss, and the reason.
 
     ``positive`` and ``negative`` are two classes that are not written as 0 and 1, −1 and +1, or
     false and true; ``scale`` is the scaling that the learner needs.

@@ -143,14 +143,14 @@ class Run:
 
     @property
     def chooses(self) -> bool:
-        """Whether the first outcomes tell what they are."""
+        """True if the first outcomes decide what the target is."""
         if is_of_classes(self.learner):
             return False
         return self.open_loss or self.learner.engine.loss.labels
 
     @property
     def measures(self) -> bool:
-        """Whether predictions are measured: those of mean weights are not what the loss is of."""
+        """True if predictions are measured; the loss of mean weights is not that of predictions."""
         return self.watches or not self.learner.engine.mean_kept
 
     def choose(self, first: Block) -> Choice | None:
@@ -165,7 +165,7 @@ class Run:
 
     @property
     def columns(self) -> int:
-        """How many numbers are kept of each prediction."""
+        """The number of values kept per prediction."""
         return 4 if is_of_classes(self.learner) else 3
 
     def begin(self, choice: Choice | None) -> None:
